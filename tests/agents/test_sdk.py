@@ -231,7 +231,24 @@ def test_a_child_that_was_forked_tells_nothing(server: Server, tmp_path: Path) -
         ),
         ({"TORCHELASTIC_RUN_ID": "none", "SLURM_JOB_ID": "5"}, "5", "slurm"),
         ({"TORCHELASTIC_RUN_ID": "abc"}, "abc", ""),
-        ({"RAY_JOB_ID": "02000000"}, "02000000", "ray"),
+        ({"RAY_JOB_ID": "02000000"}, f"{os.uname().nodename}/02000000", "ray"),
+        ({"RAY_JOB_ID": "02000000", "RAY_CLUSTER_NAME": "rc"}, "rc/02000000", "ray"),
+        ({"RAY_JOB_ID": "02000000", "RUNRATE_CLUSTER": "b"}, "b/02000000", "ray"),
+        # One number on two clusters is two runs.
+        ({"SLURM_JOB_ID": "4711", "SLURM_CLUSTER_NAME": "a"}, "a/4711", "slurm"),
+        ({"SLURM_JOB_ID": "4711", "SLURM_CLUSTER_NAME": "b"}, "b/4711", "slurm"),
+        # torchrun's own word for a start is no name, and hides none.
+        ({"TORCHELASTIC_RUN_ID": "none", "JOBSET_NAME": "sft"}, "sft", ""),
+        (
+            {
+                "TORCHELASTIC_RUN_ID": "6f1b1c9e-2d3c-4a00-8f00-00000000aa04",
+                "JOBSET_NAME": "sft",
+                "RUNRATE_CLUSTER": "prod",
+            },
+            "prod/sft",
+            "",
+        ),
+        ({"TORCHELASTIC_RUN_ID": "6f1b1c9e-2d3c-4a00-8f00-00000000aa04"}, "", ""),
         ({}, "", ""),
     ],
 )

@@ -1,6 +1,7 @@
 """`runrate wrap`: the program runs as it would, and its log becomes steps."""
 
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -39,11 +40,11 @@ NANOTRON = (
         ),
         (
             MEGATRON,
-            Said(120, seconds=5.9312, examples=1024.0, flops_per_second_per_gpu=431.7e12),
+            Said(120, 5.9312, None, None, None, 1024.0, 431.7e12, is_of_one_rank=True),
         ),
         (
             NANOTRON,
-            Said(120, 5.93, None, 707e3, 11e3, 1020.0, 428e12),
+            Said(120, 5.93, None, 707e3, 11e3, 1020.0, 428e12, is_of_one_rank=True),
         ),
     ],
 )
@@ -81,6 +82,20 @@ def test_what_cannot_be_done_is_said(
     assert problem in capsys.readouterr().err
 
 
+def told(far_server) -> list[dict]:
+    """The windows that came."""
+    reports = [each.document for each in far_server.requests]
+    return [window for report in reports for window in report["windows"]]
+
+
+def environ_of(far_server, tmp_path: Path) -> dict[str, str]:
+    return {
+        "RUNRATE_URL": far_server.url,
+        "RUNRATE_TOKEN": "secret",
+        "RUNRATE_SPOOL": str(tmp_path),
+    }
+
+
 def wrapped(*command: str, **env: str) -> "subprocess.CompletedProcess[bytes]":
     return subprocess.run(
         [RUNRATE, "wrap", "--name", "a", "--", *command],
@@ -93,19 +108,13 @@ def wrapped(*command: str, **env: str) -> "subprocess.CompletedProcess[bytes]":
 
 def test_output_and_status_are_the_programs_own(far_server, tmp_path) -> None:
     program = f"import sys; print('one'); print({MEGATRON!r}); sys.stdout.write('\\xff no newline'); sys.exit(7)"
-    env = {
-        "RUNRATE_URL": far_server.url,
-        "RUNRATE_TOKEN": "secret",
-        "RUNRATE_SPOOL": str(tmp_path),
-        "PYTHONIOENCODING": "latin-1",
-    }
+    env = {**environ_of(far_server, tmp_path), "PYTHONIOENCODING": "latin-1"}
     done = wrapped(sys.executable, "-c", program, **env)
     assert done.returncode == 7
     assert done.stdout == b"one\n" + MEGATRON.encode() + b"\n\xff no newline"
-    reports = [each.document for each in far_server.requests]
-    windows = [window for report in reports for window in report["windows"]]
+    windows = told(far_server)
     assert [(each["last_step"], each["examples"]) for each in windows] == [(120, 1024)]
-    assert reports[-1]["status"] == "failed"
+    assert far_server.requests[-1].document["status"] == "failed"
 
 
 def test_what_is_not_there_is_said_as_a_shell_does() -> None:
@@ -125,3 +134,84 @@ def test_a_signal_reaches_the_program(tmp_path: Path) -> None:
         assert running.stdout.readline() == b"ready\n"
         running.send_signal(signal.SIGTERM)
         assert running.wait(10) == 5
+
+
+LAUNCHER = """
+import os, subprocess, sys
+# As torchrun: given its number of nodes, it gives each worker the number of all of them.
+env = {**os.environ, "WORLD_SIZE": "16", "RANK": "0"}
+sys.exit(subprocess.call([sys.executable, "-c", sys.argv[1]], env=env))
+"""
+
+
+def test_tokens_of_a_gpu_are_times_all_that_the_launcher_started(far_server, tmp_path) -> None:
+    worker = f"import time; [print({TORCHTITAN!r}.replace('120', str(n)), flush=True) or time.sleep(0.2) for n in (1, 2)]"
+    env = environ_of(far_server, tmp_path)
+    for given in ({}, {"WORLD_SIZE": "1"}):
+        far_server.requests.clear()
+        assert wrapped(sys.executable, "-c", LAUNCHER, worker, **env, **given).returncode == 0
+        (window,) = told(far_server)
+        seconds = window["productive_ms"] / 1000
+        assert window["tokens"] == pytest.approx(16 * 7411 * seconds, rel=0.02)
+        assert window["flops"] == pytest.approx(16 * 428.7e12 * seconds, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("line", "node", "ranks"),
+    [(MEGATRON, "3", [0]), (TORCHTITAN, "3", [3]), (TORCHTITAN, "0", [0]), ("nothing", "0", [])],
+)
+def test_of_several_nodes_those_that_hear_of_steps_report(
+    far_server, tmp_path, line: str, node: str, ranks: list[int]
+) -> None:
+    env = {"SLURM_NTASKS": "4", "SLURM_PROCID": node, **environ_of(far_server, tmp_path)}
+    assert wrapped("echo", line, **env).returncode == 0
+    assert {each.document["rank"] for each in far_server.requests} == set(ranks)
+    assert len(told(far_server)) == len(ranks)
+
+
+def test_the_two_streams_stay_two_and_both_are_heard(far_server, tmp_path) -> None:
+    program = f"import sys; print('out'); print({MEGATRON!r}, file=sys.stderr)"
+    done = wrapped(sys.executable, "-c", program, **environ_of(far_server, tmp_path))
+    assert (done.stdout, done.stderr) == (b"out\n", MEGATRON.encode() + b"\n")
+    assert [each["last_step"] for each in told(far_server)] == [120]
+
+
+def test_a_progress_bar_is_seen_while_it_moves() -> None:
+    program = "import sys, time; sys.stdout.write('\\r 7 %'); sys.stdout.flush(); time.sleep(20)"
+    command = [RUNRATE, "wrap", "--", sys.executable, "-c", program]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert os.read(running.stdout.fileno(), 5) == b"\r 7 %"
+        running.send_signal(signal.SIGTERM)
+
+
+def test_one_ctrl_c_at_a_terminal_arrives_once() -> None:
+    program = (
+        "import signal, sys, time; got = []; signal.signal(signal.SIGINT, lambda *_: got.append(1));"
+        " print('ready', flush=True); time.sleep(1); time.sleep(0.5); print('got', len(got), flush=True)"
+    )
+    pid, terminal = pty.fork()
+    if pid == 0:
+        command = [str(RUNRATE), "wrap", "--", sys.executable, "-c", program]
+        os.execv(RUNRATE, command)  # noqa: S606 - a real terminal, and no shell in it
+    said = b""
+    while b"ready" not in said:
+        said += os.read(terminal, 1024)
+    os.write(terminal, b"\x03")
+    while b"got " not in said:
+        said += os.read(terminal, 1024)
+    os.waitpid(pid, 0)
+    os.close(terminal)
+    assert b"got 1" in said
+
+
+def test_an_interrupt_for_the_wrap_alone_reaches_the_program() -> None:
+    program = "import time; print('ready', flush=True); time.sleep(20)"
+    command = [RUNRATE, "wrap", "--", sys.executable, "-c", program]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+    ) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == b"ready\n"
+        running.send_signal(signal.SIGINT)
+        assert running.wait(10) == 128 + signal.SIGINT

@@ -12,7 +12,8 @@ SCALES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "T": 1e12}
 class Said:
     """A step and what the line tells of it; rates are of a second, None where it does not say.
 
-    `tokens_per_second_per_gpu` is each device's, `seconds` are of the step.
+    `tokens_per_second_per_gpu` is each device's, `seconds` are of the step. `is_of_one_rank` where
+    its program prints such lines on one rank alone, wherever that is.
     """
 
     step: int
@@ -22,13 +23,13 @@ class Said:
     tokens_per_second_per_gpu: float | None = None
     examples: float | None = None
     flops_per_second_per_gpu: float | None = None
+    is_of_one_rank: bool = False
 
 
 NUMBER = r"([\d][\d.,]*[KMGBT]?)"
-STEPS = (
-    re.compile(r"\bstep:\s*(\d+)\b"),
-    re.compile(r"\biteration:?\s+(\d+)\s*/"),
-)
+ONE_RANK_STEP = re.compile(r"\biteration:?\s+(\d+)\s*/")
+"""Of Megatron and nanotron: the last rank of the pipeline prints."""
+STEPS = (re.compile(r"\bstep:\s*(\d+)\b"), ONE_RANK_STEP)
 FIELDS = {
     "tokens_per_second_per_gpu": (
         re.compile(rf"\btokens_per_sec_per_gpu:\s*{NUMBER}"),
@@ -73,6 +74,7 @@ def read_line(line: str, own: re.Pattern[str] | None = None) -> Said | None:
         tokens_per_second_per_gpu=told["tokens_per_second_per_gpu"],
         examples=told["examples"],
         flops_per_second_per_gpu=None if teraflops is None else teraflops * 1e12,
+        is_of_one_rank=step.re is ONE_RANK_STEP,
     )
 
 
@@ -87,7 +89,15 @@ def _own(text: str, own: re.Pattern[str]) -> Said | None:
         if groups.get(name)
     }
     step = _number(groups.get("step") or "")
-    return None if step is None else Said(step=int(step), **numbers)
+    if step is None:
+        return None
+    return Said(
+        step=int(step),
+        seconds=numbers.get("seconds"),
+        tokens=numbers.get("tokens"),
+        tokens_per_second=numbers.get("tokens_per_second"),
+        examples=numbers.get("examples"),
+    )
 
 
 def _first(text: str, patterns: tuple[re.Pattern[str], ...]) -> float | None:

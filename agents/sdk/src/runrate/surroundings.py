@@ -1,6 +1,7 @@
 """What the process's surroundings say: where to send, which job this is, and which of its ranks."""
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +16,9 @@ JOBS = (
     ("kubernetes", "RUNRATE_POD_UID"),
     ("kubernetes", "POD_UID"),
 )
-NAMES = ("RUNRATE_RUN", "TORCHELASTIC_RUN_ID", "SKYPILOT_TASK_ID", "JOBSET_NAME")
+NAMES = ("TORCHELASTIC_RUN_ID", "SKYPILOT_TASK_ID", "JOBSET_NAME")
+# What torchrun calls a start of its own accord is no name: "none", or with --standalone a UUID.
+UNNAMED = re.compile(r"|none|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 class Surroundings(NamedTuple):
@@ -37,29 +40,49 @@ class Surroundings(NamedTuple):
 
 def surroundings(environ: Mapping[str, str] = os.environ) -> Surroundings:
     """Read once, at the run's start; what is no number is as if it were not said."""
-    scheduler, job = next(
-        ((kind, environ[name]) for kind, name in JOBS if environ.get(name)), ("", "")
-    )
-    name = _first(environ, NAMES)
-    if name in {"", "none", "None"}:
-        # A Slurm job keeps its number when it is queued again, an array's task its own.
-        array = f"{environ.get('SLURM_ARRAY_JOB_ID', '')}_{environ.get('SLURM_ARRAY_TASK_ID', '')}"
-        name = array if environ.get("SLURM_ARRAY_TASK_ID") else job
+    scheduler, job = _job(environ)
+    cluster = environ.get("SLURM_CLUSTER_NAME", environ.get("RUNRATE_CLUSTER", ""))
+    host = os.uname().nodename if hasattr(os, "uname") else environ.get("COMPUTERNAME", "")
     cache = environ.get("XDG_CACHE_HOME") or Path(environ.get("HOME") or _temporary()) / ".cache"
     return Surroundings(
         url=environ.get("RUNRATE_URL", "").rstrip("/"),
         token=environ.get("RUNRATE_TOKEN", ""),
-        name=name,
+        name=environ.get("RUNRATE_RUN") or _scheduled_name(environ, cluster, host),
         workload=environ.get("RUNRATE_WORKLOAD", ""),
         scheduler=scheduler,
         job=job,
-        cluster=environ.get("SLURM_CLUSTER_NAME", environ.get("RUNRATE_CLUSTER", "")),
-        host=os.uname().nodename if hasattr(os, "uname") else environ.get("COMPUTERNAME", ""),
+        cluster=cluster,
+        host=host,
         rank=_number(_first(environ, RANKS)),
         world_size=max(1, _number(_first(environ, WORLDS))),
         restarts=_number(_first(environ, RESTARTS)),
         spool=Path(environ.get("RUNRATE_SPOOL") or Path(cache) / "runrate"),
     )
+
+
+def _scheduled_name(environ: Mapping[str, str], cluster: str, host: str) -> str:
+    """What the launcher or the scheduler calls the run; "" where neither does.
+
+    Two clusters may use one number or name, so the cluster is part of it where it is known. Ray
+    numbers its jobs from 1 on in each of its own: without a cluster they are their machine's.
+    """
+    name = next(
+        (each for each in map(environ.get, NAMES) if each and not UNNAMED.fullmatch(each)), ""
+    )
+    scheduler, job = _job(environ)
+    if not name and environ.get("SLURM_ARRAY_TASK_ID"):
+        # A Slurm job keeps its number when it is queued again, an array's task its own.
+        name = f"{environ.get('SLURM_ARRAY_JOB_ID', '')}_{environ['SLURM_ARRAY_TASK_ID']}"
+    if not name and scheduler == "ray":
+        of_ray = environ.get("RAY_CLUSTER_NAME", "")
+        return "/".join(filter(None, (cluster, of_ray or ("" if cluster else host), job)))
+    name = name or job
+    return "/".join(filter(None, (cluster, name))) if name else ""
+
+
+def _job(environ: Mapping[str, str]) -> tuple[str, str]:
+    """The scheduler and its id of the job."""
+    return next(((kind, environ[name]) for kind, name in JOBS if environ.get(name)), ("", ""))
 
 
 def _temporary() -> str:

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand
 
 
 class Command(BaseCommand):
-    """`manage.py bench ingest|settle|pages|browser|fleet|reconcile|bills|export|units|runs|usage`; exits 1 where a target is missed."""
+    """`manage.py bench ingest|settle|backfill|pages|browser|fleet|reconcile|bills|export|units|runs|usage`; exits 1 where a target is missed."""
 
     help = "Measure on a database of the bench's own; see docs/bench.md."
 
@@ -21,6 +21,7 @@ class Command(BaseCommand):
             choices=[
                 "ingest",
                 "settle",
+                "backfill",
                 "pages",
                 "browser",
                 "fleet",

@@ -157,6 +157,24 @@ def clear(pass_: Pass, hour: datetime, marks: Sequence[MarkFact]) -> int:
         return int(cursor.rowcount)
 
 
+def clear_hours(pass_: Pass, revisions: Sequence[int]) -> int:
+    """`clear` for marks of many hours, of which the pass has nothing to write; how many."""
+    _refuse_autocommit()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            DELETE FROM fleet_changedhour WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM fleet_changedhour
+                WHERE pass_id = %s AND revision = ANY (%s::int8[])
+                ORDER BY unit, hour
+                FOR UPDATE
+            ))
+            """,
+            [int(pass_), list(revisions)],
+        )
+        return int(cursor.rowcount)
+
+
 def try_lock(pass_: Pass, key: int) -> bool:
     """Become the only one that does `pass_` for `key` until the transaction ends, if nobody is.
 

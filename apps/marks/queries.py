@@ -44,6 +44,15 @@ def marks_of_hour(pass_: Pass, hour: datetime) -> list[MarkFact]:
     return [MarkFact(*row) for row in marked.values_list("unit", "revision")]
 
 
+def marks_by_hour(pass_: Pass, before: datetime) -> dict[datetime, list[int]]:
+    """The revisions of all marks of hours that begin before `before`: read them before the facts."""
+    found: dict[datetime, list[int]] = {}
+    marked = ChangedHour.objects.filter(pass_id=pass_, hour__lt=before).order_by("hour", "unit")
+    for hour, revision in marked.values_list("hour", "revision"):
+        found.setdefault(hour, []).append(revision)
+    return found
+
+
 def pending_hours(
     at: datetime, starts_at: datetime | None = None, of: Collection[Pass] = OF_HOURS
 ) -> int:

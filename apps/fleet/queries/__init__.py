@@ -42,6 +42,7 @@ from apps.fleet.queries.inventory import (
     devices_lived,
     devices_not_ended,
     lived_since,
+    lived_spans,
     node_ids_named,
     node_names,
     nodes_lived,

@@ -225,6 +225,16 @@ def lived_since() -> datetime | None:
     return first
 
 
+def lived_spans() -> list[tuple[datetime, datetime | None]]:
+    """The spans, in order and apart, in which any node lived; without an end where one still does."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT lower(span), upper(span)"
+            " FROM unnest((SELECT range_agg(period) FROM fleet_node)) AS span ORDER BY span"
+        )
+        return list(cursor.fetchall())
+
+
 def devices_lived(
     node_ids: Collection[int], starts_at: datetime, ends_at: datetime
 ) -> list[DeviceFact]:

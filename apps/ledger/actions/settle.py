@@ -9,7 +9,7 @@ from django.db import OperationalError
 
 from apps.accounts import queries as accounts
 from apps.economics.hours import first_hour, hour_of
-from apps.ledger.actions.charge import charge_hour
+from apps.ledger.actions.charge import charge_hour, lift_empty_hours
 from apps.ledger.actions.outcome import Outcome
 from apps.ledger.actions.rollup import roll_up_day
 from apps.ledger.actions.split import split_hour
@@ -77,6 +77,7 @@ def settle_window(
     progress = Progress()
     while expand_ranges():
         pass
+    lift_empty_hours(before=min(ends_at, at))
     for pass_, do in passes.items():
         for hour in marked_hours(pass_, starts_at, min(ends_at, at)):
             _count_outcome(progress, pass_, hour, do(hour, at))

@@ -1,6 +1,6 @@
 """Which marked hours are taken up now, and which wait because their month is closed."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import date, datetime
 
 from apps.ledger.queries.closes.months import closed_spans, spans_of_months
@@ -17,11 +17,14 @@ def hours_due(pass_: Pass, at: datetime) -> list[datetime]:
 
 def open_hours_marked(pass_: Pass, before: datetime) -> list[datetime]:
     """Marked hours of open months that begin before, oldest first."""
+    return open_hours(hours_marked(pass_, before, AT_ONCE))
+
+
+def open_hours(hours: Iterable[datetime]) -> list[datetime]:
+    """Those of `hours` whose month is not closed."""
     spans = closed_spans()
     return [
-        hour
-        for hour in hours_marked(pass_, before, AT_ONCE)
-        if not any(span.starts_at <= hour < span.ends_at for span in spans)
+        hour for hour in hours if not any(span.starts_at <= hour < span.ends_at for span in spans)
     ]
 
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 from apps.fleet.actions.clouds import SyncRunsAlready, SyncTakenOver
 from apps.fleet.queries.clouds import syncs_due
 from apps.ledger import actions
+from apps.ledger.actions.charge import lift_empty_hours
 from apps.ledger.queries.due import hours_due, resting
 from apps.ledger.tasks.api_usage import price_marked
 from apps.ledger.tasks.bill_uploads import take_uploaded
@@ -43,6 +44,7 @@ def settle_marked_hours() -> None:
     until = time.monotonic() + BUDGET_SECONDS
     at = timezone.now()
     expand_ranges()
+    lift_empty_hours(before=at)
     _roll_up(at, until)
     for hour in _hours_waiting(at):
         for pass_ in OF_AN_HOUR:

@@ -6,6 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from itertools import pairwise
 
+from django.db import connection
 from django.db.models import Q
 
 from apps.economics import rates as economics
@@ -106,6 +107,23 @@ def spans_of_pools(
 def has_prices() -> bool:
     """Whether any amount of the organisation's currency was entered."""
     return Rate.objects.exists() or SharedCost.objects.exists()
+
+
+def owed_spans() -> list[tuple[datetime, datetime | None]]:
+    """The spans, in order and apart, in which something is owed whether or not any node lives."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT lower(span), upper(span) FROM unnest((
+                SELECT range_agg(period) FROM (
+                    SELECT period FROM pricing_sharedcost
+                    UNION ALL SELECT period FROM pricing_commitment
+                    UNION ALL SELECT period FROM pricing_ownedplan
+                ) AS owed
+            )) AS span ORDER BY span
+            """
+        )
+        return list(cursor.fetchall())
 
 
 def shared_costs(starts_at: datetime, ends_at: datetime) -> list[SharedCostFact]:

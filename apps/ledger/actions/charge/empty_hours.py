@@ -1,0 +1,65 @@
+"""Marked hours in which nothing lived and nothing is owed: they need no pass.
+
+A price, or a rule, holds from a day on until today, and so it marks hours of a pool that ended long
+ago. To charge one such hour costs what charging a small fleet's does, and a year has thousands.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.economics.hours import HOUR
+from apps.fleet import queries as fleet
+from apps.ledger.queries.due import open_hours
+from apps.ledger.queries.tables import rows
+from apps.logs.changes import answered, logged_change
+from apps.marks.actions import clear_hours
+from apps.marks.queries import Pass, marks_by_hour
+from apps.pricing.queries import owed_spans
+
+AT_LEAST = 48
+"""Below as many hours the pass itself is quick enough."""
+Span = tuple[datetime, datetime | None]
+
+
+@logged_change(count=answered)
+def lift_empty_hours(*, before: datetime) -> int:
+    """Lift the charge marks of open hours that have nothing to charge and no charge; how many hours.
+
+    The marks are read before the facts, and lifted only as they were read: a fact that comes
+    meanwhile has marked its hours anew.
+    """
+    with transaction.atomic():
+        marked = marks_by_hour(Pass.CHARGE, before)
+        if len(marked) < AT_LEAST:
+            return 0
+        hours = _outside(sorted(open_hours(marked)), [*fleet.lived_spans(), *owed_spans()])
+        empty = set(hours) - _charged(hours)
+        clear_hours(Pass.CHARGE, [each for hour in empty for each in marked[hour]])
+    return len(empty)
+
+
+def _outside(hours: Sequence[datetime], spans: Sequence[Span]) -> list[datetime]:
+    return [
+        hour
+        for hour in hours
+        if not any(
+            from_at < hour + HOUR and (until_at is None or until_at > hour)
+            for from_at, until_at in spans
+        )
+    ]
+
+
+def _charged(hours: Sequence[datetime]) -> set[datetime]:
+    """Those that have a charge, or for which a bill or a call asks one."""
+    found = rows(
+        """
+        SELECT hour FROM ledger_charge WHERE hour = ANY(%(hours)s)
+        UNION SELECT hour FROM ledger_billedhour WHERE hour = ANY(%(hours)s)
+        UNION SELECT hour FROM ledger_billedcharge WHERE hour = ANY(%(hours)s)
+        UNION SELECT hour FROM ledger_apihour WHERE hour = ANY(%(hours)s)
+        """,
+        {"hours": list(hours)},
+    )
+    return {hour for (hour,) in found}

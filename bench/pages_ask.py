@@ -64,9 +64,9 @@ THIS_MONTH = datetime.now(tz=UTC).date().replace(day=1)
 A_YEAR = f"{THIS_MONTH.replace(year=THIS_MONTH.year - 1)}/{THIS_MONTH}"
 ASKED_SO: dict[str, Sequence[str]] = {
     "overview": ("", "?window=90d"),
-    "costs": ("", "?window=90d"),
-    "explorer": (
+    "costs": (
         "",
+        "?window=90d",
         f"?group_by=month,pool&window={A_YEAR}",
         f"?group_by=workload,pool&window={A_YEAR}",
         "?group_by=day,pool&window=100d",

@@ -3,16 +3,15 @@
 from django.urls import include, path
 
 from apps.console.pages.invitation import accept
-from apps.console.pages.overview import days_csv, overview, teams_csv
 from apps.console.pages.search import search, suggested
 from apps.console.pages.sign_in import SignIn, SignOut
 
 urlpatterns = [
-    path("", overview, name="overview"),
-    path("overview/teams.csv", teams_csv, name="overview-teams"),
-    path("overview/days.csv", days_csv, name="overview-days"),
+    path("", include("apps.console.pages.overview.pages")),
     path("", include("apps.console.pages.explorer.pages")),
-    path("", include("apps.console.pages.costs.addresses")),
+    path("", include("apps.console.pages.costs.teams")),
+    path("", include("apps.console.pages.costs.jobs")),
+    path("", include("apps.console.pages.costs.line")),
     path("search", search, name="search"),
     path("search/suggested", suggested, name="search-suggested"),
     path("", include("apps.console.pages.runs.addresses")),
@@ -29,7 +28,7 @@ urlpatterns = [
     path("invitation/<slug:secret>", accept, name="accept-invitation"),
     path("", include("apps.console.pages.account_urls")),
     path("", include("apps.console.pages.closes.addresses")),
-    path("", include("apps.console.pages.reconciliation.addresses")),
+    path("", include("apps.console.pages.reconciliation.pages")),
     path("", include("apps.console.pages.exports.addresses")),
     path("", include("apps.console.pages.fleet.addresses")),
     path("", include("apps.console.pages.prices.pages")),

@@ -35,10 +35,11 @@ class Include:
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """Parts side by side, where there is room."""
+    """Parts side by side, where there is room; `css`: as wide as each other, or `cols`, the first wider."""
 
     template: ClassVar[str] = "kit/side_by_side.html"
     sections: Sequence[Section]
+    css: str = "curves"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class ConsolePage:
 
     `under` are the quiet words below it, after `status`; `sections` come in their order, those
     that are None left out. With `empty` set it stands in their place. `back` leads up,
-    `tabs` to the pages beside it; `styles` are sheets of its own, by their paths below static.
+    `trail` step by step, `tabs` to the pages beside it; `styles` are sheets of its own, by their paths below static.
     With `refresh_seconds` it asks again for itself so often: something of it is under way.
     """
 
@@ -79,6 +80,7 @@ class ConsolePage:
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     back: Link | None = None
+    trail: tuple[Link, ...] = ()
     tabs: tuple[Choice, ...] = ()
     actions: tuple[Link, ...] = ()
     sections: tuple[Section | None, ...] = ()

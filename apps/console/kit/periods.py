@@ -69,3 +69,8 @@ def span(window: Window) -> str:
     if words == month(first) or first.year != last.year:
         return words
     return words.removesuffix(f" {last.year}")
+
+
+def days_between(first: date, end: date) -> list[date]:
+    """`[first, end)`, at least the first."""
+    return [first + timedelta(days=ahead) for ahead in range(max(1, (end - first).days))]

@@ -18,7 +18,7 @@ from apps.ledger.rest.answers import (
     result_of,
     sums_of,
 )
-from apps.ledger.rest.parameters import cost_question
+from apps.ledger.rest.parameters import LISTS, SINGLE, chosen_costs, groups_asked, refuse_unknown
 from apps.web.rest.views import RestView
 
 PARAMETERS = [
@@ -53,11 +53,13 @@ class Costs(RestView):
         Who does not see the whole organisation is answered about their own teams alone.
         """
         at = timezone.now()
-        question = cost_question(request.query_params, self.viewer(), at)
-        chosen, currency = question.chosen, accounts.organisation().currency
+        given = request.query_params
+        refuse_unknown(given, SINGLE, LISTS)
+        chosen, group_by = chosen_costs(given, self.viewer(), at), groups_asked(given)
+        currency = accounts.organisation().currency
         named = names()
         (total,) = queries.cost_groups(chosen, [])
-        meters = meters_by(chosen, question.group_by)
+        meters = meters_by(chosen, group_by)
         return Response(
             {
                 "meta": meta_of(
@@ -68,8 +70,8 @@ class Costs(RestView):
                 ),
                 "totals": sums_of(total, currency, meters_by(chosen, []).get(())),
                 "results": [
-                    result_of(group, question.group_by, named, currency, meters.get(group.keys))
-                    for group in queries.cost_groups(chosen, question.group_by)
+                    result_of(group, group_by, named, currency, meters.get(group.keys))
+                    for group in queries.cost_groups(chosen, group_by)
                 ],
                 "next": None,
                 "previous": None,

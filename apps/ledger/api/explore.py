@@ -15,10 +15,10 @@ from apps.accounts import queries as accounts
 from apps.ledger import queries
 from apps.ledger.api import examples
 from apps.ledger.queries.cube import (
+    CostQuestion,
     CostVariance,
     CubeAnswer,
     CubeNames,
-    CubeReading,
     CubeRefusal,
     CubeRow,
     Dimension,
@@ -205,7 +205,7 @@ class ExploreCosts(RestView):
         )
 
 
-def _read(request: Request, viewer: accounts.Viewer, at: Any) -> CubeReading:
+def _read(request: Request, viewer: accounts.Viewer, at: Any) -> CostQuestion:
     """The question; refuses a ValidationError that names each bad parameter."""
     given = request.query_params
     filters = [each.name for each in dimensions().values() if each.is_filter]
@@ -275,7 +275,7 @@ def _sums(row: CubeRow, currency: str) -> dict[str, Any]:
     }
 
 
-def _variance(reading: CubeReading, currency: str) -> dict[str, Any] | None:
+def _variance(reading: CostQuestion, currency: str) -> dict[str, Any] | None:
     """Null where nothing is compared, or where what is asked for is not known by pool."""
     try:
         found = variance_of(reading.question)

@@ -1,16 +1,15 @@
 """Questions to the ledger: what it cost, how sure that is, and how far it is settled."""
 
-from apps.ledger.queries.comparison import Comparison
 from apps.ledger.queries.costs import (
     Basis,
     CostFilter,
-    CostGroup,
     CostStanding,
     GroupNotKnown,
-    cost_groups,
     groupable,
     standing,
 )
+from apps.ledger.queries.cube.groups import CostGroup, cost_groups
+from apps.ledger.queries.cube.states import States, StateSum
 from apps.ledger.queries.node_time import (
     PoolSpan,
     charged_since,
@@ -19,16 +18,14 @@ from apps.ledger.queries.node_time import (
     time_of_pools,
 )
 from apps.ledger.queries.open_questions import (
+    UnclaimedWork,
     UnpricedPool,
     unclaimed_work,
     unpriced_pools,
 )
 from apps.ledger.queries.overview import (
-    DaySum,
     OverviewFacts,
     Share,
-    StateSum,
-    TeamSum,
     overview_facts,
 )
 from apps.ledger.queries.ownership import cost_of_jobs

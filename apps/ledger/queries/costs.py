@@ -1,11 +1,11 @@
 """What things cost: sums of roll-ups by whatever is asked for, with how sure they are."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, LiteralString
+from typing import LiteralString
 
 from django.conf import settings
 from psycopg import sql
@@ -13,22 +13,15 @@ from psycopg import sql
 from apps.economics.states import Flag
 from apps.ledger.models import Status
 from apps.ledger.queries.due import open_pending_hours
-from apps.ledger.queries.tables import Row, rows
+from apps.ledger.queries.tables import rows
 from apps.ledger.queries.windows import Window
 
 TAG = "tag."
 CHARGED = sql.SQL("day.flags & {} = 0").format(sql.Literal(int(Flag.SHARED_IDLE)))
-GROUPS: dict[str, LiteralString] = {
-    "day": "day.day",
-    "team": "day.team_id",
-    "workload": "day.workload_id",
-    "pool": "day.pool_id",
-    "state": "day.state",
-    "status": "day.status",
-    "kind": "day.kind",
-    "gpu_model": "day.gpu_model",
-    "purchase_option": "day.purchase_option",
-}
+GROUPS = (
+    *("day", "team", "workload", "pool", "state", "status", "kind", "gpu_model"),
+    "purchase_option",
+)
 """What costs may be grouped by, besides `tag.<key>` for the keys of RUNRATE_TAG_KEYS."""
 
 OF_TEAM_DAYS = frozenset({"day", "team", "state", "status", "kind"})
@@ -41,6 +34,14 @@ STATUSES = sql.SQL("array_remove(ARRAY[{}], NULL)").format(
         ]
     )
 )
+
+
+LEAST_SURE_FIRST = ("provisional", "estimated", "restated", "reconciled")
+
+
+def least_sure(statuses: Collection[str]) -> str:
+    """The least sure of them; empty without any."""
+    return next((word for word in LEAST_SURE_FIRST if word in statuses), "")
 
 
 class Basis(StrEnum):
@@ -70,64 +71,11 @@ class CostFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class CostGroup:
-    """The sums of one group; `keys` are its values in the order of `group_by` (ids, days, texts).
-
-    `micros` is every cost but shared-out idle, so that groups sum to the charges; `loaded_micros`
-    has that too; `shared_micros` is the part of `micros` that shared charges are. Null where
-    nothing is known. Held and observed milliseconds are of GPUs; `core_milliseconds` is the
-    capacity of pools measured in cores.
-    """
-
-    keys: tuple[Any, ...]
-    micros: int | None
-    loaded_micros: int | None
-    shared_micros: int | None
-    gpu_milliseconds: int
-    core_milliseconds: int
-    held_milliseconds: int
-    observed_milliseconds: int
-    unpriced_milliseconds: int
-    is_provisional: bool
-
-
-@dataclass(frozen=True, slots=True)
 class CostStanding:
     """How sure sums of a window are: settled as far as `as_of`, with hours still to be done."""
 
     as_of: datetime | None
     pending_hours: int
-
-
-def cost_groups(chosen: CostFilter, group_by: Sequence[str]) -> list[CostGroup]:
-    """The sums by group, ordered by the groups' values; refuses GroupNotKnown.
-
-    Without any group, one sum of everything.
-    """
-    columns = [_group_column(name) for name in group_by]
-    numbers = sql.SQL(", ").join([sql.Literal(place + 1) for place in range(len(columns))])
-    query = sql.SQL(
-        """
-        SELECT {keys}
-               sum({amount}) FILTER (WHERE {charged})::int8, sum({amount})::int8,
-               sum({amount}) FILTER (WHERE day.kind = 'shared')::int8,
-               coalesce(sum(day.unit_milliseconds) FILTER (WHERE day.unit <> 'core'), 0)::int8,
-               coalesce(sum(day.unit_milliseconds) FILTER (WHERE day.unit = 'core'), 0)::int8,
-               coalesce(sum(day.held_milliseconds) FILTER (WHERE day.unit <> 'core'), 0)::int8,
-               coalesce(sum(day.observed_milliseconds) FILTER (WHERE day.unit <> 'core'), 0)::int8,
-               coalesce(sum(day.unit_milliseconds) FILTER (WHERE {amount} IS NULL), 0)::int8,
-               coalesce(bool_or(day.status = 'provisional'), false)
-        FROM {roll_up} AS day WHERE {where} {grouped}
-        """
-    ).format(
-        keys=sql.SQL("").join([sql.SQL("{}, ").format(column) for column in columns]),
-        amount=amount_column(chosen.basis),
-        charged=CHARGED,
-        roll_up=roll_up(chosen, group_by),
-        where=where(chosen),
-        grouped=sql.SQL("GROUP BY {0} ORDER BY {0}").format(numbers) if columns else sql.SQL(""),
-    )
-    return [_group(row, len(columns)) for row in rows(query, parameters(chosen))]
 
 
 def standing(window: Window, at: datetime) -> CostStanding:
@@ -191,15 +139,3 @@ def parameters(chosen: CostFilter) -> dict[str, object]:
 def groupable() -> list[str]:
     """Everything `group_by` may name."""
     return [*GROUPS, *(TAG + key for key in settings.TAG_KEYS)]
-
-
-def _group_column(name: str) -> sql.Composable:
-    if name not in groupable():
-        raise GroupNotKnown(f"group_by: {name!r} is none of {', '.join(groupable())}")
-    if name.startswith(TAG):
-        return sql.SQL("day.tags ->> {}").format(sql.Literal(name.removeprefix(TAG)))
-    return sql.SQL(GROUPS[name])
-
-
-def _group(row: Row, keys: int) -> CostGroup:
-    return CostGroup(tuple(row[:keys]), *row[keys:])

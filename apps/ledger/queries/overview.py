@@ -1,63 +1,27 @@
 """The facts behind the Overview: what a span cost, what of it worked, and what nobody knows."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from datetime import date, datetime
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import cast
 
 from psycopg import sql
 
 from apps.accounts import queries as accounts
+from apps.economics.money import sum_of_known
 from apps.economics.states import Flag, State
 from apps.fleet import queries as fleet
-from apps.ledger.queries.comparison import Comparison, comparison
-from apps.ledger.queries.costs import (
-    CHARGED,
-    STATUSES,
-    Basis,
-    CostFilter,
-    amount_column,
-    parameters,
-    roll_up,
-    standing,
-    where,
+from apps.ledger.queries.costs import CHARGED, CostFilter, amount_column, parameters, where
+from apps.ledger.queries.cube.days import Against, Daily, costs_by_day
+from apps.ledger.queries.cube.question import CubeQuestion
+from apps.ledger.queries.cube.states import (
+    States,
+    StateSum,
+    Sureness,
+    state_sums,
+    sureness,
 )
-from apps.ledger.queries.tables import Row, rows
-
-GPU = sql.SQL("day.unit <> 'core'")
-
-
-@dataclass(frozen=True, slots=True)
-class StateSum:
-    """What one state of GPU time cost on one day or one team; state None: no device time.
-
-    Amounts are null where nothing is known. `provisional_micros` is the part not settled yet,
-    `unpriced_milliseconds` the GPU time that has no price.
-    """
-
-    state: State | None
-    micros: int | None
-    provisional_micros: int | None
-    gpu_milliseconds: int
-    unpriced_milliseconds: int
-
-
-@dataclass(frozen=True, slots=True)
-class DaySum:
-    """A local day by state."""
-
-    day: date
-    states: tuple[StateSum, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TeamSum:
-    """A team by state."""
-
-    team_id: int
-    name: str
-    kind: str
-    states: tuple[StateSum, ...]
+from apps.ledger.queries.tables import rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,162 +42,117 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class OverviewFacts:
-    """Everything the Overview needs, from the roll-ups.
+class FlaggedSum:
+    """What time of a team, of these flags and unit, cost in one state."""
 
-    `totals` has every basis; days and teams are on the filter's basis and leave shared-out idle
-    aside, so that they sum to the charges. `held_milliseconds` and `observed_milliseconds` give the
-    coverage. `comparison` is None where there is no like span before.
+    team_id: int
+    flags: Flag
+    unit: str
+    sums: StateSum
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewFacts:
+    """Everything the Overview needs, from the cube.
+
+    Shared-out idle is left aside, so that days and teams sum to the charges. `compared` has what
+    each team cost now and before, in the spans of `daily.against`: 0 where it cost nothing, None
+    where that is not known.
     """
 
-    totals: Mapping[Basis, int | None]
-    comparison: Comparison | None
-    days: tuple[DaySum, ...]
-    teams: tuple[TeamSum, ...]
+    daily: Daily
+    teams: Mapping[int, States]
+    compared: Mapping[int, tuple[int | None, int | None]]
     unpriced: tuple[PoolTime, ...]
     unowned: Share
     unobserved: Share
     unclaimed: Share
     contested: Share
-    held_milliseconds: int
-    observed_milliseconds: int
-    statuses: frozenset[str]
-    as_of: datetime | None
-    pending_hours: int
+    known: Sureness
 
 
 def overview_facts(
-    chosen: CostFilter,
+    question: CubeQuestion,
     at: datetime,
-    pools: Mapping[int, fleet.PoolFact] | None = None,
-    every_team: Mapping[int, accounts.TeamFact] | None = None,
+    pools: Mapping[int, fleet.PoolFact],
+    every_team: Mapping[int, accounts.TeamFact],
 ) -> OverviewFacts:
-    """The facts of a window, in few queries over the roll-ups whatever its length.
-
-    `pools` and `every_team` are those there are, where the caller has read them.
-    """
-    teams = every_team or {team.id: team for team in accounts.teams()}
-    sums = _sums(chosen, [team.id for team in teams.values() if team.kind == "unowned"])
-    known = standing(chosen.window, at)
-    by_day, by_team = _by_day_and_team(chosen)
+    """The facts of a window, in few queries over the roll-ups whatever its length."""
+    daily, found = costs_by_day(question, at), _sums_with_flags(question)
+    by_team: dict[int, States] = {}
+    for each in found:
+        by_team[each.team_id] = (*by_team.get(each.team_id, ()), each.sums)
+    whole = [each.sums for each in found]
     return OverviewFacts(
-        totals=dict(zip(Basis, sums[:4], strict=True)),
-        comparison=comparison(chosen, at),
-        days=tuple(DaySum(day, tuple(states)) for day, states in by_day.items()),
-        teams=tuple(
-            TeamSum(
-                team_id=team_id,
-                name=teams[team_id].name,
-                kind=teams[team_id].kind,
-                states=tuple(states),
-            )
-            for team_id, states in by_team.items()
-        ),
-        unpriced=_unpriced(chosen, pools) if _is_any_unpriced(by_team.values()) else (),
-        unowned=Share(*sums[4:6]),
-        unobserved=Share(*sums[6:8]),
-        unclaimed=Share(*sums[8:10]),
-        contested=Share(*sums[10:12]),
-        held_milliseconds=sums[12],
-        observed_milliseconds=sums[13],
-        statuses=frozenset(sums[14]),
-        as_of=known.as_of,
-        pending_hours=known.pending_hours,
-    )
-
-
-def _by_day_and_team(
-    chosen: CostFilter,
-) -> tuple[dict[date, list[StateSum]], dict[int, list[StateSum]]]:
-    """Every day and every team by state, from one reading of the roll-up."""
-    query = sql.SQL(
-        """
-        SELECT day.day, day.team_id, day.state, sum({amount})::int8,
-               sum({amount}) FILTER (WHERE day.status = 'provisional')::int8,
-               coalesce(sum(day.unit_milliseconds) FILTER (WHERE {gpu}), 0)::int8,
-               coalesce(sum(day.unit_milliseconds) FILTER (WHERE {gpu} AND {amount} IS NULL), 0)::int8
-        FROM {roll_up} AS day WHERE {where} AND {charged}
-        GROUP BY GROUPING SETS ((day.day, day.state), (day.team_id, day.state))
-        ORDER BY 1, 2, 3 NULLS LAST
-        """
-    ).format(
-        amount=amount_column(chosen.basis),
-        gpu=GPU,
-        roll_up=roll_up(chosen, ()),
-        where=where(chosen),
-        charged=CHARGED,
-    )
-    by_day: dict[date, list[StateSum]] = {}
-    by_team: dict[int, list[StateSum]] = {}
-    for day, team_id, *of_state in rows(query, parameters(chosen)):
-        kept = by_team.setdefault(team_id, []) if day is None else by_day.setdefault(day, [])
-        kept.append(_state_sum(of_state))
-    return by_day, by_team
-
-
-def _is_any_unpriced(parts: Iterable[list[StateSum]]) -> bool:
-    return any(state.unpriced_milliseconds for states in parts for state in states)
-
-
-def _state_sum(row: list[Any]) -> StateSum:
-    state, *sums = row
-    return StateSum(None if state is None else State(state), *sums)
-
-
-def _sums(chosen: CostFilter, unowned: list[int]) -> Row:
-    """Totals by basis; then cost and GPU time of what is to be said aloud; then coverage."""
-    aloud = [
-        sql.SQL("day.team_id = ANY(%(unowned)s)"),
+        daily=daily,
+        teams=by_team,
+        compared=_compared_teams(question, daily.against),
+        unpriced=_unpriced(question.chosen, pools)
+        if any(each.unpriced_milliseconds for each in whole)
+        else (),
+        unowned=_share(found, lambda each: every_team[each.team_id].kind == "unowned"),
         # No agent could have seen a core: only of GPUs is it worth saying.
-        sql.SQL("day.state = {} AND day.flags & {} = 0 AND {}").format(
-            sql.Literal(int(State.UNOBSERVED)), sql.Literal(int(Flag.CORES)), GPU
+        unobserved=_share(
+            found,
+            lambda each: (
+                each.sums.state == State.UNOBSERVED
+                and each.unit != "core"
+                and not each.flags & Flag.CORES
+            ),
         ),
-        _flagged(Flag.UNCLAIMED),
-        _flagged(Flag.CONTESTED),
-    ]
-    query = sql.SQL(
-        """
-        SELECT {totals}, {aloud},
-               coalesce(sum(day.held_milliseconds) FILTER (WHERE {gpu}), 0)::int8,
-               coalesce(sum(day.observed_milliseconds) FILTER (WHERE {gpu}), 0)::int8,
-               {statuses}
-        FROM {roll_up} AS day WHERE {where} AND {charged}
-        """
-    ).format(
-        totals=sql.SQL(", ").join(
-            [sql.SQL("sum({})::int8").format(amount_column(basis)) for basis in Basis]
-        ),
-        aloud=sql.SQL(", ").join([_share(chosen, condition) for condition in aloud]),
-        gpu=GPU,
-        statuses=STATUSES,
-        roll_up=roll_up(chosen, ()),
-        where=where(chosen),
-        charged=CHARGED,
+        unclaimed=_share(found, lambda each: bool(each.flags & Flag.UNCLAIMED)),
+        contested=_share(found, lambda each: bool(each.flags & Flag.CONTESTED)),
+        known=sureness(whole, question.window, at),
     )
-    return rows(query, parameters(chosen) | {"unowned": unowned})[0]
 
 
-def _flagged(flag: Flag) -> sql.Composable:
-    return sql.SQL("day.flags & {} <> 0").format(sql.Literal(int(flag)))
+def _sums_with_flags(question: CubeQuestion) -> list[FlaggedSum]:
+    found = state_sums(question.by("team", "flags", "unit")).items()
+    return [
+        FlaggedSum(cast(int, team_id), Flag(cast(int, flags)), str(unit), each)
+        for (team_id, flags, unit), states in found
+        for each in states
+    ]
 
 
-def _share(chosen: CostFilter, condition: sql.Composable) -> sql.Composable:
-    return sql.SQL(
-        "sum({amount}) FILTER (WHERE {condition})::int8,"
-        " coalesce(sum(day.unit_milliseconds) FILTER (WHERE {condition} AND {gpu}), 0)::int8"
-    ).format(amount=amount_column(chosen.basis), condition=condition, gpu=GPU)
+def _teams_of(question: CubeQuestion) -> dict[int, States]:
+    by_team = state_sums(question.by("team"))
+    return {team_id: states for (team_id,), states in by_team.items() if isinstance(team_id, int)}
 
 
-def _unpriced(
-    chosen: CostFilter, pools: Mapping[int, fleet.PoolFact] | None
-) -> tuple[PoolTime, ...]:
+def _compared_teams(
+    question: CubeQuestion, against: Against | None
+) -> dict[int, tuple[int | None, int | None]]:
+    if against is None:
+        return {}
+    now, before = (
+        _teams_of(replace(question, window=span)) for span in (against.now, against.before)
+    )
+    return {
+        team_id: (_known_micros(now.get(team_id)), _known_micros(before.get(team_id)))
+        for team_id in now.keys() | before.keys()
+    }
+
+
+def _known_micros(states: States | None) -> int | None:
+    return 0 if states is None else sum_of_known(each.micros for each in states)
+
+
+def _share(found: Collection[FlaggedSum], is_asked: Callable[[FlaggedSum], bool]) -> Share:
+    parts = [each.sums for each in found if is_asked(each)]
+    return Share(
+        sum_of_known(each.micros for each in parts), sum(each.gpu_milliseconds for each in parts)
+    )
+
+
+def _unpriced(chosen: CostFilter, pools: Mapping[int, fleet.PoolFact]) -> tuple[PoolTime, ...]:
     query = sql.SQL(
         """
         SELECT day.pool_id, sum(day.unit_milliseconds)::int8 FROM ledger_ledgerday AS day
-        WHERE {where} AND {charged} AND {gpu} AND {amount} IS NULL AND day.pool_id IS NOT NULL
+        WHERE {where} AND {charged} AND day.unit <> 'core' AND {amount} IS NULL
+          AND day.pool_id IS NOT NULL
         GROUP BY 1 HAVING sum(day.unit_milliseconds) > 0 ORDER BY 2 DESC, 1
         """
-    ).format(where=where(chosen), charged=CHARGED, gpu=GPU, amount=amount_column(chosen.basis))
+    ).format(where=where(chosen), charged=CHARGED, amount=amount_column(chosen.basis))
     found = rows(query, parameters(chosen))
-    known = fleet.pools() if found and pools is None else pools or {}
-    return tuple(PoolTime(pool_id, known[pool_id].name, time) for pool_id, time in found)
+    return tuple(PoolTime(pool_id, pools[pool_id].name, time) for pool_id, time in found)

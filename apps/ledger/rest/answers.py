@@ -12,15 +12,13 @@ from apps.economics.gpu_meters import GpuMeters
 from apps.economics.states import State
 from apps.fleet import queries as fleet
 from apps.ledger import queries
+from apps.ledger.queries.costs import LEAST_SURE_FIRST, least_sure
 from apps.ledger.rest.meters import COLUMNS as METER_COLUMNS
 from apps.ledger.rest.meters import MetersOut, meters_answer
 from apps.show.csv_cells import csv_text
 from apps.web.rest.money import MoneyOut, hours_of, money_of
 from apps.web.rest.tables import CsvRenderer
 from apps.workloads import queries as workloads
-
-# What a spreadsheet would take for a formula.
-LEAST_SURE_FIRST = ("provisional", "estimated", "restated", "reconciled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +124,7 @@ def meta_of(
         "window": window_answer(chosen.window),
         "basis": str(chosen.basis),
         "currency": currency,
-        "status": next((status for status in LEAST_SURE_FIRST if status in statuses), None),
+        "status": least_sure(statuses) or None,
         "statuses": [status for status in LEAST_SURE_FIRST if status in statuses],
         "coverage": ratio_of(observed, held),
         "as_of": None if known.as_of is None else moment_of(known.as_of),

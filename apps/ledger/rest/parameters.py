@@ -1,7 +1,6 @@
-"""The parameters of a question about costs, parsed once into one frozen value."""
+"""The parameters of sums and lines of costs, refused one by one where they are not understood."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
@@ -21,27 +20,22 @@ LISTS = ("group_by", "team", "workload", "pool", "state")
 STATES = {state.name.lower(): int(state) for state in State}
 
 
-@dataclass(frozen=True, slots=True)
-class CostQuestion:
-    """What is asked: which costs, and by what they are grouped."""
+def groups_asked(given: QueryDict) -> tuple[str, ...]:
+    """What costs are to be grouped by; refuses a ValidationError that names what is none of it."""
+    known = queries.groupable()
+    names = _list(given, "group_by")
+    for name in names:
+        if name not in known:
+            raise ValidationError({"group_by": [f"{name!r} is none of {', '.join(known)}"]})
+    return tuple(dict.fromkeys(names))
 
-    chosen: queries.CostFilter
-    group_by: tuple[str, ...]
 
-
-def cost_question(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> CostQuestion:
-    """Parse query parameters; refuses with a ValidationError that names each bad one.
+def chosen_costs(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> queries.CostFilter:
+    """Which costs the parameters name; refuses a ValidationError that names each bad one.
 
     A viewer who does not see everything asks about their own teams: others are as if there were
     none, and their workloads too.
     """
-    refuse_unknown(given, SINGLE, LISTS)
-    chosen = chosen_costs(given, viewer, at)
-    return CostQuestion(chosen, _group_by(_list(given, "group_by")))
-
-
-def chosen_costs(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> queries.CostFilter:
-    """Which costs the parameters name, within what the viewer sees; refuses as `cost_question`."""
     return queries.CostFilter(
         window=window_asked(given.get("window", DEFAULT_WINDOW), at),
         basis=_basis(given.get("basis", queries.Basis.EFFECTIVE)),
@@ -86,14 +80,6 @@ def _basis(text: str) -> queries.Basis:
     except ValueError:
         words = ", ".join(queries.Basis)
         raise ValidationError({"basis": [f"{text!r} is none of {words}"]}) from None
-
-
-def _group_by(names: Sequence[str]) -> tuple[str, ...]:
-    known = queries.groupable()
-    for name in names:
-        if name not in known:
-            raise ValidationError({"group_by": [f"{name!r} is none of {', '.join(known)}"]})
-    return tuple(dict.fromkeys(names))
 
 
 def _named(

@@ -6,7 +6,8 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.ledger.queries import CostStanding
-from apps.ledger.rest.answers import LEAST_SURE_FIRST, MetaOut, Named
+from apps.ledger.queries.costs import LEAST_SURE_FIRST
+from apps.ledger.rest.answers import MetaOut, Named
 from apps.unit_economics.queries.unit_costs import UnitCost, UnitFilter
 from apps.web.rest.money import HoursOut, MoneyOut, NamedOut, RatioOut, rounded_ratio
 from apps.web.rest.pages import told_as

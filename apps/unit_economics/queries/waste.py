@@ -11,10 +11,8 @@ from psycopg import sql
 from apps.economics.money import sum_of_known
 from apps.economics.run_time import Bucket
 from apps.economics.states import State
-from apps.ledger.queries.comparison import Comparison
 from apps.ledger.queries.costs import (
     CHARGED,
-    GROUPS,
     CostFilter,
     GroupNotKnown,
     amount_column,
@@ -22,6 +20,7 @@ from apps.ledger.queries.costs import (
     roll_up,
     where,
 )
+from apps.ledger.queries.cube.days import Against
 from apps.ledger.queries.tables import Row, rows
 from apps.ledger.queries.windows import Window
 from apps.unit_economics.models import ServicePart
@@ -48,7 +47,10 @@ FAILED_BUCKETS = (Bucket.FAILED, Bucket.LOST)
 GROUPED = frozenset({"day", "team", "workload", "pool"})
 """What waste may be grouped by."""
 COLUMNS: Mapping[str, LiteralString] = {
-    **{name: GROUPS[name] for name in ("day", "team", "workload", "pool")},
+    "day": "day.day",
+    "team": "day.team_id",
+    "workload": "day.workload_id",
+    "pool": "day.pool_id",
     "team of the window": "CASE WHEN day.day >= %(window_day)s THEN day.team_id END",
 }
 
@@ -102,7 +104,7 @@ def waste_by(chosen: CostFilter, group_by: Sequence[str] = ()) -> dict[tuple[Any
     return {key: Waste(parts) for key, parts in found.items()}
 
 
-def waste_of_window(chosen: CostFilter, against: Comparison | None) -> WasteOfWindow:
+def waste_of_window(chosen: CostFilter, against: Against | None) -> WasteOfWindow:
     """The waste of these costs, and of the spans in which they are compared. One reading."""
     first_day = against.before.first_day if against else chosen.window.first_day
     days, teams = _of_days_and_teams(chosen, first_day)

@@ -7,17 +7,20 @@ from html import unescape
 from typing import Any
 
 import pytest
-from django.test import Client
+from django.test import Client, override_settings
 
 from apps.accounts.models import Team
 from apps.console.pages.explorer.tables import CAUSE_WORDS
 from apps.economics.variance import CAUSES
+from apps.fleet.models import Pool
+from apps.ledger.models import LedgerDay
 from tests.apps.console.people import signed_in
 from tests.apps.ledger.explored import DAY, make_explored
 
 pytestmark = pytest.mark.django_db
 
-ADDRESS = "/costs/explore"
+ADDRESS = "/costs"
+CAUSES_CSV = "/costs/explore/causes.csv"
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +48,7 @@ def rows_of(client: Client, path: str, accept: str = "*/*", **given: str) -> lis
 
 def links_in(html: str) -> list[str]:
     """Every address of the page's own questions."""
-    found = re.findall(r'href="(/costs/explore\?[^"]*)"', html)
+    found = re.findall(r'href="(/costs\?[^"]*)"', html)
     return [href.replace("&amp;", "&") for href in found]
 
 
@@ -54,6 +57,15 @@ def test_it_opens_with_what_each_team_cost(finn: Client) -> None:
 
     assert "Platform cost the most on 3 March 2026: $627 of $688" in text_of_html(html)
     assert {"=Research", "Secret project", "Platform"} <= set(cells_of(html))
+
+
+def test_addresses_of_before_lead_here_with_what_they_asked(finn: Client) -> None:
+    answer = finn.get("/costs/explore", {"window": DAY, "group_by": "pool", "team": "=Research"})
+    assert answer["Location"] == f"/costs?window={DAY}&group_by=pool&team=%3DResearch"
+    with override_settings(TAG_KEYS=("project",)):
+        html = page_of(finn, tag="project=llm", cost="own")
+    assert "tag.project=llm" in html
+    assert "cost=direct" in html
 
 
 def test_two_dimensions_filters_and_a_comparison(finn: Client) -> None:
@@ -81,9 +93,9 @@ def test_the_file_of_the_page_is_the_file_of_its_address_in_rest(
     finn: Client, given: dict[str, str]
 ) -> None:
     if given["group_by"] == "node,job":
-        assert finn.get(f"{ADDRESS}.csv", {"window": DAY} | given).status_code == 400
+        assert finn.get("/costs/explore.csv", {"window": DAY} | given).status_code == 400
         return
-    of_page = rows_of(finn, f"{ADDRESS}.csv", **given)
+    of_page = rows_of(finn, "/costs/explore.csv", **given)
     of_rest = rows_of(finn, "/api/v1/costs/explore", accept="text/csv", **given)
 
     assert sorted(map(plain, of_page)) == sorted(map(plain, of_rest))
@@ -103,7 +115,7 @@ def test_every_figure_leads_to_its_rows(finn: Client) -> None:
     html = page_of(finn, group_by="user,pool")
     (narrowed,) = {href for href in links_in(html) if "user=eve&" in href and "pool=h100" in href}
 
-    assert "Costs were $12.29 on 3 March 2026" in text_of_html(finn.get(narrowed).content.decode())
+    assert "cost $12.29 on 3 March 2026" in text_of_html(finn.get(narrowed).content.decode())
     for href in {*links_in(html), *re.findall(r'href="(/costs/teams/\d+[^"]*)"', page_of(finn))}:
         assert finn.get(href.replace("&amp;", "&")).status_code == 200
 
@@ -127,17 +139,38 @@ def test_nonsense_is_said_and_left_out(finn: Client, given: dict[str, str]) -> N
 def test_nothing_says_where_there_may_be_more(finn: Client) -> None:
     told = text_of_html(page_of(finn, window="2026-03-10", team="=Research"))
 
-    assert "Nothing was charged on 10 March 2026" in told
+    assert "Nothing was charged to anybody on 10 March 2026" in told
     assert "Show the last 90 days" in told
     assert "Show everything" in told
 
 
+def test_idle_that_was_moved_is_no_price(finn: Client) -> None:
+    """Loaded cost of a team has idle of others in it, which has no time of its own."""
+    team = Team.objects.get(name="Platform")
+    day = {"day": DAY, "posting_month": "2026-03-01", "status": "estimated", "kind": "node_hour"}
+    LedgerDay.objects.create(
+        **day, team=team, pool=Pool.objects.get(name="h100"), unit="gpu", state=6, flags=64,
+        effective_micros=-5_000_000, contracted_micros=-5_000_000, unit_milliseconds=0,
+        held_milliseconds=0, observed_milliseconds=0, unpriced_milliseconds=0,
+    )  # fmt: skip
+    given = {"compare": "2026-03-02", "team": "Platform", "pool": "h100"}
+    moved, still = (
+        {
+            row["cause"]: float(row["change"])
+            for row in rows_of(finn, CAUSES_CSV, **given, cost=cost)
+        }
+        for cost in ("loaded", "charged")
+    )
+    assert moved["Price"] == still["Price"]
+    assert moved["Other charges"] == still["Other charges"] - 5
+
+
 def test_the_causes_are_a_file_too(finn: Client) -> None:
-    rows = rows_of(finn, f"{ADDRESS}/causes.csv", compare="2026-03-02", user="ada,eve")
+    rows = rows_of(finn, CAUSES_CSV, compare="2026-03-02", user="ada,eve")
 
     assert set(CAUSE_WORDS) == set(CAUSES)
     assert sum(float(row["change"]) for row in rows) == pytest.approx(61.45 - 24.58)
-    assert rows_of(finn, f"{ADDRESS}/causes.csv") == []
+    assert rows_of(finn, CAUSES_CSV) == []
 
 
 def test_a_lead_sees_no_name_of_others() -> None:

@@ -122,6 +122,7 @@ def facts_of_lines(basis: str = "effective_micros") -> Iterator[tuple[Mapping[st
                 "node": charges[line.charge_id].node_id,
                 "state": line.state,
                 "kind": charges[line.charge_id].kind,
+                "status": charges[line.charge_id].status,
                 "day": day,
                 "week": day - timedelta(days=day.weekday()),
                 "month": line.posting_month,

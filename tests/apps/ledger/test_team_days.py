@@ -5,11 +5,15 @@ from datetime import date, timedelta
 import pytest
 from django.db import transaction
 
+from apps.accounts import queries as accounts
 from apps.accounts.queries import Viewer
 from apps.fleet import queries as fleet
 from apps.ledger import queries
 from apps.ledger.models import LedgerDay, LedgerTeamDay
-from apps.ledger.queries.drill import Drill, Loading, costs_by_day, costs_by_team, sureness
+from apps.ledger.queries.cube import CubeQuestion
+from apps.ledger.queries.cube.days import costs_by_day
+from apps.ledger.queries.cube.states import state_sums
+from apps.ledger.queries.loading import Loading
 from apps.ledger.queries.tables import run
 from apps.marks.actions import Mark, mark
 from apps.marks.queries import Pass
@@ -65,12 +69,16 @@ def test_there_is_something_of_everything_to_add_up() -> None:
 
 @pytest.mark.parametrize("basis", queries.Basis)
 def test_the_overview_is_the_same_from_either(pools: frozenset[int], basis: queries.Basis) -> None:
-    by_team = queries.CostFilter(window(), basis=basis)
-    by_pool = queries.CostFilter(window(), basis=basis, pool_ids=pools)
+    by_team = CubeQuestion(window(), basis=basis, is_bounded=False)
+    by_pool = by_team.of(pool=pools)
+    teams = {team.id: team for team in accounts.teams()}
 
-    at = scene.TEN + SPAN
+    of_teams, of_pools = (
+        queries.overview_facts(each, scene.TEN + SPAN, fleet.pools(), teams)
+        for each in (by_team, by_pool)
+    )
 
-    assert queries.overview_facts(by_team, at) == queries.overview_facts(by_pool, at)
+    assert of_teams == of_pools
 
 
 @pytest.mark.parametrize("basis", queries.Basis)
@@ -85,13 +93,12 @@ def test_sums_are_the_same_from_either(pools: frozenset[int], basis: queries.Bas
 
 @pytest.mark.parametrize("loading", Loading)
 def test_the_way_down_is_the_same_from_either(pools: frozenset[int], loading: Loading) -> None:
-    by_team = Drill(queries.CostFilter(window()), loading=loading)
-    by_pool = Drill(queries.CostFilter(window(), pool_ids=pools), loading=loading)
+    by_team = CubeQuestion(window(), loading=loading, is_bounded=False)
+    by_pool = by_team.of(pool=pools)
 
-    assert costs_by_team(by_team, EVERYONE) == costs_by_team(by_pool, EVERYONE)
+    assert state_sums(by_team.by("team")) == state_sums(by_pool.by("team"))
     at = scene.TEN + SPAN
-    assert costs_by_day(by_team, EVERYONE, at) == costs_by_day(by_pool, EVERYONE, at)
-    assert sureness(by_team, EVERYONE, scene.LATER) == sureness(by_pool, EVERYONE, scene.LATER)
+    assert costs_by_day(by_team, at) == costs_by_day(by_pool, at)
 
 
 def test_rolling_one_pool_up_again_keeps_the_others(pools: frozenset[int]) -> None:

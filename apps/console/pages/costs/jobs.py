@@ -1,196 +1,209 @@
 """A workload by job, a team's jobs of no workload, and one job's days and lines."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import date, timedelta
-from zoneinfo import ZoneInfo
 
-from django.http import Http404, HttpRequest, HttpResponse
-from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.http import Http404, HttpResponse
+from django.urls import path, reverse
 
 from apps.console.kit.frame import EmptyState, Link, Step
-from apps.console.kit.request import EVERYONE, shown_to
-from apps.console.kit.table import csv_answer
-from apps.console.pages.costs.asking import (
-    all_costs,
-    answer,
-    asked_by,
-    nothing,
-    team_link,
-    team_name,
-)
-from apps.console.pages.costs.lines import LinesOf, line_table, lines_csv
-from apps.console.pages.costs.meters import meters_of_jobs, meters_of_rows
-from apps.console.pages.costs.picture import Place
-from apps.console.pages.costs.question import CostQuestion
-from apps.console.pages.costs.table import (
-    Heading,
-    cost_row,
-    cost_table,
-    csv_cells,
-    csv_headings,
-    ordered,
-)
-from apps.console.pages.costs.values import CostTable, Detail
+from apps.console.kit.page import ConsolePage, Section, shown
+from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.table import Table, TableSection
+from apps.console.pages.costs.below import CostPlace, cost_page, empty_page, meters_of
+from apps.console.pages.costs.days import days_file
+from apps.console.pages.costs.details import Detail, DetailList
+from apps.console.pages.costs.lines import LinesOf, line_section, lines_file
+from apps.console.pages.costs.question import AskedCosts, asked_costs
+from apps.console.pages.costs.sums import sums_of
+from apps.console.pages.costs.tables import CostRow, cost_table
+from apps.console.pages.costs.teams import MOST_CSV_LINES, MOST_LINES, all_costs
 from apps.console.pages.costs.words import spent
-from apps.console.pages.overview.sums import sums_of
 from apps.economics.states import State
-from apps.ledger.queries import CostStanding, DaySum, StateSum, standing
-from apps.ledger.queries.drill import (
-    Daily,
-    Drill,
-    JobSums,
-    LineRow,
-    Sureness,
-    costs_by_day,
-    costs_of_job_by_day,
-    costs_of_jobs,
-    lines_of_job,
-)
+from apps.ledger.queries import States, StateSum, standing
+from apps.ledger.queries.cube import CubeQuestion
+from apps.ledger.queries.cube.days import Daily, costs_by_day
+from apps.ledger.queries.cube.states import JobSums, Sureness, job_sums, state_sums
+from apps.ledger.queries.drill import LineRow, lines_of_job
 from apps.show.amounts import counted
 from apps.show.time import instant, weekday
 from apps.workloads import queries as workloads
 from apps.workloads.queries.run_picture import runs_of_job
 
 DAY = timedelta(days=1)
-MOST_LINES = 200
-MOST_CSV_LINES = 50_000
+JOB_KEYS = ("cluster", "job", "name", "user", "account")
 
 
-@require_safe
-@shown_to(EVERYONE)
-def workload(request: HttpRequest, workload_id: int) -> HttpResponse:
+@shown(EVERYONE, "costs")
+def workload(context: Context, workload_id: int) -> ConsolePage:
     """One workload by job."""
-    asked, at = asked_by(request)
-    fact, found = _workload(asked, workload_id)
-    drill = asked.of_workload(workload_id)
-    finding = spent(asked, fact.name, sums_of(found.total))
-    trail = [all_costs(asked), *team_link(asked, fact.team_id)]
-    place = ("costs-workload", workload_id)
-    if not found.count:
-        return answer(request, asked, drill, trail, finding, empty=nothing(asked, *place))
-    heading = _heading(asked, found, place, asked.href("costs-workload-csv", workload_id))
-    daily, known = costs_by_day(drill, asked.viewer, at)
-    return answer(
-        request,
+    asked = asked_costs(context)
+    question = asked.question.of(workload=[workload_id])
+    fact, jobs = _workload_jobs(asked, workload_id)
+    finding = spent(asked, fact.name, sums_of(jobs.total))
+    trail = [all_costs(asked), *asked.team_link(fact.team_id)]
+    if not jobs.count:
+        return empty_page(asked, finding, trail, asked.nothing("costs-workload", workload_id))
+    return cost_page(
         asked,
-        drill,
-        trail,
         finding,
-        tables=[_job_table(asked, heading, found)],
-        place=Place("costs-workload", (workload_id,)),
-        daily=daily,
-        known=known,
-        meters=meters_of_rows(asked, drill, "workload", "Workload", lambda _: (fact.name, "")),
+        CostPlace("costs-workload", (workload_id,), "by-job"),
+        costs_by_day(question, context.at),
+        trail,
+        tables=[_job_section(asked, jobs)],
+        meters=meters_of(asked, question, "workload", "Workload", lambda _: (fact.name, "")),
     )
 
 
-@require_safe
-@shown_to(EVERYONE)
-def workload_csv(request: HttpRequest, workload_id: int) -> HttpResponse:
+@shown(EVERYONE, "costs")
+def workload_csv(context: Context, workload_id: int) -> HttpResponse:
     """The table by job."""
-    asked, _ = asked_by(request)
-    fact, found = _workload(asked, workload_id)
-    return _jobs_csv(asked, f"costs of {fact.name}", found)
+    asked = asked_costs(context)
+    fact, jobs = _workload_jobs(asked, workload_id)
+    return _job_table(asked).csv(_job_rows(asked, jobs), context, f"costs of {fact.name}")
 
 
-@require_safe
-@shown_to(EVERYONE)
-def jobs_of_team(request: HttpRequest, team_id: int) -> HttpResponse:
+@shown(EVERYONE, "costs")
+def workload_days(context: Context, workload_id: int) -> HttpResponse:
+    """Every day of a workload."""
+    asked = asked_costs(context)
+    fact = _workload_fact(workload_id)
+    daily = costs_by_day(asked.question.of(workload=[workload_id]), context.at)
+    if not daily.days and not context.viewer.sees_team(fact.team_id):
+        raise Http404("There is no such workload.")
+    return days_file(asked, f"costs of {fact.name} by day", daily.days)
+
+
+@shown(EVERYONE, "costs")
+def jobs_of_team(context: Context, team_id: int) -> ConsolePage:
     """A team's jobs that belong to no workload."""
-    asked, _ = asked_by(request)
-    name = team_name(asked, team_id)
-    drill = _of_no_workload(asked, team_id)
-    found = costs_of_jobs(drill, asked.viewer, _sort(asked))
-    finding = spent(asked, f"Jobs of {name} without a workload", sums_of(found.total))
-    trail = [all_costs(asked), *team_link(asked, team_id)]
-    place = ("costs-team-jobs", team_id)
-    if not found.count:
-        return answer(request, asked, drill, trail, finding, empty=nothing(asked, *place))
-    heading = _heading(asked, found, place, asked.href("costs-team-jobs-csv", team_id))
-    table = _job_table(asked, heading, found)
-    return answer(request, asked, drill, trail, finding, tables=[table])
+    asked = asked_costs(context)
+    name, jobs = asked.team_name(team_id), _loose_jobs(asked, team_id)
+    finding = spent(asked, f"Jobs of {name} without a workload", sums_of(jobs.total))
+    trail = [all_costs(asked), *asked.team_link(team_id)]
+    if not jobs.count:
+        return empty_page(asked, finding, trail, asked.nothing("costs-team-jobs", team_id))
+    return ConsolePage(
+        context=context,
+        finding=finding,
+        filters=asked.filters(),
+        problems=asked.problems,
+        trail=tuple(trail),
+        sections=(_job_section(asked, jobs),),
+    )
 
 
-@require_safe
-@shown_to(EVERYONE)
-def jobs_of_team_csv(request: HttpRequest, team_id: int) -> HttpResponse:
+@shown(EVERYONE, "costs")
+def jobs_of_team_csv(context: Context, team_id: int) -> HttpResponse:
     """The table by job."""
-    asked, _ = asked_by(request)
-    name = team_name(asked, team_id)
-    found = costs_of_jobs(_of_no_workload(asked, team_id), asked.viewer, _sort(asked))
-    return _jobs_csv(asked, f"jobs of {name} without a workload", found)
+    asked = asked_costs(context)
+    rows = _job_rows(asked, _loose_jobs(asked, team_id))
+    name = f"jobs of {asked.team_name(team_id)} without a workload"
+    return _job_table(asked).csv(rows, context, name)
 
 
-@require_safe
-@shown_to(EVERYONE)
-def job(request: HttpRequest, job_id: int) -> HttpResponse:
+@shown(EVERYONE, "costs")
+def job(context: Context, job_id: int) -> ConsolePage:
     """One job: who it is, its days, and its lines."""
-    asked, at = asked_by(request)
-    fact = _job(asked, job_id)
-    by_day = costs_of_job_by_day(asked.drill, asked.viewer, job_id)
-    lines = lines_of_job(asked.drill, asked.viewer, job_id, MOST_LINES + 1)
-    owner = workloads.owners([job_id], at)[job_id]
-    if not by_day and not lines and not asked.viewer.sees_team(owner.team_id):
-        raise Http404("There is no such job.")
-    whole = [each for states in by_day.values() for each in states]
-    finding = spent(asked, f"Job {fact.raw_id}", sums_of(whole))
-    trail = [all_costs(asked), *team_link(asked, owner.team_id)]
+    asked = asked_costs(context)
+    fact, owner, days = _job_days(asked, job_id)
+    lines = lines_of_job(asked.question, job_id, MOST_LINES + 1)
+    whole = [each for states in days.values() for each in states]
+    sums = sums_of(whole)
+    finding = spent(asked, f"Job {fact.raw_id}", sums)
+    trail = [all_costs(asked), *asked.team_link(owner.team_id)]
     if owner.workload_id is not None and owner.team_id in asked.teams:
         trail.append(_workload_link(asked, owner.workload_id))
-    about = _about(asked, fact)
-    drill = replace(asked.drill, job_id=job_id)
+    about = _about_job(asked, fact)
     if not lines:
-        empty = _elsewhen(asked, fact)
-        return answer(request, asked, drill, trail, finding, about=about, empty=empty)
-    has_days = len(by_day) > 1
-    return answer(
-        request,
+        return ConsolePage(
+            context=context,
+            finding=finding,
+            filters=asked.filters(is_of_job=True),
+            problems=asked.problems,
+            trail=tuple(trail),
+            sections=(about, _elsewhen(asked, fact)),
+        )
+    has_days = len(days) > 1
+    return cost_page(
         asked,
-        drill,
-        trail,
         finding,
+        CostPlace("costs-job", (job_id,), "by-day" if has_days else "lines"),
+        Daily(days),
+        trail,
         about=about,
-        known=_known(lines, whole, standing(drill.chosen.window, at)),
-        place=Place("costs-job", (job_id,), "by-day" if has_days else "lines", is_compared=False),
-        daily=Daily(days_of_job(by_day), None),
-        meters=meters_of_jobs(asked, drill, lambda _: (fact.raw_id, ""), [job_id]),
-        tables=[_day_table(asked, job_id, by_day)] if has_days else [],
-        lines=line_table(asked, lines, _lines_of(asked, job_id, whole)),
+        known=_known(lines, whole, asked),
+        meters=meters_of(
+            asked, asked.question, "job", "Job", lambda _: (fact.raw_id, ""), [job_id]
+        ),
+        tables=[_day_section(asked, job_id, days)] if has_days else [],
+        lines=line_section(asked, lines, LinesOf(f"{context.path}.csv", sums, MOST_LINES)),
+        is_of_job=True,
     )
 
 
-@require_safe
-@shown_to(EVERYONE)
-def job_csv(request: HttpRequest, job_id: int) -> HttpResponse:
+@shown(EVERYONE, "costs")
+def job_csv(context: Context, job_id: int) -> HttpResponse:
     """The job's lines, 50,000 at most."""
-    asked, at = asked_by(request)
-    fact = _job(asked, job_id)
-    lines = lines_of_job(asked.drill, asked.viewer, job_id, MOST_CSV_LINES)
-    owner = workloads.owners([job_id], at)[job_id]
-    if not lines and not asked.viewer.sees_team(owner.team_id):
+    asked = asked_costs(context)
+    fact, _, _ = _job_days(asked, job_id)
+    lines = lines_of_job(asked.question, job_id, MOST_CSV_LINES)
+    return lines_file(asked, f"lines of job {fact.raw_id}", lines)
+
+
+@shown(EVERYONE, "costs")
+def job_days(context: Context, job_id: int) -> HttpResponse:
+    """Every day of a job."""
+    asked = asked_costs(context)
+    fact, _, days = _job_days(asked, job_id)
+    return days_file(asked, f"costs of job {fact.raw_id} by day", days)
+
+
+def _workload_fact(workload_id: int) -> workloads.WorkloadFact:
+    fact = workloads.workloads().get(workload_id)
+    if fact is None:
+        raise Http404("There is no such workload.")
+    return fact
+
+
+def _workload_jobs(asked: AskedCosts, workload_id: int) -> tuple[workloads.WorkloadFact, JobSums]:
+    fact = _workload_fact(workload_id)
+    jobs = _jobs_of(asked, asked.question.of(workload=[workload_id]))
+    if not jobs.count and not asked.context.viewer.sees_team(fact.team_id):
+        raise Http404("There is no such workload.")
+    return fact, jobs
+
+
+def _loose_jobs(asked: AskedCosts, team_id: int) -> JobSums:
+    asked.team_name(team_id)
+    return _jobs_of(asked, asked.question.of(team=[team_id], workload=[None]))
+
+
+def _jobs_of(asked: AskedCosts, question: CubeQuestion) -> JobSums:
+    """The first 200, in the order of the address."""
+    column, is_descending = _job_table(asked).chosen(asked.context.query)
+    key = "job" if column is None or column.key == "name" else column.key
+    return job_sums(question, f"-{key}" if is_descending else key)
+
+
+def _job_days(
+    asked: AskedCosts, job_id: int
+) -> tuple[workloads.JobFact, workloads.OwnerFact, dict[date, States]]:
+    """The job and its days, the first one first; none of others is known to who sees no such team."""
+    fact = workloads.jobs([job_id]).get(job_id)
+    if fact is None:
         raise Http404("There is no such job.")
-    return lines_csv(asked, f"lines of job {fact.raw_id}", lines)
+    found = state_sums(asked.question.of(job=[job_id]).by("day"))
+    days = {day: states for (day,), states in found.items() if isinstance(day, date)}
+    owner = workloads.owners([job_id], asked.context.at)[job_id]
+    if not days and not asked.context.viewer.sees_team(owner.team_id):
+        raise Http404("There is no such job.")
+    return fact, owner, days
 
 
-def days_of_job(by_day: Mapping[date, Sequence[StateSum]]) -> tuple[DaySum, ...]:
-    """The job's days, the first one first."""
-    return tuple(DaySum(day, tuple(states)) for day, states in sorted(by_day.items()))
-
-
-def _lines_of(asked: CostQuestion, job_id: int, whole: Sequence[StateSum]) -> LinesOf:
-    return LinesOf(
-        name="costs-job",
-        of=(job_id,),
-        csv_href=asked.href("costs-job-csv", job_id),
-        whole=sums_of(whole),
-        most=MOST_LINES,
-    )
-
-
-def _known(lines: Sequence[LineRow], whole: Sequence[StateSum], stands: CostStanding) -> Sureness:
+def _known(lines: Sequence[LineRow], whole: Sequence[StateSum], asked: AskedCosts) -> Sureness:
     """How sure this one job's sums are."""
+    stands = standing(asked.question.window, asked.context.at)
     held = sum(each.gpu_milliseconds for each in whole if each.state is not None)
     unobserved = sum(each.gpu_milliseconds for each in whole if each.state == State.UNOBSERVED)
     return Sureness(
@@ -202,102 +215,62 @@ def _known(lines: Sequence[LineRow], whole: Sequence[StateSum], stands: CostStan
     )
 
 
-def _workload(asked: CostQuestion, workload_id: int) -> tuple[workloads.WorkloadFact, JobSums]:
-    fact = workloads.workloads().get(workload_id)
-    if fact is None:
-        raise Http404("There is no such workload.")
-    found = costs_of_jobs(asked.of_workload(workload_id), asked.viewer, _sort(asked))
-    if not found.count and not asked.viewer.sees_team(fact.team_id):
-        raise Http404("There is no such workload.")
-    return fact, found
+def _job_table(asked: AskedCosts) -> Table[CostRow]:
+    return cost_table(asked, "by-job", "Job", JOB_KEYS, "By job")
 
 
-def _job(asked: CostQuestion, job_id: int) -> workloads.JobFact:
-    fact = workloads.jobs([job_id]).get(job_id)
-    if fact is None:
-        raise Http404("There is no such job.")
-    return fact
-
-
-def _of_no_workload(asked: CostQuestion, team_id: int) -> Drill:
-    return replace(asked.of_team(team_id), is_of_no_workload=True)
-
-
-def _sort(asked: CostQuestion) -> str:
-    return asked.sort.replace("name", "job")
-
-
-def _heading(asked: CostQuestion, found: JobSums, place: tuple[str, int], csv_href: str) -> Heading:
-    shown = len(found.jobs)
-    note = f"the first {shown} of {found.count:,} in this order" if shown < found.count else ""
-    return Heading(
-        id="by-job",
-        title="By job",
-        note=note or counted(found.count, "job"),
-        first="Job",
-        csv_href=csv_href,
-        sorts=lambda sort: asked.href(*place, sort=sort),
-    )
-
-
-def _job_table(asked: CostQuestion, heading: Heading, found: JobSums) -> CostTable:
-    facts = workloads.jobs(list(found.jobs))
-    rows = [
-        cost_row(
-            facts[job_id].raw_id,
-            states,
+def _job_rows(asked: AskedCosts, jobs: JobSums) -> list[CostRow]:
+    facts = workloads.jobs(list(jobs.jobs))
+    return [
+        CostRow(
+            (fact.cluster, fact.raw_id, fact.name, fact.user, fact.account),
+            sums_of(states),
+            fact.raw_id,
             asked.down("costs-job", job_id),
-            ", ".join(filter(None, (facts[job_id].name, facts[job_id].user))),
+            ", ".join(filter(None, (fact.name, fact.user))),
         )
-        for job_id, states in found.jobs.items()
+        for job_id, states in jobs.jobs.items()
+        for fact in [facts[job_id]]
     ]
-    return cost_table(asked, heading, rows, found.total)
 
 
-def _jobs_csv(asked: CostQuestion, name: str, found: JobSums) -> HttpResponse:
-    facts = workloads.jobs(list(found.jobs))
-    rows = [
-        csv_cells(
-            asked,
-            [
-                facts[job_id].cluster,
-                facts[job_id].raw_id,
-                facts[job_id].name,
-                facts[job_id].user,
-                facts[job_id].account,
-            ],
-            states,
-        )
-        for job_id, states in found.jobs.items()
-    ]
-    return csv_answer(name, csv_headings("cluster", "job", "name", "user", "account"), rows)
-
-
-def _day_table(
-    asked: CostQuestion, job_id: int, by_day: Mapping[date, Sequence[StateSum]]
-) -> CostTable:
-    heading = Heading(
-        id="by-day",
-        title="By day",
-        note="cost of each day, by state of its GPU time",
-        first="Day",
-        csv_href=asked.href("costs-job-days", job_id),
-        sorts=lambda sort: f"{asked.href('costs-job', job_id, sort=sort)}#by-day",
+def _job_section(asked: AskedCosts, jobs: JobSums) -> TableSection:
+    shown_jobs = len(jobs.jobs)
+    cut = f"the first {shown_jobs} of {jobs.count:,} in this order"
+    whole = counted(jobs.count, "job") if shown_jobs == jobs.count else cut
+    total = CostRow(("",) * len(JOB_KEYS), sums_of(jobs.total), "Total")
+    return _job_table(asked).section(
+        _job_rows(asked, jobs),
+        asked.context,
+        about=f"{whole}; per GPU-hour is Cost ÷ GPU-hours",
+        total=total,
+        states=total.sums.states,
+        csv_href=f"{asked.context.path}.csv",
     )
-    days = sorted(by_day.items(), reverse=True)
+
+
+def _day_section(asked: AskedCosts, job_id: int, days: Mapping[date, States]) -> TableSection:
     rows = [
-        cost_row(weekday(day), states, asked.href("costs-job", job_id, window=str(day)))
-        for day, states in days
+        CostRow(
+            (day.isoformat(),),
+            sums_of(states),
+            weekday(day),
+            asked.href("costs-job", job_id, window=day.isoformat()),
+        )
+        for day, states in sorted(days.items(), reverse=True)
     ]
-    if asked.sort == "name":
-        rows.reverse()
-    elif asked.sort != "-name":
-        rows = ordered(rows, asked.sort)
-    return cost_table(asked, heading, rows, [each for _, states in days for each in states])
+    total = CostRow(("",), sums_of(each for states in days.values() for each in states), "Total")
+    return cost_table(asked, "by-day", "Day", ("day",), "By day").section(
+        rows,
+        asked.context,
+        total=total,
+        states=total.sums.states,
+        csv_href=f"{asked.context.path}/days.csv",
+    )
 
 
-def _about(asked: CostQuestion, fact: workloads.JobFact) -> list[Detail]:
-    zone = ZoneInfo(asked.organisation.zone)
+def _about_job(asked: AskedCosts, fact: workloads.JobFact) -> Section:
+    zone = asked.context.zone
     ran = [instant(fact.started_at, zone) if fact.started_at else "not started"]
     if fact.ended_at:
         ran.append(f"to {instant(fact.ended_at, zone)}")
@@ -310,24 +283,41 @@ def _about(asked: CostQuestion, fact: workloads.JobFact) -> list[Detail]:
         ("State", fact.state.capitalize()),
         ("Ran", " ".join(ran)),
     )
-    told = [Detail(term, text) for term, text in given if text]
-    carried = runs_of_job(fact.id, asked.viewer)
-    return told + [Detail("Run", key, href=reverse("run", args=[one])) for one, key in carried]
+    runs = [
+        Detail("Run", key, href=reverse("run", args=[run_id]))
+        for run_id, key in runs_of_job(fact.id, asked.context.viewer)
+    ]
+    return DetailList(
+        "about", "About the job", (*(Detail(term, text) for term, text in given if text), *runs)
+    )
 
 
-def _workload_link(asked: CostQuestion, workload_id: int) -> Link:
+def _workload_link(asked: AskedCosts, workload_id: int) -> Link:
     name = workloads.workloads()[workload_id].name
     return Link(name, asked.down("costs-workload", workload_id))
 
 
-def _elsewhen(asked: CostQuestion, fact: workloads.JobFact) -> EmptyState:
+def _elsewhen(asked: AskedCosts, fact: workloads.JobFact) -> EmptyState:
     """The job ran at another time: where its costs are."""
     sentence = "Nothing of this job was charged in this period."
     if fact.started_at is None:
         return EmptyState("Nothing to show", sentence)
-    zone = ZoneInfo(asked.organisation.zone)
+    zone = asked.context.zone
     first = fact.started_at.astimezone(zone).date()
-    last = fact.ended_at.astimezone(zone).date() if fact.ended_at else asked.today
-    window = f"{first}/{last + DAY}"
-    link = Link("Show the time in which it ran", asked.href("costs-job", fact.id, window=window))
+    today = asked.context.calendar.today
+    last = fact.ended_at.astimezone(zone).date() if fact.ended_at else today
+    href = asked.href("costs-job", fact.id, window=f"{first}/{last + DAY}")
+    link = Link("Show the time in which it ran", href)
     return EmptyState("Nothing to show", sentence, (Step("It ran at another time.", link=link),))
+
+
+urlpatterns = [
+    path("costs/teams/<int:team_id>/jobs", jobs_of_team, name="costs-team-jobs"),
+    path("costs/teams/<int:team_id>/jobs.csv", jobs_of_team_csv, name="costs-team-jobs-csv"),
+    path("costs/workloads/<int:workload_id>", workload, name="costs-workload"),
+    path("costs/workloads/<int:workload_id>.csv", workload_csv, name="costs-workload-csv"),
+    path("costs/workloads/<int:workload_id>/days.csv", workload_days, name="costs-workload-days"),
+    path("costs/jobs/<int:job_id>", job, name="costs-job"),
+    path("costs/jobs/<int:job_id>.csv", job_csv, name="costs-job-csv"),
+    path("costs/jobs/<int:job_id>/days.csv", job_days, name="costs-job-days"),
+]

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from django.urls import reverse
 
 from apps.console.kit.frame import Link
+from apps.console.pages.costs.details import Detail
 from apps.console.pages.costs.line_facts import LineFacts, in_force
 from apps.console.pages.costs.lines import evidence_keys, flags_in_words
-from apps.console.pages.costs.values import Detail
-from apps.console.pages.overview.sums import state_key
+from apps.console.pages.costs.sums import state_key
 from apps.ledger.queries import Basis
 from apps.ledger.queries.drill import Behind
 from apps.show.amounts import gpu_hours
@@ -36,19 +36,19 @@ POLICIES = {
 def finding(facts: LineFacts) -> str:
     """`Job 4711 held 4.00 GPU-hours idle: $49.16.`"""
     behind = facts.behind
-    amount = behind.micros[facts.asked.basis]
-    cost = "its cost is not known" if amount is None else full_amount(amount, _currency(facts))
+    amount = behind.micros[facts.basis]
+    cost = "its cost is not known" if amount is None else full_amount(amount, facts.asked.currency)
     words = state_words(state_key(behind.state)).label.lower()
     when = instant(behind.hour, facts.zone)
     who = f"Job {facts.job.raw_id}" if facts.job else facts.teams[behind.team_id].name
     if behind.state is None:
-        return f"{who} carries {_carried(behind)} of {when}: {cost}."
+        return f"{who} carries {_carried_words(behind)} of {when}: {cost}."
     hours = gpu_hours(behind.unit_milliseconds)
     unit = "core-hours" if facts.pool and facts.pool.counts_cores else "GPU-hours"
     return f"{who}, {when}: {hours} {unit} {words}, {cost}."
 
 
-def _carried(behind: Behind) -> str:
+def _carried_words(behind: Behind) -> str:
     """What a line without GPU time is of."""
     if behind.shared_by:
         return f"a part of {behind.shared_cost}, shared {behind.shared_by},"
@@ -83,35 +83,35 @@ def trail_of(facts: LineFacts) -> tuple[Link, ...]:
 
 def about_line(facts: LineFacts) -> tuple[Detail, ...]:
     """What the line says and what it rests on."""
-    return tuple(_line(facts))
+    return tuple(_line_details(facts))
 
 
 def about_charge(facts: LineFacts) -> tuple[Detail, ...]:
     """The charge it is a part of, and the settlement that divided it."""
-    return tuple(_charge(facts))
+    return tuple(_charge_details(facts))
 
 
-def _line(facts: LineFacts) -> Iterator[Detail]:
+def _line_details(facts: LineFacts) -> Iterator[Detail]:
     behind = facts.behind
     state = state_words(state_key(behind.state))
     yield Detail("State", state.label, state.explanation)
     for basis in (Basis.EFFECTIVE, Basis.CONTRACTED, Basis.LIST, Basis.BILLED):
         word = basis_words(str(basis))
         amount = behind.micros[basis]
-        text = "not known" if amount is None else full_amount(amount, _currency(facts))
+        text = "not known" if amount is None else full_amount(amount, facts.asked.currency)
         yield Detail(f"{word.label} cost", text, word.explanation)
     for key in evidence_keys(behind.evidence):
         yield Detail("Evidence", evidence_words(key).label, evidence_words(key).explanation)
     for flag in flags_in_words(behind.flags):
         yield Detail("Note", flag.label, flag.explanation)
-    yield from _held(facts)
-    yield from _owner(facts)
+    yield from _held_details(facts)
+    yield from _owner_details(facts)
 
 
-def _held(facts: LineFacts) -> Iterator[Detail]:
+def _held_details(facts: LineFacts) -> Iterator[Detail]:
     for fact in facts.held:
         span = f"{instant(fact.held_from, facts.zone)} to {instant(fact.held_to, facts.zone)}"
-        yield Detail("Held", f"{_held_units(facts, fact)}, {span}", _which(facts, fact))
+        yield Detail("Held", f"{_held_units(facts, fact)}, {span}", _which_units(facts, fact))
 
 
 def _held_units(facts: LineFacts, fact: HeldFact) -> str:
@@ -123,7 +123,7 @@ def _held_units(facts: LineFacts, fact: HeldFact) -> str:
     return f"{fact.cpus} cores" if fact.cpus != 1 else "1 core"
 
 
-def _which(facts: LineFacts, fact: HeldFact) -> str:
+def _which_units(facts: LineFacts, fact: HeldFact) -> str:
     if facts.pool and facts.pool.counts_cores:
         return "of the node"
     if fact.device_uuids is not None:
@@ -131,17 +131,17 @@ def _which(facts: LineFacts, fact: HeldFact) -> str:
     return "of the node, which ones is not known"
 
 
-def _owner(facts: LineFacts) -> Iterator[Detail]:
+def _owner_details(facts: LineFacts) -> Iterator[Detail]:
     behind = facts.behind
     team = facts.teams[behind.team_id]
-    yield Detail("Team", team.name, _why(facts), facts.href("costs-team", team.id))
+    yield Detail("Team", team.name, _owner_reason(facts), facts.href("costs-team", team.id))
     workload = facts.named_workloads.get(behind.workload_id or 0)
     if workload:
         href = facts.href("costs-workload", workload.id)
         yield Detail("Workload", workload.name, workload.kind, href)
     elif behind.job_id is not None:
         yield Detail("Workload", "none", "The rule names no workload.")
-    if facts.rule and facts.viewer.sees_team(facts.rule.rule.team_id):
+    if facts.rule and facts.asked.context.viewer.sees_team(facts.rule.rule.team_id):
         rule = facts.rule
         yield Detail(
             "Ownership rule",
@@ -151,7 +151,7 @@ def _owner(facts: LineFacts) -> Iterator[Detail]:
         )
 
 
-def _why(facts: LineFacts) -> str:
+def _owner_reason(facts: LineFacts) -> str:
     behind, pool, fact = facts.behind, facts.pool, facts.rule
     if behind.job_id is None:
         owner = pool.owner_team_id if pool else None
@@ -166,16 +166,16 @@ def _why(facts: LineFacts) -> str:
     return "The job’s ownership rule names it."
 
 
-def _charge(facts: LineFacts) -> Iterator[Detail]:
+def _charge_details(facts: LineFacts) -> Iterator[Detail]:
     behind = facts.behind
     kind = KINDS.get(behind.kind, behind.kind.replace("_", " "))
     where = f"node {behind.node} of pool {facts.pool.name}" if behind.node and facts.pool else ""
     yield Detail("Charge", f"{kind}, {instant(behind.hour, facts.zone)}", where)
     if behind.charged is not None:
-        amount = behind.charged[facts.asked.basis]
-        text = "no price" if amount is None else full_amount(amount, _currency(facts))
-        yield Detail(f"{basis_words(str(facts.asked.basis)).label} cost of all of it", text)
-    yield from _owned(facts)
+        amount = behind.charged[facts.basis]
+        text = "no price" if amount is None else full_amount(amount, facts.asked.currency)
+        yield Detail(f"{basis_words(str(facts.basis)).label} cost of all of it", text)
+    yield from _owned_details(facts)
     if behind.shared_by:
         yield Detail("Shared cost", behind.shared_cost, f"Spread {behind.shared_by}.")
     status = status_words(behind.status)
@@ -192,17 +192,19 @@ def _charge(facts: LineFacts) -> Iterator[Detail]:
         yield Detail("Settlement", number, behind.reason)
         yield Detail("Settled", instant(behind.settled_at, facts.zone))
     if behind.policy_version is not None:
-        yield Detail("Share policy", f"version {behind.policy_version} of the pool", _policy(facts))
+        yield Detail(
+            "Share policy", f"version {behind.policy_version} of the pool", _policy_words(facts)
+        )
 
 
-def _owned(facts: LineFacts) -> Iterator[Detail]:
+def _owned_details(facts: LineFacts) -> Iterator[Detail]:
     """Fully loaded stands above; this is what the hour added to what was owed anyway."""
     behind = facts.behind
     if behind.owned_plan_id is None or behind.marginal_micros is None:
         return
     yield Detail(
         "Marginal cost of all of it",
-        full_amount(behind.marginal_micros, _currency(facts)),
+        full_amount(behind.marginal_micros, facts.asked.currency),
         "Its power: what the hour added to what is owed for the hardware anyway.",
     )
     yield Detail(
@@ -213,7 +215,7 @@ def _owned(facts: LineFacts) -> Iterator[Detail]:
     )
 
 
-def _policy(facts: LineFacts) -> str:
+def _policy_words(facts: LineFacts) -> str:
     whole = "A whole GPU counts as 1"
     if facts.policy is None:
         return f"{whole}; how slices counted then has been replaced since."
@@ -221,7 +223,3 @@ def _policy(facts: LineFacts) -> str:
     if not facts.policy.core_weight:
         return f"{slices}."
     return f"{slices}, each of {facts.policy.cores_per_node} cores as {float(facts.policy.core_weight):g}."
-
-
-def _currency(facts: LineFacts) -> str:
-    return facts.organisation.currency

@@ -1,141 +1,67 @@
 """Lines as a table and as CSV."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
-from zoneinfo import ZoneInfo
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from django.http import HttpResponse
+from django.utils.html import format_html, format_html_join
 
-from apps.console.kit.cells import hours_cell, money_cell, text_cell
-from apps.console.kit.table import csv_answer
-from apps.console.pages.costs.question import CostQuestion
-from apps.console.pages.costs.table import columns_of, csv_owner
-from apps.console.pages.costs.values import LineCells, LinesTotal, LineTable
-from apps.console.pages.overview.sums import Sums, state_key
+from apps.accounts import queries as accounts
+from apps.console.kit.cells import GPU_HOURS, INSTANT, MONEY, Locale, titled
+from apps.console.kit.table import CURRENCY_COLUMN, Column, Table, TableSection
+from apps.console.pages.costs.question import AskedCosts
+from apps.console.pages.costs.sums import Sums, state_key
 from apps.economics.money import sum_of_known
-from apps.economics.states import Evidence, Flag
+from apps.economics.states import Evidence, Flag, State
+from apps.fleet import queries as fleet
 from apps.ledger.queries.drill import LineRow
+from apps.show.amounts import gpu_hours
+from apps.show.money import full_amount
 from apps.show.time import machine
-from apps.show.words import Word, flag_words, state_words
-
-Shown = TypeVar("Shown")
-HEADINGS = (
-    *(
-        "hour",
-        "node",
-        "pool",
-        "team",
-        "cost_centre",
-        "kind",
-        "status",
-        "state",
-        "flags",
-        "evidence",
-    ),
-    *("cost", "currency", "basis", "gpu_hours", "line", "shared_cost", "shared_by", "core_hours"),
-)
-
-
-COLUMNS = {
-    "hour": "Hour from",
-    "node": "Node",
-    "state": "State",
-    "status": "Status",
-    "gpu_hours": "GPU-hours",
-    "cost": "Cost",
-}
-_SORT_VALUES: dict[str, Callable[[LineCells], Any]] = {
-    "hour": lambda row: row.hour,
-    "node": lambda row: row.node or None,
-    "state": lambda row: row.state.label,
-    "status": lambda row: row.status,
-    "gpu_hours": lambda row: row.gpu_milliseconds,
-    "cost": lambda row: row.micros,
-}
+from apps.show.words import Word, flag_words, state_words, status_words
 
 
 @dataclass(frozen=True, slots=True)
 class LinesOf:
-    """What lines are of: the page they are on, its CSV, all they sum to, and how many to show."""
+    """What lines are of: their CSV, all they sum to, and how many to show."""
 
-    name: str
-    of: tuple[int, ...]
     csv_href: str
     whole: Sums
     most: int
 
 
-def line_table(asked: CostQuestion, found: Sequence[LineRow], given: LinesOf) -> LineTable:
-    """The newest lines, as many as fit, in the order asked for."""
-    order = asked.given["lines"]
-    cells = [_cells(asked, each) for each in found[: given.most]]
-    return LineTable(
-        columns=columns_of(
-            COLUMNS,
-            order,
-            lambda sort: f"{asked.href(given.name, *given.of, lines=sort)}#lines",
-        ),
-        rows=tuple(in_order(cells, _SORT_VALUES[order.removeprefix("-")], order)),
-        totals=_totals(cells, given, is_cut=len(found) > given.most),
-        csv_href=given.csv_href,
-        is_cut=len(found) > given.most,
-        zone=ZoneInfo(asked.organisation.zone),
+def line_section(asked: AskedCosts, found: Sequence[LineRow], given: LinesOf) -> TableSection:
+    """The newest lines, as many as fit, in the order asked for, over their total."""
+    rows, is_cut = found[: given.most], len(found) > given.most
+    about, remark = "each with everything behind it", ""
+    micros = sum_of_known(row.micros for row in rows)
+    pools = fleet.pools()
+    milliseconds = sum(_gpu_milliseconds(row, pools) for row in rows)
+    if is_cut:
+        about = (
+            f"the latest {len(rows)} of the period, in this order; a shorter period or the CSV has"
+            " the rest"
+        )
+        remark = (
+            f"All of the period: {gpu_hours(given.whole.gpu_milliseconds)} GPU-hours,"
+            f" {full_amount(given.whole.total, asked.currency)}"
+        )
+    section = _line_table(asked).section(
+        rows, asked.context, about=about, remark=remark, csv_href=given.csv_href
     )
-
-
-def in_order(rows: Sequence[Shown], value: Callable[[Shown], Any], order: str) -> list[Shown]:
-    """By the value, `-` for the largest first; rows of which it is not known come last."""
-    known = [row for row in rows if value(row) is not None]
-    known.sort(key=value, reverse=order.startswith("-"))
-    return known + [row for row in rows if value(row) is None]
-
-
-def _totals(cells: Sequence[LineCells], given: LinesOf, *, is_cut: bool) -> tuple[LinesTotal, ...]:
-    shown = LinesTotal(
-        text=f"These {len(cells)} lines" if is_cut else "Total",
-        micros=sum_of_known(row.micros for row in cells),
-        gpu_milliseconds=sum(row.gpu_milliseconds for row in cells),
+    total = format_html(
+        '<th scope="row">{}</th><td></td><td></td><td></td><td class="number-cell">{}</td>'
+        '<td class="number-cell">{}</td>',
+        f"These {len(rows)} lines" if is_cut else "Total",
+        gpu_hours(milliseconds),
+        full_amount(micros, asked.currency),
     )
-    if not is_cut:
-        return (shown,)
-    whole = LinesTotal("All of the period", given.whole.total, given.whole.gpu_milliseconds)
-    return (shown, whole)
+    return replace(section, foot=total)
 
 
-def lines_csv(asked: CostQuestion, name: str, found: Sequence[LineRow]) -> HttpResponse:
+def lines_file(asked: AskedCosts, name: str, found: Sequence[LineRow]) -> HttpResponse:
     """Every line that was found, with every micro-unit."""
-    return csv_answer(
-        name,
-        HEADINGS,
-        [
-            [
-                machine(each.hour),
-                text_cell(each.node),
-                text_cell(asked.pools[each.pool_id].name if each.pool_id else ""),
-                *map(text_cell, csv_owner(asked, each.team_id)),
-                each.kind,
-                each.status,
-                state_key(each.state),
-                " ".join(flag_keys(each.flags)),
-                " ".join(evidence_keys(each.evidence)),
-                money_cell(each.micros, asked.currency),
-                asked.currency,
-                str(asked.drill.chosen.basis),
-                hours_cell(_gpu_milliseconds(asked, each)),
-                f"{each.month:%Y-%m}/{each.id}",
-                text_cell(each.shared_cost),
-                each.shared_by,
-                hours_cell(each.unit_milliseconds - _gpu_milliseconds(asked, each)),
-            ]
-            for each in found
-        ],
-    )
-
-
-def _gpu_milliseconds(asked: CostQuestion, each: LineRow) -> int:
-    """The time of cores is no GPU time."""
-    return 0 if each.pool_id in asked.drill.core_pool_ids else each.unit_milliseconds
+    return _line_table(asked).csv(found, asked.context, name)
 
 
 def flag_keys(flags: Flag) -> list[str]:
@@ -153,14 +79,73 @@ def flags_in_words(flags: Flag) -> tuple[Word, ...]:
     return tuple(flag_words(key) for key in flag_keys(flags))
 
 
-def _cells(asked: CostQuestion, each: LineRow) -> LineCells:
-    return LineCells(
-        href=asked.down("costs-line", f"{each.month:%Y-%m}", each.id),
-        hour=each.hour,
-        node=each.node,
-        state=state_words(state_key(each.state)),
-        flags=flags_in_words(each.flags),
-        status=each.status,
-        micros=each.micros,
-        gpu_milliseconds=_gpu_milliseconds(asked, each),
+def state_cell(state: State | None, flags: Flag) -> str:
+    """A state with its explanation, and what to know beside it."""
+    words = state_words(state_key(state))
+    more = [(flag.explanation, flag.label.lower()) for flag in flags_in_words(flags)]
+    return titled(words.label, words.explanation) + format_html_join(
+        "", '<small title="{}">{}</small>', more
     )
+
+
+def _line_table(asked: AskedCosts) -> Table[LineRow]:
+    teams, pools = {team.id: team for team in accounts.teams()}, fleet.pools()
+
+    def href(row: LineRow) -> str:
+        return asked.down("costs-line", f"{row.month:%Y-%m}", row.id)
+
+    def gpu_time(row: LineRow) -> int:
+        return _gpu_milliseconds(row, pools)
+
+    return Table(
+        name="lines",
+        title="Lines",
+        sort="lines",
+        default_sort="-hour",
+        per_page=200,
+        csv_first=CSV_ORDER,
+        columns=(
+            Column(
+                "hour", "Hour from", lambda row: row.hour, INSTANT, href=href,
+                written=lambda row, _: machine(row.hour),
+            ),
+            Column("node", "Node", lambda row: row.node or None, missing="–"),
+            Column(
+                "state", "State", lambda row: state_key(row.state),
+                order=lambda row: state_words(state_key(row.state)).label,
+                shown=lambda row, _: state_cell(row.state, row.flags),
+            ),
+            Column("status", "Status", lambda row: row.status, shown=_status_shown),
+            Column("gpu_hours", "GPU-hours", gpu_time, GPU_HOURS),
+            Column("cost", "Cost", lambda row: row.micros, MONEY, href=href),
+            CURRENCY_COLUMN,
+            Column("pool", "", lambda row: pools[row.pool_id].name if row.pool_id else ""),
+            Column("team", "", lambda row: teams[row.team_id].name),
+            Column("cost_centre", "", lambda row: teams[row.team_id].cost_centre),
+            Column("kind", "", lambda row: row.kind),
+            Column("flags", "", lambda row: " ".join(flag_keys(row.flags))),
+            Column("evidence", "", lambda row: " ".join(evidence_keys(row.evidence))),
+            Column("basis", "", lambda _: str(asked.question.basis)),
+            Column("line", "", lambda row: f"{row.month:%Y-%m}/{row.id}"),
+            Column("shared_cost", "", lambda row: row.shared_cost),
+            Column("shared_by", "", lambda row: row.shared_by),
+            Column("core_hours", "", lambda row: row.unit_milliseconds - gpu_time(row), GPU_HOURS),
+        ),
+    )  # fmt: skip
+
+
+def _gpu_milliseconds(row: LineRow, pools: Mapping[int, fleet.PoolFact]) -> int:
+    """The time of cores is no GPU time."""
+    is_core = row.pool_id is not None and pools[row.pool_id].counts_cores
+    return 0 if is_core else row.unit_milliseconds
+
+
+def _status_shown(row: LineRow, _: Locale) -> str:
+    words = status_words(row.status)
+    return titled(words.label, words.explanation)
+
+
+CSV_ORDER = (
+    *("hour", "node", "pool", "team", "cost_centre", "kind", "status", "state", "flags"),
+    *("evidence", "cost", "currency", "basis", "gpu_hours", "line", "shared_cost", "shared_by"),
+)

@@ -1,197 +1,160 @@
-"""What the address of a Costs page asks for: the same filters from the teams to the lines."""
+"""What the address of a page of costs asks for: the same question from the Overview to the lines."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import date, datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.conf import settings
-from django.http import QueryDict
+from django.http import Http404, QueryDict
 from django.urls import reverse
 
 from apps.accounts import queries as accounts
-from apps.console.kit.filters import Reading, basis_of, filter_of, one_of
-from apps.console.kit.frame import Filter
-from apps.console.kit.periods import PERIODS, PeriodWords, period_words
-from apps.economics.states import State
+from apps.console.kit.filters import filter_of, period_filter
+from apps.console.kit.frame import EmptyState, Filter, Link, Step
+from apps.console.kit.periods import PeriodWords, period_words
+from apps.console.kit.request import Context
 from apps.fleet import queries as fleet
-from apps.ledger import queries as ledger
-from apps.ledger.queries.drill import Drill, Loading, tags_used
+from apps.ledger.queries.cube import CostQuestion, CubeQuestion, read_question
+from apps.ledger.queries.drill import tags_used
 from apps.show.words import BASES
 
-DEFAULTS: Mapping[str, str] = {
-    "window": "7d",
-    "team": "",
-    "pool": "",
-    "tag": "",
-    "basis": str(ledger.Basis.EFFECTIVE),
-    "cost": str(Loading.CHARGED),
-    "sort": "-cost",
-    "state": "",
-    "lines": "-hour",
+LOADINGS = {
+    "charged": "Idle stays with its owner",
+    "loaded": "Loaded: idle is shared out",
+    "direct": "Direct: shared costs left out",
 }
-WORDS: Mapping[str, str] = {
+INSTEAD = {
     "window": "the last 7 days",
-    "team": "all teams",
-    "pool": "all pools",
-    "tag": "all tags",
+    "compare": "no comparison",
     "basis": "the effective cost",
     "cost": "the cost as charged",
-    "sort": "the highest cost first",
-    "state": "no device time",
-    "lines": "the latest first",
+    "group_by": "each team",
 }
-LOADINGS = {
-    Loading.CHARGED: "Idle stays with its owner",
-    Loading.LOADED: "Loaded: idle is shared out",
-    Loading.DIRECT: "Direct: shared costs left out",
-}
-SORTS = ("name", "cost", "bought", "not_worked", "gpu_hours", "unit_cost")
-LINE_SORTS = ("hour", "node", "state", "status", "gpu_hours", "cost")
-OF_ONE_PAGE = {key: DEFAULTS[key] for key in ("team", "sort", "state", "lines")}
-FILTERS = ("window", "team", "pool", "tag", "basis", "cost")
+"""What stands in the place of a parameter that was not understood."""
 
 
 @dataclass(frozen=True, slots=True)
-class CostQuestion:
-    """Which costs, in which order, with the words for both; as somebody."""
+class AskedCosts:
+    """A question about costs, as a page asks it: with its words, its links and its filters."""
 
-    drill: Drill
-    viewer: accounts.Viewer
-    organisation: accounts.OrganisationFact
-    teams: Mapping[int, accounts.TeamFact]
-    pools: Mapping[int, fleet.PoolFact]
-    state: State | None
-    today: date
-    words: PeriodWords
-    given: Mapping[str, str]
-    problems: tuple[str, ...]
+    context: Context
+    asked: CostQuestion
+
+    @property
+    def question(self) -> CubeQuestion:
+        """Which costs."""
+        return self.asked.question
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """The parameters as they count."""
+        return self.asked.texts
 
     @property
     def currency(self) -> str:
         """What amounts are in."""
-        return self.organisation.currency
+        return self.context.currency
 
     @property
-    def sort(self) -> str:
-        """The column that rows are ordered by, `-` before it for the largest first."""
-        return self.given["sort"]
+    def words(self) -> PeriodWords:
+        """Its window in words."""
+        return period_words(self.question.window, self.context.calendar.today)
 
-    def of_team(self, team_id: int) -> Drill:
-        """The same costs, of one team."""
-        chosen = replace(self.drill.chosen, team_ids=frozenset({team_id}))
-        return replace(self.drill, chosen=chosen)
+    @property
+    def teams(self) -> dict[int, accounts.TeamFact]:
+        """The teams that the viewer sees."""
+        viewer = self.context.viewer
+        return {team.id: team for team in accounts.teams() if viewer.sees_team(team.id)}
 
-    def of_workload(self, workload_id: int) -> Drill:
-        """The same costs, of one workload."""
-        chosen = replace(self.drill.chosen, workload_ids=frozenset({workload_id}))
-        return replace(self.drill, chosen=chosen)
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """A sentence for each parameter that was not understood."""
+        return tuple(
+            f"{name.replace('_', ' ').capitalize()}: {text}."
+            f" Shown instead: {INSTEAD.get(name, 'all of them')}."
+            for name, text in self.asked.problems.items()
+        )
+
+    def team_name(self, team_id: int) -> str:
+        """The name of a team the viewer sees; any other is as if there were none."""
+        if team_id not in self.teams:
+            raise Http404("There is no such team.")
+        return self.teams[team_id].name
 
     def href(self, name: str, *place: object, **changes: str) -> str:
         """The address of a page with the same filters, changed; defaults are left out."""
-        asked = {**self.given, **changes}
-        kept = {key: value for key, value in asked.items() if value != DEFAULTS[key]}
+        kept = {key: text for key, text in self.asked.with_texts(**changes).items() if text}
         return reverse(name, args=place) + (f"?{urlencode(kept)}" if kept else "")
 
     def down(self, name: str, *place: object, **changes: str) -> str:
-        """The address of the next page down, in its own order."""
-        return self.href(name, *place, **{**OF_ONE_PAGE, **changes})
+        """The address of the next page down, which is of one team at most."""
+        return self.href(name, *place, **{"team": "", **changes})
 
-    def filters(self, drill: Drill) -> tuple[Filter, ...]:
-        """The filter bar; tags only where any are used, and not of a single job."""
-        periods = dict(PERIODS)
-        periods.setdefault(self.given["window"], self.words.days)
-        names = sorted(pool.name for pool in self.pools.values())
-        tags = tags_used(drill, self.viewer) if drill.job_id is None else []
-        bar = [filter_of("window", "Period", periods, self.given)]
-        if drill is self.drill or self._is_of_named_team(drill):
-            known = sorted(team.name for team in self.teams.values())
-            bar.append(filter_of("team", "Team", _any_of("All teams", known), self.given))
-        bar.append(filter_of("pool", "Pool", _any_of("All pools", names), self.given))
-        if tags or self.given["tag"]:
-            shown = sorted({*tags, *filter(None, [self.given["tag"]])})
-            bar.append(filter_of("tag", "Tag", _any_of("All tags", shown), self.given))
-        bases = {word.key: word.label for word in BASES}
-        loadings = {str(key): text for key, text in LOADINGS.items()}
-        bar.append(filter_of("basis", "Cost", bases, self.given))
-        bar.append(filter_of("cost", "Idle and shared", loadings, self.given))
-        return tuple(bar)
+    def team_link(self, team_id: int | None) -> list[Link]:
+        """The team's page, for who sees the team."""
+        if team_id is None or team_id not in self.teams:
+            return []
+        return [Link(self.teams[team_id].name, self.down("costs-team", team_id))]
 
-    def _is_of_named_team(self, drill: Drill) -> bool:
-        same = drill.chosen.team_ids == self.drill.chosen.team_ids
-        return bool(self.given["team"]) and same
+    def filters(self, *, is_of_job: bool = False) -> tuple[Filter, ...]:
+        """The filter bar of a page below the explorer; tags where any are used, and not of a job."""
+        pools = sorted(pool.name for pool in fleet.pools().values())
+        used = {} if is_of_job else tags_used(self.question.chosen)
+        bar = [period_filter(self.texts, self.words), self.choice("pool", "Pool", pools)]
+        tags = [
+            self.choice(f"tag.{key}", f"Tag {key}", used.get(key, []))
+            for key in settings.TAG_KEYS
+            if used.get(key) or self.texts.get(f"tag.{key}")
+        ]
+        return (*bar, *tags, *self.measure_filters())
+
+    def measure_filters(self) -> tuple[Filter, Filter]:
+        """Which amount is meant, and what counts in it."""
+        return (
+            filter_of("basis", "Cost", {word.key: word.label for word in BASES}, self.texts),
+            filter_of("cost", "Idle and shared", LOADINGS, self.texts),
+        )
+
+    def choice(self, name: str, label: str, values: list[str]) -> Filter:
+        """All of a dimension, or one of these or what the address says."""
+        chosen = self.texts.get(name, "")
+        offered = dict.fromkeys([*values, chosen] if chosen else values)
+        choices = {"": "All", **{value: value for value in offered}}
+        return filter_of(name, label, choices, {name: chosen})
+
+    def nothing(self, name: str, *place: object) -> EmptyState:
+        """Nothing was charged in what was asked for; the same page with less left out."""
+        longer = Link("Show the last 90 days", self.href(name, *place, window="90d"))
+        steps = [Step("There may be costs in a longer period.", link=longer)]
+        if self.question.filters:
+            window = {"window": self.texts["window"]}
+            whole = Link("Show everything", f"{reverse(name, args=place)}?{urlencode(window)}")
+            steps.append(Step("Without filters there may be more.", link=whole))
+        return EmptyState("Nothing to show", "No charge matches what was asked for.", tuple(steps))
 
 
-def cost_question(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> CostQuestion:
-    """Parse the address; nothing in it is refused."""
-    organisation = accounts.organisation()
-    calendar = ledger.calendar_of(organisation.zone, organisation.week_starts_on, at)
-    pools = fleet.pools()
-    named = {pool.name: pool.id for pool in pools.values()}
-    teams = {team.id: team for team in accounts.teams() if viewer.sees_team(team.id)}
-    called = {team.name: team.id for team in teams.values()}
-    reading = Reading(given, DEFAULTS, WORDS)
-    chosen = ledger.CostFilter(
-        window=reading.read("window", lambda text: ledger.window_of(text, calendar)),
-        basis=reading.read("basis", basis_of),
-        team_ids=reading.read("team", lambda name: one_of(called, name, "team")),
-        pool_ids=reading.read("pool", lambda name: one_of(named, name, "pool")),
-        tags=reading.read("tag", _tag),
-    )
-    drill = Drill(
-        chosen=chosen,
-        loading=reading.read("cost", _loading),
-        core_pool_ids=frozenset(pool.id for pool in pools.values() if pool.counts_cores),
-    )
-    reading.read("sort", lambda text: _order(text, SORTS))
-    reading.read("lines", lambda text: _order(text, LINE_SORTS))
-    state = reading.read("state", _state)
-    return CostQuestion(
-        drill=drill,
-        viewer=viewer,
-        organisation=organisation,
-        teams=teams,
-        pools=pools,
-        state=state,
-        today=calendar.today,
-        words=period_words(chosen.window, calendar.today),
-        given=reading.texts,
-        problems=tuple(reading.problems),
+def asked_costs(context: Context) -> AskedCosts:
+    """What a page below the explorer is asked: by team, pool and tags, for any window."""
+    filters = ["team", "pool", *(f"tag.{key}" for key in settings.TAG_KEYS)]
+    return AskedCosts(
+        context,
+        read_question(
+            parameters_of(context.query),
+            viewer=context.viewer,
+            organisation=context.organisation,
+            calendar=context.calendar,
+            defaults={"window": "7d", "basis": "effective", "cost": "charged"},
+            filters=filters,
+        ),
     )
 
 
-def _any_of(whole: str, names: Sequence[str]) -> dict[str, str]:
-    return {"": whole, **{name: name for name in names}}
-
-
-def _tag(text: str) -> Mapping[str, str]:
-    if not text:
-        return {}
-    key, _, value = text.partition("=")
-    if key not in settings.TAG_KEYS or not value:
-        raise ValueError(f"There is no tag {text!r}.")
-    return {key: value}
-
-
-def _loading(text: str) -> Loading:
-    if text == "own":  # an address kept from before direct cost had one meaning
-        return Loading.DIRECT
-    try:
-        return Loading(text)
-    except ValueError:
-        raise ValueError(f"Cost is charged, loaded or direct, not {text!r}.") from None
-
-
-def _state(text: str) -> State | None:
-    if not text:
-        return None
-    try:
-        return State[text.upper()]
-    except KeyError:
-        raise ValueError(f"There is no state {text!r}.") from None
-
-
-def _order(text: str, columns: Sequence[str]) -> str:
-    if text.removeprefix("-") not in columns:
-        raise ValueError(f"There is no column {text!r} to order by.")
-    return text
+def parameters_of(query: QueryDict) -> dict[str, list[str]]:
+    """The parameters of an address; what they were called in older ones, as they are now."""
+    given = {name: query.getlist(name) for name in query}
+    for text in given.pop("tag", []):
+        key, _, value = text.partition("=")
+        given.setdefault(f"tag.{key}" if value else "tag", [value or text])
+    if given.get("cost") == ["own"]:
+        given["cost"] = ["direct"]
+    return given

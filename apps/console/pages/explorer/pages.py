@@ -1,34 +1,43 @@
 """The Cost explorer: costs by any two dimensions, against another period, and why they changed."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date, timedelta
 from urllib.parse import unquote
 
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
 from django.utils.http import urlencode
 
-from apps.console.kit.chart import LineChart
+from apps.accounts import queries as accounts
+from apps.console.kit.chart import FigureRow, LineChart
 from apps.console.kit.filters import filter_of, period_filter
 from apps.console.kit.frame import Choice, EmptyState, Filter, Link, Step
-from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.periods import period_words, span
+from apps.console.kit.page import ConsolePage, Section, shown
+from apps.console.kit.periods import span
 from apps.console.kit.request import EVERYONE, Context
+from apps.console.pages.costs.below import CostPlace, day_chart, export_link, meters_of
+from apps.console.pages.costs.days import days_file
+from apps.console.pages.costs.figures import cost_figures
+from apps.console.pages.costs.question import AskedCosts, parameters_of
+from apps.console.pages.costs.sums import sums_of
+from apps.console.pages.costs.tables import NOTES, OWNER_KEYS, CostRow, cost_table
+from apps.console.pages.costs.words import spent, under_words
 from apps.console.pages.explorer.tables import (
     CAUSE_WORDS,
     CAUSES,
     KEYED,
     CauseRow,
-    ExploredRow,
+    GroupLinks,
     explored_table,
 )
-from apps.ledger import queries as ledger
 from apps.ledger.queries.calendar import next_month
+from apps.ledger.queries.costs import least_sure
 from apps.ledger.queries.cube import (
     CostVariance,
     CubeAnswer,
     CubeNames,
-    CubeReading,
+    CubeQuestion,
     CubeRefusal,
     CubeRow,
     dimensions,
@@ -39,10 +48,11 @@ from apps.ledger.queries.cube import (
     read_question,
     variance_of,
 )
-from apps.show.amounts import change, counted, gpu_hours
+from apps.ledger.queries.cube.days import Daily, costs_by_day
+from apps.ledger.queries.cube.states import state_sums, sureness
+from apps.show.amounts import change, gpu_hours
 from apps.show.money import bridged, whole_amount
 from apps.show.waterfall import waterfall
-from apps.show.words import BASES
 
 DEFAULTS = {
     "window": "7d",
@@ -51,174 +61,221 @@ DEFAULTS = {
     "cost": "charged",
     "compare": "",
 }
-LOADINGS = {
-    "charged": "Idle stays with its owner",
-    "loaded": "Loaded: idle is shared out",
-    "direct": "Direct: shared costs left out",
-}
 LISTED = ("team", "cost_centre", "cluster", "pool", "provider", "region", "gpu_model", "purchase_option",
-          "state", "kind")  # fmt: skip
+          "state", "kind", "status")  # fmt: skip
 """Dimensions with a choice in the filter bar; by any other a row narrows."""
 MOST_CHOICES = 200
+MOST_DAYS_DRAWN = 400
 PAGES = {"team": "costs-team", "workload": "costs-workload", "job": "costs-job", "run": "run",
          "service": "service", "node": "node"}  # fmt: skip
 """Pages with the rows behind a group."""
+KEPT = {"costs-team", "costs-workload", "costs-job"}
+"""Those that are asked about as much of it as the explorer is."""
 NEXT = {"team": "workload", "workload": "job", "cluster": "pool", "provider": "pool", "region": "pool",
         "service": "day", "run": "day", "job": "day", "user": "job"}  # fmt: skip
 """What a group is grouped by when the question narrows to it."""
+ORDERS = {"-not_worked": "-state_waste_cost"}
+"""What the order of a key figure's rows is called here."""
+METERED = frozenset({"team", "pool", "workload"})
+PLACE = CostPlace("costs", table="groups")
 
 
 @shown(EVERYONE, "costs")
 def explorer(context: Context) -> ConsolePage:
-    """The groups of the question, and what made the difference."""
-    reading = _reading(context)
-    if reading.nearest is not None:
-        return _refused(reading, reading.nearest, context)
-    question = reading.question
-    words = period_words(question.window, context.calendar.today)
-    answer = explore(question)
-    found = _variance(reading)
-    rows = _rows(reading, answer)
-    known = ledger.standing(question.window, context.at)
+    """The groups of the question, their days, and what made the difference."""
+    asked = _asked(context)
+    if asked.asked.nearest is not None:
+        return _refused(asked, asked.asked.nearest)
+    answer = explore(asked.question)
+    daily = costs_by_day(_whole(asked.question), context.at)
+    known = sureness(daily.states, asked.question.window, context.at)
+    status = least_sure(known.statuses)
+    figures = cost_figures(
+        asked,
+        daily,
+        status,
+        lambda sort: PLACE.rows(asked, ORDERS.get(sort, sort)),
+        is_of_job=False,
+    )
+    names = names_of(answer)
+    found = _variance(asked.question)
+    days = (asked.question.window.end_day - asked.question.window.first_day).days
     return ConsolePage(
         context=context,
-        filters=_filters(reading, context),
-        back=Link("Teams by state and day", reverse("costs")),
-        finding=_finding(answer, rows, words.within, context.currency),
-        under=_under(answer, known, words.days, context),
-        problems=tuple(
-            f"{name.replace('_', ' ').capitalize()}: {text}."
-            for name, text in reading.problems.items()
-        ),
+        filters=_filters(asked),
+        finding=_finding(asked, answer, names, daily),
+        status=status,
+        under=_under(asked, answer, under_words(asked, known)),
+        problems=asked.problems,
         sections=(
-            None if found is None else _causes(found, answer, reading, context),
-            explored_table(answer).section(
-                rows,
+            FigureRow(figures) if figures else None,
+            day_chart(asked, PLACE, daily.days) if days <= MOST_DAYS_DRAWN else None,
+            None if found is None else _causes(found, asked),
+            explored_table(answer, _links(asked, names), context.currency).section(
+                answer.rows,
                 context,
-                total=_total(answer),
+                total=answer.total,
                 csv_href=reverse("explorer-csv"),
-                links=(
-                    Link("REST", f"{reverse('explore-costs')}?{urlencode(reading.with_texts())}"),
-                ),
+                states=sums_of(daily.states).states,
+                links=(Link("REST", _rest_address(asked)),),
             ),
+            _meters(asked),
         ),
-        empty=_nothing(reading) if answer.total.sums.is_nothing and not rows else None,
+        actions=(export_link(asked),),
+        empty=asked.nothing("costs") if not answer.rows else None,
     )
 
 
 @shown(EVERYONE, "costs")
 def explorer_csv(context: Context) -> HttpResponse:
     """Every group of the question."""
-    reading = _reading(context)
-    if reading.problems:
-        return _not_understood(reading)
-    answer = explore(reading.question)
-    return explored_table(answer).csv(_rows(reading, answer), context, "costs")
+    asked = _asked(context)
+    if asked.asked.problems:
+        return _not_understood(asked)
+    answer = explore(asked.question)
+    table = explored_table(answer, _links(asked, names_of(answer)), context.currency)
+    return table.csv(answer.rows, context, "costs")
 
 
 @shown(EVERYONE, "costs")
 def causes_csv(context: Context) -> HttpResponse:
     """What made the difference, exactly."""
-    reading = _reading(context)
-    if reading.problems:
-        return _not_understood(reading)
-    found = _variance(reading)
+    asked = _asked(context)
+    if asked.asked.problems:
+        return _not_understood(asked)
+    found = _variance(asked.question)
     rows = [] if found is None else _cause_rows(found.causes)
     return CAUSES.csv(rows, context, "what made the difference")
 
 
-def _not_understood(reading: CubeReading) -> HttpResponse:
-    """A file has no place to say that it answers another question."""
-    told = "; ".join(f"{name}: {text}" for name, text in reading.problems.items())
-    return HttpResponse(told, status=400, content_type="text/plain; charset=utf-8")
+@shown(EVERYONE, "costs")
+def teams_csv(context: Context) -> HttpResponse:
+    """Each team by state, whatever else the page is grouped by."""
+    asked = _asked(context)
+    by_team = state_sums(_whole(asked.question).by("team"))
+    rows = [
+        CostRow((team.name, team.cost_centre), sums_of(by_team[(team.id,)]))
+        for team in accounts.teams()
+        if (team.id,) in by_team
+    ]
+    return cost_table(asked, "by-team", "Team", OWNER_KEYS).csv(rows, context, "costs by team")
 
 
-def _refused(reading: CubeReading, nearest: Mapping[str, str], context: Context) -> ConsolePage:
-    """What cannot be shown at once, with the question closest to it."""
-    problem = list(reading.problems.values())[-1]
-    ask = Link("Ask the nearest question", _address(nearest))
-    return ConsolePage(
-        context=context,
-        filters=_filters(reading, context),
-        finding="This is more than can be shown at once",
-        empty=EmptyState(
-            "There is a question close to it",
-            f"{problem[:1].upper()}{problem[1:]}.",
-            (Step("The nearest that can be answered:", link=ask),),
+@shown(EVERYONE, "costs")
+def days_csv(context: Context) -> HttpResponse:
+    """Every day by state."""
+    asked = _asked(context)
+    return days_file(asked, "costs by day", costs_by_day(_whole(asked.question), context.at).days)
+
+
+@shown(EVERYONE, "costs")
+def earlier_address(context: Context) -> HttpResponse:
+    """Where the explorer stood before it was the page of costs: the same question, here."""
+    return HttpResponseRedirect(context.href(reverse("costs")))
+
+
+def _asked(context: Context) -> AskedCosts:
+    return AskedCosts(
+        context,
+        read_question(
+            parameters_of(context.query),
+            viewer=context.viewer,
+            organisation=context.organisation,
+            calendar=context.calendar,
+            defaults=DEFAULTS,
         ),
     )
 
 
-def _reading(context: Context) -> CubeReading:
-    return read_question(
-        {name: context.query.getlist(name) for name in context.query},
-        viewer=context.viewer,
-        organisation=context.organisation,
-        calendar=context.calendar,
-        defaults=DEFAULTS,
+def _rest_address(asked: AskedCosts) -> str:
+    """The same question of REST, which groups by nothing unless it is told to."""
+    given = {**asked.asked.with_texts(), "group_by": asked.texts["group_by"]}
+    return f"{reverse('explore-costs')}?{urlencode(given)}"
+
+
+def _whole(question: CubeQuestion) -> CubeQuestion:
+    """All that is asked about, by days or teams, for however long; the other period aside."""
+    return replace(question, against=None, group_by=(), is_bounded=False)
+
+
+def _not_understood(asked: AskedCosts) -> HttpResponse:
+    """A file has no place to say that it answers another question."""
+    told = "; ".join(f"{name}: {text}" for name, text in asked.asked.problems.items())
+    return HttpResponse(told, status=400, content_type="text/plain; charset=utf-8")
+
+
+def _refused(asked: AskedCosts, nearest: Mapping[str, str]) -> ConsolePage:
+    """What cannot be shown at once, with the question closest to it."""
+    problem = list(asked.asked.problems.values())[-1]
+    href = (
+        reverse("costs") + f"?{urlencode({name: text for name, text in nearest.items() if text})}"
+    )
+    return ConsolePage(
+        context=asked.context,
+        filters=_filters(asked),
+        finding="This is more than can be shown at once",
+        empty=EmptyState(
+            "There is a question close to it",
+            f"{problem[:1].upper()}{problem[1:]}.",
+            (
+                Step(
+                    "The nearest that can be answered:",
+                    link=Link("Ask the nearest question", href),
+                ),
+            ),
+        ),
     )
 
 
-def _address(texts: Mapping[str, str], **changes: str) -> str:
-    asked = {name: text for name, text in {**texts, **changes}.items() if text}
-    return reverse("explorer") + (f"?{urlencode(asked)}" if asked else "")
-
-
-def _variance(reading: CubeReading) -> CostVariance | None:
+def _variance(question: CubeQuestion) -> CostVariance | None:
     """None where nothing is compared, or where what is asked for is not kept by pool."""
     try:
-        return variance_of(reading.question)
+        return variance_of(question)
     except CubeRefusal:
         return None
 
 
-def _rows(reading: CubeReading, answer: CubeAnswer) -> list[ExploredRow]:
-    names = names_of(answer)
-    group_by = answer.question.group_by
-    return [
-        ExploredRow(
-            names=tuple(
-                names.text(name, key) for name, key in zip(group_by, row.keys, strict=True)
-            ),
-            narrowed=tuple(
-                _narrowed(reading, names, row, (place,)) for place in range(len(group_by))
-            ),
-            rows_href=_rows_href(reading, names, row),
-            sums=row.sums,
-            row=row,
-            of_today=", ".join(answer.of_today),
-        )
-        for row in answer.rows
-    ]
+def _links(asked: AskedCosts, names: CubeNames) -> GroupLinks:
+    """Made for the rows that are shown, as they are shown."""
+    group_by, kinds = asked.question.group_by, {team.id: team.kind for team in accounts.teams()}
+
+    def note(row: CubeRow, place: int) -> str:
+        key = row.keys[place].value
+        if group_by[place] != "team" or not isinstance(key, int):
+            return ""
+        return NOTES.get(kinds[key], "")
+
+    return GroupLinks(
+        name=lambda row, place: names.text(group_by[place], row.keys[place]),
+        narrowed=lambda row, place: _narrowed(asked, names, row, (place,)),
+        rows=lambda row: _rows_href(asked, names, row),
+        note=note,
+    )
 
 
-def _total(answer: CubeAnswer) -> ExploredRow:
-    width = len(answer.question.group_by)
-    return ExploredRow(("Total", *[""] * (width - 1)), (), "", answer.total.sums, answer.total)
-
-
-def _narrowed(reading: CubeReading, names: CubeNames, row: CubeRow, places: tuple[int, ...]) -> str:
+def _narrowed(asked: AskedCosts, names: CubeNames, row: CubeRow, places: tuple[int, ...]) -> str:
     """The same question about these groups alone, grouped by what is below them."""
-    group_by = reading.question.group_by
+    group_by, window = asked.question.group_by, asked.question.window
+    if len(group_by) == 1 and (page := _page_of(asked, group_by[0], row.keys[0].value)):
+        return page
     changes: dict[str, str] = {}
     for place in places:
         name, key = group_by[place], row.keys[place]
         if isinstance(key.value, date):
-            asked = reading.question.window
-            first, end = max(key.value, asked.first_day), _through(name, key.value)
-            changes["window"] = f"{first}/{min(end, asked.end_day)}"
+            first, end = max(key.value, window.first_day), _through(name, key.value)
+            changes["window"] = f"{first}/{min(end, window.end_day)}"
         elif text := names.filter_text(name, key):
             changes[name] = text
         else:
             return ""
     left = [name for place, name in enumerate(group_by) if place not in places]
-    changes["group_by"] = ",".join(left) or _below(group_by[places[0]], reading)
-    return _address(reading.with_texts(**changes))
+    changes["group_by"] = ",".join(left) or _below(group_by[places[0]], asked)
+    return asked.href("costs", **changes)
 
 
-def _below(name: str, reading: CubeReading) -> str:
+def _below(name: str, asked: AskedCosts) -> str:
     below = NEXT.get(name, "team")
-    return "pool" if below in reading.question.filters else below
+    return "pool" if below in asked.question.filters else below
 
 
 def _through(name: str, first: date) -> date:
@@ -228,20 +285,44 @@ def _through(name: str, first: date) -> date:
     return first + timedelta(days=7 if name == "week" else 1)
 
 
-def _rows_href(reading: CubeReading, names: CubeNames, row: CubeRow) -> str:
+def _page_of(asked: AskedCosts, name: str, key: object) -> str:
+    """The page of a group of its own, about as much of it as can be said there."""
+    if name not in PAGES or not isinstance(key, int):
+        return ""
+    if PAGES[name] not in KEPT:
+        window = urlencode({"window": asked.texts["window"]})
+        return f"{reverse(PAGES[name], args=[key])}?{window}"
+    own = {word: "" for word in dimensions() if word != "pool" and not word.startswith("tag.")}
+    return asked.href(PAGES[name], key, **{**own, "group_by": "team", "compare": ""})
+
+
+def _rows_href(asked: AskedCosts, names: CubeNames, row: CubeRow) -> str:
     """A page of the rows behind the group, else the group by itself."""
-    for name, key in zip(reading.question.group_by, row.keys, strict=True):
-        if name in PAGES and isinstance(key.value, int):
-            window = {"window": reading.texts["window"]}
-            return f"{reverse(PAGES[name], args=[key.value])}?{urlencode(window)}"
-    return _narrowed(reading, names, row, tuple(range(len(row.keys)))) if row.keys else ""
+    if not row.keys:
+        return ""
+    for name, key in zip(asked.question.group_by, row.keys, strict=True):
+        if page := _page_of(asked, name, key.value):
+            return page
+    return _narrowed(asked, names, row, tuple(range(len(row.keys))))
 
 
-def _causes(
-    found: CostVariance, answer: CubeAnswer, reading: CubeReading, context: Context
-) -> LineChart | None:
+def _meters(asked: AskedCosts) -> Section | None:
+    """How hard the GPUs of each team worked, where meters can be told apart so."""
+    kept = {name for name in asked.question.filters if not name.startswith("tag.")}
+    if asked.question.group_by != ("team",) or not kept <= METERED:
+        return None
+    return meters_of(
+        asked,
+        asked.question,
+        "team",
+        "Team",
+        lambda key: (asked.teams[key].name, asked.down("costs-team", key, group_by="team")),
+    )
+
+
+def _causes(found: CostVariance, asked: AskedCosts) -> LineChart | None:
     """The amounts as shown add up to the cent."""
-    currency, against = context.currency, answer.question.against
+    currency, against = asked.currency, asked.question.against
     if against is None:
         return None
     amounts = bridged(
@@ -250,11 +331,11 @@ def _causes(
     rows = _cause_rows(dict(zip(found.causes, amounts, strict=True)))
     unpriced = [gpu_hours(ms) for ms in found.unpriced_milliseconds]
     beside = f"; without a price and in none of it: {unpriced[0]} h before, {unpriced[1]} h now"
-    behind = CAUSES.section(rows, context)
+    behind = CAUSES.section(rows, asked.context)
     return LineChart(
         name="causes-chart",
         title="What made the difference",
-        unit=f"{span(against)} to {span(answer.question.window)}, {currency}"
+        unit=f"{span(against)} to {span(asked.question.window)}, {currency}"
         f"{beside if any(found.unpriced_milliseconds) else ''}",
         figure=waterfall(
             ("Before", found.before_micros),
@@ -263,7 +344,7 @@ def _causes(
             currency,
         ),
         behind=behind,
-        csv_href=f"{reverse('explorer-causes')}?{urlencode(reading.with_texts())}",
+        csv_href=asked.href("explorer-causes"),
     )
 
 
@@ -271,61 +352,61 @@ def _cause_rows(causes: Mapping[str, int]) -> list[CauseRow]:
     return [CauseRow(*CAUSE_WORDS[name], causes[name]) for name in CAUSE_WORDS]
 
 
-def _finding(answer: CubeAnswer, rows: list[ExploredRow], within: str, currency: str) -> str:
-    whole, before = answer.total.sums.micros, answer.total.before
+def _finding(asked: AskedCosts, answer: CubeAnswer, names: CubeNames, daily: Daily) -> str:
+    whole, before, within = answer.total.sums.micros, answer.total.before, asked.words.within
+    if not answer.rows:
+        who = "anybody" if asked.context.viewer.sees_everything else "your teams"
+        return f"Nothing was charged to {who} {within}."
     if whole is None:
-        return (
-            f"Nothing was charged {within}" if not rows else f"What it cost {within} is not known"
-        )
-    said = whole_amount(whole, currency)
+        return f"What it cost {within} is not known: no price covers it."
+    said = whole_amount(whole, asked.currency)
     if before is not None and answer.question.against is not None:
         moved = "" if before.micros is None else change(whole, before.micros)
         then = span(answer.question.against)
-        return f"Costs were {said} {within}{f', {moved} against {then}' if moved else ''}"
+        return f"Costs were {said} {within}{f', {moved} against {then}' if moved else ''}."
+    name = answer.question.group_by[0] if answer.question.group_by else ""
     named = [
-        row for row in rows if row.sums.micros is not None and row.narrowed and row.narrowed[0]
+        row
+        for row in answer.rows
+        if row.sums.micros is not None and names.filter_text(name, row.keys[0])
     ]
-    if len(named) < 2:
-        return f"Costs were {said} {within}"
+    is_one = len(answer.rows) == 1 and name in PAGES
+    if len(named) < 2 or (name and dimensions()[name].is_time):
+        who = names.text(name, answer.rows[0].keys[0]) if is_one else "Everything"
+        return spent(asked, who, sums_of(daily.states))
     first = max(named, key=lambda row: row.sums.micros or 0)
-    name = first.names[0]
-    if answer.question.group_by[0] in KEYED:
-        name = name.replace("_", " ").capitalize()
-    return f"{name} cost the most {within}: {whole_amount(first.sums.micros, currency)} of {said}"
+    text = names.text(name, first.keys[0])
+    if name in KEYED:
+        text = text.replace("_", " ").capitalize()
+    most = whole_amount(first.sums.micros, asked.currency)
+    return f"{text} cost the most {within}: {most} of {said}."
 
 
-def _under(
-    answer: CubeAnswer, known: ledger.CostStanding, days: str, context: Context
-) -> tuple[str, ...]:
-    basis = next(word.label for word in BASES if word.key == answer.question.basis)
+def _under(asked: AskedCosts, answer: CubeAnswer, known: tuple[str, ...]) -> tuple[str, ...]:
     labels = [dimensions()[name].label.lower() for name in answer.of_today]
-    words = [f"{days}, {basis.lower()} cost in {context.currency}"]
-    if answer.question.against is not None:
-        words.append(f"against {span(answer.question.against)}")
-    if labels:
-        words.append(f"{' and '.join(labels)} as of today, in closed months too")
-    if known.pending_hours:
-        words.append(f"{counted(known.pending_hours, 'hour', 'hours')} still to be settled")
-    return tuple(words)
+    against = answer.question.against
+    return (
+        *known,
+        *((f"against {span(against)}",) if against is not None else ()),
+        *((f"{' and '.join(labels)} as of today, in closed months too",) if labels else ()),
+    )
 
 
-def _filters(reading: CubeReading, context: Context) -> tuple[Filter, ...]:
-    texts, known = reading.texts, dimensions()
+def _filters(asked: AskedCosts) -> tuple[Filter, ...]:
+    texts, known = asked.texts, dimensions()
     groups = {name: each.label for name, each in known.items()}
     chosen = [*texts["group_by"].split(","), ""][:2]
     bar = [
-        period_filter(texts, period_words(reading.question.window, context.calendar.today)),
+        period_filter(texts, asked.words),
         _group_filter("Group by", groups, chosen[0]),
         _group_filter("and by", {"": "Nothing else", **groups}, chosen[1]),
         filter_of("compare", "Compare with", _comparisons(texts), texts),
     ]
     for name in [*LISTED, *(name for name in known if name not in LISTED and name in texts)]:
-        choices = _choices(name, texts.get(name, ""), context)
+        choices = _choices(name, texts.get(name, ""), asked.context)
         if len(choices) > 2 or texts.get(name):
             bar.append(filter_of(name, known[name].label, choices, {name: texts.get(name, "")}))
-    bar.append(filter_of("basis", "Cost", {word.key: word.label for word in BASES}, texts))
-    bar.append(filter_of("cost", "Idle and shared", LOADINGS, texts))
-    return tuple(bar)
+    return (*bar, *asked.measure_filters())
 
 
 def _group_filter(label: str, choices: Mapping[str, str], chosen: str) -> Filter:
@@ -356,19 +437,11 @@ def _choices(name: str, chosen: str, context: Context) -> dict[str, str]:
     )
 
 
-def _nothing(reading: CubeReading) -> EmptyState:
-    longer = Link("Show the last 90 days", _address(reading.with_texts(window="90d")))
-    steps = [Step("There may be costs in a longer period.", link=longer)]
-    if reading.question.filters:
-        whole = _address({"window": reading.texts["window"]})
-        steps.append(
-            Step("Without filters there may be more.", link=Link("Show everything", whole))
-        )
-    return EmptyState("Nothing to show", "No charge matches what was asked for.", tuple(steps))
-
-
 urlpatterns = [
-    path("costs/explore", explorer, name="explorer"),
+    path("costs", explorer, name="costs"),
+    path("costs.csv", teams_csv, name="costs-csv"),
+    path("costs/days.csv", days_csv, name="costs-days"),
+    path("costs/explore", earlier_address, name="explorer"),
     path("costs/explore.csv", explorer_csv, name="explorer-csv"),
     path("costs/explore/causes.csv", causes_csv, name="explorer-causes"),
 ]

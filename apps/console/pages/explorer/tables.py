@@ -4,54 +4,55 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from apps.console.kit.cells import (
-    GPU_HOURS,
-    MONEY,
-    RATIO,
-    SIGNED_MONEY,
-    TEXT,
-    UNIT_COST,
-    Locale,
-    linked,
-)
-from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
-from apps.ledger.queries.cube import CubeAnswer, CubeRow, CubeSums, dimensions
-from apps.show.amounts import share
+from django.utils.html import format_html
 
-MS_PER_HOUR = 3_600_000
-KEYED = frozenset({"state", "kind", "purchase_option"})
+from apps.console.kit.cells import GPU_HOURS, MONEY, RATIO, SIGNED_MONEY, TEXT, Locale, linked
+from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.console.pages.costs.tables import strip_cell, unit_cost_cell
+from apps.economics.hours import HOUR_MS
+from apps.economics.states import State
+from apps.ledger.queries.cube import CubeAnswer, CubeRow, CubeSums, dimensions
+from apps.show.amounts import per_cent, share
+from apps.show.money import symbol
+
+KEYED = frozenset({"state", "kind", "status", "purchase_option"})
 """Dimensions whose names are keys of the ledger, which a page shows as words."""
 
 
 @dataclass(frozen=True, slots=True)
-class ExploredRow:
-    """A group: its names, where each narrows to, where its rows are, and its sums."""
+class GroupLinks:
+    """What a group is called along a dimension, where that narrows to, and where its rows are."""
 
-    names: tuple[str, ...]
-    narrowed: tuple[str, ...]
-    rows_href: str
-    sums: CubeSums
-    row: CubeRow
-    of_today: str = ""
+    name: Callable[[CubeRow, int], str]
+    narrowed: Callable[[CubeRow, int], str]
+    rows: Callable[[CubeRow], str]
+    note: Callable[[CubeRow, int], str]
 
 
-def explored_table(answer: CubeAnswer) -> Table[ExploredRow]:
+def explored_table(answer: CubeAnswer, links: GroupLinks, currency: str) -> Table[CubeRow]:
     """The groups, the dearest first; days, weeks and months in their order."""
     known = dimensions()
     groups = [
-        _group_column(name, place, known[name].label)
+        _group_column(name, place, known[name].label, links)
         for place, name in enumerate(answer.question.group_by)
     ]
-    compared = answer.question.against is not None
+    is_compared = answer.question.against is not None
     is_of_time = any(known[name].is_time for name in answer.question.group_by)
+    of_today = ", ".join(answer.of_today)
     return Table(
         name="groups",
         title=f"By {' and '.join(_lowered(column.text) for column in groups)}",
         noun=("group", "groups"),
-        about="{said}; per GPU-hour is Cost ÷ GPU-hours",
+        about="{said}; cost of each, by state of its GPU time; per GPU-hour is Cost ÷ GPU-hours",
         sort="sort",
         default_sort="" if is_of_time else "-cost",
-        columns=(*groups, *_sum_columns(is_compared=compared)),
+        columns=(
+            *groups,
+            *_money_columns(links, currency, is_compared=is_compared),
+            *_time_columns(),
+            CURRENCY_COLUMN,
+            Column("as_of_today", "", lambda _: of_today, TEXT),
+        ),
     )
 
 
@@ -59,52 +60,69 @@ def _lowered(label: str) -> str:
     return label if label.startswith("GPU") else label.lower()
 
 
-def _group_column(name: str, place: int, label: str) -> Column[ExploredRow]:
-    def shown(row: ExploredRow, _: Locale) -> str:
-        text = row.names[place]
+def _group_column(name: str, place: int, label: str, links: GroupLinks) -> Column[CubeRow]:
+    def shown(row: CubeRow, _: Locale) -> str:
+        if not row.keys:
+            return "" if place else "Total"
+        text = links.name(row, place)
         words = text.replace("_", " ").capitalize() if name in KEYED else text
-        return linked(words, row.narrowed[place] if place < len(row.narrowed) else "")
+        note = links.note(row, place)
+        cell = linked(words, links.narrowed(row, place))
+        return format_html("{}<small>{}</small>", cell, note) if note else cell
 
-    return Column(name, label, lambda row: row.names[place], TEXT, shown=shown)
+    return Column(name, label, lambda row: links.name(row, place), TEXT, shown=shown)
 
 
-def _sum_columns(*, is_compared: bool) -> tuple[Column[ExploredRow], ...]:
-    beside = "" if not is_compared else "Before"
+def _money_columns(
+    links: GroupLinks, currency: str, *, is_compared: bool
+) -> tuple[Column[CubeRow], ...]:
     return (
-        Column("cost", "Cost", lambda row: row.sums.micros, MONEY, href=lambda row: row.rows_href),
-        Column("before_cost", beside, lambda row: _before(row, "micros"), MONEY),
+        Column("cost", "Cost", lambda row: row.sums.micros, MONEY, href=links.rows),
         Column(
-            "change", "Change" if is_compared else "", lambda row: row.row.change_micros, SIGNED_MONEY
+            "before_cost", "Before" if is_compared else "", lambda row: _before(row, "micros"), MONEY
         ),
-        Column("state_waste_cost", "Waste by state", lambda row: row.sums.not_worked_micros, MONEY),
-        Column("gpu_hours", "GPU-hours", lambda row: row.sums.gpu_milliseconds, GPU_HOURS),
-        _hours("before_gpu_hours", lambda row: _before(row, "gpu_milliseconds")),
         Column(
-            "unit_cost", "Per GPU-hour", lambda row: _unit_cost(row.sums), UNIT_COST, csv="",
-            warns=lambda row: "at least: some of its time has no price"
-            if row.sums.unpriced_milliseconds else False,
+            "change", "Change" if is_compared else "", lambda row: row.change_micros, SIGNED_MONEY
         ),
-        Column("active", "Active", lambda row: _active(row.sums), RATIO, csv=""),
-        _hours("active_gpu_hours", lambda row: row.sums.active_milliseconds),
-        _hours("held_gpu_hours", lambda row: row.sums.held_milliseconds),
-        _hours("observed_gpu_hours", lambda row: row.sums.observed_milliseconds),
-        _hours("core_hours", lambda row: row.sums.core_milliseconds),
-        _hours("unpriced_hours", lambda row: row.sums.unpriced_milliseconds),
-        Column("coverage", "", lambda row: share(
-            row.sums.observed_milliseconds, row.sums.held_milliseconds), RATIO),
-        CURRENCY_COLUMN,
-        Column("as_of_today", "", lambda row: row.of_today, TEXT),
+        Column("bought", "By state", lambda row: _active_part(row.sums), csv="", shown=_strip_shown),
+        Column(
+            "state_waste_cost", "Idle or not held by a job",
+            lambda row: row.sums.not_worked_micros, MONEY, href=links.rows,
+        ),
+        Column(
+            "gpu_hours", "GPU-hours", lambda row: row.sums.gpu_milliseconds, GPU_HOURS,
+            href=links.rows,
+        ),
+        _hours_column("before_gpu_hours", lambda row: _before(row, "gpu_milliseconds")),
+        Column(
+            "unit_cost", f"{symbol(currency).strip()} per GPU-hour",
+            lambda row: _unit_cost(row.sums), MONEY, csv="",
+            shown=lambda row, _: unit_cost_cell(
+                _unit_cost(row.sums), currency, is_part=bool(row.sums.unpriced_milliseconds)
+            ),
+        ),
     )  # fmt: skip
 
 
-def _hours(key: str, value: Callable[[ExploredRow], int | None]) -> Column[ExploredRow]:
-    """A time that the file has, and the page leaves out."""
+def _time_columns() -> tuple[Column[CubeRow], ...]:
+    """Times that the file has, and the page leaves out."""
+    return (
+        _hours_column("active_gpu_hours", lambda row: row.sums.active_milliseconds),
+        _hours_column("held_gpu_hours", lambda row: row.sums.held_milliseconds),
+        _hours_column("observed_gpu_hours", lambda row: row.sums.observed_milliseconds),
+        _hours_column("core_hours", lambda row: row.sums.core_milliseconds),
+        _hours_column("unpriced_hours", lambda row: row.sums.unpriced_milliseconds),
+        Column("coverage", "", lambda row: share(
+            row.sums.observed_milliseconds, row.sums.held_milliseconds), RATIO),
+    )  # fmt: skip
+
+
+def _hours_column(key: str, value: Callable[[CubeRow], int | None]) -> Column[CubeRow]:
     return Column(key, "", value, GPU_HOURS)
 
 
-def _before(row: ExploredRow, measure: str) -> int | None:
-    before = row.row.before
-    amount: int | None = None if before is None else getattr(before, measure)
+def _before(row: CubeRow, measure: str) -> int | None:
+    amount: int | None = None if row.before is None else getattr(row.before, measure)
     return amount
 
 
@@ -112,11 +130,19 @@ def _unit_cost(sums: CubeSums) -> int | None:
     """Micro-units for a GPU-hour; None without GPU time, or where cores are in the cost too."""
     if sums.micros is None or not sums.gpu_milliseconds or sums.core_milliseconds:
         return None
-    return round(Fraction(sums.micros * MS_PER_HOUR, sums.gpu_milliseconds))
+    return round(Fraction(sums.micros * HOUR_MS, sums.gpu_milliseconds))
 
 
-def _active(sums: CubeSums) -> Fraction | None:
-    return share(sums.active_milliseconds, sums.gpu_milliseconds)
+def _active_part(sums: CubeSums) -> Fraction | None:
+    return share(sums.of_states[State.ACTIVE] or 0, sums.micros)
+
+
+def _strip_shown(row: CubeRow, _: Locale) -> str:
+    by_state = {
+        State(number).name.lower() if number else "other": micros
+        for number, micros in enumerate(row.sums.of_states)
+    }
+    return strip_cell(by_state, f"{per_cent(_active_part(row.sums))} active")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,5 +170,5 @@ CAUSE_WORDS = {
     "efficiency": ("Efficiency", "hours paid for each useful one"),
     "price": ("Price", "rates per hour, before commitments"),
     "commitments": ("Commitments", "what they take off, what of them is unused or paid upfront"),
-    "other": ("Other charges", "charges without device time"),
+    "other": ("Other charges", "charges without device time, and idle that was shared out"),
 }

@@ -1,10 +1,13 @@
 """What an Overview without costs says: what would be here, and what fills it."""
 
 from datetime import datetime, timedelta
+from urllib.parse import urlencode
+
+from django.urls import reverse
 
 from apps.console.kit.frame import EmptyState, Link, Step
-from apps.console.pages.overview.question import Question
-from apps.ledger.queries import Calendar, OverviewFacts, calendar_of
+from apps.console.pages.costs.question import AskedCosts
+from apps.ledger.queries import OverviewFacts, calendar_of
 from apps.show.amounts import counted
 from apps.show.time import day
 
@@ -45,22 +48,26 @@ NO_TEAM = EmptyState(
 )
 
 
-def nothing_charged(asked: Question, facts: OverviewFacts, since: datetime) -> EmptyState:
+def nothing_charged(asked: AskedCosts, facts: OverviewFacts, since: datetime) -> EmptyState:
     """There are nodes, but no costs of them in what was asked for."""
-    first: Calendar = calendar_of(asked.organisation.zone, 1, since)
-    tomorrow = asked.today + timedelta(days=1)
+    organisation, today = asked.context.organisation, asked.context.calendar.today
+    first = calendar_of(organisation.zone, 1, since).today
+    tomorrow = today + timedelta(days=1)
     steps = [
         Step(
-            f"The first node is on record since {day(first.today)} {first.today.year}.",
-            link=Link("Show everything since", asked.href(window=f"{first.today}/{tomorrow}")),
+            f"The first node is on record since {day(first)} {first.year}.",
+            link=Link(
+                "Show everything since", asked.href("overview", window=f"{first}/{tomorrow}")
+            ),
         )
     ]
-    if facts.pending_hours:
-        waiting = counted(facts.pending_hours, "hour")
+    if facts.known.pending_hours:
+        waiting = counted(facts.known.pending_hours, "hour")
         steps.append(
             Step(f"{waiting} of this period wait to be settled; this page fills as they are.")
         )
-    if asked.team or asked.pool:
-        link = Link("Show all teams and pools", asked.href(team="", pool=""))
+    if asked.question.filters:
+        whole = f"{reverse('overview')}?{urlencode({'window': asked.texts['window']})}"
+        link = Link("Show all teams and pools", whole)
         steps.append(Step("Others may have costs in this period.", link=link))
     return EmptyState("Nothing to show", "No charge matches what was asked for.", tuple(steps))

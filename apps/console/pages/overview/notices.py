@@ -1,13 +1,13 @@
 """What is not known, said aloud: how much, what that means, and where it is answered."""
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 from django.urls import reverse
 
+from apps.accounts import queries as accounts
 from apps.console.kit.frame import Link
-from apps.console.pages.overview.question import Question
-from apps.console.pages.overview.values import Notice
+from apps.console.pages.costs.question import AskedCosts
 from apps.ledger.queries import Basis, OverviewFacts, Share
 from apps.show.amounts import counted, gpu_hours
 from apps.show.incidents import UNUSABLE
@@ -18,18 +18,32 @@ from apps.telemetry.queries import open_incidents
 MOST_NAMES = 3
 
 
-def notices(asked: Question, facts: OverviewFacts) -> tuple[Notice, ...]:
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something unknown, said aloud: what it is, how much of it, and what to do.
+
+    `kind` is unpriced, unowned, unobserved, unclaimed, contested or incidents; `href` leads to its rows.
+    """
+
+    kind: str
+    amount: str
+    sentence: str
+    link: Link | None = None
+    href: str = ""
+
+
+def notices(asked: AskedCosts, facts: OverviewFacts) -> tuple[Notice, ...]:
     """Only what occurs in the period."""
-    found = tuple(_notices(asked, facts))
-    if asked.viewer.sees_everything:
-        return (*found, *_of_the_fleet())
+    found = tuple(_period_notices(asked, facts))
+    if asked.context.viewer.sees_everything:
+        return (*found, *_fleet_notices())
     # Setup is not theirs to answer.
     return tuple(replace(notice, link=None) for notice in found)
 
 
-def _notices(asked: Question, facts: OverviewFacts) -> Iterator[Notice]:
+def _period_notices(asked: AskedCosts, facts: OverviewFacts) -> Iterator[Notice]:
     if facts.unpriced:
-        yield _unpriced(asked.chosen.basis, facts)
+        yield _unpriced_notice(asked.question.basis, facts)
     for kind, part, sentence, link in (
         (
             "unobserved",
@@ -42,13 +56,13 @@ def _notices(asked: Question, facts: OverviewFacts) -> Iterator[Notice]:
             "unowned",
             facts.unowned,
             "belongs to jobs that no ownership rule assigns to a team.",
-            _setup("Assign an owner", "unowned-accounts"),
+            _setup_link("Assign an owner", "unowned-accounts"),
         ),
         (
             "unclaimed",
             facts.unclaimed,
             "was used by processes of no known job.",
-            _setup("See the processes", "unclaimed-work"),
+            _setup_link("See the processes", "unclaimed-work"),
         ),
         (
             "contested",
@@ -59,10 +73,12 @@ def _notices(asked: Question, facts: OverviewFacts) -> Iterator[Notice]:
     ):
         if part.micros or part.gpu_milliseconds:
             href = _unowned_rows(asked, facts) if kind == "unowned" else ""
-            yield Notice(kind, _amount(part, asked.currency), sentence, link, href)
+            yield Notice(
+                kind, amount_words(part, full_amount, asked.currency), sentence, link, href
+            )
 
 
-def _of_the_fleet() -> Iterator[Notice]:
+def _fleet_notices() -> Iterator[Notice]:
     lasting = open_incidents(UNUSABLE)
     if lasting:
         yield Notice(
@@ -73,7 +89,7 @@ def _of_the_fleet() -> Iterator[Notice]:
         )
 
 
-def _unpriced(basis: Basis, facts: OverviewFacts) -> Notice:
+def _unpriced_notice(basis: Basis, facts: OverviewFacts) -> Notice:
     hours = gpu_hours(sum(pool.gpu_milliseconds for pool in facts.unpriced))
     names = [pool.name for pool in facts.unpriced[:MOST_NAMES]]
     if len(facts.unpriced) > MOST_NAMES:
@@ -86,21 +102,22 @@ def _unpriced(basis: Basis, facts: OverviewFacts) -> Notice:
         "unpriced",
         f"{hours} GPU-hours",
         f"of {joined(names)} have no {label}price. What they cost is in no sum on this page.",
-        _setup("Give them a price", "unpriced-pools"),
+        _setup_link("Give them a price", "unpriced-pools"),
     )
 
 
-def _unowned_rows(asked: Question, facts: OverviewFacts) -> str:
-    ids = [team.team_id for team in facts.teams if team.kind == "unowned"]
-    return asked.down(ids[0]) if ids else ""
+def _unowned_rows(asked: AskedCosts, facts: OverviewFacts) -> str:
+    kinds = {team.id: team.kind for team in accounts.teams()}
+    ids = [team_id for team_id in facts.teams if kinds[team_id] == "unowned"]
+    return asked.down("costs-team", ids[0]) if ids else ""
 
 
-def _amount(part: Share, currency: str) -> str:
+def amount_words(part: Share, shown: Callable[[int | None, str], str], currency: str) -> str:
     """The money, and the GPU time where the money is not known."""
     if part.micros is None:
         return f"{gpu_hours(part.gpu_milliseconds)} GPU-hours"
-    return full_amount(part.micros, currency)
+    return shown(part.micros, currency)
 
 
-def _setup(text: str, question: str) -> Link:
+def _setup_link(text: str, question: str) -> Link:
     return Link(text, f"{reverse('setup')}#{question}")

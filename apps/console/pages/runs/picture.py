@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import date
 
 from apps.console.kit.chart import DailyChart, DayRow, Figure
-from apps.console.pages.costs.words import least_sure
-from apps.console.pages.overview.daily import days_between
+from apps.console.kit.periods import days_between
 from apps.economics.money import sum_of_known
 from apps.economics.run_time import Bucket, goodput
+from apps.ledger.queries.costs import least_sure
 from apps.show.amounts import gpu_hours, per_cent, share
 from apps.show.charts import DailySeries, daily_cost_by_state
 from apps.show.money import short_amount, whole_amount

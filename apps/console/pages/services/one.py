@@ -17,7 +17,6 @@ from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, Section
 from apps.console.kit.periods import span
 from apps.console.kit.request import Context
-from apps.console.pages.costs.words import least_sure
 from apps.console.pages.services.finding import empty_state
 from apps.console.pages.services.question import ServicesQuestion, services_question
 from apps.console.pages.services.tables import (
@@ -36,6 +35,7 @@ from apps.console.pages.services.tables import (
 from apps.console.pages.services.words import CHANGES
 from apps.economics.serving import UnitCosts
 from apps.ledger.queries.calendar import local_day
+from apps.ledger.queries.costs import least_sure
 from apps.ledger.queries.windows import Window
 from apps.show.amounts import change, count, counted, per_cent, share
 from apps.show.money import short_amount, unit_cost

@@ -12,7 +12,6 @@ from apps.console.kit.cells import linked
 from apps.console.kit.chart import FigureRow
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, Context
-from apps.console.pages.costs.words import least_sure
 from apps.console.pages.services import changes
 from apps.console.pages.services.changes import known
 from apps.console.pages.services.finding import (
@@ -25,6 +24,7 @@ from apps.console.pages.services.one import service_page
 from apps.console.pages.services.question import ServicesQuestion, services_question
 from apps.console.pages.services.tables import DAYS, FEATURES, SERVICES, UnitRow, whole
 from apps.economics.money import sum_of_known
+from apps.ledger.queries.costs import least_sure
 from apps.show.amounts import change, counted
 from apps.show.money import short_amount
 from apps.unit_economics.queries.unit_costs import UnitCost, UnitFilter, together, unit_cost_groups

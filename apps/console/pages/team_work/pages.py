@@ -12,8 +12,8 @@ from apps.console.kit.frame import EmptyState, Step
 from apps.console.kit.page import ConsolePage, Include, shown
 from apps.console.kit.periods import period_words, span
 from apps.console.kit.request import EVERYONE, Context
+from apps.console.pages.costs.figures import NO_SPAN_BEFORE
 from apps.console.pages.meters import Metered, MeterTable, meter_table
-from apps.console.pages.overview.figures import NO_SPAN_BEFORE
 from apps.console.pages.team_work.tables import (
     LEAGUE,
     WAITS,

@@ -18,7 +18,7 @@ from apps.ledger.queries.cube.question import (
     WindowTooLong,
     refuse_unanswerable,
 )
-from apps.ledger.queries.cube.reading import CubeReading, parameters, read_question
+from apps.ledger.queries.cube.reading import CostQuestion, parameters, read_question
 from apps.ledger.queries.cube.sources import Source, add_source
 from apps.ledger.queries.cube.sums import CubeAnswer, CubeKey, CubeRow, CubeSums, explore
 from apps.ledger.queries.cube.variance import CostVariance, variance_of

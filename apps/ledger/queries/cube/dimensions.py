@@ -47,6 +47,7 @@ DIMENSIONS: dict[str, Dimension] = {
         Dimension("node", "Node", "No node", most=MOST),
         Dimension("state", "State", "Other charges"),
         Dimension("kind", "Kind"),
+        Dimension("status", "Status"),
         Dimension("day", "Day", is_time=True),
         Dimension("week", "Week", is_time=True),
         Dimension("month", "Month", is_time=True),

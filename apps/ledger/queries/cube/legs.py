@@ -10,7 +10,7 @@ from apps.accounts import queries as accounts
 from apps.economics.states import Flag, State
 from apps.fleet import queries as fleet
 from apps.ledger.queries.costs import Basis
-from apps.ledger.queries.cube.question import CubeQuestion, source_of, whole_source
+from apps.ledger.queries.cube.question import CubeQuestion, has_rest, source_of, whole_source
 from apps.ledger.queries.cube.sources import TAG, Source, name_of
 from apps.ledger.queries.loading import LEFT_OUT
 from apps.ledger.queries.windows import Window
@@ -20,6 +20,8 @@ NOT_WORKED = [
     int(state)
     for state in (State.HELD_IDLE, State.UNALLOCATED, State.STRANDED, State.OUT_OF_SERVICE)
 ]
+OF_POOL = {"cluster", "provider", "region", "gpu_model", "purchase_option"}
+"""What is looked up of pools."""
 POOLS: LiteralString = """
 LEFT JOIN unnest(%(pools)s::int8[], %(clusters)s::int8[], %(providers)s::text[],
                  %(regions)s::text[], %(models)s::text[], %(options)s::text[], %(cores)s::bool[])
@@ -32,28 +34,35 @@ LEFT JOIN unnest(%(teams)s::int8[], %(cost_centres)s::text[]) AS team (id, cost_
 """
 
 
-def legs_of(question: CubeQuestion, window: Window, *, is_now: bool) -> list[sql.Composed]:
-    """The rows of a period, to be joined by UNION ALL; of a part also what is beyond it.
+def legs_of(question: CubeQuestion) -> sql.Composed:
+    """The rows of both periods; of a part also what is beyond it.
 
-    Columns: key0 and key1 as far as it is grouped, is_now, state, flags, is_core, micros and ms
-    (null micros: no price), and rated: micros before commitments.
+    Columns: key0 and key1 as far as it is grouped, is_now, state, flags, kind and status (null where
+    the table keeps none), is_core, micros and ms (null micros: no price), and rated: micros before
+    commitments.
     """
+    legs = [
+        leg
+        for place, window in enumerate(question.periods)
+        for leg in _legs_of_period(question, window, is_now=place == 0)
+    ]
+    return sql.SQL(" UNION ALL ").join(legs)
+
+
+def _legs_of_period(question: CubeQuestion, window: Window, *, is_now: bool) -> list[sql.Composed]:
     source = source_of(question, window)
     period = "now" if is_now else "before"
-    if not source.is_part:
-        return [_leg(question, source, period)]
-    legs = [_leg(question, source, period)]
-    asked = question.filters.get(source.of)
-    if asked is not None and None not in asked:
+    legs = [_source_leg(question, source, period)]
+    if not has_rest(question, source):
         return legs
     whole = whole_source(question, window, source.of)
     rest = replace(question, filters={k: v for k, v in question.filters.items() if k != source.of})
-    legs.append(_leg(rest, whole, period, without=source.of))
-    legs.append(_leg(rest, source, period, without=source.of, sign=-1))
+    legs.append(_source_leg(rest, whole, period, without=source.of))
+    legs.append(_source_leg(rest, source, period, without=source.of, sign=-1))
     return legs
 
 
-def _leg(
+def _source_leg(
     question: CubeQuestion, source: Source, period: str, *, without: str = "", sign: int = 1
 ) -> sql.Composed:
     """The rows of one table in a period; with `without` they have none of that dimension."""
@@ -66,13 +75,15 @@ def _leg(
     ]
     names = {*question.group_by, *question.filters} - {without}
     return sql.SQL(
-        "SELECT {keys} {is_now} AS is_now, day.state, day.flags, {is_core} AS is_core,"
-        " {sign} * day.{amount} AS micros, {sign} * day.unit_milliseconds AS ms,"
-        " {sign} * {rated} AS rated"
+        "SELECT {keys} {is_now} AS is_now, day.state, day.flags, {kind} AS kind,"
+        " {status} AS status, {is_core} AS is_core, {sign} * day.{amount} AS micros,"
+        " {sign} * day.unit_milliseconds AS ms, {sign} * {rated} AS rated"
         " FROM {table} AS day {joins} WHERE {where}"
     ).format(
         keys=sql.SQL("").join(keys),
         is_now=sql.Literal(period == "now"),
+        kind=sql.SQL(source.columns.get("kind", "NULL::text")),
+        status=sql.SQL(source.columns.get("status", "NULL::text")),
         is_core=sql.SQL(
             "day.unit = 'core'" if _tells_unit(source) else "coalesce(pool.is_core, false)"
         ),
@@ -99,7 +110,8 @@ def _tells_unit(source: Source) -> bool:
 
 def _joins(source: Source, names: Iterable[str]) -> list[sql.Composable]:
     columns = [source.columns[name_of(name)] for name in names]
-    joins = [sql.SQL(source.joins[name]) for name in sorted(names) if name in source.joins]
+    own = [source.joins[name_of(name)] for name in sorted(names) if name_of(name) in source.joins]
+    joins = [sql.SQL(join) for join in dict.fromkeys(own)]
     if source.is_part or any("pool." in column for column in columns):
         joins.append(sql.SQL(POOLS))
     if any("team." in column for column in columns):
@@ -130,14 +142,21 @@ def _where(question: CubeQuestion, source: Source, period: str) -> sql.Composabl
     for name, keys in question.filters.items():
         column = _column(source, name)
         one_of = sql.SQL("{} = ANY({})").format(column, sql.Placeholder(f"filter {name}"))
-        if None in keys:
-            one_of = sql.SQL("({} OR {} IS NULL)").format(one_of, column)
+        none = sql.SQL("{} IS NULL").format(column)
+        if keys == {None}:
+            one_of = none
+        elif None in keys:
+            one_of = sql.SQL("({} OR {})").format(one_of, none)
         conditions.append(one_of)
     return sql.SQL(" AND ").join(conditions)
 
 
 def parameters_of(question: CubeQuestion) -> dict[str, object]:
-    pools, teams = list(fleet.pools().values()), accounts.teams()
+    """The values that the legs name; of pools and teams only where a leg looks something up."""
+    names = {*question.group_by, *question.filters}
+    is_of_part = any(source_of(question, window).is_part for window in question.periods)
+    pools = list(fleet.pools().values()) if is_of_part or names & OF_POOL else []
+    teams = accounts.teams() if "cost_centre" in names else []
     params: dict[str, object] = {
         "now_first": question.window.first_day,
         "now_end": question.window.end_day,

@@ -11,8 +11,8 @@ from apps.economics.refusal import Refusal
 from apps.economics.serving import SERVICE_KINDS
 from apps.economics.states import State
 from apps.fleet import queries as fleet
-from apps.ledger.models import ChargeKind
-from apps.ledger.queries.cube.dimensions import dimensions
+from apps.ledger.models import ChargeKind, Status
+from apps.ledger.queries.cube.dimensions import Dimension, dimensions
 from apps.ledger.queries.cube.question import Key
 from apps.ledger.queries.cube.sources import TAG
 from apps.ledger.queries.cube.sums import CubeAnswer, CubeKey
@@ -33,10 +33,11 @@ class CubeNames:
 
     of: Mapping[str, Mapping[Key, str]]
     others: Mapping[str, int]
+    dimensions: Mapping[str, Dimension]
 
     def text(self, dimension: str, key: CubeKey) -> str:
         """What a group is called: its name, what it is without, or how many others it is."""
-        known = dimensions()[dimension]
+        known = self.dimensions[dimension]
         if key.is_other:
             count = self.others.get(dimension, 0)
             return f"Other {known.label.lower()}s ({count:,})"
@@ -68,8 +69,8 @@ def names_of(answer: CubeAnswer) -> CubeNames:
     found: dict[str, Mapping[Key, str]] = {}
     for place, name in enumerate(answer.question.group_by):
         keys = {row.keys[place].value for row in answer.rows} - {None}
-        found[name] = _names(name, keys)
-    return CubeNames(found, answer.others)
+        found[name] = _texts_of(name, keys)
+    return CubeNames(found, answer.others, dimensions())
 
 
 def keys_named(dimension: str, texts: Sequence[str], viewer: Viewer) -> frozenset[Key]:
@@ -81,7 +82,7 @@ def keys_named(dimension: str, texts: Sequence[str], viewer: Viewer) -> frozense
     else:
         for text in wanted:
             if text not in known:
-                raise KeyNotKnown(dimension, f"there is no {_noun(dimension)} named {text!r}")
+                raise KeyNotKnown(dimension, f"there is no {_noun_of(dimension)} named {text!r}")
         found = [key for text in wanted for key in known[text]]
     return frozenset([*found, *([None] if len(wanted) < len(texts) else [])])
 
@@ -96,17 +97,18 @@ def named_keys(dimension: str, viewer: Viewer) -> Mapping[str, Collection[Key]] 
     if dimension == "cluster":
         return {cluster.name: [cluster.id] for cluster in fleet.clusters().values()}
     if dimension in ("pool", "provider", "region", "gpu_model", "purchase_option"):
-        return _of_pools(dimension)
+        return _names_of_pools(dimension)
     if dimension in ("workload", "service"):
-        return _workloads(dimension, viewer)
+        return _workload_keys(dimension, viewer)
     if dimension == "state":
         return {state.name.lower(): [int(state)] for state in State}
-    if dimension == "kind":
-        return {kind: [kind] for kind in ChargeKind.values}
+    if dimension in ("kind", "status"):
+        words = ChargeKind.values if dimension == "kind" else Status.values
+        return {word: [word] for word in words}
     return None
 
 
-def _of_pools(dimension: str) -> Mapping[str, Collection[Key]]:
+def _names_of_pools(dimension: str) -> Mapping[str, Collection[Key]]:
     pools = fleet.pools().values()
     if dimension == "pool":
         return {pool.name: [pool.id] for pool in pools}
@@ -114,7 +116,7 @@ def _of_pools(dimension: str) -> Mapping[str, Collection[Key]]:
     return {text: [text] for text in sorted(texts) if text}
 
 
-def _workloads(dimension: str, viewer: Viewer) -> Mapping[str, Collection[Key]]:
+def _workload_keys(dimension: str, viewer: Viewer) -> Mapping[str, Collection[Key]]:
     """Two teams may each have a workload of one name."""
     ids: dict[str, list[Key]] = {}
     for workload in workloads.workloads().values():
@@ -153,7 +155,7 @@ def _job_id(text: str) -> int:
     return int(text)
 
 
-def _names(dimension: str, keys: Iterable[Key]) -> Mapping[Key, str]:
+def _texts_of(dimension: str, keys: Iterable[Key]) -> Mapping[Key, str]:
     ids = [key for key in keys if isinstance(key, int)]
     return dict(NAMES[dimension](ids).items()) if ids else {}
 
@@ -177,6 +179,6 @@ NAMES: Mapping[str, Callable[[Collection[int]], Mapping[int, str]]] = {
 }
 
 
-def _noun(dimension: str) -> str:
+def _noun_of(dimension: str) -> str:
     label = dimensions()[dimension].label
     return label if label.startswith(("GPU", TAG)) else label.lower()

@@ -6,9 +6,9 @@ from datetime import date, timedelta
 
 from apps.economics.refusal import Refusal
 from apps.ledger.queries.calendar import next_month
-from apps.ledger.queries.costs import Basis
+from apps.ledger.queries.costs import Basis, CostFilter
 from apps.ledger.queries.cube.dimensions import dimensions
-from apps.ledger.queries.cube.sources import FINE, SOURCES, Source, name_of
+from apps.ledger.queries.cube.sources import FINE, SOURCES, TAG, Source, name_of
 from apps.ledger.queries.loading import Loading
 from apps.ledger.queries.windows import Window
 
@@ -21,7 +21,9 @@ class CubeQuestion:
     """Which costs, by what they are grouped, and which other period they are held against.
 
     `filters` has the keys of each dimension that are asked for; None among them is what has none.
-    `team_ids` None: everybody's; else only these teams', whatever is asked.
+    `team_ids` None: everybody's; else only these teams', whatever is asked. `part` leaves
+    only what has this dimension of a table of parts: `job`, what a job held. What is not
+    `is_bounded` is answered for windows of any length, from the smallest table that can.
     """
 
     window: Window
@@ -32,11 +34,51 @@ class CubeQuestion:
     team_ids: frozenset[int] | None = None
     against: Window | None = None
     week_starts_on: int = 1
+    part: str = ""
+    is_bounded: bool = True
+
+    def by(self, *group_by: str) -> "CubeQuestion":
+        """The same costs, grouped by these."""
+        return replace(self, group_by=group_by)
+
+    def of(self, **filters: Iterable[Key]) -> "CubeQuestion":
+        """The same costs, of these keys alone, by dimension."""
+        more = {name: frozenset(keys) for name, keys in filters.items()}
+        return replace(self, filters={**self.filters, **more})
 
     @property
     def names(self) -> frozenset[str]:
         """Every dimension that a table must tell apart to answer."""
-        return frozenset(map(name_of, (*self.group_by, *self.filters)))
+        own = (self.part,) if self.part else ()
+        return frozenset(map(name_of, (*self.group_by, *self.filters, *own)))
+
+    def of_jobs(self) -> "CubeQuestion":
+        """The same costs, as far as a job held them."""
+        return replace(self, part="job")
+
+    @property
+    def chosen(self) -> CostFilter:
+        """The same costs for what keeps no dimension but teams, workloads, pools, states and tags."""
+        teams = self._ids("team")
+        if self.team_ids is not None:
+            teams = self.team_ids if teams is None else teams & self.team_ids
+        return CostFilter(
+            window=self.window,
+            basis=self.basis,
+            team_ids=teams,
+            workload_ids=self._ids("workload"),
+            pool_ids=self._ids("pool"),
+            states=self._ids("state"),
+            tags={
+                name.removeprefix(f"{TAG}."): str(next(iter(keys)))
+                for name, keys in self.filters.items()
+                if name_of(name) == TAG
+            },
+        )
+
+    def _ids(self, name: str) -> frozenset[int] | None:
+        keys = self.filters.get(name)
+        return None if keys is None else frozenset(key for key in keys if isinstance(key, int))
 
     @property
     def is_narrowed(self) -> bool:
@@ -47,6 +89,22 @@ class CubeQuestion:
     def periods(self) -> tuple[Window, ...]:
         """Its window, and the one it is held against."""
         return (self.window,) if self.against is None else (self.window, self.against)
+
+
+def question_of(chosen: CostFilter, *group_by: str) -> CubeQuestion:
+    """The charged costs of a filter, by any number of dimensions, for a window of any length."""
+    filters: dict[str, frozenset[Key]] = {
+        f"{TAG}.{key}": frozenset({value}) for key, value in chosen.tags.items()
+    }
+    for name, ids in (
+        ("team", chosen.team_ids),
+        ("workload", chosen.workload_ids),
+        ("pool", chosen.pool_ids),
+        ("state", chosen.states),
+    ):
+        if ids is not None:
+            filters[name] = frozenset(ids)
+    return CubeQuestion(chosen.window, group_by, filters, chosen.basis, is_bounded=False)
 
 
 class CubeRefusal(Refusal):
@@ -91,11 +149,19 @@ def refuse_unanswerable(question: CubeQuestion) -> None:
         source_of(question, window)
 
 
+def has_rest(question: CubeQuestion, source: Source) -> bool:
+    """Whether what is beyond a table of parts is asked for too."""
+    asked = question.filters.get(source.of)
+    return source.is_part and not question.part and (asked is None or None in asked)
+
+
 def source_of(question: CubeQuestion, window: Window) -> Source:
     """The smallest table that answers for a period; refuses as `refuse_unanswerable`."""
     able = [source for source in SOURCES if source.has(question.names)]
     if not able:
         raise _do_not_meet(question)
+    if not question.is_bounded:
+        return next(each for each in able if not each.of_months or window.is_whole_months)
     allowed = [source for source in able if question.is_narrowed or not source.needs_filter]
     if not allowed:
         raise FilterNeeded(
@@ -114,7 +180,9 @@ def whole_source(question: CubeQuestion, window: Window, part: str) -> Source:
     """The table that has all lines of a period, by everything asked for but `part`."""
     names = question.names - {part}
     for source in SOURCES:
-        if not source.is_part and source.has(names) and source.covers(window, names):
+        if source.is_part or not source.has(names):
+            continue
+        if source.covers(window, names) or not (question.is_bounded or source.of_months):
             return source
     raise _do_not_meet(question)
 

@@ -1,6 +1,6 @@
 """A question to the cube as an address puts it: the same words for pages, REST and CSV."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -27,7 +27,7 @@ Meaning = TypeVar("Meaning")
 
 
 @dataclass(frozen=True, slots=True)
-class CubeReading:
+class CostQuestion:
     """What an address asks, and what of it was not understood, by parameter.
 
     `texts` has every parameter that counts as it was written. `nearest` are those of the question
@@ -58,15 +58,16 @@ def read_question(
     organisation: OrganisationFact,
     calendar: Calendar,
     defaults: Mapping[str, str] = DEFAULTS,
-) -> CubeReading:
+    filters: Collection[str] | None = None,
+) -> CostQuestion:
     """The question, as this viewer may ask it; what is not understood is left out and told.
 
     `given` has the values of each parameter, each perhaps several by comma. Parameters that are
-    none of `parameters` are not looked at.
+    none of `parameters` are not looked at. With `filters` the question is about windows of any
+    length, by these dimensions and nothing else.
     """
-    texts = {
-        name: ",".join(values) for name in parameters() if (values := _values(given.get(name, ())))
-    }
+    names = parameters() if filters is None else [*defaults, *filters]
+    texts = {name: ",".join(values) for name in names if (values := _values(given.get(name, ())))}
     problems: dict[str, str] = {}
 
     def read(name: str, meant: Callable[[str], Meaning]) -> Meaning:
@@ -85,21 +86,22 @@ def read_question(
     window = read("window", lambda text: window_of(text, calendar))
     spans = read("compare", lambda text: _spans(text, window, calendar))
     asked = [each.name for each in dimensions().values() if each.is_filter and each.name in texts]
-    filters = {name: read(name, keys(name)) for name in asked}
+    narrowed = {name: read(name, keys(name)) for name in asked}
     question = CubeQuestion(
         window=spans[0],
         group_by=read("group_by", _groups),
-        filters={name: keys for name, keys in filters.items() if name in texts},
+        filters={name: keys for name, keys in narrowed.items() if name in texts},
         basis=read("basis", _basis),
         loading=read("cost", _loading),
         team_ids=None if viewer.sees_everything else viewer.team_ids,
         against=spans[1],
         week_starts_on=organisation.week_starts_on,
+        is_bounded=filters is None,
     )
-    return _answerable(CubeReading(question, {**defaults, **texts}, defaults, problems))
+    return _answerable(CostQuestion(question, {**defaults, **texts}, defaults, problems))
 
 
-def _answerable(reading: CubeReading) -> CubeReading:
+def _answerable(reading: CostQuestion) -> CostQuestion:
     """The same, with the nearest question where no table can answer it."""
     try:
         refuse_unanswerable(reading.question)

@@ -1,7 +1,7 @@
 """The tables that the cube reads, and under which name each dimension stands in them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import LiteralString
 
 from apps.ledger.queries.windows import Window
@@ -64,6 +64,12 @@ OF_POOLS: dict[str, LiteralString] = {
     "region": "nullif(pool.region, '')",
 }
 KIND: dict[str, LiteralString] = {"kind": "day.kind"}
+STATUS: dict[str, LiteralString] = {
+    "status": "day.status",
+    "flags": "day.flags",
+    "unit": "day.unit",
+}
+"""Of these only status is asked for by people: flags and units are for pages that say them aloud."""
 KEPT_OF_POOLS: dict[str, LiteralString] = {
     "gpu_model": "nullif(day.gpu_model, '')",
     "purchase_option": "nullif(day.purchase_option, '')",
@@ -75,11 +81,21 @@ LOOKED_UP: dict[str, LiteralString] = {
 WORKLOAD: dict[str, LiteralString] = {"workload": "day.workload_id"}
 TAGS: dict[str, LiteralString] = {TAG: "day.tags"}
 MONTH: dict[str, LiteralString] = {"month": TIMES["month"]}
-CELLS: dict[str, LiteralString] = {**OF_TEAMS, **OF_POOLS, **KIND, **KEPT_OF_POOLS, **WORKLOAD}
+CELLS: dict[str, LiteralString] = {
+    **OF_TEAMS,
+    **OF_POOLS,
+    **KIND,
+    **STATUS,
+    **KEPT_OF_POOLS,
+    **WORKLOAD,
+}
 OF_PARTS: dict[str, LiteralString] = {**TIMES, **OF_TEAMS, **OF_POOLS, **LOOKED_UP, **WORKLOAD}
 
 TEAM_DAYS = Source(
-    "ledger_ledgerteamday", {**TIMES, **OF_TEAMS, **KIND}, longest=None, longest_by_day=None
+    "ledger_ledgerteamday",
+    {**TIMES, **OF_TEAMS, **KIND, **STATUS},
+    longest=None,
+    longest_by_day=None,
 )
 MONTHS = Source("ledger_ledgermonth", {**MONTH, **CELLS, **TAGS}, of_months=True)
 DAYS = Source("ledger_ledgerday", {**TIMES, **CELLS, **TAGS})
@@ -97,18 +113,22 @@ NODE_DAYS = Source(
     needs_filter=True,
     of="node",
 )
+OF_JOB: LiteralString = "JOIN workloads_job_fact AS job ON job.id = day.job_id"
 JOB_DAYS = Source(
     "ledger_ledgerjobday",
-    {**OF_PARTS, "job": "day.job_id", "user": 'job."user"'},
+    {**OF_PARTS, "job": "day.job_id", "user": 'job."user"', TAG: "job.labels"},
     longest=LONGEST_OF_ONE,
     longest_by_day=LONGEST_OF_ONE,
     needs_filter=True,
     of="job",
     is_part=True,
-    joins={"user": "JOIN workloads_job_fact AS job ON job.id = day.job_id"},
+    joins={"user": OF_JOB, TAG: OF_JOB},
 )
 
-SOURCES: list[Source] = [*(TEAM_DAYS, MONTHS, DAYS, USER_DAYS, NODE_DAYS, JOB_DAYS)]
+HELD_DAYS = replace(JOB_DAYS, columns={**JOB_DAYS.columns, "held": "1::int8"}, of="held")
+"""The same, for whether a job held it at all: `held` is 1, and null beyond them."""
+
+SOURCES: list[Source] = [*(TEAM_DAYS, MONTHS, DAYS, USER_DAYS, NODE_DAYS, JOB_DAYS, HELD_DAYS)]
 """The smallest first: a question is answered by the first that can."""
 
 

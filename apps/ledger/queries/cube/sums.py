@@ -25,6 +25,7 @@ class CubeSums:
     GPU times are of pools that count GPUs, `core_milliseconds` of those that count cores.
     `not_worked_micros` is what held idle, unallocated, stranded and out-of-service time cost,
     `unpriced_milliseconds` the time of both without a price on this basis, which is in no amount.
+    `of_states` has the cost of each state by its number, of none first.
     """
 
     micros: int | None = None
@@ -35,6 +36,7 @@ class CubeSums:
     observed_milliseconds: int = 0
     core_milliseconds: int = 0
     unpriced_milliseconds: int = 0
+    of_states: tuple[int | None, ...] = (None,) * 7
 
     def __add__(self, other: "CubeSums") -> "CubeSums":
         """Both together: what is known of either is."""
@@ -47,6 +49,7 @@ class CubeSums:
             self.observed_milliseconds + other.observed_milliseconds,
             self.core_milliseconds + other.core_milliseconds,
             self.unpriced_milliseconds + other.unpriced_milliseconds,
+            tuple(map(_either, self.of_states, other.of_states)),
         )
 
     @property
@@ -110,7 +113,8 @@ def explore(question: CubeQuestion) -> CubeAnswer:
     others: dict[str, int] = {}
     for row in found:
         keys, counts, is_now, measures = _apart(row, width)
-        sums.setdefault(_aligned(question, keys, is_now=is_now), {})[is_now] = CubeSums(*measures)
+        measured = replace(CubeSums(*measures[:8]), of_states=tuple(measures[8:]))
+        sums.setdefault(_aligned(question, keys, is_now=is_now), {})[is_now] = measured
         others |= {
             name: beyond
             for name, key, beyond in zip(question.group_by, keys, counts, strict=True)
@@ -192,59 +196,65 @@ def _either(one: int | None, other: int | None) -> int | None:
     return one + other
 
 
-SUM: LiteralString = "sum(micros)::int8 AS micros,"
 # Of what is left when a part is taken from the whole nothing is known where all has no price.
 REST: LiteralString = """
-    CASE WHEN sum(micros) <> 0 OR coalesce(sum(ms) FILTER (WHERE micros IS NULL), 0) = 0
-           OR sum(ms) FILTER (WHERE micros IS NOT NULL) <> 0
-         THEN sum(micros)::int8 END AS micros,
+    CASE WHEN sum(micros) <> 0 OR sum(unpriced_ms) = 0 OR sum(ms - unpriced_ms) <> 0
+         THEN sum(micros)::int8 END AS micros
 """
-MEASURES: LiteralString = """
-    CASE WHEN bool_or(micros IS NULL) FILTER (WHERE state = ANY(%(not_worked)s))
-         THEN sum(micros) FILTER (WHERE state = ANY(%(not_worked)s))::int8
-         ELSE coalesce(sum(micros) FILTER (WHERE state = ANY(%(not_worked)s)), 0)::int8
-    END AS not_worked,
-    coalesce(sum(ms) FILTER (WHERE NOT is_core), 0)::int8 AS gpu_ms,
-    coalesce(sum(ms) FILTER (WHERE NOT is_core AND state = %(active)s), 0)::int8 AS active_ms,
-    coalesce(sum(ms) FILTER (WHERE NOT is_core AND state = ANY(%(held)s)
-        AND flags & %(not_held)s = 0), 0)::int8 AS held_ms,
-    coalesce(sum(ms) FILTER (WHERE NOT is_core AND state = ANY(%(held)s) AND state <> %(unobserved)s
-        AND flags & %(not_held)s = 0), 0)::int8 AS observed_ms,
-    coalesce(sum(ms) FILTER (WHERE is_core), 0)::int8 AS core_ms,
-    coalesce(sum(ms) FILTER (WHERE micros IS NULL), 0)::int8 AS unpriced_ms
+NAMES = (
+    *("micros", "not_worked", "gpu_ms", "active_ms", "held_ms", "observed_ms", "core_ms"),
+    *("unpriced_ms", *(f"of_state{state}" for state in range(7))),
+)
+# First few sums of many rows, then many sums of few: by state, and what else measures need.
+SUMMED: LiteralString = """
+SELECT {grouped}, {micros},
+       CASE WHEN bool_or(is_unknown) FILTER (WHERE state = ANY(%(not_worked)s))
+            THEN sum(micros) FILTER (WHERE state = ANY(%(not_worked)s))::int8
+            ELSE coalesce(sum(micros) FILTER (WHERE state = ANY(%(not_worked)s)), 0)::int8
+       END AS not_worked,
+       coalesce(sum(ms) FILTER (WHERE NOT is_core), 0)::int8 AS gpu_ms,
+       coalesce(sum(ms) FILTER (WHERE NOT is_core AND state = %(active)s), 0)::int8 AS active_ms,
+       coalesce(sum(ms) FILTER (WHERE is_held), 0)::int8 AS held_ms,
+       coalesce(sum(ms) FILTER (WHERE is_held AND state <> %(unobserved)s), 0)::int8 AS observed_ms,
+       coalesce(sum(ms) FILTER (WHERE is_core), 0)::int8 AS core_ms,
+       sum(unpriced_ms)::int8 AS unpriced_ms, {of_states}
+FROM (SELECT {grouped}, state, is_core,
+             NOT is_core AND state = ANY(%(held)s) AND flags & %(not_held)s = 0 AS is_held,
+             sum(micros)::int8 AS micros, sum(ms)::int8 AS ms, bool_or(micros IS NULL) AS is_unknown,
+             coalesce(sum(ms) FILTER (WHERE micros IS NULL), 0)::int8 AS unpriced_ms
+      FROM ({legs}) AS leg GROUP BY {grouped}, state, is_core, is_held) AS cell
+GROUP BY {grouped}
 """
-NAMES: LiteralString = """
-    micros, not_worked, gpu_ms, active_ms, held_ms, observed_ms, core_ms, unpriced_ms
-"""
+OF_STATES = sql.SQL(", ").join(
+    [
+        sql.SQL("sum(micros) FILTER (WHERE coalesce(state, 0) = {})::int8 AS {}").format(
+            sql.Literal(state), sql.Identifier(f"of_state{state}")
+        )
+        for state in range(7)
+    ]
+)
 
 
 def _statement(question: CubeQuestion) -> sql.Composed:
     """Every group of both periods; of long dimensions the dearest now, and the others as one."""
     known = dimensions()
     keys = [sql.Identifier(f"key{place}") for place in range(len(question.group_by))]
-    legs = sql.SQL(" UNION ALL ").join(
-        [
-            leg
-            for place, window in enumerate(question.periods)
-            for leg in legs_of(question, window, is_now=place == 0)
-        ]
-    )
-    grouped = sql.SQL(", ").join([*keys, sql.SQL("is_now")])
-    summed = sql.SQL("SELECT {grouped}, {sums} FROM ({legs}) AS leg GROUP BY {grouped}").format(
-        grouped=grouped,
-        sums=sql.SQL((REST if _is_of_part(question) else SUM) + MEASURES),
-        legs=legs,
+    summed = sql.SQL(SUMMED).format(
+        grouped=sql.SQL(", ").join([*keys, sql.SQL("is_now")]),
+        micros=sql.SQL(REST if _is_of_part(question) else "sum(micros)::int8 AS micros"),
+        of_states=OF_STATES,
+        legs=legs_of(question),
     )
     most = [known[name].most for name in question.group_by]
-    if not any(most):
-        none = sql.SQL("").join([sql.SQL("false, ") for _ in keys] + [sql.SQL("0, ") for _ in keys])
-        return sql.SQL("SELECT {keys} {none} is_now, {names} FROM ({summed}) AS summed").format(
-            keys=sql.SQL("").join([sql.SQL("{}, ").format(key) for key in keys]),
-            none=none,
-            names=sql.SQL(NAMES),
-            summed=summed,
-        )
-    return _cut(keys, most, summed)
+    if any(most):
+        return _cut(keys, most, summed)
+    none = [sql.SQL("false") for _ in keys] + [sql.SQL("0") for _ in keys]
+    return sql.SQL("SELECT {columns} FROM ({summed}) AS summed").format(
+        columns=sql.SQL(", ").join(
+            [*keys, *none, sql.SQL("is_now"), *(sql.Identifier(name) for name in NAMES)]
+        ),
+        summed=summed,
+    )
 
 
 def _cut(
@@ -289,10 +299,8 @@ def _cut(
         summed=summed,
         places=sql.SQL("").join(places),
         columns=sql.SQL(", ").join(columns),
-        folded=sql.SQL(
-            "sum(micros)::int8, sum(not_worked)::int8, sum(gpu_ms)::int8, sum(active_ms)::int8,"
-            " sum(held_ms)::int8, sum(observed_ms)::int8, sum(core_ms)::int8,"
-            " sum(unpriced_ms)::int8"
+        folded=sql.SQL(", ").join(
+            [sql.SQL("sum({})::int8").format(sql.Identifier(name)) for name in NAMES]
         ),
         joins=sql.SQL("").join(joins),
         numbers=numbers,

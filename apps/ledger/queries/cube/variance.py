@@ -1,12 +1,12 @@
 """Why a period cost more or less than another: price, volume, mix, efficiency, commitments."""
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import LiteralString
 
 from psycopg import sql
 
-from apps.economics.states import State
+from apps.economics.states import Flag, State
 from apps.economics.variance import CapacityCost, PeriodCost, cost_variance
 from apps.ledger.models import ChargeKind
 from apps.ledger.queries.cube.legs import legs_of, parameters_of
@@ -14,6 +14,7 @@ from apps.ledger.queries.cube.question import CubeQuestion, refuse_unanswerable
 from apps.ledger.queries.tables import Row, rows
 
 USEFUL = [int(State.ACTIVE), int(State.UNOBSERVED)]
+MOVED = int(Flag.SHARED_IDLE)
 OF_COMMITMENTS = (ChargeKind.COMMITMENT_UNUSED, ChargeKind.PURCHASE)
 
 
@@ -39,15 +40,10 @@ def variance_of(question: CubeQuestion) -> CostVariance | None:
     """
     if question.against is None:
         return None
-    by_pool = replace(question, group_by=("pool", "kind"))
+    by_pool = question.by("pool", "kind")
     refuse_unanswerable(by_pool)
-    legs = [
-        leg
-        for place, window in enumerate(by_pool.periods)
-        for leg in legs_of(by_pool, window, is_now=place == 0)
-    ]
-    query = sql.SQL(SUMS).format(legs=sql.SQL(" UNION ALL ").join(legs))
-    found = rows(query, parameters_of(by_pool) | {"useful": USEFUL})
+    query = sql.SQL(SUMS).format(legs=legs_of(by_pool))
+    found = rows(query, parameters_of(by_pool) | {"useful": USEFUL, "moved": MOVED})
     periods = [[row[1:] for row in found if row[0] == is_now] for is_now in (False, True)]
     if any(period and not any(row[-1] for row in period) for period in periods):
         # There was something, and nothing of it is known: not a period that cost nothing.
@@ -65,11 +61,16 @@ def variance_of(question: CubeQuestion) -> CostVariance | None:
 
 
 def _period(found: list[Row]) -> PeriodCost:
-    """Of rows of pool, kind, micros, rated micros, priced and useful time, and what is unknown."""
+    """Of rows of pool, kind, whether it is idle that was moved, micros, rated micros, priced and
+    useful time, and what is unknown.
+    """
     capacity: dict[Hashable, CapacityCost] = {}
     commitments = other = 0
-    for pool_id, kind, micros, rated, milliseconds, useful, *_ in found:
-        if kind == ChargeKind.NODE_HOUR:
+    for pool_id, kind, is_moved, micros, rated, milliseconds, useful, *_ in found:
+        if is_moved:
+            # What was moved has no time of its own: in a rate it would look like a price.
+            other += micros
+        elif kind == ChargeKind.NODE_HOUR:
             capacity[pool_id] = CapacityCost(rated, milliseconds, useful)
             commitments += micros - rated
         elif kind in OF_COMMITMENTS:
@@ -79,11 +80,16 @@ def _period(found: list[Row]) -> PeriodCost:
     return PeriodCost(capacity, commitments, other)
 
 
+# Where a part is taken from the whole and all that is left has no price, nothing of it is known.
 SUMS: LiteralString = """
-SELECT is_now, key0 AS pool_id, key1 AS kind, coalesce(sum(micros), 0)::int8,
+SELECT is_now, key0 AS pool_id, key1 AS kind, flags & %(moved)s <> 0 AS is_moved,
+       coalesce(sum(micros), 0)::int8,
        coalesce(sum(rated) FILTER (WHERE micros IS NOT NULL), 0)::int8,
        coalesce(sum(ms) FILTER (WHERE micros IS NOT NULL), 0)::int8,
        coalesce(sum(ms) FILTER (WHERE micros IS NOT NULL AND state = ANY(%(useful)s)), 0)::int8,
-       coalesce(sum(ms) FILTER (WHERE micros IS NULL), 0)::int8, count(micros)
-FROM ({legs}) AS leg GROUP BY 1, 2, 3
+       coalesce(sum(ms) FILTER (WHERE micros IS NULL), 0)::int8,
+       sum(micros) IS NOT NULL AND (sum(micros) <> 0
+           OR coalesce(sum(ms) FILTER (WHERE micros IS NULL), 0) = 0
+           OR coalesce(sum(ms) FILTER (WHERE micros IS NOT NULL), 0) <> 0)
+FROM ({legs}) AS leg GROUP BY 1, 2, 3, 4
 """

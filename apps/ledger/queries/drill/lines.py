@@ -6,10 +6,9 @@ from datetime import date, datetime
 
 from psycopg import sql
 
-from apps.accounts.queries import Viewer
 from apps.economics.states import Evidence, Flag, State
 from apps.ledger.queries.costs import Basis
-from apps.ledger.queries.drill.sums import Drill
+from apps.ledger.queries.cube.question import CubeQuestion
 from apps.ledger.queries.loading import LEFT_OUT
 from apps.ledger.queries.shared_words import JOINED, SHARED_BY
 from apps.ledger.queries.tables import Row, rows
@@ -45,31 +44,32 @@ class LineRow:
     shared_by: str = ""
 
 
-def lines_of_job(drill: Drill, viewer: Viewer, job_id: int, most: int) -> list[LineRow]:
+def lines_of_job(question: CubeQuestion, job_id: int, most: int) -> list[LineRow]:
     """The job's lines in the window, of teams the viewer sees; at most `most`."""
-    return _lines(drill, viewer, sql.SQL("line.job_id = %(job)s"), {"job": job_id, "most": most})
+    return _lines(question, sql.SQL("line.job_id = %(job)s"), {"job": job_id, "most": most})
 
 
-def lines_of_no_job(drill: Drill, viewer: Viewer, state: State | None, most: int) -> list[LineRow]:
+def lines_of_no_job(question: CubeQuestion, state: State | None, most: int) -> list[LineRow]:
     """Lines that no job holds in one state (None: no device time); at most `most`."""
     condition = sql.SQL(
         "line.job_id IS NULL AND line.workload_id IS NULL"
         " AND line.state IS NOT DISTINCT FROM %(state)s"
     )
     given: dict[str, object] = {"state": None if state is None else int(state), "most": most}
-    return _lines(drill, viewer, condition, given)
+    return _lines(question, condition, given)
 
 
 def _lines(
-    drill: Drill, viewer: Viewer, condition: sql.Composable, given: dict[str, object]
+    question: CubeQuestion, condition: sql.Composable, given: dict[str, object]
 ) -> list[LineRow]:
-    chosen = drill.chosen
-    teams = viewer.team_ids if chosen.team_ids is None else viewer.team_ids & chosen.team_ids
+    chosen = question.chosen
     conditions = [condition]
+    if chosen.team_ids is not None:
+        conditions.append(sql.SQL("line.team_id = ANY(%(teams)s)"))
     if chosen.pool_ids is not None:
         conditions.append(sql.SQL("line.pool_id = ANY(%(pools)s)"))
-    if drill.loading in LEFT_OUT:
-        conditions.append(sql.SQL("line.flags & {} = 0").format(LEFT_OUT[drill.loading]))
+    if question.loading in LEFT_OUT:
+        conditions.append(sql.SQL("line.flags & {} = 0").format(LEFT_OUT[question.loading]))
     if chosen.tags:
         conditions.append(TAGGED)
     found = rows(
@@ -82,7 +82,7 @@ def _lines(
             FROM ledger_line AS line JOIN ledger_charge AS charge ON charge.id = line.charge_id
             LEFT JOIN fleet_node_fact AS node ON node.id = charge.node_id
             {joined}
-            WHERE line.hour >= %(from)s AND line.hour < %(to)s AND line.team_id = ANY(%(teams)s)
+            WHERE line.hour >= %(from)s AND line.hour < %(to)s
               AND {conditions}
             ORDER BY line.hour DESC, line.id DESC LIMIT %(most)s
             """
@@ -96,7 +96,7 @@ def _lines(
         | {
             "from": chosen.window.starts_at,
             "to": chosen.window.ends_at,
-            "teams": sorted(teams),
+            "teams": sorted(chosen.team_ids or ()),
             "pools": sorted(chosen.pool_ids or ()),
             "tags": json.dumps(dict(chosen.tags)),
         },

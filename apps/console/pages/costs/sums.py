@@ -1,4 +1,4 @@
-"""Amounts of states added up as the Overview speaks of them; unknown stays None."""
+"""Amounts of states added up as pages speak of them; unknown stays None."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from apps.economics.hours import HOUR_MS
 from apps.economics.money import sum_of_known
 from apps.economics.states import State
 from apps.ledger.queries import StateSum
-from apps.show.amounts import share
+from apps.show.amounts import per_cent, share
 from apps.show.words import NOT_WORKED, STATES, StateWords
 
 Micros = int | None
@@ -46,6 +46,11 @@ class Sums:
         return share(self.by_state.get("active") or 0, self.total)
 
     @property
+    def active_words(self) -> str:
+        """`50 % active`."""
+        return f"{per_cent(self.worked_ratio)} active"
+
+    @property
     def gpu_hour_micros(self) -> Micros:
         """The total ÷ its GPU-hours; at least so much where some of them have no price."""
         if self.total is None or not self.gpu_milliseconds:
@@ -62,8 +67,10 @@ def sums_of(parts: Iterable[StateSum]) -> Sums:
     """The sums of days or teams."""
     found = list(parts)
     return Sums(
-        by_state=_by_state((state_key(each.state), each.micros) for each in found),
-        provisional=_by_state((state_key(each.state), each.provisional_micros) for each in found),
+        by_state=_by_state_key((state_key(each.state), each.micros) for each in found),
+        provisional=_by_state_key(
+            (state_key(each.state), each.provisional_micros) for each in found
+        ),
         gpu_milliseconds=sum(each.gpu_milliseconds for each in found),
         unpriced_milliseconds=sum(each.unpriced_milliseconds for each in found),
     )
@@ -74,7 +81,7 @@ def state_key(state: State | None) -> str:
     return "other" if state is None else state.name.lower()
 
 
-def _by_state(pairs: Iterable[tuple[str, Micros]]) -> dict[str, Micros]:
+def _by_state_key(pairs: Iterable[tuple[str, Micros]]) -> dict[str, Micros]:
     found: dict[str, list[Micros]] = {}
     for key, micros in pairs:
         found.setdefault(key, []).append(micros)

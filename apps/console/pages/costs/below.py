@@ -1,0 +1,144 @@
+"""What pages below the explorer have in common: title, figures, days, tables and what they rest on."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, TypedDict, Unpack
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from apps.console.kit.chart import DailyChart, FigureRow
+from apps.console.kit.frame import EmptyState, Link
+from apps.console.kit.page import ConsolePage, Include, Section
+from apps.console.kit.table import TableSection
+from apps.console.pages.costs.days import chart_of_days
+from apps.console.pages.costs.figures import cost_figures
+from apps.console.pages.costs.question import AskedCosts
+from apps.console.pages.costs.words import under_words
+from apps.console.pages.meters import Metered, meter_table
+from apps.economics.gpu_meters import meters_together
+from apps.ledger.queries import States
+from apps.ledger.queries.costs import least_sure
+from apps.ledger.queries.cube import CubeQuestion
+from apps.ledger.queries.cube.days import Daily
+from apps.ledger.queries.cube.states import Sureness, sureness
+from apps.ledger.queries.gpu_meters import meters_by
+
+
+@dataclass(frozen=True, slots=True)
+class CostPlace:
+    """A page of costs: its name in addresses, what it is of, and the table behind its figures."""
+
+    name: str
+    of: tuple[int, ...] = ()
+    table: str = ""
+
+    def rows(self, asked: AskedCosts, sort: str) -> str:
+        """The rows behind a figure, in the order that shows it."""
+        return f"{asked.href(self.name, *self.of, sort=sort)}#{self.table}"
+
+
+class PageParts(TypedDict, total=False):
+    """What a page has below its figures, and where it differs from others."""
+
+    about: Section
+    tables: Collection[TableSection]
+    meters: Section | None
+    lines: TableSection
+    known: Sureness
+    is_of_job: bool
+
+
+def cost_page(
+    asked: AskedCosts,
+    finding: str,
+    place: CostPlace,
+    daily: Daily,
+    trail: Collection[Link],
+    **parts: Unpack[PageParts],
+) -> ConsolePage:
+    """The page; where nothing was charged it says what to ask instead."""
+    is_of_job = parts.get("is_of_job", False)
+    known = parts.get("known") or sureness(daily.states, asked.question.window, asked.context.at)
+    status = least_sure(known.statuses)
+    figures = cost_figures(
+        asked, daily, status, lambda sort: place.rows(asked, sort), is_of_job=is_of_job
+    )
+    return ConsolePage(
+        context=asked.context,
+        finding=finding,
+        filters=asked.filters(is_of_job=is_of_job),
+        problems=asked.problems,
+        trail=tuple(trail),
+        status=status,
+        under=under_words(asked, known) if status else (),
+        sections=(
+            FigureRow(figures) if figures else None,
+            day_chart(asked, place, daily.days),
+            parts.get("about"),
+            *parts.get("tables", ()),
+            parts.get("meters"),
+            parts.get("lines"),
+        ),
+        actions=(export_link(asked),),
+    )
+
+
+def empty_page(
+    asked: AskedCosts, finding: str, trail: Collection[Link], empty: EmptyState
+) -> ConsolePage:
+    """Nothing to show: why, and what to ask instead."""
+    return ConsolePage(
+        context=asked.context,
+        finding=finding,
+        filters=asked.filters(),
+        problems=asked.problems,
+        trail=tuple(trail),
+        empty=empty,
+    )
+
+
+def day_chart(
+    asked: AskedCosts, place: CostPlace, days: Mapping[date, States]
+) -> DailyChart | None:
+    """What each day cost, by state; a day leads to the same page of that day."""
+    state = {"state": asked.context.query.get("state", "")}
+    return chart_of_days(
+        asked,
+        days,
+        asked.href(f"{place.name}-days", *place.of, **state),
+        lambda day: asked.href(place.name, *place.of, window=day.isoformat(), **state),
+    )
+
+
+def meters_of(
+    asked: AskedCosts,
+    question: CubeQuestion,
+    by: str,
+    first: str,
+    named: Callable[[Any], tuple[str, str]],
+    job_ids: Collection[int] | None = None,
+) -> Section | None:
+    """How hard the GPUs behind these sums worked; `named` gives a key's name and address."""
+    found = meters_by(question.chosen, [by], job_ids)
+    rows = [
+        Metered(name, meters, href)
+        for (key,), meters in found.items()
+        for name, href in [named(key)]
+    ]
+    table = meter_table(rows, meters_together(found.values()), first)
+    return Include("kit/meters.html", table) if table else None
+
+
+def export_link(asked: AskedCosts) -> Link:
+    """The form for a file of every row behind the page, filled in as far as it goes."""
+    team_ids = asked.question.filters.get("team", frozenset())
+    names = [team.name for team in asked.teams.values() if team.id in team_ids]
+    told = {
+        "window": asked.texts["window"],
+        "pool": asked.texts.get("pool", ""),
+        "team": names[0] if len(names) == 1 else "",
+    }
+    href = f"{reverse('exports')}?{urlencode({k: v for k, v in told.items() if v})}"
+    return Link("Export every row of this period", href)

@@ -1,0 +1,178 @@
+"""Key figures of costs, from their days: cost, active, idle, and what is not known."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from fractions import Fraction
+
+from apps.console.kit.chart import Figure
+from apps.console.kit.periods import span
+from apps.console.pages.costs.question import AskedCosts
+from apps.console.pages.costs.sums import Sums, sums_of
+from apps.ledger.queries import States
+from apps.ledger.queries.cube.days import Daily
+from apps.show.amounts import change, gpu_hours, per_cent, points
+from apps.show.money import short_amount
+from apps.show.sparkline import Sparkline, sparkline
+from apps.show.words import NOT_WORKED, OTHER_WASTE, joined, state_words
+
+MOST_PARTS = 3
+NO_SPAN_BEFORE = "no whole span before to compare with"
+
+
+def cost_figures(
+    asked: AskedCosts, daily: Daily, status: str, rows: Callable[[str], str], *, is_of_job: bool
+) -> tuple[Figure, ...]:
+    """At most four; `rows` gives the rows behind one, in an order. A job runs but once."""
+    sums = sums_of(daily.states)
+    if not sums.by_state:
+        return ()
+    idle = Figure(
+        "Idle or not held by a job",
+        short_amount(sums.not_worked, asked.currency),
+        _note(daily, _moved(daily, lambda each: each.not_worked), _idle_parts(sums, asked)),
+        status,
+        change=_moved(daily, lambda each: each.not_worked),
+        sparkline=spark(
+            daily.days, lambda each: each.not_worked, "Idle or not held by a job, day by day"
+        ),
+        tone="held_idle",
+        href=rows("-not_worked"),
+    )
+    return (
+        cost_figure("Cost", daily, asked.currency, status, rows("-cost"), is_of_job=is_of_job),
+        active_figure("cost", daily, status, rows("-bought")),
+        idle,
+        _unknown_figure(asked, sums, status, rows("-cost")),
+    )
+
+
+def cost_figure(
+    title: str, daily: Daily, currency: str, status: str, href: str, *, is_of_job: bool = False
+) -> Figure:
+    """What it cost, and against the same days before."""
+    sums, moved = sums_of(daily.states), _moved(daily, lambda each: each.total)
+    provisional = ""
+    if sums.provisional_total:
+        provisional = f"{short_amount(sums.provisional_total, currency)} of it is provisional"
+    without = "" if moved or is_of_job else NO_SPAN_BEFORE
+    return Figure(
+        title,
+        short_amount(sums.total, currency),
+        together([without, _note(daily, moved, provisional)]),
+        status,
+        change=moved,
+        sparkline=spark(daily.days, lambda each: each.total, f"{title}, day by day"),
+        href=href,
+    )
+
+
+def active_figure(of: str, daily: Daily, status: str, href: str) -> Figure:
+    """The share of the cost in which a kernel was resident."""
+    moved = ""
+    if daily.against and daily.against.before_states and daily.against.now_states:
+        now = sums_of(daily.against.now_states).worked_ratio
+        before = sums_of(daily.against.before_states).worked_ratio
+        moved = "" if now is None or before is None else points(now, before)
+    return Figure(
+        "Active",
+        per_cent(sums_of(daily.states).worked_ratio),
+        _note(daily, moved, f"share of {of} in which a kernel was resident"),
+        status,
+        change=moved,
+        sparkline=spark(
+            daily.days,
+            lambda each: _as_float(each.worked_ratio),
+            "Share that was active, day by day",
+        ),
+        href=href,
+    )
+
+
+def unknown_figure(
+    parts: Sequence[tuple[str, str]], none: str, status: str, href: str = ""
+) -> Figure:
+    """How much is not known: amounts with their words, the first as the number."""
+    if not parts:
+        return Figure("Not known", "Nothing", none, status, href=href)
+    (number, first), *others = parts
+    note = "; ".join([first, *(f"{amount} {words}" for amount, words in others)])
+    return Figure("Not known", number, note, status, is_unknown=True, href=href)
+
+
+def largest_parts(parts: Mapping[str, int], currency: str) -> str:
+    """The largest first: `idle while allocated $71k and unallocated $49k`."""
+    ordered = sorted(((micros, key) for key, micros in parts.items()), reverse=True)
+    return joined(
+        [
+            f"{OTHER_WASTE.get(key) or state_words(key).label.lower()}"
+            f" {short_amount(micros, currency)}"
+            for micros, key in ordered[:MOST_PARTS]
+        ]
+    )
+
+
+def together(parts: Sequence[str]) -> str:
+    """The parts of a note that say something."""
+    return "; ".join(filter(None, parts))
+
+
+def against_words(daily: Daily) -> str:
+    """`on 8 to 14 November`."""
+    return f"on {span(daily.against.before)}" if daily.against else ""
+
+
+def spark(
+    days: Mapping[date, States], value: Callable[[Sums], float | int | None], words: str
+) -> Sparkline | None:
+    """A line through the days, dashed from the first that is not settled."""
+    return spark_of(days, [value(sums_of(states)) for states in days.values()], words)
+
+
+def spark_of(
+    days: Mapping[date, States], values: Sequence[float | int | None], words: str
+) -> Sparkline | None:
+    """The same through these values, one a day."""
+    unsettled = [
+        place
+        for place, states in enumerate(days.values())
+        if any(each.provisional_micros is not None for each in states)
+    ]
+    first = unsettled[0] if unsettled else None
+    return sparkline(values, provisional_from=first, words=words)
+
+
+def _idle_parts(sums: Sums, asked: AskedCosts) -> str:
+    if sums.total is None:
+        return ""
+    found = {key: micros for key in NOT_WORKED if (micros := sums.by_state.get(key))}
+    return largest_parts(found, asked.currency) or "none of it idle"
+
+
+def _unknown_figure(asked: AskedCosts, sums: Sums, status: str, href: str) -> Figure:
+    parts = []
+    if sums.unpriced_milliseconds:
+        hours = gpu_hours(sums.unpriced_milliseconds)
+        parts.append((f"{hours} GPU-hours", "without a price, and in no sum here"))
+    if sums.by_state.get("unobserved"):
+        amount = short_amount(sums.by_state["unobserved"], asked.currency)
+        parts.append((amount, "unobserved: no agent reported whether it was active"))
+    return unknown_figure(parts, "all of it is priced and observed", status, href)
+
+
+def _moved(daily: Daily, amount: Callable[[Sums], int | None]) -> str:
+    """How much more than before: 0 where nothing was charged, empty where its cost is not known."""
+    if daily.against is None:
+        return ""
+    now, before = (
+        amount(sums_of(states)) if states else 0
+        for states in (daily.against.now_states, daily.against.before_states)
+    )
+    return "" if now is None or before is None else change(now, before)
+
+
+def _note(daily: Daily, moved: str, words: str) -> str:
+    return together([against_words(daily) if moved else "", words])
+
+
+def _as_float(ratio: Fraction | None) -> float | None:
+    return None if ratio is None else float(ratio)

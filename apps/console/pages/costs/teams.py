@@ -1,0 +1,300 @@
+"""A team by workload, and what of a team's no job held."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.http import Http404, HttpResponse
+from django.urls import path
+
+from apps.console.kit.frame import Link
+from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.table import Table
+from apps.console.pages.costs.below import (
+    CostPlace,
+    cost_page,
+    day_chart,
+    empty_page,
+    export_link,
+    meters_of,
+)
+from apps.console.pages.costs.days import days_file
+from apps.console.pages.costs.lines import LinesOf, line_section, lines_file
+from apps.console.pages.costs.question import AskedCosts, asked_costs
+from apps.console.pages.costs.sums import state_key, sums_of
+from apps.console.pages.costs.tables import OWNER_KEYS, CostRow, cost_table
+from apps.console.pages.costs.words import spent
+from apps.economics.states import State
+from apps.fleet import queries as fleet
+from apps.ledger.queries import States, StateSum
+from apps.ledger.queries.cube import CubeQuestion
+from apps.ledger.queries.cube.days import costs_by_day
+from apps.ledger.queries.cube.states import state_sums
+from apps.ledger.queries.drill import lines_of_no_job
+from apps.show.money import whole_amount
+from apps.show.words import state_words
+from apps.workloads import queries as workloads
+
+HELD_BY_NO_JOB = (State.UNALLOCATED, State.STRANDED, State.OUT_OF_SERVICE)
+NO_WORKLOAD = "No workload"
+NOT_HELD = "Not held by a job"
+MOST_LINES = 200
+MOST_CSV_LINES = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class NoWorkload:
+    """Costs of no workload: jobs', and by pool (None: of none) and state what no job held."""
+
+    of_jobs: Sequence[StateSum]
+    of_none: Mapping[int | None, States]
+
+
+@shown(EVERYONE, "costs")
+def team(context: Context, team_id: int) -> ConsolePage:
+    """One team by workload, and what no job held of its."""
+    asked = asked_costs(context)
+    name, question = asked.team_name(team_id), asked.question.of(team=[team_id])
+    daily = costs_by_day(question, context.at)
+    finding = spent(asked, name, sums_of(daily.states))
+    trail = [all_costs(asked)]
+    if not daily.days:
+        return empty_page(asked, finding, trail, asked.nothing("costs-team", team_id))
+    rest = _no_workload(question)
+    rows, none = _workload_rows(asked, team_id, rest), _none_rows(asked, team_id, rest)
+    none_sums = sums_of(each for states in rest.of_none.values() for each in states)
+    if none:
+        rows.append(CostRow(("", "", NOT_HELD), none_sums, NOT_HELD, "#no-job"))
+    total = CostRow(("", "", ""), sums_of(daily.states), "Total")
+    tables = [
+        _workload_table(asked).section(
+            by_name(rows), context, total=total,
+            csv_href=f"{context.path}.csv", states=total.sums.states,
+        )
+    ]  # fmt: skip
+    if none:
+        tables.append(
+            _none_table(asked).section(
+                by_name(none), context, csv_href=f"{context.path}/no-job/pools.csv",
+                total=CostRow(("",) * 4, none_sums, "Total"), states=none_sums.states,
+            )
+        )  # fmt: skip
+    named = workloads.workloads()
+    return cost_page(
+        asked,
+        finding,
+        CostPlace("costs-team", (team_id,), "by-workload"),
+        daily,
+        trail,
+        tables=tables,
+        meters=meters_of(
+            asked,
+            question,
+            "workload",
+            "Workload",
+            lambda key: (
+                (NO_WORKLOAD, asked.down("costs-team-jobs", team_id))
+                if key is None
+                else (named[key].name, asked.down("costs-workload", key))
+            ),
+        ),
+    )
+
+
+@shown(EVERYONE, "costs")
+def team_csv(context: Context, team_id: int) -> HttpResponse:
+    """The table by workload; what no job held by pool."""
+    asked = asked_costs(context)
+    name = asked.team_name(team_id)
+    rest = _no_workload(asked.question.of(team=[team_id]))
+    rows = by_name(_workload_rows(asked, team_id, rest))
+    for pool_id, states in rest.of_none.items():
+        keys = (*owner(asked, team_id), NOT_HELD, _pool_name(pool_id))
+        rows.append(CostRow(keys, sums_of(states), NOT_HELD))
+    return _workload_table(asked).csv(rows, context, f"costs of {name}")
+
+
+@shown(EVERYONE, "costs")
+def team_days(context: Context, team_id: int) -> HttpResponse:
+    """Every day of a team."""
+    asked = asked_costs(context)
+    name = asked.team_name(team_id)
+    daily = costs_by_day(asked.question.of(team=[team_id]), context.at)
+    return days_file(asked, f"costs of {name} by day", daily.days)
+
+
+@shown(EVERYONE, "costs")
+def no_job_pools(context: Context, team_id: int) -> HttpResponse:
+    """The table of what no job held, by pool and state."""
+    asked = asked_costs(context)
+    name = asked.team_name(team_id)
+    rest = _no_workload(asked.question.of(team=[team_id]))
+    rows = by_name(_none_rows(asked, team_id, rest))
+    return _none_table(asked).csv(rows, context, f"costs of {name} without a job")
+
+
+@shown(EVERYONE, "costs")
+def no_job(context: Context, team_id: int) -> ConsolePage:
+    """The lines behind what no job held of a team's, in one pool and state."""
+    asked, state = asked_costs(context), _asked_state(context)
+    name, question = asked.team_name(team_id), asked.question.of(team=[team_id])
+    states = [
+        each
+        for of_pool in _no_workload(question).of_none.values()
+        for each in of_pool
+        if each.state == state
+    ]
+    sums = sums_of(states)
+    who = f"{_state_label(state)} time of {name}" if state else f"Other charges of {name}"
+    if asked.texts.get("pool"):
+        who = f"{who} on {asked.texts['pool']}"
+    finding = f"{who} cost {whole_amount(sums.total, asked.currency)} {asked.words.within}."
+    if sums.total is None:
+        finding = f"What {who[0].lower()}{who[1:]} cost {asked.words.within} is not known."
+    trail = [all_costs(asked), *asked.team_link(team_id)]
+    lines = lines_of_no_job(question, state, MOST_LINES + 1)
+    if not lines:
+        return empty_page(asked, finding, trail, asked.nothing("costs-no-job", team_id))
+    place = CostPlace("costs-no-job", (team_id,), "lines")
+    chart = None
+    if state in HELD_BY_NO_JOB:
+        days = costs_by_day(_in_state(question, state), context.at).days
+        chart = day_chart(asked, place, days)
+    of_lines = LinesOf(f"{context.path}.csv", sums, MOST_LINES)
+    return ConsolePage(
+        context=context,
+        finding=finding,
+        filters=asked.filters(),
+        problems=asked.problems,
+        trail=tuple(trail),
+        sections=(chart, line_section(asked, lines, of_lines)),
+        actions=(export_link(asked),),
+    )
+
+
+@shown(EVERYONE, "costs")
+def no_job_csv(context: Context, team_id: int) -> HttpResponse:
+    """The same lines, 50,000 at most."""
+    asked = asked_costs(context)
+    name, question = asked.team_name(team_id), asked.question.of(team=[team_id])
+    found = lines_of_no_job(question, _asked_state(context), MOST_CSV_LINES)
+    return lines_file(asked, f"lines of {name} without a job", found)
+
+
+@shown(EVERYONE, "costs")
+def no_job_days(context: Context, team_id: int) -> HttpResponse:
+    """Every day of what no job held of a team's, in one state."""
+    asked, state = asked_costs(context), _asked_state(context)
+    name = asked.team_name(team_id)
+    if state not in HELD_BY_NO_JOB:
+        raise Http404("Jobs are in this state too.")
+    daily = costs_by_day(_in_state(asked.question.of(team=[team_id]), state), context.at)
+    return days_file(asked, f"costs of {name} without a job by day", daily.days)
+
+
+def all_costs(asked: AskedCosts) -> Link:
+    """The top of the way down."""
+    return Link("Cost explorer", asked.down("costs"))
+
+
+def by_name(rows: list[CostRow]) -> list[CostRow]:
+    """In the order of their names: where nothing else tells rows apart."""
+    return sorted(rows, key=lambda row: row.name.casefold())
+
+
+def owner(asked: AskedCosts, team_id: int) -> tuple[str, str]:
+    """A team's name and the cost centre that it is booked to, under `OWNER_KEYS`."""
+    of_team = asked.teams[team_id]
+    return of_team.name, of_team.cost_centre
+
+
+def _workload_rows(asked: AskedCosts, team_id: int, rest: NoWorkload) -> list[CostRow]:
+    """Each workload, and the jobs of none."""
+    question, named = asked.question.of(team=[team_id]), workloads.workloads()
+    keys = owner(asked, team_id)
+    rows = [
+        CostRow(
+            (*keys, named[workload_id].name, ""),
+            sums_of(states),
+            named[workload_id].name,
+            asked.down("costs-workload", workload_id),
+            named[workload_id].kind,
+        )
+        for (workload_id,), states in state_sums(question.by("workload")).items()
+        if isinstance(workload_id, int)
+    ]
+    if rest.of_jobs:
+        href = asked.down("costs-team-jobs", team_id)
+        rows.append(CostRow((*keys, NO_WORKLOAD, ""), sums_of(rest.of_jobs), NO_WORKLOAD, href))
+    return rows
+
+
+def _no_workload(question: CubeQuestion) -> NoWorkload:
+    """What jobs of no workload cost, and by pool (None: of none) what no job held."""
+    found = state_sums(question.of(workload=[None]).by("held", "pool"))
+    return NoWorkload(
+        of_jobs=[each for (held, _), states in found.items() if held for each in states],
+        of_none={
+            pool_id if isinstance(pool_id, int) else None: states
+            for (held, pool_id), states in found.items()
+            if not held
+        },
+    )
+
+
+def _none_rows(asked: AskedCosts, team_id: int, rest: NoWorkload) -> list[CostRow]:
+    """Of each pool and state; and charges without GPU time of their own."""
+    return [
+        CostRow(
+            (*owner(asked, team_id), pool, state_key(each.state)),
+            sums_of([each]),
+            f"{pool or 'No pool'}: {_state_label(each.state).lower()}",
+            asked.down(
+                "costs-no-job", team_id,
+                pool=pool, state="" if each.state is None else state_key(each.state),
+            ),
+        )
+        for pool_id, states in rest.of_none.items()
+        for pool in [_pool_name(pool_id)]
+        for each in states
+    ]  # fmt: skip
+
+
+def _workload_table(asked: AskedCosts) -> Table[CostRow]:
+    keys = (*OWNER_KEYS, "workload", "pool")
+    return cost_table(asked, "by-workload", "Workload", keys, "By workload")
+
+
+def _none_table(asked: AskedCosts) -> Table[CostRow]:
+    keys = (*OWNER_KEYS, "pool", "state")
+    return cost_table(asked, "no-job", "Pool and state", keys, NOT_HELD)
+
+
+def _in_state(question: CubeQuestion, state: State | None) -> CubeQuestion:
+    """The same costs of no workload, in one state; None: in all."""
+    of_none = question.of(workload=[None])
+    return of_none if state is None else of_none.of(state=[int(state)])
+
+
+def _asked_state(context: Context) -> State | None:
+    """The state of the address; None where it names none."""
+    return State.__members__.get(context.query.get("state", "").upper())
+
+
+def _state_label(state: State | None) -> str:
+    return state_words(state_key(state)).label
+
+
+def _pool_name(pool_id: int | None) -> str:
+    return "" if pool_id is None else fleet.pools()[pool_id].name
+
+
+urlpatterns = [
+    path("costs/teams/<int:team_id>", team, name="costs-team"),
+    path("costs/teams/<int:team_id>.csv", team_csv, name="costs-team-csv"),
+    path("costs/teams/<int:team_id>/days.csv", team_days, name="costs-team-days"),
+    path("costs/teams/<int:team_id>/no-job", no_job, name="costs-no-job"),
+    path("costs/teams/<int:team_id>/no-job.csv", no_job_csv, name="costs-no-job-csv"),
+    path("costs/teams/<int:team_id>/no-job/pools.csv", no_job_pools, name="costs-no-job-pools"),
+    path("costs/teams/<int:team_id>/no-job/days.csv", no_job_days, name="costs-no-job-days"),
+]

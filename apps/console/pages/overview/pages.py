@@ -1,0 +1,274 @@
+"""The Overview and its tables as CSV: parse the address, ask once, answer."""
+
+from dataclasses import replace
+
+from django.http import HttpResponse
+from django.urls import path, reverse
+
+from apps.accounts import queries as accounts
+from apps.console.kit.cells import FIGURE, MONEY
+from apps.console.kit.chart import Figure, FigureRow
+from apps.console.kit.frame import Filter
+from apps.console.kit.page import ConsolePage, Include, SideBySide, shown
+from apps.console.kit.periods import span
+from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.console.pages.costs.days import chart_of_days
+from apps.console.pages.costs.figures import (
+    NO_SPAN_BEFORE,
+    active_figure,
+    against_words,
+    cost_figure,
+    largest_parts,
+    spark_of,
+    together,
+    unknown_figure,
+)
+from apps.console.pages.costs.question import AskedCosts, asked_costs
+from apps.console.pages.costs.sums import Sums, sums_of
+from apps.console.pages.costs.tables import (
+    COST_COLUMN,
+    NOTES,
+    OWNER_KEYS,
+    STRIP_COLUMN,
+    CostRow,
+    key_columns,
+    name_column,
+    same_column,
+    time_columns,
+)
+from apps.console.pages.costs.words import under_words
+from apps.console.pages.overview.empty import FIRST_STEPS, NO_TEAM, nothing_charged
+from apps.console.pages.overview.finding import finding
+from apps.console.pages.overview.notices import amount_words, notices
+from apps.fleet import queries as fleet
+from apps.ledger.queries import OverviewFacts, overview_facts
+from apps.ledger.queries.costs import least_sure
+from apps.ledger.queries.cube.days import Against
+from apps.show.amounts import change, gpu_hours, share
+from apps.show.money import short_amount
+from apps.unit_economics.queries.waste import Waste, WasteOfWindow, waste_of_window
+
+
+@shown(EVERYONE, "overview")
+def overview(context: Context) -> ConsolePage:
+    """The whole page, also where htmx wants a part: it takes out what it needs."""
+    asked = asked_costs(context)
+    facts = _facts_of(asked)
+    if not facts.daily.days:
+        return _empty_page(asked, facts)
+    sums = sums_of(facts.daily.states)
+    waste = waste_of_window(asked.question.chosen, facts.daily.against)
+    status, said = least_sure(facts.known.statuses), notices(asked, facts)
+    chart = chart_of_days(
+        asked,
+        facts.daily.days,
+        asked.href("overview-days"),
+        lambda day: asked.href("overview", window=day.isoformat()),
+    )
+    aloud = Include("overview/_not_known.html", said) if said else None
+    return ConsolePage(
+        context=context,
+        finding=finding(asked, sums, waste.total),
+        filters=_filters(asked),
+        problems=asked.problems,
+        status=status,
+        under=under_words(asked, facts.known),
+        sections=(
+            FigureRow(_figures(asked, facts, sums, waste, status)),
+            SideBySide([part for part in (chart, aloud) if part is not None], "cols"),
+            _overview_table(asked, "Team", OWNER_KEYS).section(
+                _team_rows(asked, facts, waste),
+                context,
+                about=f"cost of each team’s GPU time, by state; per GPU-hour is Cost ÷ GPU-hours;"
+                f" {_compared_words(facts.daily.against)}",
+                total=_total_row(facts, sums, waste),
+                states=sums.states,
+                csv_href=reverse("overview-teams"),
+            ),
+        ),
+    )
+
+
+@shown(EVERYONE, "overview")
+def teams_csv(context: Context) -> HttpResponse:
+    """The table by team: a row for each team, a column for each state."""
+    asked = asked_costs(context)
+    facts = _facts_of(asked)
+    rows = _team_rows(asked, facts, WasteOfWindow())
+    return _overview_table(asked, "Team", OWNER_KEYS).csv(rows, context, "costs by team")
+
+
+@shown(EVERYONE, "overview")
+def days_csv(context: Context) -> HttpResponse:
+    """The table behind the chart: a row for each day with a charge, a column for each state."""
+    asked = asked_costs(context)
+    days = _facts_of(asked).daily.days
+    rows = [CostRow((day.isoformat(),), sums_of(states)) for day, states in days.items()]
+    table = replace(_overview_table(asked, "Day", ("day",)), sort="", default_sort="")
+    return table.csv(rows, context, "costs by day")
+
+
+def _facts_of(asked: AskedCosts) -> OverviewFacts:
+    every_team = {team.id: team for team in accounts.teams()}
+    return overview_facts(asked.question, asked.context.at, fleet.pools(), every_team)
+
+
+def _filters(asked: AskedCosts) -> tuple[Filter, ...]:
+    period, *others = asked.filters()
+    teams = sorted(team.name for team in asked.teams.values())
+    return (period, asked.choice("team", "Team", teams), *others)
+
+
+def _empty_page(asked: AskedCosts, facts: OverviewFacts) -> ConsolePage:
+    since = fleet.lived_since()
+    if not asked.context.viewer.team_ids:
+        said, empty = "Nothing here is yours to see yet.", NO_TEAM
+    elif since is None:
+        said, empty = "Nothing has cost anything yet.", FIRST_STEPS
+    else:
+        said = finding(asked, None, Waste())
+        empty = nothing_charged(asked, facts, since)
+    is_asked = since is not None and bool(asked.context.viewer.team_ids)
+    return ConsolePage(
+        context=asked.context,
+        finding=said,
+        filters=_filters(asked) if is_asked else (),
+        problems=asked.problems if is_asked else (),
+        empty=empty,
+    )
+
+
+def _figures(
+    asked: AskedCosts, facts: OverviewFacts, sums: Sums, waste: WasteOfWindow, status: str
+) -> tuple[Figure, ...]:
+    """Each with its change against the same days before, and the rows that it sums."""
+
+    def rows(sort: str) -> str:
+        return f"{asked.href('overview', sort=sort)}#by-team"
+
+    return (
+        cost_figure("Spend", facts.daily, asked.currency, status, rows("-cost")),
+        active_figure("spend", facts.daily, status, rows("-bought")),
+        _waste_figure(asked, facts, sums, waste, status, rows("-waste")),
+        _unknown_figure(asked, facts, sums, status),
+    )
+
+
+def _waste_figure(
+    asked: AskedCosts,
+    facts: OverviewFacts,
+    sums: Sums,
+    waste: WasteOfWindow,
+    status: str,
+    href: str,
+) -> Figure:
+    moved = ""
+    if waste.compared is not None:
+        now, before = (each.micros or 0 for each in waste.compared)
+        moved = change(now, before)
+    parts = {part.name.lower(): micros for part, micros in waste.total.parts.items() if micros}
+    known = largest_parts(parts, asked.currency) or "none is known"
+    wasted = {day: waste.days.get(day, Waste()).micros or 0 for day in facts.daily.days}
+    return Figure(
+        "Waste",
+        short_amount(waste.total.micros or 0 if sums.total is not None else None, asked.currency),
+        together([against_words(facts.daily) if moved else "", known]),
+        status,
+        change=moved,
+        sparkline=spark_of(
+            facts.daily.days,
+            [
+                None if sums_of(states).total is None else wasted[day]
+                for day, states in facts.daily.days.items()
+            ],
+            "Waste, day by day",
+        ),
+        tone="held_idle",
+        href=href,
+    )
+
+
+def _unknown_figure(asked: AskedCosts, facts: OverviewFacts, sums: Sums, status: str) -> Figure:
+    parts = [
+        (amount_words(part, short_amount, asked.currency), words)
+        for part, words in ((facts.unobserved, "unobserved"), (facts.unowned, "without an owner"))
+        if part.gpu_milliseconds or part.micros
+    ]
+    if sums.unpriced_milliseconds:
+        parts.insert(0, (f"{gpu_hours(sums.unpriced_milliseconds)} GPU-hours", "without a price"))
+    none = "all of it is priced, owned and observed"
+    return unknown_figure(parts, none, status, "#not-known" if parts else "")
+
+
+def _team_rows(asked: AskedCosts, facts: OverviewFacts, waste: WasteOfWindow) -> list[CostRow]:
+    """A row for each team with GPU time or cost."""
+    teams = {team.id: team for team in accounts.teams()}
+    rows = []
+    for team_id, states in facts.teams.items():
+        sums, team = sums_of(states), teams[team_id]
+        wasted = waste.teams.get(team_id, Waste()).micros or 0
+        rows.append(
+            CostRow(
+                (team.name, team.cost_centre),
+                sums,
+                team.name,
+                asked.down("costs-team", team_id),
+                NOTES.get(team.kind, ""),
+                changed=facts.compared.get(team_id, (None, None)),
+                waste_micros=None if sums.total is None else wasted,
+            )
+        )
+    return sorted(rows, key=lambda row: row.name.casefold())
+
+
+def _total_row(facts: OverviewFacts, sums: Sums, waste: WasteOfWindow) -> CostRow:
+    against = facts.daily.against
+    now, before = (
+        (None, None)
+        if against is None
+        else (sums_of(against.now_states).total, sums_of(against.before_states).total)
+    )
+    wasted = None if sums.total is None else waste.total.micros or 0
+    return CostRow(("", ""), sums, "Total", changed=(now, before), waste_micros=wasted)
+
+
+def _compared_words(against: Against | None) -> str:
+    if against is None:
+        return NO_SPAN_BEFORE
+    return f"change is from {span(against.before)} to {span(against.now)}"
+
+
+def _overview_table(asked: AskedCosts, first: str, keys: tuple[str, ...]) -> Table[CostRow]:
+    return Table(
+        name=f"by-{first.lower()}",
+        title=f"By {first.lower()}",
+        sort="sort",
+        default_sort="-cost",
+        per_page=200,
+        columns=(
+            name_column(first.lower(), first),
+            *key_columns(keys),
+            COST_COLUMN,
+            Column("provisional", "", lambda row: row.sums.provisional_total, MONEY),
+            CURRENCY_COLUMN,
+            same_column("basis", str(asked.question.basis)),
+            Column(
+                "change", "Change", lambda row: share(*row.changed), FIGURE, csv="",
+                shown=lambda row, _: change(*row.changed),
+            ),
+            STRIP_COLUMN,
+            Column(
+                "waste", "Waste", lambda row: row.waste_micros, MONEY, csv="",
+                href=lambda row: row.href,
+            ),
+            *time_columns(asked),
+        ),
+    )  # fmt: skip
+
+
+urlpatterns = [
+    path("", overview, name="overview"),
+    path("overview/teams.csv", teams_csv, name="overview-teams"),
+    path("overview/days.csv", days_csv, name="overview-days"),
+]

@@ -1,0 +1,205 @@
+"""One bill reconciled: its variance, the charges not tied to a node, the nodes not on it."""
+
+from collections.abc import Mapping
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpResponse
+from django.urls import path, reverse
+from django.utils.html import format_html
+
+from apps.console.kit.cells import COUNT, FIGURE, MONEY, PROSE
+from apps.console.kit.frame import Link
+from apps.console.kit.page import ConsolePage, Include, shown
+from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.console.pages.bill_rules.words import pattern_of
+from apps.economics.billing import NO_RESOURCE
+from apps.ledger.queries.bills import comparing
+from apps.ledger.queries.bills.deliveries import BillFact, bill_fact
+from apps.ledger.queries.bills.rules import unmatched_usage_types
+from apps.show.amounts import counted
+from apps.show.money import bridged, full_amount, signed_amount
+from apps.show.time import instant
+
+MOST_SHOWN = 500
+MAPPED = ("unmatched", "service")
+"""What a rule can bring to a node, a pool, or a team."""
+VarianceRow = tuple[str, str, str]
+"""A part of the difference, its amount as it is shown, and what it is made of."""
+
+
+@shown(SEES_EVERYTHING, "bills")
+def bill(context: Context, bill_id: int) -> ConsolePage:
+    """The bill beside the estimate."""
+    found, currency = _bill_of(bill_id), context.currency
+    variance = comparing.variance_of(bill_id)
+    parts, apart = _parts(variance, currency), comparing.apart_sums(bill_id)
+    usage_types = unmatched_usage_types(bill_id)
+    rows: list[VarianceRow] = [
+        ("Estimated", full_amount(variance.estimated_micros, currency),
+         "by rates and lived time, for the nodes of this bill"),
+        *((name, signed_amount(micros, currency), words) for name, micros, words in parts),
+    ]  # fmt: skip
+    return ConsolePage(
+        context=context,
+        finding=_finding(found, parts, variance, currency),
+        under=_under(found, variance, context),
+        back=Link("Bills", reverse("bills")),
+        sections=(
+            Include("reconciliation/unread.html", found.unread) if found.unread else None,
+            VARIANCE.section(
+                rows, context, total=("Billed", full_amount(variance.billed_micros, currency), "")
+            ),
+            _apart_table(found, usage_types).section(
+                apart, context, csv_href=reverse("bill-apart", args=[bill_id]) if apart else ""
+            ),
+            UNBILLED.section(
+                variance.unbilled[:MOST_SHOWN],
+                context,
+                csv_href=reverse("bill-unbilled", args=[bill_id]) if variance.unbilled else "",
+            ),
+        ),
+    )
+
+
+@shown(SEES_EVERYTHING, "bills")
+def apart_csv(context: Context, bill_id: int) -> HttpResponse:
+    """What no node-hour carries."""
+    table = _apart_table(_bill_of(bill_id), {})
+    return table.csv(comparing.apart_sums(bill_id), context, f"bill {bill_id} beside nodes")
+
+
+@shown(SEES_EVERYTHING, "bills")
+def unbilled_csv(context: Context, bill_id: int) -> HttpResponse:
+    """Nodes that were estimated and that the bill leaves out."""
+    rows = comparing.unbilled_so_far(_bill_of(bill_id))
+    return UNBILLED.csv(rows, context, f"bill {bill_id} unbilled nodes")
+
+
+def _bill_of(bill_id: int) -> BillFact:
+    found = bill_fact(bill_id)
+    if found is None:
+        raise Http404
+    return found
+
+
+def _under(found: BillFact, variance: comparing.Variance, context: Context) -> tuple[str, ...]:
+    said = [
+        f"effective cost, in {context.currency}",
+        f"{counted(found.sums.rows, 'row')}, billed in {found.currency}",
+    ]
+    if found.reconciled_at:
+        said.append(f"reconciled {instant(found.reconciled_at, context.zone)}")
+    if variance.billed_until:
+        until = instant(variance.billed_until, context.zone)
+        said.append(f"billed up to {until} so far: later hours are not compared")
+    if found.residual is not None:
+        # With all its digits and no more.
+        left = f"{found.residual.normalize():f} {found.currency}" if found.residual else "nothing"
+        said.append(f"rounding to micro-units leaves {left}")
+    if found.is_rounded_upstream:
+        said.append("its effective cost was rounded upstream, so the estimate stands")
+    return tuple(said)
+
+
+def _map_cell(each: comparing.ApartSum, found: BillFact, usage_types: Mapping[str, str]) -> str:
+    """The form of a rule that fits these rows, with what it says left open."""
+    if each.charge_kind not in MAPPED or not each.label:
+        return ""
+    name = "service"
+    if each.charge_kind == "unmatched":
+        name = "resource_id" if each.reason != NO_RESOURCE else "service"
+        name = "usage_type" if name == "service" and each.label in usage_types else name
+    said = {name: pattern_of(each.label), "issuer": pattern_of(found.issuer)}
+    href = f"{reverse('add-bill-rule')}?{urlencode(said)}"
+    return format_html('<a href="{}" aria-label="Map {}">Map it</a>', href, each.label)
+
+
+def _finding(
+    found: BillFact,
+    parts: list[tuple[str, int, str]],
+    variance: comparing.Variance,
+    currency: str,
+) -> str:
+    name = f"{found.issuer}, {found.starts_at:%B %Y}"
+    if found.failure:
+        return f"{name} waits: {found.failure}."
+    if found.reconciled_at is None:
+        return f"{name} is being reconciled."
+    difference = sum(micros for _, micros, _ in parts)
+    if not difference:
+        return f"{name} is what was estimated: {full_amount(variance.billed_micros, currency)}."
+    return f"{name} differs from the estimate by {signed_amount(difference, currency)}."
+
+
+def _parts(of: comparing.Variance, currency: str) -> list[tuple[str, int, str]]:
+    """As they are shown, they lead from the estimate that is shown to what was billed."""
+    exact = (
+        ("Price", of.price_micros, "the machine time that was estimated, at another price"),
+        ("Quantity", of.quantity_micros, "more or less machine time, at the estimated price"),
+        ("Missing", of.missing_micros, "estimated and not billed (below 0), or the reverse"),
+        ("Unmatched", of.unmatched_micros, "compute of no node on record: charged to Platform"),
+        ("Non-compute charges", of.shared_micros, "disks, network, licences, taxes, credits"),
+    )
+    amounts = [micros for _, micros, _ in exact]
+    drawn = bridged(of.estimated_micros, amounts, of.billed_micros, currency)
+    return [(name, micros, words) for (name, _, words), micros in zip(exact, drawn, strict=True)]
+
+
+def _apart_table(found: BillFact, usage_types: Mapping[str, str]) -> Table[comparing.ApartSum]:
+    return Table(
+        name="apart",
+        title="Charges not tied to a node",
+        about="charged separately, in the totals",
+        empty="None: every row is tied to a node.",
+        csv_first=("charge", "kind", "reason", "label", "team"),
+        columns=(
+            Column("kind", "What", lambda row: row.kind),
+            Column("label", "Of", lambda row: row.label, PROSE, shown=lambda row, _: row.label or "–"),
+            Column("reason", "Why", lambda row: row.reason, PROSE),
+            Column("team", "Charged to", lambda row: row.team_name),
+            Column("rows", "Rows", lambda row: row.rows, COUNT),
+            Column("effective", "Effective cost", lambda row: row.effective_micros, MONEY),
+            Column(
+                "rule", "Rule", lambda _: "", csv="",
+                shown=lambda row, _: _map_cell(row, found, usage_types),
+            ),
+            Column("charge", "", lambda row: row.charge_kind),
+            Column("billed", "", lambda row: row.billed_micros, MONEY),
+            CURRENCY_COLUMN,
+        ),
+    )  # fmt: skip
+
+
+VARIANCE: Table[VarianceRow] = Table(
+    name="causes",
+    title="Variance by cause",
+    about="the causes add up to the variance",
+    columns=(
+        Column("cause", "Cause", lambda row: row[0]),
+        Column("difference", "Difference", lambda row: row[1], FIGURE),
+        Column("what", "What it is", lambda row: row[2], PROSE),
+    ),
+)
+UNBILLED: Table[comparing.UnbilledNode] = Table(
+    name="unbilled",
+    title="Nodes not on the bill",
+    about="estimated in its period, of the same provider and region",
+    empty="None: every hour of theirs that was estimated is billed.",
+    columns=(
+        Column(
+            "node", "Node", lambda row: row.node_name,
+            href=lambda row: reverse("node", args=[row.node_id]),
+        ),
+        Column("pool", "Pool", lambda row: row.pool_name),
+        Column("hours", "Hours", lambda row: row.hours, COUNT),
+        Column("estimated", "Estimated", lambda row: row.estimated_micros, MONEY),
+        CURRENCY_COLUMN,
+    ),
+)  # fmt: skip
+
+urlpatterns = [
+    path("bills/<int:bill_id>", bill, name="bill"),
+    path("bills/<int:bill_id>/apart.csv", apart_csv, name="bill-apart"),
+    path("bills/<int:bill_id>/unbilled.csv", unbilled_csv, name="bill-unbilled"),
+]

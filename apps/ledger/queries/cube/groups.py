@@ -1,0 +1,81 @@
+"""Sums of costs as REST answers them: charged, loaded and shared cost side by side, by any groups."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, LiteralString
+
+from psycopg import sql
+
+from apps.economics.states import Flag
+from apps.ledger.queries.costs import CostFilter, GroupNotKnown, groupable
+from apps.ledger.queries.cube.legs import legs_of, parameters_of
+from apps.ledger.queries.cube.question import question_of
+from apps.ledger.queries.loading import Loading
+from apps.ledger.queries.tables import rows
+
+TEXTS = frozenset({"gpu_model", "purchase_option"})
+"""Groups of which what has none is told as an empty text."""
+
+
+@dataclass(frozen=True, slots=True)
+class CostGroup:
+    """The sums of one group; `keys` are its values in the order of `group_by` (ids, days, texts).
+
+    `micros` is every cost but shared-out idle, so that groups sum to the charges; `loaded_micros`
+    has that too; `shared_micros` is the part of `micros` that shared charges are. Null where
+    nothing is known. Held and observed milliseconds are of GPUs; `core_milliseconds` is the
+    capacity of pools measured in cores.
+    """
+
+    keys: tuple[Any, ...]
+    micros: int | None
+    loaded_micros: int | None
+    shared_micros: int | None
+    gpu_milliseconds: int
+    core_milliseconds: int
+    held_milliseconds: int
+    observed_milliseconds: int
+    unpriced_milliseconds: int
+    is_provisional: bool
+
+
+def cost_groups(chosen: CostFilter, group_by: Sequence[str]) -> list[CostGroup]:
+    """The sums by group, ordered by the groups' values; refuses GroupNotKnown.
+
+    Without any group, one sum of everything.
+    """
+    for name in group_by:
+        if name not in groupable():
+            raise GroupNotKnown(f"group_by: {name!r} is none of {', '.join(groupable())}")
+    question = replace(question_of(chosen, *group_by), loading=Loading.LOADED)
+    numbers = sql.SQL(", ").join([sql.Literal(place + 1) for place in range(len(group_by))])
+    keys = [
+        sql.SQL("coalesce({}, ''), " if name in TEXTS else "{}, ").format(
+            sql.Identifier(f"key{place}")
+        )
+        for place, name in enumerate(group_by)
+    ]
+    query = sql.SQL(SUMS).format(
+        keys=sql.SQL("").join(keys),
+        legs=legs_of(question),
+        grouped=sql.SQL("GROUP BY {0} ORDER BY {0}").format(numbers) if group_by else sql.SQL(""),
+    )
+    found = rows(query, parameters_of(question) | {"shared_idle": int(Flag.SHARED_IDLE)})
+    width = len(group_by)
+    return [CostGroup(tuple(row[:width]), *row[width:]) for row in found]
+
+
+SUMS: LiteralString = """
+SELECT {keys}
+       sum(micros) FILTER (WHERE flags & %(shared_idle)s = 0)::int8, sum(micros)::int8,
+       sum(micros) FILTER (WHERE kind = 'shared')::int8,
+       coalesce(sum(ms) FILTER (WHERE NOT is_core), 0)::int8,
+       coalesce(sum(ms) FILTER (WHERE is_core), 0)::int8,
+       coalesce(sum(ms) FILTER (WHERE NOT is_core AND state = ANY(%(held)s)
+           AND flags & %(not_held)s = 0), 0)::int8,
+       coalesce(sum(ms) FILTER (WHERE NOT is_core AND state = ANY(%(held)s)
+           AND state <> %(unobserved)s AND flags & %(not_held)s = 0), 0)::int8,
+       coalesce(sum(ms) FILTER (WHERE micros IS NULL), 0)::int8,
+       coalesce(bool_or(status = 'provisional'), false)
+FROM ({legs}) AS leg {grouped}
+"""

@@ -1,0 +1,162 @@
+"""Costs by state of device time: what pages draw and list, of any groups, from the same rows."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import LiteralString
+
+from psycopg import sql
+
+from apps.economics.states import State
+from apps.ledger.queries.costs import STATUSES, standing
+from apps.ledger.queries.cube.legs import legs_of, parameters_of
+from apps.ledger.queries.cube.question import CubeQuestion, Key, has_rest, source_of
+from apps.ledger.queries.tables import Row, rows
+from apps.ledger.queries.windows import Window
+
+MOST_JOBS = 200
+JOB_ORDERS: dict[str, LiteralString] = {
+    "job": "job_id",
+    "cost": "sum(micros)",
+    "bought": "coalesce(sum(micros) FILTER (WHERE state = 1), 0) / nullif(sum(micros), 0)",
+    "not_worked": "CASE WHEN sum(micros) IS NOT NULL"
+    " THEN coalesce(sum(micros) FILTER (WHERE state = ANY(%(not_worked)s)), 0) END",
+    "gpu_hours": "sum(gpu_ms)",
+    "unit_cost": "sum(micros) / nullif(sum(gpu_ms), 0)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StateSum:
+    """What one state of GPU time cost in one group; state None: no device time.
+
+    Amounts are null where nothing is known. `provisional_micros` is the part not settled yet,
+    `unpriced_milliseconds` the GPU time that has no price, `held_milliseconds` what jobs held of
+    it, and of that what was observed. `statuses` are those of its charges, as far as the table
+    that was read keeps them.
+    """
+
+    state: State | None
+    micros: int | None
+    provisional_micros: int | None
+    gpu_milliseconds: int
+    unpriced_milliseconds: int
+    held_milliseconds: int = 0
+    observed_milliseconds: int = 0
+    statuses: frozenset[str] = frozenset()
+
+
+States = tuple[StateSum, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JobSums:
+    """The first jobs in the order asked for, and all of them together."""
+
+    jobs: Mapping[int, States]
+    total: States
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sureness:
+    """How sure sums are: their statuses, coverage of held GPU time, and how far they are settled."""
+
+    statuses: frozenset[str]
+    held_milliseconds: int
+    observed_milliseconds: int
+    as_of: datetime | None
+    pending_hours: int
+
+
+def state_sums(question: CubeQuestion) -> dict[tuple[Key, ...], States]:
+    """Each group of the window by state, in the order of the keys; of any number of dimensions."""
+    by: dict[tuple[Key, ...], States] = {}
+    width = len(question.group_by)
+    # Of what a part is taken from nothing may be left.
+    is_rest = has_rest(question, source_of(question, question.window))
+    in_order = sql.SQL(" ORDER BY {} state NULLS LAST").format(_keys(question))
+    for row in rows(_by_state(question) + in_order, parameters_of(question)):
+        summed = _state_sum(row[width:])
+        if not is_rest or summed.micros or summed.gpu_milliseconds:
+            by[row[:width]] = (*by.get(row[:width], ()), summed)
+    return by
+
+
+def job_sums(question: CubeQuestion, sort: str = "-cost") -> JobSums:
+    """The first 200 jobs by `sort` (a key of JOB_ORDERS, `-` for descending), and the total."""
+    asked = question.by("job").of_jobs()
+    query = sql.SQL(JOBS).format(
+        by_state=_by_state(asked),
+        order=sql.SQL(JOB_ORDERS[sort.removeprefix("-")]),
+        direction=sql.SQL(" DESC" if sort.startswith("-") else ""),
+    )
+    found = rows(query, parameters_of(asked) | {"most": MOST_JOBS})
+    by_job: dict[int | None, States] = {}
+    for job_id, _, _, *of_state in found:
+        by_job[job_id] = (*by_job.get(job_id, ()), _state_sum(tuple(of_state)))
+    # What is of no one job is all of them together.
+    total = by_job.pop(None, ())
+    jobs = {job_id: states for job_id, states in by_job.items() if job_id is not None}
+    return JobSums(jobs=jobs, total=total, count=found[0][1] if found else 0)
+
+
+def sureness(found: Iterable[StateSum], window: Window, at: datetime) -> Sureness:
+    """How sure these sums of a window are."""
+    sums, known = list(found), standing(window, at)
+    return Sureness(
+        statuses=frozenset(status for each in sums for status in each.statuses),
+        held_milliseconds=sum(each.held_milliseconds for each in sums),
+        observed_milliseconds=sum(each.observed_milliseconds for each in sums),
+        as_of=known.as_of,
+        pending_hours=known.pending_hours,
+    )
+
+
+def _by_state(question: CubeQuestion) -> sql.Composed:
+    keys = _keys(question)
+    return sql.SQL(BY_STATE).format(keys=keys, statuses=STATUSES, legs=legs_of(question))
+
+
+def _keys(question: CubeQuestion) -> sql.Composed:
+    names = [sql.Identifier(f"key{place}") for place in range(len(question.group_by))]
+    return sql.SQL("").join([sql.SQL("{}, ").format(name) for name in names])
+
+
+def _state_sum(row: Row) -> StateSum:
+    state, *sums, statuses = row
+    return replace(StateSum(_state_of(state), *sums), statuses=frozenset(statuses))
+
+
+def _state_of(number: int | None) -> State | None:
+    return None if number is None else State(number)
+
+
+BY_STATE: LiteralString = """
+SELECT {keys} state, sum(micros)::int8 AS micros,
+       sum(micros) FILTER (WHERE status = 'provisional')::int8 AS provisional,
+       coalesce(sum(ms) FILTER (WHERE NOT is_core), 0)::int8 AS gpu_ms,
+       coalesce(sum(ms) FILTER (WHERE NOT is_core AND micros IS NULL), 0)::int8 AS unpriced_ms,
+       coalesce(sum(ms) FILTER (WHERE NOT is_core AND state = ANY(%(held)s)
+           AND flags & %(not_held)s = 0), 0)::int8 AS held_ms,
+       coalesce(sum(ms) FILTER (WHERE NOT is_core AND state = ANY(%(held)s)
+           AND state <> %(unobserved)s AND flags & %(not_held)s = 0), 0)::int8 AS observed_ms,
+       {statuses} AS statuses
+FROM ({legs}) AS day GROUP BY {keys} state
+"""
+JOBS: LiteralString = """
+WITH of_job AS MATERIALIZED (SELECT key0 AS job_id, summed.* FROM ({by_state}) AS summed),
+ranked AS (
+    SELECT job_id, row_number() OVER (ORDER BY {order}{direction} NULLS LAST, job_id) AS place
+    FROM of_job GROUP BY job_id
+)
+SELECT NULL::int8, (SELECT count(*) FROM ranked), 0 AS place, state, sum(micros)::int8, NULL::int8,
+       sum(gpu_ms)::int8, sum(unpriced_ms)::int8, sum(held_ms)::int8, sum(observed_ms)::int8,
+       '{{}}'::text[]
+FROM of_job GROUP BY state
+UNION ALL
+SELECT job_id, 0, ranked.place, state, micros, provisional, gpu_ms, unpriced_ms, held_ms,
+       observed_ms, statuses
+FROM of_job JOIN ranked USING (job_id) WHERE ranked.place <= %(most)s
+ORDER BY place, state NULLS LAST
+"""

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import date, timedelta
 from urllib.parse import unquote
 
 from django.http import HttpResponse, HttpResponseRedirect
@@ -21,17 +20,16 @@ from apps.console.pages.costs.days import days_file
 from apps.console.pages.costs.figures import cost_figures
 from apps.console.pages.costs.question import AskedCosts, parameters_of
 from apps.console.pages.costs.sums import sums_of
-from apps.console.pages.costs.tables import NOTES, OWNER_KEYS, CostRow, cost_table
+from apps.console.pages.costs.tables import OWNER_KEYS, CostRow, cost_table
 from apps.console.pages.costs.words import spent, under_words
+from apps.console.pages.explorer.links import PAGES, group_links
 from apps.console.pages.explorer.tables import (
     CAUSE_WORDS,
     CAUSES,
     KEYED,
     CauseRow,
-    GroupLinks,
     explored_table,
 )
-from apps.ledger.queries.calendar import next_month
 from apps.ledger.queries.costs import least_sure
 from apps.ledger.queries.cube import (
     CostVariance,
@@ -39,7 +37,6 @@ from apps.ledger.queries.cube import (
     CubeNames,
     CubeQuestion,
     CubeRefusal,
-    CubeRow,
     dimensions,
     explore,
     filter_word,
@@ -66,14 +63,6 @@ LISTED = ("team", "cost_centre", "cluster", "pool", "provider", "region", "gpu_m
 """Dimensions with a choice in the filter bar; by any other a row narrows."""
 MOST_CHOICES = 200
 MOST_DAYS_DRAWN = 400
-PAGES = {"team": "costs-team", "workload": "costs-workload", "job": "costs-job", "run": "run",
-         "service": "service", "node": "node"}  # fmt: skip
-"""Pages with the rows behind a group."""
-KEPT = {"costs-team", "costs-workload", "costs-job"}
-"""Those that are asked about as much of it as the explorer is."""
-NEXT = {"team": "workload", "workload": "job", "cluster": "pool", "provider": "pool", "region": "pool",
-        "service": "day", "run": "day", "job": "day", "user": "job"}  # fmt: skip
-"""What a group is grouped by when the question narrows to it."""
 ORDERS = {"-not_worked": "-state_waste_cost"}
 """What the order of a key figure's rows is called here."""
 METERED = frozenset({"team", "pool", "workload"})
@@ -111,7 +100,7 @@ def explorer(context: Context) -> ConsolePage:
             FigureRow(figures) if figures else None,
             day_chart(asked, PLACE, daily.days) if days <= MOST_DAYS_DRAWN else None,
             None if found is None else _causes(found, asked),
-            explored_table(answer, _links(asked, names), context.currency).section(
+            explored_table(answer, group_links(asked, names), context.currency).section(
                 answer.rows,
                 context,
                 total=answer.total,
@@ -133,7 +122,7 @@ def explorer_csv(context: Context) -> HttpResponse:
     if asked.asked.problems:
         return _not_understood(asked)
     answer = explore(asked.question)
-    table = explored_table(answer, _links(asked, names_of(answer)), context.currency)
+    table = explored_table(answer, group_links(asked, names_of(answer)), context.currency)
     return table.csv(answer.rows, context, "costs")
 
 
@@ -233,77 +222,6 @@ def _variance(question: CubeQuestion) -> CostVariance | None:
         return variance_of(question)
     except CubeRefusal:
         return None
-
-
-def _links(asked: AskedCosts, names: CubeNames) -> GroupLinks:
-    """Made for the rows that are shown, as they are shown."""
-    group_by, kinds = asked.question.group_by, {team.id: team.kind for team in accounts.teams()}
-
-    def note(row: CubeRow, place: int) -> str:
-        key = row.keys[place].value
-        if group_by[place] != "team" or not isinstance(key, int):
-            return ""
-        return NOTES.get(kinds[key], "")
-
-    return GroupLinks(
-        name=lambda row, place: names.text(group_by[place], row.keys[place]),
-        narrowed=lambda row, place: _narrowed(asked, names, row, (place,)),
-        rows=lambda row: _rows_href(asked, names, row),
-        note=note,
-    )
-
-
-def _narrowed(asked: AskedCosts, names: CubeNames, row: CubeRow, places: tuple[int, ...]) -> str:
-    """The same question about these groups alone, grouped by what is below them."""
-    group_by, window = asked.question.group_by, asked.question.window
-    if len(group_by) == 1 and (page := _page_of(asked, group_by[0], row.keys[0].value)):
-        return page
-    changes: dict[str, str] = {}
-    for place in places:
-        name, key = group_by[place], row.keys[place]
-        if isinstance(key.value, date):
-            first, end = max(key.value, window.first_day), _through(name, key.value)
-            changes["window"] = f"{first}/{min(end, window.end_day)}"
-        elif text := names.filter_text(name, key):
-            changes[name] = text
-        else:
-            return ""
-    left = [name for place, name in enumerate(group_by) if place not in places]
-    changes["group_by"] = ",".join(left) or _below(group_by[places[0]], asked)
-    return asked.href("costs", **changes)
-
-
-def _below(name: str, asked: AskedCosts) -> str:
-    below = NEXT.get(name, "team")
-    return "pool" if below in asked.question.filters else below
-
-
-def _through(name: str, first: date) -> date:
-    """The day after a day, week or month."""
-    if name == "month":
-        return next_month(first)
-    return first + timedelta(days=7 if name == "week" else 1)
-
-
-def _page_of(asked: AskedCosts, name: str, key: object) -> str:
-    """The page of a group of its own, about as much of it as can be said there."""
-    if name not in PAGES or not isinstance(key, int):
-        return ""
-    if PAGES[name] not in KEPT:
-        window = urlencode({"window": asked.texts["window"]})
-        return f"{reverse(PAGES[name], args=[key])}?{window}"
-    own = {word: "" for word in dimensions() if word != "pool" and not word.startswith("tag.")}
-    return asked.href(PAGES[name], key, **{**own, "group_by": "team", "compare": ""})
-
-
-def _rows_href(asked: AskedCosts, names: CubeNames, row: CubeRow) -> str:
-    """A page of the rows behind the group, else the group by itself."""
-    if not row.keys:
-        return ""
-    for name, key in zip(asked.question.group_by, row.keys, strict=True):
-        if page := _page_of(asked, name, key.value):
-            return page
-    return _narrowed(asked, names, row, tuple(range(len(row.keys))))
 
 
 def _meters(asked: AskedCosts) -> Section | None:

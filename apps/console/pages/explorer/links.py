@@ -1,0 +1,93 @@
+"""What the groups of the explorer are called, and where each leads: to a page, or a closer question."""
+
+from datetime import date, timedelta
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from apps.accounts import queries as accounts
+from apps.console.pages.costs.question import AskedCosts
+from apps.console.pages.costs.tables import NOTES
+from apps.console.pages.explorer.tables import GroupLinks
+from apps.ledger.queries.calendar import next_month
+from apps.ledger.queries.cube import CubeNames, CubeRow, dimensions
+
+PAGES = {"team": "costs-team", "workload": "costs-workload", "job": "costs-job", "run": "run",
+         "service": "service", "node": "node"}  # fmt: skip
+"""Pages with the rows behind a group."""
+KEPT = {"costs-team", "costs-workload", "costs-job"}
+"""Those that are asked about as much of it as the explorer is."""
+NEXT = {"team": "workload", "workload": "job", "cluster": "pool", "provider": "pool", "region": "pool",
+        "service": "day", "run": "day", "job": "day", "user": "job"}  # fmt: skip
+"""What a group is grouped by when the question narrows to it."""
+
+
+def group_links(asked: AskedCosts, names: CubeNames) -> GroupLinks:
+    """Made for the rows that are shown, as they are shown."""
+    group_by, kinds = asked.question.group_by, {team.id: team.kind for team in accounts.teams()}
+
+    def note(row: CubeRow, place: int) -> str:
+        key = row.keys[place].value
+        if group_by[place] != "team" or not isinstance(key, int):
+            return ""
+        return NOTES.get(kinds[key], "")
+
+    return GroupLinks(
+        name=lambda row, place: names.text(group_by[place], row.keys[place]),
+        narrowed=lambda row, place: _narrowed(asked, names, row, (place,)),
+        rows=lambda row: _rows_href(asked, names, row),
+        note=note,
+    )
+
+
+def _narrowed(asked: AskedCosts, names: CubeNames, row: CubeRow, places: tuple[int, ...]) -> str:
+    """The same question about these groups alone, grouped by what is below them."""
+    group_by, window = asked.question.group_by, asked.question.window
+    if len(group_by) == 1 and (page := _page_of(asked, group_by[0], row.keys[0].value)):
+        return page
+    changes: dict[str, str] = {}
+    for place in places:
+        name, key = group_by[place], row.keys[place]
+        if isinstance(key.value, date):
+            first, end = max(key.value, window.first_day), _through(name, key.value)
+            changes["window"] = f"{first}/{min(end, window.end_day)}"
+        elif text := names.filter_text(name, key):
+            changes[name] = text
+        else:
+            return ""
+    left = [name for place, name in enumerate(group_by) if place not in places]
+    changes["group_by"] = ",".join(left) or _below(group_by[places[0]], asked)
+    return asked.href("costs", **changes)
+
+
+def _below(name: str, asked: AskedCosts) -> str:
+    below = NEXT.get(name, "team")
+    return "pool" if below in asked.question.filters else below
+
+
+def _through(name: str, first: date) -> date:
+    """The day after a day, week or month."""
+    if name == "month":
+        return next_month(first)
+    return first + timedelta(days=7 if name == "week" else 1)
+
+
+def _page_of(asked: AskedCosts, name: str, key: object) -> str:
+    """The page of a group of its own, about as much of it as can be said there."""
+    if name not in PAGES or not isinstance(key, int):
+        return ""
+    if PAGES[name] not in KEPT:
+        window = urlencode({"window": asked.texts["window"]})
+        return f"{reverse(PAGES[name], args=[key])}?{window}"
+    own = {word: "" for word in dimensions() if word != "pool" and not word.startswith("tag.")}
+    return asked.href(PAGES[name], key, **{**own, "group_by": "team", "compare": ""})
+
+
+def _rows_href(asked: AskedCosts, names: CubeNames, row: CubeRow) -> str:
+    """A page of the rows behind the group, else the group by itself."""
+    if not row.keys:
+        return ""
+    for name, key in zip(asked.question.group_by, row.keys, strict=True):
+        if page := _page_of(asked, name, key.value):
+            return page
+    return _narrowed(asked, names, row, tuple(range(len(row.keys))))

@@ -50,8 +50,8 @@ def test_a_job_leads_to_the_minutes_behind_one_number(page, site):
         page.get_by_role("link", name=name, exact=True).first.click()
     page.get_by_role("region", name="Lines").get_by_role("link", name="$49.16").last.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("4.00 GPU-hours active, $49.16")
-    expect(page.get_by_role("region", name="Minutes by GPU")).to_contain_text("active 60 of 60")
-    expect(page.get_by_role("region", name="Pieces of the charge")).to_contain_text("$98.32")
+    expect(page.get_by_role("region", name="The hour, minute by minute")).to_contain_text("active 60 of 60")
+    expect(page.get_by_role("region", name="Its rate")).to_contain_text("$98.32")
 
 
 def test_every_level_shows_its_picture_and_sorts_from_the_keyboard(page, site):
@@ -71,7 +71,7 @@ def test_every_level_shows_its_picture_and_sorts_from_the_keyboard(page, site):
 def test_without_a_script_the_days_stand_where_the_picture_would(desk: Desk, site):
     page = opened(desk.page(java_script_enabled=False), f"{site}/costs?window=lastmonth", "ada")
     expect(page.get_by_role("region", name="What each day cost, as a table")).to_be_visible()
-    page.get_by_role("region", name="Cost by team").get_by_role("link", name="GPU-hours").click()
+    page.get_by_role("region", name="By team").get_by_role("link", name="GPU-hours").click()
     expect(page.locator("th[aria-sort=descending]")).to_contain_text("GPU-hours")
 
 

@@ -54,7 +54,7 @@ def test_the_finding_its_figures_its_chart_and_its_table_are_there(page, site):
     expect(page.get_by_role("region", name="Key figures")).to_contain_text("$197")
     expect(page.locator(".chart .plot-container")).to_be_visible()
     expect(page.get_by_role("img", name=re.compile("Highest day:"))).to_be_visible()
-    expect(page.get_by_role("region", name="Cost by team")).to_contain_text("$98.32")
+    expect(page.get_by_role("region", name="By team")).to_contain_text("$98.32")
     expect(page.locator("#not-known")).to_contain_text("16.0 GPU-hours of lab have no price")
 
 
@@ -73,7 +73,7 @@ def test_choosing_a_filter_changes_the_page_in_place(page, site):
 def test_sorting_a_column_moves_its_rows_and_nothing_else(page, site):
     opened(page, site)
     page.evaluate("window.stillHere = true")
-    table = page.get_by_role("region", name="Cost by team")
+    table = page.get_by_role("region", name="By team")
     table.get_by_role("link", name="Team", exact=True).click()
     expect(table.locator("th[aria-sort=ascending]")).to_have_text(re.compile("Team"))
     expect(table.locator("tbody th").first).to_contain_text("Platform")

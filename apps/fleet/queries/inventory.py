@@ -245,19 +245,7 @@ def devices_lived(
     )
     return [
         DeviceFact(*row[:9], row[9] or starts_at, row[10] or ends_at)
-        for row in rows.values_list(
-            "id",
-            "uuid",
-            "node_id",
-            "parent_id",
-            "kind",
-            "compute_slices",
-            "memory_slices",
-            "model",
-            "replicas",
-            "begins",
-            "ends",
-        )
+        for row in rows.values_list(*DeviceFact.__slots__[:9], "begins", "ends")
     ]
 
 

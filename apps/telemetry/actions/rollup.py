@@ -1,6 +1,6 @@
 """Windows to usage hours: only the hours that changed, only the devices that changed in them."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -51,8 +51,8 @@ COPY = (
 
 
 @logged_pass("roll_up_usage")
-def roll_up_hour(*, hour: datetime, node_ids: Collection[int] | None = None) -> int:
-    """Redo the usage of an hour for its marked nodes (of `node_ids`, where given); how many.
+def roll_up_hour(*, hour: datetime) -> int:
+    """Redo the usage of an hour for its marked nodes; how many.
 
     At most 500 at a time: call it again until it answers 0. Nodes whose usage changed are marked
     for the split in the same transaction, the hour for the charge where one of them is owned.
@@ -64,11 +64,7 @@ def roll_up_hour(*, hour: datetime, node_ids: Collection[int] | None = None) -> 
         if not try_lock(Pass.USAGE, hour_key(hour)):
             return 0
         # Marks before facts: a batch that commits in between leaves a newer mark behind.
-        marks = [
-            each
-            for each in marks_of_hour(Pass.USAGE, hour)
-            if node_ids is None or each.unit in node_ids
-        ][:NODES_AT_ONCE]
+        marks = marks_of_hour(Pass.USAGE, hour)[:NODES_AT_ONCE]
         if not marks:
             return 0
         if has_windows_of(hour.date()):

@@ -10,7 +10,7 @@ import msgspec
 from apps.economics.hours import MILLISECOND, from_epoch_ms
 from apps.workloads.actions.report_shapes import RunReportIn, RunWindowIn
 from apps.workloads.api.rows import TooManyRows
-from apps.workloads.api.wire import EARLIEST, MOST_AHEAD, BodyUnreadable, Fault, fault_of
+from apps.workloads.api.wire import BodyUnreadable, Fault, fault_of, time_faults
 from apps.workloads.queries.run_fold_facts import LONGEST_WINDOW
 
 MOST_REPORTS = 500
@@ -82,11 +82,7 @@ def _report_faults(report: RunReportIn, raw: bytes, at: datetime) -> Iterator[tu
 
 def _time_faults(report: RunReportIn, at: datetime) -> Iterator[tuple[str, str]]:
     for field, milliseconds in _told_moments(report):
-        moment = from_epoch_ms(milliseconds)
-        if moment < EARLIEST:
-            yield field, f"{moment.isoformat()} is before {EARLIEST:%Y-%m-%d}"
-        if moment > at + MOST_AHEAD:
-            yield field, f"{moment.isoformat()} is ahead of the server's clock"
+        yield from time_faults(field, from_epoch_ms(milliseconds), at)
 
 
 def _told_moments(report: RunReportIn) -> Iterator[tuple[str, int]]:

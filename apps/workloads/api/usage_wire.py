@@ -14,7 +14,7 @@ from apps.economics.refusal import Refusal
 from apps.workloads.actions.usage import Call
 from apps.workloads.api.usage_counts import COLUMNS, counts_of, named_counts
 from apps.workloads.api.usage_owners import Owners
-from apps.workloads.api.wire import EARLIEST, MOST_AHEAD, Fault, Named, fault_of
+from apps.workloads.api.wire import Fault, Named, fault_of, time_faults
 
 MOST_CALLS = 20_000
 NO_KEY = "is required where the response has no id: it tells one call from another"
@@ -181,10 +181,7 @@ def _call_faults(
         found.append(("key", NO_KEY))
     if not said["model"]:
         found.append(("model", "is required where the response does not name one"))
-    if moment < EARLIEST:
-        found.append(("at", f"{moment.isoformat()} is before {EARLIEST:%Y-%m-%d}"))
-    if moment > at + MOST_AHEAD:
-        found.append(("at", f"{moment.isoformat()} is ahead of the server's clock"))
+    found += time_faults("at", moment, at)
     for name in ("key", "response_id", "vendor", "model", "tier", "feature"):
         if "\x00" in said[name]:
             found.append((name, "holds a NUL character, which no text may"))

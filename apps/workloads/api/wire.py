@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 import msgspec
 
+from apps.economics.job_fold import TEXTS
 from apps.economics.jobs import AllocationRecord, EventKind, JobEventIn, JobSource, JobStatement
 
 MOST_LABELS = 32
@@ -123,13 +124,19 @@ def fault_of(text: str, row: int | None = None) -> Fault:
     return Fault(path, message, row)
 
 
+def time_faults(field: str, moment: datetime, at: datetime) -> Iterator[tuple[str, str]]:
+    """Why a moment that is told at `at` cannot be, by the field that has it."""
+    if moment < EARLIEST:
+        yield field, f"{moment.isoformat()} is before {EARLIEST:%Y-%m-%d}"
+    if moment > at + MOST_AHEAD:
+        yield field, f"{moment.isoformat()} is ahead of the server's clock"
+
+
 def _event_faults(event: EventIn, at: datetime) -> Iterator[tuple[str, str]]:
     for name in ("at", "submitted_at"):
         moment: datetime | None = getattr(event, name)
-        if moment is not None and moment < EARLIEST:
-            yield name, f"{moment.isoformat()} is before {EARLIEST:%Y-%m-%d}"
-        if moment is not None and moment > at + MOST_AHEAD:
-            yield name, f"{moment.isoformat()} is ahead of the server's clock"
+        if moment is not None:
+            yield from time_faults(name, moment, at)
     if event.labels is not None and len(event.labels) > MOST_LABELS:
         yield "labels", f"{len(event.labels)} labels are more than {MOST_LABELS}"
     for place, allocation in enumerate(event.allocations or ()):
@@ -161,6 +168,7 @@ def _read_share(text: str) -> Fraction | None:
 
 
 def _statement_of_event(event: EventIn) -> JobStatement:
+    texts = {name: getattr(event, name) for name in TEXTS}
     return JobStatement(
         kind=EventKind[event.event.upper()],
         at=event.at.astimezone(UTC),
@@ -168,15 +176,7 @@ def _statement_of_event(event: EventIn) -> JobStatement:
         submitted_at=None if event.submitted_at is None else event.submitted_at.astimezone(UTC),
         restart_count=event.restart_count,
         state=_first_state_word(event.state),
-        name=event.name or None,
-        user=event.user or None,
-        account=event.account or None,
-        partition=event.partition or None,
-        qos=event.qos or None,
-        namespace=event.namespace or None,
-        array_id=event.array_id or None,
-        het_id=event.het_id or None,
-        exit_code=None if event.exit_code in {None, ""} else str(event.exit_code),
+        **{name: None if said in {None, ""} else str(said) for name, said in texts.items()},
         cpus=None if event.cpus is None else Fraction(event.cpus),
         run=event.run or None,
         labels=tuple(sorted((event.labels or {}).items())),

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
+from typing import Any
 
 from apps.workloads.providers import moments, node_names
 from apps.workloads.providers.amounts import read_amount
@@ -25,6 +26,7 @@ from apps.workloads.providers.job_record import (
 )
 from apps.workloads.providers.pool_count import PoolCount
 
+PLAIN_TEXTS = ("user", "account", "partition", "qos", "name", "exit_code", "array_id")
 JobKey = tuple[str, str, datetime | None, int]
 
 
@@ -86,6 +88,7 @@ class JobTable:
         self, line: int, row: "_Row", held: tuple[datetime, datetime | None]
     ) -> JobRecord:
         cpus = row.cpus()
+        texts: dict[str, Any] = {name: row.text(name) for name in PLAIN_TEXTS}
         return JobRecord(
             line=line,
             cluster=self._cluster_of_row(row),
@@ -95,15 +98,9 @@ class JobTable:
             started_at=held[0],
             ended_at=held[1],
             state=self.mapping.states.get(row.text("state"), row.text("state").upper()),
-            user=row.text("user"),
-            account=row.text("account"),
-            partition=row.text("partition"),
-            qos=row.text("qos"),
-            name=row.text("name"),
             labels=row.labels(),
             cpus=cpus,
-            exit_code=row.text("exit_code"),
-            array_id=row.text("array_id"),
+            **texts,
             allocations=row.allocations(cpus),
         )
 

@@ -125,15 +125,9 @@ ORDER BY span.job_id, hour.at, span.run_id, lower(span.period)
 
 
 @once
-def clock_hours(
-    run_ids: Collection[int], starts_at: datetime | None = None, ends_at: datetime | None = None
-) -> list[ClockHour]:
-    """The hours of these runs that begin in `[starts_at, ends_at)`, by run, hour and job."""
+def clock_hours(run_ids: Collection[int]) -> list[ClockHour]:
+    """The hours of these runs, by run, hour and job."""
     rows = RunHour.objects.filter(run_id__in=run_ids)
-    if starts_at is not None:
-        rows = rows.filter(hour__gte=starts_at)
-    if ends_at is not None:
-        rows = rows.filter(hour__lt=ends_at)
     return [
         ClockHour(run_id, job_key or None, hour, tuple(bucket_ms), *sums)
         for run_id, job_key, hour, bucket_ms, *sums in rows.order_by(

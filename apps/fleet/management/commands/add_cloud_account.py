@@ -1,31 +1,23 @@
 """Add an account of a cloud to read from."""
 
-import json
 from argparse import ArgumentParser
+from datetime import datetime
 from typing import Any
 
-from django.core.exceptions import ObjectDoesNotExist
-from django.core.management.base import BaseCommand, CommandError
-from django.utils import timezone
-
 from apps.fleet.actions import clouds
+from apps.fleet.management.answering import Answer, AnsweringCommand
 from apps.providers.cloud import KINDS
 from apps.providers.registry import clouds as known_clouds
 
-REFUSALS = (
-    clouds.CloudAccountNameTaken,
-    clouds.CloudAccountNotUnderstood,
-    ObjectDoesNotExist,
-)
 
-
-class Command(BaseCommand):
+class Command(AnsweringCommand):
     """`manage.py add_cloud_account main --provider aws --account 123456789012 --region …`."""
 
     help = "Add a cloud account to read prices and bills from; keys come from the surroundings."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Which account, and what to read of it."""
+        super().add_arguments(parser)
         parser.add_argument("name", metavar="NAME")
         parser.add_argument("--provider", required=True, choices=list(known_clouds()))
         parser.add_argument("--account", required=True, help="its number, or the project")
@@ -39,10 +31,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--replace", action="store_true", help="say all of it anew of the account of this name"
         )
-        parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        """Add it, or say why not."""
+    def answer(self, options: dict[str, Any], at: datetime) -> Answer:
+        """Add it, or say anew what it is."""
         account = clouds.NewCloudAccount(
             name=options["name"],
             provider=options["provider"],
@@ -53,12 +44,8 @@ class Command(BaseCommand):
             export_uri=options["export_uri"],
             export_region=options["export_region"],
         )
-        try:
-            if options["replace"]:
-                account_id = clouds.change_cloud_account(account=account)
-            else:
-                account_id = clouds.add_cloud_account(account=account, at=timezone.now())
-        except REFUSALS as refusal:
-            raise CommandError(str(refusal)) from refusal
-        words = json.dumps({"id": account_id}) if options["json"] else f"{account.name} is kept."
-        self.stdout.write(words)
+        if options["replace"]:
+            account_id = clouds.change_cloud_account(account=account)
+        else:
+            account_id = clouds.add_cloud_account(account=account, at=at)
+        return {"id": account_id}, f"{account.name} is kept."

@@ -1,28 +1,30 @@
 """Add nodes to a pool."""
 
-import json
 from argparse import ArgumentParser
+from datetime import datetime
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import transaction
-from django.utils import timezone
 
-from apps.economics.refusal import Refusal
 from apps.economics.typed import parse_moment
 from apps.fleet import actions
+from apps.fleet.management.answering import Answer, AnsweringCommand
 from apps.fleet.management.named import pool_named
 
 
-class Command(BaseCommand):
+class Command(AnsweringCommand):
     """`manage.py add_nodes h100 gpu-01 gpu-02 --from 2026-11-01`: all of them, or none."""
 
     help = (
         "Add nodes to a pool; each is charged from its start to --to, or until something ends it."
     )
 
+    options_of = {"ended_at": "--to"}
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Which nodes, and since when."""
+        super().add_arguments(parser)
         parser.add_argument("pool", metavar="POOL")
         parser.add_argument("names", metavar="NAME", nargs="+")
         parser.add_argument("--from", dest="started_at", type=parse_moment, required=True)
@@ -31,32 +33,26 @@ class Command(BaseCommand):
         )
         parser.add_argument("--reason", default="ended before it was added", help="why, with --to")
         parser.add_argument("--units", type=int, help="GPUs or cores (default: the pool's)")
-        parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        """Add them, or say why not."""
-        pool = pool_named(options["pool"])
-        at, ended_at = timezone.now(), options["ended_at"]
+    def answer(self, options: dict[str, Any], at: datetime) -> Answer:
+        """Add them."""
+        pool, ended_at = pool_named(options["pool"]), options["ended_at"]
         if ended_at is not None and ended_at > at:
             raise CommandError("--to: lies in the future")
-        try:
-            with transaction.atomic():
-                ids = {
-                    name: actions.add_node(
-                        node=actions.NewNode(
-                            name=name,
-                            pool_id=pool.id,
-                            started_at=options["started_at"],
-                            units=options["units"] or pool.gpus_per_node,
-                            cluster_id=pool.cluster_id,
-                            ended_at=ended_at,
-                            end_reason=options["reason"] if ended_at else "",
-                        ),
-                        at=at,
-                    )
-                    for name in options["names"]
-                }
-        except Refusal as refusal:
-            raise CommandError(str(refusal)) from refusal
-        words = json.dumps(ids) if options["json"] else f"{len(ids)} nodes added to {pool.name}."
-        self.stdout.write(words)
+        with transaction.atomic():
+            ids = {
+                name: actions.add_node(
+                    node=actions.NewNode(
+                        name=name,
+                        pool_id=pool.id,
+                        started_at=options["started_at"],
+                        units=options["units"] or pool.gpus_per_node,
+                        cluster_id=pool.cluster_id,
+                        ended_at=ended_at,
+                        end_reason=options["reason"] if ended_at else "",
+                    ),
+                    at=at,
+                )
+                for name in options["names"]
+            }
+        return ids, f"{len(ids)} nodes added to {pool.name}."

@@ -1,24 +1,23 @@
 """Add a pool of nodes."""
 
-import json
 from argparse import ArgumentParser
+from datetime import datetime
 from typing import Any
-
-from django.core.management.base import BaseCommand, CommandError
-from django.utils import timezone
 
 from apps.economics.purchase import PurchaseOption
 from apps.fleet import actions
+from apps.fleet.management.answering import Answer, AnsweringCommand
 from apps.fleet.management.named import cluster_named, team_named
 
 
-class Command(BaseCommand):
+class Command(AnsweringCommand):
     """`manage.py add_pool h100 --provider aws --instance-type p5.48xlarge …`."""
 
     help = "Add a pool: nodes of one model, one price and one purchase option."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """What its nodes have in common."""
+        super().add_arguments(parser)
         parser.add_argument("name", metavar="NAME")
         parser.add_argument("--cluster")
         parser.add_argument("--provider", required=True, help="such as aws, gcp, own")
@@ -38,10 +37,9 @@ class Command(BaseCommand):
         )
         parser.add_argument("--owner-team", help="who pays for time that no one held")
         parser.add_argument("--idle-sharing", default="keep", choices=["keep", "by_held_time"])
-        parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        """Add it, or say why not."""
+    def answer(self, options: dict[str, Any], at: datetime) -> Answer:
+        """Add it."""
         cluster, owner = options["cluster"], options["owner_team"]
         pool = actions.NewPool(
             name=options["name"],
@@ -56,9 +54,4 @@ class Command(BaseCommand):
             owner_team_id=team_named(owner) if owner else None,
             idle_sharing=options["idle_sharing"],
         )
-        try:
-            pool_id = actions.add_pool(pool=pool, at=timezone.now())
-        except actions.PoolNameTaken as refusal:
-            raise CommandError(str(refusal)) from refusal
-        words = json.dumps({"id": pool_id}) if options["json"] else f"Pool {pool.name} added."
-        self.stdout.write(words)
+        return {"id": actions.add_pool(pool=pool, at=at)}, f"Pool {pool.name} added."

@@ -1,36 +1,35 @@
 """End nodes."""
 
-import json
 from argparse import ArgumentParser
 from datetime import UTC, datetime
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-from django.utils import timezone
+from django.core.management.base import CommandError
 
-from apps.economics.refusal import Refusal
 from apps.economics.typed import parse_moment
 from apps.fleet import actions
+from apps.fleet.management.answering import Answer, AnsweringCommand
 from apps.fleet.management.named import living_node, pool_named
 from apps.fleet.queries import nodes_without_end
 
 
-class Command(BaseCommand):
+class Command(AnsweringCommand):
     """`manage.py end_node gpu-01 gpu-02 --at 2026-11-20T14:00Z`: they cost nothing from then on."""
 
     help = "Say that nodes are gone; they are charged up to then, and silence alone never ends one."
 
+    options_of = {"ended_at": "--at"}
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Which nodes, since when, and why."""
+        super().add_arguments(parser)
         parser.add_argument("nodes", metavar="NODE", nargs="*", help="NAME or CLUSTER/NAME")
         parser.add_argument("--pool", help="every node of it that lives at that moment")
         parser.add_argument("--at", dest="ended_at", type=parse_moment, required=True)
         parser.add_argument("--reason", default="ended by hand")
-        parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        """End them, all or none, or say why not."""
-        at = timezone.now()
+    def answer(self, options: dict[str, Any], at: datetime) -> Answer:
+        """End them, all or none."""
         ended_at: datetime = options["ended_at"]
         if ended_at > at:
             raise CommandError("--at: lies in the future")
@@ -40,14 +39,10 @@ class Command(BaseCommand):
         ids = [living_node(name, at) for name in names]
         if options["pool"]:
             ids = _living_in(options["pool"], ended_at)
-        try:
-            actions.end_nodes(node_ids=ids, ended_at=ended_at, reason=options["reason"], at=at)
-        except Refusal as refusal:
-            raise CommandError(f"--at: {refusal.message}") from refusal
+        actions.end_nodes(node_ids=ids, ended_at=ended_at, reason=options["reason"], at=at)
         which = names[0] if len(names) == 1 else f"{len(ids)} nodes"
         said = f"{which} ended at {ended_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC."
-        told = {"id": ids[0]} if len(names) == 1 else {"ids": ids}
-        self.stdout.write(json.dumps(told) if options["json"] else said)
+        return {"id": ids[0]} if len(names) == 1 else {"ids": ids}, said
 
 
 def _living_in(pool_name: str, at: datetime) -> list[int]:

@@ -1,25 +1,22 @@
 """Make a token with which the nodes of a cluster let themselves in."""
 
-import json
 from argparse import ArgumentParser
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-from django.utils import timezone
-
-from apps.economics.refusal import Refusal
 from apps.fleet import actions
+from apps.fleet.management.answering import Answer, AnsweringCommand
 from apps.fleet.management.named import cluster_named, pool_named
 
 
-class Command(BaseCommand):
+class Command(AnsweringCommand):
     """`manage.py make_join_token --cluster prod --nodes 'gpu-*'`: shown once, kept as a hash."""
 
     help = "Make a join token, which each node of a cluster trades for a token of its own."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Which nodes, for how long, and where new ones go."""
+        super().add_arguments(parser)
         parser.add_argument("--cluster", required=True, help="whose nodes may join")
         parser.add_argument(
             "--nodes", required=True, nargs="+", metavar="NAME", help="names, or patterns: 'gpu-*'"
@@ -28,11 +25,9 @@ class Command(BaseCommand):
         parser.add_argument("--name", default="", help="what carries it, such as a DaemonSet")
         parser.add_argument("--expires-days", type=float, default=90)
         parser.add_argument("--without-jobs", action="store_true", help="they tell of no jobs")
-        parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        """Make it, or say why not."""
-        at = timezone.now()
+    def answer(self, options: dict[str, Any], at: datetime) -> Answer:
+        """Make it; the sentence is the token alone, for whoever pipes it on."""
         expires_at = at + timedelta(days=options["expires_days"])
         new = actions.NewJoinToken(
             name=options["name"] or f"nodes of {options['cluster']}",
@@ -42,12 +37,5 @@ class Command(BaseCommand):
             pool_id=None if options["pool"] is None else pool_named(options["pool"]).id,
             reports_jobs=not options["without_jobs"],
         )
-        try:
-            token = actions.make_join_token(token=new, at=at)
-        except Refusal as refusal:
-            raise CommandError(str(refusal)) from refusal
-        if options["json"]:
-            answer = {"token": token.secret, "expires_at": expires_at.isoformat()}
-            self.stdout.write(json.dumps(answer))
-        else:
-            self.stdout.write(token.secret)
+        token = actions.make_join_token(token=new, at=at)
+        return {"token": token.secret, "expires_at": expires_at.isoformat()}, token.secret

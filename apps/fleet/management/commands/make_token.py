@@ -1,27 +1,28 @@
 """Make an access token for a machine."""
 
-import json
 from argparse import ArgumentParser
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
-from django.utils import timezone
 
 from apps.accounts import actions as accounts
 from apps.accounts.queries import Scope
 from apps.fleet import actions
+from apps.fleet.management.answering import Answer, AnsweringCommand
 from apps.fleet.management.named import cluster_named, living_node, team_named
 
 
-class Command(BaseCommand):
+class Command(AnsweringCommand):
     """`manage.py make_token NAME --scope ingest --node gpu-01`: shown once, kept as a hash."""
 
     help = "Make an access token; a token for jobs may be bound to a cluster, an agent's to a node."
 
+    options_of = {"expires_at": "--expires-days"}
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         """What it may do, and where."""
+        super().add_arguments(parser)
         parser.add_argument("name", metavar="NAME", help="what uses it")
         parser.add_argument("--scope", action="append", required=True, choices=Scope.values)
         parser.add_argument("--cluster", help="the only cluster whose jobs it may write")
@@ -29,28 +30,20 @@ class Command(BaseCommand):
         parser.add_argument("--team", help="the only team, with those below, that it may read")
         parser.add_argument("--source", default="nvml", choices=["nvml", "dcgm", "simulated"])
         parser.add_argument("--expires-days", type=int)
-        parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        """Make and bind it, or say why not."""
-        at = timezone.now()
+    def answer(self, options: dict[str, Any], at: datetime) -> Answer:
+        """Make and bind it; the sentence is the token alone, for whoever pipes it on."""
         days = options["expires_days"]
-        try:
-            with transaction.atomic():
-                token = accounts.make_token(
-                    name=options["name"],
-                    scopes=options["scope"],
-                    expires_at=None if days is None else at + timedelta(days=days),
-                    at=at,
-                    team_id=team_named(options["team"]) if options["team"] else None,
-                )
-                _bind_token(token.id, options, at)
-        except accounts.TokenExpiresInThePast as refusal:
-            raise CommandError(f"--expires-days: {refusal}") from refusal
-        if options["json"]:
-            self.stdout.write(json.dumps({"id": token.id, "token": token.secret}))
-        else:
-            self.stdout.write(token.secret)
+        with transaction.atomic():
+            token = accounts.make_token(
+                name=options["name"],
+                scopes=options["scope"],
+                expires_at=None if days is None else at + timedelta(days=days),
+                at=at,
+                team_id=team_named(options["team"]) if options["team"] else None,
+            )
+            _bind_token(token.id, options, at)
+        return {"id": token.id, "token": token.secret}, token.secret
 
 
 def _bind_token(token_id: int, options: dict[str, Any], at: datetime) -> None:

@@ -1,48 +1,43 @@
 """Say what a core of a pool's nodes counts against one of their GPUs."""
 
-import json
 from argparse import ArgumentParser, ArgumentTypeError
+from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-from django.utils import timezone
-
 from apps.economics.typed import parse_moment
 from apps.fleet import actions
+from apps.fleet.management.answering import Answer, AnsweringCommand
 from apps.fleet.management.named import pool_named
 
 
-class Command(BaseCommand):
+class Command(AnsweringCommand):
     """`manage.py weigh_cores h100 0.05 --cores 128 --from 2026-11-01`: 20 cores are one GPU."""
 
     help = "Say what a core counts against a GPU; without it a node's GPUs carry all of its cost."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Of which pool, how much, and from when on."""
+        super().add_arguments(parser)
         parser.add_argument("pool", metavar="POOL")
         parser.add_argument(
             "weight", metavar="WEIGHT", type=_parse_weight, help="of a core; a GPU is 1"
         )
         parser.add_argument("--cores", type=int, default=0, help="how many a node has")
         parser.add_argument("--from", dest="from_at", type=parse_moment, required=True)
-        parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        """Keep it, or say why not."""
+    def answer(self, options: dict[str, Any], at: datetime) -> Answer:
+        """Keep it."""
         pool = pool_named(options["pool"])
-        try:
-            version = actions.weigh_cores(
-                pool_id=pool.id,
-                cores_per_node=options["cores"],
-                weight=options["weight"],
-                from_at=options["from_at"],
-                at=timezone.now(),
-            )
-        except actions.CoresAreNotWeighed as refusal:
-            raise CommandError(str(refusal)) from refusal
+        version = actions.weigh_cores(
+            pool_id=pool.id,
+            cores_per_node=options["cores"],
+            weight=options["weight"],
+            from_at=options["from_at"],
+            at=at,
+        )
         said = f"{pool.name}: version {version} of what carries its nodes' cost."
-        self.stdout.write(json.dumps({"version": version}) if options["json"] else said)
+        return {"version": version}, said
 
 
 def _parse_weight(text: str) -> Decimal:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from django.db import connection, transaction
 from psycopg.types.json import Jsonb
 
+from apps.economics.refusal import Refusal
 from apps.fleet.queries import clusters
 from apps.logs.changes import answered, logged_change
 from apps.workloads.actions.report_shapes import RunEventIn, RunReportIn, RunWindowIn
@@ -33,18 +34,10 @@ class ReportTaken:
     is_changed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class NotTaken:
-    """Why a report cannot be taken from this teller, and which field says so."""
-
-    field: str
-    message: str
-
-
 @logged_change(count=answered)
 def record_reports(
     *, reports: Sequence[RunReportIn], teller: Teller, at: datetime
-) -> list[ReportTaken | NotTaken]:
+) -> list[ReportTaken | Refusal]:
     """Take reports, in the order given; each answer is what became of it, or why it cannot be taken.
 
     An unknown run is opened. A team's word puts its run into the workload it names, opened where
@@ -53,21 +46,21 @@ def record_reports(
     """
     # In one order, so that two deliveries never wait for each other.
     ordered = sorted(range(len(reports)), key=lambda i: (reports[i].run, reports[i].attempt, i))
-    answers: dict[int, ReportTaken | NotTaken] = {}
+    answers: dict[int, ReportTaken | Refusal] = {}
     with transaction.atomic():
         for place in ordered:
             answers[place] = _record_report(reports[place], teller, at)
     return [answers[place] for place in range(len(reports))]
 
 
-def _record_report(report: RunReportIn, teller: Teller, at: datetime) -> ReportTaken | NotTaken:
+def _record_report(report: RunReportIn, teller: Teller, at: datetime) -> ReportTaken | Refusal:
     cluster = clusters()[teller.cluster_id].name if teller.cluster_id is not None else None
     if cluster is not None and report.job.cluster not in ("", cluster):
-        return NotTaken(
+        return Refusal(
             "job.cluster", f"this token writes cluster {cluster}, not {report.job.cluster}"
         )
     run = _open_run(report, teller, at)
-    if isinstance(run, NotTaken):
+    if isinstance(run, Refusal):
         return run
     attempt_id, before = _keep_attempt(report, run, cluster or report.job.cluster, at)
     changes = [each.starts_at for each in _kept_windows(attempt_id, report)]
@@ -86,7 +79,7 @@ def _record_report(report: RunReportIn, teller: Teller, at: datetime) -> ReportT
     return ReportTaken(run, attempt_id, bool(changes))
 
 
-def _open_run(report: RunReportIn, teller: Teller, at: datetime) -> int | NotTaken:
+def _open_run(report: RunReportIn, teller: Teller, at: datetime) -> int | Refusal:
     """The run of this name, opened where there is none."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -100,7 +93,7 @@ def _open_run(report: RunReportIn, teller: Teller, at: datetime) -> int | NotTak
         job_ids = set(run.spans.order_by("job_id").values_list("job_id", flat=True))
         is_foreign = job_ids != jobs_open_to(teller.team_id, job_ids, at)
     if is_foreign:
-        return NotTaken("run", f"another team has a run named {report.run}")
+        return Refusal("run", f"another team has a run named {report.run}")
     if run.workload is None and report.workload_named:
         Run.objects.filter(id=run.id, workload=None).update(
             workload=_open_workload(report.workload_named, teller.team_id)

@@ -11,11 +11,11 @@ from rest_framework.views import APIView
 
 from apps.accounts.authentication import needs
 from apps.accounts.queries import Scope, TokenFact
+from apps.economics.refusal import Refusal
 from apps.fleet.queries import cluster_of_token
 from apps.web.rest.bodies import json_body
 from apps.workloads.actions.report_shapes import RunReportIn
 from apps.workloads.actions.run_reports import (
-    NotTaken,
     ReportTaken,
     Teller,
     record_reports,
@@ -86,7 +86,7 @@ class RunReports(APIView):
         foreign = [
             Fault(one.field, one.message, row)
             for row, one in zip(good, told, strict=True)
-            if isinstance(one, NotTaken)
+            if isinstance(one, Refusal)
         ]
         if not is_list:
             _refuse_lone_report(faults, foreign)

@@ -321,7 +321,7 @@ def test_what_was_told_can_be_asked_for() -> None:
     ]
     assert [each.milliseconds for each in checkpoint_saves([run])[run]] == [4 * MINUTE_MS]
     assert run_summaries([run])[run].key == "base-7b"
-    assert [each.job_id is None for each in clock_hours([run])] == [False]
+    assert [each.job_id is None for each in clock_hours([run])] == [False, False]
     assert last_tested_restore([10**9]) is None
     assert last_tested_restore([run]) == at(46)
 

@@ -244,8 +244,8 @@ def devices_lived(
         "node_id", "id"
     )
     return [
-        DeviceFact(*row[:9], row[9] or starts_at, row[10] or ends_at)
-        for row in rows.values_list(*DeviceFact.__slots__[:9], "begins", "ends")
+        DeviceFact(*(*own, begins or starts_at, ends or ends_at))
+        for *own, begins, ends in rows.values_list(*DeviceFact.__slots__[:9], "begins", "ends")
     ]
 
 

@@ -168,7 +168,8 @@ def _read_share(text: str) -> Fraction | None:
 
 
 def _statement_of_event(event: EventIn) -> JobStatement:
-    texts = {name: getattr(event, name) for name in TEXTS}
+    said = {name: getattr(event, name) for name in TEXTS}
+    texts: dict[str, Any] = {n: None if t in {None, ""} else str(t) for n, t in said.items()}
     return JobStatement(
         kind=EventKind[event.event.upper()],
         at=event.at.astimezone(UTC),
@@ -176,7 +177,7 @@ def _statement_of_event(event: EventIn) -> JobStatement:
         submitted_at=None if event.submitted_at is None else event.submitted_at.astimezone(UTC),
         restart_count=event.restart_count,
         state=_first_state_word(event.state),
-        **{name: None if said in {None, ""} else str(said) for name, said in texts.items()},
+        **texts,
         cpus=None if event.cpus is None else Fraction(event.cpus),
         run=event.run or None,
         labels=tuple(sorted((event.labels or {}).items())),

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from apps.accounts import queries as accounts
 from apps.fleet import queries as fleet
-from apps.pricing import queries as pricing
+from apps.pricing.queries.listing import rates_in_force
 from apps.workloads import queries as workloads
 from tests import make
 from tests.apps.ledger import scene
@@ -31,8 +31,8 @@ def run(*arguments: str) -> dict:
 def test_a_pool_gets_a_price_of_its_own() -> None:
     make.make_pool("lab")
     made = run("add_rate", "lab", "12.50", "--from", "2026-03-01")
-    (rate,) = pricing.rates_in_force(make.NOON)
-    assert (rate.id, str(rate.amount), rate.unit) == (made["id"], "12.500000000", "node")
+    (rate,) = rates_in_force(make.NOON)
+    assert (rate["id"], str(rate["amount"]), rate["unit"]) == (made["id"], "12.500000000", "node")
 
 
 def test_two_prices_at_one_time_are_refused() -> None:

@@ -14,8 +14,8 @@ from django.urls import reverse
 from apps.accounts.queries import organisation
 from apps.ledger.models import Close
 from apps.pricing import actions
-from apps.pricing import queries as pricing
 from apps.pricing.queries import listing
+from apps.pricing.queries.listing import rates_in_force
 from tests import make
 from tests.apps.console.people import signed_in
 from tests.apps.ledger import scene
@@ -162,7 +162,7 @@ def test_ending_a_price_says_what_is_unpriced_then(world):
     page = text(client.get(address, asked))
     assert re.search(r"Node-hours without a price: 0 before, [12] after", page)
     client.post(address, asked)
-    assert pricing.rates_in_force(world.now) == []
+    assert rates_in_force(world.now) == []
     assert "ended at" in text(client.post(address, {"ended_at": f"{world.now:%Y-%m-%dT%H:%M}"}))
 
 
@@ -236,7 +236,7 @@ def test_a_price_that_waits_prices_nothing_and_is_shown_with_what_lies_beside_it
     assert "by Platform" in part
     assert f'href="/prices/{world.rate_id}">$98.32</a>' in part
     assert f'href="/prices/{rate_id}/decide">Decide' in part
-    assert pricing.rates_in_force(world.now)[0].amount == Decimal("98.32")
+    assert rates_in_force(world.now)[0]["amount"] == Decimal("98.32")
 
 
 def test_finance_accepts_after_seeing_what_it_moves_and_the_page_says_who_did(world):
@@ -252,7 +252,7 @@ def test_finance_accepts_after_seeing_what_it_moves_and_the_page_says_who_did(wo
     assert "<dt>Accepted</dt>" in page
     assert "by Finance" in page
     assert "<h2>Pool h100 fell 44 % on" in page
-    assert pricing.rates_in_force(world.now)[0].amount == Decimal("55.04")
+    assert rates_in_force(world.now)[0]["amount"] == Decimal("55.04")
     assert "nothing waits." in finance.post(f"/prices/{rate_id}/accept").content.decode()
     assert "does not wait any more" in text(finance.get(f"/prices/{rate_id}/decide"))
 

@@ -5,7 +5,6 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -16,7 +15,13 @@ from apps.web.rest.examples import listed
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
-from apps.web.rest.strict import OptionalText, Parameters
+from apps.web.rest.strict import (
+    OptionalText,
+    Parameters,
+    ids_named,
+    refuse_others,
+    words_given,
+)
 from apps.web.rest.views import RestView
 from apps.workloads import queries as workloads
 
@@ -156,26 +161,18 @@ def _newest_first(each: FindingFact) -> tuple[int, int]:
 
 
 def _workload_ids(text: str, seen: frozenset[int] | None) -> frozenset[int] | None:
-    names = {part.strip() for part in text.split(",") if part.strip()}
-    if not names:
-        return None
     ids: dict[str, set[int]] = {}
     for each in workloads.workloads().values():
         if seen is None or each.team_id in seen:
             ids.setdefault(each.name, set()).add(each.id)
-    unknown = sorted(names - set(ids))
-    if unknown:
-        raise ValidationError({"workload": [f"there is no workload named {unknown[0]!r}"]})
-    return frozenset(one for name in names for one in ids[name])
+    names = words_given(text)
+    return ids_named("workload", names, ids) if names else None
 
 
 def _measures_asked(text: str) -> frozenset[str] | None:
-    names = frozenset(part.strip() for part in text.split(",") if part.strip())
-    unknown = sorted(names - set(MEASURES))
-    if unknown:
-        said = f"{unknown[0]!r} is none of {', '.join(MEASURES)}"
-        raise ValidationError({"measure": [said]})
-    return names or None
+    names = words_given(text)
+    refuse_others("measure", names, MEASURES)
+    return frozenset(names) or None
 
 
 def serialize_finding(each: FindingFact, names: Mapping[int, str], currency: str) -> dict[str, Any]:

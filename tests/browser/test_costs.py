@@ -50,7 +50,9 @@ def test_a_job_leads_to_the_minutes_behind_one_number(page, site):
         page.get_by_role("link", name=name, exact=True).first.click()
     page.get_by_role("region", name="Lines").get_by_role("link", name="$49.16").last.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("4.00 GPU-hours active, $49.16")
-    expect(page.get_by_role("region", name="The hour, minute by minute")).to_contain_text("active 60 of 60")
+    expect(page.get_by_role("region", name="The hour, minute by minute")).to_contain_text(
+        "active 60 of 60"
+    )
     expect(page.get_by_role("region", name="Its rate")).to_contain_text("$98.32")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from apps.accounts.models import AccessToken
 
@@ -45,8 +45,7 @@ class ListedToken:
 
 def good_tokens(at: datetime) -> Counter[str]:
     """How many tokens open something at `at`, by each scope they have; `""` counts them all."""
-    lasting = Q(expires_at=None) | Q(expires_at__gt=at)
-    found = AccessToken.objects.filter(lasting, revoked_at=None).values_list("scopes", flat=True)
+    found = _good_rows(at).values_list("scopes", flat=True)
     counted: Counter[str] = Counter()
     for scopes in found.order_by("id"):
         counted.update(["", *scopes])
@@ -86,15 +85,12 @@ def token_in_force(token_id: int, at: datetime) -> TokenFact | None:
 
 def tokens_in_force(token_ids: Collection[int], at: datetime) -> set[int]:
     """Those of these tokens that are neither revoked nor expired at `at`."""
-    good = AccessToken.objects.filter(id__in=token_ids, revoked_at=None)
-    good = good.filter(Q(expires_at=None) | Q(expires_at__gt=at))
-    return set(good.values_list("id", flat=True))
+    return set(_good_rows(at).filter(id__in=token_ids).values_list("id", flat=True))
 
 
 def tokens_with_scope(scope: str, at: datetime) -> dict[bytes, int]:
     """The tokens of this scope that are neither revoked nor expired at `at`: id by digest."""
-    good = AccessToken.objects.filter(scopes__contains=[scope], revoked_at=None)
-    good = good.filter(Q(expires_at=None) | Q(expires_at__gt=at))
+    good = _good_rows(at).filter(scopes__contains=[scope])
     return {bytes(digest): token_id for digest, token_id in good.values_list("digest", "id")}
 
 
@@ -103,10 +99,14 @@ def digest_of(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
+def _good_rows(at: datetime) -> QuerySet[AccessToken]:
+    return AccessToken.objects.filter(Q(expires_at=None) | Q(expires_at__gt=at), revoked_at=None)
+
+
 def _good_token(which: Q, at: datetime) -> TokenFact | None:
     row = (
-        AccessToken.objects.filter(which, revoked_at=None)
-        .filter(Q(expires_at=None) | Q(expires_at__gt=at))
+        _good_rows(at)
+        .filter(which)
         .values_list("id", "scopes", "name", "last_used_at", "team_id")
         .first()
     )

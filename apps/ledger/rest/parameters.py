@@ -11,6 +11,7 @@ from apps.accounts import queries as accounts
 from apps.economics.states import State
 from apps.fleet import queries as fleet
 from apps.ledger import queries
+from apps.web.rest.strict import ids_named, words_given
 from apps.workloads import queries as workloads
 
 DEFAULT_WINDOW = "7d"
@@ -86,13 +87,9 @@ def _named(
     given: QueryDict, parameter: str, ids: Mapping[str, Sequence[int]]
 ) -> frozenset[int] | None:
     """Ids of the names given; None where the parameter is absent."""
-    names = _list(given, parameter)
     if parameter not in given:
         return None
-    for name in names:
-        if name not in ids:
-            raise ValidationError({parameter: [f"there is no {parameter} named {name!r}"]})
-    return frozenset(id_ for name in names for id_ in ids[name])
+    return ids_named(parameter, words_given(*given.getlist(parameter)), ids)
 
 
 def _team_ids(given: QueryDict, viewer: accounts.Viewer) -> frozenset[int] | None:
@@ -109,13 +106,3 @@ def _workload_ids(viewer: accounts.Viewer) -> dict[str, list[int]]:
             continue
         ids.setdefault(workload.name, []).append(workload.id)
     return ids
-
-
-def _list(given: QueryDict, parameter: str) -> list[str]:
-    """Values given by repeating the parameter or by comma."""
-    return [
-        part.strip()
-        for value in given.getlist(parameter)
-        for part in value.split(",")
-        if part.strip()
-    ]

@@ -14,7 +14,6 @@ from apps.economics.purchase import PurchaseOption
 from apps.economics.refusal import Refusal
 from apps.logs.changes import field_of, logged_change
 from apps.pricing.actions.checking import (
-    RateCurrencyDiffers,
     RateEndsBeforeItStarts,
     RateNotUnderstood,
     mark_charge,
@@ -149,12 +148,7 @@ def load_price_table(
                 continue
             check_rate(rate)
             entered = _enter_row(rate, judge.of(rate), by, at)
-        except (
-            RateOverlaps,
-            RateCurrencyDiffers,
-            RateNotUnderstood,
-            RateEndsBeforeItStarts,
-        ) as refusal:
+        except Refusal as refusal:
             rejected.append(RefusedRow(line, f"{type(refusal).__name__}: {refusal}"))
         else:
             judge.entered(rate, entered.standing)

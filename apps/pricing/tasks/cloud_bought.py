@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from apps.economics.hours import HOUR, hour_of
+from apps.economics.refusal import Refusal
 from apps.pricing import actions
 from apps.pricing.queries import RateUnit
 from apps.pricing.queries.commitments import commitments
@@ -11,12 +12,6 @@ from apps.providers.reading import BoughtAhead, CloudFact, GivenBack, NotCounted
 
 PURCHASE_COUNTS = ("added", "updated", "unchanged", "ended", "left_out", "rejected")
 SAID = actions.NewCommitment.__slots__
-REFUSED = (
-    actions.CommitmentNotUnderstood,
-    actions.CommitmentEndsBeforeItStarts,
-    actions.CommitmentExists,
-    actions.RateNotUnderstood,
-)
 
 
 @dataclass(slots=True)
@@ -48,7 +43,7 @@ class PurchaseLedger:
             kept = actions.record_commitment(
                 commitment=self._new_commitment(bought), at=self.round.clock()
             )
-        except REFUSED as refused:
+        except Refusal as refused:
             self._reject_bought(bought.name, str(refused))
             return
         self.round.count(kept.became)

@@ -8,7 +8,7 @@ from typing import Any
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -39,7 +39,14 @@ from apps.unit_economics.queries.unit_costs import (
 )
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
-from apps.web.rest.strict import OptionalText, Parameters, Text
+from apps.web.rest.strict import (
+    OptionalText,
+    Parameters,
+    Text,
+    ids_named,
+    refuse_others,
+    words_given,
+)
 from apps.web.rest.views import RestView
 from apps.workloads import queries as workloads
 from apps.workloads.queries.requests import Latency, attainment, changes_of, latency
@@ -101,7 +108,8 @@ class UnitCostsView(RestView):
         gateway counted and hours in which nobody counted are rows of their own.
         """
         asked, at = UnitCostsAsked.of(request), timezone.now()
-        group_by = _group_by(asked["group_by"])
+        group_by = words_given(asked["group_by"])
+        refuse_others("group_by", group_by, GROUPS)
         chosen = _chosen_units(asked, self.viewer(), at)
         currency, named = accounts.organisation().currency, names()
         costs = unit_cost_groups(chosen, group_by)
@@ -234,30 +242,16 @@ def _chosen_units(
     found: dict[str, list[int]] = {}
     for fact in _services_seen(viewer).values():
         found.setdefault(fact.name, []).append(fact.id)
-    named_teams = _ids_named("team", asked["team"], teams)
+    team_names, names = words_given(asked["team"]), words_given(asked["service"])
+    if team_names:
+        team_ids: frozenset[int] | None = ids_named("team", team_names, teams)
+    else:
+        team_ids = None if viewer.sees_everything else viewer.team_ids
     return UnitFilter(
         window=window_asked(asked["window"], at),
         basis=queries.Basis(asked["basis"]),
         load=Load(asked["load"]),
         allocation=AllocationBasis(asked["allocation"]),
-        team_ids=viewer.team_ids if named_teams is None and not viewer.sees_everything
-        else named_teams,
-        workload_ids=workload_ids or _ids_named("service", asked["service"], found),
-    )  # fmt: skip
-
-
-def _ids_named(parameter: str, text: str, ids: dict[str, list[int]]) -> frozenset[int] | None:
-    """Ids of the names given by comma; None where none is."""
-    given = [part.strip() for part in text.split(",") if part.strip()]
-    for name in given:
-        if name not in ids:
-            raise ValidationError({parameter: [f"there is no {parameter} named {name!r}"]})
-    return frozenset(id_ for name in given for id_ in ids[name]) if given else None
-
-
-def _group_by(text: str) -> list[str]:
-    given = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
-    for name in given:
-        if name not in GROUPS:
-            raise ValidationError({"group_by": [f"{name!r} is none of {', '.join(GROUPS)}"]})
-    return given
+        team_ids=team_ids,
+        workload_ids=workload_ids or (ids_named("service", names, found) if names else None),
+    )

@@ -113,19 +113,16 @@ def by_team(work: Iterable[TeamWork]) -> list[TeamWork]:
 def _sum_of_two(one: TeamWork, other: TeamWork) -> TeamWork:
     return replace(
         one,
-        micros=sum_of_known((one.micros, other.micros)),
-        now_micros=sum_of_known((one.now_micros, other.now_micros)),
-        before_micros=sum_of_known((one.before_micros, other.before_micros)),
-        held_ms=one.held_ms + other.held_ms,
-        active_ms=one.active_ms + other.active_ms,
-        observed_ms=one.observed_ms + other.observed_ms,
+        **{name: sum_of_known((getattr(one, name), getattr(other, name))) for name in SUMMED},
         waste=wastes_summed([one.waste, other.waste]),
-        starved_micros=sum_of_known((one.starved_micros, other.starved_micros)),
-        unpriced_ms=one.unpriced_ms + other.unpriced_ms,
         is_provisional=one.is_provisional or other.is_provisional,
     )
 
 
+SUMMED = (
+    *("micros", "now_micros", "before_micros", "starved_micros"),
+    *("held_ms", "active_ms", "observed_ms", "unpriced_ms"),
+)
 Key = tuple[int, int | None]
 
 

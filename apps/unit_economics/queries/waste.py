@@ -182,11 +182,6 @@ def _waste_rows(
     return [row for row in rows(query, params) if row[-1] is not None]
 
 
-def waste_of(chosen: CostFilter) -> Waste:
-    """All waste of these costs."""
-    return waste_by(chosen).get((), Waste())
-
-
 def wastes_summed(wastes: Iterable[Waste]) -> Waste:
     """Part by part."""
     parts: dict[WastePart, int] = {}

@@ -1,6 +1,6 @@
 """Bodies and query parameters in which nothing is lost without a word: unknown names are refused."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -130,6 +130,32 @@ def parsed(serializer: type[Strict], request: Request, **context: Any) -> dict[s
     body = serializer(data=request.data, context=context)
     body.is_valid(raise_exception=True)
     return dict(body.validated_data)
+
+
+def words_given(*texts: str) -> list[str]:
+    """What parameters say by comma, each word once, in the order given."""
+    return list(
+        dict.fromkeys(word for text in texts for each in text.split(",") if (word := each.strip()))
+    )
+
+
+def refuse_others(parameter: str, words: Iterable[str], known: Collection[str]) -> None:
+    """Refuse a ValidationError that names the parameter: a word that is none of these."""
+    for word in words:
+        if word not in known:
+            raise ValidationError({parameter: [f"{word!r} is none of {', '.join(known)}"]})
+
+
+def ids_named(
+    parameter: str, names: Iterable[str], ids: Mapping[str, Iterable[int]]
+) -> frozenset[int]:
+    """The ids of these names (several things may have one); refuses as `refuse_others`, by name."""
+    found: set[int] = set()
+    for name in names:
+        if name not in ids:
+            raise ValidationError({parameter: [f"there is no {parameter} named {name!r}"]})
+        found.update(ids[name])
+    return frozenset(found)
 
 
 def _single_values(given: QueryDict) -> dict[str, str]:

@@ -16,7 +16,7 @@ from apps.ledger.queries import Basis, CostFilter, Window
 from apps.ledger.queries.costs import GroupNotKnown
 from apps.unit_economics.models import RunDay
 from apps.unit_economics.queries.team_work import by_team, work_of_teams
-from apps.unit_economics.queries.waste import Waste, WastePart, waste_by, waste_of, wastes_summed
+from apps.unit_economics.queries.waste import Waste, WastePart, waste_by, wastes_summed
 from apps.workloads.models import OwnershipRule
 from tests import make
 from tests.apps.console.people import signed_in
@@ -28,6 +28,11 @@ NODE_MICROS = 98_320_000
 HALF = NODE_MICROS // 2
 DAY = Window("2026-03-02", scene.TEN.date(), scene.LATER.date(), "UTC")
 UNTIL = scene.TEN + scene.HOUR
+
+
+def waste_of(chosen: CostFilter) -> Waste:
+    """All of it, in no groups."""
+    return waste_by(chosen).get((), Waste())
 
 
 @pytest.fixture

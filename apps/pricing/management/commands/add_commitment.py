@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from apps.economics.refusal import Refusal
 from apps.pricing import actions
 from apps.pricing.management.commitment_file import (
     CommitmentFileUnreadable,
@@ -54,9 +55,5 @@ def _entered_commitment(entry: Entry) -> tuple[int | None, str]:
         return None, entry.reason
     try:
         return actions.add_commitment(commitment=entry.commitment, at=timezone.now()), ""
-    except (
-        actions.CommitmentEndsBeforeItStarts,
-        actions.CommitmentExists,
-        actions.CommitmentNotUnderstood,
-    ) as refusal:
+    except Refusal as refusal:
         return None, str(refusal)

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from apps.economics.refusal import Refusal
 from apps.pricing import actions
 from apps.pricing.management.owned_file import OwnedPlanFileUnreadable, read_owned_plan
 
@@ -27,12 +28,7 @@ class Command(BaseCommand):
         try:
             plan = read_owned_plan(options["file"])
             plan_id = actions.add_owned_plan(plan=plan, at=timezone.now())
-        except (
-            OwnedPlanFileUnreadable,
-            actions.OwnedPlanExists,
-            actions.OwnedPlanNotUnderstood,
-            actions.RateCurrencyDiffers,
-        ) as refusal:
+        except (OwnedPlanFileUnreadable, Refusal) as refusal:
             raise CommandError(str(refusal)) from refusal
         said = f"{plan.name}: {plan.nodes} nodes since {plan.starts_at:%Y-%m-%d %H:%M}Z."
         self.stdout.write(json.dumps({"id": plan_id}) if options["json"] else said)

@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.accounts.queries import organisation
+from apps.economics.refusal import Refusal
 from apps.economics.tiers import NotTiers, Tier, parsed
 from apps.economics.typed import parse_amount, parse_moment
 from apps.fleet.queries import PoolFact, pools
@@ -61,12 +62,7 @@ class Command(BaseCommand):
             entered = actions.propose_rate(
                 rate=rate, by=person_named(options["by"]), at=timezone.now()
             )
-        except (
-            actions.RateCurrencyDiffers,
-            actions.RateEndsBeforeItStarts,
-            actions.RateNotUnderstood,
-            actions.RateOverlaps,
-        ) as refusal:
+        except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
         said = f"{pool.name}: {options['amount']} {currency} per {options['per']} and hour."
         if entered.doubt:

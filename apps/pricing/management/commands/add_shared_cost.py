@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.accounts import queries as accounts
+from apps.economics.refusal import Refusal
 from apps.economics.typed import parse_amount, parse_moment
 from apps.pricing import actions
 from apps.pricing.queries.shared import METHODS
@@ -45,12 +46,7 @@ class Command(BaseCommand):
         )
         try:
             cost_id = actions.add_shared_cost(cost=cost, at=timezone.now())
-        except (
-            actions.RateCurrencyDiffers,
-            actions.RateEndsBeforeItStarts,
-            actions.RateNotUnderstood,
-            actions.SharedCostExists,
-        ) as refusal:
+        except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
         said = f"{cost.name}: {cost.amount} {cost.currency} a month, {METHODS[cost.method]}."
         self.stdout.write(json.dumps({"id": cost_id}) if options["json"] else said)

@@ -64,17 +64,10 @@ def runs_compared(run_ids: Sequence[int], viewer: Viewer) -> tuple[RunCost, ...]
 def added(amounts: Iterable[RunAmounts]) -> RunAmounts:
     """The sum of what is known of each."""
     parts = list(amounts)
-    return RunAmounts(
-        list_micros=sum_of_known([each.list_micros for each in parts]),
-        contracted_micros=sum_of_known([each.contracted_micros for each in parts]),
-        effective_micros=sum_of_known([each.effective_micros for each in parts]),
-        billed_micros=sum_of_known([each.billed_micros for each in parts]),
-        marginal_micros=sum_of_known([each.marginal_micros for each in parts]),
-        loaded_micros=sum_of_known([each.loaded_micros for each in parts]),
-        unit_milliseconds=sum(each.unit_milliseconds for each in parts),
-        unpriced_milliseconds=sum(each.unpriced_milliseconds for each in parts),
-        energy_joules=sum_of_known(each.energy_joules for each in parts),
-    )
+    sums = {
+        name: sum_of_known(getattr(part, name) for part in parts) for name in RunAmounts.__slots__
+    }
+    return RunAmounts(**{name: total for name, total in sums.items() if total is not None})
 
 
 def _seen_runs(run_ids: Sequence[int], viewer: Viewer) -> dict[int, RunRow]:

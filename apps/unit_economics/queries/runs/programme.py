@@ -165,22 +165,9 @@ def _told_days(window: Window, at: datetime) -> float | None:
 
 
 def _trend_of_runs(found: Sequence[RunFigures]) -> tuple[ProgrammeRun, ...]:
+    same = [name for name in ProgrammeRun.__slots__ if name != "micros"]
     return tuple(
-        ProgrammeRun(
-            run_id=each.run_id,
-            key=each.key,
-            status=each.status,
-            began_at=each.began_at,
-            gpus=each.gpus,
-            micros=each.effective_micros,
-            tokens_per_second=each.tokens_per_second,
-            mfu_ratio=each.mfu_ratio,
-            mfu_doubt=each.mfu_doubt,
-            tensor_active_ratio=each.tensor_active_ratio,
-            scaling_ratio=each.scaling_ratio,
-            first_good_seconds=each.first_good_seconds,
-            checkpoint_micros=each.checkpoint_micros,
-        )
-        for each in reversed(found)
-        if each.began_at is not None
+        ProgrammeRun(**{name: getattr(run, name) for name in same}, micros=run.effective_micros)
+        for run in reversed(found)
+        if run.began_at is not None
     )

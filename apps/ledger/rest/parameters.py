@@ -11,7 +11,7 @@ from apps.accounts import queries as accounts
 from apps.economics.states import State
 from apps.fleet import queries as fleet
 from apps.ledger import queries
-from apps.web.rest.strict import ids_named, words_given
+from apps.web.rest.strict import ids_named, refuse_others, words_given
 from apps.workloads import queries as workloads
 
 DEFAULT_WINDOW = "7d"
@@ -23,12 +23,9 @@ STATES = {state.name.lower(): int(state) for state in State}
 
 def groups_asked(given: QueryDict) -> tuple[str, ...]:
     """What costs are to be grouped by; refuses a ValidationError that names what is none of it."""
-    known = queries.groupable()
-    names = _list(given, "group_by")
-    for name in names:
-        if name not in known:
-            raise ValidationError({"group_by": [f"{name!r} is none of {', '.join(known)}"]})
-    return tuple(dict.fromkeys(names))
+    names = words_given(*given.getlist("group_by"))
+    refuse_others("group_by", names, queries.groupable())
+    return tuple(names)
 
 
 def chosen_costs(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> queries.CostFilter:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import LiteralString
+from typing import Any, LiteralString
 
 from apps.economics.money import sum_of_known
 from apps.economics.run_time import Bucket
@@ -111,9 +111,12 @@ def by_team(work: Iterable[TeamWork]) -> list[TeamWork]:
 
 
 def _sum_of_two(one: TeamWork, other: TeamWork) -> TeamWork:
+    sums: dict[str, Any] = {
+        name: sum_of_known((getattr(one, name), getattr(other, name))) for name in SUMMED
+    }
     return replace(
         one,
-        **{name: sum_of_known((getattr(one, name), getattr(other, name))) for name in SUMMED},
+        **sums,
         waste=wastes_summed([one.waste, other.waste]),
         is_provisional=one.is_provisional or other.is_provisional,
     )

@@ -91,27 +91,51 @@ class LineChart:
     anchor: str = "daily"
 
 
+def known_figure(
+    title: str, number: str | None, note: str, status: str = "", **said: Any
+) -> Figure:
+    """A figure whose `number` may be None: it is then said not to be known, and hatched."""
+    return Figure(title, number or "Not known", note, status, is_unknown=number is None, **said)
+
+
 def daily_chart(
     days: Sequence[date],
     series: Sequence[tuple[StateWords, Sequence[int | None]]],
     totals: Sequence[int | None],
     currency: str,
+    *,
+    provisional: Sequence[Sequence[int | None]] = (),
     **said: Any,
 ) -> DailyChart:
     """Each day by series, in micro-units; a day's amount is None where it is not known.
 
-    `said` has `title`, `unit` and `csv_href`, and `total` where the whole is more than its days.
+    `provisional` is, by series and day, what of the amount is not settled yet. `said` has `title`,
+    `unit` and `csv_href`, and `total` where the whole is more than its days.
     """
-    nothing = tuple(None for _ in days)
-    drawn = [DailySeries(state, tuple(amounts), nothing) for state, amounts in series]
+    later = provisional or [[None] * len(days) for _ in series]
+    drawn = [
+        DailySeries(state, tuple(map(_settled_amount, amounts, unsettled)), tuple(unsettled))
+        for (state, amounts), unsettled in zip(series, later, strict=True)
+    ]
+    waiting = [any(part[place] is not None for part in later) for place in range(len(days))]
     sums = tuple(sum(filter(None, amounts)) for _, amounts in series)
     return DailyChart(
         figure=daily_cost_by_state(days, drawn, currency),
         states=tuple(state for state, _ in series),
         rows=tuple(
-            DayRow(weekday(day), tuple(amounts[place] for _, amounts in series), totals[place])
+            DayRow(
+                weekday(day),
+                tuple(amounts[place] for _, amounts in series),
+                totals[place],
+                is_provisional=waiting[place],
+            )
             for place, day in enumerate(days)
         ),
         total=said.pop("total", None) or DayRow("Total", sums, sum(filter(None, totals))),
+        has_provisional=any(waiting),
         **said,
     )
+
+
+def _settled_amount(amount: int | None, unsettled: int | None) -> int | None:
+    return None if amount is None else amount - (unsettled or 0)

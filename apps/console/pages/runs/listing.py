@@ -55,7 +55,7 @@ def runs(context: Context) -> ConsolePage:
         styles=("css/runs.css",),
         sections=(
             FigureRow(figures_of(sums, days, currency)) if told.days else None,
-            bucket_chart(days, currency, context.href(reverse("runs-days"))),
+            bucket_chart(sums, days, currency, context.href(reverse("runs-days"))),
             runs_section(RUNS, page, asked, told.runs, reverse("runs-csv")),
             Include("kit/meters.html", meters) if meters else None,
         ),

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
 from apps.console.kit.cells import linked, titled
-from apps.console.kit.chart import Figure, FigureRow
+from apps.console.kit.chart import Figure, FigureRow, known_figure
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Include, Section, shown
 from apps.console.kit.request import EVERYONE, Context
@@ -245,19 +245,17 @@ def _figures_of(told: RunAnatomy, sums: BucketSums) -> tuple[Figure, ...]:
             status=sums.status,
             is_unknown=sums.no_progress is None,
         ),
-        Figure(
-            title="Goodput",
-            number="Not known" if run.goodput_ratio is None else per_cent(run.goodput_ratio),
-            note="kept training steps ÷ GPU time that it reported",
-            status=sums.status,
-            is_unknown=run.goodput_ratio is None,
+        known_figure(
+            "Goodput",
+            None if run.goodput_ratio is None else per_cent(run.goodput_ratio),
+            "kept training steps ÷ GPU time that it reported",
+            sums.status,
         ),
-        Figure(
-            title="Cost per million tokens",
-            number="Not known" if million is None else unit_cost(million, currency),
-            note=tokens or "it reported no tokens",
-            status=sums.status,
-            is_unknown=million is None,
+        known_figure(
+            "Cost per million tokens",
+            None if million is None else unit_cost(million, currency),
+            tokens or "it reported no tokens",
+            sums.status,
         ),
     )
 

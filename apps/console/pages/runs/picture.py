@@ -4,13 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from apps.console.kit.chart import DailyChart, DayRow, Figure
+from apps.console.kit.chart import DailyChart, DayRow, Figure, daily_chart, known_figure
 from apps.console.kit.periods import days_between
 from apps.economics.money import sum_of_known
 from apps.economics.run_time import Bucket, goodput
 from apps.ledger.queries.costs import least_sure
 from apps.show.amounts import gpu_hours, per_cent, share
-from apps.show.charts import DailySeries, daily_cost_by_state
 from apps.show.money import short_amount, whole_amount
 from apps.show.run_buckets import BUCKETS, NO_PROGRESS, in_a_sentence, no_progress
 from apps.show.sparkline import sparkline
@@ -117,45 +116,44 @@ def figures_of(
             tone="held_idle",
             is_unknown=sums.no_progress is None,
         ),
-        Figure(
-            title="Goodput",
-            number="Not known" if sums.goodput_ratio is None else per_cent(sums.goodput_ratio),
-            note="kept training steps ÷ GPU time that runs reported",
-            status=sums.status,
-            is_unknown=sums.goodput_ratio is None,
+        known_figure(
+            "Goodput",
+            None if sums.goodput_ratio is None else per_cent(sums.goodput_ratio),
+            "kept training steps ÷ GPU time that runs reported",
+            sums.status,
         ),
         _not_known(sums, currency),
     )
 
 
 def bucket_chart(
-    days: Mapping[date, BucketSums], currency: str, csv_href: str
+    whole: BucketSums, days: Mapping[date, BucketSums], currency: str, csv_href: str
 ) -> DailyChart | None:
-    """Each day's cost by where it went; None where no cost is known."""
-    whole = _sum_of_days(days.values())
+    """Each day's cost by where it went, of `whole`; None where no cost is known."""
     if whole.total is None:
         return None
     shown = days_between(min(days), date.fromordinal(max(days).toordinal() + 1))
+    found = [days.get(day) for day in shown]
     present = [bucket for bucket in BUCKETS if bucket in whole.micros]
-    cells = [_bucket_amounts(days.get(day), present) for day in shown]
-    return DailyChart(
+    return daily_chart(
+        shown,
+        [(BUCKETS[each], [_of_bucket(day, each) for day in found]) for each in present],
+        [None if day is None else day.total for day in found],
+        currency,
+        provisional=[
+            [None if day is None else day.provisional.get(each) for day in found]
+            for each in present
+        ],
         title=_highest_day(days, whole, currency),
         unit=f"each day by where the time went, in {currency}, effective cost",
-        figure=daily_cost_by_state(shown, _bucket_series(shown, days, present), currency),
-        states=tuple(BUCKETS[bucket] for bucket in present),
-        rows=tuple(
-            DayRow(
-                label=weekday(day),
-                micros=of_day,
-                total_micros=days[day].total if day in days else None,
-                is_provisional=day in days and "provisional" in days[day].statuses,
-            )
-            for day, of_day in zip(shown, cells, strict=True)
-        ),
-        total=DayRow("Total", _bucket_amounts(whole, present), whole.total),
+        total=DayRow("Total", tuple(whole.micros[each] for each in present), whole.total),
         csv_href=csv_href,
-        has_provisional="provisional" in whole.statuses,
     )
+
+
+def _of_bucket(of_day: BucketSums | None, bucket: Bucket) -> int | None:
+    """A bucket that did not occur on a day with charges cost nothing; a day without is unknown."""
+    return None if of_day is None else of_day.micros.get(bucket, 0)
 
 
 def no_progress_parts(sums: BucketSums, currency: str) -> str:
@@ -191,42 +189,6 @@ def _not_known(sums: BucketSums, currency: str) -> Figure:
     (number, first), *others = parts
     note = "; ".join([first, *(f"{amount} {words}" for amount, words in others)])
     return Figure("Not known", number, note, sums.status, is_unknown=True)
-
-
-def _sum_of_days(found: Iterable[BucketSums]) -> BucketSums:
-    micros: dict[Bucket, int | None] = {}
-    milliseconds: dict[Bucket, int] = {}
-    unpriced, statuses = 0, frozenset[str]()
-    for each in found:
-        for bucket, amount in each.micros.items():
-            micros[bucket] = sum_of_known((micros.get(bucket), amount))
-            milliseconds[bucket] = milliseconds.get(bucket, 0) + each.milliseconds[bucket]
-        unpriced += each.unpriced_milliseconds
-        statuses |= each.statuses
-    return BucketSums(micros, {}, milliseconds, unpriced, statuses)
-
-
-def _bucket_series(
-    shown: Sequence[date], days: Mapping[date, BucketSums], present: Sequence[Bucket]
-) -> list[DailySeries]:
-    series = []
-    for bucket in present:
-        settled: list[int | None] = []
-        later: list[int | None] = []
-        for day in shown:
-            amount = days[day].micros.get(bucket) if day in days else None
-            provisional = days[day].provisional.get(bucket) if day in days else None
-            settled.append(None if amount is None else amount - (provisional or 0))
-            later.append(provisional)
-        series.append(DailySeries(BUCKETS[bucket], tuple(settled), tuple(later)))
-    return series
-
-
-def _bucket_amounts(of_day: BucketSums | None, present: Sequence[Bucket]) -> tuple[int | None, ...]:
-    """A bucket that did not occur on a day with charges cost nothing; a day without is unknown."""
-    if of_day is None:
-        return tuple(None for _ in present)
-    return tuple(of_day.micros.get(bucket, 0) for bucket in present)
 
 
 def _highest_day(days: Mapping[date, BucketSums], whole: BucketSums, currency: str) -> str:

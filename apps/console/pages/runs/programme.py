@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from apps.console.kit.cells import FIGURE, PROSE, drawn, linked, quiet
-from apps.console.kit.chart import Figure, FigureRow
+from apps.console.kit.chart import Figure, FigureRow, known_figure
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Include, Section, SideBySide, shown
 from apps.console.kit.request import EVERYONE, Context
@@ -181,14 +181,14 @@ def _figures_of(found: Programme, currency: str) -> tuple[Figure, ...]:
     if found.unpriced_milliseconds:
         hours += f", {gpu_hours(found.unpriced_milliseconds)} of them without a price"
     return (
-        _figure_or_unknown(
+        known_figure(
             "Cost per model version",
             None if found.version_micros is None else short_amount(found.version_micros, currency),
             f"{counted(versions, 'version')} shipped, all runs included; {hours}"
             if versions
             else "no shipped model version was reported",
         ),
-        _figure_or_unknown(
+        known_figure(
             "Cost per million tokens",
             None
             if found.million_tokens_micros is None
@@ -197,13 +197,13 @@ def _figures_of(found: Programme, currency: str) -> tuple[Figure, ...]:
             if found.tokens
             else "no tokens reported",
         ),
-        _figure_or_unknown(
+        known_figure(
             "Experiments a week",
             None if found.experiments_per_week is None else f"{found.experiments_per_week:.1f}",
             f"{counted(found.runs, 'run')}, of which {found.failed_runs:,} failed"
             + (f"; in {found.told_days:,.1f} days with runs known" if found.told_days else ""),
         ),
-        _figure_or_unknown(
+        known_figure(
             "Goodput",
             None if found.goodput_ratio is None else per_cent(found.goodput_ratio),
             f"{per_cent(found.told_ratio)} of GPU time reported"
@@ -214,10 +214,6 @@ def _figures_of(found: Programme, currency: str) -> tuple[Figure, ...]:
             ),
         ),
     )
-
-
-def _figure_or_unknown(title: str, number: str | None, note: str) -> Figure:
-    return Figure(title, number or "Not known", note, "", is_unknown=number is None)
 
 
 def _trend_of(figure: RunFigure, runs: Sequence[ProgrammeRun], currency: str) -> Trend:

@@ -79,7 +79,8 @@ class ChangeForm(forms.Form):
             else given.get(name, each.initial)
             for name, each in self.fields.items()
         }
-        self.is_bound = is_sent or any(name in given for name in self.fields)
+        # Where nothing is entered, what it would do is seen at once.
+        self.is_bound = is_sent or not self.fields or any(name in given for name in self.fields)
         if self.asked_by and not is_sent and not given.get(self.asked_by):
             self.is_bound, self.initial = False, entered
         if self.is_bound:
@@ -214,13 +215,17 @@ class Change(Generic[Thought]):
                     )
                 )
             sections.extend(preview.sections)
-        asked = form.section("field", here, self.look, method="get", is_primary=preview is None)
+        if fields:
+            is_first = preview is None
+            sections.append(
+                form.section("field", here, self.look, method="get", is_primary=is_first)
+            )
         return ConsolePage(
             context=context,
             finding=(preview.finding if preview is not None else "") or self.finding,
             under=(self.explanation,),
             back=self.back,
-            sections=(*sections, asked),
+            sections=tuple(sections),
             empty=self.empty,
         )
 

@@ -10,7 +10,7 @@ from apps.fleet import actions as fleet
 from apps.fleet import queries
 from apps.ledger.models import Charge
 from tests import make
-from tests.apps.console.people import signed_in
+from tests.apps.console.people import confirmed, signed_in
 from tests.apps.ledger import scene
 
 pytestmark = pytest.mark.django_db
@@ -199,7 +199,7 @@ def test_ending_a_node_says_what_goes_before_it_does(world):
     charged = Charge.objects.filter(hour__gte=world.began_at + 2 * HOUR).count()
     assert f"{charged} hours charged since then go: $" in page
     assert queries.standing_nodes(world.now)[0].ended_at is None
-    assert client.post(address, asked).status_code == 302
+    assert confirmed(client, address, asked).status_code == 302
     (node,) = queries.standing_nodes(world.now)
     assert (node.ended_at, node.end_reason) == (world.began_at + 2 * HOUR, "sold")
     assert "ended at" in text(client.get(address))
@@ -208,12 +208,14 @@ def test_ending_a_node_says_what_goes_before_it_does(world):
 def test_what_is_wrong_is_said_by_field_and_what_was_entered_is_kept(world):
     client = signed_in("platform")
     address = reverse("end-node", args=[world.node_id])
-    page = text(client.post(address, {"ended_at": "soon", "reason": "sold"}))
+    page = text(client.get(address, {"ended_at": "soon", "reason": "sold"}))
     assert "Say a day and a time" in page
     assert 'value="soon"' in page
     assert 'value="sold"' in page
     early = f"{world.began_at - HOUR:%Y-%m-%dT%H:%M}"
-    assert "began only at" in text(client.post(address, {"ended_at": early, "reason": "sold"}))
+    refused = confirmed(client, address, {"ended_at": early, "reason": "sold"})
+    assert refused.status_code == 400
+    assert "began only at" in refused.content.decode()
     tomorrow = f"{world.now + 24 * HOUR:%Y-%m-%dT%H:%M}"
     assert "future" in text(client.get(address, {"ended_at": tomorrow, "reason": "sold"}))
 
@@ -223,16 +225,17 @@ def test_an_outage_is_recorded_and_ended(world):
     since = f"{world.began_at + HOUR:%Y-%m-%dT%H:%M}"
     address = reverse("record-outage", args=[world.node_id])
     assert "divided again" in text(client.get(address, {"kind": "failed", "starts_at": since}))
-    client.post(address, {"kind": "failed", "starts_at": since, "device": "", "ends_at": ""})
+    asked = {"kind": "failed", "starts_at": since, "device": "", "ends_at": ""}
+    assert confirmed(client, address, asked).status_code == 302
     (outage,) = queries.outages_of_node(world.node_id)
     assert (outage.kind, outage.ends_at) == ("failed", None)
     page = text(client.get(reverse("node", args=[world.node_id])))
     assert "it is failed" in page
     end = reverse("end-outage", args=[outage.id])
     assert end in page
-    too_early = text(client.post(end, {"ended_at": f"{world.began_at:%Y-%m-%dT%H:%M}"}))
+    too_early = text(client.get(end, {"ended_at": f"{world.began_at:%Y-%m-%dT%H:%M}"}))
     assert "It began only at" in too_early
-    client.post(end, {"ended_at": f"{world.began_at + 2 * HOUR:%Y-%m-%dT%H:%M}"})
+    confirmed(client, end, {"ended_at": f"{world.began_at + 2 * HOUR:%Y-%m-%dT%H:%M}"})
     assert queries.outage_on_record(outage.id).ends_at == world.began_at + 2 * HOUR
 
 
@@ -240,7 +243,8 @@ def test_devices_are_confirmed_after_they_were_listed(world):
     client = signed_in("platform")
     address = reverse("confirm-node-devices", args=[world.node_id])
     assert world.gpus[0] in text(client.get(address))
-    client.post(address)
+    assert client.post(address).status_code == 409, "nobody looked at them"
+    confirmed(client, address, {})
     assert queries.unconfirmed_devices(world.now) == []
     assert "Every device of this node is confirmed" in text(client.get(address))
 

@@ -12,6 +12,7 @@ from django.test import override_settings
 
 from apps.accounts.models import Team
 from apps.accounts.queries import organisation
+from apps.economics.money import sum_of_known
 from apps.economics.states import Flag
 from apps.fleet.models import Pool
 from apps.ledger import queries
@@ -191,6 +192,20 @@ def test_what_is_in_no_run_is_the_rest() -> None:
         of_team = [each for key, each in found.items() if key[1:] == team_id]
         assert sum(each[0] or 0 for each in of_team) == sums[0]
         assert sum(each[1] for each in of_team) == sums[1]
+
+
+@pytest.mark.parametrize("text", [BY_DAY, "2026-03-01/2026-05-01"])
+def test_jobs_without_a_workload_stand_beside_what_no_job_held(text: str) -> None:
+    found = told_by(text, "workload", "kind", tells_no_workload=True)
+    sums: dict[Any, list[int | None]] = defaultdict(list)
+    for facts, line in facts_of_lines():
+        is_loose = facts["workload"] is None and facts["job"] is not None
+        sums[0 if is_loose else facts["workload"], facts["kind"]].append(line.effective_micros)
+
+    assert {key for key in sums if key[0] == 0}
+    assert {key: told[0] for key, told in found.items()} == {
+        key: sum_of_known(of_key) for key, of_key in sums.items()
+    }
 
 
 def test_a_filter_leaves_what_it_names_and_none_what_has_none() -> None:

@@ -41,7 +41,7 @@ DIMENSIONS: dict[str, Dimension] = {
         Dimension("region", "Region", "No region", is_of_today=True),
         Dimension("gpu_model", "GPU model", "No GPU"),
         Dimension("purchase_option", "Purchase option", "No purchase option"),
-        Dimension("workload", "Workload", "No workload"),
+        Dimension("workload", "Workload", "No workload, or not held by a job"),
         Dimension("job", "Job", "Not held by a job", most=MOST),
         Dimension("user", "User", "Not held by a job", most=MOST),
         Dimension("node", "Node", "No node", most=MOST),

@@ -11,7 +11,7 @@ from apps.economics.states import Flag, State
 from apps.fleet import queries as fleet
 from apps.ledger.queries.costs import Basis
 from apps.ledger.queries.cube.question import CubeQuestion, has_rest, source_of, whole_source
-from apps.ledger.queries.cube.sources import TAG, Source, name_of
+from apps.ledger.queries.cube.sources import NO_WORKLOAD, NO_WORKLOAD_DAYS, TAG, Source, name_of
 from apps.ledger.queries.loading import LEFT_OUT
 from apps.ledger.queries.windows import Window
 
@@ -53,6 +53,10 @@ def _legs_of_period(question: CubeQuestion, window: Window, *, is_now: bool) -> 
     source = source_of(question, window)
     period = "now" if is_now else "before"
     legs = [_source_leg(question, source, period)]
+    if question.splits_workload:
+        loose = question.of(workload=[None])
+        legs.append(_source_leg(loose, NO_WORKLOAD_DAYS, period, workload=NO_WORKLOAD))
+        legs.append(_source_leg(loose, NO_WORKLOAD_DAYS, period, sign=-1))
     if not has_rest(question, source):
         return legs
     whole = whole_source(question, window, source.of)
@@ -63,12 +67,21 @@ def _legs_of_period(question: CubeQuestion, window: Window, *, is_now: bool) -> 
 
 
 def _source_leg(
-    question: CubeQuestion, source: Source, period: str, *, without: str = "", sign: int = 1
+    question: CubeQuestion,
+    source: Source,
+    period: str,
+    *,
+    without: str = "",
+    workload: int | None = None,
+    sign: int = 1,
 ) -> sql.Composed:
-    """The rows of one table in a period; with `without` they have none of that dimension."""
+    """The rows of one table in a period; with `without` they have none of that dimension.
+
+    With `workload` they are all of that one.
+    """
     keys = [
         sql.SQL("{} AS {}, ").format(
-            sql.SQL("NULL::int8") if name == without else _column(source, name),
+            _key_column(source, name, without, workload),
             sql.Identifier(f"key{place}"),
         )
         for place, name in enumerate(question.group_by)
@@ -94,6 +107,14 @@ def _source_leg(
         joins=sql.SQL(" ").join(_joins(source, names)),
         where=_where(question, source, period),
     )
+
+
+def _key_column(source: Source, name: str, without: str, workload: int | None) -> sql.Composable:
+    if name == without:
+        return sql.SQL("NULL::int8")
+    if name == "workload" and workload is not None:
+        return sql.Literal(workload)
+    return _column(source, name)
 
 
 def _rated(basis: Basis) -> sql.Composable:
@@ -133,7 +154,8 @@ def _where(question: CubeQuestion, source: Source, period: str) -> sql.Composabl
             sql.SQL(day),
             sql.Placeholder(f"{period}_first"),
             sql.Placeholder(f"{period}_end"),
-        )
+        ),
+        *([sql.SQL(source.where)] if source.where else []),
     ]
     if question.loading in LEFT_OUT:
         conditions.append(sql.SQL("day.flags & {} = 0").format(LEFT_OUT[question.loading]))

@@ -14,7 +14,7 @@ from apps.fleet import queries as fleet
 from apps.ledger.models import ChargeKind, Status
 from apps.ledger.queries.cube.dimensions import Dimension, dimensions
 from apps.ledger.queries.cube.question import Key
-from apps.ledger.queries.cube.sources import TAG
+from apps.ledger.queries.cube.sources import NO_WORKLOAD, TAG
 from apps.ledger.queries.cube.sums import CubeAnswer, CubeKey
 from apps.workloads import queries as workloads
 
@@ -29,11 +29,12 @@ class KeyNotKnown(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class CubeNames:
-    """The names of an answer's keys by dimension."""
+    """The names of an answer's keys by dimension; `split`: of which jobs that have none stand apart."""
 
     of: Mapping[str, Mapping[Key, str]]
     others: Mapping[str, int]
     dimensions: Mapping[str, Dimension]
+    split: str = ""
 
     def text(self, dimension: str, key: CubeKey) -> str:
         """What a group is called: its name, what it is without, or how many others it is."""
@@ -41,15 +42,18 @@ class CubeNames:
         if key.is_other:
             count = self.others.get(dimension, 0)
             return f"Other {known.label.lower()}s ({count:,})"
+        if dimension == "workload" and key.value == NO_WORKLOAD:
+            return "No workload"
         if key.value is None:
-            return known.without
+            return "Not held by a job" if dimension == self.split else known.without
         if isinstance(key.value, date):
             return key.value.isoformat()
         return self.of.get(dimension, {}).get(key.value, str(key.value))
 
     def filter_text(self, dimension: str, key: CubeKey) -> str:
         """The word that filters by this group; empty for the others, which are many."""
-        if key.is_other:
+        if key.is_other or (dimension == self.split and not key.value):
+            # Both have no workload: `none` asks for them together.
             return ""
         if key.value is None:
             return NONE
@@ -70,7 +74,8 @@ def names_of(answer: CubeAnswer) -> CubeNames:
     for place, name in enumerate(answer.question.group_by):
         keys = {row.keys[place].value for row in answer.rows} - {None}
         found[name] = _texts_of(name, keys)
-    return CubeNames(found, answer.others, dimensions())
+    split = "workload" if answer.question.splits_workload else ""
+    return CubeNames(found, answer.others, dimensions(), split)
 
 
 def keys_named(dimension: str, texts: Sequence[str], viewer: Viewer) -> frozenset[Key]:

@@ -8,7 +8,7 @@ from apps.economics.refusal import Refusal
 from apps.ledger.queries.calendar import next_month
 from apps.ledger.queries.costs import Basis, CostFilter
 from apps.ledger.queries.cube.dimensions import dimensions
-from apps.ledger.queries.cube.sources import FINE, SOURCES, TAG, Source, name_of
+from apps.ledger.queries.cube.sources import FINE, NO_WORKLOAD_DAYS, SOURCES, TAG, Source, name_of
 from apps.ledger.queries.loading import Loading
 from apps.ledger.queries.windows import Window
 
@@ -21,7 +21,9 @@ class CubeQuestion:
     """Which costs, by what they are grouped, and which other period they are held against.
 
     `filters` has the keys of each dimension that are asked for; None among them is what has none.
-    `team_ids` None: everybody's; else only these teams', whatever is asked. `part` leaves
+    `team_ids` None: everybody's; else only these teams', whatever is asked. With `tells_no_workload`,
+    and as far as tags are not asked for, jobs of no workload have a key of their own beside what no
+    job held. `part` leaves
     only what has this dimension of a table of parts: `job`, what a job held. What is not
     `is_bounded` is answered for windows of any length, from the smallest table that can.
     """
@@ -35,7 +37,13 @@ class CubeQuestion:
     against: Window | None = None
     week_starts_on: int = 1
     part: str = ""
+    tells_no_workload: bool = False
     is_bounded: bool = True
+
+    @property
+    def splits_workload(self) -> bool:
+        """Whether jobs of no workload are told apart from what no job held."""
+        return self.tells_no_workload and NO_WORKLOAD_DAYS.has(self.names)
 
     def by(self, *group_by: str) -> "CubeQuestion":
         """The same costs, grouped by these."""

@@ -87,9 +87,10 @@ def read_question(
     spans = read("compare", lambda text: _spans(text, window, calendar))
     asked = [each.name for each in dimensions().values() if each.is_filter and each.name in texts]
     narrowed = {name: read(name, keys(name)) for name in asked}
+    groups = read("group_by", _groups)
     question = CubeQuestion(
         window=spans[0],
-        group_by=read("group_by", _groups),
+        group_by=groups,
         filters={name: keys for name, keys in narrowed.items() if name in texts},
         basis=read("basis", _basis),
         loading=read("cost", _loading),
@@ -97,6 +98,7 @@ def read_question(
         against=spans[1],
         week_starts_on=organisation.week_starts_on,
         is_bounded=filters is None,
+        tells_no_workload=filters is None and "workload" in groups,
     )
     return _answerable(CostQuestion(question, {**defaults, **texts}, defaults, problems))
 

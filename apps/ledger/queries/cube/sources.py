@@ -33,6 +33,7 @@ class Source:
     of: str = ""
     is_part: bool = False
     joins: Mapping[str, LiteralString] = field(default_factory=dict)
+    where: LiteralString = ""
 
     def has(self, dimensions: frozenset[str]) -> bool:
         """Whether it tells all of these apart, and is for them."""
@@ -67,7 +68,7 @@ KIND: dict[str, LiteralString] = {"kind": "day.kind"}
 STATUS: dict[str, LiteralString] = {
     "status": "day.status",
     "flags": "day.flags",
-    "unit": "day.unit",
+    "unit": "nullif(day.unit, '')",
 }
 """Of these only status is asked for by people: flags and units are for pages that say them aloud."""
 KEPT_OF_POOLS: dict[str, LiteralString] = {
@@ -127,6 +128,12 @@ JOB_DAYS = Source(
 
 HELD_DAYS = replace(JOB_DAYS, columns={**JOB_DAYS.columns, "held": "1::int8"}, of="held")
 """The same, for whether a job held it at all: `held` is 1, and null beyond them."""
+
+NO_WORKLOAD = 0
+"""Stands for the jobs whose workload no rule names: not for time that no job held."""
+NO_WORKLOAD_DAYS = replace(
+    USER_DAYS, of="", columns={**TIMES, **CELLS}, where="day.is_of_job AND day.workload_id IS NULL"
+)
 
 SOURCES: list[Source] = [*(TEAM_DAYS, MONTHS, DAYS, USER_DAYS, NODE_DAYS, JOB_DAYS, HELD_DAYS)]
 """The smallest first: a question is answered by the first that can."""

@@ -151,7 +151,8 @@ def _is_nothing(row: CubeRow) -> bool:
 
 
 def _is_of_part(question: CubeQuestion) -> bool:
-    return any(source_of(question, window).is_part for window in question.periods)
+    is_part = any(source_of(question, window).is_part for window in question.periods)
+    return is_part or question.splits_workload
 
 
 def _order(row: CubeRow) -> tuple[Any, ...]:

@@ -27,7 +27,7 @@ from apps.ledger.api.commitment_figures import (
 )
 from apps.ledger.api.commitments import CommitmentEnd, Commitments, CommitmentView
 from apps.ledger.api.explore import ExploreCosts
-from apps.ledger.api.exports import Export, ExportFile, Exports
+from apps.ledger.api.exports import ExportDetail, ExportFile, Exports
 from apps.ledger.api.lines import CostLines
 from apps.ledger.api.search import Search
 from apps.ledger.api.unowned import Unowned
@@ -88,7 +88,7 @@ urlpatterns = [
     path("costs/explore", ExploreCosts.as_view(), name="explore-costs"),
     path("costs/lines", CostLines.as_view(), name="cost-lines"),
     path("exports", Exports.as_view(), name="rest-exports"),
-    path("exports/<int:export_id>", Export.as_view(), name="rest-export"),
+    path("exports/<int:export_id>", ExportDetail.as_view(), name="rest-export"),
     path("exports/<int:export_id>/file", ExportFile.as_view(), name="rest-export-file"),
     path("search", Search.as_view(), name="search-all"),
     path("unowned", Unowned.as_view(), name="unowned"),

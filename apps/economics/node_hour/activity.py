@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from apps.economics.node_hour.facts import UsageFact
 from apps.economics.node_hour.holding import Holder
-from apps.economics.node_hour.names import Names
+from apps.economics.node_hour.names import HolderNames
 from apps.economics.node_hour.readings import Columns, Readings, ReadingSpan, Shown
 from apps.economics.split import largest_remainder
 
@@ -69,7 +69,7 @@ class _Picture(NamedTuple):
 
 
 def activity_of(
-    holders: Sequence[Holder], readings: Readings, span: ReadingSpan, names: Names
+    holders: Sequence[Holder], readings: Readings, span: ReadingSpan, names: HolderNames
 ) -> Activity:
     """Sum what every moment of the span says.
 
@@ -92,7 +92,7 @@ def activity_of(
 
 
 def _owned_processes(
-    holders: Sequence[Holder], readings: Readings, span: ReadingSpan, names: Names
+    holders: Sequence[Holder], readings: Readings, span: ReadingSpan, names: HolderNames
 ) -> list[Process]:
     """Rows that show anything in the span; a key that is no holder's is an outsider's."""
     return [
@@ -102,7 +102,9 @@ def _owned_processes(
     ]
 
 
-def _key_owner(holders: Sequence[Holder], holder_id: int, span: ReadingSpan, names: Names) -> int:
+def _key_owner(
+    holders: Sequence[Holder], holder_id: int, span: ReadingSpan, names: HolderNames
+) -> int:
     """The holder whose key it is now, else the first whose key it ever is in the hour."""
     mine = [index for index, holder in enumerate(holders) if names.is_of(holder_id, holder.job_id)]
     if len(mine) > 1:

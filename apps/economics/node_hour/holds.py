@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from apps.economics.node_hour.facts import MINUTE_MS, ClaimFact, DeviceOfHour, UsageFact
-from apps.economics.node_hour.names import Names
+from apps.economics.node_hour.names import HolderNames
 from apps.economics.states import Flag
 
 ONE = Fraction(1)
@@ -39,7 +39,7 @@ class HoldingNode(NamedTuple):
     devices: Mapping[int, DeviceOfHour]
     slices: Mapping[int, Sequence[DeviceOfHour]]
     usage: Mapping[int, Sequence[UsageFact]]
-    names: Names
+    names: HolderNames
 
     def alive(self, start_ms: int, end_ms: int) -> list[int]:
         """Devices that can be held all through a span; a GPU cut into slices cannot."""

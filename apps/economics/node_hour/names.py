@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from apps.economics.node_hour.facts import MINUTE_MS, KeyFact
 
 
-class Names:
+class HolderNames:
     """Keys to jobs. A key may pass from one job to the next: a requeued attempt keeps its id."""
 
     __slots__ = ("_facts", "_jobs")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from apps.economics.node_hour.facts import MINUTE_MS, UsageFact
 from apps.economics.node_hour.holds import Hold
-from apps.economics.node_hour.names import Names
+from apps.economics.node_hour.names import HolderNames
 
 QUARTER_MS = 250
 DEVICE_ROW = 0
@@ -58,7 +58,7 @@ class Readings:
     __slots__ = ("_cut", "_names", "_placed", "device", "processes")
 
     def __init__(
-        self, rows: Sequence[UsageFact], spans: Sequence[ReadingSpan], names: Names
+        self, rows: Sequence[UsageFact], spans: Sequence[ReadingSpan], names: HolderNames
     ) -> None:
         """Tell the device's own reading from its processes' and find the minutes that are cut."""
         self._names = names

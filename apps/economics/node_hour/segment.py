@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from apps.economics.node_hour.activity import OUTSIDER, activity_of
 from apps.economics.node_hour.holding import Holder, shares_of
-from apps.economics.node_hour.names import Names
+from apps.economics.node_hour.names import HolderNames
 from apps.economics.node_hour.readings import Readings, ReadingSpan
 from apps.economics.states import Evidence, Flag, State
 
@@ -34,7 +34,7 @@ class Segment:
 
     __slots__ = ("_activity", "_names", "length_ms", "shares", "span")
 
-    def __init__(self, span: ReadingSpan, readings: Readings, names: Names) -> None:
+    def __init__(self, span: ReadingSpan, readings: Readings, names: HolderNames) -> None:
         """Work out who did what."""
         self.span = span
         self.length_ms = span.end_ms - span.start_ms

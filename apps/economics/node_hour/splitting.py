@@ -22,7 +22,7 @@ from apps.economics.node_hour.facts import (
 )
 from apps.economics.node_hour.gpu import Foreign, GpuHour, add_gpu
 from apps.economics.node_hour.holds import Era, HoldingNode, flags_of, holds_by_device
-from apps.economics.node_hour.names import Names
+from apps.economics.node_hour.names import HolderNames
 from apps.economics.states import Flag
 
 
@@ -172,7 +172,9 @@ def _holding_node(
     for row in facts.usage:
         usage[row.device_id].append(row)
     devices = {device.device_id: device for device in (*gpus, *slices)}
-    return HoldingNode(_known_eras(gpus, lived), devices, by_parent, usage, Names(facts.keys)), gpus
+    return HoldingNode(
+        _known_eras(gpus, lived), devices, by_parent, usage, HolderNames(facts.keys)
+    ), gpus
 
 
 def _known_eras(gpus: Iterable[DeviceOfHour], lived: tuple[int, int]) -> list[Era]:

@@ -45,7 +45,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenExport:
     """What a file came to."""
 
     rows: int
@@ -137,7 +137,7 @@ def tell_rows(*, turn: Turn, rows: int, at: datetime) -> bool:
 
 @logged_change(count=answered)
 @transaction.atomic
-def end_export(*, turn: Turn, written: Written, at: datetime) -> bool:
+def end_export(*, turn: Turn, written: WrittenExport, at: datetime) -> bool:
     """The file is whole and kept for a week; False: nobody wants it of this caller any more.
 
     The row stays locked until the caller's transaction ends, for the file to be put in its place.

@@ -15,7 +15,7 @@ Weights = Mapping[int, int]
 Shares = list[tuple[Bearer, Amounts]]
 
 
-class Sharing:
+class HourSharing:
     """The bearers of one hour, and their weights by each method, worked out once."""
 
     def __init__(self, hour: datetime, bearers: Sequence[Bearer]) -> None:

@@ -31,7 +31,7 @@ from apps.marks.queries import Pass, marks_of_hour
 
 
 @dataclass(frozen=True, slots=True)
-class Hour:
+class SplitHour:
     """The hour and where it is posted."""
 
     starts_at: datetime
@@ -64,7 +64,7 @@ def split_hour(*, hour: datetime, at: datetime) -> Outcome:
     passes for the rest.
     """
     zone = accounts.organisation().zone
-    this = Hour(hour, posting_month(hour, zone), zone, at)
+    this = SplitHour(hour, posting_month(hour, zone), zone, at)
     ensure_month(month=this.month)
     with _collector_at_rest(), transaction.atomic():
         kept = kept_closed(this.month)
@@ -131,7 +131,7 @@ def _settled_for_good(
 
 
 def _split_anew(
-    this: Hour, due: Sequence[NodeHour], held: Mapping[int, HeldSettlement]
+    this: SplitHour, due: Sequence[NodeHour], held: Mapping[int, HeldSettlement]
 ) -> list[Settled]:
     latest = latest_versions(this.starts_at, [each.node_id for each in due])
     settled = []
@@ -158,7 +158,7 @@ def _settled_reason(node_hour: NodeHour, before: HeldSettlement | None) -> str:
     return "changed: " + ", ".join(changed_kinds(before.digest, node_hour.digest))
 
 
-def _end_settlements(this: Hour, gone: Sequence[HeldSettlement]) -> set[int]:
+def _end_settlements(this: SplitHour, gone: Sequence[HeldSettlement]) -> set[int]:
     """End the settlements of node-hours no longer charged; the pools that lost lines."""
     if not gone:
         return set()
@@ -169,7 +169,7 @@ def _end_settlements(this: Hour, gone: Sequence[HeldSettlement]) -> set[int]:
     return lost
 
 
-def _drop_lines(this: Hour, settlement_ids: Sequence[int]) -> set[int]:
+def _drop_lines(this: SplitHour, settlement_ids: Sequence[int]) -> set[int]:
     lost = rows(
         "DELETE FROM ledger_line WHERE posting_month = %(month)s AND settlement_id = ANY(%(ids)s)"
         " RETURNING pool_id",
@@ -178,7 +178,7 @@ def _drop_lines(this: Hour, settlement_ids: Sequence[int]) -> set[int]:
     return {pool_id for (pool_id,) in lost}
 
 
-def _supersede_old(this: Hour, settlement_ids: Sequence[int]) -> None:
+def _supersede_old(this: SplitHour, settlement_ids: Sequence[int]) -> None:
     run(
         "UPDATE ledger_settlement SET superseded_at = %(at)s WHERE id = ANY(%(ids)s)",
         {"at": this.at, "ids": list(settlement_ids)},
@@ -192,7 +192,7 @@ def _make_final(provisional: Iterable[HeldSettlement]) -> None:
     )
 
 
-def _write_settled(this: Hour, settled: Sequence[Settled]) -> int:
+def _write_settled(this: SplitHour, settled: Sequence[Settled]) -> int:
     """Store settlements and lines; how many lines."""
     if not settled:
         return 0
@@ -215,7 +215,7 @@ def _write_settled(this: Hour, settled: Sequence[Settled]) -> int:
     return len(lines)
 
 
-def _settled_columns(this: Hour, settled: Sequence[Settled]) -> dict[str, object]:
+def _settled_columns(this: SplitHour, settled: Sequence[Settled]) -> dict[str, object]:
     return {
         "hour": this.starts_at,
         "at": this.at,
@@ -235,7 +235,7 @@ def _known_cost(settled: Settled) -> int | None:
     return sum_of_known(line.effective_micros for line in settled.split.lines)
 
 
-def _line_rows(this: Hour, settled: Settled, ids: Mapping[int, int]) -> Iterable[Row]:
+def _line_rows(this: SplitHour, settled: Settled, ids: Mapping[int, int]) -> Iterable[Row]:
     node_hour = settled.node_hour
     settlement_id = ids[node_hour.node_id]
     billed = _billed_lines(settled)
@@ -285,7 +285,7 @@ def _line_owner(node_hour: NodeHour, job_id: int | None) -> Owner:
     return node_hour.nobody if job_id is None else node_hour.owners[job_id]
 
 
-def _next_marks(this: Hour, touched: Sequence[NodeHour], pools: set[int]) -> list[Mark]:
+def _next_marks(this: SplitHour, touched: Sequence[NodeHour], pools: set[int]) -> list[Mark]:
     if not touched and not pools:
         return []
     day = first_hour(local_day(this.starts_at, this.zone), this.zone)

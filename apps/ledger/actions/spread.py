@@ -15,7 +15,7 @@ from apps.ledger.actions.charge.values import NOT_STATED
 from apps.ledger.actions.closed import kept_closed
 from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
 from apps.ledger.actions.partitions import ensure_month
-from apps.ledger.actions.sharing import Sharing
+from apps.ledger.actions.sharing import HourSharing
 from apps.ledger.queries.calendar import local_day, posting_month
 from apps.ledger.queries.spreading import (
     SPREAD,
@@ -68,7 +68,7 @@ def spread_hour(*, hour: datetime) -> Outcome:
 
 def _shared_lines(hour: datetime, bearers: Sequence[Bearer]) -> Iterable[SpreadLine]:
     """The lines of shared charges; each charge says by what it was really spread."""
-    sharing = Sharing(hour, bearers)
+    sharing = HourSharing(hour, bearers)
     for charge in shared_charges_of_hour(hour, hour + HOUR):
         shares, said = sharing.shares(charge)
         if charge.reason == NOT_STATED:

@@ -20,7 +20,7 @@ from apps.ledger.actions.vendor_costs import take_vendor_costs
 from apps.ledger.api import api_spend_examples as examples
 from apps.ledger.api.bought import AMOUNT, CODE, LONGEST_AMOUNT, Pattern
 from apps.ledger.api.commitments import BuysAhead
-from apps.ledger.queries.api_spend import GROUPS, Compared, Spend, SpendAsked, compared, spend
+from apps.ledger.queries.api_spend import GROUPS, Spend, SpendAsked, VendorDay, compared, spend
 from apps.ledger.rest.parameters import window_asked
 from apps.pricing.actions.api_prices import UNITS, NewApiPrice
 from apps.pricing.queries.api_prices import api_price, api_prices
@@ -321,7 +321,7 @@ def _told_spend(found: Spend, key: dict[str, Any], currency: str) -> dict[str, A
     )
 
 
-def _told_compared(row: Compared, currency: str) -> dict[str, Any]:
+def _told_compared(row: VendorDay, currency: str) -> dict[str, Any]:
     return told_as(
         ComparedOut,
         {

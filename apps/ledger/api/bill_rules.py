@@ -17,7 +17,7 @@ from apps.ledger.actions.bill_rules import add_bill_rule, check_bill_rule, end_b
 from apps.ledger.api import rule_examples as examples
 from apps.ledger.queries.bills.rules import (
     BillRuleRow,
-    Place,
+    RowDestination,
     RuleMove,
     bill_rule,
     bill_rule_page,
@@ -262,5 +262,5 @@ def _told_moves(moves: list[RuleMove]) -> Response:
     return Response(told_as(BillMovesOut, told))
 
 
-def _told_place(place: Place) -> dict[str, Any]:
-    return {name: getattr(place, name) for name in Place.__slots__}
+def _told_place(place: RowDestination) -> dict[str, Any]:
+    return {name: getattr(place, name) for name in RowDestination.__slots__}

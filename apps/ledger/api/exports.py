@@ -46,7 +46,7 @@ FORMS = ("csv", "parquet")
 STATES = ("queued", "making", "done", "failed", "cancelled")
 
 
-class Names(serializers.ListField):
+class NameList(serializers.ListField):
     """Names; an empty list asks for nothing in particular."""
 
     child = Text()
@@ -61,10 +61,10 @@ class ExportIn(Strict):
     what = serializers.ChoiceField(choices=WHATS)
     form = serializers.ChoiceField(choices=FORMS, required=False, default="csv")
     window = Text(help_text="lastmonth, 2026-07, start/end and so on, as for costs")
-    team = Names(required=False, default=list, max_length=100)
-    workload = Names(required=False, default=list, max_length=100)
-    pool = Names(required=False, default=list, max_length=100)
-    state = Names(required=False, default=list, max_length=10)
+    team = NameList(required=False, default=list, max_length=100)
+    workload = NameList(required=False, default=list, max_length=100)
+    pool = NameList(required=False, default=list, max_length=100)
+    state = NameList(required=False, default=list, max_length=10)
     tags = serializers.DictField(child=Text(), required=False, default=dict)
     job_id = IdInBody(required=False, allow_null=True, default=None)
 
@@ -181,7 +181,7 @@ class Exports(ExportView):
         return Response(self.told(self.seen(export_id)), status=201)
 
 
-class Export(ExportView):
+class ExportDetail(ExportView):
     """One export."""
 
     @extend_schema(operation_id="export", responses=ExportOut, examples=[examples.EXPORT])

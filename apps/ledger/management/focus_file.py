@@ -111,10 +111,10 @@ def _open_table(path: Path, name: str, columns: Sequence[FocusColumn]) -> Iterat
         # No time and no name in it: the same rows are the same bytes.
         zipped = gzip.GzipFile("", "wb", 6, fileobj=out, mtime=0) if name.endswith(".gz") else None
         with io.TextIOWrapper(cast(IO[bytes], zipped or out), "utf-8", newline="") as text:
-            yield _Csv(text, columns)
+            yield _FocusCsv(text, columns)
 
 
-class _Csv:
+class _FocusCsv:
     def __init__(self, text: IO[str], columns: Sequence[FocusColumn]) -> None:
         self._columns = columns
         self._out = csv.writer(text, lineterminator="\n")
@@ -157,7 +157,7 @@ def _parquet_table(path: Path, columns: Sequence[FocusColumn]) -> Iterator[_Tabl
     )
     writer: Any = parquet.ParquetWriter(path, schema)  # type: ignore[no-untyped-call]
     with writer:
-        yield _Parquet(pa, writer, schema, columns)
+        yield _FocusParquet(pa, writer, schema, columns)
 
 
 def _arrow_type(pa: Any, column: FocusColumn) -> Any:
@@ -167,7 +167,7 @@ def _arrow_type(pa: Any, column: FocusColumn) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class _Parquet:
+class _FocusParquet:
     pa: Any
     writer: Any
     schema: Any

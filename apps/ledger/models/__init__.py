@@ -16,9 +16,9 @@ from apps.ledger.models.calls import ApiCost, ApiHour, ApiItem, VendorCost
 from apps.ledger.models.charges import (
     Charge,
     ChargeKind,
+    ChargePart,
     ChargePiece,
     Line,
-    Part,
     Settlement,
     Status,
 )

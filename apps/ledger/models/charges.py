@@ -28,7 +28,7 @@ class Status(models.TextChoices):
     RESTATED = "restated"
 
 
-class Part(models.IntegerChoices):
+class ChargePart(models.IntegerChoices):
     """Which part of a node-hour a charge is: each of its bases is known throughout, or unknown.
 
     What commitments cover is a part of its own, and so is what does not ride on the GPUs. What
@@ -67,7 +67,7 @@ class Charge(models.Model):
     billed_charge_id = models.BigIntegerField(null=True)
     commitment_id = models.BigIntegerField(null=True)
     api_item_id = models.BigIntegerField(null=True)
-    part = models.SmallIntegerField(choices=Part.choices, default=Part.PRICED)
+    part = models.SmallIntegerField(choices=ChargePart.choices, default=ChargePart.PRICED)
     hour = models.DateTimeField()
     through = models.DateTimeField()
     posting_month = models.DateField()

@@ -83,7 +83,7 @@ class Unpriced:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class VendorDay:
     """A vendor's day of UTC: what its calls come to, and what the vendor says; None: not known."""
 
     vendor: str
@@ -120,9 +120,9 @@ def unpriced_calls(asked: SpendAsked) -> list[Unpriced]:
     return [Unpriced(*row) for row in rows(UNPRICED, _spend_params(asked))]
 
 
-def compared(asked: SpendAsked) -> list[Compared]:
+def compared(asked: SpendAsked) -> list[VendorDay]:
     """Each vendor's days that its own report tells of, beside what its calls come to."""
-    return [Compared(*row) for row in rows(COMPARED, _spend_params(asked))]
+    return [VendorDay(*row) for row in rows(COMPARED, _spend_params(asked))]
 
 
 def vendors_called() -> list[str]:

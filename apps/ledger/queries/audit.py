@@ -44,7 +44,7 @@ DIGEST = "the lines of a closed month are those it was closed with"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AuditPlace:
     """Somewhere it does not add up: what was expected of which charge, node, hour and basis.
 
     A sum is a whole number; of anything else (a month, a settlement) it is the text.
@@ -78,7 +78,7 @@ class Audit:
     not_yet_swept: int
     pending_days: tuple[date, ...]
     closed_months: tuple[date, ...]
-    places: tuple[Place, ...]
+    places: tuple[AuditPlace, ...]
     failures: int
 
     @property
@@ -161,14 +161,14 @@ def audit_here(
     )
 
 
-def as_plain(place: Place) -> dict[str, object]:
+def as_plain(place: AuditPlace) -> dict[str, object]:
     """A place as JSON has it."""
     return asdict(place)
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    places: Sequence[Place]
+    places: Sequence[AuditPlace]
     count: int
     total: int
 
@@ -182,7 +182,7 @@ def _find_places(span: Span, check: Check) -> _Found:
         cursor.execute(check.query.text, span)
         found = cursor.fetchall()
     places = [
-        Place(
+        AuditPlace(
             check=check.name,
             charge=charge,
             node=node,
@@ -197,7 +197,7 @@ def _find_places(span: Span, check: Check) -> _Found:
     return _Found(places, int(found[0][-2]), int(found[0][-1])) if found else _Found((), 0, 0)
 
 
-def _moved_closes(span: Span) -> tuple[tuple[date, ...], tuple[Place, ...]]:
+def _moved_closes(span: Span) -> tuple[tuple[date, ...], tuple[AuditPlace, ...]]:
     """The closed months, and those whose lines are not those that they were closed with."""
     with connection.cursor() as cursor:
         cursor.execute(CLOSES, span)
@@ -208,7 +208,9 @@ def _moved_closes(span: Span) -> tuple[tuple[date, ...], tuple[Place, ...]]:
         if (found, count, versions) != (digest, lines, version):
             about = f"close {version}, digest {digest[:12]}, now {found[:12]}"
             moved.append(
-                Place(DIGEST, None, about, _iso_text(month), "lines", lines, count, count - lines)
+                AuditPlace(
+                    DIGEST, None, about, _iso_text(month), "lines", lines, count, count - lines
+                )
             )
     return tuple(month for _, month, *_ in closes), tuple(moved)
 

@@ -15,7 +15,7 @@ from apps.economics.commitments import CommitmentOfHour, capacity_per_ms
 from apps.economics.hours import HOUR, hour_of
 from apps.economics.money import sum_or_unknown
 from apps.fleet import queries as fleet
-from apps.ledger.models import Part
+from apps.ledger.models import ChargePart
 from apps.ledger.queries.calendar import HourSpan, posting_month
 from apps.ledger.queries.closes.months import closed_spans
 from apps.ledger.queries.commitments import OFFERED, commitment_use, use_of
@@ -113,7 +113,7 @@ def _would_cover(
 ) -> tuple[int, int | None]:
     """The capacity that would be used, and what that use costs as it stands."""
     pools = fleet.pools()
-    asked = {"starts_at": starts_at, "ends_at": ends_at, "host": int(Part.HOST)}
+    asked = {"starts_at": starts_at, "ends_at": ends_at, "host": int(ChargePart.HOST)}
     used, on_demand, is_known = 0, Fraction(0), True
     for hour, found in groupby(rows(UNCOVERED, asked), key=itemgetter(0)):
         if _is_closed(hour, closed):

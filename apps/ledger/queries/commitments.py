@@ -12,7 +12,7 @@ from apps.economics import commitments as economics
 from apps.economics.hours import HOUR, HOUR_MS, MILLISECOND
 from apps.economics.money import sum_or_unknown
 from apps.fleet import queries as fleet
-from apps.ledger.models import Part
+from apps.ledger.models import ChargePart
 from apps.ledger.queries.commitments_of_hour import bought_as
 from apps.ledger.queries.tables import rows
 from apps.pricing.queries.commitments import CommitmentFact, commitments_in
@@ -215,7 +215,7 @@ def commitment_use(cuts: Sequence[datetime], at: datetime) -> Use:
             "cuts": spans,
             "starts_at": starts_at,
             "ends_at": ends_at,
-            "host": int(Part.HOST),
+            "host": int(ChargePart.HOST),
         }
         times = {place + 1: bisect_right(cuts, start) - 1 for place, start in enumerate(spans)}
         _add_used(sums, held, times, spans, asked)

@@ -49,7 +49,7 @@ ORDER BY this.hour
 
 
 @dataclass(frozen=True, slots=True)
-class HeldCommitment:
+class CommitmentInForce:
     """A commitment in an hour: what it may cover, and whose its unused part is (None: Platform's).
 
     `is_unconverted`: no rate of exchange is known for its currency, so its cost is not either.
@@ -65,7 +65,7 @@ class HeldCommitment:
     is_unconverted: bool
 
 
-def commitments_of_hour(hour: datetime, through: datetime) -> list[HeldCommitment]:
+def commitments_of_hour(hour: datetime, through: datetime) -> list[CommitmentInForce]:
     """Those that hold in `[hour, through)`, by id."""
     found = commitments_in(hour, through) if through > hour else []
     if not found:
@@ -79,7 +79,7 @@ def commitments_of_hour(hour: datetime, through: datetime) -> list[HeldCommitmen
     return [_held_commitment(each, exchanges[each.currency], hour, through) for each in found]
 
 
-def told_by_bills(hour: datetime, held: Iterable[HeldCommitment]) -> set[int]:
+def told_by_bills(hour: datetime, held: Iterable[CommitmentInForce]) -> set[int]:
     """Those of which a reconciled bill tells in this hour, by id."""
     ids = {each.external_id: each.id for each in held if each.external_id}
     if not ids:
@@ -119,10 +119,10 @@ def bought_as(
 
 def _held_commitment(
     fact: CommitmentFact, rate: Exchange | None, hour: datetime, through: datetime
-) -> HeldCommitment:
+) -> CommitmentInForce:
     starts_ms = milliseconds_into(hour, max(hour, fact.starts_at))
     lasts_ms = milliseconds_into(hour, min(through, fact.ends_at)) - starts_ms
-    return HeldCommitment(
+    return CommitmentInForce(
         id=fact.id,
         name=fact.name,
         applied=bought_as(

@@ -13,7 +13,7 @@ from apps.economics.focus.making import (
     PartFacts,
 )
 from apps.economics.focus.names import spellings
-from apps.ledger.models import Part
+from apps.ledger.models import ChargePart
 from apps.ledger.queries.calendar import month_span
 from apps.ledger.queries.tables import Row, rows
 
@@ -111,7 +111,7 @@ def charges_of_month(month: date) -> Iterator[tuple[ChargeFacts, list[PartFacts]
     """Every charge posted in `month` with its lines; no more than an hour of them in memory."""
     for hour in hours_posted(month):
         found = rows(
-            LINES_OF_HOUR, {"month": month, "hour": hour, "committed": int(Part.COMMITTED)}
+            LINES_OF_HOUR, {"month": month, "hour": hour, "committed": int(ChargePart.COMMITTED)}
         )
         for _, of_charge in groupby(found, key=itemgetter(0)):
             lines = list(of_charge)

@@ -11,7 +11,7 @@ from typing import LiteralString
 from apps.accounts import queries as accounts
 from apps.economics.states import Flag
 from apps.fleet import queries as fleet
-from apps.ledger.models import Part
+from apps.ledger.models import ChargePart
 from apps.ledger.queries.calendar import HourSpan
 from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.tables import rows
@@ -142,5 +142,7 @@ def _policy_spans(pool_id: int, starts_at: datetime, until: datetime) -> list[Ho
 
 def _team_sums(pool_id: int, span: HourSpan, months: list[date]) -> list[_Sum]:
     asked = {"from": span.starts_at, "to": span.ends_at, "pool": pool_id, "months": months}
-    found = rows(LINES, asked | {"host": int(Part.HOST), "shared_idle": int(Flag.SHARED_IDLE)})
+    found = rows(
+        LINES, asked | {"host": int(ChargePart.HOST), "shared_idle": int(Flag.SHARED_IDLE)}
+    )
     return [_Sum(span, *row) for row in found]

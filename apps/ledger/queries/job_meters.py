@@ -12,16 +12,16 @@ JobHour = tuple[int, int | None, datetime]
 
 
 @dataclass(frozen=True, slots=True)
-class Metered:
+class JobMeterSums:
     """Joules, and the seconds in which tensor cores worked and were watched; None: nothing told."""
 
     energy_joules: float | None
     tensor_seconds: float | None
     tensor_observed_seconds: float | None
 
-    def part(self, of: int, whole: int) -> "Metered":
+    def part(self, of: int, whole: int) -> "JobMeterSums":
         """The share `of` ÷ `whole` of it."""
-        return Metered(
+        return JobMeterSums(
             *(
                 None if told is None else told * of / whole
                 for told in (self.energy_joules, self.tensor_seconds, self.tensor_observed_seconds)
@@ -31,7 +31,7 @@ class Metered:
 
 def job_meters(
     job_ids: Sequence[int], starts_at: datetime, ends_at: datetime
-) -> dict[JobHour, Metered]:
+) -> dict[JobHour, JobMeterSums]:
     """Of the hours in `[starts_at, ends_at)` by job, pool and hour; none: no meter told anything.
 
     A GPU's hour is divided by the part of its life in it for which the job held it; where it is not
@@ -39,7 +39,7 @@ def job_meters(
     """
     params = {"jobs": list(job_ids), "from": starts_at, "to": ends_at}
     return {
-        (job_id, pool_id, hour): Metered(*told)
+        (job_id, pool_id, hour): JobMeterSums(*told)
         for job_id, pool_id, hour, *told in rows(DRAWN, params)
     }
 

@@ -10,7 +10,7 @@ from apps.economics.hours import HOUR, HOUR_MS, hour_of
 from apps.economics.owned import JOULES_PER_KWH
 from apps.economics.owned_time import tariffs_of_hour
 from apps.fleet import queries as fleet
-from apps.ledger.models import Part
+from apps.ledger.models import ChargePart
 from apps.ledger.queries.calendar import HourSpan, month_span, posting_month
 from apps.ledger.queries.closes.months import closed_spans
 from apps.ledger.queries.tables import rows
@@ -158,7 +158,7 @@ def if_plan_entered(plan: OwnedPlanFact, at: datetime) -> OwnedWhatIf:
     every = [starts_at + k * HOUR for k in range((ends_at - starts_at) // HOUR)]
     hours = [hour for hour in every if not any(_is_in(hour, span) for span in closed)]
     ((before, unpriced),) = rows(BEFORE, {"pool": plan.pool_id, "hours": hours})
-    asked = {"pool": plan.pool_id, "hours": hours, "host": int(Part.HOST)}
+    asked = {"pool": plan.pool_id, "hours": hours, "host": int(ChargePart.HOST)}
     told: dict[datetime, int] = dict(rows(LIVED, asked))
     lived = {hour: min(Fraction(ms, HOUR_MS), Fraction(plan.nodes)) for hour, ms in told.items()}
     whole = sum(told.values())

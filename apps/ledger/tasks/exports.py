@@ -74,7 +74,7 @@ def _make_file(turn: exports.Turn, part: Path) -> None:
         part.chmod(0o600)
         hashed = Hashed(out)
         rows = _write_rows(turn, wanted, fact.form, hashed)
-    written = exports.Written(rows, hashed.size, hashed.digest.hexdigest())
+    written = exports.WrittenExport(rows, hashed.size, hashed.digest.hexdigest())
     with transaction.atomic():
         if not exports.end_export(turn=turn, written=written, at=timezone.now()):
             raise Unwanted

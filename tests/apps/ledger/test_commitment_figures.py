@@ -15,7 +15,7 @@ from django.db.models import Sum
 from apps.ledger.actions import close
 from apps.ledger.actions.bills import undo_delivery
 from apps.ledger.actions.reconcile import bills_due, reconcile_bill
-from apps.ledger.models import BilledHour, BillImport, Charge, Line, Part
+from apps.ledger.models import BilledHour, BillImport, Charge, ChargePart, Line
 from apps.ledger.queries.commitment_preview import if_ended, if_entered
 from apps.ledger.queries.commitments import Figures, commitment_use, ends_within, term_of
 from apps.marks.actions import mark_span
@@ -295,7 +295,7 @@ def test_owned_hardware_is_no_use_that_a_commitment_could_cover() -> None:
     one = scene.make_commitment()
     settle()
     assert figures(one).coverage == Fraction(1, 2)
-    Charge.objects.filter(kind="node_hour", part=Part.PRICED).update(owned_plan_id=1)
+    Charge.objects.filter(kind="node_hour", part=ChargePart.PRICED).update(owned_plan_id=1)
     assert figures(one).coverage == 1
     assert if_entered(entered(), TEN + HOUR).used == 0
 
@@ -450,7 +450,7 @@ def test_what_does_not_ride_on_gpus_is_covered_money_and_no_time_of_its_own() ->
     one = scene.make_commitment(units=2, hourly=Decimal(70))
     set_gpu_share(pool_id=pool_id, gpu_share=Decimal("0.8"), starts_at=TEN, note="", at=scene.LATER)
     settle()
-    assert Charge.objects.filter(part=Part.HOST).count() == 1
+    assert Charge.objects.filter(part=ChargePart.HOST).count() == 1
     found = figures(one)
     assert (found.coverage, found.utilisation) == (1, Fraction(1, 2))
     assert (found.on_demand, found.covered_cost) == (98_320_000, 35_000_000)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from apps.accounts import queries as accounts
 from apps.fleet import actions as fleet
 from apps.ledger.actions import close
-from apps.ledger.models import Charge, ChargePiece, Line, Part
+from apps.ledger.models import Charge, ChargePart, ChargePiece, Line
 from apps.marks.actions import mark_span
 from apps.marks.queries import Pass
 from apps.pricing.models import Commitment
@@ -54,8 +54,8 @@ def test_a_reservation_covers_a_node_at_its_own_price_and_the_other_pays_the_rat
     commitment_id = scene.make_commitment()
     settle()
     assert charges(kind="node_hour") == [
-        (Part.COMMITTED, LIST, LIST, 40_000_000),
-        (Part.PRICED, LIST, LIST, LIST),
+        (ChargePart.COMMITTED, LIST, LIST, 40_000_000),
+        (ChargePart.PRICED, LIST, LIST, LIST),
     ]
     piece = ChargePiece.objects.get(charge__node_id=first)
     assert (piece.commitment_id, piece.start_ms, piece.end_ms) == (commitment_id, 0, 3_600_000)
@@ -99,8 +99,8 @@ def test_a_node_covered_in_part_of_its_hour_is_charged_in_two_parts_that_make_it
     settle()
     # Twelve GPU-hours: eight of the first node and four of the second's half an hour.
     assert charges(kind="node_hour") == [
-        (Part.COMMITTED, LIST, LIST, 32_000_000),
-        (Part.COMMITTED, LIST // 2, LIST // 2, 16_000_000),
+        (ChargePart.COMMITTED, LIST, LIST, 32_000_000),
+        (ChargePart.COMMITTED, LIST // 2, LIST // 2, 16_000_000),
     ]
     scene.make_commitment(units=1, unit="gpu", hourly=Decimal(1), name="one more")
     Commitment.objects.filter(units=12).update(units=9)
@@ -109,9 +109,9 @@ def test_a_node_covered_in_part_of_its_hour_is_charged_in_two_parts_that_make_it
     told = list(spans.values_list("start_ms", "end_ms", "charge__part"))
     # One GPU-hour of each is left for eight GPUs: 7.5 minutes, one after the other.
     assert told == [
-        (1_800_000, 2_250_000, Part.COMMITTED),
-        (2_250_000, 2_700_000, Part.COMMITTED),
-        (2_700_000, 3_600_000, Part.PRICED),
+        (1_800_000, 2_250_000, ChargePart.COMMITTED),
+        (2_250_000, 2_700_000, ChargePart.COMMITTED),
+        (2_700_000, 3_600_000, ChargePart.PRICED),
     ]
     whole = Charge.objects.filter(node__name="gpu-02").aggregate(
         listed=Sum("list_micros"), contracted=Sum("contracted_micros")
@@ -131,8 +131,8 @@ def test_a_spend_buys_at_its_own_prices() -> None:
     )
     settle()
     assert charges(kind="node_hour") == [
-        (Part.PRICED, LIST // 2, LIST // 2, LIST // 2),
-        (Part.COMMITTED, LIST // 2, LIST // 2, 25_000_000),
+        (ChargePart.PRICED, LIST // 2, LIST // 2, LIST // 2),
+        (ChargePart.COMMITTED, LIST // 2, LIST // 2, 25_000_000),
     ]
 
 
@@ -142,14 +142,14 @@ def test_a_node_without_a_price_costs_what_its_commitment_does_and_its_list_pric
     make.make_node("gpu-01", started_at=TEN, at=scene.LATER, units=8)
     scene.make_commitment()
     settle()
-    assert charges(kind="node_hour") == [(Part.COMMITTED, None, None, 40_000_000)]
+    assert charges(kind="node_hour") == [(ChargePart.COMMITTED, None, None, 40_000_000)]
 
 
 def test_a_commitment_in_money_nobody_can_convert_is_unknown_and_never_free() -> None:
     scene.make_priced_node("gpu-01")
     scene.make_commitment(currency="EUR")
     settle()
-    assert charges(kind="node_hour") == [(Part.COMMITTED, LIST, LIST, None)]
+    assert charges(kind="node_hour") == [(ChargePart.COMMITTED, LIST, LIST, None)]
     unused = Charge.objects.get(kind="commitment_unused")
     assert unused.effective_micros is None
     assert unused.reason.endswith("no rate of exchange is known for its currency")
@@ -160,8 +160,8 @@ def test_one_that_is_ended_before_its_term_covers_no_more() -> None:
     scene.make_commitment(ended_at=TEN + HOUR)
     settle(hours=2)
     assert charges(kind="node_hour") == [
-        (Part.COMMITTED, LIST, LIST, 40_000_000),
-        (Part.PRICED, LIST, LIST, LIST),
+        (ChargePart.COMMITTED, LIST, LIST, 40_000_000),
+        (ChargePart.PRICED, LIST, LIST, LIST),
     ]
     assert Charge.objects.filter(kind="commitment_unused").count() == 1
 

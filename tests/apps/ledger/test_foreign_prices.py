@@ -12,7 +12,7 @@ from apps.ledger.actions.charge.apart import shared_costs
 from apps.ledger.actions.charge.values import Hour
 from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.actions.exchanging import state_rate
-from apps.ledger.models import Charge, ChargePiece, Line, Part, Status
+from apps.ledger.models import Charge, ChargePart, ChargePiece, Line, Status
 from apps.marks.queries import Pass, hours_marked
 from apps.pricing import actions
 from apps.pricing.models import ExchangeRate
@@ -119,7 +119,7 @@ def test_what_cannot_be_converted_any_more_is_unpriced_with_its_reason_and_never
     scene.settle()
     charge = scene.charge(node_id)
     assert amounts(charge) == (None, None, None)
-    assert charge.part == Part.UNPRICED
+    assert charge.part == ChargePart.UNPRICED
     assert charge.reason == "no rate of exchange from EUR to USD is known for 2026-03 or before"
     assert {line.effective_micros for line in scene.lines()} == {None}
 

@@ -12,7 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db.models import Sum
 
-from apps.ledger.models import Charge, ChargePiece, Line, Part
+from apps.ledger.models import Charge, ChargePart, ChargePiece, Line
 from apps.ledger.queries.gpu_share import gpu_share_preview
 from apps.marks.queries import Pass, hours_marked
 from apps.pricing import actions
@@ -78,17 +78,17 @@ def assert_adds_up() -> None:
 
 def test_without_a_policy_all_of_a_price_rides_on_gpus(pool_id: int) -> None:
     settle()
-    assert parts() == {Part.PRICED: WHOLE}
+    assert parts() == {ChargePart.PRICED: WHOLE}
     assert carried() == {"Hardware": WHOLE // 2, "Research": WHOLE // 2}
 
 
 def test_what_does_not_ride_on_gpus_is_a_charge_of_the_pools_owner(pool_id: int) -> None:
     set_share(pool_id, "0.75")
     settle()
-    assert parts() == {Part.PRICED: WHOLE * 3 // 4, Part.HOST: WHOLE // 4}
+    assert parts() == {ChargePart.PRICED: WHOLE * 3 // 4, ChargePart.HOST: WHOLE // 4}
     # Half of three quarters was held; the other half, idle, and the host are the owner's.
     assert carried() == {"Hardware": WHOLE // 8 * 5, "Research": WHOLE // 8 * 3}
-    host = Charge.objects.get(part=Part.HOST)
+    host = Charge.objects.get(part=ChargePart.HOST)
     line = Line.objects.get(charge=host)
     assert (line.unit_milliseconds, line.state, line.settlement_id) == (0, None, None)
     assert (line.flags, line.evidence, line.job_id) == (0, 0, None)
@@ -99,7 +99,7 @@ def test_what_does_not_ride_on_gpus_is_a_charge_of_the_pools_owner(pool_id: int)
 def test_nothing_may_ride_on_gpus_and_their_time_is_told_all_the_same(pool_id: int) -> None:
     set_share(pool_id, "0")
     settle()
-    assert parts() == {Part.PRICED: 0, Part.HOST: WHOLE}
+    assert parts() == {ChargePart.PRICED: 0, ChargePart.HOST: WHOLE}
     assert carried() == {"Hardware": WHOLE, "Research": 0}
     assert Line.objects.aggregate(Sum("unit_milliseconds"))["unit_milliseconds__sum"] == 28_800_000
     assert_adds_up()
@@ -111,14 +111,14 @@ def test_without_an_owner_the_hosts_part_is_the_platforms() -> None:
     scene.make_priced_node(pool_id=pool_id)
     set_share(pool_id, "0.9")
     settle()
-    line = Line.objects.get(charge__part=Part.HOST)
+    line = Line.objects.get(charge__part=ChargePart.HOST)
     assert (line.team_id, line.effective_micros) == (scene.platform(), WHOLE // 10)
 
 
 def test_the_bills_amounts_are_divided_like_the_estimate(pool_id: int, tmp_path: Path) -> None:
     set_share(pool_id, "0.7")
     deliver(tmp_path, [row("80.000001")])
-    assert parts() == {Part.PRICED: 56_000_001, Part.HOST: 24_000_000}
+    assert parts() == {ChargePart.PRICED: 56_000_001, ChargePart.HOST: 24_000_000}
     told = Charge.objects.filter(hour=TEN).aggregate(
         *(Sum(basis) for basis in (*BASES, "estimated_micros"))
     )
@@ -138,7 +138,7 @@ def test_what_a_commitment_covers_is_divided_like_the_rest(pool_id: int) -> None
         "contracted_micros__sum": WHOLE,
         "effective_micros__sum": 30_000_002 + WHOLE // 4,
     }
-    host = ChargePiece.objects.filter(charge__part=Part.HOST).order_by("start_ms")
+    host = ChargePiece.objects.filter(charge__part=ChargePart.HOST).order_by("start_ms")
     assert list(host.values_list("commitment_id", flat=True)) == [commitment_id, None]
     assert_adds_up()
 
@@ -149,7 +149,7 @@ def test_a_node_hour_without_a_price_has_no_part_of_the_hosts() -> None:
     make.make_node("gpu-01", pool_id=pool_id, started_at=TEN, at=LATER, units=8)
     set_share(pool_id, "0.5")
     settle()
-    assert parts() == {Part.UNPRICED: None}
+    assert parts() == {ChargePart.UNPRICED: None}
 
 
 def test_a_policy_holds_from_its_hour_on_and_ends_the_one_before(pool_id: int) -> None:
@@ -158,8 +158,8 @@ def test_a_policy_holds_from_its_hour_on_and_ends_the_one_before(pool_id: int) -
     second = set_share(pool_id, "1", TEN + HOUR, note="back again")
     assert hours_marked(Pass.CHARGE, TEN + 2 * HOUR, 10) == [TEN + HOUR]
     settle(2)
-    assert parts(TEN) == {Part.PRICED: WHOLE * 3 // 4, Part.HOST: WHOLE // 4}
-    assert parts(TEN + HOUR) == {Part.PRICED: WHOLE}
+    assert parts(TEN) == {ChargePart.PRICED: WHOLE * 3 // 4, ChargePart.HOST: WHOLE // 4}
+    assert parts(TEN + HOUR) == {ChargePart.PRICED: WHOLE}
     told = [(each.id, each.gpu_share, each.ends_at) for each in policies_of_pool(pool_id)]
     assert told == [(second, 1, None), (first, Decimal("0.75"), TEN + HOUR)]
     assert (gpu_shares(TEN), gpu_shares(TEN + HOUR)) == ({pool_id: 750_000}, {})

@@ -8,7 +8,7 @@ from django.test import Client
 
 from apps.economics.tiers import parsed
 from apps.fleet import actions as fleet
-from apps.ledger.models import Charge, ChargePiece, LedgerDay, LedgerTeamDay, Line, Part
+from apps.ledger.models import Charge, ChargePart, ChargePiece, LedgerDay, LedgerTeamDay, Line
 from controlplane.ledger_audit import audit_here
 from tests import make
 from tests.apps.ledger import scene
@@ -58,7 +58,7 @@ def test_where_nobody_knows_the_price_on_demand_list_is_unknown_everywhere() -> 
     make_discounted("reserved", "49")
     scene.settle_all()
     assert bases("spot-01") == (None, SPOT, SPOT)
-    assert Charge.objects.get(node__name="spot-01").part == Part.WITHOUT_LIST_PRICE
+    assert Charge.objects.get(node__name="spot-01").part == ChargePart.WITHOUT_LIST_PRICE
     for rows in (Line.objects.all(), LedgerDay.objects.all()):
         unknown = rows.filter(pool__name="spot")
         assert set(unknown.values_list("list_micros", flat=True)) == {None}

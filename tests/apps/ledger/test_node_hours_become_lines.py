@@ -8,7 +8,7 @@ import pytest
 
 from apps.economics.states import Flag, State
 from apps.fleet import actions as fleet
-from apps.ledger.models import Charge, Line, Part
+from apps.ledger.models import Charge, ChargePart, Line
 from tests import make
 from tests.apps.ledger import scene
 
@@ -129,7 +129,7 @@ def test_a_node_without_a_price_has_lines_of_time_and_no_amount() -> None:
     (line,) = scene.lines()
     assert line.unit_milliseconds == 8 * HOUR_MS
     assert (line.list_micros, line.contracted_micros, line.effective_micros) == (None,) * 3
-    assert scene.charge(node_id).part == Part.UNPRICED
+    assert scene.charge(node_id).part == ChargePart.UNPRICED
 
 
 def test_a_price_that_begins_within_the_hour_leaves_the_rest_unpriced() -> None:
@@ -143,7 +143,7 @@ def test_a_price_that_begins_within_the_hour_leaves_the_rest_unpriced() -> None:
         charge.part: charge.effective_micros
         for charge in Charge.objects.filter(node_id=node_id, hour=scene.TEN)
     }
-    assert charges == {Part.PRICED: 24_580_000, Part.UNPRICED: None}
+    assert charges == {ChargePart.PRICED: 24_580_000, ChargePart.UNPRICED: None}
     times = {line.effective_micros: line.unit_milliseconds for line in scene.lines()}
     assert times == {None: 6 * HOUR_MS, 24_580_000: 2 * HOUR_MS}
 

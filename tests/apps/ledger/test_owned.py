@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from apps.economics.focus.making import rows_of
 from apps.fleet import actions as fleet
-from apps.ledger.models import Charge, ChargePiece, Line, Part
+from apps.ledger.models import Charge, ChargePart, ChargePiece, Line
 from apps.ledger.queries.focus_rows import billed_by, charges_of_month
 from apps.marks.actions import mark_span
 from apps.marks.queries import Pass, marks_of_hour
@@ -91,7 +91,11 @@ def test_a_node_hour_is_its_part_of_what_is_owed_and_its_power_by_the_plate() ->
     assert charge.marginal_micros == 1_275_000
     whole = DEPRECIATION + STAFF + 1_275_000
     assert (charge.list_micros, charge.contracted_micros, charge.effective_micros) == (whole,) * 3
-    assert (charge.billed_micros, charge.owned_plan_id, charge.part) == (None, plan_id, Part.PRICED)
+    assert (charge.billed_micros, charge.owned_plan_id, charge.part) == (
+        None,
+        plan_id,
+        ChargePart.PRICED,
+    )
     assert charge.status == "estimated"
     assert ChargePiece.objects.get().detail == (
         "rack 4: 2 owed anyway, 1.275 power: 10.2 kWh by its plate × 1.25 PUE at 0.1"
@@ -195,9 +199,13 @@ def test_more_nodes_than_were_paid_for_are_unpriced_and_never_free() -> None:
     first = make_own_node(pool_id)
     second = make_own_node(pool_id, "gpu-02")
     settle()
-    assert scene.charge(first).part == Part.PRICED
+    assert scene.charge(first).part == ChargePart.PRICED
     over = scene.charge(second)
-    assert (over.part, over.effective_micros, over.owned_plan_id) == (Part.UNPRICED, None, None)
+    assert (over.part, over.effective_micros, over.owned_plan_id) == (
+        ChargePart.UNPRICED,
+        None,
+        None,
+    )
     piece = ChargePiece.objects.get(charge=over)
     assert piece.detail == "rack 4 paid for 1 nodes, and more of its pool lived"
 
@@ -214,8 +222,8 @@ def test_a_node_that_takes_anothers_place_within_the_hour_is_paid_for_from_then(
     settle()
     told = Charge.objects.filter(node=second).order_by("part")
     assert list(told.values_list("part", "effective_micros", "marginal_micros")) == [
-        (Part.PRICED, 1_500_000 + 765_000, 765_000),
-        (Part.UNPRICED, None, None),
+        (ChargePart.PRICED, 1_500_000 + 765_000, 765_000),
+        (ChargePart.UNPRICED, None, None),
     ]
     assert scene.charge(first).effective_micros == 500_000 + 255_000
 
@@ -271,7 +279,7 @@ def test_hours_before_the_first_node_and_after_the_end_are_not_charged() -> None
         mark_span(pass_=Pass.CHARGE, units=[0], starts_at=TEN - 2 * HOUR, ends_at=TEN + 2 * HOUR)
     scene.settle_all()
     told = Charge.objects.order_by("hour").values_list("hour", "part")
-    assert list(told)[:2] == [(TEN, Part.PRICED), (TEN + HOUR, Part.UNPRICED)]
+    assert list(told)[:2] == [(TEN, ChargePart.PRICED), (TEN + HOUR, ChargePart.UNPRICED)]
 
 
 @settings(max_examples=EXAMPLES)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from apps.accounts.models import Team
 from apps.economics.bases import Amounts
-from apps.ledger.actions.sharing import Sharing
+from apps.ledger.actions.sharing import HourSharing
 from apps.ledger.models import Charge, ChargeKind, Line
 from apps.ledger.queries.spreading import Bearer, SharedCharge
 from apps.pricing import actions as pricing
@@ -292,7 +292,7 @@ def test_the_parts_of_a_shared_charge_sum_to_it_on_every_basis(
     effective, contracted, listed = sorted(amounts)
     whole = Amounts(listed, contracted, effective)
 
-    shares, said = Sharing(scene.TEN, bearers).shares(
+    shares, said = HourSharing(scene.TEN, bearers).shares(
         SharedCharge(
             id=1, method=method, amounts=whole, weights=weights, reason="", spread_method=""
         )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from apps.fleet.models import Pool
 from apps.ledger.actions.partitions import ensure_month
-from apps.ledger.queries.audit import Place
+from apps.ledger.queries.audit import AuditPlace
 from apps.unit_economics.models import ServiceCount, ServiceDay, ServicePart, ServiceTotal
 from apps.workloads.models import Workload
 from controlplane.ledger_audit import audit_here
@@ -238,7 +238,7 @@ def test_the_audit_finds_a_part_that_is_missing(world: World) -> None:
     assert (found["effective"].node or "").startswith("service chat-api")
 
 
-def audited(check: str = CHECK) -> list[Place]:
+def audited(check: str = CHECK) -> list[AuditPlace]:
     """What the audit finds of services on the day."""
     midnight = scene.TEN.replace(hour=0)
     found = audit_here(midnight, midnight + 24 * HOUR)

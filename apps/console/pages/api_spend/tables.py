@@ -21,7 +21,7 @@ from apps.console.kit.cells import (
 )
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.economics.calls import Contract
-from apps.ledger.queries.api_spend import Compared, Spend, Unpriced
+from apps.ledger.queries.api_spend import Spend, Unpriced, VendorDay
 from apps.pricing.actions.api_prices import UNITS
 from apps.pricing.queries.api_ends import ApiEnd, end_of
 from apps.show.amounts import count, per_cent
@@ -171,7 +171,7 @@ UNPRICED = Table[Unpriced](
     ),
     about="not free: a contract price or a newer table of prices gives them one",
 )
-VENDORS = Table[Compared](
+VENDORS = Table[VendorDay](
     "compared",
     "Beside the vendors’ own reports",
     (

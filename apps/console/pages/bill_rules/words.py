@@ -5,7 +5,7 @@ from decimal import Decimal
 from glob import escape
 
 from apps.console.kit.entries import LONGEST_TEXT
-from apps.ledger.queries.bills.rules import BillRuleRow, Place, RuleMove
+from apps.ledger.queries.bills.rules import BillRuleRow, RowDestination, RuleMove
 from apps.show.amounts import counted
 from apps.show.money import billed_amount
 from apps.show.words import joined
@@ -92,7 +92,7 @@ def _move_words(move: RuleMove) -> str:
     )
 
 
-def _place_words(place: Place, other: Place) -> str:
+def _place_words(place: RowDestination, other: RowDestination) -> str:
     if place.becomes == "node_hour":
         return f"node {place.node}" if place.node else f"the nodes of pool {place.pool}"
     said = [BECOMES.get(place.becomes, place.becomes)]

@@ -9,8 +9,8 @@ from apps.economics.hours import HOUR, HOUR_MS
 from apps.economics.rates import MICROS
 from apps.economics.terms import term_amount_in_hour
 from apps.fleet import queries as fleet
-from apps.ledger.actions.charge.values import NOT_STATED, Hour, Price, Wanted, digest_of
-from apps.ledger.models import ChargeKind, Part, Status
+from apps.ledger.actions.charge.values import NOT_STATED, Hour, Price, WantedCharge, digest_of
+from apps.ledger.models import ChargeKind, ChargePart, Status
 from apps.ledger.queries.bills.hours import billed_charges
 from apps.ledger.queries.calendar import month_span
 from apps.ledger.queries.charges import shared_costs_of_hour
@@ -18,7 +18,7 @@ from apps.pricing.queries import SharedCostFact, conversions
 from apps.pricing.queries.commitments import commitments_called
 
 
-def shared_costs(this: Hour) -> Iterable[Wanted]:
+def shared_costs(this: Hour) -> Iterable[WantedCharge]:
     """This hour's part of each monthly amount, as far as the hour has come.
 
     One in a currency that nothing converts is unknown, and in no team's sum.
@@ -33,8 +33,8 @@ def shared_costs(this: Hour) -> Iterable[Wanted]:
         digest = digest_of(about)
         is_provisional = converted is not None and converted.is_provisional
         reason = "" if converted is None or amount is not None else converted.detail
-        yield Wanted(
-            (ChargeKind.SHARED, cost.id, Part.PRICED),
+        yield WantedCharge(
+            (ChargeKind.SHARED, cost.id, ChargePart.PRICED),
             None,
             Price((), amount, amount, amount, digest),
             status=Status.PROVISIONAL if is_provisional else None,
@@ -54,7 +54,7 @@ def _in_hour(this: Hour, cost: SharedCostFact, rate: Fraction | int | None) -> i
     return term_amount_in_hour(monthly, month.hours, k) * covered_ms // HOUR_MS
 
 
-def billed_apart(this: Hour) -> Iterable[Wanted]:
+def billed_apart(this: Hour) -> Iterable[WantedCharge]:
     """Rows of bills whose charge begins in this hour.
 
     What names a node is carried by whoever carries its hour, and has no line of its own. What is of
@@ -76,8 +76,8 @@ def billed_apart(this: Hour) -> Iterable[Wanted]:
             team_id, pool_id = None, node.pool_id
         about = (each, team_id, pool_id, held.id if held else None)
         digest = digest_of(about)
-        yield Wanted(
-            key=(each.kind, each.id, Part.PRICED),
+        yield WantedCharge(
+            key=(each.kind, each.id, ChargePart.PRICED),
             pool_id=pool_id,
             price=Price((), *amounts, digest, billed_micros=each.billed_micros),
             status=Status.PROVISIONAL if each.is_provisional else Status.RECONCILED,

@@ -12,24 +12,24 @@ from apps.ledger.actions.charge.values import (
     Estimate,
     Hour,
     Price,
-    Wanted,
+    WantedCharge,
     digest_of,
     price_of,
 )
-from apps.ledger.models import ChargeKind, Part, Status
+from apps.ledger.models import ChargeKind, ChargePart, Status
 from apps.ledger.queries.commitments_of_hour import (
-    HeldCommitment,
+    CommitmentInForce,
     commitments_of_hour,
     told_by_bills,
 )
 
 NO_RATE = "no rate of exchange is known for its currency"
-Parts = list[tuple[Part, Price]]
+Parts = list[tuple[ChargePart, Price]]
 
 
 def cover(
     this: Hour, pools: Mapping[int, fleet.PoolFact], estimates: Sequence[Estimate]
-) -> tuple[Sequence[Estimate], list[Wanted]]:
+) -> tuple[Sequence[Estimate], list[WantedCharge]]:
     """The node-hours with what commitments cover as a part of its own, and what is left unused.
 
     Of a commitment that a bill of the hour names the bill tells what was not used.
@@ -98,7 +98,7 @@ def _with_covered(
         replace(one, effective_micros=None) if one.commitment_id in unknown else one
         for one in bought
     ]
-    return [*left, (Part.COMMITTED, price_of(about, _known_alike(told)))]
+    return [*left, (ChargePart.COMMITTED, price_of(about, _known_alike(told)))]
 
 
 def _covered_piece(piece: Piece, part: Covered) -> Piece:
@@ -150,14 +150,14 @@ def _known_alike(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     )
 
 
-def _left_unused(this: Hour, held: HeldCommitment, over: Unused) -> Wanted:
+def _left_unused(this: Hour, held: CommitmentInForce, over: Unused) -> WantedCharge:
     """Nobody would have paid list for what nobody used: its list and contracted amounts are 0."""
     micros = None if held.is_unconverted else over.micros
     team_id = held.owner_id or accounts.special_teams().platform_id
     about = (held.id, team_id, held.pool_id, this.through_ms, micros, over.capacity, over.of)
     digest = digest_of(about)
-    return Wanted(
-        key=(ChargeKind.COMMITMENT_UNUSED, held.id, Part.COMMITTED),
+    return WantedCharge(
+        key=(ChargeKind.COMMITMENT_UNUSED, held.id, ChargePart.COMMITTED),
         pool_id=held.pool_id,
         price=Price((), 0, 0, micros, digest),
         status=Status.PROVISIONAL if held.is_provisional else None,
@@ -166,7 +166,7 @@ def _left_unused(this: Hour, held: HeldCommitment, over: Unused) -> Wanted:
     )
 
 
-def _unused_reason(held: HeldCommitment, over: Unused) -> str:
+def _unused_reason(held: CommitmentInForce, over: Unused) -> str:
     said = f"{held.name}: {100 * (over.of - over.capacity) / over.of:.1f} % of the hour used"
     if held.is_unconverted:
         return f"{said}; {NO_RATE}"

@@ -9,13 +9,15 @@ from apps.accounts import queries as accounts
 from apps.economics.gpu_share import WHOLE, divided
 from apps.economics.split import largest_remainder
 from apps.fleet import queries as fleet
-from apps.ledger.actions.charge.values import Hour, Price, Wanted, price_of
-from apps.ledger.models import ChargeKind, Part, Status
+from apps.ledger.actions.charge.values import Hour, Price, WantedCharge, price_of
+from apps.ledger.models import ChargeKind, ChargePart, Status
 
 SURENESS = (Status.PROVISIONAL, Status.RECONCILED)
 
 
-def divide_host(wanted: Iterable[Wanted], policies: Mapping[int, int], this: Hour) -> list[Wanted]:
+def divide_host(
+    wanted: Iterable[WantedCharge], policies: Mapping[int, int], this: Hour
+) -> list[WantedCharge]:
     """The node-hours of pools with a policy (millionths on GPUs, by pool) divided; the rest as is.
 
     To be applied last: what a commitment covers and what a bill says are divided alike.
@@ -24,7 +26,7 @@ def divide_host(wanted: Iterable[Wanted], policies: Mapping[int, int], this: Hou
     if not policies:
         return found
     pools, platform = fleet.pools(), accounts.special_teams().platform_id
-    by_node: dict[int, list[Wanted]] = {}
+    by_node: dict[int, list[WantedCharge]] = {}
     done = []
     for each in found:
         if each.key[0] == ChargeKind.NODE_HOUR and each.pool_id in policies:
@@ -38,8 +40,8 @@ def divide_host(wanted: Iterable[Wanted], policies: Mapping[int, int], this: Hou
 
 
 def _divide_node(
-    this: Hour, parts: Sequence[Wanted], millionths: int, team_id: int
-) -> list[Wanted]:
+    this: Hour, parts: Sequence[WantedCharge], millionths: int, team_id: int
+) -> list[WantedCharge]:
     """The parts of a node-hour by GPU time, and the host's part, where any of it has a price."""
     pieces = [piece for part in parts for piece in part.price.pieces]
     kept, host = divided(pieces, millionths)
@@ -73,13 +75,15 @@ def _divide_node(
     ]
 
 
-def _host_charge(parts: Sequence[Wanted], price: Price, millionths: int, team_id: int) -> Wanted:
+def _host_charge(
+    parts: Sequence[WantedCharge], price: Price, millionths: int, team_id: int
+) -> WantedCharge:
     sure = [part for status in SURENESS for part in parts if part.status is status]
     rest = Fraction(WHOLE - millionths, WHOLE) * 100
     said = f"{float(rest):g} % of its nodes' price does not ride on their GPUs"
     why = [said, *(part.reason for part in sure[:1] if part.reason)]
-    return Wanted(
-        key=(ChargeKind.NODE_HOUR, parts[0].key[1], Part.HOST),
+    return WantedCharge(
+        key=(ChargeKind.NODE_HOUR, parts[0].key[1], ChargePart.HOST),
         pool_id=parts[0].pool_id,
         price=price,
         status=sure[0].status if sure else None,
@@ -100,7 +104,7 @@ def _host_shares(
     return [pair[0] for pair in pairs], sum(pair[1] for pair in pairs)
 
 
-def _with_digest(price: Price, parts: Sequence[Wanted], about: tuple[object, ...]) -> Price:
+def _with_digest(price: Price, parts: Sequence[WantedCharge], about: tuple[object, ...]) -> Price:
     """Of the same plan; another charge where any of its parts was, or the policy is another."""
     told = ([part.price.digest for part in parts], about, price.pieces)
     plans = {part.price.owned_plan_id for part in parts}

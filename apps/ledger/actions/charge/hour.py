@@ -12,7 +12,7 @@ from apps.ledger.actions.charge.calls import calls_to_models
 from apps.ledger.actions.charge.host import divide_host
 from apps.ledger.actions.charge.node_hours import node_hours
 from apps.ledger.actions.charge.quoting import later_marks, wait_for_turn
-from apps.ledger.actions.charge.values import SETTLES_AFTER, Hour, Wanted
+from apps.ledger.actions.charge.values import SETTLES_AFTER, Hour, WantedCharge
 from apps.ledger.actions.charge.writing import remove, write
 from apps.ledger.actions.closed import kept_closed
 from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
@@ -81,8 +81,8 @@ def _this_hour(hour: datetime, at: datetime) -> Hour:
 
 
 def _changed_charges(
-    this: Hour, wanted: Mapping[ChargeKey, Wanted], held: Mapping[ChargeKey, HeldCharge]
-) -> list[Wanted]:
+    this: Hour, wanted: Mapping[ChargeKey, WantedCharge], held: Mapping[ChargeKey, HeldCharge]
+) -> list[WantedCharge]:
     """Those that are new, have other facts, or are to be called estimated from now on."""
     changed = []
     for key, each in wanted.items():
@@ -96,7 +96,7 @@ def _changed_charges(
     return changed
 
 
-def _status_of(this: Hour, before: HeldCharge | None, wanted: Wanted) -> Status:
+def _status_of(this: Hour, before: HeldCharge | None, wanted: WantedCharge) -> Status:
     """What was estimated once is never provisional again; what was reconciled is restated.
 
     A charge whose bill was taken back is an estimate again.

@@ -14,10 +14,10 @@ from apps.ledger.actions.charge.values import (
     Estimate,
     Hour,
     Price,
-    Wanted,
+    WantedCharge,
     price_of,
 )
-from apps.ledger.models import ChargeKind, Part, Status
+from apps.ledger.models import ChargeKind, ChargePart, Status
 from apps.ledger.queries.bills.hours import BilledAmounts, billed_hours
 from apps.ledger.queries.calendar import HourSpan
 from apps.ledger.queries.charges import NO_RATES, HourRates, rates_of_hour, unit_spans
@@ -28,7 +28,7 @@ ROUNDED = "the bill rounded its effective cost, so the estimate stands"
 UNSTATED = "billed; this month's rate of exchange is not stated yet"
 
 
-def node_hours(this: Hour) -> Iterable[Wanted]:
+def node_hours(this: Hour) -> Iterable[WantedCharge]:
     """Every node-hour lived, as far as the hour has come, and what of commitments nobody used."""
     pools, billed = fleet.pools(), billed_hours(this.starts_at)
     owned = owned_hours(this, pools)
@@ -56,7 +56,7 @@ def _rented_estimates(
 ) -> Iterable[Estimate]:
     """What each node-hour costs by its rates."""
     # A fleet's nodes live alike: one price for each (pool, kind, life) instead of one per node.
-    prices: dict[tuple[object, ...], list[tuple[Part, Price]]] = {}
+    prices: dict[tuple[object, ...], list[tuple[ChargePart, Price]]] = {}
     for node in fleet.nodes_lived(this.starts_at, this.through):
         if node.pool_id not in pools:
             continue
@@ -92,10 +92,10 @@ def _by_gpu(span: RateInHour, gpus_per_node: int) -> list[RateInHour]:
 
 def _part_prices(
     this: Hour, pool_id: int, rates: HourRates, spans: Sequence[tuple[int, int, int]]
-) -> list[tuple[Part, Price]]:
+) -> list[tuple[ChargePart, Price]]:
     """One price for each part of the time in which the same bases are known."""
     pieces = pieces_of_hour(spans, rates.listed, rates.contracted)
-    by_part: dict[Part, list[Piece]] = {}
+    by_part: dict[ChargePart, list[Piece]] = {}
     for piece in pieces:
         by_part.setdefault(_part_of(piece), []).append(piece)
     # A tier may be free: how much an hour took of it must show all the same.
@@ -104,18 +104,18 @@ def _part_prices(
     return [(part, price_of(about, tuple(of_part))) for part, of_part in sorted(by_part.items())]
 
 
-def _part_of(piece: Piece) -> Part:
+def _part_of(piece: Piece) -> ChargePart:
     if piece.effective_micros is None:
-        return Part.UNPRICED
-    return Part.WITHOUT_LIST_PRICE if piece.list_micros is None else Part.PRICED
+        return ChargePart.UNPRICED
+    return ChargePart.WITHOUT_LIST_PRICE if piece.list_micros is None else ChargePart.PRICED
 
 
 def _billed_charge(
     node: fleet.NodeFact,
-    estimate: Sequence[tuple[Part, Price]],
+    estimate: Sequence[tuple[ChargePart, Price]],
     bill: BilledAmounts,
     this: Hour,
-) -> Wanted:
+) -> WantedCharge:
     """The bill's amounts over the estimate's pieces, by what those cost or by their time.
 
     Where the bill rounded its effective cost only what it billed is taken from it.
@@ -129,7 +129,7 @@ def _billed_charge(
         status, reason = None, ROUNDED
     else:
         whole = price_of((*about, bill.billed_micros or 0), _over_pieces(pieces, bill))
-        part = Part.PRICED if bill.list_micros is not None else Part.WITHOUT_LIST_PRICE
+        part = ChargePart.PRICED if bill.list_micros is not None else ChargePart.WITHOUT_LIST_PRICE
         status = Status.PROVISIONAL if bill.is_provisional else Status.RECONCILED
         reason = UNSTATED if bill.is_provisional else BILLED
     price = Price(
@@ -142,7 +142,7 @@ def _billed_charge(
         estimated_micros=estimated,
     )
     key = (ChargeKind.NODE_HOUR, node.id, part)
-    return Wanted(key, node.pool_id, price, status=status, reason=reason)
+    return WantedCharge(key, node.pool_id, price, status=status, reason=reason)
 
 
 def _over_pieces(pieces: Sequence[Piece], bill: BilledAmounts) -> tuple[Piece, ...]:

@@ -15,8 +15,15 @@ from apps.economics.owned_time import TariffSpan, within
 from apps.economics.rates import Piece
 from apps.economics.split import largest_remainder
 from apps.fleet import queries as fleet
-from apps.ledger.actions.charge.values import Estimate, Hour, Price, Wanted, digest_of, price_of
-from apps.ledger.models import ChargeKind, Part
+from apps.ledger.actions.charge.values import (
+    Estimate,
+    Hour,
+    Price,
+    WantedCharge,
+    digest_of,
+    price_of,
+)
+from apps.ledger.models import ChargeKind, ChargePart
 from apps.ledger.queries.charges import unit_spans
 from apps.ledger.queries.owned_hours import NOTHING, HeldPlan, NodeDrew, known_draws, plans_of_hour
 from apps.ledger.queries.owned_plans import MEASURED
@@ -30,7 +37,7 @@ class OwnedHours:
     """What nodes of pools with a plan cost, what of the plans no node carries, and those pools."""
 
     estimates: tuple[Estimate, ...] = ()
-    unused: tuple[Wanted, ...] = ()
+    unused: tuple[WantedCharge, ...] = ()
     pools: frozenset[int] = frozenset()
 
 
@@ -92,7 +99,7 @@ def owned_hours(this: Hour, pools: Mapping[int, fleet.PoolFact]) -> OwnedHours:
         this.starts_at, this.through, [node for of in nodes.values() for node in of]
     )
     estimates: list[Estimate] = []
-    unused: list[Wanted] = []
+    unused: list[WantedCharge] = []
     for pool_id, plan in sorted(plans.items()):
         done = _of_plan(this, plan, pools[pool_id], nodes[pool_id], known)
         estimates += done.estimates
@@ -205,18 +212,18 @@ def _priced_parts(
     plan: HeldPlan,
     stretches: Sequence[_Stretch],
     drew: _Drew,
-) -> list[tuple[Part, Price]]:
+) -> list[tuple[ChargePart, Price]]:
     paid = [each for each in stretches if each.micros is not None]
     over = [each for each in stretches if each.micros is None]
     parts = []
     if paid:
-        parts.append((Part.PRICED, _owed_price(this, plan, paid, drew)))
+        parts.append((ChargePart.PRICED, _owed_price(this, plan, paid, drew)))
     if over:
         reason = f"{plan.name} paid for {plan.nodes} nodes, and more of its pool lived"
         pieces = tuple(
             Piece(each.start_ms, each.end_ms, None, None, None, detail=reason) for each in over
         )
-        parts.append((Part.UNPRICED, price_of((plan.pool_id, this.through_ms), pieces)))
+        parts.append((ChargePart.UNPRICED, price_of((plan.pool_id, this.through_ms), pieces)))
     return parts
 
 
@@ -273,14 +280,14 @@ def _clock_time(span: TariffSpan) -> str:
 
 def _unused_charge(
     this: Hour, plan: HeldPlan, pool: fleet.PoolFact, left: int, lived: Decimal
-) -> Wanted:
+) -> WantedCharge:
     """What the plan owes for nodes that did not live, as one line of the pool's owner."""
     team_id = pool.owner_team_id or accounts.special_teams().platform_id
     reason = f"{plan.name}: {_plain_number(round(lived, 2))} of {plan.nodes} nodes lived"
     about = (plan.id, team_id, pool.id, this.through_ms, left, reason)
     digest = digest_of(about)
-    return Wanted(
-        key=(ChargeKind.OWNED_UNUSED, plan.id, Part.PRICED),
+    return WantedCharge(
+        key=(ChargeKind.OWNED_UNUSED, plan.id, ChargePart.PRICED),
         pool_id=pool.id,
         price=Price((), left, left, left, digest, marginal_micros=0),
         reason=reason,

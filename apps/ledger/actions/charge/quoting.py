@@ -6,8 +6,8 @@ from datetime import datetime
 from django.db import connection
 
 from apps.fleet import queries as fleet
-from apps.ledger.actions.charge.values import NOT_STATED, Hour, Price, Wanted
-from apps.ledger.models import ChargeKind, Part, Status
+from apps.ledger.actions.charge.values import NOT_STATED, Hour, Price, WantedCharge
+from apps.ledger.models import ChargeKind, ChargePart, Status
 from apps.ledger.queries.charges import HourRates
 from apps.ledger.queries.tiered import hours_to_price_again, month_rest
 from apps.marks.actions import ORGANISATION, Mark
@@ -28,7 +28,9 @@ def not_stated(rates: Iterable[HourRates]) -> frozenset[int]:
     )
 
 
-def by_rates(node: fleet.NodeFact, part: Part, price: Price, unstated: Collection[int]) -> Wanted:
+def by_rates(
+    node: fleet.NodeFact, part: ChargePart, price: Price, unstated: Collection[int]
+) -> WantedCharge:
     """A part of a node-hour as its rates have it: provisional by one of `unstated`.
 
     What is unpriced says why, where a rate holds that cannot be converted.
@@ -39,9 +41,13 @@ def by_rates(node: fleet.NodeFact, part: Part, price: Price, unstated: Collectio
         for piece in price.pieces
         for rate_id in (piece.list_rate_id, piece.contract_rate_id)
     ):
-        return Wanted(key, node.pool_id, price, status=Status.PROVISIONAL, reason=NOT_STATED)
-    said = [piece.detail for piece in price.pieces if piece.detail] if part is Part.UNPRICED else []
-    return Wanted(key, node.pool_id, price, reason=said[0] if said else "")
+        return WantedCharge(key, node.pool_id, price, status=Status.PROVISIONAL, reason=NOT_STATED)
+    said = (
+        [piece.detail for piece in price.pieces if piece.detail]
+        if part is ChargePart.UNPRICED
+        else []
+    )
+    return WantedCharge(key, node.pool_id, price, reason=said[0] if said else "")
 
 
 def wait_for_turn(this: Hour) -> None:

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from apps.economics.money import sum_or_unknown
 from apps.economics.rates import Piece
 from apps.fleet import queries as fleet
-from apps.ledger.models import ChargeKind, Part, Status
+from apps.ledger.models import ChargeKind, ChargePart, Status
 from apps.ledger.queries.charges import ChargeKey
 
 SETTLES_AFTER = timedelta(hours=2)
@@ -50,7 +50,7 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedCharge:
     """A charge as it ought to stand.
 
     `status` and `reason` where the hour alone does not tell them; `through` where it is not the
@@ -76,7 +76,7 @@ class Wanted:
         return number if kind == ChargeKind.NODE_HOUR else self.node_id
 
 
-Estimate = tuple[fleet.NodeFact, list[tuple[Part, Price]]]
+Estimate = tuple[fleet.NodeFact, list[tuple[ChargePart, Price]]]
 """A node and what its hour costs, by which of its bases are known."""
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from apps.economics.rates import Piece
-from apps.ledger.actions.charge.values import Hour, Wanted
-from apps.ledger.models import ChargeKind, Part, Status
+from apps.ledger.actions.charge.values import Hour, WantedCharge
+from apps.ledger.models import ChargeKind, ChargePart, Status
 from apps.ledger.queries.charges import ChargeKey, HeldCharge
 from apps.ledger.queries.tables import Row, copy_in, rows, run
 
@@ -39,7 +39,7 @@ def remove(this: Hour, removed: Sequence[HeldCharge]) -> set[int]:
 
 def write(
     this: Hour,
-    changed: Sequence[Wanted],
+    changed: Sequence[WantedCharge],
     statuses: Sequence[Status],
     held: Mapping[ChargeKey, HeldCharge],
 ) -> set[int]:
@@ -68,7 +68,9 @@ def write(
     return _write_lines(this, changed, ids)
 
 
-def _write_lines(this: Hour, changed: Sequence[Wanted], ids: Mapping[ChargeKey, int]) -> set[int]:
+def _write_lines(
+    this: Hour, changed: Sequence[WantedCharge], ids: Mapping[ChargeKey, int]
+) -> set[int]:
     """The one line of each charge without a node; one that follows a node from now on has none."""
     apart = [each for each in changed if each.team_id is not None]
     followers = [each for each in changed if each.node_id is not None]
@@ -84,7 +86,7 @@ def _write_lines(this: Hour, changed: Sequence[Wanted], ids: Mapping[ChargeKey, 
     return {pool_id for (pool_id,) in gone} | {each.pool_id or 0 for each in apart}
 
 
-def _line_row(this: Hour, charge_id: int, wanted: Wanted) -> Row:
+def _line_row(this: Hour, charge_id: int, wanted: WantedCharge) -> Row:
     """No device time, no holder: whose it is, and how much."""
     price = wanted.price
     return (
@@ -109,13 +111,15 @@ def _piece_row(charge_id: int, piece: Piece) -> Row:
     )
 
 
-def _charge_columns(this: Hour, charges: Sequence[tuple[Wanted, Status]]) -> dict[str, object]:
+def _charge_columns(
+    this: Hour, charges: Sequence[tuple[WantedCharge, Status]]
+) -> dict[str, object]:
     return {
         "hour": this.starts_at,
         "month": this.month,
         "currency": this.currency,
-        "committed": int(Part.COMMITTED),
-        "calls": int(Part.CALLS),
+        "committed": int(ChargePart.COMMITTED),
+        "calls": int(ChargePart.CALLS),
         "kinds": [str(each.key[0]) for each, _ in charges],
         "numbers": [each.key[1] for each, _ in charges],
         "pools": [each.pool_id for each, _ in charges],
@@ -136,18 +140,18 @@ def _charge_columns(this: Hour, charges: Sequence[tuple[Wanted, Status]]) -> dic
     }
 
 
-def _plan_id(wanted: Wanted) -> int | None:
+def _plan_id(wanted: WantedCharge) -> int | None:
     kind, number, _ = wanted.key
     return number if kind == ChargeKind.OWNED_UNUSED else wanted.price.owned_plan_id
 
 
-def _commitment_id(wanted: Wanted) -> int | None:
+def _commitment_id(wanted: WantedCharge) -> int | None:
     kind, number, part = wanted.key
-    is_ours = kind == ChargeKind.COMMITMENT_UNUSED and part == Part.COMMITTED
+    is_ours = kind == ChargeKind.COMMITMENT_UNUSED and part == ChargePart.COMMITTED
     return number if is_ours else wanted.commitment_id
 
 
-def _status_reason(wanted: Wanted, status: Status) -> str:
+def _status_reason(wanted: WantedCharge, status: Status) -> str:
     return wanted.reason or REASONS.get(status, "its price changed")
 
 

@@ -18,8 +18,8 @@ from apps.ledger.actions.spread import spread_hour
 from apps.ledger.models import Close
 from apps.ledger.queries.calendar import month_span
 from apps.ledger.queries.closes.differences import (
+    BasisSums,
     LineKey,
-    Sums,
     corrected_sums_of_hour,
     sums_of_hour,
 )
@@ -125,14 +125,14 @@ def _taken_back() -> Iterator[None]:
 
 
 def _sums_moved(
-    before: Mapping[LineKey, Sums], after: Mapping[LineKey, Sums]
-) -> dict[LineKey, Sums]:
+    before: Mapping[LineKey, BasisSums], after: Mapping[LineKey, BasisSums]
+) -> dict[LineKey, BasisSums]:
     """What each line's sum moves by; a basis that is unknown on a side counts as nothing there."""
-    nothing = Sums(None, None, None, None)
-    moved: dict[LineKey, Sums] = {}
+    nothing = BasisSums(None, None, None, None)
+    moved: dict[LineKey, BasisSums] = {}
     for key in sorted({*before, *after}, key=repr):
         was, now = before.get(key, nothing), after.get(key, nothing)
-        difference = Sums(
+        difference = BasisSums(
             *(
                 None if old is None and new is None else (new or 0) - (old or 0)
                 for old, new in zip(was, now, strict=True)

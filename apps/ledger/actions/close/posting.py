@@ -9,9 +9,9 @@ from apps.accounts import queries as accounts
 from apps.economics.hours import HOUR, first_hour, hour_of
 from apps.economics.money import sum_of_known
 from apps.ledger.actions.partitions import ensure_month
-from apps.ledger.models import Charge, ChargeKind, Part, Status
+from apps.ledger.models import Charge, ChargeKind, ChargePart, Status
 from apps.ledger.queries.calendar import local_day, posting_month
-from apps.ledger.queries.closes.differences import LineKey, Sums
+from apps.ledger.queries.closes.differences import BasisSums, LineKey
 from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.tables import Row, copy_in
 from apps.marks.actions import Mark, mark
@@ -37,7 +37,7 @@ class NoOpenMonth(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PostingPlace:
     """The hour and month in which corrections are posted, and the words that say why."""
 
     hour: datetime
@@ -45,16 +45,16 @@ class Place:
     reason: str
 
 
-def place_of(at: datetime, reason: str) -> Place:
+def place_of(at: datetime, reason: str) -> PostingPlace:
     """The hour of `at`. Refuses NoOpenMonth where its month is closed."""
     hour = hour_of(at)
     month = posting_month(hour, accounts.organisation().zone)
     if month in closed_months():
         raise NoOpenMonth(f"{month:%Y-%m} is closed too")
-    return Place(hour, month, reason)
+    return PostingPlace(hour, month, reason)
 
 
-def post(*, differences: Mapping[LineKey, Sums], hour: datetime, place: Place) -> int:
+def post(*, differences: Mapping[LineKey, BasisSums], hour: datetime, place: PostingPlace) -> int:
     """A correction charge for each charge of `hour` that moved, with a line for each part of it.
 
     How many charges; the roll-up of the day that they are posted in is marked.
@@ -62,7 +62,7 @@ def post(*, differences: Mapping[LineKey, Sums], hour: datetime, place: Place) -
     if not differences:
         return 0
     ensure_month(month=place.month)
-    by_charge: dict[LineKey, dict[LineKey, Sums]] = {}
+    by_charge: dict[LineKey, dict[LineKey, BasisSums]] = {}
     for key, sums in differences.items():
         by_charge.setdefault(_of_charge(key), {})[key] = sums
     lines: list[Row] = []
@@ -84,7 +84,7 @@ def _of_charge(key: LineKey) -> LineKey:
 
 
 def _correction_of(
-    of: LineKey, parts: Mapping[LineKey, Sums], hour: datetime, place: Place
+    of: LineKey, parts: Mapping[LineKey, BasisSums], hour: datetime, place: PostingPlace
 ) -> Charge:
     whole = _add_sums(list(parts.values()))
     return Charge.objects.create(
@@ -128,18 +128,18 @@ def _original_charge(kind: str, number: int, part: int, hour: datetime) -> Charg
 
 def _numbered_by(kind: str, part: int) -> str:
     """The column in which a charge says what it is of."""
-    if kind == ChargeKind.COMMITMENT_UNUSED and part != Part.COMMITTED:
+    if kind == ChargeKind.COMMITMENT_UNUSED and part != ChargePart.COMMITTED:
         return "billed_charge_id"
-    if part == Part.CALLS:
+    if part == ChargePart.CALLS:
         return "api_item_id"
     return NUMBERED_BY.get(kind, "billed_charge_id")
 
 
-def _add_sums(parts: list[Sums]) -> Sums:
-    return Sums(*(sum_of_known(of_basis) for of_basis in zip(*parts, strict=True)))
+def _add_sums(parts: list[BasisSums]) -> BasisSums:
+    return BasisSums(*(sum_of_known(of_basis) for of_basis in zip(*parts, strict=True)))
 
 
-def _line_row(charge_id: int, key: LineKey, sums: Sums, place: Place) -> Row:
+def _line_row(charge_id: int, key: LineKey, sums: BasisSums, place: PostingPlace) -> Row:
     return (
         *(charge_id, place.hour, place.month, key.pool_id, key.team_id, key.workload_id),
         *(key.job_id, key.holder_key_id, key.state, key.flags, 0, None, 0),

@@ -6,7 +6,7 @@ from apps.accounts import queries as accounts
 from apps.ledger.actions.close.corrected import hand_back_marks
 from apps.ledger.actions.close.posting import place_of, post
 from apps.ledger.queries.calendar import month_span
-from apps.ledger.queries.closes.differences import Sums, corrections_of_month
+from apps.ledger.queries.closes.differences import BasisSums, corrections_of_month
 from apps.marks.actions import mark
 
 
@@ -29,5 +29,5 @@ def take_back_corrections(*, month: date, at: datetime) -> int:
     return posted
 
 
-def _opposite_of(sums: Sums) -> Sums:
-    return Sums(*(None if amount is None else -amount for amount in sums))
+def _opposite_of(sums: BasisSums) -> BasisSums:
+    return BasisSums(*(None if amount is None else -amount for amount in sums))

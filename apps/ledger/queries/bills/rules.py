@@ -53,7 +53,7 @@ class BillRuleRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RowDestination:
     """Where rows go: what they become, and the node, the pool or the team that carries it.
 
     `becomes` is the kind of charge; `name` of the node or pool, None where no node carries it;
@@ -75,8 +75,8 @@ class RuleMove:
     issuer: str
     starts_at: datetime
     currency: str
-    came: Place
-    goes: Place
+    came: RowDestination
+    goes: RowDestination
     rows: int
     billed: Decimal
 
@@ -204,8 +204,8 @@ class _Names:
         self._teams = {team.id: team.name for team in accounts.teams()}
         self._platform_id = accounts.special_teams().platform_id
 
-    def place(self, found: BillMatch) -> Place:
-        return Place(
+    def place(self, found: BillMatch) -> RowDestination:
+        return RowDestination(
             becomes=str(found.becomes),
             kind=found.kind,
             node=self._nodes.get(found.node_id or 0),

@@ -22,7 +22,7 @@ class LineKey(NamedTuple):
     flags: int
 
 
-class Sums(NamedTuple):
+class BasisSums(NamedTuple):
     """Micro-units on each basis; None where none of it is known."""
 
     list_micros: int | None
@@ -61,24 +61,24 @@ HAVING sum(line.list_micros) <> 0 OR sum(line.contracted_micros) <> 0
 """.replace(":columns", COLUMNS)
 
 
-def sums_of_hour(hour: datetime) -> dict[LineKey, Sums]:
+def sums_of_hour(hour: datetime) -> dict[LineKey, BasisSums]:
     """By charge and owner, what the hour's own lines come to."""
     return _sums_by_line(hour, {"corrected": False})
 
 
-def corrected_sums_of_hour(hour: datetime) -> dict[LineKey, Sums]:
+def corrected_sums_of_hour(hour: datetime) -> dict[LineKey, BasisSums]:
     """The same with all corrections of it that were posted."""
     return _sums_by_line(hour, {"corrected": True})
 
 
-def corrections_of_month(month: date) -> dict[datetime, dict[LineKey, Sums]]:
+def corrections_of_month(month: date) -> dict[datetime, dict[LineKey, BasisSums]]:
     """What all corrections of a month come to, where it is not nothing, by the hour they correct."""
-    found: dict[datetime, dict[LineKey, Sums]] = {}
+    found: dict[datetime, dict[LineKey, BasisSums]] = {}
     for hour, *row in rows(CORRECTIONS, {"month": month}):
-        found.setdefault(hour, {})[LineKey(*row[:11])] = Sums(*row[11:])
+        found.setdefault(hour, {})[LineKey(*row[:11])] = BasisSums(*row[11:])
     return found
 
 
-def _sums_by_line(hour: datetime, params: dict[str, object]) -> dict[LineKey, Sums]:
+def _sums_by_line(hour: datetime, params: dict[str, object]) -> dict[LineKey, BasisSums]:
     found = rows(SUMS, params | {"hour": hour})
-    return {LineKey(*row[:11]): Sums(*row[11:]) for row in found}
+    return {LineKey(*row[:11]): BasisSums(*row[11:]) for row in found}

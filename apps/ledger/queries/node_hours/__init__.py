@@ -7,7 +7,7 @@ from datetime import datetime
 from apps.economics.node_hour import NodeHourFacts
 from apps.ledger.queries.node_hours.digest import KINDS_OF_FACT, changed_kinds, digest_of
 from apps.ledger.queries.node_hours.facts import facts_of
-from apps.ledger.queries.node_hours.reading import Owner, Reading, read
+from apps.ledger.queries.node_hours.reading import NodeHourReading, Owner, read
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def node_hours(hour: datetime, node_ids: Collection[int]) -> dict[int, NodeHour]
     return {node_id: _node_hour(reading, node_id) for node_id in reading.charged}
 
 
-def _node_hour(reading: Reading, node_id: int) -> NodeHour:
+def _node_hour(reading: NodeHourReading, node_id: int) -> NodeHour:
     charged = reading.charged[node_id]
     pool = reading.pools[charged.pool_id]
     policy = reading.policies.get(pool.id)

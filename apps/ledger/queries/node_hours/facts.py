@@ -16,14 +16,14 @@ from apps.economics.node_hour import (
 from apps.fleet import queries as fleet
 from apps.ledger.queries.calendar import milliseconds_into
 from apps.ledger.queries.charges import unit_spans
-from apps.ledger.queries.node_hours.reading import Reading
+from apps.ledger.queries.node_hours.reading import NodeHourReading
 from apps.ledger.queries.node_hours.slices import slice_share
 from apps.workloads import queries as workloads
 
 WHOLE = Fraction(1)
 
 
-def facts_of(reading: Reading, node_id: int) -> NodeHourFacts:
+def facts_of(reading: NodeHourReading, node_id: int) -> NodeHourFacts:
     """What the split is told of a charged node."""
     hour, node, charged = reading.hour, reading.nodes[node_id], reading.charged[node_id]
     pool = reading.pools[charged.pool_id]

@@ -12,7 +12,7 @@ from apps.economics.hours import HOUR
 from apps.economics.node_hour import KeyFact, UsageFact
 from apps.economics.rates import Piece
 from apps.fleet import queries as fleet
-from apps.ledger.models import Part
+from apps.ledger.models import ChargePart
 from apps.ledger.queries.calendar import milliseconds_into
 from apps.ledger.queries.tables import rows
 from apps.telemetry import queries as telemetry
@@ -54,7 +54,7 @@ class Charged:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class NodeHourReading:
     """What was read, by node, pool, usage key or job."""
 
     hour: datetime
@@ -71,7 +71,7 @@ class Reading:
     platform_id: int
 
 
-def read(hour: datetime, node_ids: Collection[int]) -> Reading:
+def read(hour: datetime, node_ids: Collection[int]) -> NodeHourReading:
     """The facts of these nodes in `hour`, in a dozen queries for any number of nodes."""
     charged = _charged_nodes(hour, node_ids)
     ids, ends_at = list(charged), hour + HOUR
@@ -83,7 +83,7 @@ def read(hour: datetime, node_ids: Collection[int]) -> Reading:
     held = workloads.allocations_held(ids, hour, ends_at)
     jobs = {fact.job_id for fact in held} | {s.job_id for of_key in spans.values() for s in of_key}
     special = accounts.special_teams()
-    return Reading(
+    return NodeHourReading(
         hour=hour,
         charged=charged,
         nodes={node.id: node for node in fleet.nodes_lived(hour, ends_at, ids)},
@@ -110,7 +110,7 @@ def _charged_nodes(hour: datetime, node_ids: Collection[int]) -> dict[int, Charg
           AND charge.node_id = ANY(%(nodes)s) AND charge.part <> %(host)s
         ORDER BY charge.node_id, charge.id, piece.start_ms
         """,
-        {"hour": hour, "nodes": list(node_ids), "host": int(Part.HOST)},
+        {"hour": hour, "nodes": list(node_ids), "host": int(ChargePart.HOST)},
     )
     pieces: dict[int, dict[int, list[Piece]]] = {}
     billed: dict[int, dict[int, int]] = {}

@@ -18,7 +18,7 @@ from apps.economics.states import State
 from apps.ledger.actions.marginal import MARGINAL, MARGINAL_JOIN, MARGINAL_MICROS
 from apps.ledger.actions.rolled_day import RolledDay
 from apps.ledger.queries.calendar import milliseconds_into
-from apps.ledger.queries.job_meters import JobHour, Metered, job_meters
+from apps.ledger.queries.job_meters import JobHour, JobMeterSums, job_meters
 from apps.ledger.queries.tables import Row, copy_in, rows
 from apps.unit_economics.queries.runs.job_minutes import job_minutes
 from apps.workloads.queries.carried import Life, jobs_carrying, lives
@@ -130,7 +130,7 @@ class _Rows:
         self.sums: dict[Row, list[int | None]] = {}
         self.metered: dict[Row, list[float | None]] = {}
 
-    def add(self, key: Row, amounts: Sequence[int | None], metered: Metered | None) -> None:
+    def add(self, key: Row, amounts: Sequence[int | None], metered: JobMeterSums | None) -> None:
         """Add a part to its row; which bases are unknown is in its key, so no sum mixes both."""
         held = self.sums.get(key)
         if held is None:
@@ -212,7 +212,7 @@ def _divide_lines(
     written: _Rows,
     parted: JobHourParts,
     seen: Mapping[State, Minutes] | None,
-    meters: Mapping[JobHour, Metered],
+    meters: Mapping[JobHour, JobMeterSums],
     unasked: Collection[tuple[int, datetime]],
 ) -> None:
     lines, weights = parted.lines, parted.weights

@@ -300,38 +300,31 @@ class VendorCosts(RestView):
 
 def told_price(fact: Contract) -> dict[str, Any]:
     """A contract price as it is answered."""
-    told = {name: getattr(fact, name) for name in Contract.__slots__}
-    for name in ("amount", "discount_ratio"):
-        told[name] = None if told[name] is None else f"{told[name]:f}"
-    return told_as(ApiPriceOut, told)
+    amounts = {"amount": fact.amount, "discount_ratio": fact.discount_ratio}
+    texts = {name: None if each is None else f"{each:f}" for name, each in amounts.items()}
+    return told_as(ApiPriceOut, fact, **texts)
 
 
 def _told_spend(found: Spend, key: dict[str, Any], currency: str) -> dict[str, Any]:
-    counts = {name: getattr(found, name) for name in Spend.__slots__ if name != "key"}
     return told_as(
         ApiSpendOut,
-        key
-        | counts
-        | {
-            "unpriced_requests": found.unpriced,
-            "cost": money_of(found.micros, currency),
-            "list_cost": money_of(found.list_micros, currency),
-            "cost_per_million_tokens": money_of(found.million_micros, currency),
-        },
+        found,
+        **key,
+        unpriced_requests=found.unpriced,
+        cost=money_of(found.micros, currency),
+        list_cost=money_of(found.list_micros, currency),
+        cost_per_million_tokens=money_of(found.million_micros, currency),
     )
 
 
 def _told_compared(row: VendorDay, currency: str) -> dict[str, Any]:
     return told_as(
         ComparedOut,
-        {
-            "vendor": row.vendor,
-            "day": row.day,
-            "ours": money_of(row.our_micros, currency),
-            "theirs": money_of(row.their_micros, currency),
-            "difference": money_of(row.difference_micros, currency),
-            "unpriced_requests": row.unpriced,
-        },
+        row,
+        ours=money_of(row.our_micros, currency),
+        theirs=money_of(row.their_micros, currency),
+        difference=money_of(row.difference_micros, currency),
+        unpriced_requests=row.unpriced,
     )
 
 

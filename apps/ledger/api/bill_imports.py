@@ -114,20 +114,20 @@ class BillImportsView(RestView):
     def told(self, fact: DeliveryFact, bills: list[int] | None = None) -> dict[str, Any]:
         """A bill import as REST answers it."""
         address = self.request.build_absolute_uri(f"/api/v1/bills/imports/{fact.id}")
-        told = {name: getattr(fact, name) for name in DeliveryFact.__slots__}
-        told |= {
-            "address": address,
-            "rejected_rows": f"{address}/rejected",
-            "addition": fact.is_addition,
-            "by": fact.person__name,
-            "accepted_by": fact.accepted_by__name,
-            "bills": bills_of_deliveries([fact.id])[fact.id] if bills is None else bills,
-            "totals": [
+        return told_as(
+            BillImportOut,
+            fact,
+            address=address,
+            rejected_rows=f"{address}/rejected",
+            addition=fact.is_addition,
+            by=fact.person__name,
+            accepted_by=fact.accepted_by__name,
+            bills=bills_of_deliveries([fact.id])[fact.id] if bills is None else bills,
+            totals=[
                 {"currency": currency} | {basis: sums[basis] for basis in BASES}
                 for currency, sums in sorted(fact.totals.items())
             ],
-        }
-        return told_as(BillImportOut, told)
+        )
 
 
 class BillImports(BillImportsView):

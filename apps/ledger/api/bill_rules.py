@@ -17,7 +17,6 @@ from apps.ledger.actions.bill_rules import add_bill_rule, check_bill_rule, end_b
 from apps.ledger.api import rule_examples as examples
 from apps.ledger.queries.bills.rules import (
     BillRuleRow,
-    RowDestination,
     RuleMove,
     bill_rule,
     bill_rule_page,
@@ -232,35 +231,27 @@ def _id_named(what: str, name: str | None, found: list[int | None] | list[int]) 
 
 
 def _told_rule(rule: BillRuleRow) -> dict[str, Any]:
-    told: dict[str, Any] = {name: getattr(rule, name) for name in BillRuleRow.__slots__}
-    for what in ("node", "pool", "team"):
-        id_ = told.pop(f"{what}_id")
-        told[what] = None if id_ is None else {"id": id_, "name": told[what]}
+    named = {"node": rule.node_id, "pool": rule.pool_id, "team": rule.team_id}
+    told: dict[str, Any] = {
+        what: None if id_ is None else {"id": id_, "name": getattr(rule, what)}
+        for what, id_ in named.items()
+    }
     told["billed"] = [
         {"amount": f"{amount.normalize():f}", "currency": currency}
         for currency, amount in rule.billed.items()
     ]
-    return told_as(BillRuleOut, told)
+    return told_as(BillRuleOut, rule, **told)
 
 
 def _told_moves(moves: list[RuleMove]) -> Response:
-    told = {
-        "rows": sum(move.rows for move in moves),
-        "moves": [
-            {
-                "bill_id": move.bill_id,
-                "issuer": move.issuer,
-                "starts_at": move.starts_at,
-                "rows": move.rows,
-                "billed": {"amount": f"{move.billed.normalize():f}", "currency": move.currency},
-                "from_place": _told_place(move.came),
-                "to_place": _told_place(move.goes),
-            }
-            for move in moves
-        ],
-    }
-    return Response(told_as(BillMovesOut, told))
-
-
-def _told_place(place: RowDestination) -> dict[str, Any]:
-    return {name: getattr(place, name) for name in RowDestination.__slots__}
+    told = [
+        told_as(
+            BillMoveOut,
+            move,
+            billed={"amount": f"{move.billed.normalize():f}", "currency": move.currency},
+            from_place=move.came,
+            to_place=move.goes,
+        )
+        for move in moves
+    ]
+    return Response({"rows": sum(move.rows for move in moves), "moves": told})

@@ -161,19 +161,18 @@ def _told_variance(bill_id: int) -> dict[str, Any]:
 
 
 def _told_apart(row: ApartSum, currency: str) -> dict[str, Any]:
-    told: dict[str, Any] = {name: getattr(row, name) for name in ApartSum.__slots__}
-    told |= {
-        "team": row.team_name,
-        "what": row.label,
-        "effective": money_of(row.effective_micros, currency),
-        "billed": money_of(row.billed_micros, currency),
-    }
-    return told_as(ApartOut, told)
+    return told_as(
+        ApartOut,
+        row,
+        team=row.team_name,
+        what=row.label,
+        effective=money_of(row.effective_micros, currency),
+        billed=money_of(row.billed_micros, currency),
+    )
 
 
 def _told_bill(bill: BillFact) -> dict[str, Any]:
     sums = bill.sums
-    told = {name: getattr(bill, name) for name in BillFact.__slots__}
     amounts = {
         "billed": sums.billed,
         "effective": sums.effective,
@@ -186,5 +185,4 @@ def _told_bill(bill: BillFact) -> dict[str, Any]:
         for name, amount in amounts.items()
     }
     unread = sum(each.rows for each in bill.unread)
-    told |= {"rows": sums.rows, "state": bill.state, "unread_rows": unread}
-    return told_as(BillOut, told | exact)
+    return told_as(BillOut, bill, **exact, rows=sums.rows, state=bill.state, unread_rows=unread)

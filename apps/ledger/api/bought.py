@@ -112,16 +112,20 @@ def new_commitment(asked: Mapping[str, Any]) -> actions.NewCommitment:
 
 def told_commitment(fact: CommitmentFact) -> dict[str, Any]:
     """A commitment as it is answered."""
-    told = {name: getattr(fact, name) for name in CommitmentFact.__slots__}
-    told |= {name: f"{told[name]:f}" for name in AMOUNTS}
-    told["prices"] = {name: f"{amount:f}" for name, amount in fact.prices.items()}
-    told["pool"] = told["owner"] = None
+    pool = owner = None
     if fact.pool_id is not None:
-        told["pool"] = {"id": fact.pool_id, "name": pools()[fact.pool_id].name}
+        pool = {"id": fact.pool_id, "name": pools()[fact.pool_id].name}
     if fact.owner_id is not None:
         names = {each.id: each.name for each in teams()}
-        told["owner"] = {"id": fact.owner_id, "name": names[fact.owner_id]}
-    return told_as(CommitmentOut, told)
+        owner = {"id": fact.owner_id, "name": names[fact.owner_id]}
+    return told_as(
+        CommitmentOut,
+        fact,
+        **{name: f"{getattr(fact, name):f}" for name in AMOUNTS},
+        prices={name: f"{amount:f}" for name, amount in fact.prices.items()},
+        pool=pool,
+        owner=owner,
+    )
 
 
 def _id_named(field: str, name: str | None, known: Mapping[str, int]) -> int | None:

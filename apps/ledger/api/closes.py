@@ -13,13 +13,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
-from apps.economics.hours import HOUR_MS
 from apps.ledger.actions.close import CloseAsked, close_month
 from apps.ledger.api import close_examples as examples
 from apps.ledger.queries.closes.checklist import checklist
 from apps.ledger.queries.closes.months import CloseFact, close_fact, close_page
-from apps.ledger.queries.closes.statements import journal, team_statements
-from apps.web.rest.money import MoneyOut, money_of
+from apps.ledger.queries.closes.statements import TeamStatement, journal, team_statements
+from apps.web.rest.money import MoneyOut, hours_of, money_of
 from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
@@ -144,19 +143,17 @@ class CloseStatements(RestView):
         found = team_statements(close_id, teams)
         page = slice_of(found, page_asked(request), lambda each: (each.team_id,))
 
-        def told(each: Any) -> dict[str, Any]:
+        def told(each: TeamStatement) -> dict[str, Any]:
+            gpu_ms = each.gpu_milliseconds
             return told_as(
                 StatementOut,
-                {
-                    "team_id": each.team_id,
-                    "team": each.team_name,
-                    "cost_centre": each.cost_centre,
-                    "gpu_hours": _hours_or_none(each.gpu_milliseconds),
-                    "unpriced_gpu_hours": _hours_or_none(each.unpriced_milliseconds),
-                    "effective": money_of(each.effective_micros, currency),
-                    "billed": money_of(each.billed_micros, currency),
-                    "corrections": money_of(each.corrections_micros, currency),
-                },
+                each,
+                team=each.team_name,
+                gpu_hours=None if gpu_ms is None else hours_of(gpu_ms),
+                unpriced_gpu_hours=hours_of(each.unpriced_milliseconds),
+                effective=money_of(each.effective_micros, currency),
+                billed=money_of(each.billed_micros, currency),
+                corrections=money_of(each.corrections_micros, currency),
             )
 
         return paged(request, page, told)
@@ -190,32 +187,26 @@ class CloseJournal(RestView):
         return paged(
             request,
             page,
-            lambda each: {
-                "cost_centre": each.cost_centre,
-                "team": each.team,
-                "account": each.account,
-                "amount": {"amount": f"{each.amount:f}", "currency": currency},
-            },
+            lambda each: told_as(
+                JournalEntryOut, each, amount={"amount": f"{each.amount:f}", "currency": currency}
+            ),
         )
 
 
 def _told_close(fact: CloseFact) -> dict[str, Any]:
     currency = accounts.organisation().currency
-    told: dict[str, Any] = {name: getattr(fact, name) for name in CloseFact.__slots__}
-    told |= {
+    amounts = {
         basis: money_of(fact.totals.get(f"{basis}_micros"), currency)
         for basis in ("list", "contracted", "effective", "billed")
     }
-    told |= {
-        "month": f"{fact.month:%Y-%m}",
-        "invoices": fact.invoices,
-        "accepted": [str(item["code"]) for item in fact.checklist if item["count"]],
-    }
-    return told_as(CloseOut, told)
-
-
-def _hours_or_none(milliseconds: int | None) -> float | None:
-    return None if milliseconds is None else round(milliseconds / HOUR_MS, 6)
+    return told_as(
+        CloseOut,
+        fact,
+        **amounts,
+        month=f"{fact.month:%Y-%m}",
+        invoices=fact.invoices,
+        accepted=[str(item["code"]) for item in fact.checklist if item["count"]],
+    )
 
 
 def _parse_month(text: str) -> date:

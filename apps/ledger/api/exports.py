@@ -122,17 +122,15 @@ class ExportView(RestView):
         is_ready = fact.has_file(at) and fact.is_covered_by(self.viewer())
         names = {team.id: team.name for team in accounts.teams()}
         ids = fact.team_ids
-        told = {name: getattr(fact, name) for name in fact.__slots__}
-        told |= {
-            "window": fact.window.text,
-            "sha256": fact.digest or None,
-            "file": self._file_address(fact) if is_ready else None,
-            "teams": None if ids is None else [{"id": i, "name": names[i]} for i in sorted(ids)],
-        }
-        return told_as(ExportOut, told)
-
-    def _file_address(self, fact: ExportFact) -> str:
-        return self.request.build_absolute_uri(f"/api/v1/exports/{fact.id}/file")
+        file = self.request.build_absolute_uri(f"/api/v1/exports/{fact.id}/file")
+        return told_as(
+            ExportOut,
+            fact,
+            window=fact.window.text,
+            sha256=fact.digest or None,
+            file=file if is_ready else None,
+            teams=None if ids is None else [{"id": i, "name": names[i]} for i in sorted(ids)],
+        )
 
 
 class Exports(ExportView):

@@ -10,14 +10,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
-from apps.economics.hours import HOUR_MS
 from apps.economics.states import Evidence, Flag, State
 from apps.ledger import queries
 from apps.ledger.api import examples
 from apps.ledger.queries.line_page import LineFact, line_page
 from apps.ledger.queries.wanted import ExportWhat, Wanted, has_more_than
 from apps.ledger.rest.parameters import LISTS, chosen_costs, refuse_unknown
-from apps.web.rest.money import MoneyOut, NamedOut, money_of
+from apps.web.rest.money import MoneyOut, NamedOut, hours_of, money_of
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import LARGEST_ID
@@ -143,7 +142,7 @@ def told_line(line: LineFact, names: dict[int, str], currency: str) -> dict[str,
         "node": _id_and_name(line.node_id, line.node),
         "pool": _id_and_name(line.pool_id, line.pool),
         "state": None if line.state is None else line.state.name.lower(),
-        "gpu_hours": round(line.unit_milliseconds / HOUR_MS, 6),
+        "gpu_hours": hours_of(line.unit_milliseconds),
         "team": {"id": None, "name": ANOTHER_TEAM},
         "workload": _id_and_name(line.workload_id, line.workload),
         "job": None if line.job_id is None else {"id": line.job_id, "raw_id": line.job},

@@ -9,11 +9,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
-from apps.economics.hours import HOUR_MS
 from apps.ledger import queries
 from apps.ledger.rest.parameters import DEFAULT_WINDOW, window_asked
 from apps.web.rest.examples import listed
-from apps.web.rest.money import MoneyOut, NamedOut, money_of
+from apps.web.rest.money import MoneyOut, NamedOut, hours_of, money_of
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters, Text
@@ -88,8 +87,8 @@ def told_unowned(one: queries.UnownedWork, currency: str) -> dict[str, Any]:
         "namespace": who.namespace,
         "user": who.user,
         "jobs": one.jobs,
-        "gpu_hours": round(one.unit_milliseconds / HOUR_MS, 6),
-        "unpriced_hours": round(one.unpriced_milliseconds / HOUR_MS, 6),
+        "gpu_hours": hours_of(one.unit_milliseconds),
+        "unpriced_hours": hours_of(one.unpriced_milliseconds),
         "cost": money_of(one.micros, currency),
     }
     return told_as(UnownedOut, told)

@@ -51,9 +51,17 @@ def paged(request: Request, page: Slice[Row], told: Callable[[Row], Mapping[str,
 
 
 def told_as(
-    form: type[serializers.Serializer[Any]], thing: Any, currency: str | None = None
+    form: type[serializers.Serializer[Any]],
+    thing: Any,
+    currency: str | None = None,
+    **instead: Any,
 ) -> dict[str, Any]:
-    """One thing as its serializer tells it; its micro-units are of this currency."""
+    """One thing as its serializer tells it; its micro-units are of this currency.
+
+    `instead` of, or beside, what a frozen value says.
+    """
+    if instead:
+        thing = {name: getattr(thing, name) for name in thing.__slots__} | instead
     return dict(_serializer_made(form, currency).to_representation(thing))
 
 

@@ -1,7 +1,7 @@
 """What people type at a command, as values; refused in words that argparse prints."""
 
 from argparse import ArgumentTypeError
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 
 
@@ -23,3 +23,11 @@ def parse_amount(text: str) -> Decimal:
         return Decimal(text)
     except InvalidOperation:
         raise ArgumentTypeError(f"{text!r} is not an amount") from None
+
+
+def parse_month(text: str) -> date:
+    """The first day of `2026-07`. Refuses ArgumentTypeError."""
+    try:
+        return datetime.strptime(text, "%Y-%m").date()  # noqa: DTZ007 - a month has no zone
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is no month such as 2026-07") from None

@@ -23,6 +23,10 @@ class HourSpan:
         """How many."""
         return (self.ends_at - self.starts_at) // HOUR
 
+    def holds(self, moment: datetime) -> bool:
+        """Whether it lies within."""
+        return self.starts_at <= moment < self.ends_at
+
 
 def local_day(moment: datetime, zone: str) -> date:
     """The day in the organisation's zone."""

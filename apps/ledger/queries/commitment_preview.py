@@ -173,4 +173,4 @@ def _cut_at(closed: list[HourSpan], starts_at: datetime, ends_at: datetime) -> l
 
 
 def _is_closed(hour: datetime, closed: list[HourSpan]) -> bool:
-    return any(span.starts_at <= hour < span.ends_at for span in closed)
+    return any(span.holds(hour) for span in closed)

@@ -273,6 +273,7 @@ def use_of(
 ) -> economics.CommitmentUse:
     """Nodes of one pool that have as many units, as the charge pass offers them to commitments."""
     gpus = units or pool.gpus_per_node
+    # A pool counted as a whole is as many nodes as its GPUs make.
     counted = kind == "pool" and pool.gpus_per_node
     return economics.CommitmentUse(
         node_id=0,

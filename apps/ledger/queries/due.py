@@ -23,9 +23,7 @@ def open_hours_marked(pass_: Pass, before: datetime) -> list[datetime]:
 def open_hours(hours: Iterable[datetime]) -> list[datetime]:
     """Those of `hours` whose month is not closed."""
     spans = closed_spans()
-    return [
-        hour for hour in hours if not any(span.starts_at <= hour < span.ends_at for span in spans)
-    ]
+    return [hour for hour in hours if not any(span.holds(hour) for span in spans)]
 
 
 def open_pending_hours(starts_at: datetime, ends_at: datetime, closed: Collection[date]) -> int:

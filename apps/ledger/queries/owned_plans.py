@@ -156,7 +156,7 @@ def if_plan_entered(plan: OwnedPlanFact, at: datetime) -> OwnedWhatIf:
         return OwnedWhatIf(0, 0, 0.0, 0, 0, 0, 0, 0.0)
     closed = closed_spans()
     every = [starts_at + k * HOUR for k in range((ends_at - starts_at) // HOUR)]
-    hours = [hour for hour in every if not any(_is_in(hour, span) for span in closed)]
+    hours = [hour for hour in every if not any(span.holds(hour) for span in closed)]
     ((before, unpriced),) = rows(BEFORE, {"pool": plan.pool_id, "hours": hours})
     asked = {"pool": plan.pool_id, "hours": hours, "host": int(ChargePart.HOST)}
     told: dict[datetime, int] = dict(rows(LIVED, asked))
@@ -189,7 +189,7 @@ def if_plan_changed(
     asked = {"plans": [before.id], "from": hour_of(since), "to": at}
     found = rows(BY_HOUR, asked)
     closed = closed_spans()
-    open_ = [each for each in found if not any(_is_in(each[0], span) for span in closed)]
+    open_ = [each for each in found if not any(span.holds(each[0]) for span in closed)]
     whole = Fraction(0)
     if after is not None:
         for hour, _, marginal in open_:
@@ -244,10 +244,6 @@ def _kwh_price(plan: OwnedPlanFact, hour: datetime, zone: str) -> Fraction:
     spans = tariffs_of_hour(plan.tariffs_at(hour), hour, zone)
     whole = sum(each.micros * (each.end_ms - each.start_ms) for each in spans)
     return Fraction(whole, HOUR_MS)
-
-
-def _is_in(hour: datetime, span: HourSpan) -> bool:
-    return span.starts_at <= hour < span.ends_at
 
 
 CHARGED = """

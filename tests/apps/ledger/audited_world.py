@@ -15,7 +15,6 @@ from apps.fleet.models import Pool
 from apps.ledger.actions import close
 from apps.ledger.actions.calls import price_waiting
 from apps.ledger.actions.reconcile import bills_due, reconcile_bill
-from apps.ledger.management.bill_delivery import take_file
 from apps.ledger.models import VendorCost
 from apps.ledger.solvers.api_pricing import books
 from apps.pricing import actions as pricing
@@ -23,6 +22,7 @@ from apps.workloads.actions.usage import Call, take_calls
 from apps.workloads.models import OwnershipRule, Workload
 from tests import make
 from tests.apps.ledger import scene
+from tests.apps.ledger.bill_files import take_file
 from tests.apps.ledger.test_reconcile import COLUMNS, row
 from tests.apps.unit_economics import run_scene
 from tests.apps.unit_economics import service_scene as services

@@ -3,11 +3,13 @@
 import csv
 import gzip
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 
+from apps.ledger.actions.bill_taking import take_bill
 from apps.ledger.actions.bills import Taken
-from apps.ledger.management.bill_delivery import take_file
+from apps.ledger.providers.bill_file import open_bill
 from tests import make
 from tests.economics.focus_tables import HOUR_OF_A_NODE
 
@@ -34,6 +36,12 @@ def write(path: Path, rows: Rows) -> Path:
     data = text_of(rows).encode()
     path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
     return path
+
+
+def take_file(path: Path, *, is_addition: bool = False, clock: Callable[[], datetime]) -> Taken:
+    """Take this file in at a moment."""
+    with open_bill(path) as file:
+        return take_bill(file=file, is_addition=is_addition, clock=clock)
 
 
 def deliver(folder: Path, *rows: Mapping[str, str], is_addition: bool = False) -> Taken:

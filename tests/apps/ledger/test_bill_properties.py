@@ -21,7 +21,6 @@ from apps.ledger.actions.bills import DeliveryNotNewest, DeliveryNotUndoable, un
 from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.actions.exchanging import state_rate
 from apps.ledger.actions.reconcile import bills_due, reconcile_bill
-from apps.ledger.management.bill_delivery import take_file
 from apps.ledger.models import Bill, BilledCharge, BilledHour, BillImport, Charge, Line, Status
 from apps.ledger.queries.closes.months import closed_months
 from apps.pricing import actions as pricing
@@ -29,6 +28,7 @@ from apps.pricing.models import ExchangeRate
 from controlplane.ledger_audit import audit_here
 from tests import make
 from tests.apps.ledger import bill_files, scene
+from tests.apps.ledger.bill_files import take_file
 from tests.apps.ledger.scene import HOUR
 
 pytestmark = pytest.mark.django_db

@@ -18,7 +18,6 @@ from apps.economics.tiers import parsed
 from apps.fleet import actions as fleet
 from apps.ledger.actions import close
 from apps.ledger.actions.reconcile import bills_due, reconcile_bill
-from apps.ledger.management.bill_delivery import take_file
 from apps.ledger.models import Line
 from apps.ledger.queries.closes.months import late_facts
 from apps.ledger.queries.tables import rows
@@ -30,6 +29,7 @@ from apps.workloads.queries import RuleFact
 from controlplane.ledger_audit import audit_here
 from tests import make
 from tests.apps.ledger import bill_files, scene
+from tests.apps.ledger.bill_files import take_file
 from tests.apps.ledger.scene import HOUR, TEN
 
 pytestmark = pytest.mark.django_db

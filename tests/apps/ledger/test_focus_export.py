@@ -20,11 +20,11 @@ from apps.fleet import actions as fleet
 from apps.fleet.models import Pool
 from apps.ledger.actions import close
 from apps.ledger.actions.reconcile import bills_due, reconcile_bill
-from apps.ledger.management.bill_delivery import take_file
 from apps.ledger.models import Line
 from apps.ledger.providers.bill_file import open_bill
 from tests import make
 from tests.apps.ledger import scene
+from tests.apps.ledger.bill_files import take_file
 from tests.apps.ledger.scene import LATER, TEN
 
 pytestmark = pytest.mark.django_db

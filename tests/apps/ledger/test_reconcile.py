@@ -16,7 +16,6 @@ from django.urls import reverse
 from apps.ledger.actions.bills import undo_delivery
 from apps.ledger.actions.exchanging import state_rate
 from apps.ledger.actions.reconcile import bills_due, reconcile_bill
-from apps.ledger.management.bill_delivery import take_file
 from apps.ledger.models import (
     Bill,
     BilledCharge,
@@ -33,6 +32,7 @@ from apps.pricing.actions import NewExchangeRate
 from tests import make
 from tests.apps.console.people import signed_in
 from tests.apps.ledger import scene
+from tests.apps.ledger.bill_files import take_file
 from tests.apps.ledger.scene import LATER, TEN
 
 pytestmark = pytest.mark.django_db

@@ -17,6 +17,7 @@ from apps.ledger.actions.charge.values import (
     price_of,
 )
 from apps.ledger.models import ChargeKind, ChargePart, Status
+from apps.ledger.queries.commitments import use_of
 from apps.ledger.queries.commitments_of_hour import (
     CommitmentInForce,
     commitments_of_hour,
@@ -56,25 +57,16 @@ def cover(
 
 def _uses_of(pools: Mapping[int, fleet.PoolFact], estimate: Estimate) -> Iterable[CommitmentUse]:
     node, parts = estimate
-    pool = pools[node.pool_id]
-    gpus = node.units or pool.gpus_per_node
-    # A pool counted as a whole is as many nodes as its GPUs make.
-    nodes = max(1, gpus // pool.gpus_per_node) if node.kind == "pool" and pool.gpus_per_node else 1
+    use = use_of(pools[node.pool_id], node.kind, node.units, None)
     for _, price in parts:
         for piece in price.pieces:
-            yield CommitmentUse(
+            yield replace(
+                use,
                 node_id=node.id,
                 start_ms=piece.start_ms,
                 end_ms=piece.end_ms,
-                provider=pool.provider,
-                region=pool.region,
-                instance_type=pool.instance_type,
-                gpu_model=pool.gpu_model,
-                pool_id=pool.id,
-                gpus=gpus,
                 list_micros=piece.list_micros,
                 contracted_micros=piece.contracted_micros,
-                nodes=nodes,
             )
 
 

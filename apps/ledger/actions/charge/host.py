@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from hashlib import blake2b
 
 from apps.accounts import queries as accounts
 from apps.economics.gpu_share import WHOLE, divided
 from apps.economics.split import largest_remainder
 from apps.fleet import queries as fleet
-from apps.ledger.actions.charge.values import Hour, Price, WantedCharge, price_of
+from apps.ledger.actions.charge.values import Hour, Price, WantedCharge, digest_of, price_of
 from apps.ledger.models import ChargeKind, ChargePart, Status
 
 SURENESS = (Status.PROVISIONAL, Status.RECONCILED)
@@ -110,6 +109,6 @@ def _with_digest(price: Price, parts: Sequence[WantedCharge], about: tuple[objec
     plans = {part.price.owned_plan_id for part in parts}
     return replace(
         price,
-        digest=blake2b(repr(told).encode(), digest_size=16).digest(),
+        digest=digest_of(told),
         owned_plan_id=plans.pop() if len(plans) == 1 else None,
     )

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from hashlib import blake2b
 
 from apps.accounts import queries as accounts
 from apps.economics.hours import HOUR, first_hour, hour_of
 from apps.economics.money import sum_of_known
+from apps.ledger.actions.charge.values import digest_of
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.models import Charge, ChargeKind, ChargePart, Status
 from apps.ledger.queries.calendar import local_day, posting_month
@@ -103,7 +103,7 @@ def _correction_of(
         status=Status.RESTATED,
         reason=place.reason,
         corrects=_original_charge(of.kind, of.number, of.part, hour),
-        digest=blake2b(repr((hour, parts)).encode(), digest_size=16).digest(),
+        digest=digest_of((hour, parts)),
     )
 
 

@@ -3,13 +3,14 @@
 import json
 from argparse import ArgumentParser
 from dataclasses import asdict
-from datetime import date, datetime
+from datetime import date
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.accounts.queries.people import person_of_address
+from apps.economics.typed import parse_month
 from apps.ledger.actions import close
 from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.queries.closes.checklist import checklist
@@ -32,7 +33,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The month and what is to be done with it."""
-        parser.add_argument("month", metavar="YYYY-MM")
+        parser.add_argument("month", type=parse_month, metavar="YYYY-MM")
         parser.add_argument("--by", default="", metavar="EMAIL", help="who closes it")
         parser.add_argument("--accept", default="", metavar="CODES", help="open items to waive")
         parser.add_argument("--note", default="")
@@ -47,9 +48,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Do it and tell what came of it."""
-        month = _month(options["month"])
         try:
-            told = self._do_asked(month, options)
+            told = self._do_asked(options["month"], options)
         except REFUSALS as refused:
             raise CommandError(str(refused)) from refused
         if options["json"]:
@@ -59,13 +59,13 @@ class Command(BaseCommand):
             print(f"{name:18} {value}")
 
     def _do_asked(self, month: date, options: dict[str, Any]) -> dict[str, Any]:
-        at = timezone.now()
+        at, named = timezone.now(), f"{month:%Y-%m}"
         if options["check"]:
             return {item.code: f"{item.count}  {item.label}" for item in checklist(month)}
         person_id = _person_id(options["by"])
         if options["reopen"]:
             close.reopen_month(month=month, reason=options["reopen"], person_id=person_id, at=at)
-            return {"month": options["month"], "open": True}
+            return {"month": named, "open": True}
         if options["correct"]:
             return asdict(close.post_corrections(month=month, at=at))
         asked = close.CloseAsked(
@@ -77,19 +77,12 @@ class Command(BaseCommand):
         close.close_month(asked=asked, at=at)
         newest = closes(month)[0]
         return {
-            "month": options["month"],
+            "month": named,
             "version": newest.version,
             "lines": newest.lines,
             "digest": newest.digest,
             **newest.totals,
         }
-
-
-def _month(text: str) -> date:
-    try:
-        return datetime.strptime(text, "%Y-%m").date()  # noqa: DTZ007 - a month has no zone
-    except ValueError:
-        raise CommandError(f"{text!r} is no month such as 2026-07") from None
 
 
 def _person_id(email: str) -> int | None:

@@ -1,8 +1,7 @@
 """Write a month of the ledger as a FOCUS file."""
 
 import json
-from argparse import ArgumentParser, ArgumentTypeError
-from datetime import date, datetime
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from apps.economics.focus.exported import COLUMNS
 from apps.economics.focus.identities import money
+from apps.economics.typed import parse_month
 from apps.ledger.management.focus_file import FileDoesNotMatch, write_file
 
 ENDINGS = (".csv", ".csv.gz", ".parquet")
@@ -24,7 +24,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The month, the version and the file."""
-        parser.add_argument("--month", required=True, type=_month, metavar="YYYY-MM")
+        parser.add_argument("--month", required=True, type=parse_month, metavar="YYYY-MM")
         parser.add_argument("--out", required=True, type=Path, metavar="FILE")
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 
@@ -50,10 +50,3 @@ class Command(BaseCommand):
             return
         for name, value in figures.items():
             print(f"{name:12} {value}")
-
-
-def _month(text: str) -> date:
-    try:
-        return datetime.strptime(text, "%Y-%m").date()  # noqa: DTZ007 - a month has no zone
-    except ValueError:
-        raise ArgumentTypeError(f"{text!r} is no month such as 2026-07") from None

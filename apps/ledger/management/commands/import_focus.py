@@ -10,9 +10,10 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.economics.focus.columns import NotABill
+from apps.ledger.actions.bill_taking import take_bill
 from apps.ledger.actions.bills import NoRowRead, Taken
 from apps.ledger.actions.closed import MonthAlreadyClosed
-from apps.ledger.management.bill_delivery import take_file
+from apps.ledger.providers.bill_file import open_bill
 from apps.ledger.providers.bill_text import BillBreaksOff
 
 
@@ -34,7 +35,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Import the file and print what came of it."""
         try:
-            taken = take_file(Path(options["file"]), is_addition=options["add"], clock=timezone.now)
+            with open_bill(Path(options["file"])) as file:
+                taken = take_bill(file=file, is_addition=options["add"], clock=timezone.now)
         except (NotABill, BillBreaksOff, MonthAlreadyClosed, NoRowRead, OSError) as refused:
             raise CommandError(str(refused)) from refused
         figures = _taken_figures(taken)

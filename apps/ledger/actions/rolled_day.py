@@ -1,17 +1,15 @@
 """A local day's pools that wait for a pass: what every table that it writes is told of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from django.db import transaction
-
 from apps.accounts import queries as accounts
-from apps.ledger.actions.closed import kept_closed
-from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
+from apps.ledger.actions.marked import redo_marked
+from apps.ledger.actions.outcome import Outcome
 from apps.ledger.queries.calendar import day_span, local_day
-from apps.marks.actions import Mark, clear, mark, try_lock
-from apps.marks.queries import Pass, marks_of_hour
+from apps.marks.actions import Mark, mark
+from apps.marks.queries import Pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +44,13 @@ def redo_day(
     """
     zone = accounts.organisation().zone
     day = local_day(first_hour, zone)
-    with transaction.atomic():
-        kept = kept_closed(day.replace(day=1))
-        if kept is not None:
-            return kept
-        if not try_lock(pass_, day.toordinal()):
-            return BUSY
-        marks = marks_of_hour(pass_, first_hour)
-        if not marks:
-            return NOTHING
-        span = day_span(day, zone)
-        pool_ids = tuple(each.unit for each in marks)
-        written = write(RolledDay(day, span.starts_at, span.ends_at, pool_ids))
-        clear(pass_, first_hour, marks)
+    span = day_span(day, zone)
+
+    def work(pool_ids: Sequence[int]) -> Outcome:
+        written = write(RolledDay(day, span.starts_at, span.ends_at, tuple(pool_ids)))
         if next_pass is not None:
             mark(Mark(next_pass, pool_id, first_hour) for pool_id in pool_ids)
-    return Outcome(changed=written)
+        return Outcome(changed=written)
+
+    month, key = day.replace(day=1), day.toordinal()
+    return redo_marked(pass_, first_hour, month=month, key=key, work=work)

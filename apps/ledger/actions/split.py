@@ -6,15 +6,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from django.db import transaction
-
 from apps.accounts import queries as accounts
 from apps.economics.hours import first_hour
 from apps.economics.money import sum_of_known
 from apps.economics.node_hour import NodeHourSplit, split_node_hour
 from apps.economics.split import largest_remainder
-from apps.ledger.actions.closed import kept_closed
-from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
+from apps.ledger.actions.marked import redo_marked
+from apps.ledger.actions.outcome import Outcome
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.queries.calendar import local_day, posting_month
 from apps.ledger.queries.node_hours import NodeHour, Owner, changed_kinds, node_hours
@@ -26,8 +24,8 @@ from apps.ledger.queries.settlements import (
 )
 from apps.ledger.queries.tables import Row, copy_in, rows, run
 from apps.logs.changes import field_of, logged_pass
-from apps.marks.actions import Mark, clear, hour_key, mark, try_lock
-from apps.marks.queries import Pass, marks_of_hour
+from apps.marks.actions import Mark, hour_key, mark
+from apps.marks.queries import Pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,27 +64,27 @@ def split_hour(*, hour: datetime, at: datetime) -> Outcome:
     zone = accounts.organisation().zone
     this = SplitHour(hour, posting_month(hour, zone), zone, at)
     ensure_month(month=this.month)
-    with _collector_at_rest(), transaction.atomic():
-        kept = kept_closed(this.month)
-        if kept is not None:
-            return kept
-        if not try_lock(Pass.SPLIT, hour_key(hour)):
-            return BUSY
-        marks = marks_of_hour(Pass.SPLIT, hour)
-        if not marks:
-            return NOTHING
-        marked = [each.unit for each in marks]
-        found = node_hours(hour, marked)
-        held = settlements_of_hour(hour, marked)
-        due = _due_node_hours(found, held)
-        promoted = _settled_for_good(found, held, due)
-        gone = [held[node_id] for node_id in held if node_id not in found]
-        pools = _end_settlements(this, gone)
-        _make_final(promoted.values())
-        lines = _write_settled(this, _split_anew(this, due, held))
-        clear(Pass.SPLIT, hour, marks)
-        touched = [*due, *(found[node_id] for node_id in promoted)]
-        mark(_next_marks(this, touched, pools))
+    with _collector_at_rest():
+        return redo_marked(
+            Pass.SPLIT,
+            hour,
+            month=this.month,
+            key=hour_key(hour),
+            work=lambda node_ids: _split_nodes(this, node_ids),
+        )
+
+
+def _split_nodes(this: SplitHour, node_ids: Sequence[int]) -> Outcome:
+    found = node_hours(this.starts_at, node_ids)
+    held = settlements_of_hour(this.starts_at, node_ids)
+    due = _due_node_hours(found, held)
+    promoted = _settled_for_good(found, held, due)
+    gone = [held[node_id] for node_id in held if node_id not in found]
+    pools = _end_settlements(this, gone)
+    _make_final(promoted.values())
+    lines = _write_settled(this, _split_anew(this, due, held))
+    touched = [*due, *(found[node_id] for node_id in promoted)]
+    mark(_next_marks(this, touched, pools))
     return Outcome(changed=len(touched) + len(gone), lines=lines)
 
 

@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 
-from django.db import transaction
-
 from apps.accounts import queries as accounts
 from apps.economics.bases import Amounts
 from apps.economics.hours import HOUR, first_hour
@@ -12,8 +10,8 @@ from apps.economics.spread import shared_idle
 from apps.economics.states import Flag
 from apps.fleet import queries as fleet
 from apps.ledger.actions.charge.values import NOT_STATED
-from apps.ledger.actions.closed import kept_closed
-from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
+from apps.ledger.actions.marked import redo_marked
+from apps.ledger.actions.outcome import Outcome
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.actions.sharing import HourSharing
 from apps.ledger.queries.calendar import local_day, posting_month
@@ -28,8 +26,8 @@ from apps.ledger.queries.spreading import (
 )
 from apps.ledger.queries.tables import copy_in, run
 from apps.logs.changes import field_of, logged_pass
-from apps.marks.actions import Mark, clear, hour_key, mark, try_lock
-from apps.marks.queries import Pass, marks_of_hour
+from apps.marks.actions import Mark, hour_key, mark
+from apps.marks.queries import Pass
 
 SAY = "UPDATE ledger_charge SET spread_method = %(said)s WHERE id = %(id)s"
 
@@ -43,26 +41,26 @@ def spread_hour(*, hour: datetime) -> Outcome:
     zone = accounts.organisation().zone
     month = posting_month(hour, zone)
     ensure_month(month=month)
-    with transaction.atomic():
-        kept = kept_closed(month)
-        if kept is not None:
-            return kept
-        # The split's lock too: it replaces the lines that this pass reads.
-        key = hour_key(hour)
-        if not (try_lock(Pass.SPLIT, key) and try_lock(Pass.SPREAD, key)):
-            return BUSY
-        marks = marks_of_hour(Pass.SPREAD, hour)
-        if not marks:
-            return NOTHING
-        before = spread_lines_of_hour(hour)
-        bearers = bearers_of_hour(hour)
-        wanted = {*_shared_lines(hour, bearers), *_idle_lines(hour, bearers)}
-        if wanted != before:
-            _replace_lines(hour, month, wanted)
-        clear(Pass.SPREAD, hour, marks)
-        day = first_hour(local_day(hour, zone), zone)
-        pools = {line.pool_id or 0 for line in before | wanted}
-        mark(Mark(Pass.ROLLUP, pool_id, day) for pool_id in pools)
+    return redo_marked(
+        Pass.SPREAD,
+        hour,
+        month=month,
+        key=hour_key(hour),
+        work=lambda _: _spread_all(hour, month, zone),
+        # It replaces the lines that this pass reads.
+        also=(Pass.SPLIT,),
+    )
+
+
+def _spread_all(hour: datetime, month: date, zone: str) -> Outcome:
+    before = spread_lines_of_hour(hour)
+    bearers = bearers_of_hour(hour)
+    wanted = {*_shared_lines(hour, bearers), *_idle_lines(hour, bearers)}
+    if wanted != before:
+        _replace_lines(hour, month, wanted)
+    day = first_hour(local_day(hour, zone), zone)
+    pools = {line.pool_id or 0 for line in before | wanted}
+    mark(Mark(Pass.ROLLUP, pool_id, day) for pool_id in pools)
     return Outcome(changed=len(wanted ^ before), lines=len(wanted))
 
 

@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from django.db import transaction
-
 from apps.accounts import queries as accounts
 from apps.economics.hours import HOUR, first_hour
 from apps.ledger.actions.charge.apart import billed_apart, shared_costs
@@ -14,15 +12,15 @@ from apps.ledger.actions.charge.node_hours import node_hours
 from apps.ledger.actions.charge.quoting import later_marks, wait_for_turn
 from apps.ledger.actions.charge.values import SETTLES_AFTER, Hour, WantedCharge
 from apps.ledger.actions.charge.writing import remove, write
-from apps.ledger.actions.closed import kept_closed
-from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
+from apps.ledger.actions.marked import redo_marked
+from apps.ledger.actions.outcome import BUSY, Outcome
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.models import ChargeKind, Status
 from apps.ledger.queries.calendar import local_day, posting_month
 from apps.ledger.queries.charges import ChargeKey, HeldCharge, charges_of_hour
 from apps.logs.changes import field_of, logged_pass
-from apps.marks.actions import Mark, clear, hour_key, mark, try_lock
-from apps.marks.queries import Pass, marks_of_hour
+from apps.marks.actions import Mark, hour_key, mark
+from apps.marks.queries import Pass
 from apps.pricing.queries.price_policies import gpu_shares
 
 BY_BILL = frozenset({Status.RECONCILED, Status.RESTATED})
@@ -37,33 +35,35 @@ def charge_hour(*, hour: datetime, at: datetime) -> Outcome:
     """
     this = _this_hour(hour, at)
     ensure_month(month=this.month)
-    with transaction.atomic():
-        kept = kept_closed(this.month)
-        if kept is not None:
-            return kept
-        # The split's lock too: lines of a charge that goes must not be written meanwhile.
-        key = hour_key(hour)
-        if at <= hour or not (try_lock(Pass.CHARGE, key) and try_lock(Pass.SPLIT, key)):
-            return BUSY
-        marks = marks_of_hour(Pass.CHARGE, hour)
-        if not marks:
-            return NOTHING
-        wait_for_turn(this)
-        by_rates = divide_host(node_hours(this), gpu_shares(hour), this)
-        found = (*by_rates, *shared_costs(this), *billed_apart(this), *calls_to_models(this))
-        wanted = {each.key: each for each in found}
-        held = charges_of_hour(hour)
-        # One without a digest is empty already, and stays only for what corrects it.
-        removed = [each for key, each in held.items() if key not in wanted and each.digest]
-        changed = _changed_charges(this, wanted, held)
-        pools = remove(this, removed)
-        statuses = [_status_of(this, held.get(each.key), each) for each in changed]
-        pools |= write(this, changed, statuses, held)
-        keys = [each.key for each in changed] + [each.key for each in removed]
-        touched = [*removed, *(held[key] for key in keys if key in held)]
-        nodes = {each.of_node for each in changed} | {each.node_id for each in touched}
-        clear(Pass.CHARGE, hour, marks)
-        mark(_next_marks(this, keys, nodes, pools) + (later_marks(this, at) if keys else []))
+    if at <= hour:
+        return BUSY
+    return redo_marked(
+        Pass.CHARGE,
+        hour,
+        month=this.month,
+        key=hour_key(hour),
+        work=lambda _: _charge_all(this, at),
+        # Lines of a charge that goes must not be written meanwhile.
+        also=(Pass.SPLIT,),
+    )
+
+
+def _charge_all(this: Hour, at: datetime) -> Outcome:
+    wait_for_turn(this)
+    by_rates = divide_host(node_hours(this), gpu_shares(this.starts_at), this)
+    found = (*by_rates, *shared_costs(this), *billed_apart(this), *calls_to_models(this))
+    wanted = {each.key: each for each in found}
+    held = charges_of_hour(this.starts_at)
+    # One without a digest is empty already, and stays only for what corrects it.
+    removed = [each for key, each in held.items() if key not in wanted and each.digest]
+    changed = _changed_charges(this, wanted, held)
+    pools = remove(this, removed)
+    statuses = [_status_of(this, held.get(each.key), each) for each in changed]
+    pools |= write(this, changed, statuses, held)
+    keys = [each.key for each in changed] + [each.key for each in removed]
+    touched = [*removed, *(held[key] for key in keys if key in held)]
+    nodes = {each.of_node for each in changed} | {each.node_id for each in touched}
+    mark(_next_marks(this, keys, nodes, pools) + (later_marks(this, at) if keys else []))
     return Outcome(changed=len(keys))
 
 

@@ -1,5 +1,6 @@
 """Rules that say where rows of bills go which do not say it themselves."""
 
+from dataclasses import asdict
 from datetime import datetime
 
 from django.db import transaction
@@ -27,21 +28,8 @@ def add_bill_rule(*, rule: BillRowRule, at: datetime) -> int:
     """
     check_bill_rule(rule)
     last = BillRule.objects.filter(ended_at=None).aggregate(last=Max("priority"))["last"] or 0
-    made = BillRule.objects.create(
-        priority=last + STEP,
-        issuer=rule.issuer,
-        service=rule.service,
-        usage_type=rule.usage_type,
-        resource_id=rule.resource_id,
-        sub_account=rule.sub_account,
-        tag_key=rule.tag_key,
-        tag_value=rule.tag_value,
-        kind=rule.kind,
-        node_id=rule.node_id,
-        pool_id=rule.pool_id,
-        team_id=rule.team_id,
-        created_at=at,
-    )
+    said = asdict(rule) | {"id": None}
+    made = BillRule.objects.create(priority=last + STEP, created_at=at, **said)
     _reconcile_again(at)
     return made.id
 

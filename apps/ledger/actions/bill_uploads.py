@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from django.db import connection, transaction
@@ -45,14 +45,7 @@ class ClaimedBill:
 def keep_bill(*, upload: BillUpload, at: datetime) -> int:
     """A file came; the next sweep takes it in. Answers the import's id."""
     return BillImport.objects.create(
-        name=upload.name,
-        digest=upload.digest,
-        size_bytes=upload.size_bytes,
-        stored_as=upload.stored_as,
-        is_addition=upload.is_addition,
-        person_id=upload.person_id,
-        state=BillImportState.WAITING,
-        started_at=at,
+        **asdict(upload), state=BillImportState.WAITING, started_at=at
     ).id
 
 

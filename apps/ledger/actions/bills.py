@@ -1,7 +1,7 @@
 """Bills taken in: a delivery is staged row by row, then replaces its periods in one transaction."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 
@@ -110,15 +110,7 @@ def delivered_before(digest: str) -> Taken | None:
 def begin_delivery(*, delivery: Delivery, at: datetime) -> int:
     """Begin an import; its rows count for nothing until `finish_delivery`."""
     return BillImport.objects.create(
-        name=delivery.name,
-        digest=delivery.digest,
-        layout=delivery.layout,
-        size_bytes=delivery.size_bytes,
-        is_addition=delivery.is_addition,
-        person_id=delivery.person_id,
-        state=BillImportState.RUNNING,
-        started_at=at,
-        alive_at=at,
+        **asdict(delivery), state=BillImportState.RUNNING, started_at=at, alive_at=at
     ).id
 
 

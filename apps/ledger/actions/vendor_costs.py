@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -48,16 +48,7 @@ def take_vendor_costs(*, vendor: str, report: Any, at: datetime) -> int:
     VendorCost.objects.filter(vendor=vendor, day__in={each.day for each in told}).delete()
     ours = organisation().currency
     VendorCost.objects.bulk_create(
-        VendorCost(
-            vendor=vendor,
-            day=each.day,
-            item=each.item,
-            project=each.project,
-            amount=each.amount,
-            currency=each.currency,
-            micros=_in_micros(each, ours),
-            told_at=at,
-        )
+        VendorCost(vendor=vendor, micros=_in_micros(each, ours), told_at=at, **asdict(each))
         for each in told
     )
     return len(told)

@@ -47,11 +47,7 @@ class CallSums(NamedTuple):
     @property
     def counts(self) -> tuple[int, ...]:
         """Its first ten: calls by what became of them, then tokens."""
-        return (
-            *(self.requests, self.rate_limited, self.server_errors, self.other_errors),
-            *(self.unpriced, self.input_tokens, self.cached_tokens, self.cache_write_tokens),
-            *(self.output_tokens, self.reasoning_tokens),
-        )
+        return self[:10]
 
 
 @dataclass(frozen=True, slots=True)

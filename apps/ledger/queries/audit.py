@@ -5,7 +5,7 @@ would repeat a mistake in them. docs/audit.md says what it proves and what it ca
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date, datetime
 
 from django.db import connection, transaction
@@ -159,11 +159,6 @@ def audit_here(
         places=(*(place for each in found.values() for place in each.places), *moved),
         failures=sum(each.count for each in found.values()) + len(moved),
     )
-
-
-def as_plain(place: AuditPlace) -> dict[str, object]:
-    """A place as JSON has it."""
-    return asdict(place)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,11 @@ class HourRates:
     listed: tuple[RateInHour, ...]
     contracted: tuple[RateInHour, ...]
 
+    @property
+    def spans(self) -> tuple[RateInHour, ...]:
+        """Of both."""
+        return (*self.listed, *self.contracted)
+
 
 NO_RATES = HourRates((), ())
 

@@ -53,7 +53,7 @@ def blended_rates(
     hour: HourSpan, zone: str, pools: Mapping[int, fleet.PoolFact], rates: Mapping[int, HourRates]
 ) -> Mapping[int, HourRates]:
     """The rates of an hour as far as it has come, those with tiers at the one price that it has."""
-    found = {span.rate.id: span.rate for each in rates.values() for span in _all_spans(each)}
+    found = {span.rate.id: span.rate for each in rates.values() for span in each.spans}
     tiered = {rate_id: rate for rate_id, rate in found.items() if rate.tiers}
     if not tiered:
         return rates
@@ -208,10 +208,6 @@ def _details_told(
         """,
         {"from": later.starts_at, "to": hour_from(later.ends_at), "rates": rate_ids},
     )
-
-
-def _all_spans(rates: HourRates) -> Iterable[RateInHour]:
-    return (*rates.listed, *rates.contracted)
 
 
 def _tiered_rates(spans: Iterable[pricing.RateSpan]) -> Iterable[QuotedRate]:

@@ -3,12 +3,13 @@
 import json
 import sys
 from argparse import ArgumentParser
+from dataclasses import asdict
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
 from apps.economics.typed import parse_moment
-from apps.ledger.queries.audit import Audit, as_plain
+from apps.ledger.queries.audit import Audit
 from controlplane.ledger_audit import audit
 
 NOT_PROVED = 1
@@ -46,7 +47,7 @@ def _figures(found: Audit) -> dict[str, object]:
         "not_yet_swept": found.not_yet_swept,
         "pending_days": [day.isoformat() for day in found.pending_days],
         "closed_months": [f"{month:%Y-%m}" for month in found.closed_months],
-        "places": [as_plain(place) for place in found.places],
+        "places": [asdict(place) for place in found.places],
     }
 
 

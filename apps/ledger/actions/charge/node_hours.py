@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from apps.economics.bases import Amounts, split_bases
 from apps.economics.money import sum_or_unknown
@@ -99,7 +100,7 @@ def _part_prices(
     for piece in pieces:
         by_part.setdefault(_part_of(piece), []).append(piece)
     # A tier may be free: how much an hour took of it must show all the same.
-    tiered = any(span.rate.tiers for span in (*rates.listed, *rates.contracted))
+    tiered = any(span.rate.tiers for span in rates.spans)
     about = (pool_id, this.through_ms, *(units for *_, units in spans if tiered))
     return [(part, price_of(about, tuple(of_part))) for part, of_part in sorted(by_part.items())]
 
@@ -120,7 +121,9 @@ def _billed_charge(
 
     Where the bill rounded its effective cost only what it billed is taken from it.
     """
-    pieces = sorted((piece for _, price in estimate for piece in price.pieces), key=_start_of)
+    pieces = sorted(
+        (piece for _, price in estimate for piece in price.pieces), key=attrgetter("start_ms")
+    )
     estimated = sum_or_unknown(piece.effective_micros for piece in pieces)
     about = (node.pool_id, this.through_ms)
     if bill.effective_micros is None:
@@ -132,15 +135,7 @@ def _billed_charge(
         part = ChargePart.PRICED if bill.list_micros is not None else ChargePart.WITHOUT_LIST_PRICE
         status = Status.PROVISIONAL if bill.is_provisional else Status.RECONCILED
         reason = UNSTATED if bill.is_provisional else BILLED
-    price = Price(
-        pieces=whole.pieces,
-        list_micros=whole.list_micros,
-        contracted_micros=whole.contracted_micros,
-        effective_micros=whole.effective_micros,
-        digest=whole.digest,
-        billed_micros=bill.billed_micros,
-        estimated_micros=estimated,
-    )
+    price = replace(whole, billed_micros=bill.billed_micros, estimated_micros=estimated)
     key = (ChargeKind.NODE_HOUR, node.id, part)
     return WantedCharge(key, node.pool_id, price, status=status, reason=reason)
 
@@ -162,7 +157,3 @@ def _over_pieces(pieces: Sequence[Piece], bill: BilledAmounts) -> tuple[Piece, .
             pieces, split_bases(amounts, weights), strict=True
         )
     )
-
-
-def _start_of(piece: Piece) -> int:
-    return piece.start_ms

@@ -21,10 +21,7 @@ TIERS = 7_305_033
 def not_stated(rates: Iterable[HourRates]) -> frozenset[int]:
     """The rates whose currency goes by an earlier month's rate of exchange, by id."""
     return frozenset(
-        span.rate.id
-        for each in rates
-        for span in (*each.listed, *each.contracted)
-        if span.rate.is_provisional
+        span.rate.id for each in rates for span in each.spans if span.rate.is_provisional
     )
 
 

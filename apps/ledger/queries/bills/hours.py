@@ -57,10 +57,4 @@ def billed_hours(hour: datetime) -> dict[int, BilledAmounts]:
 def billed_charges(hour: datetime) -> list[BilledApart]:
     """The charges of bills' rows that begin in `hour`, by id."""
     found = BilledCharge.objects.filter(hour=hour).order_by("id")
-    columns = (
-        *("id", "kind", "reason", "ends_at", "team_id", "pool_id", "commitment_id"),
-        "node_id",
-        *("list_micros", "contracted_micros", "effective_micros", "billed_micros"),
-        "is_provisional",
-    )
-    return [BilledApart(*row) for row in found.values_list(*columns)]
+    return [BilledApart(*row) for row in found.values_list(*BilledApart.__slots__)]

@@ -36,11 +36,7 @@ def traits_of(bills: Sequence[Bill]) -> dict[int, dict[bytes, Traits]]:
 def rules() -> list[BillRowRule]:
     """The rules in force, in order."""
     found = BillRule.objects.filter(ended_at=None).order_by("priority")
-    columns = (
-        *("id", "issuer", "service", "usage_type", "resource_id", "sub_account", "tag_key"),
-        *("tag_value", "kind", "node_id", "pool_id", "team_id"),
-    )
-    return [BillRowRule(*row) for row in found.values_list(*columns)]
+    return [BillRowRule(*row) for row in found.values_list(*BillRowRule.__slots__)]
 
 
 def places(starts_at: datetime, ends_at: datetime) -> Places:

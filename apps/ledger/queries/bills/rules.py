@@ -1,7 +1,7 @@
 """Rules about rows of bills: what each maps, and what one would move before it is kept."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 
@@ -223,12 +223,11 @@ def _with_sums(found: Sequence[BillRuleRow]) -> list[BillRuleRow]:
 
 
 def _summed_rule(rule: BillRuleRow, of: Mapping[str, tuple[int, Decimal]]) -> BillRuleRow:
-    told = {name: getattr(rule, name) for name in BillRuleRow.__slots__}
-    mapped = {
-        "rows": sum(count for count, _ in of.values()),
-        "billed": {currency: billed for currency, (_, billed) in sorted(of.items())},
-    }
-    return BillRuleRow(**(told | mapped))
+    return replace(
+        rule,
+        rows=sum(count for count, _ in of.values()),
+        billed={currency: billed for currency, (_, billed) in sorted(of.items())},
+    )
 
 
 SUMS = filled("""

@@ -9,7 +9,6 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
-from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -198,10 +197,8 @@ class ApiSpend(RestView):
 class ApiPricesView(RestView):
     """Finance and platform read, finance enters."""
 
-    def get_permissions(self) -> list[BasePermission]:
-        """By the method."""
-        reads = self.request.method in SAFE_METHODS
-        return [Reads(), SeesPrices()] if reads else [Reads(), BuysAhead()]
+    reads = (Reads, SeesPrices)
+    changes = (Reads, BuysAhead)
 
 
 class ApiPrices(ApiPricesView):
@@ -264,10 +261,8 @@ class VendorCosts(RestView):
     """What vendors say that calls cost, beside what the calls come to."""
 
     row = ComparedOut
-
-    def get_permissions(self) -> list[BasePermission]:
-        """Finance and platform."""
-        return [SeesPrices() if self.request.method in SAFE_METHODS else KeepsBills()]
+    reads = (SeesPrices,)
+    changes = (KeepsBills,)
 
     @extend_schema(
         operation_id="list_vendor_costs",

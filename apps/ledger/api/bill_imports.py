@@ -12,7 +12,6 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.parsers import MultiPartParser
-from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -107,9 +106,8 @@ class RejectedBillRowOut(serializers.Serializer[Any]):
 class BillImportsView(RestView):
     """Who sees prices reads; finance and platform bring in and take back."""
 
-    def get_permissions(self) -> list[BasePermission]:
-        """By the method."""
-        return [SeesPrices() if self.request.method in SAFE_METHODS else KeepsBills()]
+    reads = (SeesPrices,)
+    changes = (KeepsBills,)
 
     def told(self, fact: DeliveryFact, bills: list[int] | None = None) -> dict[str, Any]:
         """A bill import as REST answers it."""
@@ -227,9 +225,8 @@ class BillImportUndo(BillImportsView):
 class BillImportAcceptance(BillImportsView):
     """A bill import that is accepted without the rows that could not be read."""
 
-    def get_permissions(self) -> list[BasePermission]:
-        """A token has no name to give."""
-        return [AcceptsBills()]
+    # A token has no name to give.
+    reads = changes = (AcceptsBills,)
 
     @extend_schema(
         operation_id="accept_bill_import",

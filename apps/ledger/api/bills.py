@@ -5,7 +5,6 @@ from typing import Any
 from django.core.exceptions import ObjectDoesNotExist
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -100,10 +99,7 @@ class Bills(RestView):
     """Bills, for finance and platform."""
 
     row = BillOut
-
-    def get_permissions(self) -> list[BasePermission]:
-        """Who sees prices sees bills."""
-        return [SeesPrices()]
+    reads = (SeesPrices,)
 
     @extend_schema(
         operation_id="list_bills",
@@ -120,9 +116,7 @@ class Bills(RestView):
 class BillView(RestView):
     """One bill, for finance and platform."""
 
-    def get_permissions(self) -> list[BasePermission]:
-        """Who sees prices sees bills."""
-        return [SeesPrices()]
+    reads = (SeesPrices,)
 
     @extend_schema(
         operation_id="bill", responses=BillDetailOut, examples=[bill_examples.BILL_WITH_VARIANCE]

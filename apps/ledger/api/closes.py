@@ -8,7 +8,6 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
-from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -82,10 +81,8 @@ class Closes(RestView):
     """Closed months: who sees prices reads them, finance closes."""
 
     row = CloseOut
-
-    def get_permissions(self) -> list[BasePermission]:
-        """By the method."""
-        return [SeesPrices() if self.request.method in SAFE_METHODS else ClosesMonths()]
+    reads = (SeesPrices,)
+    changes = (ClosesMonths,)
 
     @extend_schema(
         operation_id="list_closes",
@@ -163,10 +160,8 @@ class CloseJournal(RestView):
     """The postings of a close."""
 
     row = JournalEntryOut
-
-    def get_permissions(self) -> list[BasePermission]:
-        """It names every team's amounts."""
-        return [SeesPrices()]
+    # It names every team's amounts.
+    reads = (SeesPrices,)
 
     @extend_schema(
         operation_id="list_journal",

@@ -6,7 +6,6 @@ from typing import Any
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -66,10 +65,7 @@ class CommitmentFigures(RestView):
     """How well commitments are used."""
 
     row = FiguresOut
-
-    def get_permissions(self) -> list[BasePermission]:
-        """Who sees prices."""
-        return [Reads(), SeesPrices()]
+    reads = (Reads, SeesPrices)
 
     @extend_schema(
         operation_id="list_commitment_figures",
@@ -95,9 +91,7 @@ class CommitmentFigures(RestView):
 class CommitmentPreview(RestView):
     """What entering a commitment would move, for who may enter it."""
 
-    def get_permissions(self) -> list[BasePermission]:
-        """Who may enter one."""
-        return [Reads(), BuysAhead()]
+    changes = (Reads, BuysAhead)
 
     @extend_schema(
         operation_id="preview_commitment",
@@ -115,9 +109,7 @@ class CommitmentPreview(RestView):
 class CommitmentEndPreview(RestView):
     """What ending a commitment would move, for who may end it."""
 
-    def get_permissions(self) -> list[BasePermission]:
-        """Who may end one."""
-        return [Reads(), BuysAhead()]
+    changes = (Reads, BuysAhead)
 
     @extend_schema(
         operation_id="preview_commitment_end",

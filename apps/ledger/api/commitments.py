@@ -4,7 +4,7 @@ from datetime import datetime
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -42,10 +42,8 @@ class BuysAhead(BasePermission):
 class CommitmentsView(RestView):
     """Commitments are for finance and platform; finance changes them."""
 
-    def get_permissions(self) -> list[BasePermission]:
-        """By the method."""
-        reads = self.request.method in SAFE_METHODS
-        return [Reads(), SeesPrices()] if reads else [Reads(), BuysAhead()]
+    reads = (Reads, SeesPrices)
+    changes = (Reads, BuysAhead)
 
 
 class Commitments(CommitmentsView):

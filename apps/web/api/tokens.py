@@ -5,7 +5,6 @@ from typing import Any
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -57,9 +56,8 @@ class MadeTokenOut(TokenOut):
 class TokensView(RestView):
     """Names of tokens say who uses what: they are for who manages them."""
 
-    def get_permissions(self) -> list[BasePermission]:
-        """Reading them is managing."""
-        return [Manages()]
+    # Reading them is managing.
+    reads = changes = (Manages,)
 
 
 class Tokens(TokensView):

@@ -95,11 +95,13 @@ class ClosesMonths(BasePermission):
 
 
 class RestView(APIView):
-    """A view that knows its viewer: who reads may ask, who manages may change.
+    """A view that knows its viewer: who reads may ask, who manages may change, or as it says.
 
     One with a `row` is a list, which comes as CSV too.
     """
 
+    reads: ClassVar[tuple[type[BasePermission], ...]] = (Reads,)
+    changes: ClassVar[tuple[type[BasePermission], ...]] = (Manages,)
     row: ClassVar[type[serializers.Serializer[Any]] | None] = None
     csv_renderer: ClassVar[type[BaseRenderer]] = CsvRenderer
     largest_body: ClassVar[int] = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
@@ -107,7 +109,8 @@ class RestView(APIView):
 
     def get_permissions(self) -> list[BasePermission]:
         """By the method."""
-        return [Reads() if self.request.method in SAFE_METHODS else Manages()]
+        needed = self.reads if self.request.method in SAFE_METHODS else self.changes
+        return [each() for each in needed]
 
     def get_renderers(self) -> list[BaseRenderer]:
         """JSON; a list that is read, also CSV."""
@@ -132,9 +135,8 @@ class RestView(APIView):
 class PricesView(RestView):
     """Prices are for finance and platform; platform changes them."""
 
-    def get_permissions(self) -> list[BasePermission]:
-        """As everywhere, and only for who sees prices."""
-        return [*super().get_permissions(), SeesPrices()]
+    reads = (Reads, SeesPrices)
+    changes = (Manages, SeesPrices)
 
 
 def _viewer_in(request: Request, view: object) -> Viewer | None:

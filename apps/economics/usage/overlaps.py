@@ -6,6 +6,7 @@ from math import isnan, nan
 from typing import NamedTuple
 
 from apps.economics.hours import HOUR_MS
+from apps.economics.spans import spans_without
 from apps.economics.usage.columns import MS_PER_SECOND, NO_HOLDER, WindowColumns
 
 
@@ -66,7 +67,7 @@ def _settled_device(windows: Iterable[WindowRow]) -> list[Fragment]:
     for report in sorted(reports):
         _, _, _, start, length = report
         rows = _as_reported(reports[report])
-        for from_ms, to_ms in _free_spans((max(start, 0), min(start + length, HOUR_MS)), taken):
+        for from_ms, to_ms in spans_without([(max(start, 0), min(start + length, HOUR_MS))], taken):
             fragments += [
                 Fragment(row, from_ms, to_ms, index == 0) for index, row in enumerate(rows)
             ]
@@ -78,21 +79,6 @@ def _settled_device(windows: Iterable[WindowRow]) -> list[Fragment]:
 
 def _report_precedence(window: WindowRow) -> Report:
     return window.source, -window.boot, window.agent_id, window.start_ms, window.length_ms
-
-
-def _free_spans(span: Span, taken: Sequence[Span]) -> list[Span]:
-    """What of a span is not taken yet; `taken` is in order and disjoint."""
-    free = []
-    start, end = span
-    for from_ms, to_ms in taken:
-        if to_ms <= start or from_ms >= end:
-            continue
-        if start < from_ms:
-            free.append((start, from_ms))
-        start = to_ms
-    if start < end:
-        free.append((start, end))
-    return free
 
 
 def _as_reported(windows: Iterable[WindowRow]) -> list[WindowRow]:

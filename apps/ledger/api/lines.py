@@ -137,8 +137,6 @@ def lines_wanted(request: Request, viewer: accounts.Viewer) -> Wanted:
 def told_line(line: LineFact, names: dict[int, str], currency: str) -> dict[str, Any]:
     """A line as it is answered."""
     told: dict[str, Any] = {
-        "line": line.line,
-        "hour": line.hour,
         "node": _id_and_name(line.node_id, line.node),
         "pool": _id_and_name(line.pool_id, line.pool),
         "state": None if line.state is None else line.state.name.lower(),
@@ -146,25 +144,17 @@ def told_line(line: LineFact, names: dict[int, str], currency: str) -> dict[str,
         "team": {"id": None, "name": ANOTHER_TEAM},
         "workload": _id_and_name(line.workload_id, line.workload),
         "job": None if line.job_id is None else {"id": line.job_id, "raw_id": line.job},
-        "holder": line.holder,
-        "kind": line.kind,
         "shared_cost": _id_and_name(line.shared_cost_id, line.shared_cost),
-        "shared_by": line.shared_by,
-        "status": line.status,
         "flags": _bit_names(line.flags),
         "evidence": _bit_names(line.evidence),
-        "charge_id": line.charge_id,
         "rate_ids": None if line.rate_ids is None else list(line.rate_ids),
-        "policy_version": line.policy_version,
-        "settlement_version": line.settlement_version,
-        "settled_at": line.settled_at,
     }
     if line.is_theirs and line.team_id is not None:
         told["team"] = _id_and_name(line.team_id, names[line.team_id])
     for basis in queries.Basis:
         micros = None if line.micros is None else line.micros[basis]
         told[f"{basis}_cost"] = money_of(micros, currency)
-    return told_as(LineOut, told)
+    return told_as(LineOut, line, **told)
 
 
 def _refuse_too_many(request: Request, wanted: Wanted) -> None:

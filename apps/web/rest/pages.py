@@ -61,7 +61,7 @@ def told_as(
     `instead` of, or beside, what a frozen value says.
     """
     if instead:
-        thing = {name: getattr(thing, name) for name in thing.__slots__} | instead
+        thing = slots_of(thing) | instead
     return dict(_serializer_made(form, currency).to_representation(thing))
 
 

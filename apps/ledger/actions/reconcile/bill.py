@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from django.db import transaction
@@ -115,18 +115,8 @@ def _keep_matches(bill: Bill, matches: Mapping[bytes, BillMatch]) -> None:
 
 
 def _match_columns(digest: bytes, found: BillMatch) -> dict[str, object]:
-    return {
-        "traits": digest.hex(),
-        "kind": found.kind,
-        "charge_kind": str(found.becomes),
-        "node_id": found.node_id,
-        "pool_id": found.pool_id,
-        "team_id": found.team_id,
-        "reason": found.reason,
-        "label": found.label,
-        "matched_by": found.by,
-        "rule_id": found.rule_id,
-    }
+    said = {"traits": digest.hex(), "charge_kind": str(found.becomes), "matched_by": found.by}
+    return asdict(found) | said
 
 
 def _changed_hours(params: Mapping[str, object]) -> Sequence[datetime]:

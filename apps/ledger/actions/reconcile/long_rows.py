@@ -1,7 +1,7 @@
 """Rows longer than an hour, spread over their nodes' hours in proportion to what was estimated."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from decimal import Decimal
 
@@ -53,7 +53,7 @@ APART = """
 INSERT INTO apart (kind, charge_kind, reason, label, starts_at, ends_at, team_id, pool_id, listed,
                    contracted, effective, billed, rows)
 SELECT %(kind)s, %(charge_kind)s, %(reason)s, %(label)s, %(from)s, %(to)s,
-       %(team)s, NULL, %(listed)s, %(contracted)s, %(effective)s, %(billed)s, %(rows)s
+       %(team_id)s, NULL, %(listed)s, %(contracted)s, %(effective)s, %(billed)s, %(rows)s
 """
 NOT_ON_RECORD = "nothing of it was on record then"
 BESIDE = """
@@ -134,15 +134,5 @@ def _to_amount(units: int | None) -> str | None:
 
 
 def _apart_row(long: LongRow) -> dict[str, object]:
-    return {
-        "kind": long.kind,
-        "charge_kind": "unmatched" if long.charge_kind == "node_hour" else long.charge_kind,
-        "reason": NOT_ON_RECORD,
-        "label": long.label,
-        "team": long.team_id,
-        "listed": long.listed,
-        "contracted": long.contracted,
-        "effective": long.effective,
-        "billed": long.billed,
-        "rows": long.rows,
-    }
+    kind = "unmatched" if long.charge_kind == "node_hour" else long.charge_kind
+    return asdict(long) | {"charge_kind": kind, "reason": NOT_ON_RECORD}

@@ -10,7 +10,6 @@ from apps.economics.hours import HOUR_MS
 from apps.economics.places import is_zone, lies_in, may_lie_in
 from apps.economics.rates import Per
 from apps.economics.split import largest_remainder
-from apps.economics.terms import term_amount_in_hour
 
 
 class NotACommitment(ValueError):
@@ -56,7 +55,7 @@ class CommitmentScope:
 class CommitmentOfHour:
     """`units` nodes or GPUs, or `spend_micros` an hour at `prices` (micro-units of a node's hour).
 
-    `paid_micros` is the part of its whole price that belongs to this hour (`amortised`), `lasts_ms`
+    `paid_micros` is the part of its whole price that belongs to this hour, `lasts_ms`
     how much of the hour it holds. Refuses NotACommitment.
     """
 
@@ -155,14 +154,6 @@ class _Taken:
     start_ms: int
     end_ms: int
     weight: int
-
-
-def amortised(*, upfront_micros: int, hourly_micros: int, hours: int, hour: int) -> int:
-    """What hour `hour` (from 0) of a term costs; over the term exactly what was billed.
-
-    Refuses HourOutsideTerm.
-    """
-    return hourly_micros + term_amount_in_hour(upfront_micros, hours, hour)
 
 
 def apply(commitments: Sequence[CommitmentOfHour], uses: Sequence[CommitmentUse]) -> Applied:

@@ -6,9 +6,9 @@ from apps.economics.gpu_catalogue import named_gpu
 from apps.economics.gpu_model import GpuModel, Precision
 
 # Each token is multiplied into every weight once forward and twice backward, two operations each.
-TRAINED, FROZEN, FORWARD = 6, 4, 2
+TRAINED, FROZEN = 6, 4
 # Attention: 12 operations for each layer, head, dimension and token of the sequence (PaLM, App. B).
-ATTENDED, ATTENDED_FORWARD = 12, 4
+ATTENDED = 12
 
 
 class NotAModel(ValueError):
@@ -72,12 +72,6 @@ def training_flops_per_token(model: Model) -> float:
     else:
         weights = TRAINED * model.active_parameters
     return weights + ATTENDED * (model.attention.products if model.attention else 0)
-
-
-def inference_flops_per_token(model: Model) -> float:
-    """2N with attention."""
-    attended = ATTENDED_FORWARD * (model.attention.products if model.attention else 0)
-    return FORWARD * model.active_parameters + attended
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,16 +114,6 @@ def written_off_before(plan: OwnedPurchase, month: int, hour: int, hours_in_mont
     return before + of_month * hour // hours_in_month
 
 
-def rated_energy(
-    watts: int, tariffs: Sequence[tuple[int, int]], share: Fraction = Fraction(1)
-) -> list[DrawnPower]:
-    """Energy by rated watts (TDP) × share, over (milliseconds, tariff) of the hour."""
-    return [
-        DrawnPower(Fraction(watts * milliseconds, 1000) * share, tariff)
-        for milliseconds, tariff in tariffs
-    ]
-
-
 def power_micros(drawn: Sequence[DrawnPower], pue: Fraction) -> int:
     """Energy × PUE × tariff by time of day, rounded once and half-even (METHODS: TCO)."""
     return round(
@@ -131,8 +121,3 @@ def power_micros(drawn: Sequence[DrawnPower], pue: Fraction) -> int:
         * pue
         / JOULES_PER_KWH
     )
-
-
-def per_unit_hour(micros: int, units: int, utilisation: Fraction) -> Fraction | None:
-    """Micro-units of a used GPU's hour; None where nothing is used: then no price is right."""
-    return Fraction(micros) / (units * utilisation) if units * utilisation else None

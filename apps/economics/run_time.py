@@ -22,7 +22,7 @@ class Bucket(IntEnum):
 
 
 INSIDE = len(Bucket)
-"""Beside the buckets, in `buckets_of`: whether a moment is of the run at all."""
+"""Beside the buckets: whether a moment is of the run at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,30 +34,13 @@ class ToldTime:
     bucket: Bucket
 
 
-@dataclass(frozen=True, slots=True)
-class RunStep:
-    """A training step: its number, and when it began and ended."""
-
-    number: int
-    start_ms: int
-    end_ms: int
-
-
-def buckets_of(spans: Sequence[tuple[int, int]], told: Iterable[ToldTime]) -> dict[Bucket, int]:
-    """Milliseconds of these spans (that do not overlap) by bucket; what nobody told is UNTOLD.
-
-    They sum to the spans exactly.
-    """
-    spent: dict[Bucket, int] = {}
-    for start, end, bucket in stretches_of(spans, told):
-        spent[bucket] = spent.get(bucket, 0) + end - start
-    return spent
-
-
 def stretches_of(
     spans: Sequence[tuple[int, int]], told: Iterable[ToldTime]
 ) -> list[tuple[int, int, Bucket]]:
-    """The same one after the other: from when to when, in milliseconds, it was in which bucket."""
+    """From when to when, in milliseconds, these spans (that do not overlap) were in which bucket.
+
+    One after the other; what nobody told is UNTOLD, so that they sum to the spans exactly.
+    """
     edges: list[tuple[int, int, int]] = []
     for start, end in spans:
         edges += [(start, INSIDE, 1), (end, INSIDE, -1)]
@@ -73,24 +56,6 @@ def stretches_of(
         holding[what] += by
         since = at
     return found
-
-
-def redone(attempts: Sequence[Sequence[RunStep]]) -> list[ToldTime]:
-    """The steps of earlier attempts that a later one did again: they were lost to an interruption.
-
-    An attempt that begins at step k makes every step from k on of those before it lost.
-    """
-    lost: list[ToldTime] = []
-    for place, attempt in enumerate(attempts):
-        later = [min(step.number for step in each) for each in attempts[place + 1 :] if each]
-        if later:
-            first = min(later)
-            lost += [
-                ToldTime(step.start_ms, step.end_ms, Bucket.LOST)
-                for step in attempt
-                if step.number >= first
-            ]
-    return lost
 
 
 def goodput(spent: Mapping[Bucket, int]) -> float | None:

@@ -54,10 +54,6 @@ class ScalingLaw:
         """How many times as dear the same work is then. Refuses BeyondWhatWasSeen."""
         return more / gpus / self.speed_up(gpus, more)
 
-    def cost_of_work(self, gpus: float, price: float) -> float:
-        """What a unit of work costs at a price for a GPU's unit of time. Refuses BeyondWhatWasSeen."""
-        return gpus * price / self.rate(gpus)
-
     @property
     def peak(self) -> float:
         """Beyond so many GPUs it becomes slower; infinite where nothing says so."""

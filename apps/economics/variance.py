@@ -9,17 +9,6 @@ class FactorsDiffer(ValueError):
     """The two moments do not have the same factors, or one of them is not above 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One cell of a sum at two moments: what it was and is, and its factors by name.
-
-    The product of the factors is the amount; a cell that was not or is not there has no factors.
-    """
-
-    before: Mapping[str, float]
-    after: Mapping[str, float]
-
-
 def logarithmic_mean(a: float, b: float) -> float:
     """(a − b) ÷ ln(a/b); a where both are the same."""
     if a == b:
@@ -36,26 +25,6 @@ def effects(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str
     was, now = _product_of(before), _product_of(after)
     mean = logarithmic_mean(now, was)
     return {name: mean * (log(after[name]) - log(before[name])) for name in before}
-
-
-def change_of(cells: Mapping[str, Cell]) -> dict[str, float]:
-    """What each factor moved the sum of all cells by; what came or went is *new* and *gone*.
-
-    The parts sum to the change of the whole. Refuses FactorsDiffer.
-    """
-    parts: dict[str, float] = {}
-    for cell in cells.values():
-        if not cell.before or not cell.after:
-            name, amount = (
-                ("new", _product_of(cell.after))
-                if cell.after
-                else ("gone", -_product_of(cell.before))
-            )
-            parts[name] = parts.get(name, 0.0) + amount
-            continue
-        for name, effect in effects(cell.before, cell.after).items():
-            parts[name] = parts.get(name, 0.0) + effect
-    return parts
 
 
 def _product_of(factors: Mapping[str, float]) -> float:

@@ -14,7 +14,6 @@ from apps.economics.commitments import (
     CommitmentUse,
     NotACommitment,
     Unused,
-    amortised,
     apply,
     break_even,
     coverage,
@@ -23,6 +22,7 @@ from apps.economics.commitments import (
 )
 from apps.economics.hours import HOUR_MS
 from apps.economics.rates import Per
+from apps.economics.terms import term_amount_in_hour
 
 USE = CommitmentUse(
     node_id=1,
@@ -113,7 +113,7 @@ def test_used_and_unused_over_a_life_are_what_was_billed(
 ) -> None:
     total = 0
     for hour in range(hours):
-        paid = amortised(upfront_micros=upfront, hourly_micros=hourly, hours=hours, hour=hour)
+        paid = hourly + term_amount_in_hour(upfront, hours, hour)
         applied = apply([replace(RESERVED, paid_micros=paid)], uses if hour % 2 else [])
         total += sum(part.effective_micros for part in applied.covered)
         total += sum(each.micros for each in applied.unused)

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from apps.economics.hours import HOUR_MS
-from apps.economics.node_hour import ForeignProcess, OutageOfHour
+from apps.economics.node_hour import OutageOfHour
 from apps.economics.rates import Piece
 from apps.economics.states import Flag, State
 from tests.economics.node_hours import (
@@ -64,7 +64,6 @@ def test_the_free_part_of_a_device_pays_for_processes_without_a_claim():
         (BEN, State.ACTIVE, Flag.UNSCHEDULED): 15,
         (None, State.UNALLOCATED, 0): 30,
     }
-    assert answer.foreign_processes == ()
 
 
 def test_two_claims_on_one_gpu_are_scaled_to_it_and_contested():
@@ -102,19 +101,6 @@ def test_two_claims_of_one_job_on_a_device_are_one_holder():
         (ADA, State.UNOBSERVED, Flag.DIVIDED_EVENLY): 30,
         (BEN, State.UNOBSERVED): 30,
     }
-
-
-def test_every_holder_of_a_full_device_hears_of_a_foreign_process():
-    answer = split(
-        devices=[gpu(1)],
-        claims=[claim(ADA, 1, gpus=HALF), claim(CY, 1, gpus=HALF)],
-        usage=[usage(1, worked=[(0, 10)]), usage(1, 102, worked=[(0, 10)]), usage(1, 103)],
-        keys=KEYS,
-    )
-    assert answer.foreign_processes == (
-        ForeignProcess(1, ADA, 102, 600_000),
-        ForeignProcess(1, CY, 102, 600_000),
-    )
 
 
 def mig(*shares: Fraction) -> list:
@@ -210,16 +196,6 @@ def test_replicas_of_a_slice_share_the_slice():
         (BEN, State.UNOBSERVED): 7.5,
         (None, State.UNALLOCATED): 15 + 22.5,
     }
-
-
-def test_foreign_work_on_a_slice_names_the_slice():
-    answer = split(
-        devices=mig(HALF, HALF),
-        claims=[claim(ADA, 2)],
-        usage=[usage(2, 102, worked=[(0, 6)])],
-        keys=KEYS,
-    )
-    assert answer.foreign_processes == (ForeignProcess(2, ADA, 102, 360_000),)
 
 
 def test_a_part_of_a_millisecond_goes_to_somebody_whole():

@@ -13,9 +13,7 @@ from apps.economics.owned import (
     NotAnOwnedPlan,
     OwnedPurchase,
     cost_of_hour,
-    per_unit_hour,
     power_micros,
-    rated_energy,
 )
 
 DAY_MS = 86_400_000
@@ -61,7 +59,7 @@ def test_a_year_of_straight_line_depreciation() -> None:
 
 def test_a_day_of_eight_gpus_by_their_rated_watts() -> None:
     # (8 × 700 + 1800) W × 24 h × 1.3 = 230.88 kWh, at 0.12.
-    drawn = rated_energy(8 * 700 + 1800, [(DAY_MS, 120_000)])
+    drawn = [DrawnPower(Fraction((8 * 700 + 1800) * DAY_MS, 1000), 120_000)]
     assert power_micros(drawn, Fraction(13, 10)) == 27_705_600
 
 
@@ -75,7 +73,7 @@ def test_tariffs_hold_by_time_of_day() -> None:
 
 
 def test_a_meter_beats_the_rated_watts_and_says_so() -> None:
-    rated = rated_energy(1000, [(3_600_000, 100_000)], Fraction(1, 2))
+    rated = [DrawnPower(Fraction(KWH, 2), 100_000)]
     metered = cost_of_hour(PLAN, HourOfLife(0, 0, 730), [DrawnPower(Fraction(KWH), 100_000)], rated)
     unmetered = cost_of_hour(PLAN, HourOfLife(0, 0, 730), None, rated)
     assert (metered.power_micros, metered.is_measured) == (130_000, True)
@@ -94,11 +92,6 @@ def test_after_its_life_hardware_costs_only_what_runs() -> None:
     assert (hour.depreciation_micros, hour.loaded_micros) == (0, 10_000_000)
 
 
-def test_a_used_gpu_hour_carries_the_unused_ones() -> None:
-    assert per_unit_hour(8_000_000, 8, Fraction(1, 2)) == 2_000_000
-    assert per_unit_hour(8_000_000, 8, Fraction(0)) is None
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -111,14 +104,3 @@ def test_a_used_gpu_hour_carries_the_unused_ones() -> None:
 def test_plans_that_make_no_sense_are_refused(change: dict[str, int]) -> None:
     with pytest.raises(NotAnOwnedPlan):
         replace(PLAN, **change)
-
-
-def test_the_worked_example_of_a_year_at_65_per_cent() -> None:
-    # METHODS 9: 78,324.04 of capital and 46,800.04 to run 8 GPUs: 1.7854 an hour, 2.7468 used.
-    year = 78_324_040_000 + 46_800_040_000
-    full = per_unit_hour(year, 8 * 8_760, Fraction(1))
-    used = per_unit_hour(year, 8 * 8_760, Fraction(65, 100))
-    assert (full is not None and round(full, -2), used is not None and round(used, -2)) == (
-        1_785_400,
-        2_746_800,
-    )

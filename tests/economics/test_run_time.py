@@ -4,10 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.economics.run_time import Bucket, RunStep, ToldTime, buckets_of, coverage, goodput, redone
+from apps.economics.run_time import Bucket, ToldTime, coverage, goodput, stretches_of
 
 spans = st.tuples(st.integers(0, 500), st.integers(1, 200)).map(lambda s: (s[0], s[0] + s[1]))
 told = st.lists(st.tuples(spans, st.sampled_from(Bucket)).map(lambda t: ToldTime(*t[0], t[1])))
+
+
+def buckets_of(spans: list[tuple[int, int]], told: list[ToldTime]) -> dict[Bucket, int]:
+    spent: dict[Bucket, int] = {}
+    for start, end, bucket in stretches_of(spans, told):
+        spent[bucket] = spent.get(bucket, 0) + end - start
+    return spent
 
 
 def test_the_worked_ledger() -> None:
@@ -45,13 +52,3 @@ def test_of_two_that_are_told_of_a_second_the_graver_holds() -> None:
 def test_nothing_told_is_nothing_known() -> None:
     assert goodput({Bucket.UNTOLD: 5}) is None
     assert coverage({}) is None
-
-
-def test_steps_that_a_later_attempt_does_again_were_lost() -> None:
-    first = [RunStep(number, number * 10, number * 10 + 10) for number in range(5)]
-    second = [RunStep(3, 100, 110), RunStep(4, 110, 120)]
-    assert redone([first, [], second]) == [
-        ToldTime(30, 40, Bucket.LOST),
-        ToldTime(40, 50, Bucket.LOST),
-    ]
-    assert redone([second]) == []

@@ -28,8 +28,6 @@ def test_the_worked_example() -> None:
     assert rates == pytest.approx([18.6133, 24.0312, 24.7793], abs=5e-5)
     assert LAW.speed_up(32, 64) == pytest.approx(1.2911, abs=5e-5)
     assert LAW.peak == pytest.approx(98.99, abs=5e-3)
-    costs = [LAW.cost_of_work(size, 2) for size in (32, 64, 128)]
-    assert costs == pytest.approx([3.4384, 5.3264, 10.3312], abs=5e-5)
 
 
 @pytest.mark.parametrize(("times", "dearer"), [(1.8, 1.1111), (1.2, 1.6667)])

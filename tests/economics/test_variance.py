@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 from apps.economics.variance import (
     CAUSES,
     CapacityCost,
-    Cell,
     FactorsDiffer,
     PeriodCost,
-    change_of,
     cost_variance,
     effects,
     logarithmic_mean,
@@ -30,18 +28,6 @@ def test_the_parts_are_the_change(before: dict[str, float], after: dict[str, flo
     change = after["price"] * after["volume"] * after["mix"]
     change -= before["price"] * before["volume"] * before["mix"]
     assert sum(effects(before, after).values()) == pytest.approx(change, rel=1e-6, abs=1e-6)
-
-
-def test_what_came_and_went_are_named() -> None:
-    parts = change_of(
-        {
-            "a": Cell({"price": 2, "volume": 3}, {"price": 2, "volume": 4}),
-            "b": Cell({}, {"price": 5, "volume": 1}),
-            "c": Cell({"price": 1, "volume": 7}, {}),
-            "d": Cell({}, {"price": 1, "volume": 1}),
-        }
-    )
-    assert parts == pytest.approx({"price": 0, "volume": 2, "new": 6, "gone": -7})
 
 
 def test_the_mean_of_one_number_is_itself() -> None:

@@ -6,7 +6,6 @@ from apps.economics.node_hour.facts import (
     ClaimFact,
     CoresFact,
     DeviceOfHour,
-    ForeignProcess,
     KeyFact,
     LinePart,
     NodeHourFacts,

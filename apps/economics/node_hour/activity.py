@@ -23,15 +23,14 @@ class Process(NamedTuple):
 class Activity(NamedTuple):
     """Milliseconds of a span: observed, worked by each holder, by outsiders, by nobody known.
 
-    `dark` is work that one of several holders did and nothing says which. `outside` is what
-    each outsider worked, `unheld` what of it a part of the device that is not held can carry.
+    `dark` is work that one of several holders did and nothing says which. `unheld` is what of each
+    outsider's work a part of the device that is not held can carry.
     """
 
     observed: int
     processes: Sequence[Process]
     worked: Sequence[int]
     dark: Sequence[int]
-    outside: Sequence[int]
     unheld: Sequence[int]
     nobodys: int
 
@@ -82,13 +81,13 @@ def activity_of(
         return _without_processes(holders, shown)
     owners = [process.owner for process in processes]
     if len(holders) == 1 and not holders[0].pooled and OUTSIDER not in owners:
-        return Activity(shown.observed_ms, processes, (shown.worked_ms,), (0,), (), (), 0)
+        return Activity(shown.observed_ms, processes, (shown.worked_ms,), (0,), (), 0)
     rows = [process.row for process in processes]
     explained = [
         _sums_of(_Picture(columns, holders, owners)) for columns in readings.columns(rows, span)
     ]
-    worked, dark, outside, unheld, nobodys = map(_column_sums, zip(*explained, strict=True))
-    return Activity(shown.observed_ms, processes, worked, dark, outside, unheld, nobodys[0])
+    worked, dark, unheld, nobodys = map(_column_sums, zip(*explained, strict=True))
+    return Activity(shown.observed_ms, processes, worked, dark, unheld, nobodys[0])
 
 
 def _owned_processes(
@@ -117,16 +116,16 @@ def _without_processes(holders: Sequence[Holder], shown: Shown) -> Activity:
     """The only holder's work, or that of all unpinned ones; else in the dark, or nobody's."""
     observed, worked = shown
     if not holders:
-        return Activity(observed, (), (), (), (), (), worked)
+        return Activity(observed, (), (), (), (), worked)
     if len(holders) == 1:
-        return Activity(observed, (), (worked,), (0,), (), (), 0)
+        return Activity(observed, (), (worked,), (0,), (), 0)
     pooled = [holder.pooled for holder in holders]
     mine = [worked if in_pool else 0 for in_pool in pooled]
     dark = [0 if any(pooled) else worked] * len(holders)
-    return Activity(observed, (), mine, dark, (), (), 0)
+    return Activity(observed, (), mine, dark, (), 0)
 
 
-_Sums = tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int]]
+_Sums = tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[int]]
 
 
 def _sums_of(picture: _Picture) -> _Sums:
@@ -136,7 +135,6 @@ def _sums_of(picture: _Picture) -> _Sums:
     return (
         [worked * scale for worked in explained.worked],
         [dark * scale for dark in explained.dark],
-        [sum(worked) * scale for worked in outside],
         _cap_at_device(outside, columns.worked, scale),
         [explained.nobodys * scale],
     )

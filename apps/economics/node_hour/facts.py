@@ -142,19 +142,9 @@ class LinePart(NamedTuple):
     effective_micros: int | None
 
 
-class ForeignProcess(NamedTuple):
-    """Work of a key on a device that `job_id` claims and the key's job does not; moves no money."""
-
-    device_id: int
-    job_id: int
-    holder_id: int
-    worked_ms: int
-
-
 @dataclass(frozen=True, slots=True)
 class NodeHourSplit:
     """The answer: lines in a stable order, whose unit_ms sum to `capacity_ms`."""
 
     lines: tuple[LinePart, ...]
     capacity_ms: int
-    foreign_processes: tuple[ForeignProcess, ...] = ()

@@ -23,7 +23,6 @@ from apps.economics.split import largest_remainder
 from apps.economics.states import State
 
 STRANDED = int(State.STRANDED)
-Foreign = dict[tuple[int, int, int], int]
 NO_HOLDS: tuple[Hold, ...] = ()
 
 
@@ -35,7 +34,6 @@ class GpuHour(NamedTuple):
     outages: Sequence[OutageOfHour]
     piece_starts: Sequence[int]
     tallies: Sequence[Tally]
-    foreign: Foreign
 
     def add(self, start_ms: int, unit_ms: int, parts: int, states: list[Weighted]) -> None:
         """Add exactly `unit_ms` to the tally of the piece that `start_ms` falls in."""
@@ -66,7 +64,6 @@ def add_gpu(hour: GpuHour, gpu: DeviceOfHour) -> None:
     readings = Readings(hour.node.usage.get(device_id, ()), spans, hour.node.names)
     for span in spans:
         segment = Segment(span, readings, hour.node.names)
-        _note_foreign(hour.foreign, device_id, segment)
         hour.add(span.start_ms, segment.length_ms, segment.shares.parts, segment.states())
 
 
@@ -123,12 +120,6 @@ def _is_out(outages: Sequence[OutageOfHour], device_ids: Sequence[int], moment_m
     )
 
 
-def _note_foreign(foreign: Foreign, device_id: int, segment: Segment) -> None:
-    for job_id, holder_id, worked_ms in segment.foreign():
-        key = (device_id, job_id, holder_id)
-        foreign[key] = foreign.get(key, 0) + worked_ms
-
-
 class _Timeline(NamedTuple):
     """One slice's spans by their start, and its readings."""
 
@@ -174,7 +165,6 @@ def _add_divided(
     start, end = span
     if not living:
         segment = Segment(whole.spans[start], whole.readings, hour.node.names)
-        _note_foreign(hour.foreign, whole.slice_.device_id, segment)
         hour.add(start, end - start, segment.shares.parts, segment.states())
         return
     weighted = []
@@ -185,7 +175,6 @@ def _add_divided(
         numerator = share.numerator * (whole_share // share.denominator)
         taken += numerator
         segment = Segment(timeline.spans[start], timeline.readings, hour.node.names)
-        _note_foreign(hour.foreign, timeline.slice_.device_id, segment)
         weighted.append((numerator, segment.shares.parts, segment.states()))
     if taken < whole_share:
         unread = Segment(whole.spans[start], _no_readings(hour), hour.node.names)

@@ -1,7 +1,5 @@
 """One device through one span in which nothing changes hands: its states, by weight."""
 
-from typing import NamedTuple
-
 from apps.economics.node_hour.activity import OUTSIDER, activity_of
 from apps.economics.node_hour.holding import Holder, shares_of
 from apps.economics.node_hour.names import HolderNames
@@ -19,14 +17,6 @@ NONE, POOLED = int(Evidence.NONE), int(Evidence.POOLED)
 # for every device of every hour.
 Key = tuple[int, int, int, int, int]
 Weighted = tuple[Key, int]
-
-
-class Foreign(NamedTuple):
-    """Work of a key on a device that a job holds wholly and the key's job does not."""
-
-    job_id: int
-    holder_id: int
-    worked_ms: int
 
 
 class Segment:
@@ -51,20 +41,6 @@ class Segment:
             self._add_not_held(states)
         return states
 
-    def foreign(self) -> list[Foreign]:
-        """Work of others on a device that is wholly held; where part is free, that part pays."""
-        if self.shares.free or not self._activity.outside:
-            return []
-        return [
-            Foreign(holder.job_id, holder_id, worked)
-            for holder_id, worked in zip(self._outsider_keys(), self._activity.outside, strict=True)
-            if worked
-            for holder in self.shares.holders
-        ]
-
-    def _outsider_keys(self) -> list[int]:
-        return [row.holder_id for row, owner in self._activity.processes if owner == OUTSIDER]
-
     def _add_held(self, states: list[Weighted], index: int, holder: Holder) -> None:
         job_id, part, flags, pooled = holder
         activity = self._activity
@@ -86,7 +62,8 @@ class Segment:
     def _add_not_held(self, states: list[Weighted]) -> None:
         """Processes without a claim, then out of service or unallocated."""
         activity, free = self._activity, self.shares.free
-        for holder_id, worked in zip(self._outsider_keys(), activity.unheld, strict=True):
+        outsiders = [row.holder_id for row, owner in activity.processes if owner == OUTSIDER]
+        for holder_id, worked in zip(outsiders, activity.unheld, strict=True):
             if worked:
                 states.append((self._unheld_key(holder_id), free * worked))
         if activity.nobodys:

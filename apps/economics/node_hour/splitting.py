@@ -15,12 +15,11 @@ from apps.economics.node_hour.counted import (
 from apps.economics.node_hour.facts import (
     CoresFact,
     DeviceOfHour,
-    ForeignProcess,
     NodeHourFacts,
     NodeHourSplit,
     UsageFact,
 )
-from apps.economics.node_hour.gpu import Foreign, GpuHour, add_gpu
+from apps.economics.node_hour.gpu import GpuHour, add_gpu
 from apps.economics.node_hour.holds import Era, HoldingNode, flags_of, holds_by_device
 from apps.economics.node_hour.names import HolderNames
 from apps.economics.states import Flag
@@ -46,28 +45,19 @@ def split_node_hour(facts: NodeHourFacts) -> NodeHourSplit:
     starts = [charged.piece.start_ms for charged in pieces]
     time: list[Tally] = [{} for _ in pieces]
     beside: list[Tally] = [{} for _ in pieces]
-    foreign: Foreign = {}
     cores = facts.cores
     if cores is not None and cores.weight is None:
         capacity_ms = _add_cores(facts, cores, starts, time)
     else:
-        capacity_ms = _add_gpus(facts, starts, time, foreign)
+        capacity_ms = _add_gpus(facts, starts, time)
         if cores is not None:
             _add_cores(facts, cores, starts, beside)
     weight = (cores and cores.weight) or Fraction(0)
     carried = [Carried(*tallies, weight) for tallies in zip(time, beside, strict=True)]
-    return NodeHourSplit(
-        lines=with_beside(lines_of(pieces, carried), facts.beside),
-        capacity_ms=capacity_ms,
-        foreign_processes=tuple(
-            [ForeignProcess(*key, worked) for key, worked in sorted(foreign.items())]
-        ),
-    )
+    return NodeHourSplit(with_beside(lines_of(pieces, carried), facts.beside), capacity_ms)
 
 
-def _add_gpus(
-    facts: NodeHourFacts, starts: Sequence[int], tallies: Sequence[Tally], foreign: Foreign
-) -> int:
+def _add_gpus(facts: NodeHourFacts, starts: Sequence[int], tallies: Sequence[Tally]) -> int:
     """Add the time of the GPUs known, and of the declared count while none is; all of it."""
     lived = facts.lived_through_ms
     node, gpus = _holding_node(facts, lived)
@@ -77,7 +67,6 @@ def _add_gpus(
         outages=facts.outages,
         piece_starts=starts,
         tallies=tallies,
-        foreign=foreign,
     )
     for gpu in gpus:
         add_gpu(hour, gpu)

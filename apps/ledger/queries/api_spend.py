@@ -64,11 +64,6 @@ class Spend:
             return None
         return round(self.micros * 1_000_000 / self.tokens)
 
-    @property
-    def error_ratio(self) -> float | None:
-        """The share of requests that were turned away or broke."""
-        return (self.rate_limited + self.server_errors) / self.requests if self.requests else None
-
 
 @dataclass(frozen=True, slots=True)
 class Unpriced:

@@ -3,7 +3,7 @@
 import hashlib
 import secrets
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.core.exceptions import ObjectDoesNotExist
@@ -30,7 +30,7 @@ from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, Strict, Text, parsed
-from apps.web.rest.views import AcceptsBills, KeepsBills, RestView, SeesPrices
+from apps.web.rest.views import AcceptsBills, KeepsBills, Permissions, RestView, SeesPrices
 
 LARGEST_FILE = 512 * 1024 * 1024
 FORM_BYTES = 64 * 1024
@@ -107,7 +107,7 @@ class BillImportsView(RestView):
     """Who sees prices reads; finance and platform bring in and take back."""
 
     reads = (SeesPrices,)
-    changes = (KeepsBills,)
+    changes: ClassVar[Permissions] = (KeepsBills,)
 
     def told(self, fact: DeliveryFact, bills: list[int] | None = None) -> dict[str, Any]:
         """A bill import as REST answers it."""
@@ -226,7 +226,7 @@ class BillImportAcceptance(BillImportsView):
     """A bill import that is accepted without the rows that could not be read."""
 
     # A token has no name to give.
-    reads = changes = (AcceptsBills,)
+    changes = (AcceptsBills,)
 
     @extend_schema(
         operation_id="accept_bill_import",

@@ -16,6 +16,7 @@ from apps.accounts.queries import Scope, TokenFact, Viewer
 from apps.web.rest.tables import CsvRenderer
 
 ANOTHER_TEAM = "another team"
+Permissions = tuple[type[BasePermission], ...]
 
 
 class BodyTooLarge(APIException):
@@ -100,8 +101,8 @@ class RestView(APIView):
     One with a `row` is a list, which comes as CSV too.
     """
 
-    reads: ClassVar[tuple[type[BasePermission], ...]] = (Reads,)
-    changes: ClassVar[tuple[type[BasePermission], ...]] = (Manages,)
+    reads: ClassVar[Permissions] = (Reads,)
+    changes: ClassVar[Permissions] = (Manages,)
     row: ClassVar[type[serializers.Serializer[Any]] | None] = None
     csv_renderer: ClassVar[type[BaseRenderer]] = CsvRenderer
     largest_body: ClassVar[int] = settings.DATA_UPLOAD_MAX_MEMORY_SIZE

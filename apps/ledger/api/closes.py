@@ -190,7 +190,7 @@ class CloseJournal(RestView):
 
 def _told_close(fact: CloseFact) -> dict[str, Any]:
     currency = accounts.organisation().currency
-    amounts = {
+    amounts: dict[str, Any] = {
         basis: money_of(fact.totals.get(f"{basis}_micros"), currency)
         for basis in ("list", "contracted", "effective", "billed")
     }

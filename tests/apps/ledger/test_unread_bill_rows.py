@@ -190,7 +190,7 @@ def test_commands_tell_what_is_held_and_accept_it(tmp_path: Path, capsys) -> Non
     figures = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert (figures["held"], figures["rejected"]) == (True, 1)
     delivery = str(figures["import"])
-    with pytest.raises(CommandError, match="nobody signs in as"):
+    with pytest.raises(CommandError, match="nobody here has the address"):
         call_command("accept_bill", delivery, "--by", "no@example.org", "--reason", "known")
     call_command("accept_bill", delivery, "--by", "finn@example.org", "--reason", "known")
 

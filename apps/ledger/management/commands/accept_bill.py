@@ -7,10 +7,10 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from apps.accounts.queries.people import person_of_address
 from apps.ledger.actions import bills
 from apps.ledger.actions.bill_acceptance import accept_unread_rows
 from apps.ledger.actions.closed import MonthAlreadyClosed
-from apps.pricing.management.people import person_named
 
 REFUSALS = (
     bills.DeliveryNotNewest,
@@ -36,10 +36,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Keep it; a delivery that was held takes its place."""
+        person_id = person_of_address(options["by"])
+        if person_id is None:
+            raise CommandError(f"nobody here has the address {options['by']}")
         try:
             accept_unread_rows(
                 import_id=options["delivery"],
-                person_id=person_named(options["by"]),
+                person_id=person_id,
                 reason=options["reason"],
                 at=timezone.now(),
             )

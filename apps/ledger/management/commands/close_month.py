@@ -9,12 +9,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from apps.accounts.queries.people import person_of_address
 from apps.economics.typed import parse_month
 from apps.ledger.actions import close
 from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.queries.closes.checklist import checklist
 from apps.ledger.queries.closes.months import closes
-from apps.pricing.management.people import person_named
 
 REFUSALS = (
     close.ItemsNotAccepted,
@@ -34,7 +34,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The month and what is to be done with it."""
         parser.add_argument("month", type=parse_month, metavar="YYYY-MM")
-        parser.add_argument("--by", metavar="EMAIL", help="who closes it")
+        parser.add_argument("--by", default="", metavar="EMAIL", help="who closes it")
         parser.add_argument("--accept", default="", metavar="CODES", help="open items to waive")
         parser.add_argument("--note", default="")
         parser.add_argument("--check", action="store_true", help="only list the open items")
@@ -62,7 +62,7 @@ class Command(BaseCommand):
         at, named = timezone.now(), f"{month:%Y-%m}"
         if options["check"]:
             return {item.code: f"{item.count}  {item.label}" for item in checklist(month)}
-        person_id = person_named(options["by"])
+        person_id = _person_id(options["by"])
         if options["reopen"]:
             close.reopen_month(month=month, reason=options["reopen"], person_id=person_id, at=at)
             return {"month": named, "open": True}
@@ -83,3 +83,12 @@ class Command(BaseCommand):
             "digest": newest.digest,
             **newest.totals,
         }
+
+
+def _person_id(email: str) -> int | None:
+    if not email:
+        return None
+    found = person_of_address(email)
+    if found is None:
+        raise CommandError(f"nobody here has the address {email}")
+    return found

@@ -41,14 +41,14 @@ def place_of(rate: Rate) -> RatePlace:
     """Between the prices in force of the same thing; a later one goes on as it does."""
     starts_at, ends_at = rate.period.lower, rate.period.upper
     in_force = Rate.objects.filter(standing=RateStanding.IN_FORCE, target=rate.target)
-    before = None
-    if starts_at is not None:
-        before = in_force.filter(period__contains=starts_at).first()
-        later = in_force.filter(period__startswith__gt=starts_at)
-    else:
-        later = in_force.filter(~Q(period__startswith=None))
-    following = later.order_by("period__startswith", "id")
-    begins_next = following.values_list(F("period__startswith"), flat=True).first()
+    known = Q(period__contains=starts_at) | Q(period__startswith__gt=starts_at)
+    if starts_at is None:
+        known = ~Q(period__startswith=None)
+    # Prices in force of one thing never overlap: at most one holds then, and it is the first.
+    near = in_force.filter(known).order_by(F("period__startswith").asc(nulls_first=True), "id")[:2]
+    found = list(near)
+    before = found.pop(0) if found and _holds_at(found[0], starts_at) else None
+    begins_next = found[0].period.lower if found else None
     upper = None if before is None else before.period.upper
     # A spot price that was told late holds no longer than the one that it splits.
     bounds = [ends_at, begins_next, upper if is_spot_point(rate) else None]
@@ -57,3 +57,7 @@ def place_of(rate: Rate) -> RatePlace:
         return RatePlace(starts_at, until, None, until)
     ends = None if upper is None or until is None else max(upper, until)
     return RatePlace(starts_at, until, before.id, ends)
+
+
+def _holds_at(rate: Rate, at: datetime | None) -> bool:
+    return at is not None and (rate.period.lower is None or rate.period.lower <= at)

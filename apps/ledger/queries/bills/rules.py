@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.accounts.queries.reading import once
 from apps.economics.billing import BillMatch, BillRowRule, match
 from apps.fleet import queries as fleet
 from apps.ledger.models import Bill, BillRule
@@ -156,6 +157,7 @@ def _moves_between(before: Sequence[BillRowRule], after: Sequence[BillRowRule]) 
     return sorted(moves, key=lambda move: (-abs(move.billed), move.bill_id, str(move.came)))
 
 
+@once
 def _open_bills() -> list[Bill]:
     zone, closed = accounts.organisation().zone, closed_months()
     return [

@@ -29,7 +29,7 @@ urlpatterns = [
     path("", include("apps.console.pages.account_urls")),
     path("", include("apps.console.pages.closes.addresses")),
     path("", include("apps.console.pages.reconciliation.pages")),
-    path("", include("apps.console.pages.exports.addresses")),
+    path("", include("apps.console.pages.exports.pages")),
     path("", include("apps.console.pages.fleet.addresses")),
     path("", include("apps.console.pages.prices.pages")),
     path("", include("apps.console.pages.clouds.pages")),

@@ -47,12 +47,13 @@ Done: TypeAlias = tuple[str, tuple[Any, ...]]
 class ChangeForm(forms.Form):
     """The fields of a change; `picks` are the choices that only the request knows, by field.
 
-    It is bound where one of its fields was entered, or `is_sent`; with `asked_by` only where that
-    one was, and the address but fills in the others. `more` are fields that only the request
-    knows, after those of the class. `{currency}` in a label is the organisation's.
+    It is bound where one of its fields was entered, or `is_sent`, and where it has none; with
+    `asked_by` only where one of these was, and the address but fills in the others. `more` are
+    fields that only the request knows, after those of the class. `{currency}` in a label is the
+    organisation's.
     """
 
-    asked_by: ClassVar[str] = ""
+    asked_by: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self,
@@ -79,10 +80,10 @@ class ChangeForm(forms.Form):
             else given.get(name, each.initial)
             for name, each in self.fields.items()
         }
-        # Where nothing is entered, what it would do is seen at once.
-        self.is_bound = is_sent or not self.fields or any(name in given for name in self.fields)
-        if self.asked_by and not is_sent and not given.get(self.asked_by):
-            self.is_bound, self.initial = False, entered
+        is_asked = any(name in given for name in self.fields) or not self.fields
+        if self.asked_by:
+            is_asked = any(given.get(name) for name in self.asked_by)
+        self.is_bound, self.initial = is_sent or is_asked, entered
         if self.is_bound:
             self.data = entered
 
@@ -225,6 +226,7 @@ class Change(Generic[Thought]):
             finding=(preview.finding if preview is not None else "") or self.finding,
             under=(self.explanation,),
             back=self.back,
+            problems=(form.problem,) if form.problem and not fields else (),
             sections=tuple(sections),
             empty=self.empty,
         )
@@ -236,7 +238,7 @@ class Act:
 
     `apply` does what was entered, and may answer the page that shows what was made in place of
     where to go on; `page` draws the page with what is wrong in the form. `refusals` and `fields`
-    are those of a Change.
+    are those of a Change; `status` is the answer's where one of them came.
     """
 
     form: ChangeForm
@@ -248,17 +250,16 @@ class Act:
 
     def answer(self, request: HttpRequest) -> HttpResponse:
         """Do it, or say on its page why it cannot be done."""
-        done = self._applied()
+        is_clean = self.form.is_valid()
+        done = self._applied() if is_clean else None
         if isinstance(done, tuple):
             messages.success(request, done[0])
             return redirect(*done[1])
         page = self.page(self.form) if done is None else done
-        status = self.status if done is None else 200
+        status = 200 if done is not None else self.status if is_clean else 400
         return render(request, page.template, {"page": page}, status=status)
 
     def _applied(self) -> Done | ConsolePage | None:
-        if not self.form.is_valid():
-            return None
         try:
             return self.apply(self.form.cleaned_data)
         except self.refusals as refusal:
@@ -334,7 +335,7 @@ def _frozen(bound: forms.BoundField, each: forms.Field) -> Field:
     return Field(
         name=bound.name,
         label=str(bound.label),
-        value=value[:LONGEST_TEXT],
+        value=value[: getattr(each, "max_length", None) or LONGEST_TEXT],
         kind=each.kind if isinstance(each, TextField | TicksField) else "text",
         problem=" ".join(map(str, bound.errors)),
         hint=str(each.help_text),

@@ -17,19 +17,27 @@ Meant = TypeVar("Meant")
 
 
 class TextField(forms.CharField):
-    """A text of at most 200 characters; empty where nothing was entered, unless it is required."""
+    """A text; empty where nothing was entered, unless `needed` says that something is."""
 
     kind = "text"
 
-    def __init__(self, label: str, hint: str = "", *, initial: str = "", **kept: Any) -> None:
+    def __init__(
+        self,
+        label: str,
+        hint: str = "",
+        *,
+        initial: str = "",
+        needed: str = "",
+        longest: int = LONGEST_TEXT,
+    ) -> None:
+        too_long = f"Say it in at most {longest:,} characters."
         super().__init__(
             label=label,
             help_text=hint,
             initial=initial,
-            required=kept.pop("required", False),
-            max_length=LONGEST_TEXT,
-            error_messages={"max_length": f"Say it in at most {LONGEST_TEXT} characters."},
-            **kept,
+            required=bool(needed),
+            max_length=longest,
+            error_messages={"max_length": too_long, "required": needed},
         )
 
 

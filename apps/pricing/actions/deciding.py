@@ -6,6 +6,7 @@ from django.db import transaction
 
 from apps.accounts.actions.constraints import refusing
 from apps.accounts.queries import Role, person
+from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
 from apps.pricing.actions.checking import mark_charge
 from apps.pricing.actions.rates import RateOverlaps
@@ -29,7 +30,7 @@ class DecidedByFinance(Exception):
     """Prices that wait are decided about by people of finance."""
 
 
-class NoteMissing(ValueError):
+class NoteMissing(Refusal):
     """A price is refused with a word on why."""
 
 
@@ -63,7 +64,7 @@ def refuse_rate(*, rate_id: int, by: int, note: str, at: datetime) -> None:
     rate = _waiting_rate(rate_id, by)
     said = note.strip()[:LONGEST_NOTE]
     if not said:
-        raise NoteMissing("note: say why the price is refused")
+        raise NoteMissing("note", "say why the price is refused")
     rate.standing = RateStanding.REFUSED
     rate.doubt = f"{rate.doubt}; refused: {said}"
     _save_decision(rate, by, at)

@@ -20,7 +20,7 @@ from apps.pricing.actions.quotas import (
 )
 from apps.providers.reading import SeenMachine
 from tests import make
-from tests.apps.console.people import signed_in
+from tests.apps.console.people import confirmed, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -145,7 +145,7 @@ def test_an_account_is_shown_before_it_is_added() -> None:
     assert "Keys are never kept here" in seen
     assert cloud_accounts() == []
 
-    assert client.post("/clouds/add", form).status_code == 302
+    assert confirmed(client, "/clouds/add", form).status_code == 302
 
     (held,) = cloud_accounts()
     assert (held.regions, held.syncs) == (("us-east-1", "us-west-2"), ("spot_prices", "quotas"))
@@ -182,7 +182,7 @@ def test_a_change_says_what_is_read_no_more_and_what_stays() -> None:
     assert "Read from now on: quotas." in seen
     assert "Regions: eu-west-1 instead of us-east-1." in seen
 
-    client.post(f"/clouds/{account_id}/change", form)
+    confirmed(client, f"/clouds/{account_id}/change", form)
 
     (held,) = cloud_accounts()
     assert (held.name, held.regions, held.syncs) == (
@@ -195,13 +195,13 @@ def test_an_ended_account_keeps_what_was_read_and_goes_on_when_added_again() -> 
     read(account_id)
     client = signed_in("platform")
     assert "What was read stays" in page(client, f"/clouds/{account_id}/end")
-    client.post(f"/clouds/{account_id}/end")
+    confirmed(client, f"/clouds/{account_id}/end", {})
     assert sync_health() == []
     assert client.get(f"/clouds/{account_id}/end").status_code == 404
 
     form = {"name": "main", "provider": "aws", "account": "1", "regions": "us-east-1"}
     assert "It was ended before" in client.get("/clouds/add", form).content.decode()
-    client.post("/clouds/add", form)
+    confirmed(client, "/clouds/add", form)
 
     assert [held.id for held in cloud_accounts()] == [account_id]
 

@@ -44,6 +44,8 @@ def test_a_file_is_asked_for_and_fetched() -> None:
     make_exports()
 
     page = finn.get("/exports").content.decode()
+    (row,) = finn.get("/exports.csv").content.decode().splitlines()[1:]
+    assert row.startswith("Teams by day,")
     export_id = Export.objects.get().id
     assert "1 export of yours is ready to download." in page
     fetched = finn.get(f"/exports/{export_id}/file")
@@ -73,7 +75,7 @@ def test_what_is_not_understood_is_said_beside_its_field_and_nothing_is_lost() -
 
     page = answer.content.decode()
     assert answer.status_code == 400
-    assert "there is no team named &#x27;Nobody&#x27;" in page
+    assert "There is no team named &#x27;Nobody&#x27;" in page
     assert 'value="h100"' in page
     assert Export.objects.count() == 0
 
@@ -94,7 +96,7 @@ def test_a_page_of_costs_leads_to_the_form_filled_in() -> None:
     finn = signed_in("finn@example.org", "finance")
     team_id = Team.objects.get(name="Research").id
     page = finn.get(f"/costs/teams/{team_id}?window=2026-03-02").content.decode()
-    href = page.split('<a href="/exports?')[1].split('"')[0].replace("&amp;", "&")
+    href = page.split('href="/exports?')[1].split('"')[0].replace("&amp;", "&")
 
     form = finn.get(f"/exports?{href}").content.decode()
 

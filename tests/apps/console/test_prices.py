@@ -17,7 +17,7 @@ from apps.pricing import actions
 from apps.pricing.queries import listing
 from apps.pricing.queries.listing import rates_in_force
 from tests import make
-from tests.apps.console.people import signed_in
+from tests.apps.console.people import confirmed, signed_in
 from tests.apps.ledger import scene
 
 pytestmark = pytest.mark.django_db
@@ -56,8 +56,8 @@ def world() -> World:
     return World()
 
 
-def text(answer) -> str:
-    assert answer.status_code == 200
+def text(answer, status: int = 200) -> str:
+    assert answer.status_code == status
     return answer.content.decode().replace("\N{NO-BREAK SPACE}", " ")
 
 
@@ -109,7 +109,7 @@ def test_a_price_says_what_it_would_move_before_it_is_entered(world):
     assert "from about $0.00 to about $32.00 (+$32.00)" in page
     assert "Node-hours without a price: 2 before, 0 after." in page
     assert len(listing.all_rates()) == 1
-    answer = client.post("/prices/new", world.entered())
+    answer = confirmed(client, "/prices/new", world.entered())
     (rate,) = [rate for rate in listing.all_rates() if rate["pool_id"] == world.lab]
     assert answer.headers["Location"] == reverse("rate", args=[rate["id"]])
     assert (rate["source"], rate["currency"]) == ("the offer", "USD")
@@ -126,19 +126,19 @@ def test_opening_the_form_is_not_yet_a_question(world):
     ("changed", "said"),
     [
         ({"amount": "much"}, "Say an amount in figures"),
-        ({"amount": "NaN"}, "is not an amount of 0 or more"),
+        ({"amount": "NaN"}, "Say an amount in figures"),
         ({"amount": "-1"}, "is not an amount of 0 or more"),
         ({"starts_at": "then"}, "Say a day and a time"),
         ({"ends_at": "2020-01-01T00:00"}, "is not after"),
         ({"pool": "999"}, "Choose one of the list"),
-        ({"pool": ""}, "a rate names an instance type or a GPU model"),
-        ({"pool": "", "instance_type": "p5"}, "a rate names a provider"),
+        ({"pool": ""}, "A rate names an instance type or a GPU model"),
+        ({"pool": "", "instance_type": "p5"}, "A rate names a provider"),
         ({"source_date": "yesterday"}, "Say a day, as in"),
     ],
 )
 def test_what_is_wrong_is_said_by_field_and_nothing_is_entered(world, changed, said):
     client = signed_in("platform")
-    page = text(client.post("/prices/new", world.entered(**changed)))
+    page = text(client.post("/prices/new", world.entered(**changed)), 400)
     assert said in page
     assert 'value="the offer"' in page
     assert len(listing.all_rates()) == 1
@@ -161,9 +161,10 @@ def test_ending_a_price_says_what_is_unpriced_then(world):
     asked = {"ended_at": f"{world.began_at + 2 * HOUR:%Y-%m-%dT%H:%M}"}
     page = text(client.get(address, asked))
     assert re.search(r"Node-hours without a price: 0 before, [12] after", page)
-    client.post(address, asked)
+    confirmed(client, address, asked)
     assert rates_in_force(world.now) == []
-    assert "ended at" in text(client.post(address, {"ended_at": f"{world.now:%Y-%m-%dT%H:%M}"}))
+    later = {"ended_at": f"{world.now:%Y-%m-%dT%H:%M}"}
+    assert "ended at" in text(confirmed(client, address, later), 400)
 
 
 def test_a_rate_shows_its_history_and_the_pools_it_can_price(world):
@@ -216,7 +217,7 @@ def cut(world: World, **given: str) -> dict[str, str]:
 
 def waits(world: World) -> int:
     """The id of the cut, entered by platform."""
-    answer = signed_in("platform").post("/prices/new", cut(world))
+    answer = confirmed(signed_in("platform"), "/prices/new", cut(world))
     return int(answer.headers["Location"].rsplit("/", 1)[1])
 
 
@@ -261,7 +262,7 @@ def test_finance_refuses_with_a_note_that_stays_with_the_price(world):
     rate_id = waits(world)
     finance = signed_in("finance")
     answer = finance.post(f"/prices/{rate_id}/refuse", {"note": " "})
-    assert (answer.status_code, "say why the price is refused" in answer.content.decode()) == (
+    assert (answer.status_code, "Say why the price is refused" in answer.content.decode()) == (
         409,
         True,
     )
@@ -285,7 +286,7 @@ def test_who_entered_a_price_does_not_decide_about_it_nor_does_platform(world):
     assert "another person of finance decides" in text(client.get(f"/prices/{rate_id}/decide"))
     answer = client.post(f"/prices/{rate_id}/accept")
     assert answer.status_code == 409
-    assert "you entered this price" in answer.content.decode()
+    assert "You entered this price" in answer.content.decode()
 
 
 def test_finance_says_how_much_a_price_may_move(world):
@@ -363,7 +364,7 @@ def test_a_price_with_tiers_in_euros_says_what_it_moves_and_what_more_of_it_cost
     platform = signed_in("platform")
     asked = {"amount": "10", "unit": "node", "currency": "EUR", "tiers": "1=6"}
     refused = text(platform.get(reverse("add-rate"), world.entered(**asked)))
-    assert "no rate of exchange from EUR to USD is known" in refused
+    assert "No rate of exchange from EUR to USD is known" in refused
     month = (world.began_at - timedelta(days=62)).date()
     rate = actions.NewExchangeRate(month, "EUR", "USD", Decimal("1.5"))
     actions.state_exchange_rate(rate=rate, at=world.now)
@@ -372,5 +373,5 @@ def test_a_price_with_tiers_in_euros_says_what_it_moves_and_what_more_of_it_cost
     assert "goes from about $0.00 to about $24.00" in told
     wrong = text(platform.get(reverse("add-rate"), world.entered(**asked | {"tiers": "5=1; 2=3"})))
     assert "2 does not lie beyond 5" in wrong
-    done = platform.post(reverse("add-rate"), world.entered(**asked), follow=True)
+    done = confirmed(platform, reverse("add-rate"), world.entered(**asked), follow=True)
     assert "€6.00 beyond 1 node-hours of a month" in text(done)

@@ -16,7 +16,7 @@ from apps.ledger.actions.bill_rules import add_bill_rule
 from apps.ledger.models import BilledMatch, BillRule, Charge, Close
 from apps.ledger.queries.bills.rules import bill_rule_rows, moves_if_added, moves_if_ended
 from tests import make
-from tests.apps.console.people import signed_in
+from tests.apps.console.people import confirmed, signed_in
 from tests.apps.ledger import scene
 from tests.apps.ledger.scene import LATER, TEN
 from tests.apps.ledger.test_reconcile import deliver, reconcile, row
@@ -112,7 +112,7 @@ def test_a_row_of_no_node_is_mapped_from_its_bill(tmp_path: Path) -> None:
         " to node gpu-01" in words(looked)
     )
     assert not BillRule.objects.exists()
-    kept = finance.post("/bills/rules/new", asked, follow=True)
+    kept = confirmed(finance, "/bills/rules/new", asked, follow=True)
     reconcile(LATER)
     assert "The rule is saved" in words(kept)
     assert "1 rule maps 2 rows of bills in open months." in words(finance.get("/bills/rules"))
@@ -137,7 +137,7 @@ def test_ending_a_rule_says_where_its_rows_go_first(node_id: int, tmp_path: Path
     looked = words(finance.get(f"/bills/rules/{rule_id}/end"))
 
     assert "from node gpu-01 to unmatched, charged to Platform" in looked
-    finance.post(f"/bills/rules/{rule_id}/end")
+    confirmed(finance, f"/bills/rules/{rule_id}/end", {})
     assert BillRule.objects.get().ended_at is not None
     assert "It is ended already." in words(finance.get(f"/bills/rules/{rule_id}/end"))
     assert "resource host-*" not in words(finance.get("/bills/rules"))

@@ -1,27 +1,37 @@
-"""The rules of bills, as a page and as CSV."""
+"""The rules of bills as a page and as CSV; adding and ending one, with what goes elsewhere."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
+from apps.accounts import queries as accounts
 from apps.console.kit.cells import COUNT, FIGURE, INSTANT, WRAPPED, Locale
+from apps.console.kit.change import Change, ChangeForm, Done, changing
+from apps.console.kit.entries import ParsedField, PickField, TextField
 from apps.console.kit.filters import filter_of
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.kit.table import Column, Table
-from apps.console.pages.bill_rules import changes
-from apps.console.pages.bill_rules.words import amounts, fits, says
+from apps.console.pages.bill_rules.words import KINDS, amounts, fits, moves_said, says
+from apps.economics.billing import BillRowRule
+from apps.economics.refusal import Refusal
+from apps.fleet import queries as fleet
+from apps.ledger.actions import bill_rules as actions
 from apps.ledger.queries.bills.rules import (
     BillRuleRow,
     bill_rule_rows,
+    moves_if_added,
+    moves_if_ended,
+    nodes_called,
 )
 from apps.show.amounts import counted
 
+SAYS = ("kind", "node", "pool", "team")
 SHOWS = {"": "In force", "all": "With ended ones"}
 
 
@@ -75,6 +85,39 @@ RULES = Table[ListedRule](
 )  # fmt: skip
 
 
+def _node_named(text: str) -> int | None:
+    """The node of this name, None for none; refuses one that several clusters have."""
+    if not text:
+        return None
+    found = nodes_called(text)
+    if not found:
+        raise ValueError(f"There is no node named {text!r}.")
+    if len(found) > 1:
+        raise ValueError(f"Several clusters have a node {text!r}.")
+    return found[0]
+
+
+class BillRuleForm(ChangeForm):
+    """Patterns that a row must fit, and what is said of such rows."""
+
+    # A link from a bill's row opens the form with it; only what is said of it asks for an answer.
+    asked_by = SAYS
+
+    resource_id = TextField("Resource id", "Patterns as of a shell: * is anything; empty fits all.")
+    usage_type = TextField("Usage type")
+    service = TextField("Service")
+    issuer = TextField("Issuer")
+    sub_account = TextField("Sub account")
+    tag_key = TextField("Tag", "Its key as it stands in the bill.")
+    tag_value = TextField("With the value", "A pattern too; empty: any value.")
+    kind = PickField(
+        "It pays for", {"": "As the bill says", **KINDS}, "Only compute goes to nodes."
+    )
+    node = ParsedField("Node", _node_named, "By its name. Hours it did not live stay unmatched.")
+    pool = PickField("Or a pool", hint="Spread over its nodes.")
+    team = PickField("Team", hint="Charged with what is not tied to a node.")
+
+
 @shown(SEES_EVERYTHING, "bills")
 def bill_rules(context: Context) -> ConsolePage:
     """The rules in the order in which they are asked."""
@@ -109,12 +152,83 @@ def bill_rules_csv(context: Context) -> HttpResponse:
     return RULES.csv(_listed_rules(), context, "bill rules")
 
 
+@changing(SEES_EVERYTHING, "bills")
+def add_rule(context: Context) -> Change[BillRowRule]:
+    """Says which rows would go where, then keeps the rule."""
+
+    def apply(rule: BillRowRule) -> Done:
+        actions.add_bill_rule(rule=rule, at=context.at)
+        return "The rule is saved; bills of open months are reconciled by it.", ("bill-rules",)
+
+    pools = sorted(fleet.pools().values(), key=lambda pool: pool.name.casefold())
+    return Change(
+        finding="Add a mapping rule for bills",
+        explanation="Evaluated after the rules there are: the first that matches decides.",
+        back=Link("Back to the rules", reverse("bill-rules")),
+        form=BillRuleForm,
+        confirm="Save this rule",
+        read=_rule_of,
+        effects=lambda rule: moves_said(moves_if_added(rule)),
+        apply=apply,
+        picks={
+            "pool": {"": "No pool", **{str(pool.id): pool.name for pool in pools}},
+            "team": {
+                "": "Nobody in particular",
+                **{str(team.id): team.name for team in accounts.teams()},
+            },
+        },
+    )
+
+
+@changing(SEES_EVERYTHING, "bills")
+def end_rule(context: Context, bill_rule_id: int) -> Change[BillRuleRow]:
+    """Says where its rows would go without it, then ends the rule."""
+    rule = next((each for each in bill_rule_rows() if each.id == bill_rule_id), None)
+    if rule is None:
+        raise Http404
+
+    def read(_: Mapping[str, Any]) -> BillRuleRow:
+        if rule.ended_at is not None:
+            raise Refusal("", "it is ended already")
+        return rule
+
+    def apply(_: BillRuleRow) -> Done:
+        actions.end_bill_rule(rule_id=bill_rule_id, at=context.at)
+        return "The rule is ended; bills of open months do without it.", ("bill-rules",)
+
+    return Change(
+        finding=f"End the rule for {fits(rule)}",
+        explanation=f"It says: {says(rule)}.",
+        back=Link("Back to the rules", reverse("bill-rules")),
+        form=ChangeForm,
+        confirm="End this rule",
+        read=read,
+        effects=lambda _: moves_said(moves_if_ended(bill_rule_id)),
+        apply=apply,
+    )
+
+
 def _listed_rules() -> list[ListedRule]:
     """Those in force in the order in which they are asked, then ended ones."""
     return [
         ListedRule(rule, None if rule.ended_at else place)
         for place, rule in enumerate(bill_rule_rows(), 1)
     ]
+
+
+def _rule_of(entered: Mapping[str, Any]) -> BillRowRule:
+    """What was entered as a rule; refuses one that says nothing, or fits everything."""
+    ids: dict[str, Any] = {
+        f"{name}_id": int(entered[name]) if entered[name] else None for name in ("pool", "team")
+    }
+    rest = {name: value for name, value in entered.items() if name not in {"node", "pool", "team"}}
+    rule = BillRowRule(id=0, node_id=entered["node"], **ids, **rest)
+    try:
+        actions.check_bill_rule(rule)
+    except actions.BillRuleSaysNothing as refusal:
+        says_nothing = not any((rule.kind, rule.node_id, *ids.values()))
+        raise Refusal("kind" if says_nothing else "resource_id", str(refusal)) from None
+    return rule
 
 
 def _rules_finding(rules: Sequence[BillRuleRow]) -> str:
@@ -134,6 +248,6 @@ def _rules_finding(rules: Sequence[BillRuleRow]) -> str:
 urlpatterns = [
     path("bills/rules", bill_rules, name="bill-rules"),
     path("bills/rules.csv", bill_rules_csv, name="bill-rules-csv"),
-    path("bills/rules/new", changes.add_rule, name="add-bill-rule"),
-    path("bills/rules/<int:bill_rule_id>/end", changes.end_rule, name="end-bill-rule"),
+    path("bills/rules/new", add_rule, name="add-bill-rule"),
+    path("bills/rules/<int:bill_rule_id>/end", end_rule, name="end-bill-rule"),
 ]

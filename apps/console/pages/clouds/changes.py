@@ -1,20 +1,23 @@
 """What people do with cloud accounts: add one, change it, end it, have it read now."""
 
 import re
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from django import forms
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_POST
 
-from apps.console.kit.entries import one_of
-from apps.console.kit.form import Field
+from apps.console.kit.change import Change, ChangeForm, Done, changing
+from apps.console.kit.entries import PickField, TextField
 from apps.console.kit.frame import Link
-from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, request_context, shown_to
-from apps.console.pages.changes import ChangePage, Entries
+from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, shown_to
 from apps.console.pages.clouds.words import how_often, needs
+from apps.economics.refusal import Refusal
 from apps.fleet.actions import clouds as actions
 from apps.fleet.queries.clouds import (
     CloudAccountFact,
@@ -27,7 +30,6 @@ from apps.providers.registry import clouds, label_of, readings_of
 from apps.show.amounts import counted
 
 SPLIT = re.compile(r"[\s,;]+")
-FIELDS = ("account", "regions", "syncs", *actions.OPTIONS)
 OPTION_LABELS = {
     "role_arn": "Role to take on",
     "export_uri": "Where bills are delivered",
@@ -37,92 +39,108 @@ NO_KEYS = (
     "Keys are never kept here: the worker finds them as the cloud’s own tools do, in its "
     "environment, its profile, or the role of its machine."
 )
-changing = require_http_methods(["GET", "HEAD", "POST"])
 
 
-@changing
-@shown_to(MANAGES)
-def add(request: HttpRequest) -> HttpResponse:
+@changing(MANAGES, "clouds")
+def add(context: Context) -> Change[actions.NewCloudAccount]:
     """Says what would be read, then adds the account."""
-    who = request_context(request, "clouds")
-    given = _given(request)
-    choices = {key: cloud.label for key, cloud in clouds().items()}
-    first = next(iter(choices))
-    entries = Entries(given, {"name": "", "provider": first, **dict.fromkeys(FIELDS, "")})
-    entries.read("name", _name)
-    provider = entries.read("provider", one_of(choices)) or first
-    account = _entered(entries, entries.texts["name"], provider)
-    is_anew = account.name in ended_cloud_account_names()
-    if _may_do(request, entries):
-        try:
-            if is_anew:
-                actions.change_cloud_account(account=account)
-            else:
-                actions.add_cloud_account(account=account, at=who.at)
-        except actions.CloudAccountNameTaken as refusal:
-            entries.refused("name", str(refusal))
+    labels = {key: cloud.label for key, cloud in clouds().items()}
+    entered = (context.sent or context.query).get("provider", "")
+    provider = entered if entered in labels else next(iter(labels))
+
+    def read(entered: Mapping[str, Any]) -> actions.NewCloudAccount:
+        if entered["name"] in {account.name for account in cloud_accounts()}:
+            raise Refusal("name", "there is an account of this name already; change that one")
+        return _entered_account(entered, entered["name"], entered["provider"])
+
+    def effects(account: actions.NewCloudAccount) -> tuple[str, ...]:
+        if account.name not in ended_cloud_account_names():
+            return _effects_of(account)
+        anew = "It was ended before: what was read goes on where it was."
+        return (anew, *_effects_of(account))
+
+    def apply(account: actions.NewCloudAccount) -> Done:
+        if account.name in ended_cloud_account_names():
+            actions.change_cloud_account(account=account)
         else:
-            return _done(request, f"{account.name} is added; the worker reads it next.")
-    effects = _effects(account)
-    if is_anew:
-        effects = ("It was ended before: what was read goes on where it was.", *effects)
-    fields = (
-        entries.field("name", "Name", hint="What it is called here, such as main."),
-        entries.choice("provider", "Cloud", choices),
-        *_fields(entries, provider),
+            actions.add_cloud_account(account=account, at=context.at)
+        return f"{account.name} is added; the worker reads it next.", ("clouds",)
+
+    return Change(
+        finding="Add a cloud account",
+        explanation=NO_KEYS,
+        back=_back_link(),
+        form=ChangeForm,
+        confirm="Add it",
+        read=read,
+        effects=effects,
+        apply=apply,
+        more={
+            "name": TextField("Name", "What it is called here, such as main."),
+            "provider": PickField("Cloud", labels, initial=provider),
+            **_account_fields(provider),
+        },
     )
-    return _shown(request, who, ("Add a cloud account", "Add it"), fields, (entries, effects))
 
 
-@changing
-@shown_to(MANAGES)
-def change(request: HttpRequest, account_id: int) -> HttpResponse:
+@changing(MANAGES, "clouds")
+def change(context: Context, account_id: int) -> Change[actions.NewCloudAccount]:
     """Says what would be read anew or no more, then changes the account."""
-    who, held = request_context(request, "clouds"), _account(account_id)
-    entries = Entries(_given(request), _as_entered(held))
-    account = _entered(entries, held.name, held.provider)
-    if _may_do(request, entries):
+    held = _account_or_404(account_id)
+
+    def apply(account: actions.NewCloudAccount) -> Done:
         actions.change_cloud_account(account=account)
-        return _done(request, f"{held.name} is changed.")
-    return _shown(
-        request,
-        who,
-        (f"Change {held.name}", "Change it"),
-        _fields(entries, held.provider),
-        (entries, (*_differences(held, account), *_effects(account))),
+        return f"{held.name} is changed.", ("clouds",)
+
+    return Change(
+        finding=f"Change {held.name}",
+        explanation=NO_KEYS,
+        back=_back_link(),
+        form=ChangeForm,
+        confirm="Change it",
+        read=lambda entered: _entered_account(entered, held.name, held.provider),
+        effects=lambda account: (*_differences(held, account), *_effects_of(account)),
+        apply=apply,
+        more=_account_fields(held.provider),
+        initial={
+            "account": held.account,
+            "regions": " ".join(held.regions),
+            "syncs": " ".join(held.syncs),
+            **{name: getattr(held, name) for name in actions.OPTIONS},
+        },
     )
 
 
-@changing
-@shown_to(MANAGES)
-def end(request: HttpRequest, account_id: int) -> HttpResponse:
+@changing(MANAGES, "clouds")
+def end(context: Context, account_id: int) -> Change[CloudAccountFact]:
     """Says what stays, then reads nothing more of the account."""
-    who, held = request_context(request, "clouds"), _account(account_id)
-    if request.method == "POST":
-        actions.end_cloud_account(account_id=account_id, at=who.at)
-        return _done(request, f"Nothing more is read of {held.name}.")
-    page = ChangePage(
-        frame=who.frame,
+    held = _account_or_404(account_id)
+
+    def apply(_: CloudAccountFact) -> Done:
+        actions.end_cloud_account(account_id=account_id, at=context.at)
+        return f"Nothing more is read of {held.name}.", ("clouds",)
+
+    return Change(
         finding=f"End {held.name}",
         explanation=f"{label_of(held.provider)} account {held.account} is read no more.",
-        back=_back(),
-        here=request.path,
-        fields=(),
-        effects=(
-            f"No more read: {_words_of(held.syncs)}.",
+        back=_back_link(),
+        form=ChangeForm,
+        confirm=f"End {held.name}",
+        read=lambda _: held,
+        effects=lambda _: (
+            f"No more read: {_kind_words(held.syncs)}.",
             "What was read stays: prices, commitments, quotas, bills. No cost changes by it.",
             "Added again under this name, it goes on where it was.",
         ),
-        confirm=f"End {held.name}",
+        apply=apply,
     )
-    return render(request, "components/change_page.html", {"page": page})
 
 
 @require_POST
 @shown_to(SEES_EVERYTHING)
 def read_now(request: HttpRequest, account_id: int) -> HttpResponse:
     """Leave it to the next sweep of the worker, which is a matter of seconds."""
-    held = _account(account_id)
+    held = _account_or_404(account_id)
     count = actions.want_syncs(account_id=account_id, at=timezone.now())
     messages.success(
         request, f"{held.name}: {counted(count, 'reading')} about to begin; this page says how far."
@@ -130,40 +148,33 @@ def read_now(request: HttpRequest, account_id: int) -> HttpResponse:
     return redirect(reverse("clouds") + f"#account-{account_id}")
 
 
-def _entered(entries: Entries, name: str, provider: str) -> actions.NewCloudAccount:
-    """The account as entered; what cannot be is said of its field."""
-    texts = entries.texts
-    account = actions.NewCloudAccount(
-        name=name,
-        provider=provider,
-        account=texts["account"],
-        regions=_several(texts["regions"]),
-        syncs=_several(texts["syncs"]),
-        role_arn=texts["role_arn"],
-        export_uri=texts["export_uri"],
-        export_region=texts["export_region"],
+def _entered_account(
+    entered: Mapping[str, Any], name: str, provider: str
+) -> actions.NewCloudAccount:
+    """The account as entered; refuses by field what could not be read."""
+    return actions.understood(
+        actions.NewCloudAccount(
+            name=name,
+            provider=provider,
+            account=entered["account"],
+            regions=_words_in(entered["regions"]),
+            syncs=_words_in(entered["syncs"]),
+            **{option: entered[option] for option in actions.OPTIONS},
+        )
     )
-    try:
-        return actions.understood(account)
-    except actions.CloudAccountNotUnderstood as refusal:
-        entries.refused(refusal.field, refusal.sentence)
-        return account
 
 
-def _fields(entries: Entries, provider: str) -> tuple[Field, ...]:
+def _account_fields(provider: str) -> dict[str, forms.Field]:
+    """What is said of an account; the hints are of the clouds that there are."""
     known = clouds().values()
     accounts = ", ".join(f"{cloud.account_example} ({cloud.label})" for cloud in known)
     regions = ", ".join(f"{cloud.region_example} ({cloud.label})" for cloud in known)
-    readings = ", ".join(readings_of(provider))
-    return (
-        entries.field("account", "Account", hint=f"Its number, or the project: {accounts}."),
-        entries.field("regions", "Regions", hint=f"Such as {regions}."),
-        entries.field("syncs", "What to read", hint=f"Empty: all of {readings}."),
-        *(
-            entries.field(name, label, hint=_option_hint(name))
-            for name, label in OPTION_LABELS.items()
-        ),
-    )
+    return {
+        "account": TextField("Account", f"Its number, or the project: {accounts}."),
+        "regions": TextField("Regions", f"Such as {regions}."),
+        "syncs": TextField("What to read", f"Empty: all of {', '.join(readings_of(provider))}."),
+        **{name: TextField(label, _option_hint(name)) for name, label in OPTION_LABELS.items()},
+    }
 
 
 def _option_hint(name: str) -> str:
@@ -176,13 +187,13 @@ def _option_hint(name: str) -> str:
     return f"{'; '.join(told)}. May be empty."
 
 
-def _effects(account: actions.NewCloudAccount) -> tuple[str, ...]:
+def _effects_of(account: actions.NewCloudAccount) -> tuple[str, ...]:
     known = readings_of(account.provider)
-    read = [what for what in account.syncs if what in known]
     return (
         *(
             f"{KINDS[what].label}: {how_often(what)}, which needs {needs(account.provider, what)}."
-            for what in read
+            for what in account.syncs
+            if what in known
         ),
         NO_KEYS,
     )
@@ -193,9 +204,9 @@ def _differences(held: CloudAccountFact, account: actions.NewCloudAccount) -> tu
     come = [what for what in account.syncs if what not in held.syncs]
     said = []
     if gone:
-        said.append(f"No more read: {_words_of(gone)}. What was read stays.")
+        said.append(f"No more read: {_kind_words(gone)}. What was read stays.")
     if come:
-        said.append(f"Read from now on: {_words_of(come)}.")
+        said.append(f"Read from now on: {_kind_words(come)}.")
     if account.account != held.account:
         said.append(f"Another account is read: {account.account}, and {held.account} no more.")
     if account.regions != held.regions:
@@ -203,65 +214,20 @@ def _differences(held: CloudAccountFact, account: actions.NewCloudAccount) -> tu
     return tuple(said) or ("Nothing else is read than now.",)
 
 
-def _shown(
-    request: HttpRequest,
-    who: Context,
-    titles: tuple[str, str],
-    fields: tuple[Field, ...],
-    said: tuple[Entries, tuple[str, ...]],
-) -> HttpResponse:
-    entries, effects = said
-    page = ChangePage(
-        frame=who.frame,
-        finding=titles[0],
-        explanation=NO_KEYS,
-        back=_back(),
-        here=request.path,
-        fields=fields,
-        effects=effects,
-        confirm=entries.confirm(titles[1]),
-    )
-    return render(request, "components/change_page.html", {"page": page})
-
-
-def _as_entered(held: CloudAccountFact) -> dict[str, str]:
-    lists = {"regions": " ".join(held.regions), "syncs": " ".join(held.syncs)}
-    return {name: lists.get(name) or str(getattr(held, name)) for name in FIELDS} | lists
-
-
-def _several(text: str) -> tuple[str, ...]:
+def _words_in(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in SPLIT.split(text) if word))
 
 
-def _words_of(whats: "list[str] | tuple[str, ...]") -> str:
+def _kind_words(whats: Sequence[str]) -> str:
     return ", ".join(KINDS[what].label.lower() for what in whats)
 
 
-def _name(text: str) -> str:
-    if text in {account.name for account in cloud_accounts()}:
-        raise ValueError("There is an account of this name already; change that one.")
-    return text
-
-
-def _may_do(request: HttpRequest, entries: Entries) -> bool:
-    return request.method == "POST" and not entries.problems
-
-
-def _given(request: HttpRequest) -> QueryDict:
-    return request.POST if request.method == "POST" else request.GET
-
-
-def _account(account_id: int) -> CloudAccountFact:
+def _account_or_404(account_id: int) -> CloudAccountFact:
     held = cloud_account(account_id)
     if held is None:
         raise Http404
     return held
 
 
-def _back() -> Link:
+def _back_link() -> Link:
     return Link("Back to cloud accounts", reverse("clouds"))
-
-
-def _done(request: HttpRequest, said: str) -> HttpResponse:
-    messages.success(request, said)
-    return redirect("clouds")

@@ -45,7 +45,7 @@ def _label_of(text: str) -> str:
 class RuleForm(ChangeForm):
     """What a job must be, and whose such jobs are; the days from and until which that holds."""
 
-    asked_by = "owner"
+    asked_by = ("owner",)
     owner = PickField("Belongs to")
     cluster = PickField("Cluster")
     account = TextField("Account", "the scheduler’s account")

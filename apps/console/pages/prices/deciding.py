@@ -2,20 +2,19 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
-from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import Http404
 from django.urls import reverse
 from django.utils.html import format_html
-from django.views.decorators.http import require_POST
 
-from apps.accounts import actions as accounts
 from apps.accounts.queries import Role, person_names
 from apps.console.kit.cells import INSTANT
+from apps.console.kit.change import Act, ChangeForm, Done, acting
+from apps.console.kit.entries import TextField
 from apps.console.kit.frame import Link
-from apps.console.kit.page import ConsolePage, FactList, Include, answered, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context, request_context, shown_to
+from apps.console.kit.page import ConsolePage, FactList, Include, shown
+from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.pages.prices.effects import effects_of
 from apps.console.pages.prices.tables import (
     BESIDE,
@@ -36,7 +35,6 @@ from apps.pricing.queries.what_if import if_accepted
 from apps.show.money import quoted_amount
 
 DECIDES = frozenset({Role.FINANCE})
-LONGEST_NOTE = 500
 REFUSALS = (
     actions.NoteMissing,
     actions.RateNotWaiting,
@@ -45,56 +43,60 @@ REFUSALS = (
 )
 
 
+class RejectionForm(ChangeForm):
+    """Why a price is not to be used."""
+
+    note = TextField(
+        "Because",
+        "kept with the price and in the audit trail, with your name",
+        longest=500,
+    )
+
+
 @shown(SEES_EVERYTHING, "prices")
 def decide(context: Context, waiting_id: int) -> ConsolePage:
     """Why the price waits and what accepting it would move."""
     return _decide_page(context, waiting_id)
 
 
-@require_POST
-@shown_to(DECIDES)
-def accept(request: HttpRequest, waiting_id: int) -> HttpResponse:
+@acting(DECIDES, "prices")
+def accept(context: Context, waiting_id: int) -> Act:
     """The price holds from its start on."""
-    context, rate = request_context(request, "prices"), rate_or_404(waiting_id)
-    try:
+    rate = rate_or_404(waiting_id)
+
+    def apply(_: Mapping[str, Any]) -> Done:
         actions.accept_rate(rate_id=waiting_id, by=_person_id(context), at=context.at)
-    except REFUSALS as refused:
-        return answered(request, _decide_page(context, waiting_id, f"{refused}."), 409)
-    recount()
-    said = f"The price of {what_it_prices(rate)} is accepted; past hours are charged again."
-    messages.success(request, said)
-    return redirect("rate", waiting_id)
+        recount()
+        said = f"The price of {what_it_prices(rate)} is accepted; past hours are charged again."
+        return said, ("rate", waiting_id)
+
+    return Act(
+        form=ChangeForm(context.sent, context),
+        apply=apply,
+        page=lambda form: _decide_page(context, waiting_id, form),
+        refusals=REFUSALS,
+        status=409,
+    )
 
 
-@require_POST
-@shown_to(DECIDES)
-def refuse(request: HttpRequest, waiting_id: int) -> HttpResponse:
+@acting(DECIDES, "prices")
+def refuse(context: Context, waiting_id: int) -> Act:
     """The price prices nothing, and why is kept with it."""
-    context, rate = request_context(request, "prices"), rate_or_404(waiting_id)
-    note = request.POST.get("note", "")[:LONGEST_NOTE]
-    try:
-        actions.refuse_rate(rate_id=waiting_id, by=_person_id(context), note=note, at=context.at)
-    except REFUSALS as refused:
-        return answered(request, _decide_page(context, waiting_id, f"{refused}."), 409)
-    messages.success(request, f"The price of {what_it_prices(rate)} is rejected.")
-    return redirect("rate", waiting_id)
+    rate = rate_or_404(waiting_id)
 
+    def apply(entered: Mapping[str, Any]) -> Done:
+        actions.refuse_rate(
+            rate_id=waiting_id, by=_person_id(context), note=entered["note"], at=context.at
+        )
+        return f"The price of {what_it_prices(rate)} is rejected.", ("rate", waiting_id)
 
-@require_POST
-@shown_to(DECIDES)
-def set_approval(request: HttpRequest) -> HttpResponse:
-    """By how much a price may move before a second person is asked; empty: as much as it likes."""
-    text = request.POST.get("per_cent", "").strip()
-    try:
-        accounts.set_price_approval(per_cent=int(text) if text else None)
-    except accounts.PriceApprovalUnknown as refused:
-        messages.error(request, refused.sentence)
-    except ValueError:
-        messages.error(request, "Say whole per cents, as in 20.")
-    else:
-        said = f"by more than {text} % wait" if text else "wait no longer, however much they move,"
-        messages.success(request, f"Prices that move {said} for a second person.")
-    return redirect("prices")
+    return Act(
+        form=RejectionForm(context.sent, context, is_sent=True),
+        apply=apply,
+        page=lambda form: _decide_page(context, waiting_id, form),
+        refusals=REFUSALS,
+        status=409,
+    )
 
 
 def rate_or_404(rate_id: int) -> Rate:
@@ -105,32 +107,44 @@ def rate_or_404(rate_id: int) -> Rate:
     return rate
 
 
-def _decide_page(context: Context, rate_id: int, problem: str = "") -> ConsolePage:
+def _decide_page(context: Context, rate_id: int, sent: ChangeForm | None = None) -> ConsolePage:
     """A price that waits, what lies beside it and what accepting it would move."""
     rate = rate_or_404(rate_id)
     waits, person_id = rate["standing"] in WAITS, context.viewer.person_id
     beside = [ListedRate(each, context.at) for each in neighbours_of([rate])[rate_id]]
     is_own = rate["entered_by_id"] is not None and rate["entered_by_id"] == person_id
+    may_decide = context.viewer.role in DECIDES and not is_own
     finding = f"The price of {what_it_prices(rate)} does not wait any more"
     if waits:
         finding = f"{quoted_words(rate)} for {what_it_prices(rate)} waits"
+    form = RejectionForm.opened(sent, context)
     content = {
         "rate_id": rate_id,
         "effects": effects_of(if_accepted(rate_id, context.at), context) if waits else (),
-        "may_decide": context.viewer.role in DECIDES and not is_own,
+        "may_decide": may_decide,
         "is_own": is_own,
     }
     return ConsolePage(
         context=context,
         finding=finding,
         under=(f"{ListedRate(rate, context.at).standing}: {rate['doubt']}.",),
-        problems=(problem,) if problem else (),
+        # What is wrong with why it is rejected stands at that form, where there is one.
+        problems=(sent.problem,) if sent and sent.problem and not sent.fields else (),
         back=Link("Prices", reverse("prices")),
         actions=(Link("This price", reverse("rate", args=[rate_id])),),
         sections=(
             FactList(entered_facts(rate, person_names(), context)),
             BESIDE.section(beside, context) if beside else None,
             Include("prices/_decide.html", content) if waits else None,
+            form.section(
+                "refuse",
+                reverse("refuse-rate", args=[rate_id]),
+                "Reject this price",
+                title="Or reject it",
+                about="it is kept, not used, and not asked about again",
+            )
+            if waits and may_decide
+            else None,
         ),
     )
 

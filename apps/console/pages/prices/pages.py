@@ -1,18 +1,24 @@
 """The list of prices, one rate with its history, and what finance decides about those that wait."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html, format_html_join
 
+from apps.accounts import actions as accounts
 from apps.accounts.queries import person_names
 from apps.console.kit.cells import INSTANT, linked
+from apps.console.kit.change import Act, ChangeForm, Done, acting
+from apps.console.kit.entries import WholeField
 from apps.console.kit.filters import filter_of
+from apps.console.kit.form import FormSection
 from apps.console.kit.frame import EmptyState, Link, Step
-from apps.console.kit.page import ConsolePage, FactList, Include, shown
+from apps.console.kit.page import ConsolePage, FactList, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.pages.prices import changes, deciding
 from apps.console.pages.prices.deciding import (
@@ -64,14 +70,47 @@ EMPTY = EmptyState(
 )
 
 
+class ApprovalForm(ChangeForm):
+    """By how much a price may move before a second person is asked."""
+
+    per_cent = WholeField(
+        "A second person is asked where a price moves by more than (per cent)",
+        "empty: nobody is asked, however much it moves",
+        example="20",
+    )
+
+
 @shown(SEES_EVERYTHING, "prices")
 def prices(context: Context) -> ConsolePage:
     """What waits, what has no price, what is paid, and every rate."""
+    return _prices_page(context)
+
+
+@acting(DECIDES, "prices")
+def set_approval(context: Context) -> Act:
+    """By how much a price may move before a second person is asked; empty: as much as it likes."""
+
+    def apply(entered: Mapping[str, Any]) -> Done:
+        accounts.set_price_approval(per_cent=entered["per_cent"])
+        said = "wait no longer, however much they move,"
+        if entered["per_cent"] is not None:
+            said = f"by more than {entered['per_cent']} % wait"
+        return f"Prices that move {said} for a second person.", ("prices",)
+
+    return Act(
+        form=ApprovalForm(context.sent, context, is_sent=True),
+        apply=apply,
+        page=lambda form: _prices_page(replace(context, path=reverse("prices")), form),
+    )
+
+
+def _prices_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage:
     show, rates = context.query.get("show", ""), listing.all_rates()
     paid, unpriced = _paid_pools(rates, context), _unpriced_use(context)
     waiting = _waiting_rates(context)
     which = "ended ones too" if show == "all" else "in force or to come"
     enter = Link("Enter a price", reverse("add-rate"))
+    may_decide = context.viewer.role in DECIDES
     return ConsolePage(
         context=context,
         finding=_prices_finding(paid, unpriced, len(waiting)),
@@ -81,9 +120,12 @@ def prices(context: Context) -> ConsolePage:
         actions=(enter,) if context.viewer.may_manage else (),
         sections=(
             WAITING.section(
-                waiting, context, csv_href=reverse("prices-waiting") if waiting else ""
+                waiting,
+                context,
+                csv_href=reverse("prices-waiting") if waiting else "",
+                remark="" if may_decide else _approval_words(context),
             ),
-            _approval_section(context),
+            _approval_section(context, sent) if may_decide else None,
             UNPRICED.section(unpriced, context, csv_href=reverse("unpriced-use")),
             PAID.section(paid, context, csv_href=reverse("prices-of-pools")),
             RATES.section(
@@ -158,13 +200,22 @@ def rate_history_csv(context: Context, rate_id: int) -> HttpResponse:
     return HISTORY.csv(history, context, f"history of rate {rate_id}")
 
 
-def _approval_section(context: Context) -> Include:
-    """By how many per cent a price may move without a second person; None: by any."""
-    content = {
-        "approval": context.organisation.price_approval_per_cent,
-        "may_decide": context.viewer.role in DECIDES,
-    }
-    return Include("prices/_approval.html", content)
+def _approval_section(context: Context, sent: ChangeForm | None) -> FormSection:
+    approval = context.organisation.price_approval_per_cent
+    form = ApprovalForm.opened(sent, context, initial={"per_cent": approval})
+    return form.section(
+        "approval",
+        reverse("set-price-approval"),
+        "Save",
+        title="Approval by a second person",
+    )
+
+
+def _approval_words(context: Context) -> str:
+    approval = context.organisation.price_approval_per_cent
+    if approval is None:
+        return "No second person is asked, however much a price moves."
+    return f"A second person is asked where a price moves by more than {approval} %."
 
 
 def _shown_rates(rates: Sequence[Rate], context: Context) -> list[ListedRate]:
@@ -274,7 +325,7 @@ urlpatterns = [
     path("prices/pools.csv", pools_csv, name="prices-of-pools"),
     path("prices/unpriced.csv", unpriced_csv, name="unpriced-use"),
     path("prices/waiting.csv", waiting_csv, name="prices-waiting"),
-    path("prices/approval", deciding.set_approval, name="set-price-approval"),
+    path("prices/approval", set_approval, name="set-price-approval"),
     path("prices/new", changes.add_rate, name="add-rate"),
     path("prices/<int:rate_id>", rate, name="rate"),
     path("prices/<int:rate_id>.csv", rate_history_csv, name="rate-history"),

@@ -1,0 +1,53 @@
+"""What an export is asked for by: the form, and what was entered in it with ids for names."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from apps.console.kit.change import ChangeForm
+from apps.console.kit.entries import PickField, TextField
+from apps.console.kit.request import Context
+from apps.ledger.actions.exports import NewExport
+from apps.ledger.queries.export_asked import RowsAsked, chosen_ids, window_asked_for
+from apps.ledger.queries.exports import ExportWhat, FileForm
+
+LONGEST_NAMES = 500
+WHATS = {
+    "lines": "Lines, of every hour",
+    "job_days": "Jobs, by day",
+    "days": "Teams, by day",
+    "service_days": "Services by feature, by day",
+    "run_days": "Training runs by where their time went, by day",
+}
+FORMS = {"csv": "CSV, gzipped", "parquet": "Parquet"}
+
+
+class ExportForm(ChangeForm):
+    """Which rows of which days, as which file."""
+
+    what = PickField(
+        "Rows", WHATS, "lines carry the evidence; all others are their sums or parts", "lines"
+    )
+    form = PickField("File", FORMS, "the same rows; Parquet knows numbers and dates", "csv")
+    window = TextField(
+        "Period", "lastmonth, 7d, 2026-07 or 2026-07-01/2026-07-15", initial="lastmonth"
+    )
+    team = TextField("Teams", "names, by comma; empty: all that you see", longest=LONGEST_NAMES)
+    workload = TextField("Workloads", "names, by comma", longest=LONGEST_NAMES)
+    pool = TextField("Pools", "names, by comma", longest=LONGEST_NAMES)
+    state = TextField("States", "such as held_idle, unobserved")
+
+
+def wanted_export(entered: Mapping[str, Any], context: Context) -> NewExport:
+    """What was entered, with ids for names; refuses ExportRefused."""
+    names: dict[str, Any] = {
+        name: tuple(part.strip() for part in entered[name].split(",") if part.strip())
+        for name in ("team", "workload", "pool", "state")
+    }
+    asked = RowsAsked(window=entered["window"] or "lastmonth", **names)
+    return NewExport(
+        ExportWhat(entered["what"]),
+        window_asked_for(asked.window, context.at),
+        asked=asked.words(),
+        chosen=chosen_ids(asked, context.viewer),
+        form=FileForm(entered["form"]),
+    )

@@ -1,0 +1,243 @@
+"""Files of ledger rows: asked for, watched, fetched and called off; each person sees their own."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.urls import path, reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_POST
+
+from apps.accounts.authentication import viewer_of_request
+from apps.console.kit.cells import COUNT, FIGURE, INSTANT, WRAPPED, Locale, linked
+from apps.console.kit.change import Act, ChangeForm, Done, acting
+from apps.console.kit.page import ConsolePage, Include, shown
+from apps.console.kit.request import EVERYONE, Context, shown_to
+from apps.console.kit.table import Column, Table
+from apps.console.pages.exports.asking import FORMS, ExportForm, wanted_export
+from apps.ledger.actions import exports as actions
+from apps.ledger.queries.export_asked import (
+    ExportRefused,
+)
+from apps.ledger.queries.exports import (
+    OPEN,
+    Asker,
+    ExportFact,
+    export_seen,
+    exports_of,
+    file_parts,
+)
+from apps.show.amounts import counted
+from apps.show.data import file_size
+
+MOST_LISTED = 50
+NONE = "–"
+SHORT = {
+    "lines": "Lines",
+    "job_days": "Jobs by day",
+    "days": "Teams by day",
+    "service_days": "Services by day",
+    "run_days": "Runs by day",
+}
+STATES = {
+    "queued": "queued",
+    "making": "being created",
+    "done": "done",
+    "failed": "failed",
+    "cancelled": "cancelled",
+}
+
+
+class ListedExport(NamedTuple):
+    """An export, and whether there is a file of it to fetch now."""
+
+    fact: ExportFact
+    is_ready: bool
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is still to be made."""
+        return self.fact.state in OPEN
+
+
+def _asked_words(asked: Mapping[str, object]) -> str:
+    said = [
+        f"{name} {', '.join(str(each) for each in value)}"
+        for name, value in asked.items()
+        if isinstance(value, list)
+    ]
+    return "; ".join(said) or "everything that is yours to see"
+
+
+def _state_words(row: ListedExport) -> str:
+    """How far it is; while it is made about how far, as Postgres guesses: never a hundred."""
+    fact = row.fact
+    if fact.state == "done" and not row.is_ready:
+        return "expired"
+    said = STATES[fact.state]
+    if row.is_open and fact.rows_estimated:
+        said += f", about {min(99, 100 * fact.rows // fact.rows_estimated)} %"
+    return f"{said}: {fact.failure}" if fact.failure else said
+
+
+def _file_cell(row: ListedExport, _: Locale) -> SafeString | str:
+    """The ways to fetch the file and to give it up."""
+    if not row.is_open and not row.is_ready:
+        return NONE
+    fetch = format_html(
+        '<a href="{}" download>Download</a>', reverse("export-file", args=[row.fact.id])
+    )
+    return format_html(
+        '{}<button class="button plain" type="submit" formaction="{}">{}</button>',
+        fetch if row.is_ready else "",
+        reverse("cancel-export", args=[row.fact.id]),
+        "Cancel" if row.is_open else "Delete",
+    )
+
+
+EXPORTS = Table[ListedExport](
+    "exports",
+    "Your exports",
+    (
+        Column("what", "Rows of", lambda row: SHORT[row.fact.what]),
+        Column("form", "As", lambda row: FORMS[row.fact.form]),
+        Column("window", "Period", lambda row: row.fact.window.text),
+        Column("asked", "Filter", lambda row: _asked_words(row.fact.asked), WRAPPED),
+        Column("asked_at", "Asked", lambda row: row.fact.asked_at, INSTANT),
+        Column("state", "State", _state_words),
+        Column("rows", "Rows", lambda row: row.fact.rows, COUNT),
+        Column("size", "Size", lambda row: None if row.fact.size_bytes is None
+               else file_size(row.fact.size_bytes, digits=1), FIGURE, missing=NONE),
+        Column("expires_at", "Kept until",
+               lambda row: row.fact.expires_at if row.is_ready else None, INSTANT, missing=NONE),
+        Column("file", "File", lambda row: row.fact.id, csv="", shown=_file_cell),
+    ),
+    empty="None yet. A file holds every row behind the sums of a period: choose it above, or follow "
+    "“Export” in the cost explorer, which fills the form in.",
+)  # fmt: skip
+
+
+@shown(EVERYONE, "exports")
+def exports(context: Context) -> ConsolePage:
+    """What I asked for, and the form; the address may fill it in."""
+    return _exports_page(context, ExportForm(context.query, context))
+
+
+@shown(EVERYONE, "exports")
+def exports_csv(context: Context) -> HttpResponse:
+    """The same list as a file."""
+    return EXPORTS.csv(_listed_exports(context), context, "exports")
+
+
+@shown(EVERYONE, "exports")
+def export_file(context: Context, export_id: int) -> StreamingHttpResponse:
+    """The file, while everything in it is still theirs to read."""
+    viewer = context.viewer
+    try:
+        fact = export_seen(export_id, Asker(person_id=viewer.person_id), viewer)
+        if not fact.has_file(context.at) or not fact.is_covered_by(viewer):
+            raise Http404
+        parts = file_parts(fact)
+    except (ObjectDoesNotExist, FileNotFoundError):
+        raise Http404 from None
+    return StreamingHttpResponse(
+        parts,
+        content_type=fact.media_type,
+        headers={"Content-Disposition": f'attachment; filename="{fact.file_name}"'},
+    )
+
+
+@acting(EVERYONE, "exports")
+def ask(context: Context) -> Act:
+    """Leave an export to the next sweep, or say what was not understood."""
+
+    def apply(entered: Mapping[str, Any]) -> Done:
+        asker = Asker(person_id=context.viewer.person_id)
+        actions.ask_export(wanted=wanted_export(entered, context), asker=asker, at=context.at)
+        return "The export is created in the background; this page says how far.", ("exports",)
+
+    return Act(
+        form=ExportForm(context.sent, context, is_sent=True),
+        apply=apply,
+        page=lambda form: _exports_page(context, form),
+        refusals=(ExportRefused, actions.TooManyExports),
+    )
+
+
+@require_POST
+@shown_to(EVERYONE)
+def cancel(request: HttpRequest, export_id: int) -> HttpResponse:
+    """Call one of mine off, or give up its file."""
+    viewer = viewer_of_request(request)
+    asker = Asker(person_id=viewer.person_id)
+    try:
+        fact = export_seen(export_id, asker, viewer)
+    except ObjectDoesNotExist:
+        raise Http404 from None
+    if fact.asker != asker and not viewer.may_manage:
+        raise Http404
+    actions.cancel_export(export_id=export_id, at=timezone.now())
+    return redirect("exports")
+
+
+def _exports_page(context: Context, form: ChangeForm) -> ConsolePage:
+    rows = _listed_exports(context)
+    is_busy = any(row.is_open for row in rows)
+    about = "the latest first"
+    if is_busy:
+        about = format_html('{}; <a href="{}">look again</a>', about, reverse("exports"))
+    table = EXPORTS.section(
+        rows,
+        context,
+        about=about,
+        csv_href=reverse("exports-csv") if rows else "",
+        is_sent=True,
+    )
+    return ConsolePage(
+        context=context,
+        finding=_exports_finding(rows),
+        under=(
+            linked("Cost explorer", reverse("costs")),
+            "a file has what you may see when it is created, to the micro-unit, and is kept for a "
+            "week",
+        ),
+        sections=(
+            form.section(
+                "new",
+                reverse("ask-export"),
+                "Create export",
+                title="New export",
+                about="it is created in the background; you may leave this page",
+                is_primary=True,
+            ),
+            Include("exports/_list.html", {"table": table, "is_busy": is_busy}),
+        ),
+    )
+
+
+def _listed_exports(context: Context) -> list[ListedExport]:
+    found = exports_of(context.viewer.person_id or 0, MOST_LISTED)
+    return [ListedExport(fact, fact.has_file(context.at)) for fact in found]
+
+
+def _exports_finding(rows: list[ListedExport]) -> str:
+    ready = sum(row.is_ready for row in rows)
+    busy = sum(row.is_open for row in rows)
+    if busy:
+        return f"{counted(busy, 'export')} of yours being created, {ready} ready to download."
+    if ready:
+        return f"{counted(ready, 'export')} of yours {'is' if ready == 1 else 'are'} ready to download."
+    return "Rows of the ledger come as a file, however many there are."
+
+
+urlpatterns = [
+    path("exports", exports, name="exports"),
+    path("exports.csv", exports_csv, name="exports-csv"),
+    path("exports/ask", ask, name="ask-export"),
+    path("exports/<int:export_id>/cancel", cancel, name="cancel-export"),
+    path("exports/<int:export_id>/file", export_file, name="export-file"),
+]

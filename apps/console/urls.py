@@ -3,7 +3,6 @@
 from django.urls import include, path
 
 from apps.console.pages.invitation import accept
-from apps.console.pages.search import search, suggested
 from apps.console.pages.sign_in import SignIn, SignOut
 
 urlpatterns = [
@@ -12,8 +11,7 @@ urlpatterns = [
     path("", include("apps.console.pages.costs.teams")),
     path("", include("apps.console.pages.costs.jobs")),
     path("", include("apps.console.pages.costs.line")),
-    path("search", search, name="search"),
-    path("search/suggested", suggested, name="search-suggested"),
+    path("", include("apps.console.pages.search.pages")),
     path("", include("apps.console.pages.runs.addresses")),
     path("", include("apps.console.pages.services.pages")),
     path("", include("apps.console.pages.api_spend.pages")),
@@ -27,7 +25,7 @@ urlpatterns = [
     path("sign-out", SignOut.as_view(), name="sign-out"),
     path("invitation/<slug:secret>", accept, name="accept-invitation"),
     path("", include("apps.console.pages.account_urls")),
-    path("", include("apps.console.pages.closes.addresses")),
+    path("", include("apps.console.pages.closes.pages")),
     path("", include("apps.console.pages.reconciliation.pages")),
     path("", include("apps.console.pages.exports.pages")),
     path("", include("apps.console.pages.fleet.addresses")),

@@ -66,7 +66,7 @@ def test_finance_closes_a_month_and_every_file_sums_to_it(research: int) -> None
 def test_what_stands_open_is_refused_in_words_until_it_is_accepted(research: int) -> None:
     answer = signed_in("finance").post(reverse("close-month", args=["2026-03"]), {})
     assert answer.status_code == 409
-    assert "waive these, or have them done first" in answer.content.decode()
+    assert "Waive these, or have them done first" in answer.content.decode()
     assert not Close.objects.exists()
 
 

@@ -12,12 +12,12 @@ from apps.console.kit.cells import (
     GPU_HOURS,
     INSTANT,
     MONEY,
-    TEXT,
-    Format,
+    WRAPPED,
     Locale,
 )
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.economics.states import State
+from apps.ledger.queries.closes.checklist import Item
 from apps.ledger.queries.closes.months import CloseFact, MonthStanding
 from apps.ledger.queries.closes.statements import (
     ACCOUNTS,
@@ -28,7 +28,6 @@ from apps.ledger.queries.closes.statements import (
 from apps.show.time import month as month_words
 from apps.show.words import state_words
 
-WRAPPED = Format(TEXT.shown, TEXT.written, "wrap")
 NONE = "–"
 
 
@@ -65,6 +64,33 @@ def _opened_again(close: CloseFact, locale: Locale) -> str:
         return NONE
     opened = DAY_OR_INSTANT.shown(close.reopened_at, locale)
     return format_html("{}: {}", opened, close.reopen_reason)
+
+
+def checklist_table(*, may_close: bool) -> Table[Item]:
+    """What stands open before a close; whoever may close ticks what is waived."""
+
+    def waived(item: Item, _: Locale) -> str:
+        if not item.count:
+            return "nothing open"
+        if item.is_blocking:
+            return "no"
+        if not may_close:
+            return "finance decides"
+        tick = '<label><input type="checkbox" name="accept" value="{}"> accept</label>'
+        return format_html(tick, item.code)
+
+    return Table[Item](
+        "checklist",
+        "Before it is closed",
+        (
+            Column("label", "Question", lambda item: item.label),
+            Column("count", "How many", lambda item: item.count, COUNT,
+                   warns=lambda item: bool(item.count) and item.is_blocking),
+            Column("micros", "Effective cost", lambda item: item.micros, MONEY, missing=NONE),
+            Column("meaning", "What it means", lambda item: item.meaning, WRAPPED),
+            Column("waived", "Can be waived", lambda item: item.code, shown=waived),
+        ),
+    )  # fmt: skip
 
 
 MONTHS = Table[MonthStanding](

@@ -34,7 +34,7 @@ UNITS = {"node": "Nodes", "gpu": "GPUs"}
 PRICES_HINT = "Of a spend: what a node’s hour costs under it, as in p5.48xlarge=49.50; …"
 
 
-def _prices(text: str) -> dict[str, Decimal]:
+def _hourly_prices(text: str) -> dict[str, Decimal]:
     pairs = [each.partition("=") for each in text.split(";") if each.strip()]
     if not all(sign for _, sign, _ in pairs):
         raise ValueError("Say prices as in p5.48xlarge=49.50; p4d.24xlarge=19.20.")
@@ -55,7 +55,7 @@ class CommitmentForm(ChangeForm):
     units = WholeField("How many", "Or the spend below, not both.")
     unit = PickField("Of", UNITS, initial="node")
     spend = AmountField("Or a spend an hour", "What a savings plan is for, each hour.", "98.32")
-    prices = ParsedField("Which buys at", _prices, PRICES_HINT)
+    prices = ParsedField("Which buys at", _hourly_prices, PRICES_HINT)
     upfront = AmountField("Paid upfront", "Once, for the whole term.", "98.32")
     hourly = AmountField("Paid by the hour", "For each hour of the term, used or not.", "98.32")
     currency = TextField("In")
@@ -77,7 +77,7 @@ def add_commitment(context: Context) -> Change[actions.NewCommitment]:
     """Says what the commitment would move, then enters it."""
 
     def effects(thought: actions.NewCommitment) -> tuple[str, ...]:
-        return _entering(if_entered(actions.as_bought(thought), context.at), context.currency)
+        return _entry_effects(if_entered(actions.as_bought(thought), context.at), context.currency)
 
     def apply(thought: actions.NewCommitment) -> tuple[str, tuple[Any, ...]]:
         commitment_id = actions.add_commitment(commitment=thought, at=context.at)
@@ -108,7 +108,7 @@ def end_commitment(context: Context, commitment_id: int) -> Change[Mapping[str, 
 
     def effects(entered: Mapping[str, Any]) -> tuple[str, ...]:
         moved = if_ended(commitment_id, entered["ended_at"], context.at)
-        return _ending(moved, context.currency) if moved else ()
+        return _end_effects(moved, context.currency) if moved else ()
 
     def apply(entered: Mapping[str, Any]) -> tuple[str, tuple[Any, ...]]:
         actions.end_commitment(
@@ -167,10 +167,13 @@ def _team_names() -> dict[str, str]:
     return {"": "Platform", **{str(team.id): team.name for team in named}}
 
 
-def _entering(moved: Moved, currency: str) -> tuple[str, ...]:
+def _entry_effects(moved: Moved, currency: str) -> tuple[str, ...]:
     """What entering would move, in sentences; amounts are estimates."""
     if not moved.hours:
-        return (*_closed(moved), "No past hour changes; it covers what runs from its start on.")
+        return (
+            *_closed_hours(moved),
+            "No past hour changes; it covers what runs from its start on.",
+        )
     said = [
         f"{counted(moved.hours, 'past hour')} {'is' if moved.hours == 1 else 'are'} charged again. "
         f"It would have been used by {per_cent(moved.utilisation)}."
@@ -186,13 +189,13 @@ def _entering(moved: Moved, currency: str) -> tuple[str, ...]:
             f"the commitment costs {whole_amount(moved.cost, currency)} in these hours "
             f"({signed_amount(moved.difference, currency)})."
         )
-    return (*said, *_closed(moved))
+    return (*said, *_closed_hours(moved))
 
 
-def _ending(moved: Moved, currency: str) -> tuple[str, ...]:
+def _end_effects(moved: Moved, currency: str) -> tuple[str, ...]:
     """What ending would move, in sentences."""
     if not moved.hours:
-        return (*_closed(moved), "No past hour changes; nothing is covered from then on.")
+        return (*_closed_hours(moved), "No past hour changes; nothing is covered from then on.")
     said = [
         f"{counted(moved.hours, 'past hour')} {'is' if moved.hours == 1 else 'are'} charged again "
         "without it."
@@ -205,10 +208,10 @@ def _ending(moved: Moved, currency: str) -> tuple[str, ...]:
             f"about {whole_amount(moved.on_demand, currency)} again "
             f"({signed_amount(-moved.difference, currency)})."
         )
-    return (*said, *_closed(moved))
+    return (*said, *_closed_hours(moved))
 
 
-def _closed(moved: Moved) -> tuple[str, ...]:
+def _closed_hours(moved: Moved) -> tuple[str, ...]:
     if not moved.closed_hours:
         return ()
     hours = counted(moved.closed_hours, "hour")

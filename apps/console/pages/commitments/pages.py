@@ -69,7 +69,7 @@ MOST_MONTHS = 3
 def commitments(context: Context) -> ConsolePage:
     """What they saved, what of them nobody used, day by day and one by one."""
     month, currency = asked_month(context), context.currency
-    use = commitment_use(month.day_cuts(_today(context)), context.at)
+    use = commitment_use(month.day_cuts(_local_today(context)), context.at)
     is_empty = not use.commitments and not every_commitment()
     return ConsolePage(
         context=context,
@@ -85,21 +85,23 @@ def commitments(context: Context) -> ConsolePage:
         else (),
         sections=(
             FigureRow(figures_of(use, worst_status(*month.cuts), currency)) if use.of else None,
-            _ending(context),
+            _ending_soon(context),
             chart_of(
-                _days(use, month, context), currency, context.href(reverse("commitment-days"))
+                _days_of_use(use, month, context),
+                currency,
+                context.href(reverse("commitment-days")),
             ),
             COMMITMENTS.section(
-                _held(use, context),
+                _held_commitments(use, context),
                 context,
                 about=f"those that held in {month.words}: {{said}}",
                 empty=f"None held in {month.words}.",
                 csv_href=reverse("commitments-csv"),
-                remark=_nameless(use.nameless_unused, currency),
+                remark=_nameless_unused(use.nameless_unused, currency),
             ),
             Include("commitments/_order.html"),
         ),
-        empty=_empty(context) if is_empty else None,
+        empty=_no_commitments(context) if is_empty else None,
     )
 
 
@@ -107,7 +109,7 @@ def commitments(context: Context) -> ConsolePage:
 def commitments_csv(context: Context) -> HttpResponse:
     """Every commitment that held in the month."""
     month = asked_month(context)
-    rows = _held(commitment_use(month.cuts, context.at), context)
+    rows = _held_commitments(commitment_use(month.cuts, context.at), context)
     return COMMITMENTS.csv(rows, context, f"commitments-{month.key}")
 
 
@@ -115,28 +117,28 @@ def commitments_csv(context: Context) -> HttpResponse:
 def days_csv(context: Context) -> HttpResponse:
     """What of them was used and not, by day."""
     month = asked_month(context)
-    use = commitment_use(month.day_cuts(_today(context)), context.at)
-    return DAYS.csv(_days(use, month, context), context, f"commitments-{month.key}-days")
+    use = commitment_use(month.day_cuts(_local_today(context)), context.at)
+    return DAYS.csv(_days_of_use(use, month, context), context, f"commitments-{month.key}-days")
 
 
 @shown(SEES_EVERYTHING, "commitments")
 def commitment(context: Context, commitment_id: int) -> ConsolePage:
     """One commitment: its terms, its latest months, whom it covered in one, what nobody used."""
     fact, month, said = known(commitment_id), asked_month(context), names()
-    months = _months(fact, month, said, context)
+    months = _latest_months(fact, month, said, context)
     row = next((each for each in months if each.month == month.first), None)
     is_over = fact.ended_at is not None or context.at >= fact.ends_at
     end = Link("End it before its term", reverse("end-commitment", args=[fact.id]))
     unused = unused_days(unused_of(fact, month, said), month.zone)
     return ConsolePage(
         context=context,
-        finding=_finding(fact, row, month.words, context),
+        finding=_commitment_finding(fact, row, month.words, context),
         filters=(month_filter(month, context),),
         problems=month.problems,
         back=Link("Commitments", reverse("commitments")),
         actions=(end,) if context.viewer.may_close and not is_over else (),
         sections=(
-            FactList(_terms(fact, said, context)),
+            FactList(_commitment_terms(fact, said, context)),
             MONTHS.section(
                 months,
                 context,
@@ -196,16 +198,18 @@ def unused_of(fact: CommitmentFact, month: Month, said: Names) -> list[tuple[Unu
     return [(each, said.teams[each.team_id]) for each in found if each.micros != 0]
 
 
-def _today(context: Context) -> date:
+def _local_today(context: Context) -> date:
     return local_day(context.at, context.organisation.zone)
 
 
-def _days(use: Use, month: Month, context: Context) -> list[tuple[date, Figures]]:
+def _days_of_use(use: Use, month: Month, context: Context) -> list[tuple[date, Figures]]:
     """What all of them together came to on each day that has begun."""
-    return [(day, use.in_time(place)) for place, day in enumerate(month.days(_today(context)))]
+    return [
+        (day, use.in_time(place)) for place, day in enumerate(month.days(_local_today(context)))
+    ]
 
 
-def _held(use: Use, context: Context) -> list[HeldCommitment]:
+def _held_commitments(use: Use, context: Context) -> list[HeldCommitment]:
     said = names()
     held = [
         HeldCommitment(fact, use.figures(one), said, context.at)
@@ -214,7 +218,7 @@ def _held(use: Use, context: Context) -> list[HeldCommitment]:
     return sorted(held, key=lambda row: (RANKS[row.fact.kind], row.fact.name))
 
 
-def _ending(context: Context) -> TableSection | None:
+def _ending_soon(context: Context) -> TableSection | None:
     """Those that end within 90 days, the first first."""
     soon = commitments_in(context.at, context.at + LONGEST_AHEAD)
     said = names() if soon else None
@@ -224,7 +228,7 @@ def _ending(context: Context) -> TableSection | None:
     return ENDING.section(ending, context) if ending else None
 
 
-def _nameless(micros: int | None, currency: str) -> str:
+def _nameless_unused(micros: int | None, currency: str) -> str:
     if micros == 0:
         return ""
     return (
@@ -233,7 +237,7 @@ def _nameless(micros: int | None, currency: str) -> str:
     )
 
 
-def _months(
+def _latest_months(
     fact: CommitmentFact, month: Month, said: Names, context: Context
 ) -> list[HeldCommitment]:
     """The month that is shown and those before it in which it held."""
@@ -252,7 +256,7 @@ def _months(
     ]
 
 
-def _finding(
+def _commitment_finding(
     fact: CommitmentFact, row: HeldCommitment | None, period: str, context: Context
 ) -> str:
     if row is None or not row.found.bought or row.found.cost is None:
@@ -264,7 +268,7 @@ def _finding(
     return f"{fact.name} {said} in {period}; {used}"
 
 
-def _terms(fact: CommitmentFact, said: Names, context: Context) -> list[tuple[str, str]]:
+def _commitment_terms(fact: CommitmentFact, said: Names, context: Context) -> list[tuple[str, str]]:
     """The terms in words; amounts as they were agreed, in the commitment's own currency."""
     term, currency = term_of(fact, context.at), fact.currency
     left = whole_amount(term.left_micros, currency)
@@ -283,7 +287,7 @@ def _terms(fact: CommitmentFact, said: Names, context: Context) -> list[tuple[st
             f"{quoted_amount(fact.hourly, currency)} an hour" if fact.hourly else "none",
         ),
         ("From", DAY_OR_INSTANT.shown(fact.starts_at, context.locale)),
-        ("Ended early" if fact.ended_at else "To", _end(fact, context)),
+        ("Ended early" if fact.ended_at else "To", _end_words(fact, context)),
         ("Amortised so far", full_amount(term.paid_micros, currency)),
         ("Left", left + over),
         ("Unused is charged to", said.team(fact.owner_id)),
@@ -293,13 +297,13 @@ def _terms(fact: CommitmentFact, said: Names, context: Context) -> list[tuple[st
     return [(name, text) for name, text in terms if text]
 
 
-def _end(fact: CommitmentFact, context: Context) -> SafeString:
+def _end_words(fact: CommitmentFact, context: Context) -> SafeString:
     ends = DAY_OR_INSTANT.shown(fact.ends_at, context.locale)
     soon = ends_within(fact, context.at) if context.at >= fact.starts_at else None
     return format_html("{} {}", ends, warned(f"within {soon} days") if soon else "")
 
 
-def _empty(context: Context) -> EmptyState:
+def _no_commitments(context: Context) -> EmptyState:
     steps = [
         Step(
             "Write what was bought into a file and enter it; docs/commitments.md shows one:",

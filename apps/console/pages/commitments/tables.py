@@ -66,7 +66,7 @@ class UnusedDay(NamedTuple):
     micros: int | None
 
 
-def _ratio(
+def _ratio_column(
     key: str, text: str, of: Callable[[Figures], Fraction | None], csv: str | None = None
 ) -> Column[HeldCommitment]:
     return Column(key, text, lambda row: of(row.found), RATIO, csv=csv, missing=UNDEFINED)
@@ -76,13 +76,13 @@ def _under_break_even(row: HeldCommitment) -> str:
     return "under the break-even: it costs more than on-demand would" if row.is_below else ""
 
 
-def _unless(nothing: int, micros: int | None) -> int | None:
+def _amount_of(nothing: int, micros: int | None) -> int | None:
     """An amount of what there was; where there was nothing, there is no amount."""
     return micros if nothing else None
 
 
 FIGURES: tuple[Column[HeldCommitment], ...] = (
-    _ratio("coverage", "Coverage", lambda found: found.coverage),
+    _ratio_column("coverage", "Coverage", lambda found: found.coverage),
     Column(
         "utilisation",
         "Utilization",
@@ -91,18 +91,20 @@ FIGURES: tuple[Column[HeldCommitment], ...] = (
         missing=UNDEFINED,
         warns=_under_break_even,
     ),
-    _ratio("break-even", "Break-even", lambda found: found.break_even, "break_even"),
-    _ratio("savings", "Savings rate", lambda found: found.savings_rate, "effective_savings_rate"),
+    _ratio_column("break-even", "Break-even", lambda found: found.break_even, "break_even"),
+    _ratio_column(
+        "savings", "Savings rate", lambda found: found.savings_rate, "effective_savings_rate"
+    ),
     Column(
         "on-demand",
         "On demand",
-        lambda row: _unless(row.found.used, row.found.on_demand),
+        lambda row: _amount_of(row.found.used, row.found.on_demand),
         MONEY,
         csv="on_demand",
     ),
-    Column("cost", "Cost", lambda row: _unless(row.found.bought, row.found.cost), MONEY),
+    Column("cost", "Cost", lambda row: _amount_of(row.found.bought, row.found.cost), MONEY),
     Column(
-        "unused", "Not used", lambda row: _unless(row.found.bought, row.found.unused_cost), MONEY
+        "unused", "Not used", lambda row: _amount_of(row.found.bought, row.found.unused_cost), MONEY
     ),
     CURRENCY_COLUMN,
 )
@@ -182,8 +184,8 @@ DAYS = Table[tuple[date, Figures]](
     "Day by day",
     (
         Column("day", "", lambda row: row[0], ISO_DAY),
-        Column("used", "", lambda row: _unless(row[1].bought, row[1].covered_cost), MONEY),
-        Column("unused", "", lambda row: _unless(row[1].bought, row[1].unused_cost), MONEY),
+        Column("used", "", lambda row: _amount_of(row[1].bought, row[1].covered_cost), MONEY),
+        Column("unused", "", lambda row: _amount_of(row[1].bought, row[1].unused_cost), MONEY),
         CURRENCY_COLUMN,
     ),
 )
@@ -235,10 +237,10 @@ def unused_days(hours: Sequence[tuple[UnusedHour, str]], zone: str) -> list[Unus
     for hour, owner in hours:
         days.setdefault((local_day(hour.starts_at, zone), owner), []).append(hour)
     return [
-        UnusedDay(day, owner, _lasted(of_day), sum_or_unknown(hour.micros for hour in of_day))
+        UnusedDay(day, owner, _hours_of(of_day), sum_or_unknown(hour.micros for hour in of_day))
         for (day, owner), of_day in days.items()
     ]
 
 
-def _lasted(hours: Sequence[UnusedHour]) -> int:
+def _hours_of(hours: Sequence[UnusedHour]) -> int:
     return round(sum((hour.through - hour.starts_at) / HOUR for hour in hours))

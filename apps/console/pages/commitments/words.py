@@ -82,7 +82,7 @@ def finding_of(use: Use, period: str, currency: str) -> str:
     whole = use.all
     if not whole.bought:
         return f"The commitments of {period} are not charged yet"
-    unused = _unused(whole, currency)
+    unused = _unused_words(whole, currency)
     rate = whole.savings_rate
     if rate is not None:
         said = "saved" if rate >= 0 else "cost"
@@ -94,7 +94,7 @@ def finding_of(use: Use, period: str, currency: str) -> str:
     return f"What commitments saved in {period} is not known; {unused}"
 
 
-def _unused(whole: Figures, currency: str) -> str:
+def _unused_words(whole: Figures, currency: str) -> str:
     if whole.unused_cost is None:
         return "what was not used has no known cost"
     if not whole.unused_cost:
@@ -107,7 +107,7 @@ def figures_of(use: Use, status: str, currency: str) -> tuple[Figure, ...]:
     whole = use.all
     saved = whole.saved if whole.used else None
     return (
-        _ratio(
+        _ratio_figure(
             "Effective savings rate",
             None if whole.savings_rate is None else per_cent(whole.savings_rate),
             f"{short_amount(saved, currency)} against on-demand, unused included"
@@ -115,7 +115,7 @@ def figures_of(use: Use, status: str, currency: str) -> tuple[Figure, ...]:
             else "nothing covered has a known price",
             status,
         ),
-        _ratio(
+        _ratio_figure(
             "Coverage",
             None if use.coverage is None else per_cent(use.coverage),
             "of the GPU time that could be covered"
@@ -123,7 +123,7 @@ def figures_of(use: Use, status: str, currency: str) -> tuple[Figure, ...]:
             else "there was no use that could be covered",
             status,
         ),
-        _ratio(
+        _ratio_figure(
             "Utilization",
             None if use.utilisation is None else per_cent(use.utilisation),
             "of what was bought, weighed by cost",
@@ -139,7 +139,7 @@ def figures_of(use: Use, status: str, currency: str) -> tuple[Figure, ...]:
     )
 
 
-def _ratio(title: str, number: str | None, note: str, status: str) -> Figure:
+def _ratio_figure(title: str, number: str | None, note: str, status: str) -> Figure:
     return Figure(title, number or UNDEFINED, note, status, is_unknown=number is None)
 
 
@@ -147,7 +147,7 @@ def chart_of(
     days: Sequence[tuple[date, Figures]], currency: str, csv_href: str
 ) -> DailyChart | None:
     """Each day by what was used and not; None where no cost is known."""
-    costs = [_costs(found) for _, found in days]
+    costs = [_day_costs(found) for _, found in days]
     if not any(micros for cost in costs for micros in cost):
         return None
     whole = total(found for _, found in days)
@@ -158,12 +158,12 @@ def chart_of(
         currency,
         title=_worst_day(days, currency),
         unit=f"each day by whether it was used, in {currency}, amortised cost",
-        total=DayRow("Total", _costs(whole), whole.cost),
+        total=DayRow("Total", _day_costs(whole), whole.cost),
         csv_href=csv_href,
     )
 
 
-def _costs(found: Figures) -> tuple[int | None, int | None]:
+def _day_costs(found: Figures) -> tuple[int | None, int | None]:
     """Used and not; a day without a charge is not known, and not free."""
     return (found.covered_cost, found.unused_cost) if found.bought else (None, None)
 

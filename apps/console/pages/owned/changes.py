@@ -155,7 +155,7 @@ def add_plan(context: Context) -> Change[actions.NewOwnedPlan]:
         form=PlanForm,
         confirm="Enter this plan",
         read=read,
-        effects=lambda plan: _entering(if_plan_entered(_as_fact(plan), context.at), plan),
+        effects=lambda plan: _entry_effects(if_plan_entered(_as_fact(plan), context.at), plan),
         apply=apply,
         picks={"pool": {"": "Choose a pool", **owned}},
         fields={"pool_id": "pool"},
@@ -185,7 +185,7 @@ def change_plan(context: Context, owned_plan_id: int) -> Change[Mapping[str, Any
         after = replace(
             plan, **_costs_and_tariffs(entered["monthly"], entered["power"], since, plan)
         )
-        return _changing(if_plan_changed(plan, after, since, at), context.currency)
+        return _change_effects(if_plan_changed(plan, after, since, at), context.currency)
 
     def apply(entered: Mapping[str, Any]) -> Done:
         actions.change_owned_plan(**changed(entered), at=at)
@@ -226,7 +226,7 @@ def end_plan(context: Context, owned_plan_id: int) -> Change[datetime]:
         form=PlanEndForm,
         confirm="End this plan",
         read=read,
-        effects=lambda ended_at: _ending(
+        effects=lambda ended_at: _end_effects(
             if_plan_changed(plan, None, ended_at, context.at), context.currency
         ),
         apply=apply,
@@ -291,7 +291,7 @@ def _power_words(plan: OwnedPlanFact, at: datetime) -> str:
     )
 
 
-def _entering(moved: OwnedWhatIf, plan: actions.NewOwnedPlan) -> tuple[str, ...]:
+def _entry_effects(moved: OwnedWhatIf, plan: actions.NewOwnedPlan) -> tuple[str, ...]:
     """What entering would move, by the hours that are charged already."""
     if not moved.hours:
         return (NOTHING, *_closed_words(moved.closed_hours))
@@ -310,7 +310,7 @@ def _entering(moved: OwnedWhatIf, plan: actions.NewOwnedPlan) -> tuple[str, ...]
     return (*said, *_closed_words(moved.closed_hours))
 
 
-def _changing(moved: ChangedWhatIf, currency: str) -> tuple[str, ...]:
+def _change_effects(moved: ChangedWhatIf, currency: str) -> tuple[str, ...]:
     """What the plan's charged hours would come to."""
     if not moved.hours:
         return (NOTHING, *_closed_words(moved.closed_hours))
@@ -322,7 +322,7 @@ def _changing(moved: ChangedWhatIf, currency: str) -> tuple[str, ...]:
     )
 
 
-def _ending(moved: ChangedWhatIf, currency: str) -> tuple[str, ...]:
+def _end_effects(moved: ChangedWhatIf, currency: str) -> tuple[str, ...]:
     """What is owed no more."""
     if not moved.hours:
         return (NOTHING, *_closed_words(moved.closed_hours))

@@ -47,7 +47,7 @@ def owned_hardware(context: Context) -> ConsolePage:
     plans = plans_table(context.at)
     return ConsolePage(
         context=context,
-        finding=_finding(standings, context),
+        finding=_plans_finding(standings, context),
         under=(
             f"Amounts in {context.currency}; a GPU-hour is what it came to so far in "
             f"{context.at.astimezone(context.zone):%B %Y}: fully loaded with all that is owed, "
@@ -102,7 +102,7 @@ def _plan_standing(plan_id: int, context: Context) -> PlanStanding:
     raise Http404
 
 
-def _finding(standings: Sequence[PlanStanding], context: Context) -> str:
+def _plans_finding(standings: Sequence[PlanStanding], context: Context) -> str:
     held = [each for each in standings if plan_status(each.plan, context.at) != ENDED]
     if not held:
         return "No hardware of your own is in service."

@@ -76,7 +76,7 @@ def unowned(context: Context) -> ConsolePage:
     return ConsolePage(
         context=context,
         finding=_unowned_finding(rows, said, context.currency),
-        under=_under(window, said, context),
+        under=_settled_words(window, said, context),
         filters=(period_filter(reading.texts, said),),
         problems=tuple(reading.problems),
         back=Link("Workloads and ownership", reverse("ownership")),
@@ -146,9 +146,9 @@ def _ownership_page(context: Context, sent: ChangeForm | None = None) -> Console
     is_provisional = any(row.is_provisional for row in rows)
     return ConsolePage(
         context=context,
-        finding=_finding(rows, nobodys, said, context),
+        finding=_ownership_finding(rows, nobodys, said, context),
         under=(
-            *_under(window, said, context),
+            *_settled_words(window, said, context),
             *(["hours of the last two are provisional"] if is_provisional else []),
         ),
         filters=(period_filter(reading.texts, said),),
@@ -200,7 +200,7 @@ def _team_picks() -> dict[str, str]:
     return {str(team.id): team.name for team in own}
 
 
-def _under(window: ledger.Window, said: PeriodWords, context: Context) -> tuple[str, ...]:
+def _settled_words(window: ledger.Window, said: PeriodWords, context: Context) -> tuple[str, ...]:
     """Of what the figures are, and how far they are settled."""
     known = ledger.standing(window, context.at)
     settled = "nothing settled yet"
@@ -215,7 +215,7 @@ def _unowned_total(rows: Sequence[UnownedJobs]) -> UnownedJobs:
     return UnownedJobs(None, sum(row.jobs for row in rows), *whole_cost(rows))
 
 
-def _finding(
+def _ownership_finding(
     rows: Sequence[WorkloadCost],
     nobodys: Sequence[UnownedJobs],
     period: PeriodWords,

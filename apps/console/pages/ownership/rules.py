@@ -91,7 +91,7 @@ def new_rule(context: Context) -> Change[RuleFact]:
         form=RuleForm,
         confirm="Save this rule",
         read=lambda entered: _rule_of(entered, called, context),
-        effects=lambda fact: _gain(fact, called, context),
+        effects=lambda fact: _gain_preview(fact, called, context),
         apply=apply,
         picks=_rule_picks(called),
         more=RULE_DAYS,
@@ -116,7 +116,7 @@ def end_rule(context: Context, rule_id: int) -> Change[datetime]:
         form=RuleEndForm,
         confirm="End it",
         read=lambda entered: _end_of(entered, context),
-        effects=lambda ended_at: _loss(fact, ended_at, called, context),
+        effects=lambda ended_at: _loss_preview(fact, ended_at, called, context),
         apply=apply,
         look="Show what would move",
         fields={"ended_at": "end"},
@@ -239,7 +239,7 @@ def _day_start(day: date | None, context: Context) -> datetime | None:
     return None if day is None else first_hour(day, context.organisation.zone)
 
 
-def _gain(fact: RuleFact, called: Names, context: Context) -> ChangePreview:
+def _gain_preview(fact: RuleFact, called: Names, context: Context) -> ChangePreview:
     """What a new rule would bring its owner."""
     moved = workloads.preview_rule(fact, context.at)
     moves = _moves_to(fact, moved, called, context)
@@ -249,7 +249,9 @@ def _gain(fact: RuleFact, called: Names, context: Context) -> ChangePreview:
     return _moves_preview(moved, moves, section, finding)
 
 
-def _loss(fact: RuleFact, ended_at: datetime, called: Names, context: Context) -> ChangePreview:
+def _loss_preview(
+    fact: RuleFact, ended_at: datetime, called: Names, context: Context
+) -> ChangePreview:
     """What would go where if a kept rule ended then."""
     moved = workloads.preview_end(fact, ended_at, context.at)
     moves = _moves_from(fact, moved, called, ended_at, context)

@@ -50,7 +50,7 @@ def invite(context: Context) -> Act:
         invited = actions.invite_person(
             person=new, invited_by_id=context.viewer.person_id, at=context.at
         )
-        return people_page(context, link=_invitation(new.name, invited, context))
+        return people_page(context, link=_invitation_link(new.name, invited, context))
 
     picks = {"role": role_picks(context.viewer), "team": team_picks(teams())}
     return Act(
@@ -91,7 +91,7 @@ def invite_again(context: Context, person_id: int) -> Act:
         invited = actions.invite_again(
             person_id=person_id, invited_by_id=context.viewer.person_id, at=context.at
         )
-        link = _invitation(chosen.name, invited, context)
+        link = _invitation_link(chosen.name, invited, context)
         return person_page(context, known_person(person_id), link=link)
 
     return _person_act(context, chosen, LinkForm(context.sent, context, is_sent=True), apply)
@@ -137,7 +137,7 @@ def deactivate(context: Context, person_id: int) -> Act:
     return _person_act(context, chosen, EndForm(context.sent, context, is_sent=True), apply)
 
 
-def _invitation(name: str, invited: actions.Invited, context: Context) -> SecretOnce:
+def _invitation_link(name: str, invited: actions.Invited, context: Context) -> SecretOnce:
     href = context.site + reverse("accept-invitation", kwargs={"secret": invited.secret})
     until = INSTANT.shown(invited.expires_at, context.locale)
     said = "Give it to them yourself; it is shown only now, works once, and until {}."

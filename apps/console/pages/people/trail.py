@@ -80,7 +80,7 @@ def trail(context: Context) -> ConsolePage:
     kinds = {"": "everything"} | {each: each for each in KINDS.values()}
     return ConsolePage(
         context=context,
-        finding=_finding(found),
+        finding=_latest_change(found),
         under=("Written by the database itself, and never changed.",),
         tabs=tabs_of("trail"),
         filters=(filter_of("kind", "Of", kinds, {"kind": kind}),),
@@ -104,7 +104,7 @@ def trail_csv(context: Context) -> HttpResponse:
     return FIELDS.csv(rows, context, "changes")
 
 
-def _finding(found: Sequence[TrailChange]) -> str:
+def _latest_change(found: Sequence[TrailChange]) -> str:
     """The latest change in one sentence."""
     if not found:
         return "Nothing was changed."

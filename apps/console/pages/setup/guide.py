@@ -126,8 +126,8 @@ def first_day_page(
 ) -> ConsolePage:
     """The steps, with the token just made, or with what is wrong in the form that asked for it."""
     known = known_of(context)
-    token = replace(_token(known), forms=_token_forms(context, sent) if known.may_make else ())
-    steps = (token, _agent(known), _jobs(known), _price(known), _owner(known))
+    token = replace(_token_step(known), forms=_token_forms(context, sent) if known.may_make else ())
+    steps = (token, _agent_step(known), _jobs_step(known), _price_step(known), _owner_step(known))
     done = sum(step.is_done for step in steps)
     setup = linked("Setup", reverse("setup"))
     return ConsolePage(
@@ -203,7 +203,7 @@ def _token_forms(context: Context, sent: ChangeForm | None) -> tuple[FormSection
     )
 
 
-def _token(known: Known) -> GuideStep:
+def _token_step(known: Known) -> GuideStep:
     good = known.tokens.get("", 0)
     if good:
         found = f"{counted(good, 'token')} may be used now."
@@ -221,7 +221,7 @@ def _token(known: Known) -> GuideStep:
     )
 
 
-def _agent(known: Known) -> GuideStep:
+def _agent_step(known: Known) -> GuideStep:
     heard = known.agents
     state, found = MISSING, "No agent is enrolled yet: invite one above."
     if heard.last_seen_at is not None:
@@ -260,7 +260,7 @@ def _agent(known: Known) -> GuideStep:
     )
 
 
-def _jobs(known: Known) -> GuideStep:
+def _jobs_step(known: Known) -> GuideStep:
     state, found = MISSING, "No job is known, so nobody holds anything."
     if workloads.has_jobs():
         state, found = DONE, "Jobs are known."
@@ -284,7 +284,7 @@ def _jobs(known: Known) -> GuideStep:
     )
 
 
-def _price(known: Known) -> GuideStep:
+def _price_step(known: Known) -> GuideStep:
     state, found = MISSING, "Nothing has a price, so no cost is known."
     if known.pools and not known.unpriced:
         state, found = DONE, "Every pool has a price now."
@@ -305,7 +305,7 @@ def _price(known: Known) -> GuideStep:
     )
 
 
-def _owner(known: Known) -> GuideStep:
+def _owner_step(known: Known) -> GuideStep:
     rules = sum(rule.is_in_force(known.at) for rule in workloads.rules())
     return GuideStep(
         "owner",

@@ -104,7 +104,7 @@ def end_cost(context: Context, shared_cost_id: int) -> Change[datetime]:
     cost, teams = _known_cost(shared_cost_id), _team_names()
 
     def read(entered: Mapping[str, Any]) -> datetime:
-        return _within(cost, entered, "ended_at")
+        return _moment_within(cost, entered, "ended_at")
 
     def effects(ended_at: datetime) -> tuple[str, ...]:
         found = if_ended(_rest_of(cost, ended_at, cost.weights), cost.id, context.at)
@@ -134,7 +134,7 @@ def change_weights(context: Context, shared_cost_id: int) -> Change[Sharing]:
     cost, teams = _known_cost(shared_cost_id), _team_names()
 
     def read(entered: Mapping[str, Any]) -> Sharing:
-        rest = _rest_of(cost, _within(cost, entered, "starts_at"), _weights_of(entered))
+        rest = _rest_of(cost, _moment_within(cost, entered, "starts_at"), _weights_of(entered))
         actions.check_weights(rest.weights, rest.starts_at)
         return rest
 
@@ -195,7 +195,7 @@ def _weights_of(entered: Mapping[str, Any]) -> dict[int, Decimal]:
     }
 
 
-def _within(cost: SharedCostRow, entered: Mapping[str, Any], field: str) -> datetime:
+def _moment_within(cost: SharedCostRow, entered: Mapping[str, Any], field: str) -> datetime:
     """The moment that was entered, which lies in the cost's time."""
     moment: datetime = entered[field]
     if moment <= cost.starts_at:

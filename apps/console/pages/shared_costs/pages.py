@@ -36,7 +36,7 @@ def shared_costs(context: Context) -> ConsolePage:
         other = linked("With ended ones", f"{here}?show=all")
     return ConsolePage(
         context=context,
-        finding=_finding(costs, context.currency),
+        finding=_shared_finding(costs, context.currency),
         under=(
             f"effective cost, in {context.currency}; each line says by what it was really allocated",
             other,
@@ -70,7 +70,7 @@ def teams_csv(context: Context) -> HttpResponse:
     return TEAMS.csv(allocated_costs(context)[1], context, "shared costs by team")
 
 
-def _finding(costs: Sequence[AllocatedCost], currency: str) -> str:
+def _shared_finding(costs: Sequence[AllocatedCost], currency: str) -> str:
     running = [row for row in costs if row.status == IN_FORCE]
     if not running:
         return "No shared cost is in force."

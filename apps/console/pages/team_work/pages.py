@@ -64,10 +64,10 @@ def team_work(context: Context) -> ConsolePage:
     whole = work if context.viewer.sees_everything else None
     league = league_of(window, context.viewer, context.at, whole)
     currency, spans = context.currency, compared_spans(window, context.at)
-    ranked, meters = _ranked(league, names), _meters(window, names, context)
+    ranked, meters = _ranked_teams(league, names), _utilization_meters(window, names, context)
     return ConsolePage(
         context=context,
-        finding=_finding(by_team(work), said.within, currency),
+        finding=_work_finding(by_team(work), said.within, currency),
         under=(
             f"{said.days}, effective cost without shared-out idle, in {currency}; the parts of "
             "waste never overlap",
@@ -75,8 +75,8 @@ def team_work(context: Context) -> ConsolePage:
         filters=(period_filter(reading.texts, said),),
         problems=tuple(reading.problems),
         sections=(
-            FigureRow(_figures(work, began, spans, currency)),
-            _chart(ranked, currency),
+            FigureRow(_key_metrics(work, began, spans, currency)),
+            _waste_chart(ranked, currency),
             LEAGUE.section(
                 ranked,
                 context,
@@ -90,7 +90,7 @@ def team_work(context: Context) -> ConsolePage:
             Include("kit/meters.html", meters) if meters else None,
             WAITS.section(_wait_rows(began, names), context, csv_href=reverse("team-work-waits")),
         ),
-        empty=None if work else _empty(said.within),
+        empty=None if work else _no_work(said.within),
     )
 
 
@@ -105,7 +105,7 @@ def team_work_csv(context: Context) -> HttpResponse:
 def waste_csv(context: Context) -> HttpResponse:
     """The ranking by waste, as far as the viewer may see it."""
     league = league_of(asked_window(context)[0], context.viewer, context.at)
-    return LEAGUE.csv(_ranked(league, WorkNames()), context, "team-work-waste")
+    return LEAGUE.csv(_ranked_teams(league, WorkNames()), context, "team-work-waste")
 
 
 @shown(EVERYONE, "team-work")
@@ -121,7 +121,9 @@ def asked_window(context: Context) -> tuple[ledger.Window, Reading]:
     return reading.read("window", lambda text: ledger.window_of(text, context.calendar)), reading
 
 
-def _meters(window: ledger.Window, names: WorkNames, context: Context) -> MeterTable | None:
+def _utilization_meters(
+    window: ledger.Window, names: WorkNames, context: Context
+) -> MeterTable | None:
     """GPU utilization of what each workload of each team held."""
     chosen = ledger.CostFilter(window, team_ids=context.seen_teams)
     whole = meters_by(chosen, []).get(())
@@ -155,7 +157,7 @@ def _workload_label(work: TeamWork, names: WorkNames) -> str:
     return names.workload(work.workload_id)
 
 
-def _ranked(league: League, names: WorkNames) -> list[WorkRow]:
+def _ranked_teams(league: League, names: WorkNames) -> list[WorkRow]:
     """The ranks that the viewer may see."""
     return [
         WorkRow(each.work, names.teams[each.work.team_id], place=each.place)
@@ -175,7 +177,7 @@ def _wait_rows(began: Sequence[FirstWork], names: WorkNames) -> list[WaitRow]:
     ]
 
 
-def _finding(teams: Sequence[TeamWork], within: str, currency: str) -> str:
+def _work_finding(teams: Sequence[TeamWork], within: str, currency: str) -> str:
     cost = sum_of_known(each.micros for each in teams)
     if cost is None:
         return f"No team’s work has a known cost {within}"
@@ -189,7 +191,7 @@ def _finding(teams: Sequence[TeamWork], within: str, currency: str) -> str:
     return f"{said}; {whole_amount(wasted, currency)} of it ({per_cent(wasted / cost)}) was waste"
 
 
-def _figures(
+def _key_metrics(
     work: Sequence[TeamWork],
     began: Sequence[FirstWork],
     spans: tuple[ledger.Window, ledger.Window] | None,
@@ -226,11 +228,11 @@ def _figures(
             status,
             is_unknown=wasted is None,
         ),
-        _wait(began),
+        _queue_wait(began),
     )
 
 
-def _wait(began: Sequence[FirstWork]) -> Figure:
+def _queue_wait(began: Sequence[FirstWork]) -> Figure:
     if not began:
         note = "no job reported when it was submitted"
         return Figure("Queue wait, p50", "Unknown", note, "", is_unknown=True)
@@ -241,7 +243,7 @@ def _wait(began: Sequence[FirstWork]) -> Figure:
     return Figure("Queue wait, p50", within(median), f"{note}; p90 {within(ninth)}", "")
 
 
-def _chart(ranked: Sequence[WorkRow], currency: str) -> LineChart | None:
+def _waste_chart(ranked: Sequence[WorkRow], currency: str) -> LineChart | None:
     """The teams with the most waste, by its parts; None where none is known."""
     wasting = sorted(ranked, key=lambda row: -(row.work.wasted_micros or 0))[:MOST_BARS]
     bars = [
@@ -272,7 +274,7 @@ def _league_words(league: League) -> str:
     )
 
 
-def _empty(within: str) -> EmptyState:
+def _no_work(within: str) -> EmptyState:
     return EmptyState(
         title=f"No team’s work cost anything {within}",
         sentence="Each team is here with its workloads: what they cost, what of that "

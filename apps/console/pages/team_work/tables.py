@@ -51,18 +51,18 @@ def within(found: WaitQuantile) -> str:
     return f"over {duration(found.length)}" if found.is_longer else duration(found.length)
 
 
-def _amount(
+def _amount_column(
     key: str, text: str, of: Callable[[TeamWork], int | None], csv: str | None = None
 ) -> Column[WorkRow]:
     return Column(key, text, lambda row: of(row.work), MONEY, csv=csv)
 
 
-def _ratio(key: str, text: str, of: Callable[[TeamWork], Any], csv: str) -> Column[WorkRow]:
+def _ratio_column(key: str, text: str, of: Callable[[TeamWork], Any], csv: str) -> Column[WorkRow]:
     return Column(key, text, lambda row: of(row.work), RATIO, csv=csv, missing=UNDEFINED)
 
 
-def _part(key: str, text: str, place: int) -> Column[WorkRow]:
-    return _amount(key, text, lambda work: waste_parts(work)[place])
+def _waste_column(key: str, text: str, place: int) -> Column[WorkRow]:
+    return _amount_column(key, text, lambda work: waste_parts(work)[place])
 
 
 def _workload_href(row: WorkRow) -> str:
@@ -80,14 +80,16 @@ def _unit_words(row: WorkRow) -> str:
     return "none"
 
 
-def _source(row: WaitRow) -> str:
+def _wait_source(row: WaitRow) -> str:
     told, seen = row.waits.told, "first minute in which a GPU was active"
     if told == row.waits.count:
         return "first step reported by its runs"
     return seen if not told else f"first step reported by {counted(told, 'run')}; else {seen}"
 
 
-def _wait(key: str, text: str, csv: str, of: Callable[[Waits], WaitQuantile]) -> Column[WaitRow]:
+def _wait_column(
+    key: str, text: str, csv: str, of: Callable[[Waits], WaitQuantile]
+) -> Column[WaitRow]:
     def seconds(row: WaitRow) -> str:
         found = of(row.waits)
         return "" if found.is_longer else f"{found.length.total_seconds():.0f}"
@@ -102,17 +104,19 @@ def _wait(key: str, text: str, csv: str, of: Callable[[Waits], WaitQuantile]) ->
     )
 
 
-WASTE = _amount("waste", "Waste", lambda work: work.wasted_micros)
-DATA_WAIT = _amount("starved", "Data wait", lambda work: work.starved_micros, "waited_for_data")
+WASTE = _amount_column("waste", "Waste", lambda work: work.wasted_micros)
+DATA_WAIT = _amount_column(
+    "starved", "Data wait", lambda work: work.starved_micros, "waited_for_data"
+)
 WORK = Table[WorkRow](
     "table",
     "By workload",
     (
         Column("workload", "Workload", lambda row: row.workload, PROSE, href=_workload_href),
         Column("team", "Team", lambda row: row.team),
-        _amount("cost", "Cost", lambda work: work.micros),
-        _amount("cost_compared", "", lambda work: work.now_micros),
-        _amount("cost_before", "", lambda work: work.before_micros),
+        _amount_column("cost", "Cost", lambda work: work.micros),
+        _amount_column("cost_compared", "", lambda work: work.now_micros),
+        _amount_column("cost_before", "", lambda work: work.before_micros),
         Column(
             "change",
             "Change",
@@ -122,16 +126,16 @@ WORK = Table[WorkRow](
             sorts=False,
         ),
         Column("held_gpu_hours", "", lambda row: row.work.held_ms, GPU_HOURS),
-        _ratio("active", "Active", lambda work: work.active_ratio, "active_ratio"),
+        _ratio_column("active", "Active", lambda work: work.active_ratio, "active_ratio"),
         WASTE,
-        _ratio("wasted", "Share of cost", lambda work: work.wasted_ratio, "waste_ratio"),
-        _part("failed_or_redone", "", 0),
-        _part("no_requests", "", 1),
-        _part("held_idle", "", 2),
-        _part("not_held", "", 3),
+        _ratio_column("wasted", "Share of cost", lambda work: work.wasted_ratio, "waste_ratio"),
+        _waste_column("failed_or_redone", "", 0),
+        _waste_column("no_requests", "", 1),
+        _waste_column("held_idle", "", 2),
+        _waste_column("not_held", "", 3),
         DATA_WAIT,
-        _amount("per_1000_requests", "", lambda work: work.thousand_micros),
-        _amount("per_million_tokens_trained", "", lambda work: work.million_micros),
+        _amount_column("per_1000_requests", "", lambda work: work.thousand_micros),
+        _amount_column("per_million_tokens_trained", "", lambda work: work.million_micros),
         Column("unit", "Unit cost", _unit_words, FIGURE, csv="", sorts=False),
         CURRENCY_COLUMN,
     ),
@@ -146,13 +150,13 @@ LEAGUE = Table[WorkRow](
     (
         Column("place", "Rank", lambda row: row.place, COUNT),
         Column("team", "Team", lambda row: row.team),
-        _amount("cost", "Cost", lambda work: work.micros),
+        _amount_column("cost", "Cost", lambda work: work.micros),
         WASTE,
-        _ratio("wasted", "Share of cost", lambda work: work.wasted_ratio, "waste_ratio"),
-        _part("failed_or_redone", "Failed or redone", 0),
-        _part("no_requests", "No requests", 1),
-        _part("held_idle", "Idle while allocated", 2),
-        _part("not_held", "Not held by a job", 3),
+        _ratio_column("wasted", "Share of cost", lambda work: work.wasted_ratio, "waste_ratio"),
+        _waste_column("failed_or_redone", "Failed or redone", 0),
+        _waste_column("no_requests", "No requests", 1),
+        _waste_column("held_idle", "Idle while allocated", 2),
+        _waste_column("not_held", "Not held by a job", 3),
         DATA_WAIT,
         CURRENCY_COLUMN,
     ),
@@ -167,9 +171,9 @@ WAITS = Table[WaitRow](
         Column("count", "Runs and jobs", lambda row: row.waits.count, COUNT),
         Column("told_first_step", "", lambda row: row.waits.told, COUNT),
         Column("still_waiting", "Still waiting", lambda row: row.waits.waiting, COUNT),
-        _wait("p50", "p50", "median_seconds", lambda waits: waits.median),
-        _wait("p90", "p90", "ninth_decile_seconds", lambda waits: waits.ninth),
-        Column("source", "Measured by", _source, PROSE, csv=""),
+        _wait_column("p50", "p50", "median_seconds", lambda waits: waits.median),
+        _wait_column("p90", "p90", "ninth_decile_seconds", lambda waits: waits.ninth),
+        Column("source", "Measured by", _wait_source, PROSE, csv=""),
     ),
     about="from submission to the first step, of what was submitted in this time, still waiting "
     "included; of jobs whose runs report no step, the newest 500",

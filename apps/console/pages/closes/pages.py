@@ -1,19 +1,22 @@
 """Months and statements, and their tables as CSV."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
-from typing import ClassVar
+from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
-from django.urls import reverse
+from django.http import Http404, HttpResponse
+from django.urls import path, reverse
 from django.utils.html import format_html
 
 from apps.accounts.queries import Role
 from apps.console.kit.cells import DAY_OR_INSTANT, INSTANT
-from apps.console.kit.frame import Link
-from apps.console.kit.page import ConsolePage, answered, shown
-from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context, request_context
+from apps.console.kit.change import Act, ChangeForm, Done, acting
+from apps.console.kit.entries import TextField, TicksField
+from apps.console.kit.form import FormSection
+from apps.console.kit.frame import EmptyState, Link
+from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
 from apps.console.kit.table import TableSection
 from apps.console.pages.closes.tables import (
     JOURNAL,
@@ -24,8 +27,11 @@ from apps.console.pages.closes.tables import (
     VERSIONS,
     ToldEntry,
     ToldStatement,
+    checklist_table,
 )
 from apps.economics.money import sum_of_known, sum_or_unknown
+from apps.ledger.actions import close as actions
+from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.queries.closes import months as asked
 from apps.ledger.queries.closes import statements as told
 from apps.ledger.queries.closes.checklist import Item, checklist, has_ended
@@ -33,28 +39,39 @@ from apps.show.amounts import counted
 from apps.show.money import full_amount
 
 CLOSES = frozenset({Role.FINANCE})
+LONGEST_NOTE = 2_000
 NEVER_CHANGES = "A closed month never changes: late-arriving facts are posted in the open month, as corrections."
+NOT_CLOSED = EmptyState("It is not closed yet", "Your statement will be here.")
+REFUSALS = (
+    actions.ItemsNotAccepted,
+    actions.MonthNotClosed,
+    actions.MonthNotOver,
+    actions.MonthNotReady,
+    actions.NoOpenMonth,
+    MonthAlreadyClosed,
+)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MonthPage(ConsolePage):
-    """One month: what stands open, or how it was closed and what each team was told."""
+class CloseForm(ChangeForm):
+    """Which open items are waived, and what is kept with the close."""
 
-    template: ClassVar[str] = "closes/month.html"
-    month: date
-    key: str
-    items: tuple[Item, ...]
-    statements: TableSection | None
-    versions: TableSection | None
-    is_closed: bool
-    is_over: bool
-    may_close: bool
-    late_hours: int
+    accept = TicksField("Can be waived")
+    note = TextField("Note", "kept with the close and on its statements", longest=LONGEST_NOTE)
 
-    @property
-    def is_ready(self) -> bool:
-        """Whether nothing is left that must be 0."""
-        return not any(item.is_blocking and item.count for item in self.items)
+
+class ReopeningForm(ChangeForm):
+    """Why a month is opened again."""
+
+    reason = TextField(
+        "Open it again, because",
+        "both versions stay readable; the audit trail names you",
+        needed="Say why it is opened again.",
+        longest=LONGEST_NOTE,
+    )
+
+
+class CorrectionsForm(ChangeForm):
+    """That late-arriving facts are posted, without anything to say."""
 
 
 @shown(EVERYONE, "months")
@@ -64,7 +81,7 @@ def months(context: Context) -> ConsolePage:
     table = MONTHS if context.viewer.sees_prices else MONTHS_WITHOUT_SUMS
     return ConsolePage(
         context=context,
-        finding=_finding(rows),
+        finding=_months_finding(rows),
         under=(NEVER_CHANGES,),
         sections=(
             table.section(
@@ -89,35 +106,137 @@ def month(context: Context, month: str) -> ConsolePage:
     return _month_page(context, month_of(month))
 
 
-def refused_month(request: HttpRequest, of: date, problem: str, status: int) -> HttpResponse:
-    """The page of a month, with why something could not be done."""
-    page = _month_page(request_context(request, "months"), of, problem)
-    return answered(request, page, status)
+@acting(CLOSES, "months")
+def close_month(context: Context, month: str) -> Act:
+    """Close the month, with each open item that is waived ticked."""
+    of = month_of(month)
+
+    def apply(entered: Mapping[str, Any]) -> str:
+        asked = actions.CloseAsked(
+            month=of,
+            person_id=context.viewer.person_id,
+            accepted=entered["accept"],
+            note=entered["note"],
+        )
+        actions.close_month(asked=asked, at=context.at)
+        return f"{of:%B %Y} is closed."
+
+    picks = {"accept": {item.code: item.label for item in checklist(of)}}
+    return _month_act(context, of, CloseForm(context.sent, context, picks, is_sent=True), apply)
 
 
-def _month_page(context: Context, of: date, problem: str = "") -> MonthPage:
-    viewer, versions = context.viewer, asked.closes(of)
-    current = next((each for each in versions if each.reopened_at is None), None)
-    newest = current or (versions[0] if versions else None)
-    statements = told.team_statements(newest.id, context.seen_teams) if newest else []
-    return MonthPage(
-        context=context,
-        finding=_month_finding(of, current, statements, context.currency),
-        problems=(problem,) if problem else (),
-        back=Link("Month close", reverse("months")),
-        month=of,
-        key=f"{of:%Y-%m}",
-        items=tuple(checklist(of)) if viewer.sees_everything and current is None else (),
-        versions=VERSIONS.section(versions, context) if versions else None,
-        statements=_statements(newest, statements, context) if newest else None,
-        is_closed=current is not None,
-        is_over=has_ended(of, context.at),
-        may_close=viewer.may_close,
-        late_hours=asked.late_facts(of).hours if current and viewer.sees_everything else 0,
+@acting(CLOSES, "months")
+def reopen_month(context: Context, month: str) -> Act:
+    """Open the month again; why is kept with the close."""
+    of = month_of(month)
+
+    def apply(entered: Mapping[str, Any]) -> str:
+        actions.reopen_month(
+            month=of,
+            reason=entered["reason"],
+            person_id=context.viewer.person_id,
+            at=context.at,
+        )
+        return f"{of:%B %Y} is open again."
+
+    return _month_act(context, of, ReopeningForm(context.sent, context, is_sent=True), apply)
+
+
+@acting(CLOSES, "months")
+def post_corrections(context: Context, month: str) -> Act:
+    """Post late-arriving facts as corrections in the open month."""
+    of = month_of(month)
+
+    def apply(_: Mapping[str, Any]) -> str:
+        actions.post_corrections(month=of, at=context.at)
+        return "The corrections are posted in the open month."
+
+    return _month_act(context, of, CorrectionsForm(context.sent, context, is_sent=True), apply)
+
+
+def _month_act(
+    context: Context, of: date, form: ChangeForm, apply: Callable[[Mapping[str, Any]], str]
+) -> Act:
+    def done(entered: Mapping[str, Any]) -> Done:
+        return apply(entered), ("month", f"{of:%Y-%m}")
+
+    return Act(
+        form=form,
+        apply=done,
+        page=lambda sent: _month_page(context, of, sent),
+        refusals=REFUSALS,
+        status=409,
     )
 
 
-def _statements(
+def _month_page(context: Context, of: date, sent: ChangeForm | None = None) -> ConsolePage:
+    viewer, versions = context.viewer, asked.closes(of)
+    context = replace(context, path=reverse("month", args=[f"{of:%Y-%m}"]))
+    current = next((each for each in versions if each.reopened_at is None), None)
+    newest = current or (versions[0] if versions else None)
+    statements = told.team_statements(newest.id, context.seen_teams) if newest else []
+    items = checklist(of) if viewer.sees_everything and current is None else []
+    # Ticks stand in the checklist: what is wrong with them is said above it.
+    ticks = sent.frozen()[0].problem if isinstance(sent, CloseForm) else ""
+    wrong = "" if sent is None or isinstance(sent, ReopeningForm) else sent.problem
+    return ConsolePage(
+        context=context,
+        finding=_month_finding(of, current, statements, context.currency),
+        problems=tuple(filter(None, (wrong, ticks))),
+        back=Link("Month close", reverse("months")),
+        sections=(
+            _checklist_section(of, items, sent, context) if items else None,
+            _statements_section(newest, statements, context) if newest else None,
+            VERSIONS.section(versions, context) if versions else None,
+            *(_after_close(of, sent, context) if current and viewer.may_close else ()),
+        ),
+        empty=None if items or versions else NOT_CLOSED,
+    )
+
+
+def _checklist_section(
+    of: date, items: Sequence[Item], sent: ChangeForm | None, context: Context
+) -> TableSection:
+    """What stands open, with ticks and the button for whoever closes."""
+    is_over, may_close = has_ended(of, context.at), context.viewer.may_close
+    about = "nothing is left to settle; the rest is for finance to accept"
+    if not is_over:
+        about = "it can be closed once its last hour is over"
+    elif any(item.is_blocking and item.count for item in items):
+        about = "something is still being settled"
+    said: dict[str, Any] = {"about": about}
+    if may_close and is_over:
+        form = CloseForm.opened(sent, context)
+        href = reverse("close-month", args=[f"{of:%Y-%m}"])
+        said["form"], said["is_sent"] = Link(f"Close {of:%B %Y}", href), True
+        said["fields"] = [field for field in form.frozen() if field.name == "note"]
+    return checklist_table(may_close=may_close).section(items, context, **said)
+
+
+def _after_close(of: date, sent: ChangeForm | None, context: Context) -> Iterator[FormSection]:
+    """Posting what came late, and opening the month again."""
+    key, late_hours = f"{of:%Y-%m}", asked.late_facts(of).hours
+    if late_hours:
+        yield CorrectionsForm.opened(sent, context).section(
+            "corrections",
+            reverse("correct-month", args=[key]),
+            "Post corrections",
+            title="Late-arriving hours",
+            about=f"{late_hours:,} late-arriving hours wait: their facts changed since",
+            words="What they would change is posted in the open month; this one stays as it was "
+            "closed.",
+            is_primary=True,
+        )
+    yield ReopeningForm.opened(sent, context).section(
+        "after",
+        reverse("reopen-month", args=[key]),
+        f"Open {of:%B %Y} again",
+        title="After the close",
+        about="" if late_hours else "no late-arriving hours",
+    )
+
+
+def _statements_section(
     close: asked.CloseFact, statements: Sequence[told.TeamStatement], context: Context
 ) -> TableSection:
     journal = Link("Journal", reverse("journal-csv", args=[close.id]))
@@ -133,7 +252,7 @@ def _statements(
 @shown(EVERYONE, "months")
 def statement(context: Context, close_id: int, team_id: int) -> ConsolePage:
     """What one team was told, to read and to print."""
-    close, whole = _statement(context, close_id, team_id)
+    close, whole = _team_statement(context, close_id, team_id)
     amount = full_amount(whole.effective_micros, context.currency)
     lines = told.stated_lines(close_id, team_id)
     return ConsolePage(
@@ -156,7 +275,7 @@ def statement(context: Context, close_id: int, team_id: int) -> ConsolePage:
 @shown(EVERYONE, "months")
 def statement_csv(context: Context, close_id: int, team_id: int) -> HttpResponse:
     """A statement line by line, every micro-unit."""
-    close, whole = _statement(context, close_id, team_id)
+    close, whole = _team_statement(context, close_id, team_id)
     name = f"statement {close.month:%Y-%m} v{close.version} {whole.team_id}"
     return LINES.csv(told.stated_lines(close_id, team_id), context, name)
 
@@ -164,7 +283,7 @@ def statement_csv(context: Context, close_id: int, team_id: int) -> HttpResponse
 @shown(EVERYONE, "months")
 def statements_csv(context: Context, close_id: int) -> HttpResponse:
     """Every team's sum that the viewer may see."""
-    close = _close(close_id)
+    close = _known_close(close_id)
     found = told.team_statements(close_id, context.seen_teams)
     rows = [ToldStatement(close, each) for each in found]
     return STATEMENTS.csv(rows, context, f"statements {close.month:%Y-%m} v{close.version}")
@@ -173,7 +292,7 @@ def statements_csv(context: Context, close_id: int) -> HttpResponse:
 @shown(SEES_EVERYTHING, "months")
 def journal_csv(context: Context, close_id: int) -> HttpResponse:
     """The journal of a close: cost centre, account, amount."""
-    close = _close(close_id)
+    close = _known_close(close_id)
     rows = [ToldEntry(close, each) for each in told.journal(close_id)]
     return JOURNAL.csv(rows, context, f"journal {close.month:%Y-%m} v{close.version}")
 
@@ -195,19 +314,19 @@ def month_of(text: str) -> date:
     return found
 
 
-def _statement(
+def _team_statement(
     context: Context, close_id: int, team_id: int
 ) -> tuple[asked.CloseFact, told.TeamStatement]:
     if not context.viewer.sees_team(team_id):
         raise Http404
-    close = _close(close_id)
+    close = _known_close(close_id)
     found = told.team_statements(close_id, [team_id])
     if not found:
         raise Http404
     return close, found[0]
 
 
-def _close(close_id: int) -> asked.CloseFact:
+def _known_close(close_id: int) -> asked.CloseFact:
     found = asked.close_fact(close_id)
     if found is None:
         raise Http404
@@ -253,7 +372,7 @@ def _whole_line(whole: told.TeamStatement, lines: Sequence[told.StatedLine]) -> 
     )
 
 
-def _finding(rows: Sequence[asked.MonthStanding]) -> str:
+def _months_finding(rows: Sequence[asked.MonthStanding]) -> str:
     late = [row for row in rows if row.late_hours]
     if late:
         return f"{counted(len(late), 'closed month')} have late-arriving facts."
@@ -273,3 +392,17 @@ def _month_finding(
         return f"{of:%B %Y} is open."
     amount = full_amount(sum_of_known(each.effective_micros for each in statements), currency)
     return f"{of:%B %Y} is closed: {amount} for {counted(len(statements), 'team')}."
+
+
+urlpatterns = [
+    path("months", months, name="months"),
+    path("months.csv", months_csv, name="months-csv"),
+    path("months/<str:month>", month, name="month"),
+    path("months/<str:month>/close", close_month, name="close-month"),
+    path("months/<str:month>/reopen", reopen_month, name="reopen-month"),
+    path("months/<str:month>/correct", post_corrections, name="correct-month"),
+    path("closes/<int:close_id>.csv", statements_csv, name="statements-csv"),
+    path("closes/<int:close_id>/journal.csv", journal_csv, name="journal-csv"),
+    path("closes/<int:close_id>/teams/<int:team_id>", statement, name="statement"),
+    path("closes/<int:close_id>/teams/<int:team_id>.csv", statement_csv, name="statement-csv"),
+]

@@ -4,6 +4,7 @@ import csv
 import io
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.urls import reverse
@@ -102,6 +103,20 @@ def test_opening_again_asks_why_and_keeps_what_was_told(research: int) -> None:
     page = finance.get(reverse("month", args=["2026-03"])).content.decode()
     assert "a wrong price" in page
     assert finance.get(reverse("statement", args=[close.id, research])).status_code == 200
+
+
+def test_a_month_asks_the_database_at_most_fifteen_questions(
+    research: int, django_assert_max_num_queries: Any
+) -> None:
+    finance = signed_in("finance")
+    page = reverse("month", args=["2026-03"])
+    for path in (page, reverse("months")):
+        finance.get(path)
+        with django_assert_max_num_queries(15):
+            assert finance.get(path).status_code == 200
+    closed(finance)
+    with django_assert_max_num_queries(15):
+        assert finance.get(page).status_code == 200
 
 
 def test_a_month_that_is_none_is_not_found() -> None:

@@ -337,5 +337,6 @@ def test_the_list_asks_as_many_questions_of_ten_as_of_one(
     for number in range(9):
         scene.make_commitment(name=f"another {number}", instance_type="p4d.24xlarge")
     settle()
-    with django_assert_max_num_queries(30):
+    finn.get(f"/commitments?{MARCH}")
+    with django_assert_max_num_queries(15):
         finn.get(f"/commitments?{MARCH}")

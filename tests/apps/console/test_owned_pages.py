@@ -87,6 +87,17 @@ def test_a_plans_page_has_its_terms_months_costs_and_tariffs() -> None:
     assert finance.get("/owned/987654321").status_code == 404
 
 
+def test_a_page_asks_the_database_at_most_fifteen_questions(
+    django_assert_max_num_queries: Any,
+) -> None:
+    plan_id = make_settled(nodes=2)
+    finance = signed_in("finance")
+    for path in ("/owned", f"/owned/{plan_id}", f"/owned/{plan_id}/end?ended_at=2026-03-02T11:00"):
+        finance.get(path)
+        with django_assert_max_num_queries(15):
+            assert finance.get(path).status_code == 200
+
+
 def test_a_line_shows_what_its_hour_added_beside_what_it_cost_loaded() -> None:
     make_settled()
     charge = Charge.objects.filter(kind="node_hour").order_by("hour")[0]

@@ -192,3 +192,12 @@ def test_what_still_waits_is_in_the_waits(teams: dict[str, int]) -> None:
     assert (vision["count"], vision["still_waiting"], vision["median_seconds"]) == ("1", "3", "")
     text = words(finn.get("/team-work"))
     assert "of 2 runs and jobs and 3 still waiting; p90 over 1 d 1 h" in text
+
+
+def test_the_page_asks_the_database_at_most_fifteen_questions(
+    teams: dict[str, int], django_assert_max_num_queries: Any
+) -> None:
+    finance = signed_in("finance")
+    finance.get("/team-work")
+    with django_assert_max_num_queries(15):
+        assert finance.get("/team-work").status_code == 200

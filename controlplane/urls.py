@@ -8,6 +8,7 @@ from drf_spectacular.renderers import (
 )
 from drf_spectacular.views import SpectacularAPIView
 
+from apps.web.api.downloads import download, downloads
 from controlplane import health
 
 # A browser, which accepts anything, gets JSON.
@@ -17,6 +18,8 @@ urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("metrics", health.metrics, name="metrics"),
+    path("downloads/", downloads, name="downloads"),
+    path("downloads/<str:name>", download, name="download"),
     path("api/v1/schema", SpectacularAPIView.as_view(renderer_classes=SCHEMA_FORMS), name="schema"),
     path("api/v1/", include("apps.web.urls")),
     path("api/v1/", include("apps.fleet.urls")),

@@ -16,6 +16,7 @@ from django.core.cache import cache
 from django.test import Client
 
 from apps.fleet.models import Agent
+from apps.web.queries.wheels import install_command
 from tests import make
 from tests.agents.nvml.conftest import built
 
@@ -65,7 +66,9 @@ def test_an_invited_agent_enrols_checks_and_is_let_in_as_the_page_says(
     live_server: Any, node_id: int, tmp_path: Path
 ) -> None:
     install, configure, enrol, check, start = commands(live_server.url, "invitation", node=node_id)
-    assert (install, start) == ("pip install runrate-agent", "runrate-agent run")
+    assert (install, start) == (
+        install_command(live_server.url, "runrate-agent"), "runrate-agent run"
+    )  # fmt: skip
     assert run(configure, tmp_path).returncode == 0
     with (tmp_path / "agent.toml").open("a") as settings:
         settings.write(f'token_file = "{tmp_path}/agent.token"\n')

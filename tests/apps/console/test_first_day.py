@@ -115,7 +115,7 @@ def test_an_agent_is_invited_in_place_and_its_one_time_token_is_shown_once(lone_
     page = text_of(client.post("/setup/first-day/invitation", {"node": lone_node}))
     (secret,) = set(re.findall(r"rre_[\w-]{40,}", page))
     assert f"printf '%s\\n' {secret} | runrate-agent enrol" in page
-    assert "pip install runrate-agent" in page
+    assert "pip install 'http://testserver/downloads/runrate_agent-" in page
     assert 'url = "http://testserver"' in page
     assert secret not in client.get("/setup/first-day").content.decode()
     wrong = client.post("/setup/first-day/invitation", {"node": "0"})

@@ -152,7 +152,7 @@ def test_an_impossible_mfu_is_flagged_and_tensor_active_called_that(finn: Client
 def test_before_the_first_run_the_page_teaches_how_runs_tell_of_themselves(finn: Client) -> None:
     text = words(finn.get("/runs"))
     assert "No training run is known in the last 30 days." in text
-    assert "pip install runrate" in text
+    assert "/downloads/runrate_sdk-" in text
     assert "runrate wrap -- torchrun train.py" in text
 
 

@@ -1,5 +1,7 @@
 """`python -m runrate_agent`."""
 
+from __future__ import annotations
+
 import sys
 
 from runrate_agent.cli import main

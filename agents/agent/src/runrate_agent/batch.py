@@ -1,9 +1,13 @@
 """A telemetry batch: columns of windows, as the bytes that go over the wire."""
 
+from __future__ import annotations
+
 import gzip
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+
+from runrate_agent.compat import SLOTS
 
 FORMAT = 1
 WINDOW_SECONDS = 60
@@ -11,7 +15,7 @@ WINDOW_SECONDS = 60
 MAX_WINDOWS = 4_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class DeviceRecord:
     """A GPU or MIG slice as a batch names it; the last five are for slices and sharing only."""
 
@@ -29,7 +33,7 @@ class DeviceRecord:
         return self.parent is not None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Stamp:
     """Which agent process made a batch, and where in its sequence the batch stands.
 
@@ -48,7 +52,7 @@ class Stamp:
         return {**told, "node": self.node} if self.node else told
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class Columns:
     """Windows, column by column; a None is an unknown, never a zero."""
 
@@ -71,7 +75,7 @@ class Columns:
 _REQUIRED = ("device", "holder", "starts_at_ms", "seconds", "worked_seconds")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Batch:
     """What one node saw over some time; windows point into `devices` and `holders`."""
 
@@ -114,7 +118,9 @@ def _device(record: DeviceRecord) -> dict[str, object]:
 
 
 def _windows(columns: Columns) -> dict[str, object]:
-    named: dict[str, list[object]] = {name: getattr(columns, name) for name in Columns.__slots__}
+    named: dict[str, list[object]] = {
+        each.name: getattr(columns, each.name) for each in fields(columns)
+    }
     return {
         name: values
         for name, values in named.items()

@@ -1,11 +1,14 @@
 """`runrate-agent check`: what works on this node and what does not, in plain words."""
 
+from __future__ import annotations
+
 import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from runrate_agent.compat import SLOTS
 from runrate_agent.frames import Frame, Source
 from runrate_agent.making import endpoints_of, holders_of, identity_of, source_of
 from runrate_agent.serving.engines import reading_of
@@ -37,7 +40,7 @@ STATES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Finding:
     """One thing that was looked at; `grade` is GOOD, BAD or NOTE."""
 

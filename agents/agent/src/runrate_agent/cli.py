@@ -1,15 +1,18 @@
 """The command line of the node agent."""
 
+from __future__ import annotations
+
 import argparse
 import json
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 
+from runrate_agent.compat import UTC, moment_of
 from runrate_agent.settings import DEFAULT_PATH, SettingsRefused, file_to_begin_with, settings_in
 from runrate_agent.tokens import TokenFileUnreadable
 from runrate_agent.uplink import UplinkFailed, server_at
@@ -210,7 +213,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_bench(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     bench = commands.add_parser("bench", help=_help(_bench))
     bench.add_argument("--seconds", type=_at_least_one, default=60, help="how long to measure (60)")
     bench.add_argument("--gpus", type=_at_least_one, default=8, help="of a driver made up (8)")
@@ -223,7 +226,7 @@ def _add_bench(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     bench.set_defaults(command=_bench)
 
 
-def _add_simulate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     simulate = commands.add_parser("simulate", help=_help(_simulate))
     simulate.set_defaults(command=_simulate)
     simulate.add_argument("scenario", metavar="SCENARIO", help='"demo", or the path of a TOML file')
@@ -261,7 +264,7 @@ def _hour_ms(text: str) -> int:
         moment = (
             datetime.fromtimestamp(float(text), tz=UTC)
             if text.replace(".", "", 1).isdigit()
-            else datetime.fromisoformat(text)
+            else moment_of(text)
         )
     except (ValueError, OverflowError) as error:
         raise argparse.ArgumentTypeError(f"{text!r} is not a time: {error}") from error

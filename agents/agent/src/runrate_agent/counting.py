@@ -1,5 +1,7 @@
 """Counters that only grow, until they begin anew."""
 
+from __future__ import annotations
+
 
 class Counter:
     """A number that only grows: what it grew by, None where it began anew or said nothing."""

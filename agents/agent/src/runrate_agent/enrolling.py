@@ -1,5 +1,7 @@
 """A one-time token, or a join token, exchanged for the agent's own."""
 
+from __future__ import annotations
+
 import http.client
 import json
 import os
@@ -8,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from runrate_agent.compat import SLOTS
 from runrate_agent.settings import ServerSettings, Settings
 from runrate_agent.uplink import (
     PASSING_STATUSES,
@@ -29,7 +32,7 @@ class EnrolmentRefused(TokenRefused):
     """The server does not take the invitation, or the token cannot be kept; says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Enrolled:
     """A token of this machine's own, the name of its node at the server, and what it may do."""
 

@@ -1,9 +1,12 @@
 """Frames folded into windows of the wall clock: who had which device, and what it did."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
 from runrate_agent.batch import Batch, Columns, DeviceRecord, Stamp
+from runrate_agent.compat import SLOTS
 from runrate_agent.frames import DeviceReading, Frame
 from runrate_agent.whose import Holders
 
@@ -28,7 +31,7 @@ EVIDENCE = (
 """What of a device goes into reports instead of windows: it explains and moves no money."""
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class _Of:
     """One device over one window."""
 
@@ -41,7 +44,7 @@ class _Of:
     held: dict[str, float | None] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Window:
     """A closed window: rows for a batch, and rows of evidence for a report."""
 

@@ -1,15 +1,18 @@
 """What a source saw in one tick: the shape that NVML and dcgm-exporter share."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from runrate_agent.batch import DeviceRecord
+from runrate_agent.compat import SLOTS
 
 Phase = Literal["began", "ended", "point"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class ProcessReading:
     """A process on a device; `sm_ratio` is its share of the device's time, None where unknown."""
 
@@ -18,7 +21,7 @@ class ProcessReading:
     memory_bytes: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class DeviceReading:
     """A device over the time since its last reading; a None is what it cannot tell.
 
@@ -48,7 +51,7 @@ class DeviceReading:
     holders: Sequence[tuple[str, float | None]] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Event:
     """Something that happened to the node or one of its devices; `code` is an XID or the like.
 
@@ -64,7 +67,7 @@ class Event:
     ends_at_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Frame:
     """One tick: the devices there are now, what those did that could be read, what happened.
 

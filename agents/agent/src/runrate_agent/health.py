@@ -1,10 +1,12 @@
 """What the agent says of itself on the node: /healthz and /metrics on a loopback port."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import Any
+from typing import Any, Optional
 
-Figures = Mapping[str, float | None]
+Figures = Mapping[str, Optional[float]]
 
 
 class Health:

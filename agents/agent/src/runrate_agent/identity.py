@@ -1,5 +1,7 @@
 """Which token an agent comes with: one that somebody gave it, or its own, got with a join token."""
 
+from __future__ import annotations
+
 import json
 from dataclasses import dataclass
 from pathlib import Path

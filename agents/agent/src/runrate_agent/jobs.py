@@ -1,13 +1,17 @@
 """Job events as they go over the wire, in bulk."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+from runrate_agent.compat import SLOTS
 
 # Some 600 kB: below what web servers take by default, and below the 5,000 the API takes.
 MAX_EVENTS = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Allocation:
     """GPUs or slices of one node; `share` None: the whole of each, else that fraction of each.
 
@@ -30,7 +34,7 @@ class Allocation:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class JobEvent:
     """What a scheduler said of one attempt of a job at a moment; times are RFC 3339, UTC."""
 

@@ -1,5 +1,7 @@
 """An agent put together from its settings."""
 
+from __future__ import annotations
+
 import os
 import socket
 import threading

@@ -4,6 +4,8 @@ The agent runs as on a node, with a server that takes everything on the loopback
 is there or on one in another folder (the test suite builds one whose calls compute and wait).
 """
 
+from __future__ import annotations
+
 import json
 import os
 import signal
@@ -59,7 +61,7 @@ class _Taking(BaseHTTPRequestHandler):
 
 def _started(
     folder: Path, port: int, driver_folder: Path | None, gpus: int
-) -> "subprocess.Popen[bytes]":
+) -> subprocess.Popen[bytes]:
     (folder / "token").write_text("bench")
     (folder / "agent.toml").write_text(
         f'[server]\nurl = "http://127.0.0.1:{port}"\ntoken_file = "{folder}/token"\n'

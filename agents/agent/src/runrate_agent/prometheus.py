@@ -1,5 +1,7 @@
 """Prometheus text taken apart: names, labels and numbers, line by line."""
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Iterator

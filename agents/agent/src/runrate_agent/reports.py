@@ -1,10 +1,13 @@
 """Reports: how the agent is, what explains the windows, and what happened."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from runrate_agent.batch import FORMAT, Stamp
+from runrate_agent.compat import SLOTS
 from runrate_agent.folding import Window, readings_of
 from runrate_agent.frames import Event
 from runrate_agent.node.counters import columns_of
@@ -13,7 +16,7 @@ from runrate_agent.spool import Depth
 MOST_EVENTS = 500
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class Evidence:
     """What has come together since the last report."""
 

@@ -1,5 +1,7 @@
 """The agent as it runs: frames become windows, windows batches, and the spool holds all until sent."""
 
+from __future__ import annotations
+
 import os
 import signal
 import sys
@@ -11,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from runrate_agent.batch import Stamp
+from runrate_agent.compat import SLOTS
 from runrate_agent.folding import Folding, Window, batch_of
 from runrate_agent.frames import Event, Frame, Source
 from runrate_agent.jobs import JobEvent, bulks
@@ -30,7 +33,7 @@ SERVING_SECONDS = 2.0
 CLOCK_STEP_MS = 2_000
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class Agent:
     """Everything that one process works with; `run` is its main thread."""
 

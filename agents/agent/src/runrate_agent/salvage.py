@@ -1,5 +1,7 @@
 """What can still be read of a damaged spool."""
 
+from __future__ import annotations
+
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path

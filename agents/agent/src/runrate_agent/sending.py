@@ -1,5 +1,7 @@
 """Sends what waits in the spool, oldest first, for as long as it takes and no longer than it helps."""
 
+from __future__ import annotations
+
 import gzip
 import json
 import threading
@@ -8,6 +10,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from runrate_agent.compat import SLOTS
 from runrate_agent.identity import Identity
 from runrate_agent.splitting import halves
 from runrate_agent.spool import BATCH, JOBS, REPORT, REQUESTS, Item, Spool
@@ -45,7 +48,7 @@ LONGEST_PHASE_SECONDS = 60.0
 Uplinks = Mapping[str, Uplink]
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class Sent:
     """What became of what was sent, since the start."""
 
@@ -62,7 +65,7 @@ class Sent:
     unmatched_rows: int = 0
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class Sending:
     """A thread that empties the spool. `uplinks` by kind; a kind without one is not sent.
 

@@ -3,11 +3,14 @@
 `runrate-agent settings` prints the table below as a file to begin with.
 """
 
-import tomllib
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
+
+from runrate_agent.compat import SLOTS, tomllib
 
 DEFAULT_PATH = Path("/etc/runrate/agent.toml")
 SOURCES = ("nvml", "dcgm")
@@ -30,7 +33,7 @@ def _key(default: Any, said: str) -> Any:
     return field(default=default, metadata={"said": said})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class ServerSettings:
     """Where everything is sent."""
 
@@ -43,7 +46,7 @@ class ServerSettings:
     proxy: str = _key("", "http://host:port of a proxy; empty: none is used")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class SourceSettings:
     """What measures."""
 
@@ -54,7 +57,7 @@ class SourceSettings:
     window_seconds: int = _key(60, "length of a window: 10 to 300, a whole part of an hour")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class SpoolSettings:
     """What waits on disk."""
 
@@ -65,7 +68,7 @@ class SpoolSettings:
     most_days: int = _key(12, "older ones go; a server takes windows for 13 days")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class HolderSettings:
     """Whose the GPUs are."""
 
@@ -82,7 +85,7 @@ class HolderSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class HealthSettings:
     """What the agent says of itself on the node."""
 
@@ -91,7 +94,7 @@ class HealthSettings:
     cloud: str = _key("auto", "whose notices of reclaim to look for: auto, aws, gcp or none")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class ServingSettings:
     """What engines on the node answered."""
 
@@ -104,7 +107,7 @@ class ServingSettings:
     deadline_seconds: int = _key(5, "how long an engine has to answer: 1 to 30")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Settings:
     """All of it; each part is a table of the file."""
 

@@ -1,5 +1,7 @@
 """A batch that is too large for the server, or for a proxy before it, in two halves."""
 
+from __future__ import annotations
+
 import json
 
 PART = 32

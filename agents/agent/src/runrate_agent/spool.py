@@ -1,5 +1,7 @@
 """What is to be sent, on disk until the server has it: an SQLite file, bounded by size and age."""
 
+from __future__ import annotations
+
 import sqlite3
 import threading
 import zlib
@@ -8,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from runrate_agent.compat import SLOTS
 from runrate_agent.salvage import salvage
 
 BATCH, REPORT, JOBS, REQUESTS = "batch", "report", "jobs", "requests"
@@ -31,7 +34,7 @@ INSERT = "INSERT INTO item (kind, made_at_ms, windows, size, body) VALUES (?, ?,
 Row = tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Item:
     """Something to send; `body` is the JSON text of an object. `is_spare`: only memory has it."""
 
@@ -43,7 +46,7 @@ class Item:
     is_spare: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Depth:
     """How much waits, how long already, and how many windows were ever dropped unsent; of these
     the server refused `refused_windows` since the start."""

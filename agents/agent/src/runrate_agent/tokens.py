@@ -1,16 +1,20 @@
 """The token file: one token for everything, or one for each node and each cluster's jobs."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from runrate_agent.compat import SLOTS
 
 
 class TokenFileUnreadable(Exception):
     """The token file is absent, empty, or not in a form this agent knows."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Tokens:
     """`for_all` answers wherever there is no token of its own."""
 

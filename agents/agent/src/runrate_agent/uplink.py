@@ -1,5 +1,7 @@
 """The way to the server: keep-alive HTTP, a bearer token, patience, and clear reasons to stop."""
 
+from __future__ import annotations
+
 import http.client
 import json
 import secrets
@@ -9,9 +11,11 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from email.utils import parsedate_to_datetime
 from urllib.parse import SplitResult, urlsplit
+
+from runrate_agent.compat import SLOTS, UTC
 
 TIMEOUT_SECONDS = 30
 LONGEST_ANSWER = 8 << 20
@@ -64,7 +68,7 @@ class AddressUnusable(UplinkFailed):
     """The server's address is not one a body can be sent to."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Server:
     """Where bodies go."""
 
@@ -97,7 +101,7 @@ def server_at(url: str) -> Server:
     return Server(parts.scheme, host, port, parts.path.rstrip("/"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Route:
     """How to get there: a private CA's certificates, a proxy (http://host:port), and the time a
     whole exchange may take, so that an answer that trickles in does not hold anything up."""
@@ -107,7 +111,7 @@ class Route:
     deadline_seconds: float = 60.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Patience:
     """How long to go on trying. `sleep` answers True where trying is to end before that."""
 
@@ -117,7 +121,7 @@ class Patience:
     say: Callable[[str], object] = field(default=lambda message: None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Answer:
     """A response, read to its end so that the connection can carry the next request."""
 

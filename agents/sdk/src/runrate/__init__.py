@@ -1,5 +1,7 @@
 """Runrate's training SDK: a run says what it did, and never waits for anybody to hear it."""
 
+from __future__ import annotations
+
 from runrate.running import Run, run
 
 __all__ = ["Run", "run"]

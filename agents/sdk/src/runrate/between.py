@@ -1,5 +1,7 @@
 """What passes between a trainer's steps: one phase at a time, named when it is known what it was."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from runrate.running import Run

@@ -1,5 +1,7 @@
 """The `runrate` program."""
 
+from __future__ import annotations
+
 import argparse
 import re
 import sys

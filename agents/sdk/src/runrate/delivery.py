@@ -1,5 +1,7 @@
 """Reports on their way: sent from a thread of their own, kept on disk while nobody answers."""
 
+from __future__ import annotations
+
 import threading
 from collections import deque
 from pathlib import Path

@@ -1,5 +1,7 @@
 """A callback for Hugging Face's `Trainer`: pass `runrate.hf.RunrateCallback(workload=…)` to it."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from transformers import TrainerCallback

@@ -1,5 +1,7 @@
 """A callback for Lightning's `Trainer`: pass `runrate.lightning.RunrateCallback(workload=…)`."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 

@@ -1,5 +1,7 @@
 """What a line of a training program's log says: torchtitan, Megatron, nanotron, or your own."""
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass
 
@@ -8,7 +10,7 @@ LONGEST = 4096
 SCALES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "T": 1e12}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Said:
     """A step and what the line tells of it; rates are of a second, None where it does not say.
 

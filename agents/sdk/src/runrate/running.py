@@ -1,5 +1,7 @@
 """A run as it happens: steps, phases, checkpoints; summed up, and handed on every few seconds."""
 
+from __future__ import annotations
+
 import atexit
 import os
 import sys
@@ -30,7 +32,7 @@ class _Step:
 
     __slots__ = ("_run", "began")
 
-    def __init__(self, run: "Run") -> None:
+    def __init__(self, run: Run) -> None:
         self._run = run
         self.began = 0
 
@@ -48,7 +50,7 @@ class _Phase:
 
     __slots__ = ("_began", "_run", "name")
 
-    def __init__(self, run: "Run", name: str) -> None:
+    def __init__(self, run: Run, name: str) -> None:
         self._run, self.name = run, name
         self._began = 0
 
@@ -154,7 +156,7 @@ class Run:
         if self._delivery is not None:
             self._delivery.close(CLOSES_WITHIN_SECONDS)
 
-    def __enter__(self) -> "Run":
+    def __enter__(self) -> Run:
         """The run itself."""
         return self
 
@@ -273,7 +275,7 @@ def run(
 
 
 def _plain(value: object) -> object:
-    return value if isinstance(value, str | bool) else number_of(value)
+    return value if isinstance(value, (str, bool)) else number_of(value)
 
 
 def _delivery(place: Surroundings) -> Delivery | None:

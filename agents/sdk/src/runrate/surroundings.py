@@ -1,5 +1,7 @@
 """What the process's surroundings say: where to send, which job this is, and which of its ranks."""
 
+from __future__ import annotations
+
 import os
 import re
 from collections.abc import Mapping

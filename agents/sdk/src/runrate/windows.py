@@ -1,5 +1,7 @@
 """What a run did in some seconds, summed up as it happens: a step costs microseconds."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 

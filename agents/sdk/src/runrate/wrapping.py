@@ -1,5 +1,7 @@
 """`runrate wrap -- torchrun …`: run a program as it is, and report what its log says of its steps."""
 
+from __future__ import annotations
+
 import os
 import re
 import signal
@@ -100,7 +102,7 @@ def wrap(
     return 128 - status if status < 0 else status
 
 
-def _forward(program: "subprocess.Popen[bytes]", number: int) -> None:
+def _forward(program: subprocess.Popen[bytes], number: int) -> None:
     """A terminal sends Ctrl-C to all in its foreground by itself: the program has had it."""
     if number == signal.SIGINT and _is_in_foreground():
         return

@@ -115,7 +115,7 @@ def _version_trouble(agent: AgentState, newest: str) -> Iterator[Trouble]:
     if agent.version and version_key(agent.version) < version_key(newest):
         yield Trouble(
             f"Its version {agent.version} is older than {newest}, which others run",
-            "Upgrade it: pip install --upgrade runrate-agent, then restart it.",
+            "Upgrade it: install the wheel of /downloads/ of this server, then restart it.",
         )
 
 

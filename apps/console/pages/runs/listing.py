@@ -29,6 +29,7 @@ from apps.unit_economics.queries.runs.gpu_meters import meters_of_runs
 from apps.unit_economics.queries.runs.list import run_page
 from apps.unit_economics.queries.runs.page import RunsTold, are_any_runs, runs_told
 from apps.unit_economics.queries.runs.values import RunRow as RunFact
+from apps.web.queries.wheels import install_command
 
 MOST_CSV_ROWS = 20_000
 STATES = tuple(BUCKETS.values())
@@ -59,7 +60,7 @@ def runs(context: Context) -> ConsolePage:
             runs_section(RUNS, page, asked, told.runs, reverse("runs-csv")),
             Include("kit/meters.html", meters) if meters else None,
         ),
-        empty=None if told.runs or told.days else _no_runs(asked),
+        empty=None if told.runs or told.days else _no_runs(asked, context.site),
     )
 
 
@@ -126,7 +127,7 @@ def finding_of(told: RunsTold, sums: BucketSums, within: str, currency: str) -> 
     return f"{said}; {', and '.join(parts)}." if parts else f"{said}; all of it was productive."
 
 
-def _no_runs(asked: RunsQuestion) -> EmptyState:
+def _no_runs(asked: RunsQuestion, site: str) -> EmptyState:
     if are_any_runs(asked.wanted.team_ids if not asked.is_narrowed else None):
         steps = [
             Step(
@@ -147,7 +148,9 @@ def _no_runs(asked: RunsQuestion) -> EmptyState:
         "Each run is listed here with what it cost over all its restarts, how much of that was "
         "productive, how well it used its GPUs, and what would make the next one cheaper.",
         (
-            Step("Install the SDK where training runs:", command="pip install runrate"),
+            Step(
+                "Install the SDK where training runs:", command=install_command(site, "runrate-sdk")
+            ),
             Step("Say in the training script where a run begins and ends:", command=SNIPPET),
             Step(
                 "Or change no code, and start the script through it:",

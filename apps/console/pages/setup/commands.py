@@ -1,6 +1,5 @@
 """The commands that bring an agent to a node, as the first day tells them."""
 
-INSTALL = "pip install runrate-agent"
 CHECK = "runrate-agent check"
 RUN = "runrate-agent run"
 CONFIG = "/etc/runrate/agent.toml"

@@ -14,7 +14,6 @@ from apps.console.kit.page import ConsolePage, SecretOnce
 from apps.console.kit.request import MANAGES, Context
 from apps.console.pages.setup.commands import (
     CHECK,
-    INSTALL,
     RUN,
     TOKEN,
     config_command,
@@ -30,6 +29,7 @@ from apps.console.pages.setup.guide import (
 )
 from apps.fleet import actions as fleet
 from apps.fleet.queries import clusters, node_names
+from apps.web.queries.wheels import install_command
 
 INVITED_FOR = timedelta(hours=24)
 
@@ -44,7 +44,7 @@ def invite_agent(context: Context) -> Act:
             node_id=node_id, expires_at=context.at + INVITED_FOR, at=context.at
         )
         steps = (
-            Step("On the node, install the agent:", INSTALL),
+            Step("On the node, install the agent:", install_command(context.site, "runrate-agent")),
             Step("Say where this server is:", config_command(context.site)),
             Step(
                 "Trade this one-time token, good for 24 hours and one agent, for the agent’s own:",

@@ -18,7 +18,6 @@ from apps.console.kit.page import ConsolePage, SecretOnce, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.pages.setup.commands import (
     CHECK,
-    INSTALL,
     RUN,
     config_command,
     simulate_command,
@@ -29,6 +28,7 @@ from apps.pricing import queries as pricing
 from apps.show.amounts import counted
 from apps.show.time import duration
 from apps.show.words import joined
+from apps.web.queries.wheels import install_command
 from apps.workloads import queries as workloads
 
 DONE, WAITING, MISSING = "Done", "Waiting", "To do"
@@ -237,7 +237,10 @@ def _agent_step(known: Known) -> GuideStep:
         state,
         found,
         (
-            Step("It sends what the GPUs of a node did. On the node, install it:", INSTALL),
+            Step(
+                "It sends what the GPUs of a node did. On the node, install it:",
+                install_command(known.server, "runrate-agent"),
+            ),
             Step("Say where this server is:", config_command(known.server)),
             Step(
                 "Trade the one-time token of the step above for the agent’s own:",

@@ -1,10 +1,13 @@
 """The exporter's text taken apart: one sample a line, labels as they are spelled by any version."""
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from runrate_agent.compat import SLOTS
 from runrate_agent.prometheus import labels_in
 
 LINE = re.compile(r"^(DCGM_[A-Z0-9_]+)\{(.*)\}\s+(\S+)")
@@ -19,7 +22,7 @@ SENTINELS = frozenset(
 EXPORTER = re.compile(r"dcgm-exporter")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Sample:
     """A number of one device, or of one instance of it, with whose it is said to be."""
 

@@ -1,5 +1,7 @@
 """How large a MIG instance is, by its profile and its GPU's name."""
 
+from __future__ import annotations
+
 import re
 
 PROFILE = re.compile(r"(\d+)g\.(\d+)gb")

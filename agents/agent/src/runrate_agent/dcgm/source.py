@@ -1,5 +1,7 @@
 """A source that scrapes a dcgm-exporter and cross-checks what it says."""
 
+from __future__ import annotations
+
 import http.client
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -7,6 +9,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from runrate_agent.batch import DeviceRecord
+from runrate_agent.compat import SLOTS
 from runrate_agent.counting import Counter
 from runrate_agent.dcgm.samples import PodHolder, Sample, holder_of, pod_of, samples_in
 from runrate_agent.dcgm.slices import slices_of
@@ -36,7 +39,7 @@ class ExporterUnreachable(Exception):
     """Nothing answers at the exporter's address, or not as one."""
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class _Device:
     """The samples of a device or instance in one scrape: by metric, by holder, by pod."""
 
@@ -67,7 +70,7 @@ class _Device:
                 self.shares[holder] = min(1.0, share)
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class DcgmSource:
     """A frame at each full span of the wall clock; `fetch` is asked for the text.
 

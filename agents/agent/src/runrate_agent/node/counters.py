@@ -4,6 +4,8 @@ Read from /proc and /sys of `root` (a container mounts the host's elsewhere). Wh
 unknown, not zero: a kernel without pressure files, a node without InfiniBand.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -3,6 +3,8 @@
 Whatever NVML answers of one GPU is that GPU's affair: only the codes of GONE end the rest.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any, TypeVar
 

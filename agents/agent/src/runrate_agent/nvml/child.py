@@ -5,6 +5,8 @@ kills it. Lines are {"tick": …} each second and {"frame": …} at the end of e
 of the wall clock; {"gone": state, "code": …} is the last one.
 """
 
+from __future__ import annotations
+
 import ctypes
 import gc
 import json
@@ -122,7 +124,7 @@ def _short(value: Any) -> Any:
 
 
 def _slots(value: Any) -> dict[str, Any]:
-    return {name: getattr(value, name) for name in type(value).__slots__}
+    return {each.name: getattr(value, each.name) for each in fields(value)}
 
 
 def _span_end(now: float, span_seconds: float) -> float:

@@ -1,5 +1,7 @@
 """Many numbers of a GPU in one call: NVML's field values."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import pynvml

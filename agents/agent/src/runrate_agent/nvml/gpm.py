@@ -1,5 +1,7 @@
 """GPU performance monitoring, on Hopper and newer: means between two samples of a GPU or slice."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import pynvml

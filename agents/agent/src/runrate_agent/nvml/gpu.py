@@ -1,11 +1,14 @@
 """One GPU and its MIG instances: looked at each second, told of at the end of each span."""
 
-from dataclasses import dataclass, field
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pynvml
 
 from runrate_agent.batch import DeviceRecord
+from runrate_agent.compat import SLOTS
 from runrate_agent.counting import Counter
 from runrate_agent.frames import DeviceReading, Event, Phase, ProcessReading
 from runrate_agent.nvml import fields, gpm
@@ -32,7 +35,7 @@ COUNTED = (
 )
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class _Held:
     """Seconds of the span in which clocks were held back, as far as looking each second tells."""
 
@@ -42,7 +45,7 @@ class _Held:
     is_known: bool = False
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class Gpu:
     """State that is kept between looks. Every method refuses DeviceLost and DriverGone."""
 
@@ -243,9 +246,7 @@ class Gpu:
 
 def own_with(own: DeviceReading, processes: tuple[ProcessReading, ...] | None) -> DeviceReading:
     """The whole GPU's reading with its processes; those of instances are told with these."""
-    names = [name for name in DeviceReading.__slots__ if name not in ("processes", "holders")]
-    told = {name: getattr(own, name) for name in names}
-    return DeviceReading(**told, processes=processes)
+    return replace(own, processes=processes, holders=None)
 
 
 def _instance(

@@ -1,5 +1,7 @@
 """The MIG instances of a GPU as they are now."""
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,6 +9,7 @@ from typing import Any
 import pynvml
 
 from runrate_agent.batch import DeviceRecord
+from runrate_agent.compat import SLOTS
 from runrate_agent.nvml.calls import Calls
 from runrate_agent.nvml.processes import Instance
 
@@ -14,7 +17,7 @@ PROFILE = re.compile(r"MIG ([\w.+]+)\s*$")
 MEMORY_SLICES = 8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class MigInstance:
     """A compute instance; `place` is its GPU instance and compute instance."""
 

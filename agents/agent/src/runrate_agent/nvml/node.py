@@ -1,5 +1,7 @@
 """All GPUs of the node: which there are, which were lost, and what all of them did."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Any
 

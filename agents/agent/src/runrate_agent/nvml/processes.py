@@ -1,11 +1,14 @@
 """Which processes are on a GPU, and what share of its time each took, summed over a span."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import pynvml
 
+from runrate_agent.compat import SLOTS
 from runrate_agent.frames import ProcessReading
 from runrate_agent.nvml.calls import Calls
 
@@ -15,7 +18,7 @@ Instance = tuple[int, int]
 MICROSECONDS = 1_000_000
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class _Seen:
     """What a process did in the span; `sm_seconds` None: nothing says."""
 
@@ -24,7 +27,7 @@ class _Seen:
     memory_bytes: int | None = None
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class Processes:
     """The processes of one GPU over the span since the last `taken`."""
 

@@ -1,5 +1,7 @@
 """The parent's side of NVML: a child that is read with a deadline, killed when late, started again."""
 
+from __future__ import annotations
+
 import json
 import os
 import selectors
@@ -12,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from runrate_agent.batch import DeviceRecord
+from runrate_agent.compat import SLOTS
 from runrate_agent.frames import DeviceReading, Event, Frame, ProcessReading
 
 FIRST_WAIT_SECONDS = 1.0
@@ -22,7 +25,7 @@ TELLING_STATES = frozenset({"driver_unresponsive", "driver_mismatch"})
 """States that begin and end as events of the node."""
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class NvmlSource:
     """Frames from the child. `frame` never raises and never waits longer than its deadline.
 

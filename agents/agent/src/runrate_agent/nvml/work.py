@@ -1,5 +1,7 @@
 """How much of its time a GPU worked: from NVML's own sample buffer, else from what it says now."""
 
+from __future__ import annotations
+
 import time
 from typing import Any
 

@@ -1,12 +1,14 @@
 """Notices that a cloud takes a node back, and what the cloud says the node is."""
 
+from __future__ import annotations
+
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any, Protocol
 
+from runrate_agent.compat import SLOTS, UTC, moment_of
 from runrate_agent.frames import Event
 
 EVERY_SECONDS = 5.0
@@ -18,7 +20,7 @@ class MetadataUnreachable(Exception):
     """No metadata service answers here, or not as the cloud's does."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Notice:
     """The node stops at a moment (ISO 8601; empty: now), by what the cloud calls it.
 
@@ -43,7 +45,7 @@ class Cloud(Protocol):
         """What is announced; None: nothing. Both refuse MetadataUnreachable."""
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class Notices:
     """Watches one cloud in a thread of its own: a metadata service may be slow to say no."""
 
@@ -106,7 +108,7 @@ class Notices:
 def moment_ms(text: str) -> int | None:
     """ISO 8601 in ms since 1970, taken for UTC where it names no zone; None where it is no moment."""
     try:
-        moment = datetime.fromisoformat(text)
+        moment = moment_of(text)
     except ValueError:
         return None
     return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)

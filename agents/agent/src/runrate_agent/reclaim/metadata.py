@@ -2,6 +2,8 @@
 spot-instance-termination-notices.html, https://cloud.google.com/compute/docs/instances/create-use-spot.
 """
 
+from __future__ import annotations
+
 import http.client
 import json
 import time
@@ -9,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from runrate_agent.compat import SLOTS
 from runrate_agent.reclaim import Cloud, MetadataUnreachable, Notice
 
 TIMEOUT_SECONDS = 1.0
@@ -20,7 +23,7 @@ AWS_ADDRESS = "169.254.169.254:80"
 GCP_ADDRESS = "metadata.google.internal:80"
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class Aws:
     """Instance metadata, version 2: a token first, then what it opens."""
 
@@ -70,7 +73,7 @@ class Aws:
         return text.strip() if status == 200 else None
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class Gcp:
     """Google's metadata server; every request and answer carries its header."""
 

@@ -1,10 +1,13 @@
 """What the counters of vLLM and SGLang mean, by their old names and their new ones."""
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from runrate_agent.compat import SLOTS
 from runrate_agent.prometheus import samples_in
 from runrate_agent.serving.growth import PLAIN, Identity
 
@@ -51,7 +54,7 @@ Group = tuple[str, str]
 """Feature and model."""
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class Counted:
     """What one group was told to have done: absent is not told, 0 is."""
 
@@ -60,7 +63,7 @@ class Counted:
     is_measured: bool = False
     is_mixed: bool = False
 
-    def add(self, other: "Counted") -> None:
+    def add(self, other: Counted) -> None:
         """Take another reading to it."""
         for name, value in other.sums.items():
             self.sums[name] = self.sums.get(name, 0.0) + value
@@ -78,7 +81,7 @@ class Counted:
         return any(self.sums.values()) or any(buckets)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Reading:
     """One exposition: every series of an engine, and when its process started."""
 

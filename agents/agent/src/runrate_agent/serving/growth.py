@@ -1,13 +1,17 @@
 """What counters grew by between two readings, whatever was restarted meanwhile."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from itertools import pairwise
+from typing import Optional
+
+from runrate_agent.compat import pairwise
 
 Identity = tuple[str, tuple[tuple[str, str], ...]]
 """A metric's name and its labels, in order; of a histogram without the bound."""
 Values = Mapping[float, float]
 """A counter's value under PLAIN; a histogram's requests at most as long as each bound."""
-Known = Mapping[float | None, Mapping[Identity, Values]]
+Known = Mapping[Optional[float], Mapping[Identity, Values]]
 """The last values of processes, by the start they tell."""
 PLAIN = 0.0
 # A process tells its start to a hundredth of a second.

@@ -1,10 +1,13 @@
 """Readings of one endpoint folded to what it did in each hour, and told as rows."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
+from runrate_agent.compat import SLOTS, UTC
 from runrate_agent.serving.engines import Counted, Group
 
 HOUR_SECONDS = 3_600
@@ -15,7 +18,7 @@ Key = tuple[int, Group]
 """The hour's beginning, in seconds since 1970; feature and model."""
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class Hours:
     """All that one endpoint did since this agent began, hour by hour.
 

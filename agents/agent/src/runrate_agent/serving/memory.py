@@ -1,15 +1,18 @@
 """What the next agent process has to know to go on counting where this one ends."""
 
+from __future__ import annotations
+
 import json
 from dataclasses import dataclass
 
+from runrate_agent.compat import SLOTS
 from runrate_agent.serving.growth import Known
 
 KEPT_SECONDS = 3_600.0
 """After a longer silence nobody knows in which hour the work was done: counting begins anew."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Memory:
     """When an endpoint was read last, and what it said."""
 

@@ -1,5 +1,7 @@
 """The endpoints of engines, each read every minute by a thread of its own."""
 
+from __future__ import annotations
+
 import http.client
 import json
 import socket
@@ -9,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from runrate_agent.compat import SLOTS
 from runrate_agent.serving.engines import Reading, counted_of, reading_of
 from runrate_agent.serving.growth import Growth
 from runrate_agent.serving.hours import Hours
@@ -24,7 +27,7 @@ class EngineUnreachable(Exception):
     """Nothing answers at an engine's address in time, or not with metrics."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Endpoint:
     """An address of metrics, and the service that answers there; `feature` empty: as labels say."""
 
@@ -35,7 +38,7 @@ class Endpoint:
     deadline_seconds: float = 5.0
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class EndpointReading:
     """What one endpoint answered, since this agent began; `problem` is empty while all is well."""
 
@@ -82,7 +85,7 @@ def _resumed(memory: Memory) -> Growth:
     return Growth(memory.read_at, memory.known)
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class Serving:
     """Every endpoint, and the threads that read them; `wake` is called where there is news."""
 

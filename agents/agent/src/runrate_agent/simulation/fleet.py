@@ -1,11 +1,14 @@
 """A scenario's hardware: clusters, pools, nodes and their devices."""
 
+from __future__ import annotations
+
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from runrate_agent.batch import DeviceRecord
+from runrate_agent.compat import SLOTS
 from runrate_agent.simulation.table import ScenarioUnreadable, Table
 
 # Keys of a pool that only the server's own demo reads; checked here so that typos are seen early.
@@ -13,7 +16,7 @@ BILLING_KEYS = ("provider", "region", "instance_type", "purchase_option", "owner
 GIB = 1024**3
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Model:
     """A GPU model as NVML prints it, with what its readings need."""
 
@@ -23,7 +26,7 @@ class Model:
     memory_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Slice:
     """One MIG slice of a geometry."""
 
@@ -32,7 +35,7 @@ class Slice:
     memory_slices: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Pool:
     name: str
     cluster: str
@@ -43,7 +46,7 @@ class Pool:
     slices: tuple[Slice, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Device:
     """What holders hold: a GPU, or one MIG slice of it. `label` is "3" or "3:1g.10gb"."""
 
@@ -51,7 +54,7 @@ class Device:
     record: DeviceRecord
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Node:
     """A machine with its life in minutes of the scenario's clock."""
 

@@ -1,15 +1,18 @@
 """A scenario's jobs as the events their schedulers would have sent."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
+from runrate_agent.compat import SLOTS, UTC
 from runrate_agent.jobs import Allocation, JobEvent
 from runrate_agent.simulation.scenario import Scenario
 from runrate_agent.simulation.work import Job, Place
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Clock:
     """Minutes of a scenario as moments of the calendar."""
 

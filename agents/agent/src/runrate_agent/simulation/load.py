@@ -1,10 +1,13 @@
 """How hard a kind of work drives a GPU, by the hour of the scenario's clock."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from functools import lru_cache
 
 from runrate_agent.batch import WINDOW_SECONDS
+from runrate_agent.compat import SLOTS
 from runrate_agent.simulation.fleet import Model
 from runrate_agent.simulation.table import Table
 
@@ -14,7 +17,7 @@ NOISE_LEVELS = 256
 QUIETEST_HOUR = 4
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Load:
     """A kind of work. Ratios are while a kernel is resident, but for the `worked` ones.
 
@@ -37,7 +40,7 @@ class Load:
 IDLE = Load("idle", 0, 0, 0, 0, 24, 0, 0, 0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Readings:
     """What a device reads in a minute, by noise level: every tuple has NOISE_LEVELS values."""
 
@@ -74,7 +77,7 @@ def readings(load: Load, model: Model, hour_of_day: int) -> Readings:
 def together(worked_seconds: list[list[float]]) -> list[float]:
     """Time in which at least one of several holders worked, taking them as independent."""
     joint = []
-    for minute in zip(*worked_seconds, strict=True):
+    for minute in zip(*worked_seconds):
         nobody = math.prod(1 - seconds / WINDOW_SECONDS for seconds in minute)
         joint.append(round((1 - nobody) * FULL_QUARTERS) / 4)
     return joint

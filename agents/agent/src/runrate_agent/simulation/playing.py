@@ -1,5 +1,7 @@
 """Plays a scenario against a server: its job events first, then every node's batches."""
 
+from __future__ import annotations
+
 import json
 import threading
 import time
@@ -11,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from runrate_agent.batch import Batch
+from runrate_agent.compat import SLOTS
 from runrate_agent.jobs import bulks
 from runrate_agent.simulation.fleet import Node
 from runrate_agent.simulation.job_events import Clock, events_of
@@ -24,7 +27,7 @@ JOBS_PATH = "/api/v1/jobs/bulk"
 REASONS_SHOWN = 10
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Play:
     """What to play, where to and since when."""
 
@@ -38,7 +41,7 @@ class Play:
     in_flight: int
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class Tally:
     """What was sent and what the server made of it; shared by the sending threads."""
 

@@ -1,11 +1,13 @@
 """A scenario: a fleet and its work over a whole number of days, on a clock of its own."""
 
-import tomllib
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+from runrate_agent.compat import SLOTS, tomllib
 from runrate_agent.simulation.fleet import Node, clusters_in, nodes_in, pools_in
 from runrate_agent.simulation.load import loads_in
 from runrate_agent.simulation.table import ScenarioUnreadable, Table
@@ -23,7 +25,7 @@ from runrate_agent.simulation.work import (
 SERVER_TABLES = ("teams", "rules", "outages")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Scenario:
     """Everything in it happens at minutes since its start, whatever the date it is played for."""
 
@@ -37,7 +39,7 @@ class Scenario:
     gaps: tuple[Gap, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Claim:
     """One job's hold on one device."""
 

@@ -1,5 +1,7 @@
 """One TOML table read key by key, with errors that name the place."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -62,10 +64,10 @@ class Table:
         inner = self.table(key)
         return {name: inner.text(name) for name in inner.keys_left()}
 
-    def table(self, key: str) -> "Table":
+    def table(self, key: str) -> Table:
         return Table(self._take(key, {}), self._path(key))
 
-    def tables(self, key: str) -> Iterator["Table"]:
+    def tables(self, key: str) -> Iterator[Table]:
         values = self._take(key, [])
         if not isinstance(values, list):
             raise self.refusal(key, f"expected [[{key}]] tables")

@@ -1,9 +1,11 @@
 """Who is on each device of a node when, cut into pieces in which nothing changes."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
+from runrate_agent.compat import SLOTS, pairwise
 from runrate_agent.simulation.fleet import Device, Node
 from runrate_agent.simulation.load import Load
 from runrate_agent.simulation.scenario import Claim, Scenario
@@ -12,7 +14,7 @@ from runrate_agent.simulation.work import Gap
 HOUR_MINUTES = 60
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Occupant:
     """A holder the agent sees on a device; an empty holder is a process of nobody known."""
 
@@ -22,7 +24,7 @@ class Occupant:
     load: Load
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Piece:
     """Observed minutes of one hour in which nothing changes on a device."""
 

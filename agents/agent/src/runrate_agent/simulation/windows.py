@@ -1,10 +1,13 @@
 """A node's batches: what an agent on it would have measured."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import shake_128
 
 from runrate_agent.batch import MAX_WINDOWS, WINDOW_SECONDS, Batch, Columns, Stamp
+from runrate_agent.compat import SLOTS
 from runrate_agent.simulation.fleet import Node
 from runrate_agent.simulation.load import IDLE, readings, together
 from runrate_agent.simulation.scenario import Claim, Scenario
@@ -14,7 +17,7 @@ MINUTE_MS = 60_000
 NOBODY = Occupant(0, 0, "", IDLE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Rows:
     """One holder's minutes on a device, or the device's own."""
 
@@ -26,7 +29,7 @@ class Rows:
     memory_used_bytes: int
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class _Draft:
     """A batch being filled."""
 
@@ -34,7 +37,7 @@ class _Draft:
     holders: dict[str, int] = field(default_factory=lambda: {"": 0})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class NodeWatch:
     """One node's part of a scenario whose clock starts at `starts_at_ms`."""
 
@@ -72,7 +75,7 @@ class NodeWatch:
             return
         each = [self._rows(piece, occupant) for occupant in piece.occupants]
         self._add_device(draft, piece, "", self._joint(each))
-        for occupant, rows in zip(piece.occupants, each, strict=True):
+        for occupant, rows in zip(piece.occupants, each):
             if occupant.holder:
                 self._add_holder(draft, piece, occupant.holder, rows.worked_seconds)
 
@@ -151,7 +154,7 @@ class NodeWatch:
 
 
 def _sums(columns: Iterable[list[float]]) -> list[float]:
-    return [sum(values) for values in zip(*columns, strict=True)]
+    return [sum(values) for values in zip(*columns)]
 
 
 def _capped(ratios: Iterable[list[float]]) -> list[float]:

@@ -1,21 +1,24 @@
 """A scenario's work: jobs with their places, processes without a job, silences."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import shake_128
 
+from runrate_agent.compat import SLOTS
 from runrate_agent.simulation.fleet import Device, Node, devices_on
 from runrate_agent.simulation.load import Load
 from runrate_agent.simulation.table import Table
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Place:
     node: Node
     devices: tuple[Device, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Identity:
     """What a scheduler says of a job that never changes."""
 
@@ -36,7 +39,7 @@ class Identity:
         return f"{self.scheduler}/{self.cluster}/{self.raw_id}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Job:
     """One attempt. Minutes of the scenario's clock; `ended_minute` None: it runs on.
 
@@ -59,7 +62,7 @@ class Job:
         return self.state == "PENDING"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Process:
     """Work the agent sees and no job explains; an empty holder is a process of nobody known."""
 
@@ -70,7 +73,7 @@ class Process:
     load: Load
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Gap:
     """A node whose agent is silent, or sees only part of each minute."""
 
@@ -80,7 +83,7 @@ class Gap:
     observed_ratio: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Surroundings:
     """What a job's table refers to by name."""
 

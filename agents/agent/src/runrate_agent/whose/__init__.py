@@ -1,13 +1,16 @@
 """Whose a GPU was: from what schedulers granted, then from what processes say of themselves."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from runrate_agent.compat import SLOTS
 from runrate_agent.jobs import JobEvent
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Held:
     """A holder key, `<scheduler>/<cluster>/<raw id>`, and what it rests on.
 
@@ -20,7 +23,7 @@ class Held:
     labels: tuple[tuple[str, str], ...] = field(default=())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class Places:
     """Where devices are, by UUID: /dev numbers and bus ids of GPUs, GPU and GPU instance of slices."""
 

@@ -1,9 +1,12 @@
 """What a cgroup path says: a Slurm job, a pod, a container; versions 1 and 2, all known drivers."""
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from runrate_agent.compat import SLOTS
 from runrate_agent.whose.proc import read_of
 
 SLURM = re.compile(
@@ -18,7 +21,7 @@ CONTAINER = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class CgroupFact:
     """What was found in a path; None where it says nothing of it."""
 

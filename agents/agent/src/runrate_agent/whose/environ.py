@@ -1,5 +1,7 @@
 """What a process says of itself: an allow-list of environment names, nothing else is looked at."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,5 +1,7 @@
 """Which controller a pod belongs to: asked of the API server with the pod's own service account."""
 
+from __future__ import annotations
+
 import http.client
 import json
 import os
@@ -10,6 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from runrate_agent.compat import SLOTS
+
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 TIMEOUT_SECONDS = 3.0
 
@@ -18,7 +22,7 @@ class KubeApiUnreachable(Exception):
     """The API server is not there, or refuses."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class PodFact:
     """A pod on this node; `owner` is the controller that is the job, or the pod itself."""
 
@@ -32,7 +36,7 @@ class PodFact:
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class KubeApi:
     """One server; who owns a ReplicaSet is asked once.
 

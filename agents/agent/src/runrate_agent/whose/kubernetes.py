@@ -1,9 +1,12 @@
 """Kubernetes: the controller is the job, its pods on this node are what it holds here."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
+from runrate_agent.compat import SLOTS, UTC
 from runrate_agent.jobs import Allocation, JobEvent
 from runrate_agent.whose import Held, Places
 from runrate_agent.whose.kubeapi import KubeApiUnreachable, PodFact
@@ -15,7 +18,7 @@ SHORT_LIVED = frozenset({"Pod"})
 """What ends with its pod here; a controller, a Job too, may have pods on other nodes."""
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class KubernetesPods:
     """What pods hold, asked again by `read`. `grants` and `pods` are the two places to ask."""
 

@@ -4,10 +4,14 @@ grpcio comes with `runrate-agent[kubernetes]`; the messages are so few that they
 https://github.com/kubernetes/kubelet/blob/master/pkg/apis/podresources/v1/api.proto has them.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from runrate_agent.compat import SLOTS
 
 LIST = "/v1.PodResourcesLister/List"
 TIMEOUT_SECONDS = 2.0
@@ -20,7 +24,7 @@ class PodResourcesUnreachable(Exception):
     """The kubelet's socket is not there, not ours to open, or does not answer."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class DeviceId:
     """A granted device: by UUID, or by GKE's number of /dev/nvidia and GPU instance."""
 
@@ -30,7 +34,7 @@ class DeviceId:
     is_replica: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class PodGrant:
     """The GPUs of one pod, all its containers together."""
 

@@ -1,5 +1,7 @@
 """Files of a process under /proc."""
 
+from __future__ import annotations
+
 import os
 from pathlib import Path
 

@@ -1,10 +1,13 @@
 """All that tells whose a device is, in the order it is trusted: grants, cgroups, environments."""
 
+from __future__ import annotations
+
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from runrate_agent.compat import SLOTS
 from runrate_agent.dcgm.samples import pod_itself
 from runrate_agent.jobs import JobEvent
 from runrate_agent.whose import Held, Places
@@ -19,7 +22,7 @@ READ_EVERY_MS = 10_000
 FORGOTTEN_MS = 600_000
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class Resolving:
     """Holders of this node. `slurm` and `kubernetes` are None where there are none."""
 

@@ -4,12 +4,16 @@ A prolog must not ask: it would hold up the job. The controller forgets a job so
 end (MinJobAge), which is long enough for an agent that reads notes every ten seconds.
 """
 
+from __future__ import annotations
+
 import re
 import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+
+from runrate_agent.compat import SLOTS
 
 TIMEOUT_SECONDS = 5.0
 FIELD = re.compile(r"(?:^|\s)([A-Za-z][\w/:]*)=(\S*)")
@@ -18,7 +22,7 @@ GPUS = re.compile(r"(?:^|,)gpu(?::[^:,(]+)?:(\d+)")
 UNSAID = frozenset({"", "(null)", "None", "N/A", "Unknown"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, **SLOTS)
 class SlurmFact:
     """A job as the controller has it; None where it does not say. `share` of one GPU by shards."""
 
@@ -30,7 +34,7 @@ class SlurmFact:
     share: Fraction | None = None
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class Scontrol:
     """Asks; whatever goes wrong is as if nothing were known."""
 

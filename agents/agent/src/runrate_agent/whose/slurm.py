@@ -5,13 +5,16 @@ renamed, so that a reader never sees half of one. Slurm numbers GPUs in the orde
 which need not be NVML's: a number means /dev/nvidia<number>, unless the note names the devices.
 """
 
+from __future__ import annotations
+
 import os
 import stat
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
+from runrate_agent.compat import SLOTS, UTC
 from runrate_agent.jobs import Allocation, JobEvent
 from runrate_agent.whose import Held
 from runrate_agent.whose.environ import SAID
@@ -23,7 +26,7 @@ REQUEUED = frozenset({"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED"})
 STILL = frozenset({"RUNNING", "COMPLETING", "CONFIGURING", "SUSPENDED"})
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class _Job:
     """A job that this node's prolog told of."""
 
@@ -32,7 +35,7 @@ class _Job:
     uuids: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
+@dataclass(**SLOTS)
 class SlurmNotes:
     """The jobs on this node by their notes. `minors` are /dev numbers by UUID."""
 
@@ -122,7 +125,7 @@ class SlurmNotes:
             source="agent",
         )
 
-    def _granted(self, job: "_Job | None") -> tuple[str, ...] | None:
+    def _granted(self, job: _Job | None) -> tuple[str, ...] | None:
         """The UUIDs, where every number is known to be one of ours."""
         if job is None:
             return None

@@ -1,0 +1,1 @@
+"""What this server itself has to give."""

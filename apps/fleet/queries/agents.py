@@ -1,12 +1,13 @@
 """Who reports for which node, and who has gone quiet."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db.models import Count, Max
 from django.db.models.functions import Coalesce
 
 from apps.fleet.models import Agent, CapacityUnit, ClusterToken, Node
+from apps.fleet.queries.living import SILENT_AFTER
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +89,13 @@ def agents() -> dict[int, AgentFact]:
     return {row[0]: AgentFact(*row) for row in rows}
 
 
-def silent_agents(at: datetime, hours: int = 6) -> list[SilentAgentNode]:
-    """Nodes that live at `at` and whose last word, or enrolment, is at least `hours` ago."""
+def silent_agents(at: datetime) -> list[SilentAgentNode]:
+    """Nodes that live at `at` and whose last word, or enrolment, is at least six hours ago."""
     heard = (
         Agent.objects.filter(node__period__contains=at)
         .values("node_id", "node__name", "node__pool_id")
         .annotate(heard_at=Max(Coalesce("last_seen_at", "enrolled_at")))
-        .filter(heard_at__lte=at - timedelta(hours=hours))
+        .filter(heard_at__lte=at - SILENT_AFTER)
         .order_by("node__name", "node_id")
     )
     return [

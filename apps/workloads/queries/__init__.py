@@ -23,10 +23,12 @@ from apps.workloads.queries.imports import (
 from apps.workloads.queries.jobs import (
     JobFact,
     JobSpan,
+    Submitter,
     has_jobs,
     job,
     jobs,
     jobs_of_keys,
+    submitters,
     tags_of_jobs,
     users_of_jobs,
 )
@@ -42,4 +44,3 @@ from apps.workloads.queries.ownership import (
 )
 from apps.workloads.queries.preview import Move, RulePreview, preview_end, preview_rule
 from apps.workloads.queries.rule_history import RuleChange, rule_changes
-from apps.workloads.queries.traits import Submitter, submitters

@@ -1,9 +1,10 @@
 """Jobs by the keys that processes carry, their tags, and one job for whoever asks."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from typing import Any
 
 from django.conf import settings
 from django.db import connection
@@ -41,6 +42,21 @@ class JobFact:
     account: str
     partition: str
     labels: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Submitter:
+    """Whose name a job bears at its scheduler: what a rule for it would most likely ask.
+
+    The partition is told where nothing else is.
+    """
+
+    cluster_id: int
+    cluster: str
+    account: str
+    namespace: str
+    user: str
+    partition: str = ""
 
 
 def has_jobs() -> bool:
@@ -108,6 +124,19 @@ def users_of_jobs(job_ids: Collection[int]) -> dict[int, str]:
     """Whose each of these jobs is, as its scheduler names people; those of nobody are left out."""
     named = Job.objects.filter(id__in=job_ids).exclude(user="")
     return dict(named.values_list("id", "user"))
+
+
+def submitters(job_ids: Collection[int]) -> dict[int, Submitter]:
+    """By job."""
+    rows = Job.objects.filter(id__in=job_ids).order_by("id")
+    columns = ("id", "cluster_id", "cluster__name", "account", "namespace", "user", "partition")
+    return {job_id: _submitter_of_job(row) for job_id, *row in rows.values_list(*columns)}
+
+
+def _submitter_of_job(row: Sequence[Any]) -> Submitter:
+    cluster_id, cluster, account, namespace, user, partition = row
+    is_named = account or namespace or user
+    return Submitter(cluster_id, cluster, account, namespace, user, "" if is_named else partition)
 
 
 def _lives_by_key(

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import connection
+from django.db.models import Sum
 
 from apps.accounts.queries.reading import once
 from apps.economics.run_time import Bucket
-from apps.workloads.models import RunHour, RunSummary
+from apps.workloads.models import Job, RunHour, RunSpan, RunSummary
 
 Span = tuple[datetime, datetime]
+Life = tuple[datetime, datetime | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,31 @@ def run_summaries(run_ids: Collection[int]) -> dict[int, SummaryFact]:
     return {
         row[0]: SummaryFact(*row)
         for row in rows.values_list("run_id", "run__key", "run__workload_id", *own)
+    }
+
+
+def tokens_kept(run_ids: Collection[int], starts_at: datetime, ends_at: datetime) -> int:
+    """Tokens of steps of these runs in `[starts_at, ends_at)` that were not done again later."""
+    told = RunHour.objects.filter(
+        run_id__in=run_ids, hour__gte=starts_at, hour__lt=ends_at
+    ).aggregate(tokens=Sum("tokens"))
+    return int(told["tokens"] or 0)
+
+
+def jobs_carrying(starts_at: datetime, ends_at: datetime) -> list[int]:
+    """The jobs that carried any run in `[starts_at, ends_at)`."""
+    spans = RunSpan.objects.filter(period__overlap=(starts_at, ends_at))
+    return list(spans.order_by("job_id").values_list("job_id", flat=True).distinct())
+
+
+def lives(job_ids: Collection[int]) -> dict[int, Life]:
+    """From when to when each of these jobs ran; None: it may still."""
+    found = Job.objects.filter(id__in=job_ids).order_by("id")
+    return {
+        job_id: (started_at or opened_at, ended_at)
+        for job_id, started_at, opened_at, ended_at in found.values_list(
+            "id", "started_at", "opened_at", "ended_at"
+        )
     }
 
 

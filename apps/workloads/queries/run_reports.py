@@ -108,6 +108,30 @@ def step_times(run_id: int, starts_at: datetime, ends_at: datetime) -> list[Rank
     return [RankWindow(*(*row[:-1], tuple(row[-1]))) for row in rows]
 
 
+def steps_told_until(run_id: int, before: datetime) -> datetime | None:
+    """When the last steps that any rank began to tell of before that moment were over.
+
+    None: none was told.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(STEPS_UNTIL, {"run": run_id, "before": before})
+        until: datetime | None = cursor.fetchone()[0]
+    return until
+
+
+# Of each rank the last report alone is read: a long run has millions of them.
+STEPS_UNTIL = """
+SELECT max(last.ends_at)
+FROM workloads_runattempt AS attempt
+CROSS JOIN LATERAL (
+    SELECT ends_at FROM workloads_runprogress
+    WHERE attempt_id = attempt.id AND steps > 0 AND starts_at < %(before)s
+    ORDER BY starts_at DESC LIMIT 1
+) AS last
+WHERE attempt.run_id = %(run)s
+"""
+
+
 def good_checkpoints(run_id: int) -> list[GoodCheckpoint]:
     """The checkpoints of a run that passed, each once, in order of time."""
     rows = (

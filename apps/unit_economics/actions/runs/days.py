@@ -21,8 +21,7 @@ from apps.ledger.queries.calendar import milliseconds_into
 from apps.ledger.queries.job_meters import JobHour, JobMeterSums, job_meters
 from apps.ledger.queries.tables import Row, copy_in, rows
 from apps.unit_economics.queries.runs.job_minutes import job_minutes
-from apps.workloads.queries.carried import Life, jobs_carrying, lives
-from apps.workloads.queries.run_facts import CarriedHour, run_hours
+from apps.workloads.queries.run_facts import CarriedHour, Life, jobs_carrying, lives, run_hours
 
 
 class Lines(NamedTuple):

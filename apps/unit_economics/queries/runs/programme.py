@@ -19,7 +19,7 @@ from apps.unit_economics.queries.runs.spent import (
     spent_by_bucket,
 )
 from apps.workloads.queries.requests import changes_of
-from apps.workloads.queries.run_tokens import tokens_kept
+from apps.workloads.queries.run_facts import tokens_kept
 
 MODEL = "model"
 FAILED = "failed"

@@ -18,8 +18,7 @@ from apps.unit_economics.queries.runs.spent import (
     micros_of,
     spent_by_bucket,
 )
-from apps.workloads.queries.run_ranks import steps_told_until
-from apps.workloads.queries.run_reports import RankWindow, step_times
+from apps.workloads.queries.run_reports import RankWindow, step_times, steps_told_until
 
 MOST_WINDOWS = 5_000
 """Of a larger run a shorter time is looked at, its last."""

@@ -113,6 +113,14 @@ def test_every_table_comes_as_csv(team_id: int) -> None:
     assert "30.000000,31.000000,1.000000,1,USD" in page(finance, "/api-spend/vendors.csv")
 
 
+def test_a_month_of_calls_asks_little(team_id: int, django_assert_max_num_queries: Any) -> None:
+    calls(team_id)
+    finn = signed_in("finance")
+    finn.get("/api-spend")
+    with django_assert_max_num_queries(15):
+        assert finn.get("/api-spend").status_code == 200
+
+
 def test_a_line_of_calls_is_in_the_costs_and_explained(team_id: int) -> None:
     since = HOUR - timedelta(hours=1)
     told = Call("rest:0", "a", since, "openai", "gpt-4.1", team_id, input_tokens=5_000_000)

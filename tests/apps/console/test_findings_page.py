@@ -5,6 +5,7 @@ import html
 import io
 import re
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.core.cache import cache
@@ -76,6 +77,14 @@ def test_one_change_shows_its_days_and_parts_that_add_up(found: int) -> None:
     assert len(list(csv.DictReader(io.StringIO(days)))) == DAYS
     table = list(csv.DictReader(io.StringIO(finn.get("/findings.csv").content.decode())))
     assert [row["kind"] for row in table] == ["step"]
+
+
+def test_what_changed_asks_little(found: int, django_assert_max_num_queries: Any) -> None:
+    finn = signed_in("finance")
+    for address in ("/findings", f"/findings/{found}"):
+        finn.get(address)
+        with django_assert_max_num_queries(15):
+            finn.get(address)
 
 
 def test_a_change_of_another_team_is_as_if_it_were_not_there(found: int) -> None:

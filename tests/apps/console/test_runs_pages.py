@@ -307,7 +307,7 @@ def test_search_leads_a_run_to_its_page(finn: Client) -> None:
     [
         ("/runs", 10),
         ("/runs/compare?run={run}&run={other}&run={another}", 8),
-        ("/workloads/{workload}/runs", 19),
+        ("/workloads/{workload}/runs", 17),
         ("/runs/{run}", 27),
     ],
 )

@@ -21,6 +21,8 @@ from apps.unit_economics.queries.runs.spent import (
     micros_of,
     runs_of_window,
     spent_by_bucket,
+    spent_of_workload,
+    spent_together,
 )
 
 __all__ = [
@@ -109,16 +111,19 @@ class WhereTimeWent:
 
 def where_time_of_run_went(run_id: int, *, window: Window | None = None) -> WhereTimeWent:
     """Of a run; all of it where no window is given."""
-    return _time_of_runs([run_id], window)
+    return _time_of_runs([run_id], window, spent_by_bucket([run_id], window))
 
 
 def where_time_of_workload_went(workload_id: int, *, window: Window) -> WhereTimeWent:
     """Of all runs of a workload."""
-    return _time_of_runs([run.run_id for run in runs_of_window(workload_id, window)], window)
+    of_failed, of_others = spent_of_workload(workload_id, window)
+    run_ids = [run.run_id for run in runs_of_window(workload_id, window)]
+    return _time_of_runs(run_ids, window, spent_together([*of_failed, *of_others]))
 
 
-def _time_of_runs(run_ids: list[int], window: Window | None) -> WhereTimeWent:
-    spent = spent_by_bucket(run_ids, window)
+def _time_of_runs(
+    run_ids: Sequence[int], window: Window | None, spent: Sequence[BucketSpent]
+) -> WhereTimeWent:
     whole = sum(each.unit_milliseconds for each in spent)
     told = sum(each.unit_milliseconds for each in spent if each.bucket is not Bucket.UNTOLD)
     parts = tuple(

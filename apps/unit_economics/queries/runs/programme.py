@@ -13,16 +13,16 @@ from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.windows import Window
 from apps.unit_economics.models import RunFigures
 from apps.unit_economics.queries.runs.spent import (
+    FAILED,
     BucketSpent,
     micros_of,
     runs_of_window,
-    spent_by_bucket,
+    spent_of_workload,
 )
 from apps.workloads.queries.requests import changes_of
 from apps.workloads.queries.run_facts import tokens_kept
 
 MODEL = "model"
-FAILED = "failed"
 DAYS_PER_WEEK, SECONDS_PER_DAY = 7, 86_400
 MILLION = 1_000_000
 
@@ -96,9 +96,7 @@ def programme(workload_id: int, *, window: Window, at: datetime) -> Programme:
     """The numbers of a workload's runs in a window, of which what lies after `at` is not counted."""
     found = runs_of_window(workload_id, window)
     run_ids = [each.run_id for each in found]
-    failed_ids = [each.run_id for each in found if each.status == FAILED]
-    of_failed = spent_by_bucket(failed_ids, window)
-    of_others = spent_by_bucket(sorted({*run_ids} - {*failed_ids}), window)
+    of_failed, of_others = spent_of_workload(workload_id, window)
     spent = [*of_failed, *of_others]
     micros = micros_of(spent)
     versions = _versions_shipped(workload_id, window)
@@ -124,7 +122,7 @@ def programme(workload_id: int, *, window: Window, at: datetime) -> Programme:
         told_days=told_days,
         goodput_ratio=goodput(by_bucket),
         told_ratio=coverage(by_bucket),
-        failed_runs=len(failed_ids),
+        failed_runs=sum(each.status == FAILED for each in found),
         failed_micros=failed,
         failed_share=failed / micros if micros and failed is not None else None,
         trend=_trend_of_runs(found),

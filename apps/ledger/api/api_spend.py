@@ -19,11 +19,11 @@ from apps.ledger.actions.vendor_costs import take_vendor_costs
 from apps.ledger.api import api_spend_examples as examples
 from apps.ledger.api.bought import AMOUNT, CODE, LONGEST_AMOUNT, Pattern
 from apps.ledger.api.commitments import BuysAhead
-from apps.ledger.queries.api_spend import GROUPS, Spend, SpendAsked, VendorDay, compared, spend
+from apps.ledger.queries.api_spend import GROUPS, Spend, SpendAsked, compared, spend
 from apps.ledger.rest.parameters import window_asked
 from apps.pricing.actions.api_prices import UNITS, NewApiPrice
 from apps.pricing.queries.api_prices import api_price, api_prices
-from apps.web.rest.money import MoneyOut, NamedOut, money_of
+from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
@@ -78,15 +78,15 @@ class ApiSpendOut(serializers.Serializer[Any]):
     rate_limited = serializers.IntegerField(help_text="answered 429")
     server_errors = serializers.IntegerField(help_text="answered 5xx")
     other_errors = serializers.IntegerField()
-    unpriced_requests = serializers.IntegerField()
+    unpriced_requests = serializers.IntegerField(source="unpriced")
     input_tokens = serializers.IntegerField(help_text="with cached and cache-write tokens")
     cached_tokens = serializers.IntegerField()
     cache_write_tokens = serializers.IntegerField()
     output_tokens = serializers.IntegerField(help_text="with reasoning tokens")
     reasoning_tokens = serializers.IntegerField()
-    cost = MoneyOut(allow_null=True)
-    list_cost = MoneyOut(allow_null=True)
-    cost_per_million_tokens = MoneyOut(allow_null=True)
+    cost = MoneyOut(source="micros", allow_null=True)
+    list_cost = MoneyOut(source="list_micros", allow_null=True)
+    cost_per_million_tokens = MoneyOut(source="million_micros", allow_null=True)
 
 
 class ApiPriceIn(Strict):
@@ -147,10 +147,10 @@ class ComparedOut(serializers.Serializer[Any]):
 
     vendor = serializers.CharField()
     day = serializers.DateField()
-    ours = MoneyOut(allow_null=True)
-    theirs = MoneyOut(allow_null=True)
-    difference = MoneyOut(allow_null=True)
-    unpriced_requests = serializers.IntegerField()
+    ours = MoneyOut(source="our_micros", allow_null=True)
+    theirs = MoneyOut(source="their_micros", allow_null=True)
+    difference = MoneyOut(source="difference_micros", allow_null=True)
+    unpriced_requests = serializers.IntegerField(source="unpriced")
 
 
 class ApiSpend(RestView):
@@ -275,7 +275,7 @@ class VendorCosts(RestView):
         currency = organisation().currency
         found = compared(_spend_asked(CompareAsked.of(request), None))
         page = slice_of(found, page_asked(request), lambda row: (row.vendor, row.day.isoformat()))
-        return paged(request, page, lambda row: _told_compared(row, currency))
+        return paged(request, page, lambda row: told_as(ComparedOut, row, currency))
 
     @extend_schema(
         operation_id="take_vendor_costs",
@@ -301,26 +301,7 @@ def told_price(fact: Contract) -> dict[str, Any]:
 
 
 def _told_spend(found: Spend, key: dict[str, Any], currency: str) -> dict[str, Any]:
-    return told_as(
-        ApiSpendOut,
-        found,
-        **key,
-        unpriced_requests=found.unpriced,
-        cost=money_of(found.micros, currency),
-        list_cost=money_of(found.list_micros, currency),
-        cost_per_million_tokens=money_of(found.million_micros, currency),
-    )
-
-
-def _told_compared(row: VendorDay, currency: str) -> dict[str, Any]:
-    return told_as(
-        ComparedOut,
-        row,
-        ours=money_of(row.our_micros, currency),
-        theirs=money_of(row.their_micros, currency),
-        difference=money_of(row.difference_micros, currency),
-        unpriced_requests=row.unpriced,
-    )
+    return told_as(ApiSpendOut, found, currency, **key, million_micros=found.million_micros)
 
 
 def _spend_asked(asked: dict[str, Any], own: Collection[int] | None) -> SpendAsked:

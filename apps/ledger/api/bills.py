@@ -10,9 +10,9 @@ from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
 from apps.ledger.api import bill_examples, examples
-from apps.ledger.queries.bills.comparing import ApartSum, apart_sums, variance_of
-from apps.ledger.queries.bills.deliveries import BillFact, bill_fact, bill_page
-from apps.web.rest.money import MoneyOut, money_of
+from apps.ledger.queries.bills.comparing import apart_sums, variance_of
+from apps.ledger.queries.bills.deliveries import bill_fact, bill_page
+from apps.web.rest.money import MoneyOut
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
@@ -23,6 +23,10 @@ BILL_STATES = ("waiting", "reconciled", "incomplete", "failed")
 
 class Amount(serializers.CharField):
     """An exact decimal as text."""
+
+    def to_representation(self, value: Any) -> str:
+        """All its digits, and no more."""
+        return f"{value.normalize():f}"
 
 
 class BillOut(serializers.Serializer[Any]):
@@ -38,11 +42,11 @@ class BillOut(serializers.Serializer[Any]):
     starts_at = serializers.DateTimeField()
     ends_at = serializers.DateTimeField()
     currency = serializers.CharField()
-    rows = serializers.IntegerField()
-    billed = Amount(allow_null=True)
-    effective = Amount(allow_null=True)
-    contracted = Amount(allow_null=True)
-    list = Amount(allow_null=True)
+    rows = serializers.IntegerField(source="sums.rows")
+    billed = Amount(source="sums.billed", allow_null=True)
+    effective = Amount(source="sums.effective", allow_null=True)
+    contracted = Amount(source="sums.contracted", allow_null=True)
+    list = Amount(source="sums.listed", allow_null=True)
     residual = Amount(allow_null=True)
     is_rounded_upstream = serializers.BooleanField()
     state = serializers.ChoiceField(choices=BILL_STATES)
@@ -53,10 +57,10 @@ class BillOut(serializers.Serializer[Any]):
 class UnbilledOut(serializers.Serializer[Any]):
     """A node that was charged by estimate in the bill's period, and is not on the bill then."""
 
-    node = serializers.CharField()
-    pool = serializers.CharField()
+    node = serializers.CharField(source="node_name")
+    pool = serializers.CharField(source="pool_name")
     hours = serializers.IntegerField()
-    estimated = MoneyOut(allow_null=True)
+    estimated = MoneyOut(source="estimated_micros", allow_null=True)
 
 
 class ApartOut(serializers.Serializer[Any]):
@@ -65,11 +69,11 @@ class ApartOut(serializers.Serializer[Any]):
     charge_kind = serializers.CharField()
     kind = serializers.CharField()
     reason = serializers.CharField()
-    what = serializers.CharField()
-    team = serializers.CharField()
+    what = serializers.CharField(source="label")
+    team = serializers.CharField(source="team_name")
     rows = serializers.IntegerField()
-    effective = MoneyOut(allow_null=True)
-    billed = MoneyOut(allow_null=True)
+    effective = MoneyOut(source="effective_micros", allow_null=True)
+    billed = MoneyOut(source="billed_micros", allow_null=True)
 
 
 class ReconciliationOut(serializers.Serializer[Any]):
@@ -78,13 +82,13 @@ class ReconciliationOut(serializers.Serializer[Any]):
     `price` + `quantity` + `missing` + `unmatched` + `shared` = `billed` - `estimated`, exactly.
     """
 
-    billed = MoneyOut()
-    estimated = MoneyOut()
-    price = MoneyOut()
-    quantity = MoneyOut()
-    missing = MoneyOut()
-    unmatched = MoneyOut()
-    shared = MoneyOut()
+    billed = MoneyOut(source="billed_micros")
+    estimated = MoneyOut(source="estimated_micros")
+    price = MoneyOut(source="price_micros")
+    quantity = MoneyOut(source="quantity_micros")
+    missing = MoneyOut(source="missing_micros")
+    unmatched = MoneyOut(source="unmatched_micros")
+    shared = MoneyOut(source="shared_micros")
     unbilled = UnbilledOut(many=True)
     apart = ApartOut(many=True)
 
@@ -110,7 +114,7 @@ class Bills(RestView):
     def get(self, request: Request) -> Response:
         """Bills that came, the latest period first."""
         Parameters.of(request)
-        return paged(request, bill_page(page_asked(request)), _told_bill)
+        return paged(request, bill_page(page_asked(request)), lambda bill: told_as(BillOut, bill))
 
 
 class BillView(RestView):
@@ -127,56 +131,11 @@ class BillView(RestView):
         bill = bill_fact(bill_id)
         if bill is None:
             raise ObjectDoesNotExist(f"there is no bill {bill_id}")
-        is_done = bill.reconciled_at is not None
-        return Response(
-            _told_bill(bill) | {"reconciliation": _told_variance(bill_id) if is_done else None}
-        )
-
-
-def _told_variance(bill_id: int) -> dict[str, Any]:
-    found, currency = variance_of(bill_id), accounts.organisation().currency
-    causes = ("billed", "estimated", "price", "quantity", "missing", "unmatched", "shared")
-    told: dict[str, Any] = {
-        cause: money_of(getattr(found, f"{cause}_micros"), currency) for cause in causes
-    }
-    unbilled = [
-        {
-            "node": each.node_name,
-            "pool": each.pool_name,
-            "hours": each.hours,
-            "estimated": money_of(each.estimated_micros, currency),
-        }
-        for each in found.unbilled
-    ]
-    return told | {
-        "unbilled": unbilled,
-        "apart": [_told_apart(each, currency) for each in apart_sums(bill_id)],
-    }
-
-
-def _told_apart(row: ApartSum, currency: str) -> dict[str, Any]:
-    return told_as(
-        ApartOut,
-        row,
-        team=row.team_name,
-        what=row.label,
-        effective=money_of(row.effective_micros, currency),
-        billed=money_of(row.billed_micros, currency),
-    )
-
-
-def _told_bill(bill: BillFact) -> dict[str, Any]:
-    sums = bill.sums
-    amounts = {
-        "billed": sums.billed,
-        "effective": sums.effective,
-        "contracted": sums.contracted,
-        "list": sums.listed,
-        "residual": bill.residual,
-    }
-    exact = {
-        name: None if amount is None else f"{amount.normalize():f}"
-        for name, amount in amounts.items()
-    }
-    unread = sum(each.rows for each in bill.unread)
-    return told_as(BillOut, bill, **exact, rows=sums.rows, state=bill.state, unread_rows=unread)
+        told = told_as(BillOut, bill) | {"reconciliation": None}
+        if bill.reconciled_at is not None:
+            currency = accounts.organisation().currency
+            apart = apart_sums(bill_id)
+            told["reconciliation"] = told_as(
+                ReconciliationOut, variance_of(bill_id), currency, apart=apart
+            )
+        return Response(told)

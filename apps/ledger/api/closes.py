@@ -16,8 +16,8 @@ from apps.ledger.actions.close import CloseAsked, close_month
 from apps.ledger.api import close_examples as examples
 from apps.ledger.queries.closes.checklist import checklist
 from apps.ledger.queries.closes.months import CloseFact, close_fact, close_page
-from apps.ledger.queries.closes.statements import TeamStatement, journal, team_statements
-from apps.web.rest.money import MoneyOut, hours_of, money_of
+from apps.ledger.queries.closes.statements import journal, team_statements
+from apps.web.rest.money import HoursOut, MoneyOut, money_of
 from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
@@ -59,13 +59,13 @@ class StatementOut(serializers.Serializer[Any]):
     """What a team was charged; `corrections` is the part that late facts of other months added."""
 
     team_id = serializers.IntegerField()
-    team = serializers.CharField()
+    team = serializers.CharField(source="team_name")
     cost_centre = serializers.CharField()
-    gpu_hours = serializers.FloatField(allow_null=True)
-    unpriced_gpu_hours = serializers.FloatField()
-    effective = MoneyOut(allow_null=True)
-    billed = MoneyOut(allow_null=True)
-    corrections = MoneyOut(allow_null=True)
+    gpu_hours = HoursOut(source="gpu_milliseconds", allow_null=True)
+    unpriced_gpu_hours = HoursOut(source="unpriced_milliseconds")
+    effective = MoneyOut(source="effective_micros", allow_null=True)
+    billed = MoneyOut(source="billed_micros", allow_null=True)
+    corrections = MoneyOut(source="corrections_micros", allow_null=True)
 
 
 class JournalEntryOut(serializers.Serializer[Any]):
@@ -139,21 +139,7 @@ class CloseStatements(RestView):
         teams = None if viewer.sees_everything else viewer.team_ids
         found = team_statements(close_id, teams)
         page = slice_of(found, page_asked(request), lambda each: (each.team_id,))
-
-        def told(each: TeamStatement) -> dict[str, Any]:
-            gpu_ms = each.gpu_milliseconds
-            return told_as(
-                StatementOut,
-                each,
-                team=each.team_name,
-                gpu_hours=None if gpu_ms is None else hours_of(gpu_ms),
-                unpriced_gpu_hours=hours_of(each.unpriced_milliseconds),
-                effective=money_of(each.effective_micros, currency),
-                billed=money_of(each.billed_micros, currency),
-                corrections=money_of(each.corrections_micros, currency),
-            )
-
-        return paged(request, page, told)
+        return paged(request, page, lambda each: told_as(StatementOut, each, currency))
 
 
 class CloseJournal(RestView):

@@ -15,10 +15,10 @@ from apps.ledger.api.bought import CommitmentEndIn, CommitmentIn, new_commitment
 from apps.ledger.api.commitments import BuysAhead
 from apps.ledger.queries import calendar_of, window_of
 from apps.ledger.queries.commitment_preview import Moved, if_ended, if_entered
-from apps.ledger.queries.commitments import Figures, commitment_use, term_of
+from apps.ledger.queries.commitments import commitment_use, term_of
 from apps.pricing import actions
 from apps.pricing.queries.commitments import CommitmentFact
-from apps.web.rest.money import MoneyOut, NamedOut, money_of, rounded_ratio
+from apps.web.rest.money import MoneyOut, NamedOut, RatioOut
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters, Text, parsed
@@ -39,14 +39,14 @@ class FiguresOut(serializers.Serializer[Any]):
     """
 
     commitment = NamedOut()
-    coverage = serializers.FloatField(allow_null=True)
-    utilisation = serializers.FloatField(allow_null=True)
-    effective_savings_rate = serializers.FloatField(allow_null=True)
-    break_even = serializers.FloatField(allow_null=True)
-    on_demand = MoneyOut(allow_null=True)
-    cost = MoneyOut(allow_null=True)
-    unused = MoneyOut(allow_null=True)
-    saved = MoneyOut(allow_null=True)
+    coverage = RatioOut(source="figures.coverage", allow_null=True)
+    utilisation = RatioOut(source="figures.utilisation", allow_null=True)
+    effective_savings_rate = RatioOut(source="figures.savings_rate", allow_null=True)
+    break_even = RatioOut(source="figures.break_even", allow_null=True)
+    on_demand = MoneyOut(source="figures.on_demand", allow_null=True)
+    cost = MoneyOut(source="figures.cost", allow_null=True)
+    unused = MoneyOut(source="figures.unused_cost", allow_null=True)
+    saved = MoneyOut(source="figures.saved", allow_null=True)
     left_hours = serializers.IntegerField()
 
 
@@ -55,7 +55,7 @@ class MovedOut(serializers.Serializer[Any]):
 
     hours = serializers.IntegerField()
     closed_hours = serializers.IntegerField(help_text="these wait as corrections")
-    utilisation = serializers.FloatField(allow_null=True)
+    utilisation = RatioOut(allow_null=True)
     on_demand = MoneyOut(allow_null=True)
     cost = MoneyOut(allow_null=True)
     difference = MoneyOut(allow_null=True)
@@ -81,11 +81,13 @@ class CommitmentFigures(RestView):
         window = window_of(asked["window"], calendar)
         use = commitment_use((window.starts_at, window.ends_at), at)
         page = slice_of(use.commitments.values(), page_asked(request), lambda fact: (fact.id,))
-        return paged(
-            request,
-            page,
-            lambda fact: _told_figures(fact, use.figures(fact.id), at, chosen.currency),
-        )
+
+        def told(fact: CommitmentFact) -> dict[str, Any]:
+            left_hours = term_of(fact, at).left_hours
+            about = {"commitment": fact, "figures": use.figures(fact.id), "left_hours": left_hours}
+            return told_as(FiguresOut, about, chosen.currency)
+
+        return paged(request, page, told)
 
 
 class CommitmentPreview(RestView):
@@ -123,32 +125,5 @@ class CommitmentEndPreview(RestView):
         return _told_moved(if_ended(commitment_id, ended_at, timezone.now()))
 
 
-def _told_figures(
-    fact: CommitmentFact, found: Figures, at: datetime, currency: str
-) -> dict[str, Any]:
-    told = {
-        "commitment": {"id": fact.id, "name": fact.name},
-        "coverage": rounded_ratio(found.coverage),
-        "utilisation": rounded_ratio(found.utilisation),
-        "effective_savings_rate": rounded_ratio(found.savings_rate),
-        "break_even": rounded_ratio(found.break_even),
-        "on_demand": money_of(found.on_demand, currency),
-        "cost": money_of(found.cost, currency),
-        "unused": money_of(found.unused_cost, currency),
-        "saved": money_of(found.saved, currency),
-        "left_hours": term_of(fact, at).left_hours,
-    }
-    return told_as(FiguresOut, told)
-
-
 def _told_moved(moved: Moved) -> Response:
-    currency = organisation().currency
-    told = {
-        "hours": moved.hours,
-        "closed_hours": moved.closed_hours,
-        "utilisation": rounded_ratio(moved.utilisation),
-        "on_demand": money_of(moved.on_demand, currency),
-        "cost": money_of(moved.cost, currency),
-        "difference": money_of(moved.difference, currency),
-    }
-    return Response(told_as(MovedOut, told))
+    return Response(told_as(MovedOut, moved, organisation().currency))

@@ -11,12 +11,11 @@ from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
 from apps.economics.states import Evidence, Flag, State
-from apps.ledger import queries
 from apps.ledger.api import examples
 from apps.ledger.queries.line_page import LineFact, line_page
 from apps.ledger.queries.wanted import ExportWhat, Wanted, has_more_than
 from apps.ledger.rest.parameters import LISTS, chosen_costs, refuse_unknown
-from apps.web.rest.money import MoneyOut, NamedOut, hours_of, money_of
+from apps.web.rest.money import MoneyOut, NamedOut, hours_of
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import LARGEST_ID
@@ -70,10 +69,10 @@ class LineOut(serializers.Serializer[Any]):
         allow_null=True, help_text="by what the shared cost was really spread over lines"
     )
     status = serializers.CharField(allow_null=True)
-    list_cost = MoneyOut(allow_null=True)
-    contracted_cost = MoneyOut(allow_null=True)
-    effective_cost = MoneyOut(allow_null=True)
-    billed_cost = MoneyOut(allow_null=True)
+    list_cost = MoneyOut(source="micros.list", allow_null=True)
+    contracted_cost = MoneyOut(source="micros.contracted", allow_null=True)
+    effective_cost = MoneyOut(source="micros.effective", allow_null=True)
+    billed_cost = MoneyOut(source="micros.billed", allow_null=True)
     flags = serializers.ListField(child=serializers.CharField())
     evidence = serializers.ListField(child=serializers.CharField())
     charge_id = serializers.IntegerField(allow_null=True)
@@ -151,10 +150,7 @@ def told_line(line: LineFact, names: dict[int, str], currency: str) -> dict[str,
     }
     if line.is_theirs and line.team_id is not None:
         told["team"] = _id_and_name(line.team_id, names[line.team_id])
-    for basis in queries.Basis:
-        micros = None if line.micros is None else line.micros[basis]
-        told[f"{basis}_cost"] = money_of(micros, currency)
-    return told_as(LineOut, line, **told)
+    return told_as(LineOut, line, currency, **told)
 
 
 def _refuse_too_many(request: Request, wanted: Wanted) -> None:

@@ -12,7 +12,7 @@ from apps.accounts import queries as accounts
 from apps.ledger import queries
 from apps.ledger.rest.parameters import DEFAULT_WINDOW, window_asked
 from apps.web.rest.examples import listed
-from apps.web.rest.money import MoneyOut, NamedOut, hours_of, money_of
+from apps.web.rest.money import HoursOut, MoneyOut, NamedOut
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters, Text
@@ -33,13 +33,17 @@ class UnownedOut(serializers.Serializer[Any]):
     """Jobs alike that no rule gives to a team, with what a rule for them would ask."""
 
     cluster = NamedOut()
-    account = serializers.CharField()
-    namespace = serializers.CharField()
-    user = serializers.CharField()
+    account = serializers.CharField(source="submitter.account")
+    namespace = serializers.CharField(source="submitter.namespace")
+    user = serializers.CharField(source="submitter.user")
     jobs = serializers.IntegerField()
-    gpu_hours = serializers.FloatField()
-    unpriced_hours = serializers.FloatField()
-    cost = MoneyOut(allow_null=True, help_text="effective; null where nothing of it has a price")
+    gpu_hours = HoursOut(source="unit_milliseconds")
+    unpriced_hours = HoursOut(source="unpriced_milliseconds")
+    cost = MoneyOut(
+        source="micros",
+        allow_null=True,
+        help_text="effective; null where nothing of it has a price",
+    )
 
 
 EXAMPLE = listed(
@@ -80,15 +84,5 @@ class Unowned(PricesView):
 
 def told_unowned(one: queries.UnownedWork, currency: str) -> dict[str, Any]:
     """One row as it is answered."""
-    who = one.submitter
-    told = {
-        "cluster": {"id": who.cluster_id, "name": who.cluster},
-        "account": who.account,
-        "namespace": who.namespace,
-        "user": who.user,
-        "jobs": one.jobs,
-        "gpu_hours": hours_of(one.unit_milliseconds),
-        "unpriced_hours": hours_of(one.unpriced_milliseconds),
-        "cost": money_of(one.micros, currency),
-    }
-    return told_as(UnownedOut, told)
+    cluster = {"id": one.submitter.cluster_id, "name": one.submitter.cluster}
+    return told_as(UnownedOut, one, currency, cluster=cluster)

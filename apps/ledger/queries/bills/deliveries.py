@@ -51,6 +51,11 @@ class BillFact:
     unread: tuple[UnreadDelivery, ...] = ()
 
     @property
+    def unread_rows(self) -> int:
+        """How many rows its deliveries lack."""
+        return sum(each.rows for each in self.unread)
+
+    @property
     def state(self) -> str:
         """How far it is: waiting, reconciled, incomplete (reconciled, and rows lack) or failed."""
         if self.failure:

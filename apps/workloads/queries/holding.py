@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
+from functools import lru_cache
 
 from django.db import connection
 from django.db.models import Count, F, Func, Max, Min
@@ -59,15 +60,19 @@ def allocations_held(
                 allocation_id=row[0],
                 job_id=row[1],
                 node_id=row[2],
-                gpus=Fraction(row[3], row[4]),
+                gpus=_fraction_of(row[3], row[4]),
                 device_uuids=None if row[5] is None else tuple(row[5]),
                 held_from=row[6],
                 held_to=row[7],
                 divided_evenly=row[8],
-                cpus=None if row[9] is None else Fraction(row[9], row[10]),
+                cpus=None if row[9] is None else _fraction_of(row[9], row[10]),
             )
             for row in cursor
         ]
+
+
+# An hour's thousands of allocations hold a handful of amounts.
+_fraction_of = lru_cache(maxsize=4096)(Fraction)
 
 
 def unknown_nodes() -> list[UnknownNodeName]:

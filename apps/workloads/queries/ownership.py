@@ -86,11 +86,12 @@ def owners(job_ids: Collection[int], at: datetime) -> dict[int, OwnerFact]:
     ranked = in_rank(fact.rule for fact in rules(OwnershipRule.objects.filter(period__contains=at)))
     if not ranked:
         return dict.fromkeys(job_ids, NOBODY)
+    alike = dict(enumerate(_alike_jobs(ranked, job_ids)))
+    decided = rules_of(((place, traits) for place, (traits, _) in alike.items()), ranked)
     found = dict.fromkeys(job_ids, NOBODY)
-    found |= {
-        job_id: OwnerFact(rule.team_id, rule.workload_id)
-        for job_id, rule in rules_of(traits(Job.objects.filter(id__in=job_ids)), ranked).items()
-    }
+    for place, rule in decided.items():
+        _, ids = alike[place]
+        found |= dict.fromkeys(ids, OwnerFact(rule.team_id, rule.workload_id))
     return found
 
 
@@ -170,19 +171,44 @@ def _held_by_likeness(
     ranked: Sequence[Rule], starts_at: datetime, ends_at: datetime
 ) -> Iterator[_Likeness]:
     """Jobs alike in account, cluster and whatever else these rules look at; the rest stays empty."""
-    seen = [name for name in TEXT_MATCHES if any(getattr(rule, name) for rule in ranked)]
-    traits = {"cluster_id": "job.cluster_id", "account": "job.account"}
-    traits |= {name: f'job."{name}"' for name in seen}
-    traits |= {"name": "job.name"} if any(rule.name for rule in ranked) else {}
-    traits |= {"labels": "job.labels::text"} if any(rule.label for rule in ranked) else {}
-    columns = ", ".join(traits.values())
+    looked_at = _looked_at(ranked)
+    columns = ", ".join(looked_at.values())
     with connection.cursor() as cursor:
         cursor.execute(LIKENESSES.format(columns=columns), {"from": starts_at, "to": ends_at})
         for *row, cluster, bears, name, jobs, milliseconds in cursor:
-            told = dict(zip(traits, row, strict=True))
-            labels = json.loads(told.pop("labels", "{}"))
-            of_job = JobTraits(**told, labels=labels)
-            yield _Likeness(of_job, cluster, bears, name, jobs, int(milliseconds))
+            traits = _traits_of(looked_at, row)
+            yield _Likeness(traits, cluster, bears, name, jobs, int(milliseconds))
+
+
+def _alike_jobs(
+    ranked: Sequence[Rule], job_ids: Collection[int]
+) -> Iterator[tuple[JobTraits, list[int]]]:
+    """These jobs, by what these rules look at: an hour's thousands are of a hundred accounts."""
+    looked_at = _looked_at(ranked)
+    columns = ", ".join(looked_at.values())
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT array_agg(job.id), {columns} FROM workloads_job AS job"  # noqa: S608  # names of columns
+            f" WHERE job.id = ANY(%s) GROUP BY {columns}",
+            [list(job_ids)],
+        )
+        for ids, *row in cursor:
+            yield _traits_of(looked_at, row), ids
+
+
+def _looked_at(ranked: Sequence[Rule]) -> dict[str, str]:
+    """Columns of `job` by the trait: cluster, account and whatever else any of these rules asks."""
+    seen = [name for name in TEXT_MATCHES if any(getattr(rule, name) for rule in ranked)]
+    columns = {"cluster_id": "job.cluster_id", "account": "job.account"}
+    columns |= {name: f'job."{name}"' for name in seen}
+    columns |= {"name": "job.name"} if any(rule.name for rule in ranked) else {}
+    columns |= {"labels": "job.labels::text"} if any(rule.label for rule in ranked) else {}
+    return columns
+
+
+def _traits_of(looked_at: Iterable[str], row: Sequence[Any]) -> JobTraits:
+    told = dict(zip(looked_at, row, strict=True))
+    return JobTraits(**told | {"labels": json.loads(told.get("labels", "{}"))})
 
 
 # OFFSET keeps the join a walk along the key: the planner would read every job there ever was.

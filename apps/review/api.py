@@ -12,8 +12,8 @@ from apps.accounts.queries import organisation
 from apps.review.queries.findings import MICROS, FindingFact, FindingsWanted, findings
 from apps.review.queries.measures import MEASURES, UNIT_WORDS
 from apps.web.rest.examples import listed
-from apps.web.rest.money import MoneyOut, NamedOut
-from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.money import MoneyOut, NamedOut, RatioOut
+from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import (
     OptionalText,
@@ -71,8 +71,8 @@ class FindingOut(serializers.Serializer[Any]):
     last_seen_on = serializers.DateField()
     before = serializers.CharField()
     after = serializers.CharField()
-    effect = serializers.FloatField(help_text="after ÷ before − 1")
-    impact = MoneyOut(allow_null=True)
+    effect = RatioOut(source="effect_ratio", help_text="after ÷ before − 1")
+    impact = MoneyOut(source="impact_micros", allow_null=True)
     parts = PartOut(many=True)
     causes = CauseOut(many=True)
 
@@ -177,25 +177,18 @@ def _measures_asked(text: str) -> frozenset[str] | None:
 
 def serialize_finding(each: FindingFact, names: Mapping[int, str], currency: str) -> dict[str, Any]:
     """A finding as REST answers it; `names` are of workloads, amounts in the organisation's currency."""
-    answer = {
-        **{name: getattr(each, name) for name in PLAIN},
+    answer = fields_of(each) | {
         "is_improvement": not each.is_worse,
         "unit": UNIT_WORDS[each.measure],
         "workload": {"id": each.workload_id, "name": names[each.workload_id]},
         "before": f"{each.before:.6f}",
         "after": f"{each.after:.6f}",
-        "effect": round(each.effect_ratio, 6),
-        "impact": each.impact_micros,
         "parts": [
             {"name": part["name"], "amount": _millionths_text(part["millionths"])}
             for part in each.parts
         ],
     }
     return told_as(FindingOut, answer, currency)
-
-
-PLAIN = ("id", "kind", "measure", "feature", "changed_on", "first_seen_on", "last_seen_on",
-         "causes")  # fmt: skip
 
 
 def _millionths_text(amount: int) -> str:

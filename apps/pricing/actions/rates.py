@@ -72,6 +72,7 @@ class EnteredRate:
     is_new: bool = True
 
 
+@logged_change()
 @transaction.atomic
 def add_rate(*, rate: NewRate, at: datetime) -> int:
     """Enter a price that nobody needs to agree to; answers its id. An implausible one is quarantined.

@@ -12,10 +12,10 @@ from rest_framework.response import Response
 from apps.accounts.queries import organisation
 from apps.economics.hours import hour_of
 from apps.fleet.queries import pools
-from apps.pricing.queries.owned import OwnedPlanFact, clock_of, owned_plans, written_off
+from apps.pricing.queries.owned import OwnedPlanFact, owned_plans, written_off
 from apps.web.rest.examples import listed
-from apps.web.rest.money import NamedOut
-from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.money import ExactOut, NamedOut
+from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import PricesView
@@ -61,7 +61,7 @@ class OwnedCostOut(serializers.Serializer[Any]):
     """What a plan costs each month besides; `ends_at` null: open-ended."""
 
     name = serializers.CharField()
-    amount = serializers.CharField()
+    amount = ExactOut(source="monthly")
     starts_at = serializers.DateTimeField()
     ends_at = serializers.DateTimeField(allow_null=True)
 
@@ -70,7 +70,7 @@ class PowerTariffOut(serializers.Serializer[Any]):
     """A kilowatt-hour's price from a local time of day on, until the next one of the day."""
 
     from_time = serializers.CharField()
-    amount_per_kilowatt_hour = serializers.CharField()
+    amount_per_kilowatt_hour = ExactOut(source="amount")
     starts_at = serializers.DateTimeField()
     ends_at = serializers.DateTimeField(allow_null=True)
 
@@ -85,17 +85,17 @@ class OwnedPlanOut(serializers.Serializer[Any]):
     name = serializers.CharField()
     pool = NamedOut()
     nodes = serializers.IntegerField()
-    purchase = serializers.CharField()
-    salvage = serializers.CharField()
-    written_off = serializers.CharField()
-    left = serializers.CharField()
+    purchase = ExactOut()
+    salvage = ExactOut()
+    written_off = ExactOut()
+    left = ExactOut()
     life_months = serializers.IntegerField()
     watts = serializers.IntegerField()
-    pue = serializers.CharField()
+    pue = ExactOut()
     currency = serializers.CharField()
     starts_at = serializers.DateTimeField()
     ends_at = serializers.DateTimeField(allow_null=True)
-    monthly_costs = OwnedCostOut(many=True)
+    monthly_costs = OwnedCostOut(source="costs", many=True)
     tariffs = PowerTariffOut(many=True)
 
 
@@ -120,27 +120,9 @@ class OwnedPlans(PricesView):
 def _serialize_plan(plan: OwnedPlanFact) -> dict[str, Any]:
     at = hour_of(timezone.now())
     off = Decimal(written_off(plan, at, organisation().zone)).scaleb(-6)
-    same = ("id", "name", "nodes", "life_months", "watts", "currency", "starts_at", "ends_at")
-    told: dict[str, Any] = {name: getattr(plan, name) for name in same}
-    told |= {name: f"{getattr(plan, name):f}" for name in ("purchase", "salvage", "pue")}
-    told |= {"written_off": f"{off:f}", "left": f"{round(plan.purchase - off, 6):f}"}
-    told["pool"] = {"id": plan.pool_id, "name": pools()[plan.pool_id].name}
-    told["monthly_costs"] = [
-        {
-            "name": each.name,
-            "amount": f"{each.monthly:f}",
-            "starts_at": each.starts_at,
-            "ends_at": each.ends_at,
-        }
-        for each in plan.costs
-    ]
-    told["tariffs"] = [
-        {
-            "from_time": clock_of(each.minute),
-            "amount_per_kilowatt_hour": f"{each.amount:f}",
-            "starts_at": each.starts_at,
-            "ends_at": each.ends_at,
-        }
-        for each in plan.tariffs
-    ]
+    told = fields_of(plan) | {
+        "pool": {"id": plan.pool_id, "name": pools()[plan.pool_id].name},
+        "written_off": off,
+        "left": round(plan.purchase - off, 6),
+    }
     return told_as(OwnedPlanOut, told)

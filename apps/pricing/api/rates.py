@@ -19,7 +19,7 @@ from apps.pricing.queries import listing
 from apps.pricing.queries.reach import Prices, Reach, reach_of
 from apps.pricing.queries.tiers import tiers_of
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged, slots_of, told_as
+from apps.web.rest.pages import fields_of, list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, parsed
 from apps.web.rest.views import PricesView
@@ -160,4 +160,6 @@ def _is_same(row: dict[str, Any], rate: actions.NewRate) -> bool:
 
 def _told_reach(reach: Reach) -> Response:
     pools_reached = [{"id": pool_id, "name": name} for pool_id, name in reach.pools]
-    return Response(told_as(ReachOut, slots_of(reach) | {"pools": pools_reached}))
+    return Response(
+        told_as(ReachOut, fields_of(reach) | {"nodes": reach.nodes, "pools": pools_reached})
+    )

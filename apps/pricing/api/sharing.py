@@ -19,7 +19,7 @@ from apps.pricing.api.wire import PatternOfRows, PriceIn
 from apps.pricing.queries.shared import METHODS, SharedCostRow, shared_cost, shared_cost_page
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged, slots_of, told_as
+from apps.web.rest.pages import fields_of, list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Moment, Parameters, Strict, Text, parsed
 from apps.web.rest.views import PricesView
@@ -175,7 +175,7 @@ class SharedCostWeights(PricesView):
 def told_shared_cost(cost: SharedCostRow) -> dict[str, Any]:
     """A shared cost as it is answered."""
     names = {team.id: team.name for team in accounts.teams()} if cost.weights else {}
-    told = slots_of(cost)
+    told = fields_of(cost)
     told["price"] = {"amount": f"{told.pop('amount'):f}", "currency": told.pop("currency")}
     told["weights"] = [
         {"team": {"id": team_id, "name": names[team_id]}, "weight": f"{weight:f}"}

@@ -1,11 +1,11 @@
 """Hardware of one's own: plans with their monthly costs and tariffs, as they hold when."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db.models import QuerySet
 
@@ -17,6 +17,8 @@ from apps.pricing.models import OwnedCost, OwnedPlan, PowerTariff
 MICROS = 1_000_000
 # A row as the database gives it: the fields of a fact in their order.
 Row = tuple[Any, ...]
+Fact = TypeVar("Fact")
+SPAN = ("period__startswith", "period__endswith")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,11 @@ class TariffFact:
     amount: Decimal
     starts_at: datetime
     ends_at: datetime | None
+
+    @property
+    def from_time(self) -> str:
+        """Its minute as a clock says it: `07:30`."""
+        return clock_of(self.minute)
 
     def holds(self, hour: datetime) -> bool:
         """Whether it is the tariff of the hour that starts at `hour`."""
@@ -212,27 +219,20 @@ def _plan_facts(found: "QuerySet[OwnedPlan]") -> list[OwnedPlanFact]:
 
 def _costs_by_plan(plan_ids: Collection[int]) -> dict[int, list[OwnedCostFact]]:
     found = OwnedCost.objects.filter(plan__in=plan_ids, period__isempty=False)
-    rows: list[Row] = list(
-        found.order_by("plan_id", "name", "period").values_list(
-            "plan_id", "name", "monthly", "period__startswith", "period__endswith"
-        )
-    )
-    of_plan: dict[int, list[OwnedCostFact]] = {}
-    for plan_id, *row in rows:
-        of_plan.setdefault(plan_id, []).append(OwnedCostFact(*row))
-    return of_plan
+    ordered = found.order_by("plan_id", "name", "period")
+    return _facts_by_plan(OwnedCostFact, ordered.values_list("plan_id", "name", "monthly", *SPAN))
 
 
 def _tariffs_by_plan(plan_ids: Collection[int]) -> dict[int, list[TariffFact]]:
     found = PowerTariff.objects.filter(plan__in=plan_ids, period__isempty=False)
-    rows: list[Row] = list(
-        found.order_by("plan_id", "period", "minute").values_list(
-            "plan_id", "minute", "amount", "period__startswith", "period__endswith"
-        )
-    )
-    of_plan: dict[int, list[TariffFact]] = {}
+    ordered = found.order_by("plan_id", "period", "minute")
+    return _facts_by_plan(TariffFact, ordered.values_list("plan_id", "minute", "amount", *SPAN))
+
+
+def _facts_by_plan(fact: Callable[..., Fact], rows: Iterable[Row]) -> dict[int, list[Fact]]:
+    of_plan: dict[int, list[Fact]] = {}
     for plan_id, *row in rows:
-        of_plan.setdefault(plan_id, []).append(TariffFact(*row))
+        of_plan.setdefault(plan_id, []).append(fact(*row))
     return of_plan
 
 

@@ -35,7 +35,7 @@ from apps.unit_economics.queries.runs.checkpoints import (
 from apps.unit_economics.queries.runs.curves import ScalingAnswer, ScalingRefusal, scaling_of
 from apps.unit_economics.queries.runs.programme import Programme, programme
 from apps.unit_economics.queries.runs.stragglers import slow_ranks
-from apps.web.rest.pages import slots_of, told_as
+from apps.web.rest.pages import fields_of, told_as
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import RestView
 from apps.workloads.queries import listing
@@ -195,5 +195,5 @@ def _scaling_parts(found: ScalingAnswer | ScalingRefusal) -> dict[str, Any]:
 
 
 def _programme_parts(found: Programme) -> dict[str, Any]:
-    trend = [slots_of(run) | {"run": {"id": run.run_id, "name": run.key}} for run in found.trend]
-    return slots_of(found) | {"trend": trend}
+    trend = [fields_of(run) | {"run": {"id": run.run_id, "name": run.key}} for run in found.trend]
+    return fields_of(found) | {"trend": trend}

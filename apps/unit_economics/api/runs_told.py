@@ -8,7 +8,7 @@ from apps.economics.gpu_meters import GpuMeters
 from apps.ledger.rest.meters import meters_answer
 from apps.unit_economics.api.run_shapes import RunCostsOut, RunOut
 from apps.unit_economics.queries.runs.values import RunAnatomy, RunFigure, RunNumber, RunRow
-from apps.web.rest.pages import slots_of, told_as
+from apps.web.rest.pages import fields_of, told_as
 from apps.web.rest.views import team_seen
 from apps.workloads.queries import workloads
 
@@ -29,7 +29,7 @@ class RunTeller:
         self, run: Mapping[str, Any], figures: RunRow | None, meters: GpuMeters | None
     ) -> Told:
         """A run as `listing.runs_told` tells it, with its figures; without any they are null."""
-        known = {} if figures is None else slots_of(figures)
+        known = {} if figures is None else fields_of(figures)
         told = {
             "attempts": 0,
             **{name: None if value == "" else value for name, value in known.items()},
@@ -64,8 +64,8 @@ class RunTeller:
 
 def told_costs(found: RunAnatomy) -> Told:
     """A run taken apart."""
-    told = slots_of(found) | {
-        "run": slots_of(found.run) | {"name": found.run.key},
+    told = fields_of(found) | {
+        "run": fields_of(found.run) | {"name": found.run.key},
         "numbers": [_number_answer(number) for number in found.numbers],
     }
     return told_as(RunCostsOut, told, found.currency)

@@ -127,7 +127,9 @@ class QuantileOut(serializers.Serializer[Any]):
 class LatencyOut(serializers.Serializer[Any]):
     """How long answers took."""
 
-    told_by = serializers.CharField(help_text="engine or gateway: whose histograms these are")
+    told_by = serializers.CharField(
+        source="source", help_text="engine or gateway: whose histograms these are"
+    )
     requests = serializers.IntegerField()
     quantiles = QuantileOut(many=True)
 
@@ -135,7 +137,7 @@ class LatencyOut(serializers.Serializer[Any]):
 class KeptObjectiveOut(serializers.Serializer[Any]):
     """A promise and what became of it; `budget_left_ratio` below 0: more misses than allowed."""
 
-    id = serializers.IntegerField()
+    id = serializers.IntegerField(source="objective_id")
     feature = serializers.CharField()
     measure = serializers.CharField(help_text="latency, first_token or availability")
     within_seconds = serializers.FloatField(allow_null=True)

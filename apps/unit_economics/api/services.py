@@ -1,7 +1,6 @@
 """GET /api/v1/unit-costs, /services and /services/{id}: what a service's units cost."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +18,9 @@ from apps.ledger.rest.answers import names
 from apps.ledger.rest.parameters import window_asked
 from apps.unit_economics.api import service_examples as examples
 from apps.unit_economics.api.service_answers import (
+    KeptObjectiveOut,
+    LatencyOut,
+    ServiceChangeOut,
     ServiceDetailOut,
     ServiceOut,
     UnitCostOut,
@@ -49,7 +51,7 @@ from apps.web.rest.strict import (
 )
 from apps.web.rest.views import RestView
 from apps.workloads import queries as workloads
-from apps.workloads.queries.requests import Latency, attainment, changes_of, latency
+from apps.workloads.queries.requests import attainment, changes_of, latency
 
 
 class UnitsAsked(Parameters):
@@ -186,27 +188,15 @@ class Service(RestView):
 def _answering_of(service_id: int, window: queries.Window) -> dict[str, Any]:
     """How fast it answered, what was promised of that, and what changed."""
     span = (window.starts_at, window.ends_at)
-    objectives = [asdict(each) for each in attainment(service_id, span)]
+    answered = latency(service_id, None, span)
+    began = latency(service_id, None, span, "first_token")
+    kept = [each for each in attainment(service_id, span) if each.workload_id == service_id]
     return {
-        "latency": _latency_answer(latency(service_id, None, span)),
-        "first_token": _latency_answer(latency(service_id, None, span, "first_token")),
-        "objectives": [
-            {"id": each.pop("objective_id"), **each}
-            for each in objectives
-            if each.pop("workload_id") == service_id
-        ],
-        "changes": [
-            {"at": each.at, "kind": each.kind, "name": each.name, "feature": each.feature}
-            for each in changes_of(service_id, span)
-        ],
+        "latency": answered and told_as(LatencyOut, answered),
+        "first_token": began and told_as(LatencyOut, began),
+        "objectives": [told_as(KeptObjectiveOut, each) for each in kept],
+        "changes": [told_as(ServiceChangeOut, each) for each in changes_of(service_id, span)],
     }
-
-
-def _latency_answer(found: Latency | None) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    quantiles = [asdict(each) for each in found.quantiles]
-    return {"told_by": found.source, "requests": found.requests, "quantiles": quantiles}
 
 
 def _told_service(

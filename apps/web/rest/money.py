@@ -58,6 +58,14 @@ class RatioOut(serializers.FloatField):
         return rounded_ratio(value)
 
 
+class ExactOut(serializers.CharField):
+    """An exact number as a text, with all its decimals."""
+
+    def to_representation(self, value: Any) -> str:
+        """Never with an exponent."""
+        return f"{value:f}"
+
+
 class KeyOut(serializers.CharField):
     """A member of an enumeration of numbers, by its name in small letters."""
 

@@ -1,6 +1,7 @@
 """Lists by cursor: `next`, `previous` and `results`."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from datetime import datetime
 from functools import cache
 from typing import Any, TypeVar
@@ -61,7 +62,7 @@ def told_as(
     `instead` of, or beside, what a frozen value says.
     """
     if instead:
-        thing = slots_of(thing) | instead
+        thing = fields_of(thing) | instead
     return dict(_serializer_made(form, currency).to_representation(thing))
 
 
@@ -73,9 +74,9 @@ def _serializer_made(
     return form(context={} if currency is None else {"currency": currency})
 
 
-def slots_of(thing: Any) -> dict[str, Any]:
+def fields_of(thing: Any) -> dict[str, Any]:
     """The fields of a frozen value by name, as they are."""
-    return {name: getattr(thing, name) for name in type(thing).__slots__}
+    return {field.name: getattr(thing, field.name) for field in fields(thing)}
 
 
 def slice_of(

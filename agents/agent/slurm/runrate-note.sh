@@ -5,7 +5,13 @@
 what=$1
 folder=${RUNRATE_NOTES:-/run/runrate/slurm}
 [ -n "$SLURM_JOB_ID" ] || exit 0
-mkdir -p "$folder" 2>/dev/null || exit 0
+if [ ! -d "$folder" ]; then
+    mkdir -p "$folder" 2>/dev/null || exit 0
+    # Whose /run/runrate is, the agent's, may take away the notes that it has read.
+    chown --reference="$(dirname "$folder")" "$folder" 2>/dev/null
+fi
+# Of a folder that is not root's nothing that lies there already is written to.
+set -C
 # An attempt after a requeue has the id of the one before; at its end Slurm has counted the next one already, so the end
 # takes the name of the start that has none yet.
 key="$SLURM_JOB_ID-${SLURM_JOB_RESTART_COUNT:-${SLURM_RESTART_COUNT:-0}}"

@@ -1,14 +1,21 @@
 """The notes that Slurm's hooks leave become grants and job events."""
 
 import os
+import shutil
+import subprocess
+import tempfile
 import time
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 
+from runrate_agent.whose import scontrol
+from runrate_agent.whose.scontrol import Scontrol
 from runrate_agent.whose.slurm import MOST_BYTES, SlurmNotes
 
 NOW = 1_795_168_800_000
+SLURM = Path(__file__).resolve().parents[3] / "agents/agent/slurm"
 
 
 @pytest.fixture
@@ -112,3 +119,56 @@ def test_a_note_is_read_only_so_far(notes):
 
     assert len(event.details["name"]) < MOST_BYTES
     assert event.allocations[0].devices == ("GPU-b",)
+
+
+def test_a_controller_that_hangs_holds_up_the_agent_once_and_not_for_each_note(
+    notes, tmp_path, monkeypatch
+):
+    hanging = tmp_path / "scontrol"
+    hanging.write_text("#!/bin/sh\nexec sleep 30\n")
+    hanging.chmod(0o755)
+    monkeypatch.setattr(scontrol, "TIMEOUT_SECONDS", 0.3)
+    notes.ask = Scontrol("gpu-01", str(hanging)).job
+    for job in range(20):
+        note(notes, f"{job}-0.start", SLURM_JOB_GPUS="1")
+
+    began = time.monotonic()
+    events = notes.read(NOW)
+
+    assert time.monotonic() - began < 2 * 0.3 + 1
+    assert len(events) == 20
+
+
+def test_the_agents_user_takes_away_what_roots_prolog_and_epilog_left(tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("only root may give a file away")
+    nobody, hook = 65534, SLURM / "runrate-note.sh"
+    # As systemd makes the unit's runtime directory; the way to it is open to all.
+    runtime = Path(tempfile.mkdtemp())
+    os.chown(runtime, nobody, nobody)
+    runtime.chmod(0o755)
+    env = {"PATH": "/usr/bin:/bin", "RUNRATE_NOTES": str(runtime / "slurm"), "SLURM_JOB_ID": "7"}
+    try:
+        for what in ("start", "end"):
+            subprocess.run(["/bin/sh", hook, what], env=env, check=True)
+        assert (runtime / "slurm").stat().st_uid == nobody
+        notes = SlurmNotes(runtime / "slurm", "atlas", "gpu-01")
+        os.seteuid(nobody)
+        try:
+            assert [event.event for event in notes.read(NOW)] == ["start", "end"]
+            assert notes.read(NOW) == []
+        finally:
+            os.seteuid(0)
+        assert list((runtime / "slurm").iterdir()) == []
+    finally:
+        shutil.rmtree(runtime)
+
+
+def test_a_hook_writes_through_no_link_that_lies_in_the_folder(tmp_path):
+    target = tmp_path / "precious"
+    target.write_text("kept")
+    hook = SLURM / "runrate-note.sh"
+    script = f'ln -s {target} "{tmp_path}/.7-0.start.$$"; exec /bin/sh {hook} start'
+    env = {"PATH": "/usr/bin:/bin", "RUNRATE_NOTES": str(tmp_path), "SLURM_JOB_ID": "7"}
+    subprocess.run(["/bin/sh", "-c", script], env=env, check=True)
+    assert target.read_text() == "kept"

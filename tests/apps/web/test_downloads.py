@@ -28,6 +28,7 @@ def test_the_page_lists_each_wheel_with_the_hash_of_what_is_served() -> None:
         assert answer["ETag"] == f'"{digest}"'
 
 
+@pytest.mark.django_db
 def test_another_name_is_not_found() -> None:
     assert Client().get("/downloads/runrate-9.9.9-py3-none-any.whl").status_code == 404
     assert Client().post("/downloads/").status_code == 405

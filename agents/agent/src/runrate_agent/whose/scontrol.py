@@ -9,13 +9,16 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from runrate_agent.compat import SLOTS
 
-TIMEOUT_SECONDS = 5.0
+TIMEOUT_SECONDS = 2.0
+SILENT_SECONDS = 60.0
+"""A controller that hangs is not asked again so soon: whoever asks is also who measures."""
 FIELD = re.compile(r"(?:^|\s)([A-Za-z][\w/:]*)=(\S*)")
 SHARDS = re.compile(r"shard(?::[^:,(]+)?:(\d+)")
 GPUS = re.compile(r"(?:^|,)gpu(?::[^:,(]+)?:(\d+)")
@@ -42,6 +45,7 @@ class Scontrol:
     program: str = "scontrol"
     _shards_of_gpu: Fraction | None = None
     _has_asked_node: bool = field(default=False)
+    _silent_until: float = field(default=0.0)
 
     def job(self, job_id: str) -> SlurmFact | None:
         """The job of this raw id, which in an array is one task's."""
@@ -81,7 +85,7 @@ class Scontrol:
 
     def _asked(self, *words: str) -> str:
         program = shutil.which(self.program)
-        if program is None:
+        if program is None or time.monotonic() < self._silent_until:
             return ""
         try:
             done = subprocess.run(
@@ -91,6 +95,9 @@ class Scontrol:
                 timeout=TIMEOUT_SECONDS,
                 check=False,
             )
-        except (OSError, subprocess.TimeoutExpired):
+        except subprocess.TimeoutExpired:
+            self._silent_until = time.monotonic() + SILENT_SECONDS
+            return ""
+        except OSError:
             return ""
         return done.stdout if done.returncode == 0 else ""

@@ -89,8 +89,8 @@ def _source_leg(
     names = {*question.group_by, *question.filters} - {without}
     return sql.SQL(
         "SELECT {keys} {is_now} AS is_now, day.state, day.flags, {kind} AS kind,"
-        " {status} AS status, {is_core} AS is_core, {sign} * day.{amount} AS micros,"
-        " {sign} * day.unit_milliseconds AS ms, {sign} * {rated} AS rated"
+        " {status} AS status, {is_core} AS is_core, {sign}day.{amount} AS micros,"
+        " {sign}day.unit_milliseconds AS ms, {sign}{rated} AS rated"
         " FROM {table} AS day {joins} WHERE {where}"
     ).format(
         keys=sql.SQL("").join(keys),
@@ -100,7 +100,7 @@ def _source_leg(
         is_core=sql.SQL(
             "day.unit = 'core'" if _tells_unit(source) else "coalesce(pool.is_core, false)"
         ),
-        sign=sql.Literal(sign),
+        sign=sql.SQL("-" if sign < 0 else ""),
         amount=sql.Identifier(f"{question.basis}_micros"),
         rated=_rated(question.basis),
         table=sql.SQL(source.table),
@@ -158,7 +158,8 @@ def _where(question: CubeQuestion, source: Source, period: str) -> sql.Composabl
         *([sql.SQL(source.where)] if source.where else []),
     ]
     if question.loading in LEFT_OUT:
-        conditions.append(sql.SQL("day.flags & {} = 0").format(LEFT_OUT[question.loading]))
+        # Not "= 0", of which Postgres expects one row in 200, and sorts what it had better hash.
+        conditions.append(sql.SQL("day.flags & {} < 1").format(LEFT_OUT[question.loading]))
     if question.team_ids is not None:
         conditions.append(sql.SQL("day.team_id = ANY(%(scope)s)"))
     for name, keys in question.filters.items():

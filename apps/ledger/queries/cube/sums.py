@@ -219,11 +219,13 @@ SELECT {grouped}, {micros},
        coalesce(sum(ms) FILTER (WHERE is_held AND state <> %(unobserved)s), 0)::int8 AS observed_ms,
        coalesce(sum(ms) FILTER (WHERE is_core), 0)::int8 AS core_ms,
        sum(unpriced_ms)::int8 AS unpriced_ms, {of_states}
-FROM (SELECT {grouped}, state, is_core,
+FROM (SELECT {grouped}, state, is_core, is_unknown, micros, ms,
              NOT is_core AND state = ANY(%(held)s) AND flags & %(not_held)s = 0 AS is_held,
-             sum(micros)::int8 AS micros, sum(ms)::int8 AS ms, bool_or(micros IS NULL) AS is_unknown,
-             coalesce(sum(ms) FILTER (WHERE micros IS NULL), 0)::int8 AS unpriced_ms
-      FROM ({legs}) AS leg GROUP BY {grouped}, state, is_core, is_held) AS cell
+             CASE WHEN is_unknown THEN ms ELSE 0 END AS unpriced_ms
+      FROM (SELECT {grouped}, state, flags, is_core, micros IS NULL AS is_unknown,
+                   sum(micros)::int8 AS micros, sum(ms)::int8 AS ms
+            FROM ({legs}) AS leg GROUP BY {grouped}, state, flags, is_core, is_unknown) AS summed
+     ) AS cell
 GROUP BY {grouped}
 """
 OF_STATES = sql.SQL(", ").join(

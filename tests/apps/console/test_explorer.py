@@ -110,6 +110,16 @@ def plain(row: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
+def test_what_has_no_workload_is_two_rows_that_lead_on(finn: Client) -> None:
+    html = page_of(finn, group_by="workload,state")
+    told = text_of_html(html)
+    assert "No workload Unobserved" in told
+    assert "Not held by a job Unallocated" in told
+    (by_job,) = {href for href in links_in(html) if "group_by=job" in href and "state" in href}
+    assert "workload=none" in by_job
+    assert finn.get(by_job).status_code == 200
+
+
 def test_every_figure_leads_to_its_rows(finn: Client) -> None:
     """Each way down is answered, and narrows to what the row says."""
     html = page_of(finn, group_by="user,pool")

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from django.contrib.auth import get_user_model
 from django.core.cache import cache
-from django.test import Client
+from django.test import Client, override_settings
 
 from apps.accounts.models import Team
 from tests import make
@@ -101,6 +101,12 @@ def test_what_is_not_understood_is_said_and_the_default_shown(finance, given, pr
     answer = finance.get("/", given)
     assert finding(answer) == FINDING
     assert problem in text_of(answer)
+
+
+def test_what_waste_is_not_told_of_narrows_nothing(finance):
+    with override_settings(TAG_KEYS=("project",)):
+        answer = finance.get("/", {"tag.project": "llm", "cost": "loaded", "sort": "-waste"})
+    assert finding(answer) == FINDING
 
 
 def test_a_basis_nobody_knows_yet_is_unknown_and_not_zero(finance):

@@ -135,11 +135,21 @@ class AskedCosts:
 
 def asked_costs(context: Context) -> AskedCosts:
     """What a page below the explorer is asked: by team, pool and tags, for any window."""
-    filters = ["team", "pool", *(f"tag.{key}" for key in settings.TAG_KEYS)]
+    tags = [f"tag.{key}" for key in settings.TAG_KEYS]
+    return _asked_by(context, ["team", "pool", *tags], parameters_of(context.query))
+
+
+def asked_charged_costs(context: Context) -> AskedCosts:
+    """The same by team and pool alone, as costs are charged: waste is told of nothing else."""
+    given = parameters_of(context.query)
+    return _asked_by(context, ["team", "pool"], {k: v for k, v in given.items() if k != "cost"})
+
+
+def _asked_by(context: Context, filters: list[str], given: Mapping[str, list[str]]) -> AskedCosts:
     return AskedCosts(
         context,
         read_question(
-            parameters_of(context.query),
+            given,
             viewer=context.viewer,
             organisation=context.organisation,
             calendar=context.calendar,

@@ -11,6 +11,7 @@ from apps.console.pages.costs.tables import NOTES
 from apps.console.pages.explorer.tables import GroupLinks
 from apps.ledger.queries.calendar import next_month
 from apps.ledger.queries.cube import CubeNames, CubeRow, dimensions
+from apps.ledger.queries.cube.names import NONE
 
 PAGES = {"team": "costs-team", "workload": "costs-workload", "job": "costs-job", "run": "run",
          "service": "service", "node": "node"}  # fmt: skip
@@ -53,6 +54,9 @@ def _narrowed(asked: AskedCosts, names: CubeNames, row: CubeRow, places: tuple[i
             changes["window"] = f"{first}/{min(end, window.end_day)}"
         elif text := names.filter_text(name, key):
             changes[name] = text
+        elif name == "workload" and not key.is_other:
+            # By job they are apart: jobs without a workload, and what no job held.
+            changes[name] = NONE
         else:
             return ""
     left = [name for place, name in enumerate(group_by) if place not in places]

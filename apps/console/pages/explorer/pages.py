@@ -26,9 +26,9 @@ from apps.console.pages.explorer.links import PAGES, group_links
 from apps.console.pages.explorer.tables import (
     CAUSE_WORDS,
     CAUSES,
-    KEYED,
     CauseRow,
     explored_table,
+    keyed_words,
 )
 from apps.ledger.queries.costs import least_sure
 from apps.ledger.queries.cube import (
@@ -293,9 +293,7 @@ def _finding(asked: AskedCosts, answer: CubeAnswer, names: CubeNames, daily: Dai
         who = names.text(name, answer.rows[0].keys[0]) if is_one else "Everything"
         return spent(asked, who, sums_of(daily.states))
     first = max(named, key=lambda row: row.sums.micros or 0)
-    text = names.text(name, first.keys[0])
-    if name in KEYED:
-        text = text.replace("_", " ").capitalize()
+    text = keyed_words(name, names.text(name, first.keys[0]))
     most = whole_amount(first.sums.micros, asked.currency)
     return f"{text} cost the most {within}: {most} of {said}."
 
@@ -346,10 +344,7 @@ def _choices(name: str, chosen: str, context: Context) -> dict[str, str]:
     """All of it, each name that there is (up to 200), and what the address asks for."""
     found = named_keys(name, context.viewer) if name in LISTED else None
     names = sorted(found or ())[:MOST_CHOICES]
-    words = {
-        filter_word(text): text.replace("_", " ").capitalize() if name in KEYED else text
-        for text in names
-    }
+    words = {filter_word(text): keyed_words(name, text) for text in names}
     return {"": "All", **words} | (
         {chosen: unquote(chosen)} if chosen not in words and chosen else {}
     )

@@ -1,6 +1,6 @@
 """The tables of the Cost explorer: its groups, and what made a difference."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -14,9 +14,18 @@ from apps.economics.states import State
 from apps.ledger.queries.cube import CubeAnswer, CubeRow, CubeSums, dimensions
 from apps.show.amounts import per_cent, share
 from apps.show.money import symbol
+from apps.show.words import STATES, STATUSES, StateWords, Word
 
 KEYED = frozenset({"state", "kind", "status", "purchase_option"})
 """Dimensions whose names are keys of the ledger, which a page shows as words."""
+WORDS: Mapping[str, Sequence[StateWords | Word]] = {"state": STATES, "status": STATUSES}
+
+
+def keyed_words(dimension: str, text: str) -> str:
+    """A group's name as pages say it: `Idle while allocated` for `held_idle`."""
+    labels = {word.key: word.label for word in WORDS.get(dimension, ())}
+    plain = text.replace("_", " ").capitalize() if dimension in KEYED else text
+    return labels.get(text, plain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +74,7 @@ def _group_column(name: str, place: int, label: str, links: GroupLinks) -> Colum
         if not row.keys:
             return "" if place else "Total"
         text = links.name(row, place)
-        words = text.replace("_", " ").capitalize() if name in KEYED else text
+        words = keyed_words(name, text)
         note = links.note(row, place)
         cell = linked(words, links.narrowed(row, place))
         return format_html("{}<small>{}</small>", cell, note) if note else cell

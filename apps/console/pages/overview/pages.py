@@ -8,6 +8,7 @@ from django.urls import path, reverse
 from apps.accounts import queries as accounts
 from apps.console.kit.cells import FIGURE, MONEY
 from apps.console.kit.chart import Figure, FigureRow
+from apps.console.kit.filters import period_filter
 from apps.console.kit.frame import Filter
 from apps.console.kit.page import ConsolePage, Include, SideBySide, shown
 from apps.console.kit.periods import span
@@ -24,7 +25,7 @@ from apps.console.pages.costs.figures import (
     together,
     unknown_figure,
 )
-from apps.console.pages.costs.question import AskedCosts, asked_costs
+from apps.console.pages.costs.question import AskedCosts, asked_charged_costs
 from apps.console.pages.costs.sums import Sums, sums_of
 from apps.console.pages.costs.tables import (
     COST_COLUMN,
@@ -53,7 +54,7 @@ from apps.unit_economics.queries.waste import Waste, WasteOfWindow, waste_of_win
 @shown(EVERYONE, "overview")
 def overview(context: Context) -> ConsolePage:
     """The whole page, also where htmx wants a part: it takes out what it needs."""
-    asked = asked_costs(context)
+    asked = asked_charged_costs(context)
     facts = _facts_of(asked)
     if not facts.daily.days:
         return _empty_page(asked, facts)
@@ -93,7 +94,7 @@ def overview(context: Context) -> ConsolePage:
 @shown(EVERYONE, "overview")
 def teams_csv(context: Context) -> HttpResponse:
     """The table by team: a row for each team, a column for each state."""
-    asked = asked_costs(context)
+    asked = asked_charged_costs(context)
     facts = _facts_of(asked)
     rows = _team_rows(asked, facts, WasteOfWindow())
     return _overview_table(asked, "Team", OWNER_KEYS).csv(rows, context, "costs by team")
@@ -102,7 +103,7 @@ def teams_csv(context: Context) -> HttpResponse:
 @shown(EVERYONE, "overview")
 def days_csv(context: Context) -> HttpResponse:
     """The table behind the chart: a row for each day with a charge, a column for each state."""
-    asked = asked_costs(context)
+    asked = asked_charged_costs(context)
     days = _facts_of(asked).daily.days
     rows = [CostRow((day.isoformat(),), sums_of(states)) for day, states in days.items()]
     table = replace(_overview_table(asked, "Day", ("day",)), sort="", default_sort="")
@@ -115,9 +116,14 @@ def _facts_of(asked: AskedCosts) -> OverviewFacts:
 
 
 def _filters(asked: AskedCosts) -> tuple[Filter, ...]:
-    period, *others = asked.filters()
     teams = sorted(team.name for team in asked.teams.values())
-    return (period, asked.choice("team", "Team", teams), *others)
+    pools = sorted(pool.name for pool in fleet.pools().values())
+    return (
+        period_filter(asked.texts, asked.words),
+        asked.choice("team", "Team", teams),
+        asked.choice("pool", "Pool", pools),
+        asked.measure_filters()[0],
+    )
 
 
 def _empty_page(asked: AskedCosts, facts: OverviewFacts) -> ConsolePage:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, Self, TypeAli
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.accounts.queries import Role
@@ -22,12 +22,11 @@ from apps.console.kit.entries import (
     LONGEST_TEXT,
     MomentField,
     PickField,
-    TextField,
     TicksField,
 )
 from apps.console.kit.form import EffectList, Field, FormSection
 from apps.console.kit.frame import Choice, EmptyState, Link
-from apps.console.kit.page import ConsolePage, Section
+from apps.console.kit.page import ConsolePage, Section, answered
 from apps.console.kit.request import Context, View, request_context, shown_to
 from apps.console.kit.table import TableSection
 from apps.economics.refusal import Refusal
@@ -85,7 +84,7 @@ class ChangeForm(forms.Form):
             is_asked = any(given.get(name) for name in self.asked_by)
         self.is_bound, self.initial = is_sent or is_asked, entered
         if self.is_bound:
-            self.data = entered
+            self.data, self.files = entered, context.files
 
     def refuse(self, refusal: Exception, fields: Mapping[str, str]) -> None:
         """Say at its field what an action said; what is of no field here is of the whole form."""
@@ -175,7 +174,7 @@ class Change(Generic[Thought]):
                 messages.success(request, done[0])
                 return redirect(*done[1])
         page = self._page(form, looked[1] if looked is not None else None, seen, context)
-        return render(request, page.template, {"page": page}, status=status)
+        return answered(request, page, status)
 
     def _looked_at(self, form: ChangeForm) -> tuple[Thought, ChangePreview] | None:
         """What is thought of and what it would do; None where the entries do not say it."""
@@ -248,8 +247,10 @@ class Act:
     fields: Mapping[str, str] = field(default_factory=dict)
     status: int = 400
 
-    def answer(self, request: HttpRequest) -> HttpResponse:
-        """Do it, or say on its page why it cannot be done."""
+    def answer(self, request: HttpRequest, _: Context) -> HttpResponse:
+        """Do it, or say on its page why it cannot be done; where nothing was sent, show the page."""
+        if request.method != "POST":
+            return answered(request, self.page(self.form))
         is_clean = self.form.is_valid()
         done = self._applied() if is_clean else None
         if isinstance(done, tuple):
@@ -257,7 +258,7 @@ class Act:
             return redirect(*done[1])
         page = self.page(self.form) if done is None else done
         status = 200 if done is not None else self.status if is_clean else 400
-        return render(request, page.template, {"page": page}, status=status)
+        return answered(request, page, status)
 
     def _applied(self) -> Done | ConsolePage | None:
         try:
@@ -279,7 +280,8 @@ def acting(
         def view(
             request: HttpRequest, /, *args: Given.args, **kwargs: Given.kwargs
         ) -> HttpResponseBase:
-            return act(request_context(request, here), *args, **kwargs).answer(request)
+            context = request_context(request, here)
+            return act(context, *args, **kwargs).answer(request, context)
 
         return view
 
@@ -288,10 +290,10 @@ def acting(
 
 def changing(
     roles: frozenset[Role], here: str
-) -> Callable[[Callable[Concatenate[Context, Given], Change[Any]]], View[Given]]:
+) -> Callable[[Callable[Concatenate[Context, Given], Change[Any] | Act]], View[Given]]:
     """A change that people of these roles may make; looking at it is a GET, making it a POST."""
 
-    def decorate(change: Callable[Concatenate[Context, Given], Change[Any]]) -> View[Given]:
+    def decorate(change: Callable[Concatenate[Context, Given], Change[Any] | Act]) -> View[Given]:
         @require_http_methods(["GET", "HEAD", "POST"])
         @shown_to(roles)
         @wraps(change)
@@ -336,7 +338,7 @@ def _frozen(bound: forms.BoundField, each: forms.Field) -> Field:
         name=bound.name,
         label=str(bound.label),
         value=value[: getattr(each, "max_length", None) or LONGEST_TEXT],
-        kind=each.kind if isinstance(each, TextField | TicksField) else "text",
+        kind=getattr(each, "kind", "text"),
         problem=" ".join(map(str, bound.errors)),
         hint=str(each.help_text),
         choices=tuple(Choice(key, text, key in chosen) for key, text in picks.items()),

@@ -132,6 +132,24 @@ class TicksField(forms.MultipleChoiceField):
         self.choices = list(picks.items())
 
 
+class UploadField(forms.FileField):
+    """A file of at most `most_bytes`; `needed` is said where none was chosen."""
+
+    kind = "file"
+
+    def __init__(self, label: str, hint: str = "", *, needed: str, most_bytes: int) -> None:
+        self.most_bytes = most_bytes
+        super().__init__(label=label, help_text=hint, error_messages={"required": needed})
+
+    def clean(self, data: Any, initial: Any = None) -> Any:
+        """The file as it was sent."""
+        file = super().clean(data, initial)
+        if file.size > self.most_bytes:
+            most = f"{self.most_bytes // 2**20:,} MiB"
+            raise forms.ValidationError(f"It is larger than {most}.")
+        return file
+
+
 class AmountField(ParsedField):
     """An amount in figures; without `is_needed` None where nothing was entered."""
 

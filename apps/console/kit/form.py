@@ -51,6 +51,11 @@ class FormSection:
     is_primary: bool = False
     css: str = "card change"
 
+    @property
+    def has_file(self) -> bool:
+        """Whether a file is sent with it."""
+        return any(field.kind == "file" for field in self.fields)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EffectList:

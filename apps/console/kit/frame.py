@@ -1,7 +1,6 @@
 """What surrounds and recurs on pages: the frame, links, filters, status lines, empty states."""
 
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
 from typing import ClassVar
 
 
@@ -48,24 +47,6 @@ class Filter:
     def chosen(self) -> Choice:
         """The option in force, the first where none is marked."""
         return next((choice for choice in self.choices if choice.is_chosen), self.choices[0])
-
-
-@dataclass(frozen=True, slots=True)
-class Under:
-    """The quiet line under a title: how the numbers of this page came to be.
-
-    `status` and `basis` are keys of apps.show.words; `coverage_ratio` is observed ÷ held GPU time,
-    None where nothing was held; `settled_to` is the end of the last settled hour.
-    """
-
-    status: str
-    basis: str
-    currency: str
-    period: str
-    coverage_ratio: float | None
-    settled_to: datetime | None
-    pending_hours: int
-    zone: tzinfo
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,11 @@ from typing import Concatenate, ParamSpec
 from zoneinfo import ZoneInfo
 
 from django.contrib.auth.views import redirect_to_login
+from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.datastructures import MultiValueDict
 from django.views.decorators.cache import never_cache
 
 from apps.accounts.authentication import viewer_of_request
@@ -33,7 +35,7 @@ EVERYONE = frozenset(Role)
 class Context:
     """The viewer, the moment, the frame of the page, and the address: its path and parameters.
 
-    `sent` is what a form sent; `site` is where this server is, as far as the browser tells.
+    `sent` is what a form sent, `files` what came with it; `site` is where this server is, as far as the browser tells.
     """
 
     viewer: Viewer
@@ -44,6 +46,7 @@ class Context:
     path: str = ""
     query: QueryDict = field(default_factory=QueryDict)
     sent: QueryDict = field(default_factory=QueryDict)
+    files: "MultiValueDict[str, UploadedFile[bytes]]" = field(default_factory=MultiValueDict)
     site: str = ""
 
     @property
@@ -87,6 +90,7 @@ def request_context(request: HttpRequest, here: str, path: str = "") -> Context:
         path=path or request.path,
         query=request.GET,
         sent=request.POST,
+        files=request.FILES,
         site=request.build_absolute_uri("/").rstrip("/"),
     )
 

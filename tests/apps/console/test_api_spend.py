@@ -246,4 +246,9 @@ def test_a_report_is_uploaded_and_compared(team_id: int) -> None:
     assert "$0.01" in text
     bad = SimpleUploadedFile("costs.json", b"{")
     answer = finance.post("/api-spend/report", {"vendor": "openai", "file": bad})
-    assert "Nothing was kept" in answer.content.decode()
+    assert answer.status_code == 400
+    assert "The report is no JSON" in answer.content.decode()
+    assert (
+        "Choose its report."
+        in finance.post("/api-spend/report", {"vendor": "openai"}).content.decode()
+    )

@@ -3,19 +3,23 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import Http404
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods
 
 from apps.accounts.queries import Role
-from apps.console.kit.change import Change, ChangeForm, changing
-from apps.console.kit.entries import AmountField, MomentField, PickField, TextField, WholeField
+from apps.console.kit.change import Act, Change, ChangeForm, Done, changing
+from apps.console.kit.entries import (
+    AmountField,
+    MomentField,
+    PickField,
+    TextField,
+    UploadField,
+    WholeField,
+)
 from apps.console.kit.frame import Link
-from apps.console.kit.request import SEES_EVERYTHING, Context, request_context, shown_to
+from apps.console.kit.page import ConsolePage
+from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.pages.api_spend.tables import price_words
-from apps.console.pages.changes import ChangePage
 from apps.ledger.actions import api_prices as ledger
 from apps.ledger.actions.vendor_costs import (
     VendorCostsNotUnderstood,
@@ -32,6 +36,18 @@ from apps.show.money import quoted_amount, whole_amount
 FINANCE = frozenset({Role.FINANCE})
 REPORTS = {"openai": "OpenAI: /organization/costs", "anthropic": "Anthropic: cost_report"}
 MOST_BYTES = 8 * 1024 * 1024
+
+
+class ReportForm(ChangeForm):
+    """A vendor's own cost report."""
+
+    vendor = PickField("Whose", REPORTS, initial="openai")
+    file = UploadField(
+        "The report, as JSON",
+        "A page as the vendor answered it, or a list of pages. Anthropic’s amounts are cents.",
+        needed="Choose its report.",
+        most_bytes=MOST_BYTES,
+    )
 
 
 class PriceForm(ChangeForm):
@@ -110,35 +126,30 @@ def end_price(context: Context, api_price_id: int) -> Change[Mapping[str, Any]]:
     )
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@shown_to(SEES_EVERYTHING)
-def take_report(request: HttpRequest) -> HttpResponse:
+@changing(SEES_EVERYTHING, "api-spend")
+def take_report(context: Context) -> Act:
     """Takes in a vendor's own cost report; it is compared, and never booked."""
-    context, problem = request_context(request, "api-spend"), ""
-    if request.method == "POST":
-        file, vendor = request.FILES.get("file"), request.POST.get("vendor", "")
-        try:
-            if file is None or vendor not in REPORTS or (file.size or 0) > MOST_BYTES:
-                raise VendorCostsNotUnderstood("choose a vendor, and its report of at most 8 MiB")
-            report = report_of(file.read())
-            rows = take_vendor_costs(vendor=vendor, report=report, at=context.at)
-        except VendorCostsNotUnderstood as refusal:
-            problem = f"Nothing was kept: {refusal}."
-        else:
-            said = f"{counted(rows, 'row')} of {vendor}’s report are kept; see the comparison."
-            messages.success(request, said)
-            return redirect("api-spend")
-    page = ChangePage(
-        frame=context.frame,
-        finding="Bring in a vendor’s own cost report",
-        explanation="Its days take the place of those reported before. It is compared "
-        "with what the calls come to; nothing of it is booked.",
-        back=Link("Back to API spend", reverse("api-spend")),
-        here=request.path,
-        fields=(),
-        cannot=problem,
-    )
-    return render(request, "api_spend/report.html", {"page": page, "reports": REPORTS.items()})
+
+    def apply(entered: Mapping[str, Any]) -> Done:
+        vendor, report = entered["vendor"], report_of(entered["file"].read())
+        rows = take_vendor_costs(vendor=vendor, report=report, at=context.at)
+        done = f"{counted(rows, 'row')} of {vendor}’s report are kept; see the comparison."
+        return done, ("api-spend",)
+
+    def page(form: ChangeForm) -> ConsolePage:
+        return ConsolePage(
+            context=context,
+            finding="Bring in a vendor’s own cost report",
+            under=(
+                "Its days take the place of those reported before. It is compared with what the "
+                "calls come to; nothing of it is booked.",
+            ),
+            back=Link("Back to API spend", reverse("api-spend")),
+            sections=(form.section("field", context.path, "Bring it in", is_primary=True),),
+        )
+
+    form = ReportForm(context.sent, context, is_sent=bool(context.sent or context.files))
+    return Act(form=form, apply=apply, page=page, refusals=(VendorCostsNotUnderstood,))
 
 
 def _thought_of(entered: Mapping[str, Any]) -> NewApiPrice:

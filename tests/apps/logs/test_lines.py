@@ -22,7 +22,7 @@ from apps.telemetry import tasks
 from controlplane.celery import app, pass_request_on
 from controlplane.log_lines import LineFormatter, configure, written_together
 from tests import make
-from tests.apps.console.people import PASSWORD, signed_in
+from tests.apps.console.people import PASSWORD, confirmed, signed_in
 from tests.apps.ledger import scene
 from tests.apps.telemetry.doors import through_django, through_the_front_door, with_token
 from tests.apps.telemetry.sending import batch, make_sending, window
@@ -94,7 +94,7 @@ def all_lines():
 def test_a_change_by_browser_is_one_line_of_its_person_and_request(lines) -> None:
     client = signed_in("platform")
     lines.clear()
-    answer = client.post("/clouds/add", CLOUD, headers={"X-Request-ID": "from-a-proxy.1"})
+    answer = confirmed(client, "/clouds/add", CLOUD, headers={"X-Request-ID": "from-a-proxy.1"})
     assert answer.status_code == 302
     (line,) = lines.of_changes()
     assert line["event"] == "add_cloud_account"
@@ -225,7 +225,7 @@ def test_no_password_token_cookie_or_text_that_was_entered_is_in_a_line(all_line
     Client(headers={"Authorization": f"Bearer {token.secret}"}).post(
         "/api/v1/usage-events", json.dumps([call]), content_type="application/json"
     )
-    client.post("/clouds/add", CLOUD | {"role_arn": "", "name": "canary-prompt"})
+    confirmed(client, "/clouds/add", CLOUD | {"role_arn": "", "name": "canary-prompt"})
     told = "\n".join(line for line in all_lines.text.splitlines() if " who=" in line)
     assert told.count("event=") >= 5
     for secret in (*canaries, invited.secret, token.secret, PASSWORD, session):

@@ -17,7 +17,7 @@ from apps.fleet.queries.clouds import cloud_account_named, cloud_accounts, sync_
 from apps.pricing.models import CloudQuota, Commitment, Rate
 from apps.providers import registry
 from tests import make
-from tests.apps.console.people import signed_in
+from tests.apps.console.people import confirmed, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -174,7 +174,7 @@ def test_the_form_offers_it_with_its_examples_and_adds_it(folder) -> None:
     form = {"name": "own", "provider": "ownmetal", "account": "tenant-7", "regions": "north-1"}
     seen = client.get("/clouds/add", form).content.decode()
     assert "Running machines: every half hour, which needs servers/list, servers/read." in seen
-    assert client.post("/clouds/add", form).status_code == 302
+    assert confirmed(client, "/clouds/add", form).status_code == 302
     (held,) = cloud_accounts()
     assert held.provider == "ownmetal"
 

@@ -25,6 +25,8 @@ from apps.ledger.queries.cube.days import Daily
 from apps.ledger.queries.cube.states import Sureness, sureness
 from apps.ledger.queries.gpu_meters import meters_by
 
+OF_A_TEAM = frozenset({"costs-team", "costs-no-job"})
+
 
 @dataclass(frozen=True, slots=True)
 class CostPlace:
@@ -81,7 +83,7 @@ def cost_page(
             parts.get("meters"),
             parts.get("lines"),
         ),
-        actions=(export_link(asked),),
+        actions=(export_link(asked, place),),
     )
 
 
@@ -131,9 +133,11 @@ def meters_of(
     return Include("kit/meters.html", table) if table else None
 
 
-def export_link(asked: AskedCosts) -> Link:
+def export_link(asked: AskedCosts, place: CostPlace | None = None) -> Link:
     """The form for a file of every row behind the page, filled in as far as it goes."""
-    team_ids = asked.question.filters.get("team", frozenset())
+    team_ids = {*asked.question.filters.get("team", frozenset())}
+    if place is not None and place.name in OF_A_TEAM:
+        team_ids = {*place.of}
     names = [team.name for team in asked.teams.values() if team.id in team_ids]
     told = {
         "window": asked.texts["window"],

@@ -168,7 +168,7 @@ def no_job(context: Context, team_id: int) -> ConsolePage:
         problems=asked.problems,
         trail=tuple(trail),
         sections=(chart, line_section(asked, lines, of_lines)),
-        actions=(export_link(asked),),
+        actions=(export_link(asked, place),),
     )
 
 

@@ -24,9 +24,7 @@ FORMS = {"csv": "CSV, gzipped", "parquet": "Parquet"}
 class ExportForm(ChangeForm):
     """Which rows of which days, as which file."""
 
-    what = PickField(
-        "Rows", WHATS, "lines carry the evidence; all others are their sums or parts", "lines"
-    )
+    what = PickField("Rows", WHATS, "lines carry the evidence; all others are their sums or parts")
     form = PickField("File", FORMS, "the same rows; Parquet knows numbers and dates", "csv")
     window = TextField(
         "Period", "lastmonth, 7d, 2026-07 or 2026-07-01/2026-07-15", initial="lastmonth"

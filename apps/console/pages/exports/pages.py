@@ -124,7 +124,7 @@ EXPORTS = Table[ListedExport](
 @shown(EVERYONE, "exports")
 def exports(context: Context) -> ConsolePage:
     """What I asked for, and the form; the address may fill it in."""
-    return _exports_page(context, ExportForm(context.query, context))
+    return _exports_page(context, ExportForm(context.query, context, initial={"what": "lines"}))
 
 
 @shown(EVERYONE, "exports")

@@ -1,5 +1,6 @@
 """Settings: every key is known, documented and does something; a bad one is named by file and line."""
 
+import json
 import re
 from dataclasses import fields
 from pathlib import Path
@@ -26,7 +27,7 @@ def shown(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple):
-        return "`[]`"
+        return f"`{json.dumps(value)}`"
     return f'`"{value}"`' if isinstance(value, str) else str(value)
 
 

@@ -25,6 +25,12 @@ def pod(name: str, owners: list[dict]) -> dict:
     return {"metadata": told, "status": {"phase": "Running"}}
 
 
+def condition(kind: str) -> dict:
+    """A Job of which this is so."""
+    told = [{"type": "Other", "status": "True"}, {"type": kind, "status": "True"}]
+    return {"metadata": {"uid": "uid-job"}, "status": {"conditions": told}}
+
+
 @dataclass
 class Cluster:
     """Opens to one token; every path that was asked for is kept."""
@@ -110,6 +116,64 @@ def test_a_pod_is_its_controllers_and_a_replica_set_its_deployments(cluster):
         "alone": ("Pod", "uid-alone"),
     }
     assert cluster.asked.count(REPLICA_SET) == 1
+
+
+def tell(cluster: Cluster, path: str, told: dict) -> None:
+    cluster.answers[path] = json.dumps(told).encode()
+
+
+RAY_CLUSTER = "/apis/ray.io/v1/namespaces/ml/rayclusters/tune-raycluster-x"
+JOB = "/apis/batch/v1/namespaces/ml/jobs/sft-worker-0"
+
+
+def test_pods_of_a_ray_job_are_the_ray_jobs_and_of_a_job_set_the_job_sets(cluster):
+    pods = [
+        pod("tune-head", owned("RayCluster", "tune-raycluster-x", "uid-rc")),
+        pod("sft-0", owned("Job", "sft-worker-0", "uid-j0")),
+        pod("nightly", owned("Job", "nightly-1", "uid-n1")),
+    ]
+    tell(cluster, "/api/v1/pods", {"items": pods})
+    of_ray = {"ownerReferences": owned("RayJob", "tune", "uid-tune")}
+    tell(cluster, RAY_CLUSTER, {"metadata": of_ray})
+    tell(cluster, JOB, {"metadata": {"ownerReferences": owned("JobSet", "sft", "uid-sft")}})
+    # Each run of a CronJob is a job of its own.
+    cron = {"ownerReferences": owned("CronJob", "nightly", "uid-cron")}
+    tell(cluster, "/apis/batch/v1/namespaces/ml/jobs/nightly-1", {"metadata": cron})
+
+    facts = {each.name: (each.owner_kind, each.owner_uid) for each in api_of(cluster).pods()}
+
+    assert facts == {
+        "tune-head": ("RayJob", "uid-tune"),
+        "sft-0": ("JobSet", "uid-sft"),
+        "nightly": ("Job", "uid-n1"),
+    }
+
+
+def test_labels_of_a_namespace_are_asked_for_once_and_may_be_refused(cluster):
+    assert {each.namespace_labels.get("team") for each in api_of(cluster).pods()} == {None}
+    tell(cluster, "/api/v1/namespaces/ml", {"metadata": {"labels": {"team": "Research"}}})
+    api = api_of(cluster)
+    api.pods()
+    cluster.asked.clear()
+    assert {each.namespace_labels["team"] for each in api.pods()} == {"Research"}
+    assert "/api/v1/namespaces/ml" not in cluster.asked
+
+
+@pytest.mark.parametrize(
+    ("told", "state"),
+    [
+        ({"metadata": {"uid": "uid-job"}, "status": {"active": 1}}, ""),
+        (condition("Complete"), "COMPLETED"),
+        (condition("Failed"), "FAILED"),
+        (condition("Suspended"), ""),
+        ({"metadata": {"uid": "another"}, "status": {}}, "GONE"),
+    ],
+)
+def test_a_job_says_how_it_ended(cluster, told, state):
+    tell(cluster, "/apis/batch/v1/namespaces/ml/jobs/train", told)
+    api = api_of(cluster)
+    (of_job,) = [each for each in api.pods() if each.name == "train-z"]
+    assert api.ended_state(of_job) == state
 
 
 def test_a_renewed_token_is_used_as_soon_as_it_is_there(cluster):

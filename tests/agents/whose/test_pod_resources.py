@@ -1,8 +1,11 @@
 """What a kubelet granted, over its own protocol on a unix socket."""
 
+from dataclasses import replace
+
 import pytest
 
 from runrate_agent.whose import Places
+from runrate_agent.whose.kubeapi import KubeApiUnreachable, PodFact
 from runrate_agent.whose.kubernetes import KubernetesPods
 from runrate_agent.whose.podresources import (
     DeviceId,
@@ -79,3 +82,88 @@ def test_a_slice_by_number_is_the_slice_and_never_its_whole_gpu(kubelet):
     assert [held.key for held in pods.of_device("MIG-b7")] == ["kubernetes/prod/ml.train"]
     for uuid in ("GPU-a", "GPU-b", "MIG-a7"):
         assert pods.of_device(uuid) == []
+
+
+class TestEnds:
+    """A job of two nodes, looked at from one of them."""
+
+    @pytest.fixture
+    def here(self, kubelet):
+        """What is granted here, and a job whose pods and state a test changes."""
+        kubelet.granted = {("ml", "train-0"): ["GPU-a"]}
+        facts = [PodFact("uid-0", "ml", "train-0", "Running", "Job", "train", "uid-train")]
+        said = {"uid-train": ""}
+        pods = KubernetesPods(
+            "prod", "gpu-01", lambda: pod_grants(kubelet.socket), lambda: list(facts),
+            ended=lambda fact: said[fact.owner_uid],
+        )  # fmt: skip
+        [start] = pods.read(NOW)
+        assert (start.event, start.raw_id) == ("start", "uid-train")
+        return kubelet, facts, said, pods
+
+    def events(self, pods: KubernetesPods, seconds: int) -> list[tuple[str, str]]:
+        return [(each.event, each.state) for each in pods.read(NOW + seconds * 1000)]
+
+    def test_a_job_ends_when_it_says_so_also_after_its_pod_has_gone(self, here):
+        kubelet, facts, said, pods = here
+        kubelet.granted = {}
+        facts.clear()
+        assert self.events(pods, 10) == [("update", "RUNNING")]
+        assert self.events(pods, 20) == []
+        said["uid-train"] = "FAILED"
+        assert self.events(pods, 30) == [("end", "FAILED")]
+        assert self.events(pods, 40) == []
+
+    def test_what_goes_on_elsewhere_only_gives_this_node_back(self, here):
+        kubelet, _, said, pods = here
+        kubelet.granted = {}
+        assert self.events(pods, 10) == [("update", "RUNNING")]
+        assert self.events(pods, 700) == []
+        said["uid-train"] = "COMPLETED"
+        assert self.events(pods, 710) == []
+
+    def test_a_job_that_comes_back_meanwhile_has_not_ended(self, here):
+        kubelet, _, _, pods = here
+        kubelet.granted = {}
+        self.events(pods, 10)
+        kubelet.granted = {("ml", "train-0"): ["GPU-b"]}
+        assert self.events(pods, 20) == [("start", "RUNNING")]
+
+    @pytest.mark.parametrize(
+        ("phase", "state"), [("Succeeded", "COMPLETED"), ("Running", "CANCELLED")]
+    )
+    def test_a_job_that_was_deleted_ends_as_its_last_pod_did(self, here, phase, state):
+        kubelet, facts, said, pods = here
+        kubelet.granted = {}
+        facts[:] = [replace(facts[0], phase=phase)]
+        said["uid-train"] = "GONE"
+        assert self.events(pods, 10) == [("end", state)]
+
+    def test_while_nobody_can_be_asked_nothing_ends(self, here):
+        kubelet, facts, said, pods = here
+        said["uid-train"] = "COMPLETED"
+        kubelet.granted = {}
+
+        def away() -> list[PodFact]:
+            raise KubeApiUnreachable("away")
+
+        pods.pods = away
+        assert self.events(pods, 10) == [("update", "RUNNING")]
+        pods.pods = lambda: list(facts)
+        assert self.events(pods, 20) == [("end", "COMPLETED")]
+
+
+def test_labels_are_the_pods_else_its_namespaces_by_the_names_that_are_asked(kubelet):
+    kubelet.granted = {("ml", "train-0"): ["GPU-a"]}
+    fact = PodFact(
+        "uid-0", "ml", "train-0", "Running", "Job", "train", "uid-train",
+        labels={"queue": "gold", "app": "x"},
+        namespace_labels={"team": "Research", "queue": "all"},
+    )  # fmt: skip
+    pods = KubernetesPods(
+        "prod", "gpu-01", lambda: pod_grants(kubelet.socket), lambda: [fact],
+        labels=("team", "queue"),
+    )  # fmt: skip
+    [event] = pods.read(NOW)
+    assert event.details["labels"] == {"team": "Research", "queue": "gold"}
+    assert dict(pods.of_device("GPU-a")[0].labels) == event.details["labels"]

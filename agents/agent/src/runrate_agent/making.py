@@ -90,7 +90,12 @@ def holders_of(settings: Settings) -> Resolving:
     if asked.cluster and (in_cluster or sock.exists()):
         api = kube_api(host) if asked.kubernetes_api else None
         pods = KubernetesPods(
-            asked.cluster, host, lambda: pod_grants(sock), None if api is None else api.pods
+            asked.cluster,
+            host,
+            lambda: pod_grants(sock),
+            None if api is None else api.pods,
+            ended=None if api is None else api.ended_state,
+            labels=asked.labels,
         )
     return Resolving(Path(asked.root), host, asked.cluster, slurm, pods)
 

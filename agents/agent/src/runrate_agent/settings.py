@@ -79,6 +79,10 @@ class HolderSettings:
         "/var/lib/kubelet/pod-resources/kubelet.sock", "the kubelet's socket, where there is one"
     )
     kubernetes_api: bool = _key(True, "ask the API server for a pod's controller and labels")
+    labels: tuple[str, ...] = _key(
+        ("app.kubernetes.io/name", "app", "team", "project"),
+        "labels that jobs are told with, of their pods, else of their namespaces",
+    )
     root: str = _key("/", "where the host's /proc and /sys are, in a container /host")
     jobs_token_file: str = _key(
         "", "token of scope jobs, to report jobs; empty: jobs are not reported"
@@ -173,7 +177,7 @@ def _toml(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):
-        return "[]"
+        return f"[{', '.join(_toml(each) for each in value)}]"
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 

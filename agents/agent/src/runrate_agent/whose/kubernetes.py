@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -14,23 +14,32 @@ from runrate_agent.whose.podresources import DeviceId, PodGrant, PodResourcesUnr
 
 ENDED = {"Succeeded": "COMPLETED", "Failed": "FAILED"}
 OWN_LABELS = ("app.kubernetes.io/name", "app", "team", "project")
-SHORT_LIVED = frozenset({"Pod"})
-"""What ends with its pod here; a controller, a Job too, may have pods on other nodes."""
+GONE = "GONE"
+"""What `ended` says of a controller that was deleted."""
+ASKED_ON_MS = 600_000
+"""A controller may notice only after its pods that it is over."""
 
 
 @dataclass(**SLOTS)
 class KubernetesPods:
-    """What pods hold, asked again by `read`. `grants` and `pods` are the two places to ask."""
+    """What pods hold, asked again by `read`. `grants` and `pods` are the two places to ask.
+
+    `ended` tells how a pod's controller ended, "" while it goes on; `labels` are the names that are
+    told, a pod's own before its namespace's.
+    """
 
     cluster: str
     node: str
     grants: Callable[[], Sequence[PodGrant]]
     pods: Callable[[], Sequence[PodFact]] | None
+    ended: Callable[[PodFact], str] | None = None
+    labels: Sequence[str] = OWN_LABELS
     places: Places = field(default_factory=Places)
     problems: dict[str, str] = field(default_factory=dict)
     _by_device: dict[str, list[Held]] = field(default_factory=dict)
     _by_uid: dict[str, Held] = field(default_factory=dict)
-    _told: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _told: dict[str, tuple[PodFact, tuple[str, ...]]] = field(default_factory=dict)
+    _leaving: dict[str, tuple[PodFact, int]] = field(default_factory=dict)
     _facts: dict[tuple[str, str], PodFact] = field(default_factory=dict)
     _unknown_pods: set[tuple[str, str]] = field(default_factory=set)
 
@@ -90,8 +99,12 @@ class KubernetesPods:
         self._by_uid = {each.uid: self._held(each) for each in facts}
 
     def _held(self, fact: PodFact) -> Held:
-        labels = tuple((name, fact.labels[name]) for name in OWN_LABELS if name in fact.labels)
+        labels = tuple(self._labels(fact).items())
         return Held(f"kubernetes/{self.cluster}/{fact.owner_uid}", "allocation", None, labels)
+
+    def _labels(self, fact: PodFact) -> dict[str, str]:
+        both = {**fact.namespace_labels, **fact.labels}
+        return {name: both[name] for name in self.labels if name in both}
 
     def _uuid(self, device: DeviceId) -> str | None:
         if device.uuid is not None:
@@ -112,23 +125,53 @@ class KubernetesPods:
         events = []
         for uid, (fact, uuids) in by_owner.items():
             devices = tuple(sorted(set(uuids)))
-            if self._told.get(uid) != devices:
+            self._leaving.pop(uid, None)
+            if uid not in self._told or self._told[uid][1] != devices:
                 kind = "update" if uid in self._told else "start"
-                self._told[uid] = devices
                 events.append(self._event(kind, fact, uuids, now_ms))
+            self._told[uid] = fact, devices
         for uid in [uid for uid in self._told if uid not in by_owner]:
-            del self._told[uid]
-            events.append(self._over(uid, now_ms))
-        return events
+            fact = self._latest(self._told.pop(uid)[0])
+            state = self._end_state(fact)
+            if not state:
+                self._leaving[uid] = fact, now_ms + ASKED_ON_MS
+            events.append(self._over(fact, state, now_ms))
+        return [*events, *self._ended_later(now_ms)]
 
-    def _over(self, uid: str, now_ms: int) -> JobEvent:
-        """What holds nothing here any more ended with its pods, or only gave this node back."""
-        fact = next((each for each in self._facts.values() if each.owner_uid == uid), None)
-        state = ENDED.get(fact.phase, "") if fact is not None else ""
-        gone = fact or PodFact(uid, "", "", "", "", "", uid)
-        if fact is not None and fact.owner_kind in SHORT_LIVED and state:
-            return self._event("end", gone, (), now_ms, state)
-        return self._event("update", gone, (), now_ms)
+    def _ended_later(self, now_ms: int) -> Iterator[JobEvent]:
+        """What held nothing here any more, and is over by now."""
+        for uid, (before, until_ms) in list(self._leaving.items()):
+            fact = self._latest(before)
+            state = self._end_state(fact) if until_ms > now_ms else ""
+            if state or until_ms <= now_ms:
+                del self._leaving[uid]
+            if state:
+                yield self._over(fact, state, now_ms)
+
+    def _latest(self, before: PodFact) -> PodFact:
+        """The pod as it is now, or another one of its controller's; as it was where none is left."""
+        own = [each for each in self._facts.values() if each.owner_uid == before.owner_uid]
+        return next((each for each in own if each.uid == before.uid), own[0] if own else before)
+
+    def _over(self, fact: PodFact, state: str, now_ms: int) -> JobEvent:
+        """It ended, or only gave this node back."""
+        return self._event("end" if state else "update", fact, (), now_ms, state or "RUNNING")
+
+    def _end_state(self, fact: PodFact) -> str:
+        """How it ended; "" where it goes on elsewhere, or nobody can be asked."""
+        if self.pods is None or "no_kubernetes_api" in self.problems:
+            return ""
+        of_phase = ENDED.get(fact.phase, "")
+        if fact.owner_kind == "Pod":
+            is_there = any(each.uid == fact.uid for each in self._facts.values())
+            return of_phase if is_there else of_phase or "CANCELLED"
+        if self.ended is None:
+            return ""
+        try:
+            said = self.ended(fact)
+        except KubeApiUnreachable:
+            return ""
+        return (of_phase or "CANCELLED") if said == GONE else said
 
     def _event(
         self, kind: str, fact: PodFact, uuids: Sequence[str], now_ms: int, state: str = "RUNNING"
@@ -137,8 +180,8 @@ class KubernetesPods:
         details: dict[str, object] = {}
         if fact.owner_name:
             details = {"name": fact.owner_name, "namespace": fact.namespace}
-            labels = {name: fact.labels[name] for name in OWN_LABELS if name in fact.labels}
-            details |= {"labels": labels} if labels else {}
+            labels = self._labels(fact)
+            details = {**details, **({"labels": labels} if labels else {})}
         devices = tuple(dict.fromkeys(uuids)) or None
         held = (Allocation(self.node, len(devices or ()), None, devices, None),)
         return JobEvent(

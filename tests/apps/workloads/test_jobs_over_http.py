@@ -1,5 +1,6 @@
 """POST /api/v1/jobs and /jobs/bulk: good events are kept, bad ones named by field and row."""
 
+import gzip
 import json
 from datetime import datetime
 from pathlib import Path
@@ -50,6 +51,13 @@ def bound_to(cluster: str) -> str:
     token = make_token("jobs")
     fleet.bind_cluster_token(token_id=token.id, cluster_id=make_cluster(cluster))
     return token.secret
+
+
+def test_events_come_gzipped_too():
+    packed = gzip.compress(json.dumps({"events": [EVENT]}).encode())
+    taken = post("jobs/bulk", packed, HTTP_CONTENT_ENCODING="gzip")
+    assert (taken.status_code, taken.json()["accepted"]) == (200, 1)
+    assert post("jobs", packed[:-9], HTTP_CONTENT_ENCODING="gzip").status_code == 400
 
 
 def test_an_event_is_taken_once():

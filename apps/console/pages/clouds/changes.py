@@ -99,7 +99,7 @@ def change(context: Context, account_id: int) -> Change[actions.NewCloudAccount]
         form=ChangeForm,
         confirm="Change it",
         read=lambda entered: _entered_account(entered, held.name, held.provider),
-        effects=lambda account: (*_differences(held, account), *_effects_of(account)),
+        effects=lambda account: (*_account_differences(held, account), *_effects_of(account)),
         apply=apply,
         more=_account_fields(held.provider),
         initial={
@@ -199,7 +199,9 @@ def _effects_of(account: actions.NewCloudAccount) -> tuple[str, ...]:
     )
 
 
-def _differences(held: CloudAccountFact, account: actions.NewCloudAccount) -> tuple[str, ...]:
+def _account_differences(
+    held: CloudAccountFact, account: actions.NewCloudAccount
+) -> tuple[str, ...]:
     gone = [what for what in held.syncs if what not in account.syncs]
     come = [what for what in account.syncs if what not in held.syncs]
     said = []

@@ -101,18 +101,18 @@ def reading_fields(
     names = {"": "–"} | {name: name for name in columns if name}
     return (
         *(
-            _select(f"column.{key}", label, names, _text_of(chosen, key), hint)
+            _select_field(f"column.{key}", label, names, _text_of(chosen, key), hint)
             for key, (label, hint) in COLUMNS.items()
         ),
         *(
-            _select(f"label.{key}", f"Label {key}", names, _text_of(labels, key))
+            _select_field(f"label.{key}", f"Label {key}", names, _text_of(labels, key))
             for key in settings.TAG_KEYS
         ),
         *(
-            _select(f"times.{key}", label, choices, _text_of(times, theirs))
+            _select_field(f"times.{key}", label, choices, _text_of(times, theirs))
             for key, (label, theirs, choices) in CHOICES.items()
         ),
-        _select("units.gpu_share", "Shares are", SHARES, _text_of(units, "gpu_share")),
+        _select_field("units.gpu_share", "Shares are", SHARES, _text_of(units, "gpu_share")),
         Field("cluster", "Cluster", _text_of(asked, "cluster"), hint="whose jobs these are"),
         Field(
             "zone", "Time zone", _text_of(times, "zone") or "UTC", hint="of times that name none"
@@ -153,7 +153,7 @@ def _texts_under(prefix: str, said: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _select(
+def _select_field(
     name: str, label: str, choices: Mapping[str, str], chosen: str, hint: str = ""
 ) -> Field:
     options = tuple(Choice(value, text, value == chosen) for value, text in choices.items())

@@ -23,7 +23,7 @@ from apps.ledger.queries.api_spend import GROUPS, Spend, SpendAsked, compared, s
 from apps.ledger.rest.parameters import window_asked
 from apps.pricing.actions.api_prices import UNITS, NewApiPrice
 from apps.pricing.queries.api_prices import api_price, api_prices
-from apps.web.rest.money import MoneyOut, NamedOut
+from apps.web.rest.money import ExactOut, MoneyOut, NamedOut
 from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
@@ -118,10 +118,10 @@ class ApiPriceOut(serializers.Serializer[Any]):
     model = serializers.CharField()
     tier = serializers.CharField()
     unit = serializers.ChoiceField(choices=tuple(UNITS))
-    amount = serializers.CharField(allow_null=True)
+    amount = ExactOut(allow_null=True)
     per_quantity = serializers.IntegerField()
     currency = serializers.CharField()
-    discount_ratio = serializers.CharField(allow_null=True)
+    discount_ratio = ExactOut(allow_null=True)
     starts_at = serializers.DateTimeField(allow_null=True)
     ends_at = serializers.DateTimeField(allow_null=True)
 
@@ -216,7 +216,7 @@ class ApiPrices(ApiPricesView):
         """Every contract price, past ones too."""
         Parameters.of(request)
         page = slice_of(api_prices(), page_asked(request), lambda fact: (fact.id,))
-        return paged(request, page, told_price)
+        return paged(request, page, lambda fact: told_as(ApiPriceOut, fact))
 
     @extend_schema(
         operation_id="add_api_price",
@@ -235,7 +235,7 @@ class ApiPrices(ApiPricesView):
         for name in ("amount", "discount_ratio"):
             body[name] = _decimal_or_none(body.get(name))
         fact = api_price(enter_price(price=NewApiPrice(**body)))
-        return Response(told_price(_price_found(fact)), status=201)
+        return Response(told_as(ApiPriceOut, _price_found(fact)), status=201)
 
 
 class ApiPriceEnd(ApiPricesView):
@@ -254,7 +254,7 @@ class ApiPriceEnd(ApiPricesView):
         ended_at = parsed(ApiPriceEndIn, request)["ended_at"]
         if _price_found(api_price(api_price_id)).ends_at != ended_at:
             end_price(price_id=api_price_id, ended_at=ended_at)
-        return Response(told_price(_price_found(api_price(api_price_id))))
+        return Response(told_as(ApiPriceOut, _price_found(api_price(api_price_id))))
 
 
 class VendorCosts(RestView):
@@ -291,13 +291,6 @@ class VendorCosts(RestView):
         vendor = body["vendor"].strip().lower()
         rows = take_vendor_costs(vendor=vendor, report=body["report"], at=timezone.now())
         return Response({"vendor": vendor, "rows": rows})
-
-
-def told_price(fact: Contract) -> dict[str, Any]:
-    """A contract price as it is answered."""
-    amounts = {"amount": fact.amount, "discount_ratio": fact.discount_ratio}
-    texts = {name: None if each is None else f"{each:f}" for name, each in amounts.items()}
-    return told_as(ApiPriceOut, fact, **texts)
 
 
 def _told_spend(found: Spend, key: dict[str, Any], currency: str) -> dict[str, Any]:

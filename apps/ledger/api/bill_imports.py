@@ -73,7 +73,7 @@ class BillImportOut(serializers.Serializer[Any]):
     address = serializers.CharField()
     name = serializers.CharField()
     layout = serializers.CharField()
-    addition = serializers.BooleanField()
+    addition = serializers.BooleanField(source="is_addition")
     state = serializers.ChoiceField(choices=STATES)
     rows = serializers.IntegerField()
     imported = serializers.IntegerField()
@@ -86,12 +86,12 @@ class BillImportOut(serializers.Serializer[Any]):
     bills = serializers.ListField(child=serializers.IntegerField(), help_text="by id")
     size_bytes = serializers.IntegerField()
     failure = serializers.CharField()
-    by = serializers.CharField(allow_null=True)
+    by = serializers.CharField(source="person__name", allow_null=True)
     started_at = serializers.DateTimeField()
     ended_at = serializers.DateTimeField(allow_null=True)
     undone_at = serializers.DateTimeField(allow_null=True)
     accepted_at = serializers.DateTimeField(allow_null=True)
-    accepted_by = serializers.CharField(allow_null=True)
+    accepted_by = serializers.CharField(source="accepted_by__name", allow_null=True)
     accepted_reason = serializers.CharField()
 
 
@@ -117,9 +117,6 @@ class BillImportsView(RestView):
             fact,
             address=address,
             rejected_rows=f"{address}/rejected",
-            addition=fact.is_addition,
-            by=fact.person__name,
-            accepted_by=fact.accepted_by__name,
             bills=bills_of_deliveries([fact.id])[fact.id] if bills is None else bills,
             totals=[
                 {"currency": currency} | {basis: sums[basis] for basis in BASES}

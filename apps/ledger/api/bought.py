@@ -12,7 +12,7 @@ from apps.accounts.queries import teams
 from apps.fleet.queries import pools
 from apps.pricing import actions
 from apps.pricing.queries.commitments import CommitmentFact
-from apps.web.rest.money import NamedOut
+from apps.web.rest.money import ExactOut, NamedOut
 from apps.web.rest.pages import told_as
 from apps.web.rest.strict import Moment, OptionalText, Strict, Text, Whole
 
@@ -82,10 +82,10 @@ class CommitmentOut(serializers.Serializer[Any]):
     pool = NamedOut(allow_null=True)
     units = serializers.IntegerField()
     unit = serializers.ChoiceField(choices=UNITS)
-    spend = serializers.CharField()
-    prices = serializers.DictField(child=serializers.CharField())
-    upfront = serializers.CharField()
-    hourly = serializers.CharField()
+    spend = ExactOut()
+    prices = serializers.DictField(child=ExactOut())
+    upfront = ExactOut()
+    hourly = ExactOut()
     currency = serializers.CharField()
     starts_at = serializers.DateTimeField()
     ends_at = serializers.DateTimeField()
@@ -118,14 +118,7 @@ def told_commitment(fact: CommitmentFact) -> dict[str, Any]:
     if fact.owner_id is not None:
         names = {each.id: each.name for each in teams()}
         owner = {"id": fact.owner_id, "name": names[fact.owner_id]}
-    return told_as(
-        CommitmentOut,
-        fact,
-        **{name: f"{getattr(fact, name):f}" for name in AMOUNTS},
-        prices={name: f"{amount:f}" for name, amount in fact.prices.items()},
-        pool=pool,
-        owner=owner,
-    )
+    return told_as(CommitmentOut, fact, pool=pool, owner=owner)
 
 
 def _id_named(field: str, name: str | None, known: Mapping[str, int]) -> int | None:

@@ -59,7 +59,7 @@ def bills(context: Context) -> ConsolePage:
 def bills_page(context: Context, problem: str = "") -> ConsolePage:
     """The list of bills; `problem` is of a file that was just sent."""
     found = ledger.bill_page(PageAsked(MOST_LISTED)).rows
-    files = ledger.deliveries(MOST_LISTED)
+    files = ledger.delivery_page(PageAsked(MOST_LISTED)).rows
     rules = linked("Mapping rules for rows without a node or team", reverse("bill-rules"))
     return ConsolePage(
         context=context,
@@ -95,7 +95,7 @@ def bills_csv(context: Context) -> HttpResponse:
 @shown(SEES_EVERYTHING, "bills")
 def files_csv(context: Context) -> HttpResponse:
     """The files that bills came in, the latest first."""
-    return FILES.csv(ledger.deliveries(MOST_IN_CSV), context, "bill imports")
+    return FILES.csv(ledger.delivery_page(PageAsked(MOST_IN_CSV)).rows, context, "bill imports")
 
 
 @shown(SEES_EVERYTHING, "bills")
@@ -103,7 +103,7 @@ def one_import(context: Context, import_id: int) -> ConsolePage:
     """How far the file is, and what came of it."""
     fact = delivery_or_404(import_id)
     whole = ledger.bills_of(import_id)
-    rejected = list(ledger.rejected_bill_rows(import_id, MOST_SHOWN))
+    rejected = ledger.rejected_page(import_id, PageAsked(MOST_SHOWN)).rows
     is_busy = fact.state in {"waiting", "running"}
     is_over = fact.state in {"done", "undone"}
     return ConsolePage(
@@ -139,7 +139,7 @@ def one_import(context: Context, import_id: int) -> ConsolePage:
 def rejected_csv(context: Context, import_id: int) -> HttpResponse:
     """Every row that was kept as rejected, with its line in the file and why."""
     delivery_or_404(import_id)
-    rows = ledger.rejected_bill_rows(import_id, MOST_IN_CSV)
+    rows = ledger.rejected_page(import_id, PageAsked(MOST_IN_CSV)).rows
     return REJECTED_ROWS.csv(rows, context, f"rejected rows of bill {import_id}")
 
 

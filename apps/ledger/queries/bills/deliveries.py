@@ -1,6 +1,6 @@
 """Bills as they stand, the deliveries they came in, and the rows that could not be read."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -124,12 +124,6 @@ def bills_of(import_id: int) -> list[BillFact]:
     return _facts_of(list(found.values(*BILL_COLUMNS)))
 
 
-def deliveries(limit: int) -> list[DeliveryFact]:
-    """The latest deliveries, the newest first."""
-    found = BillImport.objects.order_by("-id").values_list(*DeliveryFact.__slots__)
-    return [DeliveryFact(*row) for row in found[:limit]]
-
-
 def delivery(import_id: int) -> DeliveryFact | None:
     """One delivery."""
     found = BillImport.objects.filter(id=import_id).values_list(*DeliveryFact.__slots__).first()
@@ -156,13 +150,6 @@ def rejected_page(import_id: int, asked: PageAsked) -> Slice[RejectedBillFact]:
     rejected = RejectedBillRow.objects.filter(batch_id=import_id)
     found = page_of(rejected.values(*RejectedBillFact.__slots__), asked, "line")
     return Slice([RejectedBillFact(**row) for row in found.rows], found.after, found.before)
-
-
-def rejected_bill_rows(import_id: int, limit: int) -> Iterator[RejectedBillFact]:
-    """The first rows that were not taken, by line."""
-    found = RejectedBillRow.objects.filter(batch_id=import_id).order_by("line", "id")
-    for row in found.values_list("line", "field", "reason")[:limit]:
-        yield RejectedBillFact(*row)
 
 
 def _facts_of(found: Sequence[Mapping[str, Any]]) -> list[BillFact]:

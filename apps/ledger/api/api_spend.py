@@ -18,7 +18,6 @@ from apps.ledger.actions.api_prices import end_price, enter_price
 from apps.ledger.actions.vendor_costs import take_vendor_costs
 from apps.ledger.api import api_spend_examples as examples
 from apps.ledger.api.bought import AMOUNT, CODE, LONGEST_AMOUNT, Pattern
-from apps.ledger.api.commitments import BuysAhead
 from apps.ledger.queries.api_spend import GROUPS, Spend, SpendAsked, compared, spend
 from apps.ledger.rest.parameters import window_asked
 from apps.pricing.actions.api_prices import UNITS, NewApiPrice
@@ -28,7 +27,7 @@ from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Moment, OptionalText, Parameters, Strict, Text, Whole, parsed
-from apps.web.rest.views import KeepsBills, Reads, RestView, SeesPrices, team_seen
+from apps.web.rest.views import BuysAhead, KeepsBills, Reads, RestView, SeesPrices, team_seen
 from apps.workloads.queries import workloads
 
 DEFAULT_WINDOW = "7d"

@@ -12,7 +12,6 @@ from rest_framework.response import Response
 from apps.accounts.queries import organisation
 from apps.ledger.api import commitment_examples as examples
 from apps.ledger.api.bought import CommitmentEndIn, CommitmentIn, new_commitment
-from apps.ledger.api.commitments import BuysAhead
 from apps.ledger.queries import calendar_of, window_of
 from apps.ledger.queries.commitment_preview import Moved, if_ended, if_entered
 from apps.ledger.queries.commitments import commitment_use, term_of
@@ -22,7 +21,7 @@ from apps.web.rest.money import MoneyOut, NamedOut, RatioOut
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters, Text, parsed
-from apps.web.rest.views import Reads, RestView, SeesPrices
+from apps.web.rest.views import BuysAhead, Reads, RestView, SeesPrices
 
 
 class FiguresAsked(Parameters):

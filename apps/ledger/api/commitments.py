@@ -4,7 +4,6 @@ from datetime import datetime
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -22,21 +21,7 @@ from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, parsed
-from apps.web.rest.views import Reads, RestView, SeesPrices
-
-
-class BuysAhead(BasePermission):
-    """A person of finance, or the organisation's token of scope manage."""
-
-    message = "commitments are entered and ended by finance"
-
-    def has_permission(self, request: Request, view: object) -> bool:
-        """Whether this caller may change what was bought."""
-        known = request.auth is not None or bool(request.user and request.user.is_authenticated)
-        if not known or not isinstance(view, RestView):
-            return False
-        viewer = view.viewer()
-        return viewer.may_close or (viewer.person_id is None and viewer.may_manage)
+from apps.web.rest.views import BuysAhead, Reads, RestView, SeesPrices
 
 
 class CommitmentsView(RestView):

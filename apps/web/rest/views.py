@@ -95,6 +95,19 @@ class ClosesMonths(BasePermission):
         return viewer is not None and viewer.may_close
 
 
+class BuysAhead(BasePermission):
+    """A person of finance, or the organisation's token of scope manage."""
+
+    message = "commitments are entered and ended by finance"
+
+    def has_permission(self, request: Request, view: object) -> bool:
+        """Whether this caller may change what was bought."""
+        viewer = _viewer_in(request, view)
+        if viewer is None:
+            return False
+        return viewer.may_close or (viewer.person_id is None and viewer.may_manage)
+
+
 class RestView(APIView):
     """A view that knows its viewer: who reads may ask, who manages may change, or as it says.
 

@@ -49,7 +49,7 @@ def meters_by(
     ).format(
         keys=sql.SQL("").join([sql.SQL("{}, ").format(column) for column in columns]),
         sums=SUMS,
-        where=sql.SQL(" AND ").join(_conditions(chosen, job_ids)),
+        where=sql.SQL(" AND ").join(_meter_conditions(chosen, job_ids)),
         grouped=sql.SQL("GROUP BY {}").format(numbers) if columns else sql.SQL(""),
     )
     params = parameters(chosen) | {"jobs": sorted(job_ids or ())}
@@ -58,7 +58,9 @@ def meters_by(
     }
 
 
-def _conditions(chosen: CostFilter, job_ids: Collection[int] | None) -> Iterable[sql.Composable]:
+def _meter_conditions(
+    chosen: CostFilter, job_ids: Collection[int] | None
+) -> Iterable[sql.Composable]:
     yield where(replace(chosen, tags={}))
     if chosen.tags:
         # A meter day keeps no tags of its own: its job's labels are they.

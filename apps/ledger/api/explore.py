@@ -161,7 +161,7 @@ class ExploredCsv(CsvRenderer):
         rows = (
             [
                 *(csv_text(group["name"]) for group in row["groups"]),
-                *(_cell(row[name]) for name in sums),
+                *(_csv_cell(row[name]) for name in sums),
                 *last,
             ]
             for row in data["results"]
@@ -189,23 +189,25 @@ class ExploreCosts(RestView):
         can. Who does not see the whole organisation is answered about their own teams alone.
         """
         at = timezone.now()
-        reading = _read(request, self.viewer(), at)
+        reading = _read_question(request, self.viewer(), at)
         answer = explore(reading.question)
         currency = accounts.organisation().currency
         names = names_of(answer)
         return Response(
             {
-                "meta": _meta(answer, queries.standing(answer.question.window, at), currency),
-                "totals": _sums(answer.total, currency),
-                "variance": _variance(reading, currency),
-                "results": [_result(row, answer, names, currency) for row in answer.rows],
+                "meta": _answer_meta(
+                    answer, queries.standing(answer.question.window, at), currency
+                ),
+                "totals": _row_sums(answer.total, currency),
+                "variance": _variance_answer(reading, currency),
+                "results": [_group_result(row, answer, names, currency) for row in answer.rows],
                 "next": None,
                 "previous": None,
             }
         )
 
 
-def _read(request: Request, viewer: accounts.Viewer, at: Any) -> CostQuestion:
+def _read_question(request: Request, viewer: accounts.Viewer, at: Any) -> CostQuestion:
     """The question; refuses a ValidationError that names each bad parameter."""
     given = request.query_params
     filters = [each.name for each in dimensions().values() if each.is_filter]
@@ -227,7 +229,7 @@ def _read(request: Request, viewer: accounts.Viewer, at: Any) -> CostQuestion:
     return reading
 
 
-def _meta(answer: CubeAnswer, known: queries.CostStanding, currency: str) -> dict[str, Any]:
+def _answer_meta(answer: CubeAnswer, known: queries.CostStanding, currency: str) -> dict[str, Any]:
     question, whole = answer.question, answer.total.sums
     return {
         "window": window_answer(question.window),
@@ -243,7 +245,9 @@ def _meta(answer: CubeAnswer, known: queries.CostStanding, currency: str) -> dic
     }
 
 
-def _result(row: CubeRow, answer: CubeAnswer, names: CubeNames, currency: str) -> dict[str, Any]:
+def _group_result(
+    row: CubeRow, answer: CubeAnswer, names: CubeNames, currency: str
+) -> dict[str, Any]:
     known = dimensions()
     groups = [
         {
@@ -254,10 +258,10 @@ def _result(row: CubeRow, answer: CubeAnswer, names: CubeNames, currency: str) -
         }
         for name, key in zip(answer.question.group_by, row.keys, strict=True)
     ]
-    return {"groups": groups} | _sums(row, currency)
+    return {"groups": groups} | _row_sums(row, currency)
 
 
-def _sums(row: CubeRow, currency: str) -> dict[str, Any]:
+def _row_sums(row: CubeRow, currency: str) -> dict[str, Any]:
     now, before = row.sums, row.before
     return {
         "cost": money_of(now.micros, currency),
@@ -275,16 +279,16 @@ def _sums(row: CubeRow, currency: str) -> dict[str, Any]:
     }
 
 
-def _variance(reading: CostQuestion, currency: str) -> dict[str, Any] | None:
+def _variance_answer(reading: CostQuestion, currency: str) -> dict[str, Any] | None:
     """Null where nothing is compared, or where what is asked for is not known by pool."""
     try:
         found = variance_of(reading.question)
     except CubeRefusal:
         return None
-    return None if found is None else _causes(found, currency)
+    return None if found is None else _cause_amounts(found, currency)
 
 
-def _causes(found: CostVariance, currency: str) -> dict[str, Any]:
+def _cause_amounts(found: CostVariance, currency: str) -> dict[str, Any]:
     amounts = {"before": found.before_micros, "after": found.after_micros, **found.causes}
     unpriced_before, unpriced_after = found.unpriced_milliseconds
     return {
@@ -294,5 +298,5 @@ def _causes(found: CostVariance, currency: str) -> dict[str, Any]:
     }
 
 
-def _cell(value: Any) -> Any:
+def _csv_cell(value: Any) -> Any:
     return value["amount"] if isinstance(value, Mapping) else value

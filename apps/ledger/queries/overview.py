@@ -87,12 +87,12 @@ def overview_facts(
         daily=daily,
         teams=by_team,
         compared=_compared_teams(question, daily.against),
-        unpriced=_unpriced(question.chosen, pools)
+        unpriced=_unpriced_pools(question.chosen, pools)
         if any(each.unpriced_milliseconds for each in whole)
         else (),
-        unowned=_share(found, lambda each: every_team[each.team_id].kind == "unowned"),
+        unowned=_share_of(found, lambda each: every_team[each.team_id].kind == "unowned"),
         # No agent could have seen a core: only of GPUs is it worth saying.
-        unobserved=_share(
+        unobserved=_share_of(
             found,
             lambda each: (
                 each.sums.state == State.UNOBSERVED
@@ -100,8 +100,8 @@ def overview_facts(
                 and not each.flags & Flag.CORES
             ),
         ),
-        unclaimed=_share(found, lambda each: bool(each.flags & Flag.UNCLAIMED)),
-        contested=_share(found, lambda each: bool(each.flags & Flag.CONTESTED)),
+        unclaimed=_share_of(found, lambda each: bool(each.flags & Flag.UNCLAIMED)),
+        contested=_share_of(found, lambda each: bool(each.flags & Flag.CONTESTED)),
         known=sureness(whole, question.window, at),
     )
 
@@ -138,14 +138,16 @@ def _known_micros(states: States | None) -> int | None:
     return 0 if states is None else sum_of_known(each.micros for each in states)
 
 
-def _share(found: Collection[FlaggedSum], is_asked: Callable[[FlaggedSum], bool]) -> Share:
+def _share_of(found: Collection[FlaggedSum], is_asked: Callable[[FlaggedSum], bool]) -> Share:
     parts = [each.sums for each in found if is_asked(each)]
     return Share(
         sum_of_known(each.micros for each in parts), sum(each.gpu_milliseconds for each in parts)
     )
 
 
-def _unpriced(chosen: CostFilter, pools: Mapping[int, fleet.PoolFact]) -> tuple[PoolTime, ...]:
+def _unpriced_pools(
+    chosen: CostFilter, pools: Mapping[int, fleet.PoolFact]
+) -> tuple[PoolTime, ...]:
     query = sql.SQL(
         """
         SELECT day.pool_id, sum(day.unit_milliseconds)::int8 FROM ledger_ledgerday AS day

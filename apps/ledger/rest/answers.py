@@ -94,8 +94,8 @@ class CostCsvRenderer(CsvRenderer):
         self, data: Mapping[str, Any], view: object
     ) -> tuple[Sequence[str], Iterable[Sequence[Any]]]:
         """A row for each result; the columns of the totals where there is none."""
-        rows = [_flat(result) for result in data["results"]]
-        columns = list(rows[0] if rows else _flat(data["totals"]))
+        rows = [_flat_result(result) for result in data["results"]]
+        columns = list(rows[0] if rows else _flat_result(data["totals"]))
         return columns, (list(cells.values()) for cells in rows)
 
 
@@ -150,7 +150,9 @@ def result_of(
     meters: GpuMeters | None,
 ) -> dict[str, Any]:
     """A group's keys by name, and its sums."""
-    keys = {name: _key(name, key, named) for name, key in zip(group_by, group.keys, strict=True)}
+    keys = {
+        name: _group_key(name, key, named) for name, key in zip(group_by, group.keys, strict=True)
+    }
     return keys | sums_of(group, currency, meters)
 
 
@@ -158,7 +160,7 @@ def sums_of(group: queries.CostGroup, currency: str, meters: GpuMeters | None) -
     """The sums alone."""
     return {
         "cost": money_of(group.micros, currency),
-        "direct_cost": money_of(_direct(group), currency),
+        "direct_cost": money_of(_direct_micros(group), currency),
         "loaded_cost": money_of(group.loaded_micros, currency),
         "shared_cost": money_of(group.shared_micros, currency),
         "gpu_hours": hours_of(group.gpu_milliseconds),
@@ -171,13 +173,13 @@ def sums_of(group: queries.CostGroup, currency: str, meters: GpuMeters | None) -
     }
 
 
-def _direct(group: queries.CostGroup) -> int | None:
+def _direct_micros(group: queries.CostGroup) -> int | None:
     if group.micros is None or group.shared_micros is None:
         return group.micros
     return group.micros - group.shared_micros
 
 
-def _key(name: str, key: Any, named: Named) -> Any:
+def _group_key(name: str, key: Any, named: Named) -> Any:
     if name == "team":
         return {"id": key, "name": named.teams[key], "cost_centre": named.cost_centres[key]}
     tables = {"workload": named.workloads, "pool": named.pools}
@@ -198,7 +200,7 @@ def moment_of(moment: Any) -> str:
     return str(moment.isoformat().replace("+00:00", "Z"))
 
 
-def _flat(result: Mapping[str, Any]) -> dict[str, Any]:
+def _flat_result(result: Mapping[str, Any]) -> dict[str, Any]:
     """One cell for each value: names of what has ids, amounts without their currency."""
     flat: dict[str, Any] = {}
     currency = ""
@@ -209,11 +211,11 @@ def _flat(result: Mapping[str, Any]) -> dict[str, Any]:
         elif name == "meters":
             flat |= {f"meters_{part}": (value or {}).get(part) for part in METER_COLUMNS}
         else:
-            flat[name] = _cell(value["name"] if isinstance(value, Mapping) else value)
+            flat[name] = _csv_cell(value["name"] if isinstance(value, Mapping) else value)
         if isinstance(value, Mapping) and "cost_centre" in value:
-            flat["cost_centre"] = _cell(value["cost_centre"])
+            flat["cost_centre"] = _csv_cell(value["cost_centre"])
     return flat | {"currency": currency}
 
 
-def _cell(value: Any) -> Any:
+def _csv_cell(value: Any) -> Any:
     return csv_text(value) if isinstance(value, str) else value

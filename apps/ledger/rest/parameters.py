@@ -36,11 +36,11 @@ def chosen_costs(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> que
     """
     return queries.CostFilter(
         window=window_asked(given.get("window", DEFAULT_WINDOW), at),
-        basis=_basis(given.get("basis", queries.Basis.EFFECTIVE)),
+        basis=_basis_of(given.get("basis", queries.Basis.EFFECTIVE)),
         team_ids=_team_ids(given, viewer),
-        workload_ids=_named(given, "workload", _workload_ids(viewer)),
-        pool_ids=_named(given, "pool", {p.name: [p.id] for p in fleet.pools().values()}),
-        states=_named(given, "state", {word: [state] for word, state in STATES.items()}),
+        workload_ids=_ids_named(given, "workload", _workload_ids(viewer)),
+        pool_ids=_ids_named(given, "pool", {p.name: [p.id] for p in fleet.pools().values()}),
+        states=_ids_named(given, "state", {word: [state] for word, state in STATES.items()}),
         tags={name.removeprefix(TAG): str(given[name]) for name in given if name.startswith(TAG)},
     )
 
@@ -72,7 +72,7 @@ def refuse_unknown(given: QueryDict, single: Sequence[str], lists: Sequence[str]
         raise ValidationError(problems)
 
 
-def _basis(text: str) -> queries.Basis:
+def _basis_of(text: str) -> queries.Basis:
     try:
         return queries.Basis(text)
     except ValueError:
@@ -80,7 +80,7 @@ def _basis(text: str) -> queries.Basis:
         raise ValidationError({"basis": [f"{text!r} is none of {words}"]}) from None
 
 
-def _named(
+def _ids_named(
     given: QueryDict, parameter: str, ids: Mapping[str, Sequence[int]]
 ) -> frozenset[int] | None:
     """Ids of the names given; None where the parameter is absent."""
@@ -91,7 +91,7 @@ def _named(
 
 def _team_ids(given: QueryDict, viewer: accounts.Viewer) -> frozenset[int] | None:
     seen = {team.name: [team.id] for team in accounts.teams() if viewer.sees_team(team.id)}
-    asked = _named(given, "team", seen)
+    asked = _ids_named(given, "team", seen)
     return viewer.team_ids if asked is None and not viewer.sees_everything else asked
 
 

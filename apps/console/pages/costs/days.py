@@ -38,7 +38,7 @@ def chart_of_days(
     basis = basis_words(str(asked.question.basis)).label.lower()
     loaded = LOADED.get(str(asked.question.loading), "")
     return DailyChart(
-        title=_sentence(days, by_day, sums, asked.currency),
+        title=_chart_sentence(days, by_day, sums, asked.currency),
         unit=f"each day by state of its GPU time, in {asked.currency}, {basis} cost{loaded}",
         figure=daily_cost_by_state(
             days, [_series_of(state, by_day) for state in sums.states], asked.currency
@@ -47,14 +47,14 @@ def chart_of_days(
         rows=tuple(
             DayRow(
                 label=weekday(day),
-                micros=_amounts(of_day, sums.states),
+                micros=_state_amounts(of_day, sums.states),
                 total_micros=of_day.total,
                 is_provisional=bool(of_day.provisional_total),
                 href=on_day(day) if of_day.by_state else "",
             )
             for day, of_day in zip(days, by_day, strict=True)
         ),
-        total=DayRow("Total", _amounts(sums, sums.states), sums.total),
+        total=DayRow("Total", _state_amounts(sums, sums.states), sums.total),
         csv_href=csv_href,
         has_provisional=any(of_day.provisional_total for of_day in by_day),
     )
@@ -77,7 +77,7 @@ def _series_of(state: StateWords, by_day: Sequence[Sums]) -> DailySeries:
     return DailySeries(state, tuple(settled), tuple(provisional))
 
 
-def _amounts(of_day: Sums, states: Sequence[StateWords]) -> tuple[int | None, ...]:
+def _state_amounts(of_day: Sums, states: Sequence[StateWords]) -> tuple[int | None, ...]:
     return tuple(_state_amount(of_day, state) for state in states)
 
 
@@ -86,7 +86,7 @@ def _state_amount(of_day: Sums, state: StateWords) -> int | None:
     return of_day.by_state.get(state.key, 0 if of_day.by_state else None)
 
 
-def _sentence(days: Sequence[date], by_day: Sequence[Sums], sums: Sums, currency: str) -> str:
+def _chart_sentence(days: Sequence[date], by_day: Sequence[Sums], sums: Sums, currency: str) -> str:
     most, highest = max((of_day.total or 0, day) for day, of_day in zip(days, by_day, strict=True))
     largest = max(sums.states, key=lambda state: sums.by_state[state.key] or 0, default=None)
     amount = whole_amount(most, currency)

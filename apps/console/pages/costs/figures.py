@@ -29,9 +29,11 @@ def cost_figures(
     idle = Figure(
         "Idle or not held by a job",
         short_amount(sums.not_worked, asked.currency),
-        _note(daily, _moved(daily, lambda each: each.not_worked), _idle_parts(sums, asked)),
+        _figure_note(
+            daily, _change_of(daily, lambda each: each.not_worked), _idle_parts(sums, asked)
+        ),
         status,
-        change=_moved(daily, lambda each: each.not_worked),
+        change=_change_of(daily, lambda each: each.not_worked),
         sparkline=spark(
             daily.days, lambda each: each.not_worked, "Idle or not held by a job, day by day"
         ),
@@ -50,7 +52,7 @@ def cost_figure(
     title: str, daily: Daily, currency: str, status: str, href: str, *, is_of_job: bool = False
 ) -> Figure:
     """What it cost, and against the same days before."""
-    sums, moved = sums_of(daily.states), _moved(daily, lambda each: each.total)
+    sums, moved = sums_of(daily.states), _change_of(daily, lambda each: each.total)
     provisional = ""
     if sums.provisional_total:
         provisional = f"{short_amount(sums.provisional_total, currency)} of it is provisional"
@@ -58,7 +60,7 @@ def cost_figure(
     return Figure(
         title,
         short_amount(sums.total, currency),
-        together([without, _note(daily, moved, provisional)]),
+        together([without, _figure_note(daily, moved, provisional)]),
         status,
         change=moved,
         sparkline=spark(daily.days, lambda each: each.total, f"{title}, day by day"),
@@ -76,7 +78,7 @@ def active_figure(of: str, daily: Daily, status: str, href: str) -> Figure:
     return Figure(
         "Active",
         per_cent(sums_of(daily.states).worked_ratio),
-        _note(daily, moved, f"share of {of} in which a kernel was resident"),
+        _figure_note(daily, moved, f"share of {of} in which a kernel was resident"),
         status,
         change=moved,
         sparkline=spark(
@@ -159,7 +161,7 @@ def _unknown_figure(asked: AskedCosts, sums: Sums, status: str, href: str) -> Fi
     return unknown_figure(parts, "all of it is priced and observed", status, href)
 
 
-def _moved(daily: Daily, amount: Callable[[Sums], int | None]) -> str:
+def _change_of(daily: Daily, amount: Callable[[Sums], int | None]) -> str:
     """How much more than before: 0 where nothing was charged, empty where its cost is not known."""
     if daily.against is None:
         return ""
@@ -170,7 +172,7 @@ def _moved(daily: Daily, amount: Callable[[Sums], int | None]) -> str:
     return "" if now is None or before is None else change(now, before)
 
 
-def _note(daily: Daily, moved: str, words: str) -> str:
+def _figure_note(daily: Daily, moved: str, words: str) -> str:
     return together([against_words(daily) if moved else "", words])
 
 

@@ -122,7 +122,7 @@ def job(context: Context, job_id: int) -> ConsolePage:
             filters=asked.filters(is_of_job=True),
             problems=asked.problems,
             trail=tuple(trail),
-            sections=(about, _elsewhen(asked, fact)),
+            sections=(about, _ran_elsewhen(asked, fact)),
         )
     has_days = len(days) > 1
     return cost_page(
@@ -132,7 +132,7 @@ def job(context: Context, job_id: int) -> ConsolePage:
         Daily(days),
         trail,
         about=about,
-        known=_known(lines, whole, asked),
+        known=_job_sureness(lines, whole, asked),
         meters=meters_of(
             asked, asked.question, "job", "Job", lambda _: (fact.raw_id, ""), [job_id]
         ),
@@ -201,7 +201,9 @@ def _job_days(
     return fact, owner, days
 
 
-def _known(lines: Sequence[LineRow], whole: Sequence[StateSum], asked: AskedCosts) -> Sureness:
+def _job_sureness(
+    lines: Sequence[LineRow], whole: Sequence[StateSum], asked: AskedCosts
+) -> Sureness:
     """How sure this one job's sums are."""
     stands = standing(asked.question.window, asked.context.at)
     held = sum(each.gpu_milliseconds for each in whole if each.state is not None)
@@ -297,7 +299,7 @@ def _workload_link(asked: AskedCosts, workload_id: int) -> Link:
     return Link(name, asked.down("costs-workload", workload_id))
 
 
-def _elsewhen(asked: AskedCosts, fact: workloads.JobFact) -> EmptyState:
+def _ran_elsewhen(asked: AskedCosts, fact: workloads.JobFact) -> EmptyState:
     """The job ran at another time: where its costs are."""
     sentence = "Nothing of this job was charged in this period."
     if fact.started_at is None:

@@ -35,13 +35,15 @@ def group_links(asked: AskedCosts, names: CubeNames) -> GroupLinks:
 
     return GroupLinks(
         name=lambda row, place: names.text(group_by[place], row.keys[place]),
-        narrowed=lambda row, place: _narrowed(asked, names, row, (place,)),
+        narrowed=lambda row, place: _narrowed_href(asked, names, row, (place,)),
         rows=lambda row: _rows_href(asked, names, row),
         note=note,
     )
 
 
-def _narrowed(asked: AskedCosts, names: CubeNames, row: CubeRow, places: tuple[int, ...]) -> str:
+def _narrowed_href(
+    asked: AskedCosts, names: CubeNames, row: CubeRow, places: tuple[int, ...]
+) -> str:
     """The same question about these groups alone, grouped by what is below them."""
     group_by, window = asked.question.group_by, asked.question.window
     if len(group_by) == 1 and (page := _page_of(asked, group_by[0], row.keys[0].value)):
@@ -50,7 +52,7 @@ def _narrowed(asked: AskedCosts, names: CubeNames, row: CubeRow, places: tuple[i
     for place in places:
         name, key = group_by[place], row.keys[place]
         if isinstance(key.value, date):
-            first, end = max(key.value, window.first_day), _through(name, key.value)
+            first, end = max(key.value, window.first_day), _day_after(name, key.value)
             changes["window"] = f"{first}/{min(end, window.end_day)}"
         elif text := names.filter_text(name, key):
             changes[name] = text
@@ -60,16 +62,16 @@ def _narrowed(asked: AskedCosts, names: CubeNames, row: CubeRow, places: tuple[i
         else:
             return ""
     left = [name for place, name in enumerate(group_by) if place not in places]
-    changes["group_by"] = ",".join(left) or _below(group_by[places[0]], asked)
+    changes["group_by"] = ",".join(left) or _dimension_below(group_by[places[0]], asked)
     return asked.href("costs", **changes)
 
 
-def _below(name: str, asked: AskedCosts) -> str:
+def _dimension_below(name: str, asked: AskedCosts) -> str:
     below = NEXT.get(name, "team")
     return "pool" if below in asked.question.filters else below
 
 
-def _through(name: str, first: date) -> date:
+def _day_after(name: str, first: date) -> date:
     """The day after a day, week or month."""
     if name == "month":
         return next_month(first)
@@ -94,4 +96,4 @@ def _rows_href(asked: AskedCosts, names: CubeNames, row: CubeRow) -> str:
     for name, key in zip(asked.question.group_by, row.keys, strict=True):
         if page := _page_of(asked, name, key.value):
             return page
-    return _narrowed(asked, names, row, tuple(range(len(row.keys))))
+    return _narrowed_href(asked, names, row, tuple(range(len(row.keys))))

@@ -72,11 +72,11 @@ PLACE = CostPlace("costs", table="groups")
 @shown(EVERYONE, "costs")
 def explorer(context: Context) -> ConsolePage:
     """The groups of the question, their days, and what made the difference."""
-    asked = _asked(context)
+    asked = _explored_costs(context)
     if asked.asked.nearest is not None:
-        return _refused(asked, asked.asked.nearest)
+        return _refused_page(asked, asked.asked.nearest)
     answer = explore(asked.question)
-    daily = costs_by_day(_whole(asked.question), context.at)
+    daily = costs_by_day(_whole_question(asked.question), context.at)
     known = sureness(daily.states, asked.question.window, context.at)
     status = least_sure(known.statuses)
     figures = cost_figures(
@@ -87,19 +87,19 @@ def explorer(context: Context) -> ConsolePage:
         is_of_job=False,
     )
     names = names_of(answer)
-    found = _variance(asked.question)
+    found = _known_variance(asked.question)
     days = (asked.question.window.end_day - asked.question.window.first_day).days
     return ConsolePage(
         context=context,
-        filters=_filters(asked),
-        finding=_finding(asked, answer, names, daily),
+        filters=_filter_bar(asked),
+        finding=_title_sentence(asked, answer, names, daily),
         status=status,
-        under=_under(asked, answer, under_words(asked, known)),
+        under=_quiet_words(asked, answer, under_words(asked, known)),
         problems=asked.problems,
         sections=(
             FigureRow(figures) if figures else None,
             day_chart(asked, PLACE, daily.days) if days <= MOST_DAYS_DRAWN else None,
-            None if found is None else _causes(found, asked),
+            None if found is None else _cause_chart(found, asked),
             explored_table(answer, group_links(asked, names), context.currency).section(
                 answer.rows,
                 context,
@@ -108,7 +108,7 @@ def explorer(context: Context) -> ConsolePage:
                 states=sums_of(daily.states).states,
                 links=(Link("REST", _rest_address(asked)),),
             ),
-            _meters(asked),
+            _team_meters(asked),
         ),
         actions=(export_link(asked),),
         empty=asked.nothing("costs") if not answer.rows else None,
@@ -118,7 +118,7 @@ def explorer(context: Context) -> ConsolePage:
 @shown(EVERYONE, "costs")
 def explorer_csv(context: Context) -> HttpResponse:
     """Every group of the question."""
-    asked = _asked(context)
+    asked = _explored_costs(context)
     if asked.asked.problems:
         return _not_understood(asked)
     answer = explore(asked.question)
@@ -129,10 +129,10 @@ def explorer_csv(context: Context) -> HttpResponse:
 @shown(EVERYONE, "costs")
 def causes_csv(context: Context) -> HttpResponse:
     """What made the difference, exactly."""
-    asked = _asked(context)
+    asked = _explored_costs(context)
     if asked.asked.problems:
         return _not_understood(asked)
-    found = _variance(asked.question)
+    found = _known_variance(asked.question)
     rows = [] if found is None else _cause_rows(found.causes)
     return CAUSES.csv(rows, context, "what made the difference")
 
@@ -140,8 +140,8 @@ def causes_csv(context: Context) -> HttpResponse:
 @shown(EVERYONE, "costs")
 def teams_csv(context: Context) -> HttpResponse:
     """Each team by state, whatever else the page is grouped by."""
-    asked = _asked(context)
-    by_team = state_sums(_whole(asked.question).by("team"))
+    asked = _explored_costs(context)
+    by_team = state_sums(_whole_question(asked.question).by("team"))
     rows = [
         CostRow((team.name, team.cost_centre), sums_of(by_team[(team.id,)]))
         for team in accounts.teams()
@@ -153,8 +153,10 @@ def teams_csv(context: Context) -> HttpResponse:
 @shown(EVERYONE, "costs")
 def days_csv(context: Context) -> HttpResponse:
     """Every day by state."""
-    asked = _asked(context)
-    return days_file(asked, "costs by day", costs_by_day(_whole(asked.question), context.at).days)
+    asked = _explored_costs(context)
+    return days_file(
+        asked, "costs by day", costs_by_day(_whole_question(asked.question), context.at).days
+    )
 
 
 @shown(EVERYONE, "costs")
@@ -163,7 +165,7 @@ def earlier_address(context: Context) -> HttpResponse:
     return HttpResponseRedirect(context.href(reverse("costs")))
 
 
-def _asked(context: Context) -> AskedCosts:
+def _explored_costs(context: Context) -> AskedCosts:
     return AskedCosts(
         context,
         read_question(
@@ -182,7 +184,7 @@ def _rest_address(asked: AskedCosts) -> str:
     return f"{reverse('explore-costs')}?{urlencode(given)}"
 
 
-def _whole(question: CubeQuestion) -> CubeQuestion:
+def _whole_question(question: CubeQuestion) -> CubeQuestion:
     """All that is asked about, by days or teams, for however long; the other period aside."""
     return replace(question, against=None, group_by=(), is_bounded=False)
 
@@ -193,7 +195,7 @@ def _not_understood(asked: AskedCosts) -> HttpResponse:
     return HttpResponse(told, status=400, content_type="text/plain; charset=utf-8")
 
 
-def _refused(asked: AskedCosts, nearest: Mapping[str, str]) -> ConsolePage:
+def _refused_page(asked: AskedCosts, nearest: Mapping[str, str]) -> ConsolePage:
     """What cannot be shown at once, with the question closest to it."""
     problem = list(asked.asked.problems.values())[-1]
     href = (
@@ -201,7 +203,7 @@ def _refused(asked: AskedCosts, nearest: Mapping[str, str]) -> ConsolePage:
     )
     return ConsolePage(
         context=asked.context,
-        filters=_filters(asked),
+        filters=_filter_bar(asked),
         finding="This is more than can be shown at once",
         empty=EmptyState(
             "There is a question close to it",
@@ -216,7 +218,7 @@ def _refused(asked: AskedCosts, nearest: Mapping[str, str]) -> ConsolePage:
     )
 
 
-def _variance(question: CubeQuestion) -> CostVariance | None:
+def _known_variance(question: CubeQuestion) -> CostVariance | None:
     """None where nothing is compared, or where what is asked for is not kept by pool."""
     try:
         return variance_of(question)
@@ -224,7 +226,7 @@ def _variance(question: CubeQuestion) -> CostVariance | None:
         return None
 
 
-def _meters(asked: AskedCosts) -> Section | None:
+def _team_meters(asked: AskedCosts) -> Section | None:
     """How hard the GPUs of each team worked, where meters can be told apart so."""
     kept = {name for name in asked.question.filters if not name.startswith("tag.")}
     if asked.question.group_by != ("team",) or not kept <= METERED:
@@ -238,7 +240,7 @@ def _meters(asked: AskedCosts) -> Section | None:
     )
 
 
-def _causes(found: CostVariance, asked: AskedCosts) -> LineChart | None:
+def _cause_chart(found: CostVariance, asked: AskedCosts) -> LineChart | None:
     """The amounts as shown add up to the cent."""
     currency, against = asked.currency, asked.question.against
     if against is None:
@@ -270,7 +272,7 @@ def _cause_rows(causes: Mapping[str, int]) -> list[CauseRow]:
     return [CauseRow(*CAUSE_WORDS[name], causes[name]) for name in CAUSE_WORDS]
 
 
-def _finding(asked: AskedCosts, answer: CubeAnswer, names: CubeNames, daily: Daily) -> str:
+def _title_sentence(asked: AskedCosts, answer: CubeAnswer, names: CubeNames, daily: Daily) -> str:
     whole, before, within = answer.total.sums.micros, answer.total.before, asked.words.within
     if not answer.rows:
         who = "anybody" if asked.context.viewer.sees_everything else "your teams"
@@ -298,7 +300,7 @@ def _finding(asked: AskedCosts, answer: CubeAnswer, names: CubeNames, daily: Dai
     return f"{text} cost the most {within}: {most} of {said}."
 
 
-def _under(asked: AskedCosts, answer: CubeAnswer, known: tuple[str, ...]) -> tuple[str, ...]:
+def _quiet_words(asked: AskedCosts, answer: CubeAnswer, known: tuple[str, ...]) -> tuple[str, ...]:
     labels = [dimensions()[name].label.lower() for name in answer.of_today]
     against = answer.question.against
     return (
@@ -308,7 +310,7 @@ def _under(asked: AskedCosts, answer: CubeAnswer, known: tuple[str, ...]) -> tup
     )
 
 
-def _filters(asked: AskedCosts) -> tuple[Filter, ...]:
+def _filter_bar(asked: AskedCosts) -> tuple[Filter, ...]:
     texts, known = asked.texts, dimensions()
     groups = {name: each.label for name, each in known.items()}
     chosen = [*texts["group_by"].split(","), ""][:2]
@@ -316,10 +318,10 @@ def _filters(asked: AskedCosts) -> tuple[Filter, ...]:
         period_filter(texts, asked.words),
         _group_filter("Group by", groups, chosen[0]),
         _group_filter("and by", {"": "Nothing else", **groups}, chosen[1]),
-        filter_of("compare", "Compare with", _comparisons(texts), texts),
+        filter_of("compare", "Compare with", _comparison_choices(texts), texts),
     ]
     for name in [*LISTED, *(name for name in known if name not in LISTED and name in texts)]:
-        choices = _choices(name, texts.get(name, ""), asked.context)
+        choices = _name_choices(name, texts.get(name, ""), asked.context)
         if len(choices) > 2 or texts.get(name):
             bar.append(filter_of(name, known[name].label, choices, {name: texts.get(name, "")}))
     return (*bar, *asked.measure_filters())
@@ -333,14 +335,14 @@ def _group_filter(label: str, choices: Mapping[str, str], chosen: str) -> Filter
     )
 
 
-def _comparisons(texts: Mapping[str, str]) -> dict[str, str]:
+def _comparison_choices(texts: Mapping[str, str]) -> dict[str, str]:
     choices = {"": "Nothing", "before": "The days before", "lastmonth": "Last month"}
     return choices | (
         {texts["compare"]: texts["compare"]} if texts["compare"] not in choices else {}
     )
 
 
-def _choices(name: str, chosen: str, context: Context) -> dict[str, str]:
+def _name_choices(name: str, chosen: str, context: Context) -> dict[str, str]:
     """All of it, each name that there is (up to 200), and what the address asks for."""
     found = named_keys(name, context.viewer) if name in LISTED else None
     names = sorted(found or ())[:MOST_CHOICES]

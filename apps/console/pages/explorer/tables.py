@@ -50,7 +50,7 @@ def explored_table(answer: CubeAnswer, links: GroupLinks, currency: str) -> Tabl
     of_today = ", ".join(answer.of_today)
     return Table(
         name="groups",
-        title=f"By {' and '.join(_lowered(column.text) for column in groups)}",
+        title=f"By {' and '.join(_lowered_label(column.text) for column in groups)}",
         noun=("group", "groups"),
         about="{said}; cost of each, by state of its GPU time; per GPU-hour is Cost ÷ GPU-hours",
         sort="sort",
@@ -65,7 +65,7 @@ def explored_table(answer: CubeAnswer, links: GroupLinks, currency: str) -> Tabl
     )
 
 
-def _lowered(label: str) -> str:
+def _lowered_label(label: str) -> str:
     return label if label.startswith("GPU") else label.lower()
 
 
@@ -88,7 +88,7 @@ def _money_columns(
     return (
         Column("cost", "Cost", lambda row: row.sums.micros, MONEY, href=links.rows),
         Column(
-            "before_cost", "Before" if is_compared else "", lambda row: _before(row, "micros"), MONEY
+            "before_cost", "Before" if is_compared else "", lambda row: _before_amount(row, "micros"), MONEY
         ),
         Column(
             "change", "Change" if is_compared else "", lambda row: row.change_micros, SIGNED_MONEY
@@ -102,7 +102,7 @@ def _money_columns(
             "gpu_hours", "GPU-hours", lambda row: row.sums.gpu_milliseconds, GPU_HOURS,
             href=links.rows,
         ),
-        _hours_column("before_gpu_hours", lambda row: _before(row, "gpu_milliseconds")),
+        _hours_column("before_gpu_hours", lambda row: _before_amount(row, "gpu_milliseconds")),
         Column(
             "unit_cost", f"{symbol(currency).strip()} per GPU-hour",
             lambda row: _unit_cost(row.sums), MONEY, csv="",
@@ -130,7 +130,7 @@ def _hours_column(key: str, value: Callable[[CubeRow], int | None]) -> Column[Cu
     return Column(key, "", value, GPU_HOURS)
 
 
-def _before(row: CubeRow, measure: str) -> int | None:
+def _before_amount(row: CubeRow, measure: str) -> int | None:
     amount: int | None = None if row.before is None else getattr(row.before, measure)
     return amount
 

@@ -11,7 +11,7 @@ from apps.unit_economics.queries.waste import Waste
 
 def finding(asked: AskedCosts, sums: Sums | None, waste: Waste) -> str:
     """`The last 7 days cost $18,210, and 31 % of it was waste.`; `sums` None: nothing was charged."""
-    who = _who(asked)
+    who = _whose_costs(asked)
     if sums is None:
         return f"Nothing was charged {asked.words.within}{_to_whom(asked)}."
     if sums.total is None:
@@ -28,7 +28,7 @@ def finding(asked: AskedCosts, sums: Sums | None, waste: Waste) -> str:
     return f"{said}, and {per_cent(wasted)} of it was waste."
 
 
-def _who(asked: AskedCosts) -> str:
+def _whose_costs(asked: AskedCosts) -> str:
     """Whose costs these are, and where; empty for everything there is."""
     pool, team = asked.texts.get("pool", ""), asked.texts.get("team", "")
     if not team and not asked.context.viewer.sees_everything:
@@ -38,7 +38,7 @@ def _who(asked: AskedCosts) -> str:
 
 
 def _unknown_cost(asked: AskedCosts) -> str:
-    who, basis = _within_sentence(_who(asked)) or "everything", asked.question.basis
+    who, basis = _within_sentence(_whose_costs(asked)) or "everything", asked.question.basis
     if basis == Basis.BILLED:
         return f"What was billed for {who} {asked.words.within} is not known: no bill was read."
     label = "" if basis == Basis.EFFECTIVE else f"{basis_words(str(basis)).label.lower()} "
@@ -46,7 +46,7 @@ def _unknown_cost(asked: AskedCosts) -> str:
 
 
 def _to_whom(asked: AskedCosts) -> str:
-    who = _within_sentence(_who(asked))
+    who = _within_sentence(_whose_costs(asked))
     is_team = "team" in asked.question.filters or not asked.context.viewer.sees_everything
     return f" to {who}" if is_team else f" for {who}" if who else ""
 

@@ -71,12 +71,12 @@ def overview(context: Context) -> ConsolePage:
     return ConsolePage(
         context=context,
         finding=finding(asked, sums, waste.total),
-        filters=_filters(asked),
+        filters=_filter_bar(asked),
         problems=asked.problems,
         status=status,
         under=under_words(asked, facts.known),
         sections=(
-            FigureRow(_figures(asked, facts, sums, waste, status)),
+            FigureRow(_key_figures(asked, facts, sums, waste, status)),
             SideBySide([part for part in (chart, aloud) if part is not None], "cols"),
             _overview_table(asked, "Team", OWNER_KEYS).section(
                 _team_rows(asked, facts, waste),
@@ -115,7 +115,7 @@ def _facts_of(asked: AskedCosts) -> OverviewFacts:
     return overview_facts(asked.question, asked.context.at, fleet.pools(), every_team)
 
 
-def _filters(asked: AskedCosts) -> tuple[Filter, ...]:
+def _filter_bar(asked: AskedCosts) -> tuple[Filter, ...]:
     teams = sorted(team.name for team in asked.teams.values())
     pools = sorted(pool.name for pool in fleet.pools().values())
     return (
@@ -139,13 +139,13 @@ def _empty_page(asked: AskedCosts, facts: OverviewFacts) -> ConsolePage:
     return ConsolePage(
         context=asked.context,
         finding=said,
-        filters=_filters(asked) if is_asked else (),
+        filters=_filter_bar(asked) if is_asked else (),
         problems=asked.problems if is_asked else (),
         empty=empty,
     )
 
 
-def _figures(
+def _key_figures(
     asked: AskedCosts, facts: OverviewFacts, sums: Sums, waste: WasteOfWindow, status: str
 ) -> tuple[Figure, ...]:
     """Each with its change against the same days before, and the rows that it sums."""

@@ -33,7 +33,7 @@ def bill(context: Context, bill_id: int) -> ConsolePage:
     """The bill beside the estimate."""
     found, currency = _bill_of(bill_id), context.currency
     variance = comparing.variance_of(bill_id)
-    parts, apart = _parts(variance, currency), comparing.apart_sums(bill_id)
+    parts, apart = _variance_parts(variance, currency), comparing.apart_sums(bill_id)
     usage_types = unmatched_usage_types(bill_id)
     rows: list[VarianceRow] = [
         ("Estimated", full_amount(variance.estimated_micros, currency),
@@ -42,8 +42,8 @@ def bill(context: Context, bill_id: int) -> ConsolePage:
     ]  # fmt: skip
     return ConsolePage(
         context=context,
-        finding=_finding(found, parts, variance, currency),
-        under=_under(found, variance, context),
+        finding=_title_sentence(found, parts, variance, currency),
+        under=_quiet_words(found, variance, context),
         back=Link("Bills", reverse("bills")),
         sections=(
             Include("reconciliation/unread.html", found.unread) if found.unread else None,
@@ -83,7 +83,9 @@ def _bill_of(bill_id: int) -> BillFact:
     return found
 
 
-def _under(found: BillFact, variance: comparing.Variance, context: Context) -> tuple[str, ...]:
+def _quiet_words(
+    found: BillFact, variance: comparing.Variance, context: Context
+) -> tuple[str, ...]:
     said = [
         f"effective cost, in {context.currency}",
         f"{counted(found.sums.rows, 'row')}, billed in {found.currency}",
@@ -115,7 +117,7 @@ def _map_cell(each: comparing.ApartSum, found: BillFact, usage_types: Mapping[st
     return format_html('<a href="{}" aria-label="Map {}">Map it</a>', href, each.label)
 
 
-def _finding(
+def _title_sentence(
     found: BillFact,
     parts: list[tuple[str, int, str]],
     variance: comparing.Variance,
@@ -132,7 +134,7 @@ def _finding(
     return f"{name} differs from the estimate by {signed_amount(difference, currency)}."
 
 
-def _parts(of: comparing.Variance, currency: str) -> list[tuple[str, int, str]]:
+def _variance_parts(of: comparing.Variance, currency: str) -> list[tuple[str, int, str]]:
     """As they are shown, they lead from the estimate that is shown to what was billed."""
     exact = (
         ("Price", of.price_micros, "the machine time that was estimated, at another price"),

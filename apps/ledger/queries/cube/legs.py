@@ -102,10 +102,10 @@ def _source_leg(
         ),
         sign=sql.SQL("-" if sign < 0 else ""),
         amount=sql.Identifier(f"{question.basis}_micros"),
-        rated=_rated(question.basis),
+        rated=_rated_amount(question.basis),
         table=sql.SQL(source.table),
-        joins=sql.SQL(" ").join(_joins(source, names)),
-        where=_where(question, source, period),
+        joins=sql.SQL(" ").join(_source_joins(source, names)),
+        where=_leg_condition(question, source, period),
     )
 
 
@@ -114,10 +114,10 @@ def _key_column(source: Source, name: str, without: str, workload: int | None) -
         return sql.SQL("NULL::int8")
     if name == "workload" and workload is not None:
         return sql.Literal(workload)
-    return _column(source, name)
+    return _source_column(source, name)
 
 
-def _rated(basis: Basis) -> sql.Composable:
+def _rated_amount(basis: Basis) -> sql.Composable:
     """What it cost by its rates: only the effective amount has commitments in it."""
     if basis is Basis.EFFECTIVE:
         return sql.SQL("coalesce(day.contracted_micros, day.effective_micros)")
@@ -129,7 +129,7 @@ def _tells_unit(source: Source) -> bool:
     return not source.is_part
 
 
-def _joins(source: Source, names: Iterable[str]) -> list[sql.Composable]:
+def _source_joins(source: Source, names: Iterable[str]) -> list[sql.Composable]:
     columns = [source.columns[name_of(name)] for name in names]
     own = [source.joins[name_of(name)] for name in sorted(names) if name_of(name) in source.joins]
     joins = [sql.SQL(join) for join in dict.fromkeys(own)]
@@ -140,14 +140,14 @@ def _joins(source: Source, names: Iterable[str]) -> list[sql.Composable]:
     return [*joins]
 
 
-def _column(source: Source, name: str) -> sql.Composable:
+def _source_column(source: Source, name: str) -> sql.Composable:
     column = sql.SQL(source.columns[name_of(name)])
     if not name.startswith(f"{TAG}."):
         return column
     return sql.SQL("({} ->> {})").format(column, sql.Literal(name.removeprefix(f"{TAG}.")))
 
 
-def _where(question: CubeQuestion, source: Source, period: str) -> sql.Composable:
+def _leg_condition(question: CubeQuestion, source: Source, period: str) -> sql.Composable:
     day: LiteralString = "day.posting_month" if source.of_months else "day.day"
     conditions: list[sql.Composable] = [
         sql.SQL("{0} >= {1} AND {0} < {2}").format(
@@ -163,7 +163,7 @@ def _where(question: CubeQuestion, source: Source, period: str) -> sql.Composabl
     if question.team_ids is not None:
         conditions.append(sql.SQL("day.team_id = ANY(%(scope)s)"))
     for name, keys in question.filters.items():
-        column = _column(source, name)
+        column = _source_column(source, name)
         one_of = sql.SQL("{} = ANY({})").format(column, sql.Placeholder(f"filter {name}"))
         none = sql.SQL("{} IS NULL").format(column)
         if keys == {None}:

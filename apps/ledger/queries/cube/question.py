@@ -67,16 +67,16 @@ class CubeQuestion:
     @property
     def chosen(self) -> CostFilter:
         """The same costs for what keeps no dimension but teams, workloads, pools, states and tags."""
-        teams = self._ids("team")
+        teams = self._filter_ids("team")
         if self.team_ids is not None:
             teams = self.team_ids if teams is None else teams & self.team_ids
         return CostFilter(
             window=self.window,
             basis=self.basis,
             team_ids=teams,
-            workload_ids=self._ids("workload"),
-            pool_ids=self._ids("pool"),
-            states=self._ids("state"),
+            workload_ids=self._filter_ids("workload"),
+            pool_ids=self._filter_ids("pool"),
+            states=self._filter_ids("state"),
             tags={
                 name.removeprefix(f"{TAG}."): str(next(iter(keys)))
                 for name, keys in self.filters.items()
@@ -84,7 +84,7 @@ class CubeQuestion:
             },
         )
 
-    def _ids(self, name: str) -> frozenset[int] | None:
+    def _filter_ids(self, name: str) -> frozenset[int] | None:
         keys = self.filters.get(name)
         return None if keys is None else frozenset(key for key in keys if isinstance(key, int))
 
@@ -174,9 +174,9 @@ def source_of(question: CubeQuestion, window: Window) -> Source:
     if not allowed:
         raise FilterNeeded(
             "group_by",
-            f"by {_listed(question.group_by)} costs are asked for with a filter: a team, a pool,"
+            f"by {_listed_labels(question.group_by)} costs are asked for with a filter: a team, a pool,"
             " or any other",
-            replace(question, group_by=_coarser(question.group_by, able)),
+            replace(question, group_by=_without_fine(question.group_by, able)),
         )
     for source in allowed:
         if source.covers(window, question.names):
@@ -207,7 +207,7 @@ def _do_not_meet(question: CubeQuestion) -> DimensionsDoNotMeet:
             kept.remove(name)
         else:
             filters = {key: value for key, value in filters.items() if key != name}
-    asked = _listed((*question.group_by, *question.filters))
+    asked = _listed_labels((*question.group_by, *question.filters))
     nearest = replace(question, group_by=tuple(kept), filters=filters)
     return DimensionsDoNotMeet(
         "group_by", f"no sums are kept by {asked} together; ask for fewer", nearest
@@ -215,21 +215,21 @@ def _do_not_meet(question: CubeQuestion) -> DimensionsDoNotMeet:
 
 
 def _too_long(question: CubeQuestion, window: Window, able: Iterable[Source]) -> WindowTooLong:
-    asked = _listed((*question.group_by, *question.filters)) or "this"
+    asked = _listed_labels((*question.group_by, *question.filters)) or "this"
     days = max(_most_days(source, question) for source in able)
     words = f"by {asked} costs can be asked for {days} days at once"
     if any(source.of_months for source in able) and not question.names & FINE:
-        months = _instead(question, window, whole_months(window))
+        months = _with_window(question, window, whole_months(window))
         return WindowTooLong("window", f"{words}, or for whole months", months)
     shorter = Window("", window.end_day - timedelta(days=days), window.end_day, window.zone)
     return WindowTooLong(
         "window",
         f"{words}; longer as an export of the rows",
-        _instead(question, window, shorter),
+        _with_window(question, window, shorter),
     )
 
 
-def _instead(question: CubeQuestion, window: Window, instead: Window) -> CubeQuestion:
+def _with_window(question: CubeQuestion, window: Window, instead: Window) -> CubeQuestion:
     """The question about another period in the place of one of its two."""
     if window == question.window:
         return replace(question, window=instead)
@@ -247,7 +247,7 @@ def whole_months(window: Window) -> Window:
     return Window("", window.first_day.replace(day=1), next_month(last), window.zone)
 
 
-def _coarser(group_by: tuple[str, ...], able: Iterable[Source]) -> tuple[str, ...]:
+def _without_fine(group_by: tuple[str, ...], able: Iterable[Source]) -> tuple[str, ...]:
     """The same without what is told only of few rows at once."""
     fine = {name for source in able for name in source.columns} - {
         name for source in SOURCES if not source.needs_filter for name in source.columns
@@ -255,6 +255,6 @@ def _coarser(group_by: tuple[str, ...], able: Iterable[Source]) -> tuple[str, ..
     return tuple(name for name in group_by if name not in fine)
 
 
-def _listed(names: Iterable[str]) -> str:
+def _listed_labels(names: Iterable[str]) -> str:
     labels = dimensions()
     return " and ".join(labels[name].label.lower() for name in dict.fromkeys(names))

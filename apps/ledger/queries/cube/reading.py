@@ -67,7 +67,9 @@ def read_question(
     length, by these dimensions and nothing else.
     """
     names = parameters() if filters is None else [*defaults, *filters]
-    texts = {name: ",".join(values) for name in names if (values := _values(given.get(name, ())))}
+    texts = {
+        name: ",".join(values) for name in names if (values := _given_values(given.get(name, ())))
+    }
     problems: dict[str, str] = {}
 
     def read(name: str, meant: Callable[[str], Meaning]) -> Meaning:
@@ -84,26 +86,26 @@ def read_question(
         return lambda text: keys_named(name, text.split(",") if text else [], viewer)
 
     window = read("window", lambda text: window_of(text, calendar))
-    spans = read("compare", lambda text: _spans(text, window, calendar))
+    spans = read("compare", lambda text: _compared_windows(text, window, calendar))
     asked = [each.name for each in dimensions().values() if each.is_filter and each.name in texts]
     narrowed = {name: read(name, keys(name)) for name in asked}
-    groups = read("group_by", _groups)
+    groups = read("group_by", _group_names)
     question = CubeQuestion(
         window=spans[0],
         group_by=groups,
         filters={name: keys for name, keys in narrowed.items() if name in texts},
-        basis=read("basis", _basis),
-        loading=read("cost", _loading),
+        basis=read("basis", _basis_of),
+        loading=read("cost", _loading_of),
         team_ids=None if viewer.sees_everything else viewer.team_ids,
         against=spans[1],
         week_starts_on=organisation.week_starts_on,
         is_bounded=filters is None,
         tells_no_workload=filters is None and "workload" in groups,
     )
-    return _answerable(CostQuestion(question, {**defaults, **texts}, defaults, problems))
+    return _with_nearest(CostQuestion(question, {**defaults, **texts}, defaults, problems))
 
 
-def _answerable(reading: CostQuestion) -> CostQuestion:
+def _with_nearest(reading: CostQuestion) -> CostQuestion:
     """The same, with the nearest question where no table can answer it."""
     try:
         refuse_unanswerable(reading.question)
@@ -111,10 +113,12 @@ def _answerable(reading: CostQuestion) -> CostQuestion:
         nearest = refusal.nearest
         changes = {
             "group_by": ",".join(nearest.group_by),
-            "window": _text(nearest.window, reading.question.window, reading.texts["window"]),
+            "window": _window_text(
+                nearest.window, reading.question.window, reading.texts["window"]
+            ),
         }
         if nearest.against and reading.question.against:
-            changes["compare"] = _text(
+            changes["compare"] = _window_text(
                 nearest.against, reading.question.against, reading.texts["compare"]
             )
         changes |= {name: "" for name in reading.question.filters if name not in nearest.filters}
@@ -128,17 +132,17 @@ def _answerable(reading: CostQuestion) -> CostQuestion:
     return reading
 
 
-def _text(nearest: Window, asked: Window, text: str) -> str:
+def _window_text(nearest: Window, asked: Window, text: str) -> str:
     if nearest == asked:
         return text
     return f"{nearest.first_day.isoformat()}/{nearest.end_day.isoformat()}"
 
 
-def _values(given: Sequence[str]) -> list[str]:
+def _given_values(given: Sequence[str]) -> list[str]:
     return [part.strip() for value in given for part in value.split(",") if part.strip()]
 
 
-def _groups(text: str) -> tuple[str, ...]:
+def _group_names(text: str) -> tuple[str, ...]:
     known = dimensions()
     names = tuple(dict.fromkeys(text.split(","))) if text else ()
     for name in names:
@@ -147,19 +151,21 @@ def _groups(text: str) -> tuple[str, ...]:
     return names
 
 
-def _basis(text: str) -> Basis:
+def _basis_of(text: str) -> Basis:
     if text not in [*Basis]:
         raise ValueError(f"{text!r} is none of {', '.join(Basis)}")
     return Basis(text)
 
 
-def _loading(text: str) -> Loading:
+def _loading_of(text: str) -> Loading:
     if text not in [*Loading]:
         raise ValueError(f"{text!r} is none of {', '.join(Loading)}")
     return Loading(text)
 
 
-def _spans(text: str, window: Window, calendar: Calendar) -> tuple[Window, Window | None]:
+def _compared_windows(
+    text: str, window: Window, calendar: Calendar
+) -> tuple[Window, Window | None]:
     """The window, and what it is held against: of the span before the same days, as far as over."""
     if text != BEFORE:
         return window, window_of(text, calendar) if text else None

@@ -75,7 +75,7 @@ def state_sums(question: CubeQuestion) -> dict[tuple[Key, ...], States]:
     width = len(question.group_by)
     # Of what a part is taken from nothing may be left.
     is_rest = has_rest(question, source_of(question, question.window))
-    in_order = sql.SQL(" ORDER BY {} state NULLS LAST").format(_keys(question))
+    in_order = sql.SQL(" ORDER BY {} state NULLS LAST").format(_key_columns(question))
     for row in rows(_by_state(question) + in_order, parameters_of(question)):
         summed = _state_sum(row[width:])
         if not is_rest or summed.micros or summed.gpu_milliseconds:
@@ -114,11 +114,11 @@ def sureness(found: Iterable[StateSum], window: Window, at: datetime) -> Surenes
 
 
 def _by_state(question: CubeQuestion) -> sql.Composed:
-    keys = _keys(question)
+    keys = _key_columns(question)
     return sql.SQL(BY_STATE).format(keys=keys, statuses=STATUSES, legs=legs_of(question))
 
 
-def _keys(question: CubeQuestion) -> sql.Composed:
+def _key_columns(question: CubeQuestion) -> sql.Composed:
     names = [sql.Identifier(f"key{place}") for place in range(len(question.group_by))]
     return sql.SQL("").join([sql.SQL("{}, ").format(name) for name in names])
 

@@ -41,15 +41,15 @@ class CubeSums:
     def __add__(self, other: "CubeSums") -> "CubeSums":
         """Both together: what is known of either is."""
         return CubeSums(
-            _either(self.micros, other.micros),
-            _either(self.not_worked_micros, other.not_worked_micros),
+            _sum_of_either(self.micros, other.micros),
+            _sum_of_either(self.not_worked_micros, other.not_worked_micros),
             self.gpu_milliseconds + other.gpu_milliseconds,
             self.active_milliseconds + other.active_milliseconds,
             self.held_milliseconds + other.held_milliseconds,
             self.observed_milliseconds + other.observed_milliseconds,
             self.core_milliseconds + other.core_milliseconds,
             self.unpriced_milliseconds + other.unpriced_milliseconds,
-            tuple(map(_either, self.of_states, other.of_states)),
+            tuple(map(_sum_of_either, self.of_states, other.of_states)),
         )
 
     @property
@@ -107,39 +107,41 @@ class CubeAnswer:
 def explore(question: CubeQuestion) -> CubeAnswer:
     """The sums of a question; refuses as `refuse_unanswerable`."""
     refuse_unanswerable(question)
-    found = rows(_statement(question), parameters_of(question))
+    found = rows(_group_statement(question), parameters_of(question))
     width = len(question.group_by)
     sums: dict[tuple[CubeKey, ...], dict[bool, CubeSums]] = {}
     others: dict[str, int] = {}
     for row in found:
-        keys, counts, is_now, measures = _apart(row, width)
+        keys, counts, is_now, measures = _split_row(row, width)
         measured = replace(CubeSums(*measures[:8]), of_states=tuple(measures[8:]))
-        sums.setdefault(_aligned(question, keys, is_now=is_now), {})[is_now] = measured
+        sums.setdefault(_aligned_keys(question, keys, is_now=is_now), {})[is_now] = measured
         others |= {
             name: beyond
             for name, key, beyond in zip(question.group_by, keys, counts, strict=True)
             if key.is_other
         }
-    answered = [_row(question, keys, of_key) for keys, of_key in sums.items()]
+    answered = [_cube_row(question, keys, of_key) for keys, of_key in sums.items()]
     # Where a part is all there is, nothing is left of the whole.
     kept = [row for row in answered if not (_is_of_part(question) and _is_nothing(row))]
-    total = _total(question, sums.values())
-    return CubeAnswer(question, tuple(sorted(kept, key=_order)), total, others)
+    total = _total_row(question, sums.values())
+    return CubeAnswer(question, tuple(sorted(kept, key=_row_order)), total, others)
 
 
-def _apart(row: Row, width: int) -> tuple[tuple[CubeKey, ...], Sequence[int], bool, Row]:
+def _split_row(row: Row, width: int) -> tuple[tuple[CubeKey, ...], Sequence[int], bool, Row]:
     """Keys, how many keys are beyond those listed, whether it is of now, and the measures."""
     values, others, counts = row[:width], row[width : 2 * width], row[2 * width : 3 * width]
     keys = tuple(CubeKey(*pair) for pair in zip(values, others, strict=True))
     return keys, counts, row[3 * width], row[3 * width + 1 :]
 
 
-def _row(question: CubeQuestion, keys: tuple[CubeKey, ...], of: Mapping[bool, CubeSums]) -> CubeRow:
+def _cube_row(
+    question: CubeQuestion, keys: tuple[CubeKey, ...], of: Mapping[bool, CubeSums]
+) -> CubeRow:
     now = of.get(True, ABSENT)
     return CubeRow(keys, now, None if question.against is None else of.get(False, ABSENT))
 
 
-def _total(question: CubeQuestion, found: Iterable[Mapping[bool, CubeSums]]) -> CubeRow:
+def _total_row(question: CubeQuestion, found: Iterable[Mapping[bool, CubeSums]]) -> CubeRow:
     now, before = NOTHING, NOTHING
     for of_key in found:
         now, before = now + of_key.get(True, NOTHING), before + of_key.get(False, NOTHING)
@@ -155,7 +157,7 @@ def _is_of_part(question: CubeQuestion) -> bool:
     return is_part or question.splits_workload
 
 
-def _order(row: CubeRow) -> tuple[Any, ...]:
+def _row_order(row: CubeRow) -> tuple[Any, ...]:
     """By value; what has none, and the others, last."""
     return tuple(
         part
@@ -164,7 +166,7 @@ def _order(row: CubeRow) -> tuple[Any, ...]:
     )
 
 
-def _aligned(
+def _aligned_keys(
     question: CubeQuestion, keys: tuple[CubeKey, ...], *, is_now: bool
 ) -> tuple[CubeKey, ...]:
     """Days, weeks and months of the period before, moved to where they are held against."""
@@ -173,12 +175,12 @@ def _aligned(
     moved = []
     for name, key in zip(question.group_by, keys, strict=True):
         if isinstance(key.value, date):
-            key = replace(key, value=_moved(question, name, key.value))
+            key = replace(key, value=_moved_date(question, name, key.value))
         moved.append(key)
     return tuple(moved)
 
 
-def _moved(question: CubeQuestion, name: str, value: date) -> date:
+def _moved_date(question: CubeQuestion, name: str, value: date) -> date:
     now, before = question.window.first_day, (question.against or question.window).first_day
     if name == "month":
         months = (value.year - before.year) * 12 + value.month - before.month
@@ -191,7 +193,7 @@ def _moved(question: CubeQuestion, name: str, value: date) -> date:
     return value + timedelta(days=days)
 
 
-def _either(one: int | None, other: int | None) -> int | None:
+def _sum_of_either(one: int | None, other: int | None) -> int | None:
     if one is None or other is None:
         return one if other is None else other
     return one + other
@@ -238,7 +240,7 @@ OF_STATES = sql.SQL(", ").join(
 )
 
 
-def _statement(question: CubeQuestion) -> sql.Composed:
+def _group_statement(question: CubeQuestion) -> sql.Composed:
     """Every group of both periods; of long dimensions the dearest now, and the others as one."""
     known = dimensions()
     keys = [sql.Identifier(f"key{place}") for place in range(len(question.group_by))]
@@ -250,7 +252,7 @@ def _statement(question: CubeQuestion) -> sql.Composed:
     )
     most = [known[name].most for name in question.group_by]
     if any(most):
-        return _cut(keys, most, summed)
+        return _cut_groups(keys, most, summed)
     none = [sql.SQL("false") for _ in keys] + [sql.SQL("0") for _ in keys]
     return sql.SQL("SELECT {columns} FROM ({summed}) AS summed").format(
         columns=sql.SQL(", ").join(
@@ -260,7 +262,7 @@ def _statement(question: CubeQuestion) -> sql.Composed:
     )
 
 
-def _cut(
+def _cut_groups(
     keys: Sequence[sql.Identifier], most: Sequence[int | None], summed: sql.Composed
 ) -> sql.Composed:
     """The groups, of which those beyond `most` along a dimension are one."""

@@ -48,7 +48,7 @@ def variance_of(question: CubeQuestion) -> CostVariance | None:
     if any(period and not any(row[-1] for row in period) for period in periods):
         # There was something, and nothing of it is known: not a period that cost nothing.
         return None
-    before, after = map(_period, periods)
+    before, after = map(_period_cost, periods)
     return CostVariance(
         before_micros=before.micros,
         after_micros=after.micros,
@@ -60,7 +60,7 @@ def variance_of(question: CubeQuestion) -> CostVariance | None:
     )
 
 
-def _period(found: list[Row]) -> PeriodCost:
+def _period_cost(found: list[Row]) -> PeriodCost:
     """Of rows of pool, kind, whether it is idle that was moved, micros, rated micros, priced and
     useful time, and what is unknown.
     """

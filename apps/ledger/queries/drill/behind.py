@@ -98,10 +98,10 @@ def behind_line(month: date, line_id: int, viewer: Viewer) -> Behind | None:
     own = next((row for row in found if row.id == line_id), None)
     if own is None or not viewer.sees_team(own.team_id):
         return None
-    return _behind(own, [_sibling(row, viewer) for row in found], viewer)
+    return _line_behind(own, [_sibling_line(row, viewer) for row in found], viewer)
 
 
-def _behind(own: Any, siblings: list[SiblingLine], viewer: Viewer) -> Behind:
+def _line_behind(own: Any, siblings: list[SiblingLine], viewer: Viewer) -> Behind:
     return Behind(
         id=own.id,
         month=own.posting_month,
@@ -115,15 +115,15 @@ def _behind(own: Any, siblings: list[SiblingLine], viewer: Viewer) -> Behind:
         flags=Flag(own.flags),
         evidence=Evidence(own.evidence),
         unit_milliseconds=own.unit_milliseconds,
-        micros=_amounts(own),
+        micros=_basis_amounts(own),
         kind=own.kind,
         node_id=own.node_id,
         node=own.node or "",
         through=own.through,
         status=own.status,
         status_reason=own.status_reason,
-        charged=_amounts(own, "charged_") if viewer.sees_prices else None,
-        pieces=_pieces(own.pieces or []) if viewer.sees_prices else (),
+        charged=_basis_amounts(own, "charged_") if viewer.sees_prices else None,
+        pieces=_piece_list(own.pieces or []) if viewer.sees_prices else (),
         version=own.version,
         settled_at=own.settled_at,
         reason=own.settled_reason or "",
@@ -131,11 +131,11 @@ def _behind(own: Any, siblings: list[SiblingLine], viewer: Viewer) -> Behind:
         siblings=tuple(siblings),
         shared_cost=own.shared_cost or "",
         shared_by=own.shared_by or "",
-        **_owned(own, viewer),
+        **_owned_plan(own, viewer),
     )
 
 
-def _owned(own: Any, viewer: Viewer) -> dict[str, Any]:
+def _owned_plan(own: Any, viewer: Viewer) -> dict[str, Any]:
     """Nothing of plans to who does not see prices."""
     if not viewer.sees_prices:
         return {}
@@ -146,7 +146,7 @@ def _owned(own: Any, viewer: Viewer) -> dict[str, Any]:
     }
 
 
-def _sibling(row: Any, viewer: Viewer) -> SiblingLine:
+def _sibling_line(row: Any, viewer: Viewer) -> SiblingLine:
     is_theirs = viewer.sees_team(row.team_id)
     return SiblingLine(
         id=row.id,
@@ -155,12 +155,12 @@ def _sibling(row: Any, viewer: Viewer) -> SiblingLine:
         state=None if row.state is None else State(row.state),
         flags=Flag(row.flags),
         unit_milliseconds=row.unit_milliseconds,
-        micros=_amounts(row) if is_theirs else dict.fromkeys(Basis),
+        micros=_basis_amounts(row) if is_theirs else dict.fromkeys(Basis),
         is_theirs=is_theirs,
     )
 
 
-def _pieces(pieces: list[list[Any]]) -> tuple[PieceBehind, ...]:
+def _piece_list(pieces: list[list[Any]]) -> tuple[PieceBehind, ...]:
     return tuple(
         PieceBehind(
             start_ms=start,
@@ -175,7 +175,7 @@ def _pieces(pieces: list[list[Any]]) -> tuple[PieceBehind, ...]:
     )
 
 
-def _amounts(row: Any, of: str = "") -> dict[Basis, int | None]:
+def _basis_amounts(row: Any, of: str = "") -> dict[Basis, int | None]:
     return {basis: getattr(row, f"{of}{basis}_micros") for basis in Basis}
 
 

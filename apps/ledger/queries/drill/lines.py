@@ -46,7 +46,7 @@ class LineRow:
 
 def lines_of_job(question: CubeQuestion, job_id: int, most: int) -> list[LineRow]:
     """The job's lines in the window, of teams the viewer sees; at most `most`."""
-    return _lines(question, sql.SQL("line.job_id = %(job)s"), {"job": job_id, "most": most})
+    return _found_lines(question, sql.SQL("line.job_id = %(job)s"), {"job": job_id, "most": most})
 
 
 def lines_of_no_job(question: CubeQuestion, state: State | None, most: int) -> list[LineRow]:
@@ -56,10 +56,10 @@ def lines_of_no_job(question: CubeQuestion, state: State | None, most: int) -> l
         " AND line.state IS NOT DISTINCT FROM %(state)s"
     )
     given: dict[str, object] = {"state": None if state is None else int(state), "most": most}
-    return _lines(question, condition, given)
+    return _found_lines(question, condition, given)
 
 
-def _lines(
+def _found_lines(
     question: CubeQuestion, condition: sql.Composable, given: dict[str, object]
 ) -> list[LineRow]:
     chosen = question.chosen
@@ -101,10 +101,10 @@ def _lines(
             "tags": json.dumps(dict(chosen.tags)),
         },
     )
-    return [LineRow(*_typed(row)) for row in found]
+    return [LineRow(*_typed_row(row)) for row in found]
 
 
-def _typed(row: Row) -> Row:
+def _typed_row(row: Row) -> Row:
     own, (state, flags, evidence), rest = row[:8], row[8:11], row[11:]
     known = None if state is None else State(state)
     return (*own, known, Flag(flags), Evidence(evidence), *rest)

@@ -81,7 +81,7 @@ class HolderSettings:
     kubernetes_api: bool = _key(True, "ask the API server for a pod's controller and labels")
     labels: tuple[str, ...] = _key(
         ("app.kubernetes.io/name", "app", "team", "project"),
-        "labels that jobs are told with, of their pods, else of their namespaces",
+        "labels that a job gets, of its pods, else of their namespace",
     )
     root: str = _key("/", "where the host's /proc and /sys are, in a container /host")
     jobs_token_file: str = _key(

@@ -8,7 +8,9 @@ from decimal import Decimal
 import pytest
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from apps.accounts.queries import organisation
@@ -256,6 +258,16 @@ def test_finance_accepts_after_seeing_what_it_moves_and_the_page_says_who_did(wo
     assert rates_in_force(world.now)[0]["amount"] == Decimal("55.04")
     assert "nothing waits." in finance.post(f"/prices/{rate_id}/accept").content.decode()
     assert "does not wait any more" in text(finance.get(f"/prices/{rate_id}/decide"))
+
+
+def test_looking_at_prices_asks_the_database_at_most_fifteen_times(world):
+    rate_id = waits(world)
+    finance = signed_in("finance")
+    finance.get("/prices")
+    for address in ("/prices", f"/prices/{world.rate_id}", f"/prices/{rate_id}/decide"):
+        with CaptureQueriesContext(connection) as asked:
+            finance.get(address)
+        assert (address, len(asked) <= 15) == (address, True)
 
 
 def test_finance_refuses_with_a_note_that_stays_with_the_price(world):

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from apps.economics.billing import BillRowRule
 from apps.ledger.actions.bill_rules import add_bill_rule
@@ -134,8 +136,11 @@ def test_ending_a_rule_says_where_its_rows_go_first(node_id: int, tmp_path: Path
     reconcile(LATER)
     finance = signed_in("finance")
 
-    looked = words(finance.get(f"/bills/rules/{rule_id}/end"))
+    finance.get("/bills/rules")
+    with CaptureQueriesContext(connection) as asked:
+        looked = words(finance.get(f"/bills/rules/{rule_id}/end"))
 
+    assert len(asked) <= 15
     assert "from node gpu-01 to unmatched, charged to Platform" in looked
     confirmed(finance, f"/bills/rules/{rule_id}/end", {})
     assert BillRule.objects.get().ended_at is not None

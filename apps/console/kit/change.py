@@ -7,7 +7,7 @@ looks again, and does nothing unless what it would do is what was shown.
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, Self, TypeAlias, TypeVar
 
@@ -104,14 +104,13 @@ class ChangeForm(forms.Form):
             action=action,
             button=button,
             fields=self.frozen(),
-            problem=self.problem,
             **said,
         )
 
     @property
-    def problem(self) -> str:
-        """What is wrong with it as a whole."""
-        return " ".join(map(str, self.non_field_errors()))
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with it as a whole, which its page says above everything."""
+        return tuple(map(str, self.non_field_errors()))
 
     def frozen(self) -> tuple[Field, ...]:
         """The entries as the template takes them."""
@@ -225,7 +224,7 @@ class Change(Generic[Thought]):
             finding=(preview.finding if preview is not None else "") or self.finding,
             under=(self.explanation,),
             back=self.back,
-            problems=(form.problem,) if form.problem and not fields else (),
+            problems=form.problems,
             sections=tuple(sections),
             empty=self.empty,
         )
@@ -236,8 +235,9 @@ class Act:
     """A form that stands on a page and is done as soon as it is sent.
 
     `apply` does what was entered, and may answer the page that shows what was made in place of
-    where to go on; `page` draws the page with what is wrong in the form. `refusals` and `fields`
-    are those of a Change; `status` is the answer's where one of them came.
+    where to go on; `page` draws the page with what is wrong at fields of the form; what is wrong
+    with it as a whole is said above. `refusals` and `fields` are those of a Change; `status` is the
+    answer's where one of them came.
     """
 
     form: ChangeForm
@@ -256,9 +256,11 @@ class Act:
         if isinstance(done, tuple):
             messages.success(request, done[0])
             return redirect(*done[1])
-        page = self.page(self.form) if done is None else done
-        status = 200 if done is not None else self.status if is_clean else 400
-        return answered(request, page, status)
+        if done is not None:
+            return answered(request, done)
+        page = self.page(self.form)
+        page = replace(page, problems=(*page.problems, *self.form.problems))
+        return answered(request, page, self.status if is_clean else 400)
 
     def _applied(self) -> Done | ConsolePage | None:
         try:

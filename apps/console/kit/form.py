@@ -35,7 +35,6 @@ class FormSection:
     """A form on a page: `button` sends its entries to `action`.
 
     `name` is its anchor, and what ids of its entries begin with; `words` stand above them.
-    `problem` is of the form as a whole.
     """
 
     template: ClassVar[str] = "kit/form.html"
@@ -46,7 +45,6 @@ class FormSection:
     about: str = ""
     words: str = ""
     fields: Sequence[Field] = ()
-    problem: str = ""
     method: str = "post"
     is_primary: bool = False
     css: str = "card change"

@@ -70,10 +70,6 @@ class ReopeningForm(ChangeForm):
     )
 
 
-class CorrectionsForm(ChangeForm):
-    """That late-arriving facts are posted, without anything to say."""
-
-
 @shown(EVERYONE, "months")
 def months(context: Context) -> ConsolePage:
     """Every month with cost: open, closed, or closed with late-arriving facts."""
@@ -151,7 +147,7 @@ def post_corrections(context: Context, month: str) -> Act:
         actions.post_corrections(month=of, at=context.at)
         return "The corrections are posted in the open month."
 
-    return _month_act(context, of, CorrectionsForm(context.sent, context, is_sent=True), apply)
+    return _month_act(context, of, ChangeForm(context.sent, context, is_sent=True), apply)
 
 
 def _month_act(
@@ -178,11 +174,10 @@ def _month_page(context: Context, of: date, sent: ChangeForm | None = None) -> C
     items = checklist(of) if viewer.sees_everything and current is None else []
     # Ticks stand in the checklist: what is wrong with them is said above it.
     ticks = sent.frozen()[0].problem if isinstance(sent, CloseForm) else ""
-    wrong = "" if sent is None or isinstance(sent, ReopeningForm) else sent.problem
     return ConsolePage(
         context=context,
         finding=_month_finding(of, current, statements, context.currency),
-        problems=tuple(filter(None, (wrong, ticks))),
+        problems=(ticks,) if ticks else (),
         back=Link("Month close", reverse("months")),
         sections=(
             _checklist_section(of, items, sent, context) if items else None,
@@ -210,17 +205,18 @@ def _checklist_section(
         href = reverse("close-month", args=[f"{of:%Y-%m}"])
         said["form"], said["is_sent"] = Link(f"Close {of:%B %Y}", href), True
         said["fields"] = [field for field in form.frozen() if field.name == "note"]
-    return checklist_table(may_close=may_close).section(items, context, **said)
+    ticked = frozenset(context.sent.getlist("accept"))
+    return checklist_table(ticked, may_close=may_close).section(items, context, **said)
 
 
 def _after_close(of: date, sent: ChangeForm | None, context: Context) -> Iterator[FormSection]:
     """Posting what came late, and opening the month again."""
     key, late_hours = f"{of:%Y-%m}", asked.late_facts(of).hours
     if late_hours:
-        yield CorrectionsForm.opened(sent, context).section(
-            "corrections",
-            reverse("correct-month", args=[key]),
-            "Post corrections",
+        yield FormSection(
+            name="corrections",
+            action=reverse("correct-month", args=[key]),
+            button="Post corrections",
             title="Late-arriving hours",
             about=f"{late_hours:,} late-arriving hours wait: their facts changed since",
             words="What they would change is posted in the open month; this one stays as it was "

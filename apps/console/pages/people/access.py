@@ -13,9 +13,7 @@ from apps.console.kit.change import Act, ChangeForm, Done, acting
 from apps.console.kit.page import ConsolePage, SecretOnce
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.pages.people.pages import (
-    EndForm,
     InvitationForm,
-    LinkForm,
     RoleForm,
     TeamsForm,
     known_person,
@@ -94,7 +92,7 @@ def invite_again(context: Context, person_id: int) -> Act:
         link = _invitation_link(chosen.name, invited, context)
         return person_page(context, known_person(person_id), link=link)
 
-    return _person_act(context, chosen, LinkForm(context.sent, context, is_sent=True), apply)
+    return _person_act(context, chosen, ChangeForm(context.sent, context, is_sent=True), apply)
 
 
 @acting(SEES_EVERYTHING, "people")
@@ -134,7 +132,7 @@ def deactivate(context: Context, person_id: int) -> Act:
         actions.deactivate_person(person_id=person_id)
         return f"{chosen.name} can no longer sign in.", ("person", person_id)
 
-    return _person_act(context, chosen, EndForm(context.sent, context, is_sent=True), apply)
+    return _person_act(context, chosen, ChangeForm(context.sent, context, is_sent=True), apply)
 
 
 def _invitation_link(name: str, invited: actions.Invited, context: Context) -> SecretOnce:

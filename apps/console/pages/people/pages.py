@@ -76,14 +76,6 @@ class TeamsForm(ChangeForm):
     team = TicksField("Member of")
 
 
-class LinkForm(ChangeForm):
-    """A new link, without anything to say."""
-
-
-class EndForm(ChangeForm):
-    """The end of a person's access, without anything to say."""
-
-
 def people_table(team_hrefs: Mapping[str, str]) -> Table[ListedPerson]:
     """Who can or could sign in; teams lead to their costs."""
 
@@ -209,7 +201,6 @@ def person_page(
         finding=_person_finding(chosen),
         under=_person_facts(chosen, team_costs(every_team), context),
         tabs=tabs_of("people"),
-        problems=(sent.problem,) if sent is not None and sent.problem and not may_change else (),
         sections=(
             link,
             *(_person_forms(context, chosen, sent, every_team) if may_change else ()),
@@ -234,32 +225,38 @@ def _person_forms(
     role = RoleForm.opened(sent, context, picks=roles, initial={"role": chosen.role})
     member = TeamsForm.opened(sent, context, picks={"team": picks}, initial=members)
 
-    def section(form: ChangeForm, name: str, button: str, title: str, **said: str) -> FormSection:
-        action = reverse(name, args=[chosen.id])
-        return form.section(name, action, button, title=title, **said)
+    def section(form: ChangeForm, name: str, button: str, **said: str) -> FormSection:
+        return form.section(name, reverse(name, args=[chosen.id]), button, **said)
 
     lost = "Lost password or second factor" if chosen.is_active else "Reset access"
-    sections = [section(role, "change-role", "Change the role", "Role")]
+    sections = [section(role, "change-role", "Change the role", title="Role")]
     if picks:
         below = "they see these and all below"
-        sections.append(section(member, "place-in-teams", "Change the teams", "Teams", about=below))
+        sections.append(
+            section(member, "place-in-teams", "Change the teams", title="Teams", about=below)
+        )
     sections.append(
-        section(
-            LinkForm.opened(sent, context), "invite-again", "Create a new link", lost,
+        FormSection(
+            name="invite-again",
+            action=reverse("invite-again", args=[chosen.id]),
+            button="Create a new link",
+            title=lost,
             words="A new link ends their password, their second factor and their sessions now, and "
             "lets them choose a password.",
         )
-    )  # fmt: skip
+    )
     if chosen.is_active:
         sections.append(
-            section(
-                EndForm.opened(sent, context), "deactivate-person",
-                f"Revoke the access of {chosen.name}", "Revoke access",
+            FormSection(
+                name="deactivate-person",
+                action=reverse("deactivate-person", args=[chosen.id]),
+                button=f"Revoke the access of {chosen.name}",
+                title="Revoke access",
                 words="Their sessions, password, second factor and open links end now. What they "
                 "did stays on record. Tokens that they made belong to machines and stay good until "
                 "someone revokes them.",
             )
-        )  # fmt: skip
+        )
     return sections
 
 

@@ -54,10 +54,6 @@ class TokenForm(ChangeForm):
     days = ParsedField("Valid for days (empty: no expiry)", _days_of, initial="365")
 
 
-class RevocationForm(ChangeForm):
-    """The end of a token, without anything to say."""
-
-
 def tokens_table(context: Context, team_hrefs: Mapping[str, str]) -> Table[ListedToken]:
     """Every token as it stands now; whoever may revoke them can."""
 
@@ -162,7 +158,7 @@ def revoke_token(context: Context, token_id: int) -> Act:
         return "The token is revoked.", ("tokens",)
 
     return Act(
-        form=RevocationForm(context.sent, context, is_sent=True),
+        form=ChangeForm(context.sent, context, is_sent=True),
         apply=apply,
         page=lambda sent: _tokens_page(context, sent),
         refusals=(actions.TokenAlreadyRevoked,),
@@ -185,7 +181,6 @@ def _tokens_page(
         finding=finding,
         under=("Agents, schedulers and scripts authenticate with a token; only its hash is kept.",),
         tabs=tabs_of("tokens"),
-        problems=(sent.problem,) if isinstance(sent, RevocationForm) else (),
         sections=(
             made,
             tokens_table(context, team_costs(teams())).section(

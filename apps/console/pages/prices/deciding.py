@@ -128,8 +128,6 @@ def _decide_page(context: Context, rate_id: int, sent: ChangeForm | None = None)
         context=context,
         finding=finding,
         under=(f"{ListedRate(rate, context.at).standing}: {rate['doubt']}.",),
-        # What is wrong with why it is rejected stands at that form, where there is one.
-        problems=(sent.problem,) if sent and sent.problem and not sent.fields else (),
         back=Link("Prices", reverse("prices")),
         actions=(Link("This price", reverse("rate", args=[rate_id])),),
         sections=(

@@ -42,10 +42,6 @@ NO_OPEN_QUESTIONS = EmptyState(
 )
 
 
-class ConfirmationForm(ChangeForm):
-    """That the devices of a node are ours, without anything to say."""
-
-
 @shown(SEES_EVERYTHING, "setup")
 def setup(context: Context) -> ConsolePage:
     """Everything that waits for an answer."""
@@ -81,11 +77,10 @@ def confirm_devices(context: Context, node_id: int) -> Act:
         recount()
         return f"{counted(confirmed, 'device')} of {name} confirmed.", ("setup",)
 
-    def page(sent: ChangeForm) -> ConsolePage:
-        waiting = waiting_at(context.at, context.organisation)
-        return replace(setup_page(context, waiting, {}), problems=(sent.problem,))
+    def page(_: ChangeForm) -> ConsolePage:
+        return setup_page(context, waiting_at(context.at, context.organisation), {})
 
-    form = ConfirmationForm(context.sent, context, is_sent=True)
+    form = ChangeForm(context.sent, context, is_sent=True)
     return Act(form=form, apply=apply, page=page)
 
 

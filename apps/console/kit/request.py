@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import wraps
-from typing import Concatenate, ParamSpec
+from typing import Concatenate, ParamSpec, cast
 from zoneinfo import ZoneInfo
 
 from django.contrib.auth.views import redirect_to_login
@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.datastructures import MultiValueDict
+from django.utils.functional import SimpleLazyObject
 from django.views.decorators.cache import never_cache
 
 from apps.accounts.authentication import viewer_of_request
@@ -89,8 +90,11 @@ def request_context(request: HttpRequest, here: str, path: str = "") -> Context:
         frame=frame_of(request, chosen, here, waiting),
         path=path or request.path,
         query=request.GET,
-        sent=request.POST,
-        files=request.FILES,
+        # A body is read where a page looks at it: one that is too large is refused unread.
+        sent=cast(QueryDict, SimpleLazyObject(lambda: request.POST)),
+        files=cast(
+            "MultiValueDict[str, UploadedFile[bytes]]", SimpleLazyObject(lambda: request.FILES)
+        ),
         site=request.build_absolute_uri("/").rstrip("/"),
     )
 

@@ -136,7 +136,8 @@ def _first_changed_hour(known: _RunInputs, summary: RunSummary) -> datetime | No
     """The first hour that may come out otherwise than last time; None: any.
 
     What is done again makes lost what was done before; a failure, going on after one, and a
-    checkpoint of a failed run that passed, turn what was done since the last good checkpoint.
+    checkpoint of a failed run that passed, turn what was done since the last good checkpoint; with
+    the first thing that an attempt tells, its time until then has become its start.
     """
     if summary.folded_at is None:
         return None
@@ -146,6 +147,11 @@ def _first_changed_hour(known: _RunInputs, summary: RunSummary) -> datetime | No
     changed = summary.changed_from if is_new and summary.changed_from else summary.folded_at
     moments = [changed, summary.folded_at]
     if is_new:
+        moments += [
+            each.began_at
+            for each in known.lead
+            if each.first_told_at is not None and each.first_told_at >= changed
+        ]
         lead_ids = [each.id for each in known.lead]
         for at, step, _ in known.rewinds:
             if at >= changed:

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from apps.economics.minutes import unpacked
@@ -382,6 +382,9 @@ acts = st.tuples(st.sampled_from(ACTS), st.integers(7, 70))
     suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=6
 )
 @given(st.lists(acts, min_size=4, max_size=8))
+@example(
+    [("end", 50), ("start", 7), ("fold", 7), ("fail", 7), ("fold", 7), ("train", 7)],
+)
 def test_folded_piece_by_piece_or_at_once_it_comes_out_the_same(
     told: list[tuple[str, int]],
 ) -> None:

@@ -46,6 +46,27 @@ class CostQuestion:
         return {name: text for name, text in asked.items() if text != self.defaults.get(name, "")}
 
 
+@dataclass(frozen=True, slots=True)
+class GivenTexts:
+    """The texts of an address, read one by one: what is not understood is taken out, and said."""
+
+    texts: dict[str, str]
+    defaults: Mapping[str, str]
+    problems: dict[str, str] = field(default_factory=dict)
+
+    def read(self, name: str, meant: Callable[[str], Meaning]) -> Meaning:
+        """What the text means, else its default."""
+        default = self.defaults.get(name, "")
+        try:
+            return meant(self.texts.get(name, default))
+        except Refusal as refusal:
+            self.problems[name] = refusal.message
+        except ValueError as error:
+            self.problems[name] = str(error)
+        self.texts.pop(name, None)
+        return meant(default)
+
+
 def parameters() -> list[str]:
     """Every parameter that a question may have."""
     return [*DEFAULTS, *(each.name for each in dimensions().values() if each.is_filter)]
@@ -70,17 +91,8 @@ def read_question(
     texts = {
         name: ",".join(values) for name in names if (values := _given_values(given.get(name, ())))
     }
-    problems: dict[str, str] = {}
-
-    def read(name: str, meant: Callable[[str], Meaning]) -> Meaning:
-        try:
-            return meant(texts.get(name, defaults.get(name, "")))
-        except Refusal as refusal:
-            problems[name] = refusal.message
-        except ValueError as error:
-            problems[name] = str(error)
-        texts.pop(name, None)
-        return meant(defaults.get(name, ""))
+    given_texts = GivenTexts(texts, defaults)
+    read = given_texts.read
 
     def keys(name: str) -> Callable[[str], frozenset[Key]]:
         return lambda text: keys_named(name, text.split(",") if text else [], viewer)
@@ -102,7 +114,8 @@ def read_question(
         is_bounded=filters is None,
         tells_no_workload=filters is None and "workload" in groups,
     )
-    return _with_nearest(CostQuestion(question, {**defaults, **texts}, defaults, problems))
+    asked_texts, problems = {**defaults, **texts}, given_texts.problems
+    return _with_nearest(CostQuestion(question, asked_texts, defaults, problems))
 
 
 def _with_nearest(reading: CostQuestion) -> CostQuestion:

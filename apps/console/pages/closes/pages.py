@@ -28,8 +28,9 @@ from apps.console.pages.closes.tables import (
     ToldEntry,
     ToldStatement,
     checklist_table,
+    whole_line,
 )
-from apps.economics.money import sum_of_known, sum_or_unknown
+from apps.economics.money import sum_of_known
 from apps.ledger.actions import close as actions
 from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.queries.closes import months as asked
@@ -261,7 +262,7 @@ def statement(context: Context, close_id: int, team_id: int) -> ConsolePage:
             LINES.section(
                 lines,
                 context,
-                total=_whole_line(whole, lines),
+                total=whole_line(whole, lines),
                 csv_href=reverse("statement-csv", args=[close_id, team_id]),
             ),
         ),
@@ -347,24 +348,6 @@ def _how_closed(
             if close.reopened_at
             else []
         ),
-    )
-
-
-def _whole_line(whole: told.TeamStatement, lines: Sequence[told.StatedLine]) -> told.StatedLine:
-    """The statement as the line under its lines."""
-    return told.StatedLine(
-        kind="In all",
-        workload="",
-        pool="",
-        state=None,
-        status="",
-        corrects_month=None,
-        unit="" if whole.gpu_milliseconds is None else "gpu",
-        unit_milliseconds=whole.gpu_milliseconds or 0,
-        list_micros=sum_or_unknown(line.list_micros for line in lines),
-        contracted_micros=None,
-        effective_micros=whole.effective_micros,
-        billed_micros=whole.billed_micros,
     )
 
 

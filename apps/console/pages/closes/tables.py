@@ -1,6 +1,6 @@
 """The tables of months and statements."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from apps.console.kit.cells import (
     Locale,
 )
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.economics.money import sum_or_unknown
 from apps.economics.states import State
 from apps.ledger.queries.closes.checklist import Item
 from apps.ledger.queries.closes.months import CloseFact, MonthStanding
@@ -51,6 +52,24 @@ def line_words(line: StatedLine) -> str:
     """What a line is of, and which month it corrects."""
     said = ACCOUNTS.get(line.kind, line.kind)
     return f"{said}, correction of {line.corrects_month:%Y-%m}" if line.corrects_month else said
+
+
+def whole_line(whole: TeamStatement, lines: Sequence[StatedLine]) -> StatedLine:
+    """The statement as the line under its lines."""
+    return StatedLine(
+        kind="In all",
+        workload="",
+        pool="",
+        state=None,
+        status="",
+        corrects_month=None,
+        unit="" if whole.gpu_milliseconds is None else "gpu",
+        unit_milliseconds=whole.gpu_milliseconds or 0,
+        list_micros=sum_or_unknown(line.list_micros for line in lines),
+        contracted_micros=None,
+        effective_micros=whole.effective_micros,
+        billed_micros=whole.billed_micros,
+    )
 
 
 def _state_label(line: StatedLine) -> str | None:

@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 
 from tests.contract.described import document
+from tests.markup import faults_of
 from tests.scope.addresses import PARAMETER, Address, TeachTheWalker, every_address
 from tests.scope.asking import answered, answered_about, body_of, text_of
 from tests.scope.world import SECRETS, WHOLE, World
@@ -122,6 +123,9 @@ def test_whoever_may_read_a_secret_finds_it_somewhere(world: World) -> None:
             found[name] += text_of(answer)
             if name == "petra" and (answer.status_code == 400 or answer.status_code >= 500):
                 faults.append(f"/{address.pattern} answers {answer.status_code}")
+            html = "" if answer.streaming else answer.content.decode(errors="replace")
+            if name == "petra" and answer.status_code == 200 and "<html" in html:
+                faults += [f"/{address.pattern} {fault}" for fault in faults_of(html)]
     every_text = {text for texts in SECRETS.values() for text in texts}
     assert faults == []
     assert {text for text in every_text if text not in found["finn"] + found["petra"]} <= (

@@ -78,7 +78,7 @@ SECRETS: dict[str, tuple[str, ...]] = {
     WHOLE: (
         "7919.308", "7,919.3", "5003.11", "5,003.11", "token-osprey", "token-of-zephyr",
         "ada.quillfeather@", "petra.rack@", "otters-of-march", "user-skerry",
-        "cloud-of-cormorants", "limit-of-cormorants", "lone-cormorant",
+        "cloud-of-cormorants", "limit-of-cormorants", "lone-cormorant", "join-of-terns",
         "reserve-curlew", "purchase-stork", "model-razorbill",
     ),
 }  # fmt: skip
@@ -160,6 +160,7 @@ def make_world() -> World:
         ),
         "account_id": _cloud(now),
         "token_id": tokens["osprey"].id,
+        "join_token_id": _join_token(fleet_ids["cluster_id"], now),
         "line_id": line["id"],
         "export_id": scene.make_export(
             tokens["zephyr"].id, team_ids=[teams["zephyr"]], text="windtunnel-larks,pretrain-quill"
@@ -168,8 +169,15 @@ def make_world() -> World:
         # Whoever holds the true one is the invited person.
         "secret": "no-invitation-has-this",
         "provider_id": "no-provider",
+        "name": "runrate_agent-0.0.0-py3-none-any.whl",  # everybody may fetch what is served
     }
     return World(planted, _askers(tokens), _secrets(teams))
+
+
+def _join_token(cluster_id: int, now: datetime) -> int:
+    """What lets a fleet's nodes in is no team's to read."""
+    token = fleet.NewJoinToken("join-of-terns", cluster_id, ("tern-*",), now + timedelta(days=1))
+    return fleet.make_join_token(token=token, at=now).id
 
 
 def _cloud(now: datetime) -> int:

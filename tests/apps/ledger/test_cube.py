@@ -208,6 +208,16 @@ def test_jobs_without_a_workload_stand_beside_what_no_job_held(text: str) -> Non
     }
 
 
+def test_who_asks_for_one_workload_is_answered_about_it_alone() -> None:
+    by_workload = lines_by("workload")
+    workload_id = next(key for (key,) in by_workload if key is not None)
+    of_one = {"workload": frozenset({workload_id})}
+
+    assert told_by(BY_DAY, "workload", filters=of_one, tells_no_workload=True) == {
+        (workload_id,): by_workload[(workload_id,)]
+    }
+
+
 def test_a_filter_leaves_what_it_names_and_none_what_has_none() -> None:
     by_job = lines_by("job")
     job_id = next(key for (key,) in by_job if key is not None)

@@ -186,7 +186,7 @@ def _rest_address(asked: AskedCosts) -> str:
 
 def _whole_question(question: CubeQuestion) -> CubeQuestion:
     """All that is asked about, by days or teams, for however long; the other period aside."""
-    return replace(question, against=None, group_by=(), is_bounded=False)
+    return replace(question, against=None, group_by=(), is_bounded=False, tells_no_workload=False)
 
 
 def _not_understood(asked: AskedCosts) -> HttpResponse:

@@ -43,7 +43,9 @@ class CubeQuestion:
     @property
     def splits_workload(self) -> bool:
         """Whether jobs of no workload are told apart from what no job held."""
-        return self.tells_no_workload and NO_WORKLOAD_DAYS.has(self.names)
+        of_workloads = self.filters.get("workload")
+        has_none = of_workloads is None or None in of_workloads
+        return self.tells_no_workload and has_none and NO_WORKLOAD_DAYS.has(self.names)
 
     def by(self, *group_by: str) -> "CubeQuestion":
         """The same costs, grouped by these."""

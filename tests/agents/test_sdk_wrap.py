@@ -209,8 +209,10 @@ def test_an_interrupt_for_the_wrap_alone_reaches_the_program() -> None:
     program = "import time; print('ready', flush=True); time.sleep(20)"
     command = [RUNRATE, "wrap", "--", sys.executable, "-c", program]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
-    ) as running:
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+        # Whoever runs the tests in the background has interrupts ignored, which is inherited.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as running:  # fmt: skip
         assert running.stdout is not None
         assert running.stdout.readline() == b"ready\n"
         running.send_signal(signal.SIGINT)

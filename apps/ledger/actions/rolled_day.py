@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from apps.accounts import queries as accounts
-from apps.ledger.actions.marked import redo_marked
+from apps.ledger.actions.marked import Done, redo_marked
 from apps.ledger.actions.outcome import Outcome
 from apps.ledger.queries.calendar import day_span, local_day
-from apps.marks.actions import Mark, mark
+from apps.marks.actions import Mark
 from apps.marks.queries import Pass
 
 
@@ -46,11 +46,10 @@ def redo_day(
     day = local_day(first_hour, zone)
     span = day_span(day, zone)
 
-    def work(pool_ids: Sequence[int]) -> Outcome:
+    def work(pool_ids: Sequence[int]) -> Done:
         written = write(RolledDay(day, span.starts_at, span.ends_at, tuple(pool_ids)))
-        if next_pass is not None:
-            mark(Mark(next_pass, pool_id, first_hour) for pool_id in pool_ids)
-        return Outcome(changed=written)
+        passed_on = [] if next_pass is None else pool_ids
+        return Outcome(changed=written), [Mark(next_pass, each, first_hour) for each in passed_on]
 
     month, key = day.replace(day=1), day.toordinal()
     return redo_marked(pass_, first_hour, month=month, key=key, work=work)

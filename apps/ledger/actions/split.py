@@ -11,7 +11,7 @@ from apps.economics.hours import first_hour
 from apps.economics.money import sum_of_known
 from apps.economics.node_hour import NodeHourSplit, split_node_hour
 from apps.economics.split import largest_remainder
-from apps.ledger.actions.marked import redo_marked
+from apps.ledger.actions.marked import Done, redo_marked
 from apps.ledger.actions.outcome import Outcome
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.queries.calendar import local_day, posting_month
@@ -24,7 +24,7 @@ from apps.ledger.queries.settlements import (
 )
 from apps.ledger.queries.tables import Row, copy_in, rows, run
 from apps.logs.changes import field_of, logged_pass
-from apps.marks.actions import Mark, hour_key, mark
+from apps.marks.actions import Mark, hour_key
 from apps.marks.queries import Pass
 
 
@@ -74,7 +74,7 @@ def split_hour(*, hour: datetime, at: datetime) -> Outcome:
         )
 
 
-def _split_nodes(this: SplitHour, node_ids: Sequence[int]) -> Outcome:
+def _split_nodes(this: SplitHour, node_ids: Sequence[int]) -> Done:
     found = node_hours(this.starts_at, node_ids)
     held = settlements_of_hour(this.starts_at, node_ids)
     due = _due_node_hours(found, held)
@@ -84,8 +84,8 @@ def _split_nodes(this: SplitHour, node_ids: Sequence[int]) -> Outcome:
     _make_final(promoted.values())
     lines = _write_settled(this, _split_anew(this, due, held))
     touched = [*due, *(found[node_id] for node_id in promoted)]
-    mark(_next_marks(this, touched, pools))
-    return Outcome(changed=len(touched) + len(gone), lines=lines)
+    outcome = Outcome(changed=len(touched) + len(gone), lines=lines)
+    return outcome, _next_marks(this, touched, pools)
 
 
 @contextmanager

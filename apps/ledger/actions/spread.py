@@ -10,7 +10,7 @@ from apps.economics.spread import shared_idle
 from apps.economics.states import Flag
 from apps.fleet import queries as fleet
 from apps.ledger.actions.charge.values import NOT_STATED
-from apps.ledger.actions.marked import redo_marked
+from apps.ledger.actions.marked import Done, redo_marked
 from apps.ledger.actions.outcome import Outcome
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.actions.sharing import HourSharing
@@ -26,7 +26,7 @@ from apps.ledger.queries.spreading import (
 )
 from apps.ledger.queries.tables import copy_in, run
 from apps.logs.changes import field_of, logged_pass
-from apps.marks.actions import Mark, hour_key, mark
+from apps.marks.actions import Mark, hour_key
 from apps.marks.queries import Pass
 
 SAY = "UPDATE ledger_charge SET spread_method = %(said)s WHERE id = %(id)s"
@@ -52,7 +52,7 @@ def spread_hour(*, hour: datetime) -> Outcome:
     )
 
 
-def _spread_all(hour: datetime, month: date, zone: str) -> Outcome:
+def _spread_all(hour: datetime, month: date, zone: str) -> Done:
     before = spread_lines_of_hour(hour)
     bearers = bearers_of_hour(hour)
     wanted = {*_shared_lines(hour, bearers), *_idle_lines(hour, bearers)}
@@ -60,8 +60,8 @@ def _spread_all(hour: datetime, month: date, zone: str) -> Outcome:
         _replace_lines(hour, month, wanted)
     day = first_hour(local_day(hour, zone), zone)
     pools = {line.pool_id or 0 for line in before | wanted}
-    mark(Mark(Pass.ROLLUP, pool_id, day) for pool_id in pools)
-    return Outcome(changed=len(wanted ^ before), lines=len(wanted))
+    outcome = Outcome(changed=len(wanted ^ before), lines=len(wanted))
+    return outcome, [Mark(Pass.ROLLUP, pool_id, day) for pool_id in pools]
 
 
 def _shared_lines(hour: datetime, bearers: Sequence[Bearer]) -> Iterable[SpreadLine]:

@@ -222,7 +222,9 @@ def test_a_deep_link_survives_sign_in(spending):
     assert answer["Location"] == (f"/sign-in?next=/costs/jobs/{spending.job}%3Fwindow%3Dlastmonth")
 
 
-def test_a_page_asks_at_most_fifteen_questions_and_a_jobs_one_more(finance, ada, spending, monkeypatch):
+def test_a_page_asks_at_most_fifteen_questions_and_a_jobs_one_more(
+    finance, ada, spending, monkeypatch
+):
     asked: list[str] = []
     execute = psycopg.Cursor.execute
 

@@ -14,7 +14,7 @@ from apps.console.kit.frame import EmptyState, Filter, Link, Step
 from apps.console.kit.periods import PeriodWords, period_words
 from apps.console.kit.request import Context
 from apps.fleet import queries as fleet
-from apps.ledger.queries.cube import CostQuestion, CubeQuestion, read_question
+from apps.ledger.queries.cube import CostQuestion, CubeQuestion, filter_word, read_question
 from apps.ledger.queries.drill import tags_used
 from apps.show.words import BASES
 
@@ -118,8 +118,8 @@ class AskedCosts:
     def choice(self, name: str, label: str, values: list[str]) -> Filter:
         """All of a dimension, or one of these or what the address says."""
         chosen = self.texts.get(name, "")
-        offered = dict.fromkeys([*values, chosen] if chosen else values)
-        choices = {"": "All", **{value: value for value in offered}}
+        choices = {"": "All", **{filter_word(value): value for value in values}}
+        choices.setdefault(chosen, chosen)
         return filter_of(name, label, choices, {name: chosen})
 
     def nothing(self, name: str, *place: object) -> EmptyState:
@@ -164,7 +164,7 @@ def parameters_of(query: QueryDict) -> dict[str, list[str]]:
     given = {name: query.getlist(name) for name in query}
     for text in given.pop("tag", []):
         key, _, value = text.partition("=")
-        given.setdefault(f"tag.{key}" if value else "tag", [value or text])
+        given.setdefault(f"tag.{key}" if value else "tag", [filter_word(value or text)])
     if given.get("cost") == ["own"]:
         given["cost"] = ["direct"]
     return given

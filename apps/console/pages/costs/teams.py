@@ -27,7 +27,7 @@ from apps.console.pages.costs.words import spent
 from apps.economics.states import State
 from apps.fleet import queries as fleet
 from apps.ledger.queries import States, StateSum
-from apps.ledger.queries.cube import CubeQuestion
+from apps.ledger.queries.cube import CubeQuestion, filter_word
 from apps.ledger.queries.cube.days import costs_by_day
 from apps.ledger.queries.cube.states import state_sums
 from apps.ledger.queries.drill import lines_of_no_job
@@ -251,7 +251,7 @@ def _none_rows(asked: AskedCosts, team_id: int, rest: NoWorkload) -> list[CostRo
             f"{pool or 'No pool'}: {_state_label(each.state).lower()}",
             asked.down(
                 "costs-no-job", team_id,
-                pool=pool, state="" if each.state is None else state_key(each.state),
+                pool=filter_word(pool), state="" if each.state is None else state_key(each.state),
             ),
         )
         for pool_id, states in rest.of_none.items()

@@ -43,7 +43,7 @@ from apps.console.pages.overview.empty import FIRST_STEPS, NO_TEAM, nothing_char
 from apps.console.pages.overview.finding import finding
 from apps.console.pages.overview.notices import amount_words, notices
 from apps.fleet import queries as fleet
-from apps.ledger.queries import OverviewFacts, overview_facts
+from apps.ledger.queries import OverviewFacts, States, overview_facts
 from apps.ledger.queries.costs import least_sure
 from apps.ledger.queries.cube.days import Against
 from apps.show.amounts import change, gpu_hours, share
@@ -233,10 +233,15 @@ def _total_row(facts: OverviewFacts, sums: Sums, waste: WasteOfWindow) -> CostRo
     now, before = (
         (None, None)
         if against is None
-        else (sums_of(against.now_states).total, sums_of(against.before_states).total)
+        else (_total_of(against.now_states), _total_of(against.before_states))
     )
     wasted = None if sums.total is None else waste.total.micros or 0
     return CostRow(("", ""), sums, "Total", changed=(now, before), waste_micros=wasted)
+
+
+def _total_of(states: States) -> int | None:
+    """Where nothing was charged, nothing was spent; None is what has no price."""
+    return sums_of(states).total if states else 0
 
 
 def _compared_words(against: Against | None) -> str:

@@ -12,14 +12,14 @@ from apps.ledger.actions.charge.node_hours import node_hours
 from apps.ledger.actions.charge.quoting import later_marks, wait_for_turn
 from apps.ledger.actions.charge.values import SETTLES_AFTER, Hour, WantedCharge
 from apps.ledger.actions.charge.writing import remove, write
-from apps.ledger.actions.marked import redo_marked
+from apps.ledger.actions.marked import Done, redo_marked
 from apps.ledger.actions.outcome import BUSY, Outcome
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.models import ChargeKind, Status
 from apps.ledger.queries.calendar import local_day, posting_month
 from apps.ledger.queries.charges import ChargeKey, HeldCharge, charges_of_hour
 from apps.logs.changes import field_of, logged_pass
-from apps.marks.actions import Mark, hour_key, mark
+from apps.marks.actions import Mark, hour_key
 from apps.marks.queries import Pass
 from apps.pricing.queries.price_policies import gpu_shares
 
@@ -48,7 +48,7 @@ def charge_hour(*, hour: datetime, at: datetime) -> Outcome:
     )
 
 
-def _charge_all(this: Hour, at: datetime) -> Outcome:
+def _charge_all(this: Hour, at: datetime) -> Done:
     wait_for_turn(this)
     by_rates = divide_host(node_hours(this), gpu_shares(this.starts_at), this)
     found = (*by_rates, *shared_costs(this), *billed_apart(this), *calls_to_models(this))
@@ -63,8 +63,8 @@ def _charge_all(this: Hour, at: datetime) -> Outcome:
     keys = [each.key for each in changed] + [each.key for each in removed]
     touched = [*removed, *(held[key] for key in keys if key in held)]
     nodes = {each.of_node for each in changed} | {each.node_id for each in touched}
-    mark(_next_marks(this, keys, nodes, pools) + (later_marks(this, at) if keys else []))
-    return Outcome(changed=len(keys))
+    next_marks = _next_marks(this, keys, nodes, pools)
+    return Outcome(changed=len(keys)), next_marks + (later_marks(this, at) if keys else [])
 
 
 def _this_hour(hour: datetime, at: datetime) -> Hour:

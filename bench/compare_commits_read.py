@@ -134,7 +134,9 @@ def _by_names(told: Any) -> Any:
     if isinstance(told, float):
         return round(told, 1)
     if isinstance(told, list):
-        return sorted((_by_names(each) for each in told), key=lambda each: json.dumps(each, sort_keys=True))
+        return sorted(
+            (_by_names(each) for each in told), key=lambda each: json.dumps(each, sort_keys=True)
+        )
     return told
 
 

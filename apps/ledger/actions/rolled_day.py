@@ -48,8 +48,9 @@ def redo_day(
 
     def work(pool_ids: Sequence[int]) -> Done:
         written = write(RolledDay(day, span.starts_at, span.ends_at, tuple(pool_ids)))
-        passed_on = [] if next_pass is None else pool_ids
-        return Outcome(changed=written), [Mark(next_pass, each, first_hour) for each in passed_on]
+        if next_pass is None:
+            return Outcome(changed=written), ()
+        return Outcome(changed=written), [Mark(next_pass, each, first_hour) for each in pool_ids]
 
     month, key = day.replace(day=1), day.toordinal()
     return redo_marked(pass_, first_hour, month=month, key=key, work=work)

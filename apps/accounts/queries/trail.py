@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -66,9 +66,22 @@ class FieldChange:
 
 
 @dataclass(frozen=True, slots=True)
+class TrailPlace:
+    """Where a change stands in the trail: changes of one transaction are of one moment.
+
+    Without a label it is a moment alone, before all of its changes.
+    """
+
+    at: datetime
+    label: str | None = None
+    id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TrailChange:
     """One change: `who` did `verb` to the `kind` named `name`."""
 
+    place: TrailPlace
     at: datetime
     who: str
     verb: str
@@ -79,6 +92,7 @@ class TrailChange:
 
 @dataclass(frozen=True, slots=True)
 class _Event:
+    id: int
     label: str
     at: datetime
     verb: str
@@ -88,15 +102,16 @@ class _Event:
 
 
 def changes(
-    *, kind: str = "", before: datetime | None = None, limit: int = 200
+    *, kind: str = "", before: TrailPlace | None = None, limit: int = 200
 ) -> list[TrailChange]:
-    """The newest first; of one `kind` (a value of KINDS) where said, and made before `before`."""
+    """The newest first; of one `kind` (a value of KINDS) where said, those that stand after `before`."""
     events = _latest_events(kind, before, limit)
     people = dict(User.objects.order_by("id").values_list("id", "name"))
     teams = dict(Team.objects.order_by("id").values_list("id", "name"))
     tokens = _token_names(events)
     return [
         TrailChange(
+            place=TrailPlace(event.at, event.label, event.id),
             at=event.at,
             who=_actor_name(event.context or {}, people, tokens),
             verb=VERBS[event.verb],
@@ -108,7 +123,7 @@ def changes(
     ]
 
 
-def _latest_events(kind: str, before: datetime | None, limit: int) -> list[_Event]:
+def _latest_events(kind: str, before: TrailPlace | None, limit: int) -> list[_Event]:
     parts = [
         _events_of_table(label, model._meta.db_table)
         for label, model in _audited_models()
@@ -117,15 +132,17 @@ def _latest_events(kind: str, before: datetime | None, limit: int) -> list[_Even
     if not parts:
         return []
     query = sql.SQL(
-        "SELECT label, at, verb, context, data, before FROM ({}) AS event"
-        " WHERE %(before)s::timestamptz IS NULL OR at < %(before)s"
+        "SELECT id, label, at, verb, context, data, before FROM ({}) AS event"
+        " WHERE %(at)s::timestamptz IS NULL OR at < %(at)s OR (at = %(at)s"
+        " AND (label > %(label)s OR (label = %(label)s AND id < %(id)s)))"
         " ORDER BY at DESC, label, id DESC LIMIT %(limit)s"
     ).format(sql.SQL(" UNION ALL ").join(parts))
     with connection.cursor() as cursor:
-        cursor.execute(query, {"before": before, "limit": limit})
+        at, label, id_ = astuple(before) if before else (None, None, None)
+        cursor.execute(query, {"at": at, "label": label, "id": id_, "limit": limit})
         return [
             _Event(
-                *row[:3], *(json.loads(each) if isinstance(each, str) else each for each in row[3:])
+                *row[:4], *(json.loads(each) if isinstance(each, str) else each for each in row[4:])
             )
             for row in cursor.fetchall()
         ]

@@ -11,7 +11,7 @@ from django.test import Client
 from apps.accounts import actions
 from apps.accounts.actions.audit import changes_by, name_changer
 from apps.accounts.models import Team, User
-from apps.accounts.queries.trail import KINDS, FieldChange, TrailChange, changes
+from apps.accounts.queries.trail import KINDS, FieldChange, TrailChange, TrailPlace, changes
 from apps.pricing import actions as pricing
 from controlplane.audit import changes_of_command
 from tests.make import (
@@ -128,7 +128,16 @@ def test_older_changes_follow_newer_ones() -> None:
         cursor.execute("ALTER TABLE accounts_teamevent ENABLE TRIGGER USER")
     first, second = changes(limit=2)
     assert (first.name, second.name) == ("C", "B")
-    assert [each.name for each in changes(before=second.at)] == ["A"]
+    assert [each.name for each in changes(before=TrailPlace(second.at))] == ["A"]
+
+
+def test_changes_of_one_moment_are_all_reached_page_by_page() -> None:
+    for name in ("A", "B", "C"):
+        make_team(name)  # in the test's one transaction, so at one moment
+    every, read = changes(), changes(limit=1)
+    while older := changes(before=read[-1].place, limit=1):
+        read += older
+    assert read == every
 
 
 def test_who_is_forgotten_after_the_block_and_only_known_within_one() -> None:

@@ -9,7 +9,14 @@ from django.urls import path, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from apps.accounts.queries.trail import KINDS, NOBODY_NAMED, FieldChange, TrailChange, changes
+from apps.accounts.queries.trail import (
+    KINDS,
+    NOBODY_NAMED,
+    FieldChange,
+    TrailChange,
+    TrailPlace,
+    changes,
+)
 from apps.console.kit.cells import INSTANT, PROSE, WRAPPED, Locale
 from apps.console.kit.filters import filter_of
 from apps.console.kit.frame import Link
@@ -119,18 +126,26 @@ def _kind_of(query: QueryDict) -> str:
     return asked if asked in KINDS.values() else ""
 
 
-def _before_of(query: QueryDict) -> datetime | None:
+def _before_of(query: QueryDict) -> TrailPlace | None:
+    """A moment, and the change of that moment: those of one transaction have the same."""
+    moment, _, place = query.get("before", "").partition(",")
+    label, _, number = place.partition(",")
     try:
-        before = datetime.fromisoformat(query.get("before", ""))
+        before = datetime.fromisoformat(moment)
     except ValueError:
         return None
-    return before if before.tzinfo else before.replace(tzinfo=UTC)
+    at = before if before.tzinfo else before.replace(tzinfo=UTC)
+    # Longer than any number of the database's.
+    if not number.isdecimal() or len(number) > 18:
+        return TrailPlace(at)
+    return TrailPlace(at, label, int(number))
 
 
 def _older_link(found: Sequence[TrailChange], kind: str) -> Link | None:
     if len(found) <= ON_A_PAGE:
         return None
-    before = found[ON_A_PAGE - 1].at.isoformat()
+    place = found[ON_A_PAGE - 1].place
+    before = f"{place.at.isoformat()},{place.label},{place.id}"
     return Link("Older", f"{reverse('trail')}?{urlencode({'kind': kind, 'before': before})}")
 
 

@@ -47,7 +47,8 @@ class ChangeForm(forms.Form):
     """The fields of a change; `picks` are the choices that only the request knows, by field.
 
     It is bound where one of its fields was entered, or `is_sent`, and where it has none; with
-    `asked_by` only where one of these was, and the address but fills in the others. `more` are
+    `asked_by` only where one of these was, and the address but fills in the others. A bound form
+    has no tick but those that were sent; one not bound has its initial ones. `more` are
     fields that only the request knows, after those of the class. `{currency}` in a label is the
     organisation's.
     """
@@ -73,16 +74,19 @@ class ChangeForm(forms.Form):
                 each.offer((picks or {}).get(name, each.picks))
             each.initial = (initial or {}).get(name, each.initial)
             each.label = str(each.label).replace("{currency}", context.currency)
-        entered = {
-            name: given.getlist(name)
-            if isinstance(each, TicksField)
-            else given.get(name, each.initial)
-            for name, each in self.fields.items()
-        }
         is_asked = any(name in given for name in self.fields) or not self.fields
         if self.asked_by:
             is_asked = any(given.get(name) for name in self.asked_by)
-        self.is_bound, self.initial = is_sent or is_asked, entered
+        is_bound = is_sent or is_asked
+        entered = {
+            name: given.get(name, each.initial)
+            if not isinstance(each, TicksField)
+            else given.getlist(name)
+            if is_bound or name in given
+            else list(each.initial or ())
+            for name, each in self.fields.items()
+        }
+        self.is_bound, self.initial = is_bound, entered
         if self.is_bound:
             self.data, self.files = entered, context.files
 

@@ -129,6 +129,15 @@ def test_roles_and_teams_change_and_the_page_says_so(people) -> None:
     assert not User.objects.get(pk=ben).memberships.exists()
 
 
+def test_the_teams_of_a_person_are_ticked_so_that_saving_keeps_them(people) -> None:
+    client, ben = signed_in(people["ada"]), people["ben"]
+    page = client.get(f"/people/{ben}").content.decode()
+    ticked = re.findall(r'name="team" type="checkbox" value="(\d+)" checked', page)
+    assert [int(team) for team in ticked] == [Team.objects.get(name="Research").pk]
+    client.post(f"/people/{ben}/teams", {"team": ticked})
+    assert User.objects.get(pk=ben).memberships.count() == 1
+
+
 def test_the_last_of_the_platform_stays(people) -> None:
     client, ada = signed_in(people["ada"]), people["ada"]
     refused = client.post(f"/people/{ada}/deactivate")

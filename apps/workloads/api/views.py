@@ -1,6 +1,5 @@
 """POST jobs, POST jobs/bulk, GET jobs/{id}."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +15,6 @@ from rest_framework.views import APIView
 
 from apps.accounts.authentication import needs
 from apps.economics.jobs import JobEventIn, JobSource
-from apps.fleet.queries import AgentFact, agent_of_token, cluster_of_token, clusters
 from apps.web.rest.bodies import json_body
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES
@@ -29,6 +27,7 @@ from apps.workloads.api.holding import told_held
 from apps.workloads.api.naming import Called
 from apps.workloads.api.rows import RowFault, TooManyRows
 from apps.workloads.api.shapes import HeldOut, JobEventOut, JobOut, JobsAsked
+from apps.workloads.api.telling import job_teller
 from apps.workloads.api.wire import (
     BodyUnreadable,
     EventIn,
@@ -54,29 +53,6 @@ class TooManyEvents(TooManyRows):
 
 class ClusterOfAnotherToken(Exception):
     """A token that is bound to one cluster, or one node, speaks for no other."""
-
-
-@dataclass(frozen=True, slots=True)
-class JobTeller:
-    """What a token may tell of: the one cluster and the one node it is bound to; None: any."""
-
-    cluster: str | None
-    agent: AgentFact | None
-
-    def fault_of(self, event: JobEventIn, row: int | None = None) -> Fault | None:
-        """Why it may not tell this; None where it may."""
-        if self.cluster is not None and event.cluster != self.cluster:
-            said = f"this token writes cluster {self.cluster}, not {event.cluster}"
-            return Fault("cluster", said, row)
-        if self.agent is None:
-            return None
-        if event.statement.source is not JobSource.AGENT:
-            return Fault("source", "this token is an agent's: it tells as source 'agent'", row)
-        for place, held in enumerate(event.statement.allocations or ()):
-            if not self.agent.is_node(held.node):
-                said = f"this token is of node {self.agent.node_name}, not {held.node}"
-                return Fault(f"allocations[{place}].node", said, row)
-        return None
 
 
 class RecordedOut(serializers.Serializer[Any]):
@@ -170,8 +146,7 @@ class Jobs(RestView):
         """Take one event; the same one again changes nothing."""
         at = timezone.now()
         event = read_event(json_body(request), at=at)
-        fault = _job_teller(request).fault_of(event)
-        if fault is not None:
+        for fault in job_teller(request).faults({0: event}).values():
             raise ClusterOfAnotherToken(fault.message)
         return Response(_serialize_recorded(record_event(event=event, at=at)))
 
@@ -191,12 +166,12 @@ class JobsInBulk(APIView):
     def post(self, request: Request) -> Response:
         """Take the events that can be read and say by row why the others cannot."""
         at = timezone.now()
-        teller = _job_teller(request)
-        read = [
-            _read_row(row, raw, teller, at)
-            for row, raw in enumerate(_raw_events(json_body(request)))
-        ]
-        good = {row: one for row, one in enumerate(read) if isinstance(one, JobEventIn)}
+        raws = _raw_events(json_body(request))
+        read = {row: _read_row(row, raw, at) for row, raw in enumerate(raws)}
+        good = {row: one for row, one in read.items() if isinstance(one, JobEventIn)}
+        faults = {row: one for row, one in read.items() if isinstance(one, Fault)}
+        faults |= job_teller(request).faults(good)
+        good = {row: event for row, event in good.items() if row not in faults}
         recorded = record_events(events=list(good.values()), at=at)
         results = [
             {"row": row, **_serialize_recorded(each)}
@@ -207,7 +182,7 @@ class JobsInBulk(APIView):
                 "accepted": len(good),
                 "changed": sum(1 for each in recorded if each.is_changed),
                 "results": results,
-                "errors": [one.document() for one in read if isinstance(one, Fault)],
+                "errors": [faults[row].document() for row in sorted(faults)],
             }
         )
 
@@ -258,15 +233,6 @@ def _serialize_event(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "source": known.get(row["source_rank"])}
 
 
-def _job_teller(request: Request) -> JobTeller:
-    token_id = getattr(request.auth, "id", None)
-    if token_id is None:
-        return JobTeller(None, None)
-    cluster_id = cluster_of_token(token_id)
-    cluster = None if cluster_id is None else clusters()[cluster_id].name
-    return JobTeller(cluster, agent_of_token(token_id))
-
-
 def _raw_events(body: bytes) -> list[msgspec.Raw]:
     try:
         bulk = _BULK.decode(body)
@@ -284,12 +250,11 @@ class _Bulk(msgspec.Struct, forbid_unknown_fields=True):
 _BULK = msgspec.json.Decoder(_Bulk)
 
 
-def _read_row(row: int, raw: msgspec.Raw, teller: JobTeller, at: datetime) -> JobEventIn | Fault:
+def _read_row(row: int, raw: msgspec.Raw, at: datetime) -> JobEventIn | Fault:
     try:
-        event = read_event(raw, at=at, row=row)
+        return read_event(raw, at=at, row=row)
     except EventUnreadable as refused:
         return refused.fault
-    return teller.fault_of(event, row) or event
 
 
 def _serialize_recorded(recorded: Recorded) -> dict[str, Any]:

@@ -10,8 +10,9 @@ from django.utils import timezone
 from apps.accounts.queries import token_of
 from apps.fleet import actions
 from apps.fleet.models import Agent, JoinToken, Node
+from apps.workloads.models import Job
 from tests.apps.telemetry.sending import Sending, batch, window
-from tests.make import NOON, make_cluster, make_node, make_pool
+from tests.make import NOON, make_cluster, make_node, make_pool, make_token
 
 pytestmark = pytest.mark.django_db
 DAY = timedelta(days=1)
@@ -190,3 +191,44 @@ class TestOverTheWire:
         assert [(each["row"], each["field"]) for each in told["errors"]] == [
             (1, "allocations[0].node"), (2, "source"), (3, "cluster")
         ]  # fmt: skip
+
+    def test_it_ends_or_labels_no_job_that_is_on_another_node_alone(self, tokens) -> None:
+        held = {
+            "cluster": "atlas", "raw_id": "uid-1", "event": "start", "source": "agent",
+            "at": timezone.now().isoformat(), "allocations": [{"node": "gpu-02", "gpus": 1}],
+        }  # fmt: skip
+        assert self.told(tokens["gpu-02"], held)["accepted"] == 1
+        bare = {name: value for name, value in held.items() if name != "allocations"}
+        end, labels = {**bare, "event": "end"}, {**bare, "allocations": [], "labels": {"a": "b"}}
+        refused = self.told(tokens["gpu-01"], end, labels)
+        assert (refused["accepted"], [each["row"] for each in refused["errors"]]) == (0, [0, 1])
+        assert refused["errors"][0]["message"] == (
+            "this token is of node gpu-01, and nothing places job uid-1 there"
+        )
+        single = self.posted("jobs", tokens["gpu-01"], end)
+        assert (single.status_code, "node gpu-01" in single.json()["detail"]) == (403, True)
+        assert Job.objects.get().ended_at is None
+        # Once each has told its own part, either may tell the end.
+        mine = {**held, "allocations": [{"node": "gpu-01", "gpus": 1}]}
+        assert self.told(tokens["gpu-01"], mine)["accepted"] == 1
+        assert self.posted("jobs", tokens["gpu-01"], end).json()["state"] == "ENDED"
+
+    def test_it_tells_of_jobs_that_are_new_or_that_the_scheduler_put_there(self, tokens) -> None:
+        event = {
+            "cluster": "atlas", "raw_id": "1", "event": "start", "source": "scheduler",
+            "at": timezone.now().isoformat(),
+            "allocations": [{"node": "gpu-01", "gpus": 1}, {"node": "gpu-02", "gpus": 1}],
+        }  # fmt: skip
+        self.told(make_token("jobs").secret, event, {**event, "raw_id": "2", "allocations": []})
+        bare = {**event, "source": "agent", "allocations": []}
+        start, end = {**bare, "raw_id": "3"}, {**bare, "event": "end"}
+        assert self.told(tokens["gpu-01"], start)["errors"] == []
+        events = end, {**end, "raw_id": "3"}, {**end, "raw_id": "2"}
+        assert [each["row"] for each in self.told(tokens["gpu-01"], *events)["errors"]] == [2]
+
+    def posted(self, path: str, secret: str, body: dict[str, Any]):
+        client = Sending(0, 0, secret).client()
+        return client.post(f"/api/v1/{path}", body, content_type="application/json")
+
+    def told(self, secret: str, *events: dict[str, Any]) -> dict[str, Any]:
+        return self.posted("jobs/bulk", secret, {"events": [*events]}).json()

@@ -18,12 +18,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.accounts.queries import Role
-from apps.console.kit.entries import (
-    LONGEST_TEXT,
-    MomentField,
-    PickField,
-    TicksField,
-)
+from apps.console.kit.entries import MomentField, PickField, TicksField
 from apps.console.kit.form import EffectList, Field, FormSection
 from apps.console.kit.frame import Choice, EmptyState, Link
 from apps.console.kit.page import ConsolePage, Section, answered
@@ -117,7 +112,7 @@ class ChangeForm(forms.Form):
         return tuple(map(str, self.non_field_errors()))
 
     def frozen(self) -> tuple[Field, ...]:
-        """The entries as the template takes them."""
+        """The entries as the template takes them, each whole: what is too long is refused, not cut."""
         return tuple(_frozen(self[name], each) for name, each in self.fields.items())
 
 
@@ -343,7 +338,7 @@ def _frozen(bound: forms.BoundField, each: forms.Field) -> Field:
     return Field(
         name=bound.name,
         label=str(bound.label),
-        value=value[: getattr(each, "max_length", None) or LONGEST_TEXT],
+        value=value,
         kind=getattr(each, "kind", "text"),
         problem=" ".join(map(str, bound.errors)),
         hint=str(each.help_text),

@@ -11,6 +11,7 @@ from django import forms
 from apps.economics.hours import hour_of
 
 LONGEST_TEXT = 200
+LONGEST_LIST = 2_000
 EARLIEST, LATEST = date(1970, 1, 2), date(3000, 1, 1)
 
 Meant = TypeVar("Meant")
@@ -45,10 +46,16 @@ class ParsedField(TextField):
     """A text that `meaning` reads; it refuses by a ValueError in a sentence."""
 
     def __init__(
-        self, label: str, meaning: Callable[[str], Any], hint: str = "", *, initial: str = ""
+        self,
+        label: str,
+        meaning: Callable[[str], Any],
+        hint: str = "",
+        *,
+        initial: str = "",
+        longest: int = LONGEST_TEXT,
     ) -> None:
         self.meaning = meaning
-        super().__init__(label, hint, initial=initial)
+        super().__init__(label, hint, initial=initial, longest=longest)
 
     def clean(self, value: Any) -> Any:
         """What the text means."""

@@ -190,6 +190,17 @@ def test_a_change_says_what_is_read_no_more_and_what_stays() -> None:
     )  # fmt: skip
 
 
+def test_an_account_of_many_regions_stays_whole_when_it_is_changed() -> None:
+    regions = tuple(f"us-east-{number}" for number in range(10, 50))
+    account_id = account(regions=regions)
+    client = signed_in("platform")
+    seen = client.get(f"/clouds/{account_id}/change").content.decode()
+    assert f'value="{" ".join(regions)}"' in seen
+    form = {"account": "123456789012", "regions": " ".join(regions), "syncs": "quotas"}
+    assert confirmed(client, f"/clouds/{account_id}/change", form).status_code == 302
+    assert cloud_accounts()[0].regions == regions
+
+
 def test_an_ended_account_keeps_what_was_read_and_goes_on_when_added_again() -> None:
     account_id = account()
     read(account_id)

@@ -189,6 +189,14 @@ def test_what_cannot_be_read_is_said_at_its_field_and_kept(
     assert wrong == {field: said}
 
 
+def test_what_is_too_long_is_shown_whole_so_that_nobody_confirms_a_part_of_it() -> None:
+    long = "x" * 201
+    picks = {"kind": {"a": "Small"}}
+    opened = LeaseForm(QueryDict(), context(), picks, {"name": long})
+    sent = lease(f"{ENTERED}&name={long}")
+    assert [form.frozen()[0].value for form in (opened, sent)] == [long, long]
+
+
 class NodesForm(ChangeForm):
     """Nodes that are ticked, and their days."""
 

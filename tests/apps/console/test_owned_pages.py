@@ -3,6 +3,7 @@
 import html
 import re
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -170,6 +171,22 @@ def test_costs_and_tariff_change_from_an_hour_on() -> None:
     late = asked | {"starts_at": "2026-02-28T12:00"}
     said = words(finance.post(f"/owned/{plan_id}/change", late))
     assert "Rack 4 begins only at 2026-03-01 00:00Z." in said
+
+
+def test_a_tariff_of_every_hour_stays_whole_when_it_is_changed() -> None:
+    tariffs = {60 * hour: Decimal("0.1001") + hour for hour in range(24)}
+    plan_id = make_settled(tariffs=tariffs)
+    finance = signed_in("finance")
+    page = finance.get(f"/owned/{plan_id}/change").content.decode()
+    (power,) = re.findall(r'name="power" type="text" value="([^"]*)"', page)
+    assert power.count(",") == 23
+    asked = {"starts_at": "2026-03-02T12:00", "monthly": "staff 1488", "power": power}
+    assert confirmed(finance, f"/owned/{plan_id}/change", asked).status_code == 302
+    held = owned_plan(plan_id).tariffs_at(AT)
+    assert [micros for _, micros in held] == [int(of * 10**6) for of in tariffs.values()]
+    asked["power"] = f"{power}, " * 6
+    said = words(finance.get(f"/owned/{plan_id}/change", asked))
+    assert "Say it in at most 2,000 characters." in said
 
 
 def test_an_end_says_what_is_owed_no_more_and_closed_months_stay() -> None:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from apps.console.kit.change import Change, ChangeForm, Done, changing
-from apps.console.kit.entries import PickField, TextField
+from apps.console.kit.entries import LONGEST_LIST, PickField, TextField
 from apps.console.kit.frame import Link
 from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, shown_to
 from apps.console.pages.clouds.words import how_often, needs
@@ -171,9 +171,16 @@ def _account_fields(provider: str) -> dict[str, forms.Field]:
     regions = ", ".join(f"{cloud.region_example} ({cloud.label})" for cloud in known)
     return {
         "account": TextField("Account", f"Its number, or the project: {accounts}."),
-        "regions": TextField("Regions", f"Such as {regions}."),
-        "syncs": TextField("What to read", f"Empty: all of {', '.join(readings_of(provider))}."),
-        **{name: TextField(label, _option_hint(name)) for name, label in OPTION_LABELS.items()},
+        "regions": TextField("Regions", f"Such as {regions}.", longest=LONGEST_LIST),
+        "syncs": TextField(
+            "What to read",
+            f"Empty: all of {', '.join(readings_of(provider))}.",
+            longest=LONGEST_LIST,
+        ),
+        **{
+            name: TextField(label, _option_hint(name), longest=LONGEST_LIST)
+            for name, label in OPTION_LABELS.items()
+        },
     }
 
 

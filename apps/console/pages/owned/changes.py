@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import (
+    LONGEST_LIST,
     AmountField,
     MomentField,
     ParsedField,
@@ -85,8 +86,12 @@ class CostsForm(ChangeForm):
     """What a plan costs beside its purchase, from an hour on."""
 
     starts_at = MomentField("From", is_now=True)
-    monthly = ParsedField("Monthly costs, in {currency}", _monthly_costs, MONTHLY_HINT)
-    power = ParsedField("Power, in {currency} a kWh", _power_prices, POWER_HINT)
+    monthly = ParsedField(
+        "Monthly costs, in {currency}", _monthly_costs, MONTHLY_HINT, longest=LONGEST_LIST
+    )
+    power = ParsedField(
+        "Power, in {currency} a kWh", _power_prices, POWER_HINT, longest=LONGEST_LIST
+    )
 
 
 class PlanForm(CostsForm):

@@ -13,7 +13,7 @@ from apps.accounts.actions.tokens import (
     make_token,
     revoke_token,
 )
-from apps.accounts.queries import Scope, digest_of
+from apps.accounts.queries import Scope, digest_of, tokens_in_force
 from apps.economics.refusal import Refusal
 from apps.fleet.actions.enrolment import EnrolledAgent, bind_agent, bind_cluster_token
 from apps.fleet.actions.inventory import NewNode, NodeNameTaken, add_node
@@ -225,15 +225,26 @@ def _node_alive(cluster_id: int, name: str, at: datetime) -> int | None:
 
 
 def _earlier_agent(node_id: int, node: JoiningNode, at: datetime) -> Agent | None:
-    """The agent that joined for this node before; refuses NodeHasAnAgent where it still runs."""
-    joined = Agent.objects.filter(node_id=node_id, source=node.source)
-    earlier = joined.exclude(join_token=None).order_by("-enrolled_at", "-id").first()
-    if earlier is None or not earlier.machine or earlier.machine == node.machine:
-        return earlier
-    heard_at = max(filter(None, (earlier.last_seen_at, earlier.enrolled_at)))
-    if at - heard_at < LIVELY:
+    """The agent of this source that joined for this node before; the new one takes its place.
+
+    Refuses NodeHasAnAgent where any agent of the node, however it came, still runs elsewhere.
+    """
+    agents = Agent.objects.filter(node_id=node_id)
+    others = [each for each in agents if not (each.machine and each.machine == node.machine)]
+    good = tokens_in_force([each.token_id for each in others], at)
+    heard = [heard_at for each in others if each.token_id in good and (heard_at := _heard_at(each))]
+    if heard and at - max(heard) < LIVELY:
         raise NodeHasAnAgent(
-            f"another machine joined as {node.name} and was heard of at {heard_at:%H:%M:%S}Z: two"
-            " machines bear one name, or this one was set up anew and has to wait for five minutes"
+            f"another machine reports as {node.name} and was heard of at {max(heard):%H:%M:%S}Z:"
+            " two machines bear one name, or this one was set up anew and has to wait for five"
+            " minutes"
         )
-    return earlier
+    joined = agents.filter(source=node.source).exclude(join_token=None)
+    return joined.order_by("-enrolled_at", "-id").first()
+
+
+def _heard_at(agent: Agent) -> datetime | None:
+    """When it spoke last; to join is to speak, while other agents may be set up before they run."""
+    if agent.join_token_id is None:
+        return agent.last_seen_at
+    return max(filter(None, (agent.last_seen_at, agent.enrolled_at)))

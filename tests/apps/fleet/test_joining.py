@@ -7,12 +7,13 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from apps.accounts.actions import revoke_token
 from apps.accounts.queries import token_of
 from apps.fleet import actions
 from apps.fleet.models import Agent, JoinToken, Node
 from apps.workloads.models import Job
 from tests.apps.telemetry.sending import Sending, batch, window
-from tests.make import NOON, make_cluster, make_node, make_pool, make_token
+from tests.make import NOON, make_agent, make_cluster, make_node, make_pool, make_token
 
 pytestmark = pytest.mark.django_db
 DAY = timedelta(days=1)
@@ -93,6 +94,28 @@ def test_of_two_machines_with_one_name_the_one_that_is_there_stays() -> None:
     assert token_of(first.secret, NOON + MINUTE) is not None
     # Booted anew, it is another one too; by then the first is silent.
     assert join(secret, machine="boot-b", at=NOON + 6 * MINUTE).agent_id == first.agent_id
+
+
+def test_an_agent_that_was_invited_or_is_of_another_source_keeps_its_node_too() -> None:
+    secret, node = join_token(), node_in_atlas()
+    token = make_token()
+    invited = make_agent(node_id=node, token_id=token.id, source="nvml")
+    Agent.objects.filter(pk=invited).update(last_seen_at=NOON)
+    for source in ("nvml", "dcgm"):
+        with pytest.raises(actions.NodeHasAnAgent, match="12:00:00Z"):
+            join(secret, source=source, at=NOON + MINUTE)
+    revoke_token(token_id=token.id, at=NOON + MINUTE)
+    first = join(secret, at=NOON + MINUTE)
+    for machine in ("boot-b", ""):
+        with pytest.raises(actions.NodeHasAnAgent):
+            join(secret, machine=machine, source="dcgm", at=NOON + 2 * MINUTE)
+    second = join(secret, source="dcgm", at=NOON + 2 * MINUTE)
+    assert len({invited, first.agent_id, second.agent_id}) == 3
+
+
+def test_an_agent_that_was_never_heard_of_keeps_nobody_out() -> None:
+    make_agent(node_id=node_in_atlas())
+    assert join(join_token(), at=NOON + MINUTE).node_name == "gpu-01"
 
 
 def test_an_expired_or_revoked_token_lets_nobody_in_and_turns_nobody_out() -> None:

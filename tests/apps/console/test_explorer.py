@@ -146,6 +146,37 @@ def test_nonsense_is_said_and_left_out(finn: Client, given: dict[str, str]) -> N
     assert "$688" in told
 
 
+@pytest.mark.parametrize("path", ["/costs.csv", "/costs/days.csv", "/costs/explore.csv"])
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"team": "Reserch"}, "there is no team named"),
+        ({"node": "none", "job": "1"}, "no sums are kept by team and job and node together"),
+        (
+            {"group_by": "job", "user": "ada", "tag.env": "prod"},
+            "no sums are kept by job and user and tag env together",
+        ),
+    ],
+)
+def test_a_file_of_what_is_not_understood_is_refused(
+    finn: Client, path: str, given: dict[str, str], told: str
+) -> None:
+    with override_settings(TAG_KEYS=("env",)):
+        answer = finn.get(path, {"window": DAY} | given)
+
+    assert answer.status_code == 400
+    assert told in answer.content.decode()
+
+
+def test_what_no_table_has_the_rest_of_leads_to_the_nearest_question(finn: Client) -> None:
+    with override_settings(TAG_KEYS=("env",)):
+        html = page_of(finn, group_by="job", user="ada", **{"tag.env": "prod"})
+        (nearest,) = {href for href in links_in(html) if "tag" not in href and "user=ada" in href}
+
+        assert "This is more than can be shown at once" in text_of_html(html)
+        assert "This is more" not in text_of_html(finn.get(nearest).content.decode())
+
+
 def test_nothing_says_where_there_may_be_more(finn: Client) -> None:
     told = text_of_html(page_of(finn, window="2026-03-10", team="=Research"))
 

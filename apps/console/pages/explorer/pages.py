@@ -141,6 +141,8 @@ def causes_csv(context: Context) -> HttpResponse:
 def teams_csv(context: Context) -> HttpResponse:
     """Each team by state, whatever else the page is grouped by."""
     asked = _explored_costs(context)
+    if asked.asked.problems:
+        return _not_understood(asked)
     by_team = state_sums(_whole_question(asked.question).by("team"))
     rows = [
         CostRow((team.name, team.cost_centre), sums_of(by_team[(team.id,)]))
@@ -154,6 +156,8 @@ def teams_csv(context: Context) -> HttpResponse:
 def days_csv(context: Context) -> HttpResponse:
     """Every day by state."""
     asked = _explored_costs(context)
+    if asked.asked.problems:
+        return _not_understood(asked)
     return days_file(
         asked, "costs by day", costs_by_day(_whole_question(asked.question), context.at).days
     )

@@ -156,7 +156,9 @@ def refuse_unanswerable(question: CubeQuestion) -> None:
             replace(question, group_by=question.group_by[:MOST_GROUPS]),
         )
     for window in question.periods:
-        source_of(question, window)
+        source = source_of(question, window)
+        if has_rest(question, source):
+            whole_source(question, window, source.of)
 
 
 def has_rest(question: CubeQuestion, source: Source) -> bool:
@@ -197,13 +199,22 @@ def whole_source(question: CubeQuestion, window: Window, part: str) -> Source:
     raise _do_not_meet(question)
 
 
+def _has_all(source: Source, question: CubeQuestion) -> bool:
+    """Whether it tells apart what is asked, and another table what is beyond it where it is a part."""
+    beyond = question.names - {source.of}
+    return source.has(question.names) and (
+        not has_rest(question, source)
+        or any(each.has(beyond) for each in SOURCES if not each.is_part)
+    )
+
+
 def _do_not_meet(question: CubeQuestion) -> DimensionsDoNotMeet:
     """The nearest has the first dimension, and of the others those that meet it."""
     kept = list(question.group_by)
     filters = dict(question.filters)
     for name in reversed((*question.filters, *question.group_by)):
         nearest = replace(question, group_by=tuple(kept), filters=filters)
-        if any(source.has(nearest.names) for source in SOURCES):
+        if any(_has_all(source, nearest) for source in SOURCES):
             break
         if name in kept and len(kept) > 1:
             kept.remove(name)

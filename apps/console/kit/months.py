@@ -59,17 +59,24 @@ def this_month(context: Context) -> date:
     return local_day(context.at, context.organisation.zone).replace(day=1)
 
 
+def month_said(text: str) -> date | None:
+    """`2026-07` as its first day; None for anything else, and for months out of reach."""
+    try:
+        first = date.fromisoformat(f"{text[:7]}-01")
+    except ValueError:
+        return None
+    is_one = len(text) == 7 and date(1990, 1, 1) <= first < date(2200, 1, 1)
+    return first if is_one else None
+
+
 def asked_month(context: Context) -> Month:
     """The month of the address, else the current one."""
     text = context.query.get("month", "")
     current = Month(this_month(context), context.organisation.zone)
     if not text:
         return current
-    try:
-        first = date.fromisoformat(f"{text[:7]}-01")
-    except ValueError:
-        first = None
-    if first is None or len(text) != 7 or not date(1990, 1, 1) <= first < date(2200, 1, 1):
+    first = month_said(text)
+    if first is None:
         said = f"{text[:40]!r} is no month, such as {current.key}: this is the current one."
         return Month(current.first, current.zone, said)
     return Month(first, current.zone)

@@ -119,6 +119,9 @@ def test_a_month_asks_the_database_at_most_fifteen_questions(
         assert finance.get(page).status_code == 200
 
 
-def test_a_month_that_is_none_is_not_found() -> None:
+@pytest.mark.parametrize("month", ["2026-13", "9999-12", "2200-01", "1989-12", "0001-01"])
+def test_a_month_that_is_none_is_not_found(month: str) -> None:
     make.make_organisation()
-    assert signed_in("finance").get(reverse("month", args=["2026-13"])).status_code == 404
+    finance = signed_in("finance")
+    assert finance.get(reverse("month", args=[month])).status_code == 404
+    assert finance.get(f"/costs/lines/{month}/1").status_code == 404

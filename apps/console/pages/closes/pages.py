@@ -15,6 +15,7 @@ from apps.console.kit.change import Act, ChangeForm, Done, acting
 from apps.console.kit.entries import TextField, TicksField
 from apps.console.kit.form import FormSection
 from apps.console.kit.frame import EmptyState, Link
+from apps.console.kit.months import month_said
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
 from apps.console.kit.table import TableSection
@@ -304,10 +305,9 @@ def month_rows(context: Context) -> list[asked.MonthStanding]:
 
 def month_of(text: str) -> date:
     """`2026-07` as its first day; 404 for anything else."""
-    try:
-        found = date.fromisoformat(f"{text}-01")
-    except ValueError:
-        raise Http404 from None
+    found = month_said(text)
+    if found is None:
+        raise Http404
     return found
 
 

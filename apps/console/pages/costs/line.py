@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import date
 
 from django.http import Http404, HttpResponse
 from django.urls import path
 from django.utils.html import format_html
 
 from apps.console.kit.cells import GPU_HOURS, MONEY, PROSE, Locale, drawn, quiet
+from apps.console.kit.months import month_said
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table, TableSection
@@ -85,10 +85,9 @@ def pieces_csv(context: Context, month: str, line_id: int) -> HttpResponse:
 
 
 def _facts_of(context: Context, month: str, line_id: int) -> LineFacts:
-    try:
-        first = date.fromisoformat(f"{month}-01")
-    except ValueError:
-        raise Http404("There is no such month.") from None
+    first = month_said(month)
+    if first is None:
+        raise Http404("There is no such month.")
     behind = behind_line(first, line_id, context.viewer)
     if behind is None:
         raise Http404("There is no such line, or its hour was settled again.")

@@ -3,6 +3,7 @@
 import json
 import stat
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -110,6 +111,27 @@ def test_a_token_that_the_server_knows_no_more_is_got_anew_and_nothing_is_lost(s
 
     assert far_server.requests[-1].token == "rr_next"
     assert own.spool.depth().items == 0
+
+
+def test_a_refused_token_for_jobs_alone_leaves_the_machine_its_own(
+    sending, settings, far_server, tmp_path
+):
+    (tmp_path / "jobs").write_text("rr_jobs\n")
+    settings = replace(
+        settings, holders=replace(settings.holders, jobs_token_file=str(tmp_path / "jobs"))
+    )
+    far_server.answer(201, JOINED)
+    far_server.answer(200, {})
+    far_server.answer(401, {"title": "no such token"})
+    own = sending()
+    own.uplinks = uplinks_of(settings, own.stopping, own.identity)
+    put(own, BATCH, JOBS)
+
+    assert own.step() == 0
+    assert own.step() >= 600
+
+    assert paths(far_server)[1:] == [("batches", "rr_own"), ("bulk", "rr_jobs")]
+    assert own.identity.path.exists()
 
 
 @pytest.mark.parametrize("status", [401, 403, 409, 410])

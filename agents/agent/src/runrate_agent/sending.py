@@ -129,7 +129,7 @@ class Sending:
             wait = min(max(IDLE_SECONDS, away.asked_seconds), LONGEST_PEACE_SECONDS)
             return self._failed(str(away), wait)
         except TokenRefused as refused:
-            return self._turned_away(refused)
+            return self._turned_away(item, refused)
         except NotRunrate as other:
             return self._failed(str(other), WRONG_SERVER_SECONDS)
         except BodyRefused as refused:
@@ -144,12 +144,18 @@ class Sending:
         self.spool.remove(item)
         return 0.0
 
-    def _turned_away(self, refused: TokenRefused) -> float:
-        if self.identity is not None and refused.is_unknown:
-            self.identity.forget()
+    def _turned_away(self, item: Item, refused: TokenRefused) -> float:
+        identity = self._identity_for(item)
+        if identity is not None and refused.is_unknown:
+            identity.forget()
             return self._failed(str(refused), IDLE_SECONDS)
         # Asking again at once would hammer a server that has said no.
         return self._failed(str(refused), REFUSED_TOKEN_SECONDS)
+
+    def _identity_for(self, item: Item) -> Identity | None:
+        """The machine's own, unless its kind goes with a token of another's."""
+        own = self.uplinks.get(item.kind) is self.uplinks.get(BATCH)
+        return self.identity if own else None
 
     def _early_seconds(self, item: Item) -> float:
         """How long until this agent's moment for it."""
@@ -163,7 +169,7 @@ class Sending:
         uplink = self.uplinks.get(item.kind)
         if uplink is None or time.monotonic() < self._again_at.get(item.kind, 0.0):
             return
-        identity = self.identity if uplink is self.uplinks.get(BATCH) else None
+        identity = self._identity_for(item)
         if identity is not None and not identity.may_tell(SCOPE_OF.get(item.kind, INGEST)):
             return
         try:

@@ -198,10 +198,9 @@ def moment(zone: tzinfo) -> Callable[[str], datetime]:
         except ValueError:
             raise ValueError("Say a day and a time, as in 2026-03-31 14:00.") from None
         local = said.replace(tzinfo=zone) if said.tzinfo is None else said
-        try:
-            return local.astimezone(UTC)
-        except OverflowError:
-            raise ValueError("This is beyond the calendar.") from None
+        if not EARLIEST <= local.date() < LATEST:
+            raise ValueError("This is beyond the calendar.")
+        return local.astimezone(UTC)
 
     return read
 

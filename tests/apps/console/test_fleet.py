@@ -212,6 +212,8 @@ def test_what_is_wrong_is_said_by_field_and_what_was_entered_is_kept(world):
     assert "Say a day and a time" in page
     assert 'value="soon"' in page
     assert 'value="sold"' in page
+    never = {"ended_at": "0001-01-01T00:00Z", "reason": "sold"}
+    assert "This is beyond the calendar." in text(client.get(address, never))
     early = f"{world.began_at - HOUR:%Y-%m-%dT%H:%M}"
     refused = confirmed(client, address, {"ended_at": early, "reason": "sold"})
     assert refused.status_code == 400

@@ -14,6 +14,9 @@ from apps.fleet import actions as fleet
 from apps.fleet import queries
 from apps.fleet.models import SharePolicy
 from apps.ledger.models import Charge, ChargeKind, LedgerDay, Line
+from apps.ledger.queries import Calendar, window_of
+from apps.ledger.queries.cube import CubeQuestion
+from apps.ledger.queries.cube.states import state_sums
 from apps.pricing import actions as pricing
 from apps.unit_economics.models import RunFigures
 from apps.workloads.models import Allocation
@@ -298,3 +301,19 @@ def test_core_time_without_a_price_shows_as_missing_from_a_runs_cost(research: i
     run = RunFigures.objects.get(run_id=run_id)
     assert (run.effective_micros, run.unit_milliseconds) == (None, 0)
     assert run.unpriced_milliseconds == 8 * 3_600_000
+
+
+def test_core_time_without_a_price_is_unknown_beside_what_no_job_held(research: int) -> None:
+    pool_id = make.make_pool("unpriced", unit="core", gpus_per_node=32, gpu_model="")
+    values = {"pool_id": pool_id, "started_at": scene.TEN, "at": scene.LATER, "units": 32}
+    ends_at = scene.TEN + scene.HOUR
+    make_core_job("1", make.make_node("cpu-01", **values), 8, to=ends_at)
+    assert carried(ends_at)
+
+    day = window_of("2026-03-02", Calendar("UTC", 1, ends_at.date()))
+    found = state_sums(CubeQuestion(day, ("held",), {"workload": frozenset({None})}))
+    times = {
+        held: (sum(each.core_milliseconds for each in states), {each.micros for each in states})
+        for (held,), states in found.items()
+    }
+    assert times == {1: (8 * 3_600_000, {None}), None: (24 * 3_600_000, {None})}

@@ -32,7 +32,7 @@ class StateSum:
 
     Amounts are null where nothing is known. `provisional_micros` is the part not settled yet,
     `unpriced_milliseconds` the GPU time that has no price, `held_milliseconds` what jobs held of
-    it, and of that what was observed. `statuses` are those of its charges, as far as the table
+    it, and of that what was observed; `core_milliseconds` is of pools that count cores. `statuses` are those of its charges, as far as the table
     that was read keeps them.
     """
 
@@ -43,7 +43,14 @@ class StateSum:
     unpriced_milliseconds: int
     held_milliseconds: int = 0
     observed_milliseconds: int = 0
+    core_milliseconds: int = 0
     statuses: frozenset[str] = frozenset()
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether there is neither money nor time in it."""
+        times = (self.gpu_milliseconds, self.core_milliseconds, self.unpriced_milliseconds)
+        return not (self.micros or any(times))
 
 
 States = tuple[StateSum, ...]
@@ -73,12 +80,15 @@ def state_sums(question: CubeQuestion) -> dict[tuple[Key, ...], States]:
     """Each group of the window by state, in the order of the keys; of any number of dimensions."""
     by: dict[tuple[Key, ...], States] = {}
     width = len(question.group_by)
-    # Of what a part is taken from nothing may be left.
-    is_rest = has_rest(question, source_of(question, question.window))
+    source = source_of(question, question.window)
+    is_rest = has_rest(question, source)
+    place = question.group_by.index(source.of) if source.of in question.group_by else None
     in_order = sql.SQL(" ORDER BY {} state NULLS LAST").format(_key_columns(question))
     for row in rows(_by_state(question) + in_order, parameters_of(question)):
         summed = _state_sum(row[width:])
-        if not is_rest or summed.micros or summed.gpu_milliseconds:
+        # Of what a part is taken from nothing may be left; the part itself is there.
+        is_left = is_rest and (place is None or row[place] is None)
+        if not (is_left and summed.is_nothing):
             by[row[:width]] = (*by.get(row[:width], ()), summed)
     return by
 
@@ -115,7 +125,13 @@ def sureness(found: Iterable[StateSum], window: Window, at: datetime) -> Surenes
 
 def _by_state(question: CubeQuestion) -> sql.Composed:
     keys = _key_columns(question)
-    return sql.SQL(BY_STATE).format(keys=keys, statuses=STATUSES, legs=legs_of(question))
+    is_rest = has_rest(question, source_of(question, question.window))
+    return sql.SQL(BY_STATE).format(
+        keys=keys,
+        micros=sql.SQL(OF_REST if is_rest else "sum(micros)::int8"),
+        statuses=STATUSES,
+        legs=legs_of(question),
+    )
 
 
 def _key_columns(question: CubeQuestion) -> sql.Composed:
@@ -132,8 +148,14 @@ def _state_of(number: int | None) -> State | None:
     return None if number is None else State(number)
 
 
+# Of what is left when a part is taken from the whole nothing is known where all has no price.
+OF_REST: LiteralString = """
+    CASE WHEN sum(micros) <> 0 OR coalesce(sum(ms) FILTER (WHERE micros IS NULL), 0) = 0
+              OR coalesce(sum(ms) FILTER (WHERE micros IS NOT NULL), 0) <> 0
+         THEN sum(micros)::int8 END
+"""
 BY_STATE: LiteralString = """
-SELECT {keys} state, sum(micros)::int8 AS micros,
+SELECT {keys} state, {micros} AS micros,
        sum(micros) FILTER (WHERE status = 'provisional')::int8 AS provisional,
        coalesce(sum(ms) FILTER (WHERE NOT is_core), 0)::int8 AS gpu_ms,
        coalesce(sum(ms) FILTER (WHERE NOT is_core AND micros IS NULL), 0)::int8 AS unpriced_ms,
@@ -141,6 +163,7 @@ SELECT {keys} state, sum(micros)::int8 AS micros,
            AND flags & %(not_held)s = 0), 0)::int8 AS held_ms,
        coalesce(sum(ms) FILTER (WHERE NOT is_core AND state = ANY(%(held)s)
            AND state <> %(unobserved)s AND flags & %(not_held)s = 0), 0)::int8 AS observed_ms,
+       coalesce(sum(ms) FILTER (WHERE is_core), 0)::int8 AS core_ms,
        {statuses} AS statuses
 FROM ({legs}) AS day GROUP BY {keys} state
 """
@@ -152,11 +175,11 @@ ranked AS (
 )
 SELECT NULL::int8, (SELECT count(*) FROM ranked), 0 AS place, state, sum(micros)::int8, NULL::int8,
        sum(gpu_ms)::int8, sum(unpriced_ms)::int8, sum(held_ms)::int8, sum(observed_ms)::int8,
-       '{{}}'::text[]
+       sum(core_ms)::int8, '{{}}'::text[]
 FROM of_job GROUP BY state
 UNION ALL
 SELECT job_id, 0, ranked.place, state, micros, provisional, gpu_ms, unpriced_ms, held_ms,
-       observed_ms, statuses
+       observed_ms, core_ms, statuses
 FROM of_job JOIN ranked USING (job_id) WHERE ranked.place <= %(most)s
 ORDER BY place, state NULLS LAST
 """

@@ -55,6 +55,7 @@ EXCEPTIONS: Mapping[str, str] = {
     "apps/ledger/solvers/api_pricing.py": "stored with each call: priced calls keep their text",
     "apps/providers/aws/exports.py": "AWS delivers files: the word is AWS’s",
     "apps/workloads/models/reports.py": "the label of a choice, written in a migration; no page shows it",
+    "docs/decisions/0147-the-fields-words-first.md": "quotes what is not said any more",
     "docs/shared-costs.md": "quotes the text that is stored with a charge",
 }
 

@@ -39,7 +39,7 @@ def _texts_by_file() -> Iterator[tuple[Path, str]]:
         for path in _files(room, "*.py"):
             for text in python_texts(path):
                 yield path, text
-    for path in [*ROOT.glob("*.md"), *_files("agents", "*.md"), *(ROOT / "docs").glob("*.md")]:
+    for path in [*ROOT.glob("*.md"), *_files("agents", "*.md"), *_files("docs", "*.md")]:
         yield path, path.read_text()
 
 

@@ -12,6 +12,7 @@ HOUR = timedelta(hours=1)
 HOUR_MS = 3_600_000
 MILLISECOND = timedelta(milliseconds=1)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+EARLIEST_MONTH, MONTHS_END = date(1990, 1, 1), date(2200, 1, 1)
 
 
 def epoch_ms(moment: datetime) -> int:
@@ -40,3 +41,12 @@ def hour_from(moment: datetime) -> datetime:
 def first_hour(day: date, zone: str) -> datetime:
     """The first UTC hour that starts on the local `day`."""
     return hour_from(datetime.combine(day, time.min, tzinfo=ZoneInfo(zone)))
+
+
+def month_said(text: str) -> date | None:
+    """`2026-07` as its first day; None for anything else, and for months outside 1990 to 2199."""
+    try:
+        first = date.fromisoformat(f"{text[:7]}-01")
+    except ValueError:
+        return None
+    return first if len(text) == 7 and EARLIEST_MONTH <= first < MONTHS_END else None

@@ -4,6 +4,8 @@ from argparse import ArgumentTypeError
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 
+from apps.economics.hours import month_said
+
 
 def parse_moment(text: str) -> datetime:
     """`2026-03-02`, `2026-03-02T10:00` or with an offset; UTC where none is given.
@@ -27,7 +29,7 @@ def parse_amount(text: str) -> Decimal:
 
 def parse_month(text: str) -> date:
     """The first day of `2026-07`. Refuses ArgumentTypeError."""
-    try:
-        return datetime.strptime(text, "%Y-%m").date()  # noqa: DTZ007 - a month has no zone
-    except ValueError:
-        raise ArgumentTypeError(f"{text!r} is no month such as 2026-07") from None
+    month = month_said(text)
+    if month is None:
+        raise ArgumentTypeError(f"{text!r} is no month such as 2026-07")
+    return month

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from apps.economics.hours import first_hour, hour_from, hour_of
+from apps.economics.hours import first_hour, hour_from, hour_of, month_said
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 KOLKATA = timezone(timedelta(hours=5, minutes=30))
@@ -32,3 +32,10 @@ def test_a_midnight_that_the_clock_shows_twice_begins_the_day_the_first_time():
 
 def test_the_hour_that_local_midnight_cuts_belongs_to_the_day_before():
     assert first_hour(date(2026, 3, 2), "Asia/Kolkata") == datetime(2026, 3, 1, 19, tzinfo=UTC)
+
+
+def test_a_month_is_within_two_centuries_and_written_in_one_way():
+    assert month_said("1990-01") == date(1990, 1, 1)
+    assert month_said("2199-12") == date(2199, 12, 1)
+    for text in ("1989-12", "2200-01", "2026-13", "2026-7", "2026-07-01", "the-ides", ""):
+        assert month_said(text) is None

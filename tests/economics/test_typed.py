@@ -1,12 +1,12 @@
 """What people type at commands is read exactly, moments in UTC, or refused in words."""
 
 from argparse import ArgumentTypeError
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pytest
 
-from apps.economics.typed import parse_amount, parse_moment
+from apps.economics.typed import parse_amount, parse_moment, parse_month
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,9 @@ def test_an_amount_is_read_to_its_last_digit_or_refused() -> None:
     assert parse_amount("98.320000001") == Decimal("98.320000001")
     with pytest.raises(ArgumentTypeError, match="'much' is not an amount"):
         parse_amount("much")
+
+
+def test_a_month_is_its_first_day_and_only_as_it_is_written() -> None:
+    assert parse_month("2026-07") == date(2026, 7, 1)
+    with pytest.raises(ArgumentTypeError, match="'July' is no month such as 2026-07"):
+        parse_month("July")

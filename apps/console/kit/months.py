@@ -5,7 +5,7 @@ from datetime import date, datetime
 
 from apps.console.kit.frame import Choice, Filter
 from apps.console.kit.request import Context
-from apps.economics.hours import first_hour
+from apps.economics.hours import first_hour, month_said
 from apps.ledger.queries.calendar import local_day, month_span, next_month
 from apps.show.time import month as month_words
 
@@ -57,16 +57,6 @@ class Month:
 def this_month(context: Context) -> date:
     """The current one in the organisation's zone."""
     return local_day(context.at, context.organisation.zone).replace(day=1)
-
-
-def month_said(text: str) -> date | None:
-    """`2026-07` as its first day; None for anything else, and for months out of reach."""
-    try:
-        first = date.fromisoformat(f"{text[:7]}-01")
-    except ValueError:
-        return None
-    is_one = len(text) == 7 and date(1990, 1, 1) <= first < date(2200, 1, 1)
-    return first if is_one else None
 
 
 def asked_month(context: Context) -> Month:

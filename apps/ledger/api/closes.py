@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
+from apps.economics.hours import month_said
 from apps.ledger.actions.close import CloseAsked, close_month
 from apps.ledger.api import close_examples as examples
 from apps.ledger.queries.closes.checklist import checklist
@@ -191,10 +192,10 @@ def _told_close(fact: CloseFact) -> dict[str, Any]:
 
 
 def _parse_month(text: str) -> date:
-    try:
-        return date.fromisoformat(f"{text}-01")
-    except ValueError:
-        raise ValidationError({"month": ["a month is written as 2026-07"]}) from None
+    month = month_said(text)
+    if month is None:
+        raise ValidationError({"month": ["a month is written as 2026-07"]})
+    return month
 
 
 def _close_found(close_id: int) -> CloseFact:

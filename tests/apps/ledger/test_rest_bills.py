@@ -142,3 +142,10 @@ def test_finance_closes_a_month_and_reads_what_was_told(tmp_path: Path) -> None:
     assert finn.get(f"closes/{told['id']}/statements").json()["results"] == []
     assert finn.get(f"closes/{told['id']}/journal").json()["results"] == []
     assert signed_in("vera@example.org", "viewer")[0].get("closes").status_code == 403
+
+
+@pytest.mark.parametrize("month", ["0001-01", "9999-12", "2026-7"])
+def test_a_month_beyond_the_calendar_is_refused_at_its_field(month: str) -> None:
+    finance, _ = signed_in("fin@example.com", "finance")
+    answer = finance.post("closes", {"month": month})
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "month")

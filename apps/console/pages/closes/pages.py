@@ -15,7 +15,6 @@ from apps.console.kit.change import Act, ChangeForm, Done, acting
 from apps.console.kit.entries import TextField, TicksField
 from apps.console.kit.form import FormSection
 from apps.console.kit.frame import EmptyState, Link
-from apps.console.kit.months import month_said
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
 from apps.console.kit.table import TableSection
@@ -31,6 +30,7 @@ from apps.console.pages.closes.tables import (
     checklist_table,
     whole_line,
 )
+from apps.economics.hours import month_said
 from apps.economics.money import sum_of_known
 from apps.ledger.actions import close as actions
 from apps.ledger.actions.closed import MonthAlreadyClosed

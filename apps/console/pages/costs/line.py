@@ -8,7 +8,6 @@ from django.urls import path
 from django.utils.html import format_html
 
 from apps.console.kit.cells import GPU_HOURS, MONEY, PROSE, Locale, drawn, quiet
-from apps.console.kit.months import month_said
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table, TableSection
@@ -18,6 +17,7 @@ from apps.console.pages.costs.line_words import about_charge, about_line, findin
 from apps.console.pages.costs.lines import state_cell
 from apps.console.pages.costs.question import asked_costs
 from apps.console.pages.costs.sums import state_key
+from apps.economics.hours import month_said
 from apps.economics.money import sum_of_known
 from apps.economics.node_hour import UsageFact
 from apps.fleet.queries import DeviceFact

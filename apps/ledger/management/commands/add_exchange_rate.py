@@ -2,7 +2,6 @@
 
 import json
 from argparse import ArgumentParser
-from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -10,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.accounts.queries import organisation
+from apps.economics.typed import parse_month
 from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.actions.exchanging import state_rate
 from apps.pricing.actions import ExchangeRateNotUnderstood, NewExchangeRate
@@ -24,7 +24,7 @@ class Command(BaseCommand):
         """The currency, what one unit of it is worth, and in which month."""
         parser.add_argument("currency", metavar="CODE")
         parser.add_argument("rate", metavar="RATE", help="of one unit, in our currency")
-        parser.add_argument("--month", required=True, metavar="YYYY-MM")
+        parser.add_argument("--month", required=True, type=parse_month, metavar="YYYY-MM")
         parser.add_argument("--source", default="", help="where the figure comes from")
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 
@@ -32,7 +32,7 @@ class Command(BaseCommand):
         """Keep it, and say how many bills it converts."""
         try:
             rate = NewExchangeRate(
-                month=date.fromisoformat(f"{options['month']}-01"),
+                month=options["month"],
                 from_currency=options["currency"].upper(),
                 to_currency=organisation().currency,
                 rate=Decimal(options["rate"]),
@@ -41,7 +41,7 @@ class Command(BaseCommand):
             bills = state_rate(rate=rate, at=timezone.now())
         except (InvalidOperation, ValueError) as refused:
             said = str(refused) if isinstance(refused, ExchangeRateNotUnderstood) else ""
-            raise CommandError(said or "a rate such as 1.0834, a month such as 2026-07") from None
+            raise CommandError(said or "a rate such as 1.0834") from None
         except MonthAlreadyClosed as refused:
             raise CommandError(str(refused)) from refused
         if options["json"]:

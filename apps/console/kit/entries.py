@@ -157,36 +157,46 @@ class UploadField(forms.FileField):
         return file
 
 
-class AmountField(ParsedField):
-    """An amount in figures; without `is_needed` None where nothing was entered."""
+class NumberField(ParsedField):
+    """A number that looks as `example` does; without `is_needed` None where nothing was entered."""
+
+    usual = ""
 
     def __init__(
         self,
         label: str,
         hint: str = "",
-        example: str = "1.25",
+        example: str = "",
         *,
         initial: str = "",
         is_needed: bool = False,
     ) -> None:
-        read = amount_like(example)
+        read = self.reader(example or self.usual)
         super().__init__(label, read if is_needed else or_none(read), hint, initial=initial)
 
+    def reader(self, example: str) -> Callable[[str], Any]:
+        """What reads a text; it refuses with a ValueError that shows the example."""
+        raise NotImplementedError
 
-class WholeField(ParsedField):
-    """A whole number from 0; without `is_needed` None where nothing was entered."""
 
-    def __init__(
-        self,
-        label: str,
-        hint: str = "",
-        *,
-        example: str = "8",
-        initial: str = "",
-        is_needed: bool = False,
-    ) -> None:
-        read = whole_like(example)
-        super().__init__(label, read if is_needed else or_none(read), hint, initial=initial)
+class AmountField(NumberField):
+    """An amount in figures."""
+
+    usual = "1.25"
+
+    def reader(self, example: str) -> Callable[[str], Decimal]:
+        """Reads an amount."""
+        return amount_like(example)
+
+
+class WholeField(NumberField):
+    """A whole number from 0."""
+
+    usual = "8"
+
+    def reader(self, example: str) -> Callable[[str], int]:
+        """Reads a whole number."""
+        return whole_like(example)
 
 
 def moment(zone: tzinfo) -> Callable[[str], datetime]:

@@ -16,7 +16,6 @@ from apps.accounts.queries import tokens as every_token
 from apps.console.kit.cells import (
     DAY_OR_INSTANT,
     INSTANT,
-    PROSE,
     Format,
     Locale,
     linked,
@@ -35,6 +34,8 @@ from apps.show.amounts import counted
 MOST_DAYS = 3650
 READS = {Scope.READ, Scope.MANAGE}
 """What opens anything to read; agents and schedulers only write."""
+_DAY = Format(DAY_OR_INSTANT.shown, INSTANT.written, "text")
+_INSTANT = Format(INSTANT.shown, INSTANT.written, "text")
 
 
 @or_none
@@ -56,29 +57,6 @@ class TokenForm(ChangeForm):
 
 def tokens_table(context: Context, team_hrefs: Mapping[str, str]) -> Table[ListedToken]:
     """Every token as it stands now; whoever may revoke them can."""
-
-    def reads(row: ListedToken, _: Locale) -> str:
-        if not READS & set(row.scopes):
-            return quiet("nothing")
-        team = row.team_name
-        return linked(team, team_hrefs.get(team, "")) if team else "whole organisation"
-
-    def made(row: ListedToken, locale: Locale) -> str:
-        left = ", who left" if row.made_by_active is False else ""
-        by = f" by {row.made_by}{left}" if row.made_by else ""
-        return format_html("{}{}", DAY_OR_INSTANT.shown(row.created_at, locale), by)
-
-    def state(row: ListedToken, _: Locale) -> str:
-        if row.revoked_at is not None:
-            return "revoked"
-        if not row.is_good(context.at):
-            return "expired"
-        if not context.viewer.may_manage:
-            return "valid"
-        return sending("Revoke", row.name, reverse("revoke-token", args=[row.id]))
-
-    day = Format(DAY_OR_INSTANT.shown, INSTANT.written, "text")
-    instant = Format(INSTANT.shown, INSTANT.written, "text")
     return Table[ListedToken](
         "list",
         "Tokens",
@@ -88,23 +66,46 @@ def tokens_table(context: Context, team_hrefs: Mapping[str, str]) -> Table[Liste
             Column("begins with", "", lambda row: row.prefix),
             Column("may", "May", lambda row: ", ".join(row.scopes),
                    written=lambda row, _: " ".join(row.scopes)),
-            Column("reads", "Reads", lambda row: row.team_name, csv="team", shown=reads),
+            Column("reads", "Reads", lambda row: row.team_name, csv="team",
+                   shown=lambda row, _: _reads_cell(row, team_hrefs)),
             Column("made by", "", lambda row: row.made_by),
-            Column("made", "Made", lambda row: row.created_at, Format(PROSE.shown, day.written, "text"),
-                   shown=made),
-            Column("expires", "Expires", lambda row: row.expires_at, day, missing="never"),
-            Column("revoked", "", lambda row: row.revoked_at, instant),
-            Column("used", "Last used", lambda row: row.last_used_at, instant, csv="last used",
+            Column("made", "Made", lambda row: row.created_at, _DAY, shown=_made_cell),
+            Column("expires", "Expires", lambda row: row.expires_at, _DAY, missing="never"),
+            Column("revoked", "", lambda row: row.revoked_at, _INSTANT),
+            Column("used", "Last used", lambda row: row.last_used_at, _INSTANT, csv="last used",
                    missing=quiet("never")),
             Column("state", "State",
                    lambda row: (row.revoked_at is not None, not row.is_good(context.at)), csv="",
-                   shown=state),
+                   shown=lambda row, _: _state_cell(row, context)),
         ),
         noun=("token", "tokens"),
         about="access tokens of machines: {said}",
         empty="A token authenticates an agent, a scheduler or a script. Make the first one below.",
         sort="sort",
     )  # fmt: skip
+
+
+def _reads_cell(row: ListedToken, team_hrefs: Mapping[str, str]) -> str:
+    if not READS & set(row.scopes):
+        return quiet("nothing")
+    team = row.team_name
+    return linked(team, team_hrefs.get(team, "")) if team else "whole organisation"
+
+
+def _made_cell(row: ListedToken, locale: Locale) -> str:
+    left = ", who left" if row.made_by_active is False else ""
+    by = f" by {row.made_by}{left}" if row.made_by else ""
+    return format_html("{}{}", DAY_OR_INSTANT.shown(row.created_at, locale), by)
+
+
+def _state_cell(row: ListedToken, context: Context) -> str:
+    if row.revoked_at is not None:
+        return "revoked"
+    if not row.is_good(context.at):
+        return "expired"
+    if not context.viewer.may_manage:
+        return "valid"
+    return sending("Revoke", row.name, reverse("revoke-token", args=[row.id]))
 
 
 @shown(SEES_EVERYTHING, "people")

@@ -8,7 +8,7 @@ from typing import LiteralString
 from apps.accounts import queries as accounts
 from apps.economics.hours import HOUR_MS
 from apps.economics.states import State
-from apps.ledger.queries.calendar import month_span, next_month
+from apps.ledger.queries.calendar import HourSpan, month_span, next_month
 from apps.ledger.queries.closes.invoices import invoices_in_words, invoices_of_month
 from apps.ledger.queries.closes.months import late_facts
 from apps.ledger.queries.tables import rows
@@ -112,6 +112,16 @@ def checklist(month: date) -> list[Item]:
         "unobserved": int(State.UNOBSERVED),
         "unowned": accounts.special_teams().unowned_id,
     }
+    return [
+        *_settling_items(month, span, params),
+        *(_summed_item(code, params) for code in WHICH),
+        *_booked_twice(params),
+        *_invoice_items(month, zone),
+    ]
+
+
+def _settling_items(month: date, span: HourSpan, params: dict[str, object]) -> list[Item]:
+    """What the worker has still to do, or somebody to send again: all of it must be 0."""
     ((bills,),) = rows(BILLS, params)
     return [
         Item(
@@ -146,9 +156,6 @@ def checklist(month: date) -> list[Item]:
             "Send them corrected, or accept them as they are, on the import's page under Bills.",
             is_blocking=True,
         ),
-        *(_summed_item(code, params) for code in WHICH),
-        *_booked_twice(params),
-        *_invoice_items(month, zone),
     ]
 
 

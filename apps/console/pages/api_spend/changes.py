@@ -67,7 +67,7 @@ class PriceForm(ChangeForm):
     ends_at = MomentField("To", "Empty: until it is ended.", is_needed=False)
 
 
-class EndForm(ChangeForm):
+class ApiPriceEndForm(ChangeForm):
     """When it ends."""
 
     ended_at = MomentField("Ends at", is_now=True)
@@ -118,7 +118,7 @@ def end_price(context: Context, api_price_id: int) -> Change[Mapping[str, Any]]:
         finding=f"End the price of {fact.vendor} {fact.model}",
         explanation=f"{UNITS[fact.unit].capitalize()}: {price_words(fact)}.",
         back=Link("Back to API spend", reverse("api-spend")),
-        form=EndForm,
+        form=ApiPriceEndForm,
         confirm="End this price",
         read=lambda entered: entered,
         effects=effects,

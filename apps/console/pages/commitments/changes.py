@@ -66,7 +66,7 @@ class CommitmentForm(ChangeForm):
     source = TextField("Where this comes from")
 
 
-class EndForm(ChangeForm):
+class CommitmentEndForm(ChangeForm):
     """When it ends."""
 
     ended_at = MomentField("Ends at", "A whole hour.", is_now=True)
@@ -122,7 +122,7 @@ def end_commitment(context: Context, commitment_id: int) -> Change[Mapping[str, 
         explanation="For one that was returned or cancelled: from then on it covers nothing and "
         "costs nothing. One that is merely not used any more runs on, and so does its cost.",
         back=Link("Back to the commitment", reverse("commitment", args=[commitment_id])),
-        form=EndForm,
+        form=CommitmentEndForm,
         confirm="End this commitment",
         read=lambda entered: entered,
         effects=effects,

@@ -30,7 +30,7 @@ from apps.console.pages.commitments.tables import (
 from apps.console.pages.commitments.words import (
     KINDS,
     RANKS,
-    Names,
+    CoverNames,
     bought,
     chart_of,
     covers,
@@ -179,7 +179,9 @@ def unused_csv(context: Context, commitment_id: int) -> HttpResponse:
     return UNUSED_HOURS.csv(unused_of(fact, month, names()), context, name)
 
 
-def covered_of(fact: CommitmentFact, month: Month, said: Names) -> list[tuple[CoveredTeam, Names]]:
+def covered_of(
+    fact: CommitmentFact, month: Month, said: CoverNames
+) -> list[tuple[CoveredTeam, CoverNames]]:
     """Whom it covered in the month, by pool and team, the most first."""
     found = covered_teams(fact.id, *month.cuts, (month.first, month.first))
     found.sort(
@@ -192,7 +194,7 @@ def covered_of(fact: CommitmentFact, month: Month, said: Names) -> list[tuple[Co
     return [(each, said) for each in found]
 
 
-def unused_of(fact: CommitmentFact, month: Month, said: Names) -> list[tuple[UnusedHour, str]]:
+def unused_of(fact: CommitmentFact, month: Month, said: CoverNames) -> list[tuple[UnusedHour, str]]:
     """What nobody used in the month, and whose that is; what was used in full is left out."""
     found = unused_hours(fact.id, fact.external_id, *month.cuts)
     return [(each, said.teams[each.team_id]) for each in found if each.micros != 0]
@@ -238,7 +240,7 @@ def _nameless_unused(micros: int | None, currency: str) -> str:
 
 
 def _latest_months(
-    fact: CommitmentFact, month: Month, said: Names, context: Context
+    fact: CommitmentFact, month: Month, said: CoverNames, context: Context
 ) -> list[HeldCommitment]:
     """The month that is shown and those before it in which it held."""
     first = local_day(fact.starts_at, month.zone).replace(day=1)
@@ -268,7 +270,9 @@ def _commitment_finding(
     return f"{fact.name} {said} in {period}; {used}"
 
 
-def _commitment_terms(fact: CommitmentFact, said: Names, context: Context) -> list[tuple[str, str]]:
+def _commitment_terms(
+    fact: CommitmentFact, said: CoverNames, context: Context
+) -> list[tuple[str, str]]:
     """The terms in words; amounts as they were agreed, in the commitment's own currency."""
     term, currency = term_of(fact, context.at), fact.currency
     left = whole_amount(term.left_micros, currency)

@@ -22,7 +22,7 @@ from apps.console.kit.cells import (
     warned,
 )
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
-from apps.console.pages.commitments.words import KINDS, RANKS, Names, bought, covers, standing
+from apps.console.pages.commitments.words import KINDS, RANKS, CoverNames, bought, covers, standing
 from apps.console.pages.prices.tables import pool_href
 from apps.economics.hours import HOUR
 from apps.economics.money import sum_or_unknown
@@ -41,7 +41,7 @@ class HeldCommitment(NamedTuple):
 
     fact: CommitmentFact
     found: Figures
-    said: Names
+    said: CoverNames
     at: datetime
     month: date | None = None
 
@@ -189,7 +189,7 @@ DAYS = Table[tuple[date, Figures]](
         CURRENCY_COLUMN,
     ),
 )
-COVERED = Table[tuple[CoveredTeam, Names]](
+COVERED = Table[tuple[CoveredTeam, CoverNames]](
     "covered",
     "Whom it covered",
     (

@@ -30,7 +30,7 @@ UNDEFINED = "Undefined"
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class CoverNames:
     """Pools and teams by id, read once for a page."""
 
     pools: Mapping[int, str]
@@ -42,16 +42,16 @@ class Names:
         return self.teams[team_id or self.platform_id]
 
 
-def names() -> Names:
+def names() -> CoverNames:
     """As they are now."""
-    return Names(
+    return CoverNames(
         pools={pool.id: pool.name for pool in pools().values()},
         teams={team.id: team.name for team in teams()},
         platform_id=special_teams().platform_id,
     )
 
 
-def covers(fact: CommitmentFact, said: Names) -> str:
+def covers(fact: CommitmentFact, said: CoverNames) -> str:
     """Its scope in words."""
     parts = [fact.provider, fact.region, fact.instance_type, fact.gpu_model]
     if fact.pool_id is not None:

@@ -15,7 +15,7 @@ SOMEBODY = "a program"
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class OwnerNames:
     """What ids are called; `people` is empty for those who may not know who changes rules."""
 
     teams: dict[int, accounts.TeamFact]
@@ -62,10 +62,10 @@ class Names:
         return f"manage.py {change.command}" if change.command else SOMEBODY
 
 
-def names(viewer: accounts.Viewer) -> Names:
+def names(viewer: accounts.Viewer) -> OwnerNames:
     """What this viewer may call things."""
     people = accounts.people() if viewer.sees_everything else []
-    return Names(
+    return OwnerNames(
         teams={team.id: team for team in accounts.teams()},
         workloads=known_workloads(),
         clusters={each.id: each.name for each in fleet.clusters().values()},

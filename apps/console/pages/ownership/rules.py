@@ -16,7 +16,7 @@ from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, MANAGES, Context
 from apps.console.kit.table import TableSection
-from apps.console.pages.ownership.names import Names, names
+from apps.console.pages.ownership.names import OwnerNames, names
 from apps.console.pages.ownership.tables import MOVES, OwnershipMove, changes_table, whole_cost
 from apps.console.pages.setup.questions import recount
 from apps.economics.hours import first_hour
@@ -195,7 +195,7 @@ def visible_rule(rule_id: int, viewer: Viewer) -> RuleFact:
     raise Http404
 
 
-def _rule_picks(called: Names) -> dict[str, dict[str, str]]:
+def _rule_picks(called: OwnerNames) -> dict[str, dict[str, str]]:
     """Teams, each with its workloads below it; clusters."""
     owners = {"": "Choose a team or workload"}
     for team in sorted(called.teams.values(), key=lambda team: team.name):
@@ -208,7 +208,7 @@ def _rule_picks(called: Names) -> dict[str, dict[str, str]]:
     return {"owner": owners, "cluster": {"": "Any cluster", **clusters}}
 
 
-def _rule_of(entered: Mapping[str, Any], called: Names, context: Context) -> RuleFact:
+def _rule_of(entered: Mapping[str, Any], called: OwnerNames, context: Context) -> RuleFact:
     """The rule that was entered; refuses one of nobody, and one that asks nothing."""
     if not entered["owner"]:
         raise Refusal("owner", "say whose the jobs are")
@@ -239,7 +239,7 @@ def _day_start(day: date | None, context: Context) -> datetime | None:
     return None if day is None else first_hour(day, context.organisation.zone)
 
 
-def _gain_preview(fact: RuleFact, called: Names, context: Context) -> ChangePreview:
+def _gain_preview(fact: RuleFact, called: OwnerNames, context: Context) -> ChangePreview:
     """What a new rule would bring its owner."""
     moved = workloads.preview_rule(fact, context.at)
     moves = _moves_to(fact, moved, called, context)
@@ -250,7 +250,7 @@ def _gain_preview(fact: RuleFact, called: Names, context: Context) -> ChangePrev
 
 
 def _loss_preview(
-    fact: RuleFact, ended_at: datetime, called: Names, context: Context
+    fact: RuleFact, ended_at: datetime, called: OwnerNames, context: Context
 ) -> ChangePreview:
     """What would go where if a kept rule ended then."""
     moved = workloads.preview_end(fact, ended_at, context.at)
@@ -310,7 +310,7 @@ def _gain_finding(
 
 
 def _moves_to(
-    fact: RuleFact, moved: RulePreview, called: Names, context: Context
+    fact: RuleFact, moved: RulePreview, called: OwnerNames, context: Context
 ) -> list[OwnershipMove]:
     """What comes to the owner of a new rule, from whom."""
     owner = (fact.rule.team_id, fact.rule.workload_id)
@@ -322,7 +322,7 @@ def _moves_to(
 
 
 def _moves_from(
-    fact: RuleFact, moved: RulePreview, called: Names, ended_at: datetime, context: Context
+    fact: RuleFact, moved: RulePreview, called: OwnerNames, ended_at: datetime, context: Context
 ) -> list[OwnershipMove]:
     """What goes from the owner of a rule that ends, to whom."""
     owner = (fact.rule.team_id, fact.rule.workload_id)
@@ -334,7 +334,7 @@ def _moves_from(
 
 
 def _owner_move(
-    move: workloads.Move, giver: Owner, taker: Owner, called: Names, since: date | None
+    move: workloads.Move, giver: Owner, taker: Owner, called: OwnerNames, since: date | None
 ) -> OwnershipMove:
     costs = cost_of_jobs(move.job_ids, *giver, since)
     return OwnershipMove(

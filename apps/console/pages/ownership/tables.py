@@ -22,7 +22,7 @@ from apps.console.kit.cells import (
     unseen,
 )
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
-from apps.console.pages.ownership.names import Names
+from apps.console.pages.ownership.names import OwnerNames
 from apps.economics.money import sum_of_known
 from apps.ledger import queries as ledger
 from apps.show.amounts import gpu_hours
@@ -96,7 +96,7 @@ class StatedRule(NamedTuple):
     fact: RuleFact
     last: RuleChange | None
     is_in_force: bool
-    called: Names
+    called: OwnerNames
 
 
 def _cost_cell(row: Costed, locale: Locale) -> str:
@@ -268,7 +268,7 @@ RULES = Table[StatedRule](
 )  # fmt: skip
 
 
-def changes_table(called: Names) -> Table[RuleChange]:
+def changes_table(called: OwnerNames) -> Table[RuleChange]:
     """Every change of a rule, and by whom, for those who may know."""
     return Table[RuleChange](
         "changes",
@@ -285,7 +285,7 @@ def changes_table(called: Names) -> Table[RuleChange]:
     )  # fmt: skip
 
 
-def workload_costs(window: ledger.Window, viewer: Viewer, called: Names) -> list[WorkloadCost]:
+def workload_costs(window: ledger.Window, viewer: Viewer, called: OwnerNames) -> list[WorkloadCost]:
     """Of the viewer's teams, by team, the highest cost first; workloads without cost included."""
     chosen = ledger.CostFilter(window, team_ids=None if viewer.sees_everything else viewer.team_ids)
 
@@ -316,7 +316,7 @@ def workload_costs(window: ledger.Window, viewer: Viewer, called: Names) -> list
     return sorted(rows, key=lambda row: (row.team, -(row.micros or 0), row.name))
 
 
-def unowned_jobs(window: ledger.Window, called: Names) -> list[UnownedJobs]:
+def unowned_jobs(window: ledger.Window, called: OwnerNames) -> list[UnownedJobs]:
     """Jobs without an owner, by what a rule would match, the highest cost first."""
     jobs = reverse("costs-team-jobs", args=[called.unowned_id])
     return [
@@ -333,7 +333,7 @@ def unowned_jobs(window: ledger.Window, called: Names) -> list[UnownedJobs]:
     ]
 
 
-def stated_rules(viewer: Viewer, called: Names, at: datetime) -> list[StatedRule]:
+def stated_rules(viewer: Viewer, called: OwnerNames, at: datetime) -> list[StatedRule]:
     """The rules that give jobs to the viewer's teams: those in force in the order tried, then others."""
     facts = [fact for fact in workloads.rules() if viewer.sees_team(fact.rule.team_id)]
     changes = workloads.rule_changes([fact.rule.id for fact in facts])

@@ -69,7 +69,7 @@ class ObjectiveForm(ChangeForm):
     starts_at = MomentField("From", is_now=True)
 
 
-class EndForm(ChangeForm):
+class ObjectiveEndForm(ChangeForm):
     """When a promise ends."""
 
     ended_at = MomentField("In force until", is_now=True)
@@ -125,7 +125,7 @@ def end_objective(
         finding=f"End an objective of {fact.name}",
         explanation="What was promised before stays as it was kept or broken.",
         back=_back_to(fact),
-        form=EndForm,
+        form=ObjectiveEndForm,
         confirm="End this objective",
         read=lambda entered: entered,
         apply=apply,

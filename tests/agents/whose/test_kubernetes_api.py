@@ -16,8 +16,13 @@ from runrate_agent.whose.kubeapi import KubeApi, KubeApiUnreachable, kube_api
 REPLICA_SET = "/apis/apps/v1/namespaces/ml/replicasets/chat-7d9"
 
 
-def owned(kind: str, name: str, uid: str) -> list[dict]:
-    return [{"kind": kind, "name": name, "uid": uid, "controller": True}]
+APIS = {"ReplicaSet": "apps/v1", "Job": "batch/v1", "CronJob": "batch/v1", "RayJob": "ray.io/v1",
+        "Deployment": "apps/v1", "RayCluster": "ray.io/v1", "JobSet": "jobset.x-k8s.io/v1alpha2"}  # fmt: skip
+
+
+def owned(kind: str, name: str, uid: str, api: str = "") -> list[dict]:
+    of = {"apiVersion": api or APIS[kind], "kind": kind, "name": name, "uid": uid}
+    return [of | {"controller": True}]
 
 
 def pod(name: str, owners: list[dict]) -> dict:
@@ -149,14 +154,43 @@ def test_pods_of_a_ray_job_are_the_ray_jobs_and_of_a_job_set_the_job_sets(cluste
     }
 
 
-def test_labels_of_a_namespace_are_asked_for_once_and_may_be_refused(cluster):
-    assert {each.namespace_labels.get("team") for each in api_of(cluster).pods()} == {None}
-    tell(cluster, "/api/v1/namespaces/ml", {"metadata": {"labels": {"team": "Research"}}})
+def test_labels_of_a_namespace_are_asked_for_every_ten_minutes_and_may_be_refused(cluster):
     api = api_of(cluster)
-    api.pods()
+    now = [1000.0]
+    api.clock = lambda: now[0]
+
+    def teams() -> set[str | None]:
+        return {each.namespace_labels.get("team") for each in api.pods()}
+
+    assert teams() == {None}
+    tell(cluster, "/api/v1/namespaces/ml", {"metadata": {"labels": {"team": "Research"}}})
+    now[0] += 300
+    assert teams() == {None}
+    now[0] += 300
+    assert teams() == {"Research"}
+    tell(cluster, "/api/v1/namespaces/ml", {"metadata": {"labels": {"team": "Vision"}}})
     cluster.asked.clear()
-    assert {each.namespace_labels["team"] for each in api.pods()} == {"Research"}
+    assert teams() == {"Research"}
     assert "/api/v1/namespaces/ml" not in cluster.asked
+    now[0] += 600
+    assert teams() == {"Vision"}
+
+
+def test_a_list_of_nothing_may_be_null(cluster):
+    tell(cluster, "/api/v1/pods", {"items": None})
+    assert api_of(cluster).pods() == []
+
+
+def test_a_kind_is_asked_for_where_its_owner_reference_says(cluster):
+    of_volcano = owned("Job", "train", "uid-vc", "batch.volcano.sh/v1alpha1")
+    tell(cluster, "/api/v1/pods", {"items": [pod("train-0", of_volcano)]})
+    path = "/apis/batch.volcano.sh/v1alpha1/namespaces/ml/jobs/train"
+    tell(cluster, path, {"metadata": {"uid": "uid-vc"}, "status": {"conditions": None}})
+    api = api_of(cluster)
+    (of_job,) = api.pods()
+    assert (of_job.owner_kind, of_job.owner_uid) == ("Job", "uid-vc")
+    assert api.ended_state(of_job) == ""
+    assert path in cluster.asked
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,8 @@ def test_a_pod_that_is_gone_gives_its_gpus_back(kubelet):
     kubelet.granted = {}
     [over] = pods.read(NOW + 10_000)
 
-    assert (over.event, over.raw_id, over.allocations[0].gpus) == ("update", start.raw_id, 0)
+    # Nobody can be asked how it ended.
+    assert (over.event, over.state, over.raw_id) == ("end", "ENDED", start.raw_id)
     assert pods.of_device("GPU-a") == []
 
 
@@ -149,8 +150,61 @@ class TestEnds:
 
         pods.pods = away
         assert self.events(pods, 10) == [("update", "RUNNING")]
+        for minutes in range(10, 180, 10):
+            assert self.events(pods, 60 * minutes) == []
         pods.pods = lambda: list(facts)
-        assert self.events(pods, 20) == [("end", "COMPLETED")]
+        assert self.events(pods, 10_800) == [("end", "COMPLETED")]
+
+    def restarted(self, pods: KubernetesPods) -> KubernetesPods:
+        """The next agent on this node."""
+        return KubernetesPods(
+            "prod", "gpu-01", pods.grants, pods.pods, ended=pods.ended, memory=pods.memory
+        )
+
+    @pytest.fixture
+    def kept(self, here, tmp_path):
+        """The same, with a state folder."""
+        kubelet, facts, said, pods = here
+        pods.memory = tmp_path / "pods.json"
+        assert self.events(pods, 5) == []
+        return kubelet, facts, said, pods
+
+    def test_what_ends_while_no_agent_runs_is_told_by_the_next_one(self, kept):
+        kubelet, facts, said, pods = kept
+        kubelet.granted = {}
+        facts.clear()
+        said["uid-train"] = "FAILED"
+        again = self.restarted(pods)
+        assert self.events(again, 60) == [("end", "FAILED")]
+        assert self.events(self.restarted(again), 70) == []
+
+    def test_what_goes_on_over_a_restart_is_the_same_job(self, kept):
+        _, _, _, pods = kept
+        assert self.events(self.restarted(pods), 60) == [("start", "RUNNING")]
+
+    def test_after_a_restart_a_job_is_known_while_nobody_can_be_asked(self, kept):
+        kubelet, facts, said, pods = kept
+
+        def away() -> list[PodFact]:
+            raise KubeApiUnreachable("away")
+
+        again = self.restarted(pods)
+        again.pods = away
+        [start] = again.read(NOW + 60_000)
+        assert (start.event, start.raw_id) == ("start", "uid-train")
+        kubelet.granted = {}
+        said["uid-train"] = "COMPLETED"
+        last = self.restarted(again)
+        last.pods = away
+        assert self.events(last, 70) == []
+        last.pods = lambda: list(facts)
+        assert self.events(last, 80) == [("end", "COMPLETED")]
+
+    @pytest.mark.parametrize("text", ["", "{", "[1]", '[{"uid": "a"}]', "null"])
+    def test_a_memory_that_cannot_be_read_is_none(self, kept, text):
+        _, _, _, pods = kept
+        pods.memory.write_text(text)
+        assert self.events(self.restarted(pods), 60) == [("start", "RUNNING")]
 
 
 def test_labels_are_the_pods_else_its_namespaces_by_the_names_that_are_asked(kubelet):

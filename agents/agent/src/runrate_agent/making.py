@@ -32,7 +32,7 @@ LONGEST_SPAN = 10
 PATIENCE_SECONDS = 30.0
 NODE_NAME = "NODE_NAME"
 """Set by the DaemonSet from the pod's own facts: a container's host name is another one each time."""
-SPOOL_NAME = "spool.sqlite3"
+SPOOL_NAME, PODS_NAME = "spool.sqlite3", "pods.json"
 
 
 def agent_of(settings: Settings, version: str) -> Agent:
@@ -96,6 +96,7 @@ def holders_of(settings: Settings) -> Resolving:
             None if api is None else api.pods,
             ended=None if api is None else api.ended_state,
             labels=asked.labels,
+            memory=Path(settings.spool.folder) / PODS_NAME,
         )
     return Resolving(Path(asked.root), host, asked.cluster, slurm, pods)
 

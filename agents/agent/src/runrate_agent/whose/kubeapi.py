@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import http.client
 import json
+import math
 import os
 import ssl
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,20 +20,13 @@ ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 TIMEOUT_SECONDS = 3.0
 
 
-API_OF = {
-    "ReplicaSet": "apps/v1",
-    "StatefulSet": "apps/v1",
-    "Deployment": "apps/v1",
-    "DaemonSet": "apps/v1",
-    "Job": "batch/v1",
-    "JobSet": "jobset.x-k8s.io/v1alpha2",
-    "RayCluster": "ray.io/v1",
-    "RayJob": "ray.io/v1",
-    "PyTorchJob": "kubeflow.org/v1",
-    "MPIJob": "kubeflow.org/v2beta1",
+LOOKED_UP_SECONDS = 600.0
+"""So often it is asked anew how a namespace is labelled, and what was refused."""
+ABOVE = {
+    "ReplicaSet": ("Deployment",),
+    "RayCluster": ("RayJob", "RayService"),
+    "Job": ("JobSet",),
 }
-"""Where kinds are asked for; a kind that is not here is taken as it is."""
-ABOVE = {"ReplicaSet": ("Deployment",), "RayCluster": ("RayJob",), "Job": ("JobSet",)}
 """Controllers whose own controller is what people call the job."""
 ENDED_BY = {
     "Complete": "COMPLETED",
@@ -55,7 +50,10 @@ class KubeApiUnreachable(Exception):
 
 @dataclass(frozen=True, **SLOTS)
 class PodFact:
-    """A pod on this node; `owner` is the controller that is the job, or the pod itself."""
+    """A pod on this node; `owner` is the controller that is the job, or the pod itself.
+
+    `owner_api` is the group and version that the controller is asked for under.
+    """
 
     uid: str
     namespace: str
@@ -64,13 +62,24 @@ class PodFact:
     owner_kind: str
     owner_name: str
     owner_uid: str
+    owner_api: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
     namespace_labels: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, **SLOTS)
+class _Controller:
+    """What an object says of its controller."""
+
+    api: str
+    kind: str
+    name: str
+    uid: str
+
+
 @dataclass(**SLOTS)
 class KubeApi:
-    """One server; who owns a controller, and how a namespace is labelled, is asked once.
+    """One server. Whose a controller is asked once, how a namespace is labelled every ten minutes.
 
     The token lasts an hour or so and is renewed in its file: it is read each time.
     """
@@ -79,31 +88,34 @@ class KubeApi:
     token_file: Path
     ca_file: str
     node: str
-    _owners: dict[tuple[str, str, str], tuple[str, str, str]] = field(default_factory=dict)
-    _namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    clock: Callable[[], float] = time.monotonic
+    _owners: dict[str, tuple[_Controller, float]] = field(default_factory=dict)
+    _namespaces: dict[str, tuple[Mapping[str, str], float]] = field(default_factory=dict)
 
     def pods(self) -> list[PodFact]:
         """The pods on this node. Refuses KubeApiUnreachable."""
         asked = urlencode({"fieldSelector": f"spec.nodeName={self.node}"})
-        return [self._pod(item) for item in self._get(f"/api/v1/pods?{asked}").get("items", [])]
+        found = self._get(f"/api/v1/pods?{asked}").get("items") or []
+        pods = [self._pod(item) for item in found]
+        used = {each["uid"] for item in found for each in _controllers(item["metadata"])}
+        self._owners = {uid: known for uid, known in self._owners.items() if uid in used}
+        return pods
 
     def _pod(self, item: Mapping[str, Any]) -> PodFact:
         told = item["metadata"]
-        kind, name, uid = "Pod", told["name"], told["uid"]
-        for owner in told.get("ownerReferences", []):
-            if owner.get("controller"):
-                kind, name, uid = owner["kind"], owner["name"], owner["uid"]
-        if kind in ABOVE:
-            kind, name, uid = self._above(told["namespace"], kind, name, uid)
+        owner = _controller_of(told) or _Controller("v1", "Pod", told["name"], told["uid"])
+        if owner.kind in ABOVE:
+            owner = self._above(told["namespace"], owner)
         return PodFact(
             uid=told["uid"],
             namespace=told["namespace"],
             name=told["name"],
             phase=item.get("status", {}).get("phase", ""),
-            owner_kind=kind,
-            owner_name=name,
-            owner_uid=uid,
-            labels=told.get("labels", {}),
+            owner_kind=owner.kind,
+            owner_name=owner.name,
+            owner_uid=owner.uid,
+            owner_api=owner.api,
+            labels=told.get("labels") or {},
             namespace_labels=self._labels_of(told["namespace"]),
         )
 
@@ -113,50 +125,50 @@ class KubeApi:
         One that is there no more was deleted: it is over by its last pod's phase, if that tells.
         Refuses KubeApiUnreachable.
         """
-        path = _path_of(pod.owner_kind, pod.namespace, pod.owner_name)
-        if not path:
-            return ""
         try:
-            found = self._get(path)
+            found = self._get(
+                _path_of(pod.owner_api, pod.owner_kind, pod.namespace, pod.owner_name)
+            )
         except KubeApiUnreachable as refused:
             return "GONE" if refused.status == 404 else ""
         if found.get("metadata", {}).get("uid") != pod.owner_uid:
             return "GONE"
         status = found.get("status", {})
         said = [
-            each["type"] for each in status.get("conditions", []) if each.get("status") == "True"
+            each["type"] for each in status.get("conditions") or [] if each.get("status") == "True"
         ]
         said += [status.get("jobStatus", ""), status.get("terminalState", "")]
         return next((ENDED_BY[each] for each in said if each in ENDED_BY), "")
 
     def _labels_of(self, namespace: str) -> Mapping[str, str]:
         """A namespace's labels; none where the service account may not ask."""
-        if namespace not in self._namespaces:
-            try:
-                found = self._get(f"/api/v1/namespaces/{quote(namespace)}")
-                self._namespaces[namespace] = found.get("metadata", {}).get("labels", {})
-            except KubeApiUnreachable as refused:
-                if not refused.status:
-                    raise
-                self._namespaces[namespace] = {}
-        return self._namespaces[namespace]
+        labels, until = self._namespaces.get(namespace, ({}, 0.0))
+        if self.clock() >= until:
+            told = self._allowed(f"/api/v1/namespaces/{quote(namespace)}")
+            labels = told.get("metadata", {}).get("labels") or {}
+            self._namespaces[namespace] = labels, self.clock() + LOOKED_UP_SECONDS
+        return labels
 
-    def _above(self, namespace: str, kind: str, name: str, uid: str) -> tuple[str, str, str]:
+    def _above(self, namespace: str, below: _Controller) -> _Controller:
         """The controller that people call the job, which outlives those that it makes."""
-        key = namespace, kind, name
-        if key not in self._owners:
-            found = kind, name, uid
-            try:
-                told = self._get(_path_of(kind, namespace, name))
-            except KubeApiUnreachable as refused:
-                if refused.status not in (403, 404):
-                    raise
-                told = {}
-            for owner in told.get("metadata", {}).get("ownerReferences", []):
-                if owner.get("controller") and owner["kind"] in ABOVE[kind]:
-                    found = owner["kind"], owner["name"], owner["uid"]
-            self._owners[key] = found
-        return self._owners[key]
+        found, until = self._owners.get(below.uid, (below, 0.0))
+        if self.clock() >= until:
+            told = self._allowed(_path_of(below.api, below.kind, namespace, below.name))
+            above = _controller_of(told.get("metadata", {}))
+            found = above if above and above.kind in ABOVE[below.kind] else below
+            # Who made it never changes; it may not have been allowed to ask, though.
+            until = math.inf if told else self.clock() + LOOKED_UP_SECONDS
+            self._owners[below.uid] = found, until
+        return found
+
+    def _allowed(self, path: str) -> dict[str, Any]:
+        """What is there; nothing where it is not, or the service account may not ask."""
+        try:
+            return self._get(path)
+        except KubeApiUnreachable as refused:
+            if refused.status not in (403, 404):
+                raise
+            return {}
 
     def _get(self, path: str) -> dict[str, Any]:
         host, _, port = self.address.rpartition(":")
@@ -186,9 +198,21 @@ class KubeApi:
             raise KubeApiUnreachable(f"{self.address} answers no JSON object") from broken
 
 
-def _path_of(kind: str, namespace: str, name: str) -> str:
-    api = API_OF.get(kind)
-    return f"/apis/{api}/namespaces/{quote(namespace)}/{kind.lower()}s/{quote(name)}" if api else ""
+def _path_of(api: str, kind: str, namespace: str, name: str) -> str:
+    """Where one of a kind is asked for; `api` is its group and version, as an owner reference has it."""
+    root = "/apis" if "/" in api else "/api"
+    return f"{root}/{api}/namespaces/{quote(namespace)}/{kind.lower()}s/{quote(name)}"
+
+
+def _controllers(told: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [each for each in told.get("ownerReferences") or [] if each.get("controller")]
+
+
+def _controller_of(told: Mapping[str, Any]) -> _Controller | None:
+    """The one that an object's metadata names as its own."""
+    for each in _controllers(told):
+        return _Controller(each["apiVersion"], each["kind"], each["name"], each["uid"])
+    return None
 
 
 def kube_api(node: str, account: Path = ACCOUNT) -> KubeApi | None:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 
 from runrate_agent.compat import SLOTS, UTC
 from runrate_agent.jobs import Allocation, JobEvent
 from runrate_agent.whose import Held, Places
 from runrate_agent.whose.kubeapi import KubeApiUnreachable, PodFact
 from runrate_agent.whose.podresources import DeviceId, PodGrant, PodResourcesUnreachable
+from runrate_agent.whose.remembered import remember_pods, remembered_pods
 
 ENDED = {"Succeeded": "COMPLETED", "Failed": "FAILED"}
 OWN_LABELS = ("app.kubernetes.io/name", "app", "team", "project")
 GONE = "GONE"
 """What `ended` says of a controller that was deleted."""
+ENDED_SOMEHOW = "ENDED"
+"""A pod that is its own job is over without its GPUs, also where nobody can be asked how."""
 ASKED_ON_MS = 600_000
-"""A controller may notice only after its pods that it is over."""
+"""A controller may notice only after its pods that it is over; while it cannot be asked, time stops."""
 
 
 @dataclass(**SLOTS)
@@ -25,7 +29,7 @@ class KubernetesPods:
     """What pods hold, asked again by `read`. `grants` and `pods` are the two places to ask.
 
     `ended` tells how a pod's controller ended, "" while it goes on; `labels` are the names that are
-    told, a pod's own before its namespace's.
+    told, a pod's own before its namespace's. In `memory` the jobs that were told of are kept.
     """
 
     cluster: str
@@ -34,11 +38,14 @@ class KubernetesPods:
     pods: Callable[[], Sequence[PodFact]] | None
     ended: Callable[[PodFact], str] | None = None
     labels: Sequence[str] = OWN_LABELS
+    memory: Path | None = None
     places: Places = field(default_factory=Places)
     problems: dict[str, str] = field(default_factory=dict)
     _by_device: dict[str, list[Held]] = field(default_factory=dict)
     _by_uid: dict[str, Held] = field(default_factory=dict)
     _told: dict[str, tuple[PodFact, tuple[str, ...]]] = field(default_factory=dict)
+    _before: list[PodFact] | None = None
+    _kept: frozenset[str] | None = None
     _leaving: dict[str, tuple[PodFact, int]] = field(default_factory=dict)
     _facts: dict[tuple[str, str], PodFact] = field(default_factory=dict)
     _unknown_pods: set[tuple[str, str]] = field(default_factory=set)
@@ -52,6 +59,7 @@ class KubernetesPods:
             self.problems["no_pod_resources"] = str(away)
             return []
         self._unknown_pods = set()
+        self._recall()
         self._look_up()
         by_device: dict[str, list[Held]] = {}
         by_owner: dict[str, tuple[PodFact, list[str]]] = {}
@@ -67,7 +75,10 @@ class KubernetesPods:
                 by_device.setdefault(uuid, []).append(held)
             by_owner.setdefault(fact.owner_uid, (fact, []))[1].extend(uuids)
         self._by_device = by_device
-        return self._events(by_owner, now_ms)
+        self._miss(by_owner)
+        events = self._events(by_owner, now_ms)
+        self._remember()
+        return events
 
     def of_device(self, uuid: str) -> list[Held]:
         """The controllers whose pods were granted it."""
@@ -85,6 +96,27 @@ class KubernetesPods:
             self._unknown_pods |= {key} - self._facts.keys()
         fact = self._facts.get(key) or _pod_itself(namespace, name)
         return None if fact.phase in ENDED else self._held(fact)
+
+    def _recall(self) -> None:
+        """Once, at the start: the pods that held GPUs when an agent last looked."""
+        if self._before is None:
+            self._before = [] if self.memory is None else remembered_pods(self.memory)
+            self._facts = {(each.namespace, each.name): each for each in self._before}
+
+    def _miss(self, granted: Container[str]) -> None:
+        """What held GPUs then and holds none now is over or has left, as soon as it can be asked."""
+        if self._before and "no_kubernetes_api" not in self.problems:
+            gone = {each.owner_uid: each for each in self._before if each.owner_uid not in granted}
+            self._told |= {uid: (fact, ()) for uid, fact in gone.items()}
+            self._before = []
+
+    def _remember(self) -> None:
+        """Those that go on, and those whose end is still asked for."""
+        pods = {each.owner_uid: each for each in self._before or ()}
+        pods |= {uid: fact for uid, (fact, _) in (*self._told.items(), *self._leaving.items())}
+        if self.memory is not None and self._kept != pods.keys():
+            self._kept = frozenset(pods)
+            remember_pods(self.memory, list(pods.values()))
 
     def _look_up(self) -> None:
         if self.pods is None:
@@ -142,7 +174,10 @@ class KubernetesPods:
         """What held nothing here any more, and is over by now."""
         for uid, (before, until_ms) in list(self._leaving.items()):
             fact = self._latest(before)
-            state = self._end_state(fact) if until_ms > now_ms else ""
+            if "no_kubernetes_api" in self.problems:
+                self._leaving[uid] = before, now_ms + ASKED_ON_MS
+                continue
+            state = self._end_state(fact)
             if state or until_ms <= now_ms:
                 del self._leaving[uid]
             if state:
@@ -159,7 +194,9 @@ class KubernetesPods:
 
     def _end_state(self, fact: PodFact) -> str:
         """How it ended; "" where it goes on elsewhere, or nobody can be asked."""
-        if self.pods is None or "no_kubernetes_api" in self.problems:
+        if self.pods is None:
+            return ENDED_SOMEHOW if fact.owner_kind == "Pod" else ""
+        if "no_kubernetes_api" in self.problems:
             return ""
         of_phase = ENDED.get(fact.phase, "")
         if fact.owner_kind == "Pod":

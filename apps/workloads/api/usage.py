@@ -8,7 +8,9 @@ from datetime import datetime
 from typing import Any, ClassVar, TypeVar
 
 import msgspec
+from django.http import HttpResponse, HttpResponseBase
 from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import UnsupportedMediaType
@@ -25,6 +27,7 @@ from apps.workloads.api import usage_examples as examples
 from apps.workloads.api.rows import RowFault, TooManyRows
 from apps.workloads.api.usage_litellm import read_payload, rows_of
 from apps.workloads.api.usage_otel import read_span, spans_of
+from apps.workloads.api.usage_otlp import PROTOBUF, spans_in_protobuf, traces_answer
 from apps.workloads.api.usage_owners import Owners
 from apps.workloads.api.usage_wire import MOST_CALLS, UsageEventIn, read_event
 from apps.workloads.api.wire import BodyUnreadable, Fault, fault_of
@@ -162,19 +165,25 @@ class LiteLlmEvents(UsageDoor):
 
 
 class OtelEvents(UsageDoor):
-    """Spans with `gen_ai.*` attributes, as an OTLP/HTTP exporter sends them in JSON."""
+    """Spans with `gen_ai.*` attributes, as an OTLP/HTTP exporter sends them."""
 
     source = "otel"
 
     @extend_schema(
         operation_id="record_otel_spans",
-        request={"application/json": SPANS},
-        responses=UsageTakenOut,
+        request={"application/json": SPANS, PROTOBUF: OpenApiTypes.BINARY},
+        responses={200: UsageTakenOut, (200, PROTOBUF): OpenApiTypes.BINARY},
         examples=[examples.SPANS, examples.SPANS_TAKEN],
     )
-    def post(self, request: Request) -> Response:
-        """Take the spans that are calls to a model; other spans are left aside."""
-        return self.taken(request, JSON, spans_of, read_span)
+    def post(self, request: Request) -> HttpResponseBase:
+        """Take the spans that are calls to a model; other spans are left aside.
+
+        In JSON or in protobuf; protobuf is answered with an ExportTraceServiceResponse.
+        """
+        if _media_type(request) != PROTOBUF:
+            return self.taken(request, JSON, spans_of, read_span)
+        taken = self.taken(request, frozenset({PROTOBUF}), spans_in_protobuf, read_span)
+        return HttpResponse(traces_answer(taken.data["errors"]), content_type=PROTOBUF)
 
 
 def _answer_after_keeping(
@@ -212,11 +221,14 @@ def _raw_events(body: bytes) -> list[msgspec.Raw]:
     return [msgspec.json.decode(body, type=msgspec.Raw)]
 
 
+def _media_type(request: Request) -> str:
+    return (request.content_type or "").partition(";")[0].strip().lower()
+
+
 def _usage_body(request: Request, known: frozenset[str]) -> bytes:
     """The body, unpacked; the length was bounded before anything was read."""
-    media_type = (request.content_type or "").partition(";")[0].strip().lower()
-    if media_type not in known:
-        raise UnsupportedMediaType(media_type)
+    if _media_type(request) not in known:
+        raise UnsupportedMediaType(_media_type(request))
     # Not `body`, which ends at the size of a form: a gateway sends the prompts too.
     sent = bytes(request.read())
     if request.headers.get("Content-Encoding", "").strip().lower() != "gzip":

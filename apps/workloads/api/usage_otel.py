@@ -115,7 +115,7 @@ def spans_of(body: bytes) -> list[tuple[OtelSpan, Mapping[str, Any]]]:
         for scope in each.scopeSpans:
             for span in scope.spans:
                 own = dict(_read_attributes(span.attributes))
-                if _is_call(own):
+                if is_call(own):
                     found.append((span, shared | own))
     return found
 
@@ -153,7 +153,8 @@ def read_span(
     return call_of(call, counts, at, row), remark
 
 
-def _is_call(said: Mapping[str, Any]) -> bool:
+def is_call(said: Mapping[str, Any]) -> bool:
+    """Whether a span with these attributes is a call to a model."""
     if said.get("gen_ai.operation.name", "") not in CALLS:
         return False
     return any(name.startswith("gen_ai.") for name in said)

@@ -1,0 +1,63 @@
+"""OTLP/HTTP spans in protobuf, as most SDKs send them unless told otherwise: read as those in JSON.
+
+The messages are OpenTelemetry's own, of `opentelemetry-proto`, and are loaded where such a body comes.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from apps.workloads.api.usage_otel import NAMES, OtelSpan, OtelStatus, is_call
+
+if TYPE_CHECKING:
+    from opentelemetry.proto.common.v1.common_pb2 import KeyValue
+    from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+PROTOBUF = "application/x-protobuf"
+
+
+def spans_in_protobuf(body: bytes) -> list[tuple[OtelSpan, Mapping[str, Any]]]:
+    """Each span of an ExportTraceServiceRequest that is a call to a model; refuses ValueError."""
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+    try:
+        told = ExportTraceServiceRequest.FromString(body)
+    except Exception as refused:  # protobuf's DecodeError is an Exception of its own
+        raise ValueError(f"is no ExportTraceServiceRequest: {refused}") from refused
+    found: list[tuple[OtelSpan, Mapping[str, Any]]] = []
+    for each in told.resource_spans:
+        shared = dict(_read_values(each.resource.attributes))
+        for scope in each.scope_spans:
+            for span in scope.spans:
+                own = dict(_read_values(span.attributes))
+                if is_call(own):
+                    found.append((_otel_span(span), shared | own))
+    return found
+
+
+def traces_answer(faults: Sequence[Mapping[str, Any]]) -> bytes:
+    """An ExportTraceServiceResponse: how many spans were refused, and why the first was."""
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
+
+    answer = ExportTraceServiceResponse()
+    if faults:
+        answer.partial_success.rejected_spans = len(faults)
+        answer.partial_success.error_message = f"{faults[0]['field']}: {faults[0]['message']}"
+    return bytes(answer.SerializeToString())
+
+
+def _otel_span(span: "Span") -> OtelSpan:
+    return OtelSpan(
+        traceId=span.trace_id.hex(),
+        spanId=span.span_id.hex(),
+        startTimeUnixNano=span.start_time_unix_nano,
+        endTimeUnixNano=span.end_time_unix_nano,
+        status=OtelStatus(span.status.code),
+    )
+
+
+def _read_values(attributes: Iterable["KeyValue"]) -> Iterator[tuple[str, Any]]:
+    for attribute in attributes:
+        if attribute.key in NAMES:
+            kind = attribute.value.WhichOneof("value")
+            if kind in ("string_value", "int_value", "double_value"):
+                yield attribute.key, getattr(attribute.value, kind)

@@ -9,6 +9,13 @@ from psycopg.types.range import Range
 from apps.economics.job_holding import RunPart
 from apps.workloads.actions.run_changes import touch_runs
 from apps.workloads.actions.run_jobs import move_attempts
+from apps.workloads.actions.run_names import (
+    NamedRun,
+    forget_empty_runs,
+    move_to_runs,
+    open_runs,
+    owner_lines,
+)
 
 Stated = tuple[int, datetime, datetime | None]
 """A run, from when, to when."""
@@ -28,15 +35,16 @@ def keep_runs(
     """
     job_ids = [*parts, *emptied]
     before = _stated_runs(job_ids)
-    run_ids = _run_ids({part.key for carried in parts.values() for part in carried})
+    run_ids = _named_runs(parts, at)
     after = {
-        job_id: [(run_ids[part.key], part.starts_at, part.ends_at) for part in carried]
+        job_id: [(run_ids[job_id, part.key], part.starts_at, part.ends_at) for part in carried]
         for job_id, carried in parts.items()
         if carried
     }
     differing = {each for each in job_ids if before.get(each, []) != after.get(each, [])}
     moved = {*changed, *emptied, *(emptied[each] for each in emptied)} | differing
     move_attempts(emptied)
+    move_to_runs(_attempts_elsewhere(run_ids), at)
     touch_runs(_touched_runs(moved, before, after), at)
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM workloads_runspan WHERE job_id = ANY(%s)", [list(emptied)])
@@ -55,6 +63,8 @@ def keep_runs(
             for job_id in sorted(differing):
                 for run_id, starts_at, ends_at in after.get(job_id, ()):
                     copy.write_row((run_id, job_id, Range(starts_at, ends_at), False))
+    left = {run_id for job_id in differing for run_id, _, _ in before.get(job_id, ())}
+    forget_empty_runs(left - {*run_ids.values()})
 
 
 def _stated_runs(job_ids: Collection[int]) -> dict[int, list[Stated]]:
@@ -100,16 +110,34 @@ def _touched_runs(
     return since
 
 
-def _run_ids(keys: set[str]) -> dict[str, int]:
-    if not keys:
+def _named_runs(parts: Mapping[int, Sequence[RunPart]], at: datetime) -> dict[tuple[int, str], int]:
+    """The runs that these jobs name, by job and name: those of the team whose job it is."""
+    carried = [(job_id, part.key) for job_id, of_job in parts.items() for part in of_job]
+    if not carried:
+        return {}
+    lines = owner_lines({job_id for job_id, _ in carried}, at)
+    names = {(job_id, key): NamedRun(key, lines[job_id]) for job_id, key in carried}
+    runs = open_runs(set(names.values()), at)
+    return {place: runs[name] for place, name in names.items()}
+
+
+def _attempts_elsewhere(run_ids: Mapping[tuple[int, str], int]) -> dict[int, int]:
+    """Attempts on these jobs, told on nobody's word, that are of another run of the name: the run."""
+    if not run_ids:
         return {}
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            INSERT INTO workloads_run (key) SELECT unnest(%s::text[])
-            ON CONFLICT (key) DO NOTHING
+            SELECT attempt.id, stated.run_id
+            FROM unnest(%s::int8[], %s::text[], %s::int8[]) AS stated (job_id, key, run_id)
+            JOIN workloads_runattempt AS attempt ON attempt.job_id = stated.job_id
+            JOIN workloads_run AS run ON run.id = attempt.run_id AND run.key = stated.key
+            WHERE attempt.team_id IS NULL AND attempt.run_id <> stated.run_id
             """,
-            [sorted(keys)],
+            [
+                [job_id for job_id, _ in run_ids],
+                [key for _, key in run_ids],
+                list(run_ids.values()),
+            ],
         )
-        cursor.execute("SELECT key, id FROM workloads_run WHERE key = ANY(%s)", [sorted(keys)])
         return dict(cursor.fetchall())

@@ -2,14 +2,13 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import NamedTuple
 
 from django.db import connection, transaction
 
-from apps.accounts.queries import teams
 from apps.logs.changes import answered, logged_change
 from apps.workloads.actions.run_changes import touch_runs
-from apps.workloads.queries.ownership import owners
+from apps.workloads.actions.run_names import NamedRun, move_to_runs, open_runs, owner_lines
 
 TRIED_FOR = timedelta(days=31)
 """A scheduler or its accounting that has not told of a job by then hardly will."""
@@ -35,16 +34,17 @@ def join_attempts(*, attempt_ids: Collection[int], at: datetime) -> int:
     """Put attempts on the jobs that bore their ids when they began; how many.
 
     Where ids were used again it is the job that began last. An attempt that names no cluster, or
-    one that nobody knows, is joined where its id is of one cluster alone. A run that is a team's
-    joins no job that another's is.
+    one that nobody knows, is joined where its id is of one cluster alone. What a team told joins no
+    job that another's is; what nobody in particular told is of the run of its job's team.
     """
     with connection.cursor() as cursor:
         cursor.execute(FINDING, [list(attempt_ids)])
-        found = cursor.fetchall()
-    allowed = _allowed_attempts(found, at)
-    joined = [row for row in found if row[0] in allowed]
+        found = [_FoundJob(*row) for row in cursor]
+    lines = owner_lines({each.job_id for each in found}, at)
+    joined = [each for each in found if _may_join(each, lines[each.job_id])]
     if not joined:
         return 0
+    job_ids = [each.job_id for each in joined]
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -52,22 +52,55 @@ def join_attempts(*, attempt_ids: Collection[int], at: datetime) -> int:
             FROM unnest(%s::int8[], %s::int8[]) AS found (id, job_id)
             WHERE attempt.id = found.id
             """,
-            [[row[0] for row in joined], [row[3] for row in joined]],
+            [[each.attempt_id for each in joined], job_ids],
         )
+    _give_to_owners(joined, lines, at)
+    with connection.cursor() as cursor:
         # Whoever else the job carries gives way to it, or it to them.
         cursor.execute(
             """
             SELECT run_id, job_id FROM workloads_runattempt WHERE job_id = ANY(%s)
             """,
-            [[row[3] for row in joined]],
+            [job_ids],
         )
         carried = cursor.fetchall()
     since: dict[int, datetime] = {}
-    first = {row[3]: min(row[2], row[4]) for row in joined}
+    first = {each.job_id: min(each.began_at, each.since) for each in joined}
     for run_id, job_id in carried:
         since[run_id] = min(first[job_id], since.get(run_id, first[job_id]))
     touch_runs(since, at)
     return len(joined)
+
+
+class _FoundJob(NamedTuple):
+    """An attempt and the job that bore its id; `told_by` is the team on whose word it is."""
+
+    attempt_id: int
+    began_at: datetime
+    job_id: int
+    since: datetime
+    told_by: int | None
+    key: str
+    run_team_id: int | None
+
+
+def _may_join(found: _FoundJob, owners: Collection[int]) -> bool:
+    return found.told_by is None or not owners or found.told_by in owners
+
+
+def _give_to_owners(
+    joined: Iterable[_FoundJob], lines: Mapping[int, tuple[int, ...]], at: datetime
+) -> None:
+    """What nobody in particular told goes to the run that its job's team means by the name."""
+    names = {
+        each.attempt_id: NamedRun(each.key, lines[each.job_id])
+        for each in joined
+        if each.told_by is None
+        and lines[each.job_id]
+        and each.run_team_id not in lines[each.job_id]
+    }
+    runs = open_runs(set(names.values()), at)
+    move_to_runs({attempt_id: runs[name] for attempt_id, name in names.items()}, at)
 
 
 def move_attempts(moved: Mapping[int, int]) -> None:
@@ -87,10 +120,9 @@ def move_attempts(moved: Mapping[int, int]) -> None:
 
 # A clock of a node and that of a scheduler agree to a minute or two.
 FINDING = """
-SELECT attempt.id, attempt.run_id, attempt.began_at, found.id, found.since, workload.team_id
+SELECT attempt.id, attempt.began_at, found.id, found.since, attempt.team_id, run.key, run.team_id
 FROM workloads_runattempt AS attempt
 JOIN workloads_run AS run ON run.id = attempt.run_id
-LEFT JOIN workloads_workload AS workload ON workload.id = run.workload_id
 CROSS JOIN LATERAL (
     SELECT job.id, coalesce(job.submitted_at, job.opened_at) AS since,
            min(job.cluster_id) OVER () AS lowest, max(job.cluster_id) OVER () AS highest
@@ -109,35 +141,3 @@ CROSS JOIN LATERAL (
 WHERE attempt.id = ANY(%s) AND attempt.raw_id <> '' AND found.lowest = found.highest
 ORDER BY attempt.id
 """
-
-
-def _allowed_attempts(found: Iterable[tuple[Any, ...]], at: datetime) -> set[int]:
-    """The attempts whose run may say that it is on this job."""
-    allowed: set[int] = set()
-    for attempt_id, _, _, job_id, _, team_id in found:
-        if team_id is None or jobs_open_to(team_id, {job_id}, at):
-            allowed.add(attempt_id)
-    return allowed
-
-
-def jobs_open_to(team_id: int, job_ids: Collection[int], at: datetime) -> set[int]:
-    """Those of these jobs that are nobody's, this team's, or of a team below it."""
-    if not job_ids:
-        return set()
-    parents = {team.id: team.parent_id for team in teams()}
-    owner_of = {job_id: owner.team_id for job_id, owner in owners(job_ids, at).items()}
-    return {
-        job_id
-        for job_id, owner in owner_of.items()
-        if owner is None or team_id in _team_and_above(owner, parents)
-    }
-
-
-def _team_and_above(team_id: int, parents: Mapping[int, int | None]) -> set[int]:
-    """A team and all above it."""
-    line: set[int] = set()
-    above: int | None = team_id
-    while above is not None and above not in line:
-        line.add(above)
-        above = parents[above]
-    return line

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
+from django.db.models import Q
 from psycopg.types.json import Jsonb
 
 from apps.economics.refusal import Refusal
@@ -13,8 +14,9 @@ from apps.fleet.queries import clusters
 from apps.logs.changes import answered, logged_change
 from apps.workloads.actions.report_shapes import RunEventIn, RunReportIn, RunWindowIn
 from apps.workloads.actions.run_changes import touch_runs
-from apps.workloads.actions.run_jobs import jobs_open_to, join_attempts
-from apps.workloads.models import Run, Workload, WorkloadKind
+from apps.workloads.actions.run_jobs import join_attempts
+from apps.workloads.actions.run_names import NamedRun, open_runs
+from apps.workloads.models import Run, RunAttempt, Workload, WorkloadKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +42,10 @@ def record_reports(
 ) -> list[ReportTaken | Refusal]:
     """Take reports, in the order given; each answer is what became of it, or why it cannot be taken.
 
-    An unknown run is opened. A team's word puts its run into the workload it names, opened where
-    the team has none of that name; anybody else's is kept as it was said. Reports of one attempt
-    and sequence count once. Call it as often as they come: order is moot.
+    An unknown run is opened. A team's word is of its own run of that name, and puts it into the
+    workload it names, opened where the team has none of that name; anybody else's is of the run of
+    its job's team, and its workload is kept as it was said. Reports of one attempt and sequence
+    count once. Call it as often as they come: order is moot.
     """
     # In one order, so that two deliveries never wait for each other.
     ordered = sorted(range(len(reports)), key=lambda i: (reports[i].run, reports[i].attempt, i))
@@ -59,10 +62,8 @@ def _record_report(report: RunReportIn, teller: Teller, at: datetime) -> ReportT
         return Refusal(
             "job.cluster", f"this token writes cluster {cluster}, not {report.job.cluster}"
         )
-    run = _open_run(report, teller, at)
-    if isinstance(run, Refusal):
-        return run
-    attempt_id, before = _keep_attempt(report, run, cluster or report.job.cluster, at)
+    run = _run_of_report(report, teller, at)
+    attempt_id, before = _keep_attempt(report, (run, teller), cluster or report.job.cluster, at)
     changes = [each.starts_at for each in _kept_windows(attempt_id, report)]
     changes += [each.at for each in _kept_events(attempt_id, report)]
     if before is None:
@@ -73,32 +74,25 @@ def _record_report(report: RunReportIn, teller: Teller, at: datetime) -> ReportT
         if before is not None:
             # What lies between then and now was nobody's until now: it is this attempt's, untold.
             changes.append(before.heard_at)
-        elif report.job.raw_id:
-            join_attempts(attempt_ids=[attempt_id], at=at)
+        elif report.job.raw_id and join_attempts(attempt_ids=[attempt_id], at=at):
+            run = RunAttempt.objects.values_list("run_id", flat=True).get(id=attempt_id)
         touch_runs({run: min(changes)}, at)
     return ReportTaken(run, attempt_id, bool(changes))
 
 
-def _open_run(report: RunReportIn, teller: Teller, at: datetime) -> int | Refusal:
-    """The run of this name, opened where there is none."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO workloads_run (key) VALUES (%s) ON CONFLICT (key) DO NOTHING", [report.run]
-        )
-    run = Run.objects.select_related("workload").get(key=report.run)
-    if teller.team_id is None:
-        return run.id
-    is_foreign = run.workload is not None and run.workload.team_id != teller.team_id
-    if run.workload is None:
-        job_ids = set(run.spans.order_by("job_id").values_list("job_id", flat=True))
-        is_foreign = job_ids != jobs_open_to(teller.team_id, job_ids, at)
-    if is_foreign:
-        return Refusal("run", f"another team has a run named {report.run}")
-    if run.workload is None and report.workload_named:
-        Run.objects.filter(id=run.id, workload=None).update(
-            workload=_open_workload(report.workload_named, teller.team_id)
-        )
-    return run.id
+def _run_of_report(report: RunReportIn, teller: Teller, at: datetime) -> int:
+    """The run that its attempt is of already; else that of its name, opened where there is none."""
+    told_by = Q(team=None) if teller.team_id is None else Q(team_id=teller.team_id)
+    known = RunAttempt.objects.filter(told_by, key=report.attempt, run__key=report.run)
+    run_id = known.order_by("id").values_list("run_id", flat=True).first()
+    if run_id is None:
+        name = NamedRun(report.run, () if teller.team_id is None else (teller.team_id,))
+        run_id = open_runs([name], at)[name]
+    if teller.team_id is not None and report.workload_named:
+        unplaced = Run.objects.filter(id=run_id, workload=None)
+        if unplaced.exists():
+            unplaced.update(workload=_open_workload(report.workload_named, teller.team_id))
+    return run_id
 
 
 def _open_workload(name: str, team_id: int) -> Workload:
@@ -113,10 +107,10 @@ def _open_workload(name: str, team_id: int) -> Workload:
 
 KEEPING = """
 INSERT INTO workloads_runattempt AS kept (
-    run_id, key, rank, world_size, restarts, host, scheduler, cluster_named, raw_id,
+    run_id, team_id, key, rank, world_size, restarts, host, scheduler, cluster_named, raw_id,
     workload_named, began_at, ended_at, heard_at, status, model, tags, first_step, last_step, dropped
 ) VALUES (
-    %(run)s, %(key)s, %(rank)s, %(world_size)s, %(restarts)s, %(host)s, %(scheduler)s, %(cluster)s,
+    %(run)s, %(team)s, %(key)s, %(rank)s, %(world_size)s, %(restarts)s, %(host)s, %(scheduler)s, %(cluster)s,
     %(raw_id)s, %(workload)s, %(began_at)s, %(ended_at)s, %(heard_at)s, %(status)s, %(model)s,
     %(tags)s, %(first_step)s, %(last_step)s, %(dropped)s
 )
@@ -143,9 +137,10 @@ class _Before(NamedTuple):
 
 
 def _keep_attempt(
-    report: RunReportIn, run_id: int, cluster: str, at: datetime
+    report: RunReportIn, told: tuple[int, Teller], cluster: str, at: datetime
 ) -> tuple[int, _Before | None]:
-    """Its id; what it was before, None where it is new."""
+    """Its id, of a run as somebody told it; what it was before, None where it is new."""
+    run_id, teller = told
     moments = [report.began_at, *(each.ends_at for each in report.windows)]
     moments += [each.at for each in report.events]
     moments += [] if report.ended_at is None else [report.ended_at]
@@ -153,6 +148,7 @@ def _keep_attempt(
     lasts = [each.last_step for each in report.windows if each.last_step is not None]
     values: dict[str, Any] = {
         "run": run_id,
+        "team": teller.team_id,
         "key": report.attempt,
         "rank": report.rank,
         "world_size": report.world_size,

@@ -22,6 +22,7 @@ from apps.workloads.actions.promises import add_objective, end_objective, record
 from apps.workloads.api import examples
 from apps.workloads.api.naming import Called
 from apps.workloads.queries import promises
+from apps.workloads.queries.run_names import run_of_name
 
 MEASURES = ("latency", "first_token", "availability")
 KINDS = ("deploy", "model", "prompt", "config")
@@ -205,11 +206,12 @@ class WorkloadChanges(RestView):
         """
         asked, called = parsed(ChangeIn, request), Called(self.viewer())
         own = request.auth.team_id if isinstance(request.auth, TokenFact) else None
-        if own not in (None, called.team_id(asked["team"])):
+        team_id = called.team_id(asked["team"])
+        if own not in (None, team_id):
             raise ValidationError({"team": ["this token tells of its own team alone"]})
         named = asked["workload"]
         workload_id = _workload_id(asked, called)
-        run_id = _run_id(asked.pop("run"))
+        run_id = _run_id(asked.pop("run"), team_id)
         change = promises.NewChange(workload_id=workload_id, run_id=run_id, **asked)
         change_id, is_new = record_change(change=change)
         told = _serialize_change(promises.change_row(change_id), {"id": workload_id, "name": named})
@@ -225,10 +227,10 @@ def _workload_id(asked: dict[str, Any], called: Called) -> int:
     return found
 
 
-def _run_id(key: str) -> int | None:
+def _run_id(key: str, team_id: int) -> int | None:
     if not key:
         return None
-    found = promises.run_of_key(key)
+    found = run_of_name(key, team_id)
     if found is None:
         raise ValidationError({"run": [f"there is no run {key!r}"]})
     return found

@@ -23,10 +23,12 @@ class RunAttempt(models.Model):
     `key` is the process's own; `job` null while no job of that cluster and id is known at the time.
     `model` says what MFU needs: active_parameters, adapter_parameters, layers, heads,
     head_dimension, sequence, precision. `dropped` counts the reports it could not keep. `host` is
-    the machine's own name.
+    the machine's own name. `team` is on whose word: null, nobody's in particular, and then it is
+    of the run of its job's team.
     """
 
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="attempts")
+    team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, null=True, related_name="+")
     key = models.TextField()
     rank = models.IntegerField(default=0)
     world_size = models.IntegerField(default=1)

@@ -30,12 +30,22 @@ class Workload(models.Model):
 
 
 class Run(models.Model):
-    """One logical training run, whatever jobs carried it."""
+    """One logical training run, whatever jobs carried it.
+
+    `key` is its name, which is its team's own: of one name there is one run of each team, and one
+    of nobody in particular. A workload's run is of the workload's team.
+    """
 
     workload = models.ForeignKey(Workload, on_delete=models.PROTECT, null=True, related_name="runs")
-    key = models.TextField(unique=True)
+    team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, null=True, related_name="+")
+    key = models.TextField()
 
     class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["key", "team"], nulls_distinct=False, name="run_once_a_team"
+            ),
+        ]
         indexes = [
             models.Index(OpClass(Lower("key"), "text_pattern_ops"), name="run_by_key_begun"),
         ]

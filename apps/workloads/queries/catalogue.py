@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from apps.accounts.queries.reading import once
 from apps.workloads.models import Run, Workload
+from apps.workloads.queries.run_names import runs_by_team
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ def run_keys(run_ids: Collection[int]) -> dict[int, str]:
     return dict(Run.objects.filter(id__in=run_ids).values_list("id", "key"))
 
 
-def runs_of_keys(keys: Collection[str]) -> dict[str, int]:
-    """The runs of these keys, of those that there are."""
-    return dict(Run.objects.filter(key__in=keys).values_list("key", "id"))
+def runs_of_keys(keys: Collection[str]) -> dict[str, list[int]]:
+    """The runs of these keys, of those that there are; each team may have one."""
+    runs = runs_by_team(Run.objects.filter(key__in=keys))
+    return {key: list(of_key.values()) for key, of_key in runs.items()}

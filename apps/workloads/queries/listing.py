@@ -147,8 +147,9 @@ def run_told(run_id: int, viewer: Viewer) -> Found | None:
 def runs_told(rows: Sequence[Found], viewer: Viewer) -> list[Found]:
     """Runs with their jobs, the first and last moment of these, and `owner`.
 
-    A run that nobody gave to a workload belongs to whom its first job belongs. Its jobs that the
-    viewer may not see count for its time and states, and are not named.
+    A run that nobody gave to a workload belongs to whom its first job belongs; without a job, to
+    the team that told of it. Its jobs that the viewer may not see count for its time and states,
+    and are not named.
     """
     spans = (
         RunSpan.objects.filter(run_id__in=[row["id"] for row in rows])
@@ -174,7 +175,17 @@ def runs_told(rows: Sequence[Found], viewer: Viewer) -> list[Found]:
     }
     owner_of = Ruling().owners([jobs[job_id] for job_id in sorted(ruled)]) if ruled else {}
     teams = dict(Workload.objects.order_by("id").values_list("id", "team_id"))
-    told = [_run_told(row, jobs_of.get(row["id"], []), jobs, owner_of, teams) for row in rows]
+    owned = _tellers_of([row["id"] for row in rows if row["id"] not in jobs_of])
+    owned |= {run_id: owner_of.get(ids[0], NOBODY) for run_id, ids in jobs_of.items()}
+    owned |= {
+        row["id"]: OwnerFact(teams[row["workload_id"]], row["workload_id"])
+        for row in rows
+        if row["workload_id"] is not None
+    }
+    told = [
+        _run_told(row, jobs_of.get(row["id"], []), jobs, owned.get(row["id"], NOBODY))
+        for row in rows
+    ]
     hidden = {job_id for job_id, owner in owner_of.items() if not viewer.sees_team(owner.team_id)}
     return [{**run, "jobs": [each for each in run["jobs"] if each not in hidden]} for run in told]
 
@@ -327,19 +338,20 @@ def _traits_of_row(job: Found) -> JobTraits:
     return JobTraits(**{name: job[name] for name in TRAITS})
 
 
+def _tellers_of(run_ids: Collection[int]) -> dict[int, OwnerFact]:
+    """Whose these runs are by who told of them, where nobody's word is not all."""
+    if not run_ids:
+        return {}
+    rows = Run.objects.filter(id__in=run_ids, team__isnull=False).order_by("id")
+    return {run_id: OwnerFact(team, None) for run_id, team in rows.values_list("id", "team_id")}
+
+
 def _run_told(
     run: Found,
     job_ids: Sequence[int],
     jobs: Mapping[int, Found],
-    owner_of: Mapping[int, OwnerFact],
-    teams: Mapping[int, int],
+    owner: OwnerFact,
 ) -> Found:
-    workload_id = run["workload_id"]
-    owner = (
-        OwnerFact(teams[workload_id], workload_id)
-        if workload_id is not None
-        else next((owner_of[job_id] for job_id in job_ids), NOBODY)
-    )
     carried = [jobs[job_id] for job_id in job_ids]
     ends = [job["ended_at"] for job in carried]
     return {

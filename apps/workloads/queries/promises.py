@@ -9,7 +9,7 @@ from django.db.models import F, QuerySet
 
 from apps.accounts.queries import Viewer
 from apps.accounts.queries.paging import PageAsked, Slice, equal_to_given, page_of
-from apps.workloads.models import Run, ServiceObjective, WorkloadChange
+from apps.workloads.models import ServiceObjective, WorkloadChange
 
 OBJECTIVE = (
     "id", "workload_id", "feature", "measure", "within_seconds", "target_ratio", "budget_days",
@@ -86,11 +86,6 @@ def change_row(change_id: int) -> dict[str, Any]:
     """One change, whoever asks."""
     rows: Rows = WorkloadChange.objects.filter(id=change_id).values(*CHANGE)
     return rows.get()
-
-
-def run_of_key(key: str) -> int | None:
-    """The run of this key; None where there is none."""
-    return Run.objects.filter(key=key).values_list("id", flat=True).first()
 
 
 def _objective_rows() -> Rows:

@@ -7,7 +7,7 @@ of the team's own rules asks for; which of these it really is theirs, the rules 
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Case, F, OuterRef, Q, QuerySet, Subquery, When
 from django.db.models.functions import Collate, Lower
 
 from apps.accounts.queries import Viewer
@@ -90,22 +90,31 @@ def _runs_found(scope: Q, text: str) -> Rows:
         .filter(scope, key_lower__startswith=text.lower())
         .order_by("-id")
         .values(
-            "id", "key", "first_job_id", name=F("workload__name"), team_id=F("workload__team_id")
+            "id",
+            "key",
+            "first_job_id",
+            name=F("workload__name"),
+            # Without a job it is whose word it is.
+            own_team_id=Case(
+                When(workload=None, first_job_id=None, then="team_id"),
+                default="workload__team_id",
+            ),
         )
     )
     return rows
 
 
 def _runs_of(viewer: Viewer, asked: Sought, ruling: Ruling) -> Iterator[dict[str, Any]]:
-    """A run that nobody gave to a workload belongs to whom its first job belongs."""
+    """A run of no workload is whose its first job is; without a job, of who told of it."""
     scope = Q(workload=None) | Q(workload__team_id__in=viewer.team_ids)
     runs = list(_runs_found(scope, asked.text)[:MOST_LOOKED_AT])
-    unnamed = [run["first_job_id"] for run in runs if run["team_id"] is None]
+    unnamed = [run["first_job_id"] for run in runs if run["own_team_id"] is None]
     jobs: Rows = Job.objects.filter(id__in=unnamed).order_by("id").values(*JOB)
     owner_of = ruling.owners(list(jobs)) if unnamed else {}
     for run in runs:
         owner = owner_of.get(run["first_job_id"])
-        if run["team_id"] is not None or (owner and viewer.sees_team(owner.team_id)):
+        team_id = run["own_team_id"] or (owner and owner.team_id)
+        if team_id and viewer.sees_team(team_id):
             yield run
 
 

@@ -144,7 +144,7 @@ def _looked_up(dimension: str, texts: Sequence[str], viewer: Viewer) -> list[Key
         # To who sees a part of the costs a run of others is as if there were none: so are both.
         if viewer.sees_everything:
             _refuse_missing(dimension, texts, runs)
-        return [*runs.values()]
+        return [run_id for of_name in runs.values() for run_id in of_name]
     return list(texts)
 
 

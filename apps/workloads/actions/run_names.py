@@ -1,0 +1,186 @@
+"""Which run a name stands for: a name is its team's own, so that two teams may use one."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import connection
+from django.db.models import ProtectedError
+
+from apps.accounts.queries import teams
+from apps.workloads.actions.run_changes import touch_runs
+from apps.workloads.models import Run, RunAttempt, RunSpan
+from apps.workloads.queries.ownership import owners
+from apps.workloads.queries.run_names import TeamRuns, run_for_teams, runs_by_team
+
+Parents = Mapping[int, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedRun:
+    """A run's name, and the teams whose run it may be: the first of them opens it.
+
+    Without a team nobody said whose it is.
+    """
+
+    key: str
+    team_ids: tuple[int, ...] = ()
+
+
+def open_runs(named: Collection[NamedRun], at: datetime) -> dict[NamedRun, int]:
+    """The runs of these names, opened where there is none; in a transaction.
+
+    A team's is its own or that of a team above it; else one that was nobody's, or of a team below,
+    becomes its own where all its jobs may be. Of a name of nobody's it is nobody's, else the only one.
+    """
+    # Shorter lines first: a team's run is there before a team below it looks for one.
+    ordered = sorted(named, key=lambda each: (each.key, len(each.team_ids), each.team_ids))
+    known = _runs_with_first(ordered)
+    parents = team_parents()
+    found: dict[NamedRun, int] = {}
+    for each in ordered:
+        runs = known[each.key]
+        run_id = run_for_teams(runs, each.team_ids)
+        if run_id is None and each.team_ids:
+            run_id = _claimed_run(runs, each.team_ids[0], parents, at)
+        if run_id is None:
+            _insert_runs([each])
+            known |= _held_runs([each.key])
+            run_id = known[each.key][_opener(each)]
+        found[each] = run_id
+    return found
+
+
+def owner_lines(job_ids: Collection[int], at: datetime) -> dict[int, tuple[int, ...]]:
+    """The team of each of these jobs and all above it, the nearest first; () where nobody's."""
+    if not job_ids:
+        return {}
+    parents = team_parents()
+    return {
+        job_id: () if owner.team_id is None else team_and_above(owner.team_id, parents)
+        for job_id, owner in owners(job_ids, at).items()
+    }
+
+
+def team_parents() -> Parents:
+    """The team above each team."""
+    return {team.id: team.parent_id for team in teams()}
+
+
+def team_and_above(team_id: int, parents: Parents) -> tuple[int, ...]:
+    """A team and all above it, the nearest first."""
+    line: list[int] = []
+    above: int | None = team_id
+    while above is not None and above not in line:
+        line.append(above)
+        above = parents[above]
+    return tuple(line)
+
+
+def move_to_runs(moved: Mapping[int, int], at: datetime) -> None:
+    """Put attempts (by id) into these runs and have both folded again; in the caller's transaction.
+
+    What nothing is left of then is forgotten.
+    """
+    if not moved:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(MOVING, [list(moved), list(moved.values())])
+        rows = cursor.fetchall()
+    left = {before for before, _, _ in rows}
+    gone = forget_empty_runs(left)
+    since: dict[int, datetime] = {}
+    for before, after, began_at in rows:
+        for run_id in {before, after} - gone:
+            since[run_id] = min(began_at, since.get(run_id, began_at))
+    touch_runs(since, at)
+
+
+def forget_empty_runs(run_ids: Collection[int]) -> set[int]:
+    """Of these runs, those of nobody's of which nothing is left: they are no more; which."""
+    gone: set[int] = set()
+    # Locked first, so that what is being told of one meanwhile is seen.
+    rows = Run.objects.select_for_update().filter(id__in=run_ids, team=None, workload=None)
+    for run in rows.order_by("id"):
+        if run.attempts.exists() or run.spans.exists():
+            continue
+        run_id = run.id
+        try:
+            run.delete()
+        except ProtectedError:
+            continue  # a month, or a change, names it
+        gone.add(run_id)
+    return gone
+
+
+MOVING = """
+WITH moving AS (
+    SELECT attempt.id, attempt.run_id AS before, moved.run_id AS after, attempt.began_at
+    FROM unnest(%s::int8[], %s::int8[]) AS moved (id, run_id)
+    JOIN workloads_runattempt AS attempt USING (id)
+    WHERE attempt.run_id <> moved.run_id AND NOT EXISTS (
+        SELECT FROM workloads_runattempt AS same
+        WHERE same.run_id = moved.run_id AND same.key = attempt.key
+    )
+)
+UPDATE workloads_runattempt AS attempt SET run_id = moving.after
+FROM moving WHERE attempt.id = moving.id
+RETURNING moving.before, moving.after, moving.began_at
+"""
+
+
+def _runs_with_first(ordered: Sequence[NamedRun]) -> dict[str, TeamRuns]:
+    """The runs of these names by team, with one opened of each name that nobody has yet."""
+    known = _held_runs({each.key for each in ordered})
+    first = {each.key: each for each in reversed(ordered) if each.key not in known}
+    if first:
+        _insert_runs(first.values())
+        known |= _held_runs(first)
+    return known
+
+
+def _held_runs(keys: Collection[str]) -> dict[str, TeamRuns]:
+    """The runs of these names, which nobody forgets meanwhile."""
+    return runs_by_team(Run.objects.select_for_update(no_key=True).filter(key__in=keys))
+
+
+def _insert_runs(named: Iterable[NamedRun]) -> None:
+    rows = [(each.key, _opener(each)) for each in named]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            INSERT INTO workloads_run (key, team_id)
+            SELECT * FROM unnest(%s::text[], %s::int8[]) ORDER BY 1, 2
+            ON CONFLICT (key, team_id) DO NOTHING
+            """,
+            [[key for key, _ in rows], [team_id for _, team_id in rows]],
+        )
+
+
+def _opener(named: NamedRun) -> int | None:
+    return named.team_ids[0] if named.team_ids else None
+
+
+def _claimed_run(runs: TeamRuns, team_id: int, parents: Parents, at: datetime) -> int | None:
+    """The one run that was nobody's or of a team below, and may be this team's: now it is."""
+    open_to_it = [
+        run_id
+        for own, run_id in runs.items()
+        if own is None or team_id in team_and_above(own, parents)
+    ]
+    if len(open_to_it) != 1:
+        return None
+    run = Run.objects.select_for_update().filter(id=open_to_it[0], workload=None).first()
+    if run is None:
+        return None
+    job_ids = {
+        *RunSpan.objects.filter(run=run).order_by("id").values_list("job_id", flat=True),
+        *RunAttempt.objects.filter(run=run, job__isnull=False)
+        .order_by("id")
+        .values_list("job_id", flat=True),
+    }
+    if any(line and team_id not in line for line in owner_lines(job_ids, at).values()):
+        return None
+    run.team_id = team_id
+    run.save(update_fields=["team"])
+    return run.id

@@ -1,0 +1,32 @@
+"""The runs of one name: each team's own, and one of nobody in particular."""
+
+from collections.abc import Mapping, Sequence
+
+from django.db.models.query import QuerySet
+
+from apps.workloads.models import Run
+
+TeamRuns = Mapping[int | None, int]
+"""The runs of one name by their team."""
+
+
+def runs_by_team(rows: QuerySet[Run]) -> dict[str, TeamRuns]:
+    """Runs by their name, and by team."""
+    found: dict[str, dict[int | None, int]] = {}
+    ordered = rows.order_by("key", "id")
+    for key, team_id, run_id in ordered.values_list("key", "team_id", "id"):
+        found.setdefault(key, {})[team_id] = run_id
+    return dict(found)
+
+
+def run_for_teams(runs: TeamRuns, team_ids: Sequence[int]) -> int | None:
+    """The run of the first of these teams that has one; without a team nobody's, or the only one."""
+    if team_ids:
+        return next((runs[each] for each in team_ids if each in runs), None)
+    return runs.get(None, next(iter(runs.values())) if len(runs) == 1 else None)
+
+
+def run_of_name(key: str, team_id: int) -> int | None:
+    """The run that a team means by this name: its own, else nobody's, else the only one."""
+    runs = runs_by_team(Run.objects.filter(key=key)).get(key, {})
+    return run_for_teams(runs, [team_id]) or run_for_teams(runs, [])

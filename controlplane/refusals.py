@@ -24,7 +24,6 @@ from apps.accounts.queries import NoOrganisation
 from apps.accounts.queries.paging import CursorNotUnderstood
 from apps.economics.refusal import Refusal
 from apps.fleet import actions as fleet
-from apps.ledger import queries as ledger
 from apps.ledger.actions import (
     bill_rules,
     bill_uploads,
@@ -104,7 +103,6 @@ STATUS_OF: dict[type[Exception], int] = {
     close.MonthNotReady: 409,
     close.NoOpenMonth: 409,
     conversion.RateOfExchangeMissing: 409,
-    ledger.GroupNotKnown: 400,
     unit_costs.UnitGroupNotKnown: 400,
     vendor_costs.VendorCostsNotUnderstood: 400,
     api_prices.ApiPriceAlreadyEnded: 409,

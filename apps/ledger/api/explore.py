@@ -2,12 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlencode
 
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -21,11 +19,9 @@ from apps.ledger.queries.cube import (
     CubeNames,
     CubeRefusal,
     CubeRow,
-    Dimension,
     dimensions,
     explore,
     names_of,
-    read_question,
     variance_of,
 )
 from apps.ledger.rest.answers import (
@@ -34,7 +30,13 @@ from apps.ledger.rest.answers import (
     ratio_of,
     window_answer,
 )
-from apps.ledger.rest.parameters import refuse_unknown
+from apps.ledger.rest.parameters import (
+    BASIS,
+    WINDOW,
+    filter_parameter,
+    question_asked,
+    refuse_unknown,
+)
 from apps.show.csv_cells import csv_text
 from apps.web.rest.money import MoneyOut, hours_of, money_of
 from apps.web.rest.tables import CsvRenderer
@@ -43,23 +45,16 @@ from apps.web.rest.views import RestView
 SINGLE = ("window", "basis", "cost", "compare")
 
 
-def _filter_parameter(dimension: Dimension) -> OpenApiParameter:
-    numbered = "numbers" if dimension.name == "job" else "names"
-    none = f"; none: {dimension.without.lower()}" if dimension.without else ""
-    return OpenApiParameter(dimension.name, description=f"{numbered}, by comma{none}")
-
-
 PARAMETERS = [
-    OpenApiParameter("window", description="today, yesterday, 7d, week, month, lastmonth, "
-                     "2026-07, 2026-07-31 or start/end; default 7d"),
+    WINDOW,
     OpenApiParameter("group_by", description="up to two, by comma: "
                      f"{', '.join(dimensions())}, tag.<key>"),
-    OpenApiParameter("basis", description="list, contracted, effective (default) or billed"),
+    BASIS,
     OpenApiParameter("cost", description="charged (default): idle stays with its owner; direct: "
                      "shared costs left out; loaded: idle shared out"),
     OpenApiParameter("compare", description="before: the same days of the span before; or any "
                      "other window"),
-    *(_filter_parameter(each) for each in dimensions().values() if each.is_filter),
+    *(filter_parameter(each) for each in dimensions().values() if each.is_filter),
 ]  # fmt: skip
 
 
@@ -188,8 +183,10 @@ class ExploreCosts(RestView):
         for up to three years. What cannot be answered is refused with the nearest question that
         can. Who does not see the whole organisation is answered about their own teams alone.
         """
-        at = timezone.now()
-        reading = _read_question(request, self.viewer(), at)
+        at, given = timezone.now(), request.query_params
+        filters = [each.name for each in dimensions().values() if each.is_filter]
+        refuse_unknown(given, SINGLE, ["group_by", *filters])
+        reading = question_asked(given, self.viewer(), at)
         answer = explore(reading.question)
         currency = accounts.organisation().currency
         names = names_of(answer)
@@ -205,28 +202,6 @@ class ExploreCosts(RestView):
                 "previous": None,
             }
         )
-
-
-def _read_question(request: Request, viewer: accounts.Viewer, at: Any) -> CostQuestion:
-    """The question; refuses a ValidationError that names each bad parameter."""
-    given = request.query_params
-    filters = [each.name for each in dimensions().values() if each.is_filter]
-    refuse_unknown(given, SINGLE, ["group_by", *filters])
-    organisation = accounts.organisation()
-    reading = read_question(
-        {name: given.getlist(name) for name in given},
-        viewer=viewer,
-        organisation=organisation,
-        calendar=queries.calendar_of(organisation.zone, organisation.week_starts_on, at),
-    )
-    if reading.problems:
-        near = ""
-        if reading.nearest is not None:
-            near = f"; the nearest that can be answered: {urlencode(reading.nearest, safe='/,')}"
-        raise ValidationError(
-            {name: [f"{message}{near}"] for name, message in reading.problems.items()}
-        )
-    return reading
 
 
 def _answer_meta(answer: CubeAnswer, known: queries.CostStanding, currency: str) -> dict[str, Any]:

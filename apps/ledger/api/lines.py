@@ -12,9 +12,17 @@ from rest_framework.response import Response
 from apps.accounts import queries as accounts
 from apps.economics.states import Evidence, Flag, State
 from apps.ledger.api import examples
+from apps.ledger.queries.cube import dimensions
 from apps.ledger.queries.line_page import LineFact, line_page
 from apps.ledger.queries.wanted import ExportWhat, Wanted, has_more_than
-from apps.ledger.rest.parameters import LISTS, chosen_costs, refuse_unknown
+from apps.ledger.rest.parameters import (
+    DEFAULT_WINDOW,
+    TAG,
+    WINDOW,
+    filter_parameter,
+    question_asked,
+    refuse_unknown,
+)
 from apps.web.rest.money import MoneyOut, NamedOut, hours_of
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES
@@ -23,15 +31,11 @@ from apps.web.rest.views import ANOTHER_TEAM, RestView
 
 MOST_DIRECT = 1_000_000
 SINGLE = ("window", "job_id", "node_id", "cursor", "limit")
-FILTERS = tuple(name for name in LISTS if name != "group_by")
+FILTERS = ("team", "workload", "pool", "state")
 STATES = tuple(state.name.lower() for state in State)
 PARAMETERS: list[Any] = [
-    OpenApiParameter("window", description="today, yesterday, 7d, week, month, lastmonth, "
-                     "2026-07, 2026-07-31 or start/end; default 7d"),
-    OpenApiParameter("team", description="names, by comma"),
-    OpenApiParameter("workload", description="names, by comma"),
-    OpenApiParameter("pool", description="names, by comma"),
-    OpenApiParameter("state", description="states, by comma"),
+    WINDOW,
+    *(filter_parameter(dimensions()[name]) for name in FILTERS),
     OpenApiParameter("job_id", {"type": "integer", "minimum": 1, "maximum": LARGEST_ID}),
     OpenApiParameter("node_id", {"type": "integer", "minimum": 1, "maximum": LARGEST_ID},
                      description="everybody's lines of this node; of other teams' only time and "
@@ -116,20 +120,25 @@ def lines_wanted(request: Request, viewer: accounts.Viewer) -> Wanted:
     """The lines that the parameters name; refuses a ValidationError that names each bad one."""
     given = request.query_params
     refuse_unknown(given, SINGLE, FILTERS)
-    chosen = chosen_costs(given, viewer, timezone.now())
-    node_id = _parse_id(given.get("node_id"), "node_id")
+    tags = [name for name in given if name.startswith(TAG)]
+    asked = question_asked(
+        given,
+        viewer,
+        timezone.now(),
+        defaults={"window": DEFAULT_WINDOW},
+        filters=[*FILTERS, *tags],
+    ).question
+    filters = dict(asked.filters)
+    for name in ("job", "node"):
+        if (number := _parse_id(given.get(f"{name}_id"), f"{name}_id")) is not None:
+            filters[name] = frozenset({number})
     # A node's hour is told whole; whose its other lines are is not.
-    is_scoped = node_id is None or "team" in given
+    is_scoped = "node" not in filters or "team" in filters
     return Wanted(
         what=ExportWhat.LINES,
-        window=chosen.window,
-        team_ids=chosen.team_ids if is_scoped else None,
-        workload_ids=chosen.workload_ids,
-        pool_ids=chosen.pool_ids,
-        states=chosen.states,
-        tags=chosen.tags,
-        job_id=_parse_id(given.get("job_id"), "job_id"),
-        node_id=node_id,
+        window=asked.window,
+        filters=filters,
+        team_ids=asked.team_ids if is_scoped else None,
     )
 
 

@@ -2,10 +2,7 @@
 
 from apps.ledger.queries.costs import (
     Basis,
-    CostFilter,
     CostStanding,
-    GroupNotKnown,
-    groupable,
     standing,
 )
 from apps.ledger.queries.cube.groups import CostGroup, cost_groups

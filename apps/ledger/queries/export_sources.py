@@ -17,8 +17,8 @@ Columns = Mapping[str, sql.Composable]
 class ExportSource:
     """Rows of a `table` (`of`), a column each by its name, and the `joins` that these need.
 
-    `order` is the same at every reading. `tags` is the condition by which they are asked for by
-    tag, empty where rows have none; `has_job`: rows are of jobs.
+    `order` is the same at every reading. `tags` is the object that has their tags, empty where rows
+    have none, and `tags_joined` what it is looked up in; `has_job`: rows are of jobs.
     """
 
     table: LiteralString
@@ -27,6 +27,7 @@ class ExportSource:
     order: LiteralString = "of.day, of.id"
     span: LiteralString = "of.day >= %(first_day)s AND of.day < %(end_day)s"
     tags: LiteralString = ""
+    tags_joined: LiteralString = ""
     has_job: bool = False
 
 
@@ -108,10 +109,8 @@ OF_LINES: LiteralString = (
     " LEFT JOIN fleet_node_fact AS node ON node.id = charge.node_id"
     " LEFT JOIN telemetry_holderkey_fact AS key ON key.id = of.holder_key_id "
 ) + JOINED
-TAGS_OF_JOB: LiteralString = (
-    "EXISTS (SELECT FROM workloads_job_fact AS tagged"
-    " WHERE tagged.id = of.job_id AND tagged.labels @> %(tags)s::jsonb)"
-)
+TAGS_OF_JOB: LiteralString = "tagged.labels"
+JOB_TAGGED: LiteralString = "LEFT JOIN workloads_job_fact AS tagged ON tagged.id = of.job_id"
 SOURCES: dict[ExportWhat, ExportSource] = {
     ExportWhat.LINES: ExportSource(
         table="ledger_line AS of JOIN ledger_charge AS charge ON charge.id = of.charge_id",
@@ -119,6 +118,7 @@ SOURCES: dict[ExportWhat, ExportSource] = {
         order="of.hour, of.id",
         span="of.hour >= %(from)s AND of.hour < %(to)s",
         tags=TAGS_OF_JOB,
+        tags_joined=JOB_TAGGED,
         has_job=True,
         columns={
             "hour": sql.SQL(
@@ -146,6 +146,7 @@ SOURCES: dict[ExportWhat, ExportSource] = {
         table="ledger_ledgerjobday AS of",
         joins=OWNERS + OF_JOBS,
         tags=TAGS_OF_JOB,
+        tags_joined=JOB_TAGGED,
         has_job=True,
         columns={
             **plain_cells("day"),
@@ -161,7 +162,7 @@ SOURCES: dict[ExportWhat, ExportSource] = {
     ExportWhat.DAYS: ExportSource(
         table="ledger_ledgerday AS of",
         joins=OWNERS,
-        tags="of.tags @> %(tags)s::jsonb",
+        tags="of.tags",
         columns={
             **plain_cells("day"),
             "pool": text_cell("pool.name"),

@@ -14,6 +14,8 @@ from apps.accounts.queries.paging import PageAsked, Slice, page_of
 from apps.ledger.models import Export, ExportState
 from apps.ledger.models import ExportWhat as ExportWhat
 from apps.ledger.models import FileForm as FileForm
+from apps.ledger.queries.cube.question import Key
+from apps.ledger.queries.cube.sources import TAG
 from apps.ledger.queries.wanted import Wanted
 from apps.ledger.queries.windows import Window
 
@@ -115,15 +117,19 @@ def export_seen(export_id: int, asker: Asker, viewer: Viewer) -> ExportFact:
 def wanted_of(fact: ExportFact, team_ids: Collection[int] | None) -> Wanted:
     """The rows of an export, of these teams alone (None: of all)."""
     chosen = fact.chosen
+    filters: dict[str, frozenset[Key]] = {
+        f"{TAG}.{key}": frozenset({value}) for key, value in (chosen.get("tags") or {}).items()
+    }
+    for name, key in (("workload", "workload_ids"), ("pool", "pool_ids"), ("state", "states")):
+        if (ids := _id_set(chosen.get(key))) is not None:
+            filters[name] = frozenset(ids)
+    if chosen.get("job_id") is not None:
+        filters["job"] = frozenset({chosen["job_id"]})
     return Wanted(
         what=fact.what,
         window=fact.window,
+        filters=filters,
         team_ids=None if team_ids is None else frozenset(team_ids),
-        workload_ids=_id_set(chosen.get("workload_ids")),
-        pool_ids=_id_set(chosen.get("pool_ids")),
-        states=_id_set(chosen.get("states")),
-        tags=chosen.get("tags") or {},
-        job_id=chosen.get("job_id"),
     )
 
 

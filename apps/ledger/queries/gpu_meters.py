@@ -1,24 +1,18 @@
 """How hard held GPUs worked, by whatever MeterDay tells apart."""
 
-from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, LiteralString
+from typing import Any
 
 from psycopg import sql
 
 from apps.economics.gpu_meters import SUMMED, GpuMeters
-from apps.ledger.queries.costs import CostFilter, parameters, where
+from apps.ledger.queries.cube.legs import condition_of, key_columns, parameters_of, rows_of
+from apps.ledger.queries.cube.question import CubeQuestion
+from apps.ledger.queries.cube.sources import METER_DAYS, TEXTS
+from apps.ledger.queries.loading import Loading
 from apps.ledger.queries.tables import rows
 
-KEYS: dict[str, LiteralString] = {
-    "day": "day.day",
-    "team": "day.team_id",
-    "workload": "day.workload_id",
-    "job": "day.job_id",
-    "pool": "day.pool_id",
-    "gpu_model": "coalesce(pool.gpu_model, '')",
-    "purchase_option": "coalesce(pool.purchase_option, '')",
-}
+GROUPS = frozenset({"day", "team", "workload", "job", "pool", *TEXTS})
 """What meters may be grouped by; a state, a status or a kind of charge has none."""
 
 SUMS = sql.SQL(", ").join(
@@ -31,42 +25,27 @@ SUMS = sql.SQL(", ").join(
 )
 
 
-def meters_by(
-    chosen: CostFilter, group_by: Sequence[str], job_ids: Collection[int] | None = None
-) -> dict[tuple[Any, ...], GpuMeters]:
-    """The meters of held GPU time by the values of `group_by` (of KEYS), ids and days.
+def meters_by(question: CubeQuestion) -> dict[tuple[Any, ...], GpuMeters]:
+    """The meters of held GPU time by what the question groups by (of GROUPS), ids and days.
 
-    Empty where they cannot be told apart so, or where `chosen` names states: meters are of all the
-    time that was held. `job_ids` leaves only those jobs.
+    Empty where they cannot be told apart so: meters are of all the time that was held, whatever
+    its state, and shared costs have none.
     """
-    if chosen.states is not None or not KEYS.keys() >= set(group_by):
+    # Meters keep no flags: all that is held is asked for.
+    asked = replace(question, loading=Loading.LOADED)
+    if not METER_DAYS.has(asked.names) or not set(asked.group_by) <= GROUPS:
         return {}
-    columns = [sql.SQL(KEYS[name]) for name in group_by]
-    numbers = sql.SQL(", ").join([sql.Literal(place + 1) for place in range(len(columns))])
-    query = sql.SQL(
-        "SELECT {keys} {sums} FROM ledger_meterday AS day"
-        " JOIN fleet_pool_fact AS pool ON pool.id = day.pool_id WHERE {where} {grouped}"
-    ).format(
-        keys=sql.SQL("").join([sql.SQL("{}, ").format(column) for column in columns]),
+    keys = [
+        sql.SQL("coalesce({}, '')").format(column) if name in TEXTS else column
+        for name, column in zip(asked.group_by, key_columns(asked, METER_DAYS), strict=True)
+    ]
+    numbers = sql.SQL(", ").join([sql.Literal(place + 1) for place in range(len(keys))])
+    query = sql.SQL("SELECT {keys} {sums} FROM {rows} WHERE {where} {grouped}").format(
+        keys=sql.SQL("").join([sql.SQL("{}, ").format(key) for key in keys]),
         sums=SUMS,
-        where=sql.SQL(" AND ").join(_meter_conditions(chosen, job_ids)),
-        grouped=sql.SQL("GROUP BY {}").format(numbers) if columns else sql.SQL(""),
+        rows=rows_of(asked, METER_DAYS),
+        where=condition_of(asked, METER_DAYS),
+        grouped=sql.SQL("GROUP BY {}").format(numbers) if keys else sql.SQL(""),
     )
-    params = parameters(chosen) | {"jobs": sorted(job_ids or ())}
-    return {
-        tuple(row[: len(columns)]): GpuMeters(*row[len(columns) :]) for row in rows(query, params)
-    }
-
-
-def _meter_conditions(
-    chosen: CostFilter, job_ids: Collection[int] | None
-) -> Iterable[sql.Composable]:
-    yield where(replace(chosen, tags={}))
-    if chosen.tags:
-        # A meter day keeps no tags of its own: its job's labels are they.
-        yield sql.SQL(
-            "EXISTS (SELECT FROM workloads_job_fact AS job"
-            " WHERE job.id = day.job_id AND job.labels @> %(tags)s::jsonb)"
-        )
-    if job_ids is not None:
-        yield sql.SQL("day.job_id = ANY(%(jobs)s)")
+    found = rows(query, parameters_of(asked, METER_DAYS))
+    return {tuple(row[: len(keys)]): GpuMeters(*row[len(keys) :]) for row in found}

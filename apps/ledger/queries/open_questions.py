@@ -4,10 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from psycopg import sql
-
 from apps.fleet import queries as fleet
-from apps.ledger.queries.costs import CostFilter, parameters, where
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.windows import Window
 from apps.telemetry import queries as telemetry
@@ -37,18 +34,14 @@ def unpriced_pools(
     window: Window, pools: Mapping[int, fleet.PoolFact] | None = None
 ) -> list[UnpricedPool]:
     """Of the window's days, the largest first; `pools` where the caller has read them."""
-    chosen = CostFilter(window)
     found = rows(
-        sql.SQL(
-            """
-            SELECT day.pool_id, sum(day.unit_milliseconds)::int8, min(day.day)
-            FROM ledger_ledgerday AS day
-            WHERE {where} AND day.effective_micros IS NULL AND day.pool_id IS NOT NULL
-              AND day.unit_milliseconds > 0
-            GROUP BY 1 ORDER BY 2 DESC, 1
-            """
-        ).format(where=where(chosen)),
-        parameters(chosen),
+        """
+        SELECT pool_id, sum(unit_milliseconds)::int8, min(day) FROM ledger_ledgerday
+        WHERE day >= %(first_day)s AND day < %(end_day)s AND effective_micros IS NULL
+          AND pool_id IS NOT NULL AND unit_milliseconds > 0
+        GROUP BY 1 ORDER BY 2 DESC, 1
+        """,
+        {"first_day": window.first_day, "end_day": window.end_day},
     )
     known = fleet.pools() if found and pools is None else pools or {}
     return [UnpricedPool(known[pool_id], time, first) for pool_id, time, first in found]

@@ -11,9 +11,10 @@ from apps.accounts import queries as accounts
 from apps.economics.money import sum_of_known
 from apps.economics.states import Flag, State
 from apps.fleet import queries as fleet
-from apps.ledger.queries.costs import CHARGED, CostFilter, amount_column, parameters, where
 from apps.ledger.queries.cube.days import Against, Daily, costs_by_day
+from apps.ledger.queries.cube.legs import amount_of, condition_of, parameters_of, rows_of
 from apps.ledger.queries.cube.question import CubeQuestion
+from apps.ledger.queries.cube.sources import DAYS
 from apps.ledger.queries.cube.states import (
     States,
     StateSum,
@@ -87,7 +88,7 @@ def overview_facts(
         daily=daily,
         teams=by_team,
         compared=_compared_teams(question, daily.against),
-        unpriced=_unpriced_pools(question.chosen, pools)
+        unpriced=_unpriced_pools(question, pools)
         if any(each.unpriced_milliseconds for each in whole)
         else (),
         unowned=_share_of(found, lambda each: every_team[each.team_id].kind == "unowned"),
@@ -146,15 +147,18 @@ def _share_of(found: Collection[FlaggedSum], is_asked: Callable[[FlaggedSum], bo
 
 
 def _unpriced_pools(
-    chosen: CostFilter, pools: Mapping[int, fleet.PoolFact]
+    question: CubeQuestion, pools: Mapping[int, fleet.PoolFact]
 ) -> tuple[PoolTime, ...]:
     query = sql.SQL(
         """
-        SELECT day.pool_id, sum(day.unit_milliseconds)::int8 FROM ledger_ledgerday AS day
-        WHERE {where} AND {charged} AND day.unit <> 'core' AND {amount} IS NULL
-          AND day.pool_id IS NOT NULL
+        SELECT day.pool_id, sum(day.unit_milliseconds)::int8 FROM {rows}
+        WHERE {where} AND day.unit <> 'core' AND {amount} IS NULL AND day.pool_id IS NOT NULL
         GROUP BY 1 HAVING sum(day.unit_milliseconds) > 0 ORDER BY 2 DESC, 1
         """
-    ).format(where=where(chosen), charged=CHARGED, amount=amount_column(chosen.basis))
-    found = rows(query, parameters(chosen))
+    ).format(
+        rows=rows_of(question, DAYS),
+        where=condition_of(question, DAYS),
+        amount=amount_of(question),
+    )
+    found = rows(query, parameters_of(question, DAYS))
     return tuple(PoolTime(pool_id, pools[pool_id].name, time) for pool_id, time in found)

@@ -1,54 +1,58 @@
 """Which rows of the ledger somebody wants: of lines, or of days by job, team, service or run."""
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import LiteralString
 
 from psycopg import sql
 
+from apps.ledger.queries.cube.legs import filter_conditions, filter_parameters
+from apps.ledger.queries.cube.question import Filters
+from apps.ledger.queries.cube.sources import TAG, name_of
 from apps.ledger.queries.export_sources import SOURCES
 from apps.ledger.queries.export_sources import ExportWhat as ExportWhat
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.windows import Window
 
+COLUMNS: dict[str, LiteralString] = {
+    "team": "of.team_id",
+    "workload": "of.workload_id",
+    "pool": "of.pool_id",
+    "state": "of.state",
+    "job": "of.job_id",
+    "node": "charge.node_id",
+}
+"""What rows (`of`) may be filtered by, beside tags; nodes are of lines alone."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Rows of a window: everything where a set is None, else only these; tags must all match.
+    """Rows of a window, with the keys of each filter as a CubeQuestion has them.
 
-    `team_ids` is the scope too: whoever asks leaves in it only teams that the viewer sees. `hour`
-    and `node_id` are of lines alone, `job_id` is of lines, jobs and runs, tags are of all but services.
+    `team_ids` is the scope: whoever asks leaves in it only teams that the viewer sees; None:
+    everybody's. Jobs are of lines, jobs and runs, tags of all but services.
     """
 
     what: ExportWhat
     window: Window
+    filters: Filters = field(default_factory=dict)
     team_ids: frozenset[int] | None = None
-    workload_ids: frozenset[int] | None = None
-    pool_ids: frozenset[int] | None = None
-    states: frozenset[int] | None = None
-    tags: Mapping[str, str] = field(default_factory=dict)
-    job_id: int | None = None
-    node_id: int | None = None
-    hour: datetime | None = None
+
+
+def row_column(name: str, tags: LiteralString = "tagged.labels") -> sql.Composable:
+    """A row's value of a dimension in SQL; `tags` is where its tags are."""
+    if name_of(name) != TAG:
+        return sql.SQL(COLUMNS[name])
+    return sql.SQL("({} ->> {})").format(sql.SQL(tags), sql.Literal(name.removeprefix(f"{TAG}.")))
 
 
 def condition(wanted: Wanted) -> sql.Composable:
-    """The filter as a condition on the rows (`of`), for `parameters`."""
+    """The filters as a condition on the rows (`of`), for `parameters`."""
     rows_of = SOURCES[wanted.what]
-    chosen: list[tuple[object, LiteralString]] = [
-        (wanted.team_ids, "of.team_id = ANY(%(teams)s::int8[])"),
-        (wanted.workload_ids, "of.workload_id = ANY(%(workloads)s::int8[])"),
-        (wanted.pool_ids, "of.pool_id = ANY(%(pools)s::int8[])"),
-        (wanted.states, "of.state = ANY(%(states)s::int8[])"),
-        (wanted.job_id, "of.job_id = %(job)s"),
-        (wanted.node_id, "charge.node_id = %(node)s"),
-        (wanted.hour, "of.hour = %(hour)s"),
-        (wanted.tags or None, rows_of.tags),
-    ]
-    conditions = [rows_of.span, *(text for value, text in chosen if value is not None)]
-    return sql.SQL(" AND ").join([sql.SQL(text) for text in conditions])
+    conditions: list[sql.Composable] = [sql.SQL(rows_of.span)]
+    if wanted.team_ids is not None:
+        conditions.append(sql.SQL("of.team_id = ANY(%(scope)s::int8[])"))
+    conditions += filter_conditions(wanted.filters, lambda name: row_column(name, rows_of.tags))
+    return sql.SQL(" AND ").join(conditions)
 
 
 def parameters(wanted: Wanted) -> dict[str, object]:
@@ -58,21 +62,19 @@ def parameters(wanted: Wanted) -> dict[str, object]:
         "to": wanted.window.ends_at,
         "first_day": wanted.window.first_day,
         "end_day": wanted.window.end_day,
-        "teams": sorted(wanted.team_ids or ()),
-        "workloads": sorted(wanted.workload_ids or ()),
-        "pools": sorted(wanted.pool_ids or ()),
-        "states": sorted(wanted.states or ()),
-        "tags": json.dumps(dict(wanted.tags)),
-        "job": wanted.job_id,
-        "node": wanted.node_id,
-        "hour": wanted.hour,
+        "scope": sorted(wanted.team_ids or ()),
+        **filter_parameters(wanted.filters),
     }
 
 
 def source(wanted: Wanted) -> sql.Composed:
     """FROM and WHERE of the rows, for `parameters`."""
-    return sql.SQL("FROM {} WHERE {}").format(
-        sql.SQL(SOURCES[wanted.what].table), condition(wanted)
+    rows_of = SOURCES[wanted.what]
+    asks_tags = any(name_of(name) == TAG for name in wanted.filters)
+    return sql.SQL("FROM {} {} WHERE {}").format(
+        sql.SQL(rows_of.table),
+        sql.SQL(rows_of.tags_joined if asks_tags else ""),
+        condition(wanted),
     )
 
 

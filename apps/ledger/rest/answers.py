@@ -1,7 +1,7 @@
 """Costs as JSON and as CSV."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
@@ -13,6 +13,7 @@ from apps.economics.states import State
 from apps.fleet import queries as fleet
 from apps.ledger import queries
 from apps.ledger.queries.costs import LEAST_SURE_FIRST, least_sure
+from apps.ledger.queries.cube import CubeQuestion, names_of_keys
 from apps.ledger.rest.meters import COLUMNS as METER_COLUMNS
 from apps.ledger.rest.meters import MetersOut, meters_answer
 from apps.show.csv_cells import csv_text
@@ -23,12 +24,13 @@ from apps.workloads import queries as workloads
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Names of what groups are keyed by, and the cost centres of teams."""
+    """Names of what groups are keyed by, and the cost centres of teams; `others` by dimension."""
 
     teams: Mapping[int, str]
     workloads: Mapping[int, str]
     pools: Mapping[int, str]
     cost_centres: Mapping[int, str]
+    others: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
 
 
 class WindowOut(serializers.Serializer[queries.Window]):
@@ -99,19 +101,25 @@ class CostCsvRenderer(CsvRenderer):
         return columns, (list(cells.values()) for cells in rows)
 
 
-def names() -> Named:
-    """Every team, workload and pool by id."""
+def names(group_by: Sequence[str] = (), groups: Sequence[queries.CostGroup] = ()) -> Named:
+    """Every team, workload and pool by id, and the clusters and nodes that are in these groups."""
     teams = accounts.teams()
+    others = {
+        name: names_of_keys(name, {group.keys[place] for group in groups})
+        for place, name in enumerate(group_by)
+        if name in ("cluster", "node")
+    }
     return Named(
         teams={team.id: team.name for team in teams},
         cost_centres={team.id: team.cost_centre for team in teams},
         workloads={each.id: each.name for each in workloads.workloads().values()},
         pools={pool.id: pool.name for pool in fleet.pools().values()},
+        others=others,
     )
 
 
 def meta_of(
-    chosen: queries.CostFilter,
+    question: CubeQuestion,
     by_status: Sequence[queries.CostGroup],
     known: queries.CostStanding,
     currency: str,
@@ -121,8 +129,8 @@ def meta_of(
     held = sum(group.held_milliseconds for group in by_status)
     observed = sum(group.observed_milliseconds for group in by_status)
     return {
-        "window": window_answer(chosen.window),
-        "basis": str(chosen.basis),
+        "window": window_answer(question.window),
+        "basis": str(question.basis),
         "currency": currency,
         "status": least_sure(statuses) or None,
         "statuses": [status for status in LEAST_SURE_FIRST if status in statuses],
@@ -182,7 +190,7 @@ def _direct_micros(group: queries.CostGroup) -> int | None:
 def _group_key(name: str, key: Any, named: Named) -> Any:
     if name == "team":
         return {"id": key, "name": named.teams[key], "cost_centre": named.cost_centres[key]}
-    tables = {"workload": named.workloads, "pool": named.pools}
+    tables = {"workload": named.workloads, "pool": named.pools, **named.others}
     if name in tables:
         return None if key is None else {"id": key, "name": tables[name][key]}
     if name == "state":

@@ -1,48 +1,75 @@
 """The parameters of sums and lines of costs, refused one by one where they are not understood."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.http import QueryDict
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import ValidationError
 
 from apps.accounts import queries as accounts
-from apps.economics.states import State
-from apps.fleet import queries as fleet
 from apps.ledger import queries
-from apps.web.rest.strict import ids_named, refuse_others, words_given
-from apps.workloads import queries as workloads
+from apps.ledger.queries.cube import CostQuestion, Dimension, read_question
+from apps.web.rest.strict import refuse_others, words_given
 
 DEFAULT_WINDOW = "7d"
 TAG = "tag."
-SINGLE = ("window", "basis")
-LISTS = ("group_by", "team", "workload", "pool", "state")
-STATES = {state.name.lower(): int(state) for state in State}
+WINDOW = OpenApiParameter(
+    "window",
+    description="today, yesterday, 7d, week, month, lastmonth, 2026-07, 2026-07-31 or start/end;"
+    f" default {DEFAULT_WINDOW}",
+)
+BASIS = OpenApiParameter("basis", description="list, contracted, effective (default) or billed")
 
 
-def groups_asked(given: QueryDict) -> tuple[str, ...]:
-    """What costs are to be grouped by; refuses a ValidationError that names what is none of it."""
-    names = words_given(*given.getlist("group_by"))
-    refuse_others("group_by", names, queries.groupable())
-    return tuple(names)
+def filter_parameter(dimension: Dimension) -> OpenApiParameter:
+    """What says which costs are asked for along a dimension."""
+    numbered = "numbers" if dimension.name == "job" else "names"
+    none = f"; none: {dimension.without.lower()}" if dimension.without else ""
+    return OpenApiParameter(dimension.name, description=f"{numbered}, by comma{none}")
 
 
-def chosen_costs(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> queries.CostFilter:
-    """Which costs the parameters name; refuses a ValidationError that names each bad one.
+def question_asked(
+    given: QueryDict,
+    viewer: accounts.Viewer,
+    at: datetime,
+    *,
+    defaults: Mapping[str, str] | None = None,
+    filters: Collection[str] | None = None,
+) -> CostQuestion:
+    """The question; refuses a ValidationError that names each bad parameter.
 
     A viewer who does not see everything asks about their own teams: others are as if there were
-    none, and their workloads too.
+    none, and their workloads too. `defaults` and `filters` are as `read_question` has them.
     """
-    return queries.CostFilter(
-        window=window_asked(given.get("window", DEFAULT_WINDOW), at),
-        basis=_basis_of(given.get("basis", queries.Basis.EFFECTIVE)),
-        team_ids=_team_ids(given, viewer),
-        workload_ids=_ids_named(given, "workload", _workload_ids(viewer)),
-        pool_ids=_ids_named(given, "pool", {p.name: [p.id] for p in fleet.pools().values()}),
-        states=_ids_named(given, "state", {word: [state] for word, state in STATES.items()}),
-        tags={name.removeprefix(TAG): str(given[name]) for name in given if name.startswith(TAG)},
+    organisation = accounts.organisation()
+    told: dict[str, Any] = {} if defaults is None else {"defaults": defaults}
+    reading = read_question(
+        {name: given.getlist(name) for name in given},
+        viewer=viewer,
+        organisation=organisation,
+        calendar=queries.calendar_of(organisation.zone, organisation.week_starts_on, at),
+        filters=filters,
+        **told,
     )
+    if reading.problems:
+        near = ""
+        if reading.nearest is not None:
+            near = f"; the nearest that can be answered: {urlencode(reading.nearest, safe='/,')}"
+        raise ValidationError(
+            {name: [f"{message}{near}"] for name, message in reading.problems.items()}
+        )
+    return reading
+
+
+def groups_asked(given: QueryDict, known: Collection[str]) -> tuple[str, ...]:
+    """What costs are to be grouped by; refuses a ValidationError that names what is none of `known`."""
+    names = words_given(*given.getlist("group_by"))
+    refuse_others("group_by", names, known)
+    return tuple(names)
 
 
 def window_asked(text: str, at: datetime) -> queries.Window:
@@ -70,36 +97,3 @@ def refuse_unknown(given: QueryDict, single: Sequence[str], lists: Sequence[str]
     }
     if problems:
         raise ValidationError(problems)
-
-
-def _basis_of(text: str) -> queries.Basis:
-    try:
-        return queries.Basis(text)
-    except ValueError:
-        words = ", ".join(queries.Basis)
-        raise ValidationError({"basis": [f"{text!r} is none of {words}"]}) from None
-
-
-def _ids_named(
-    given: QueryDict, parameter: str, ids: Mapping[str, Sequence[int]]
-) -> frozenset[int] | None:
-    """Ids of the names given; None where the parameter is absent."""
-    if parameter not in given:
-        return None
-    return ids_named(parameter, words_given(*given.getlist(parameter)), ids)
-
-
-def _team_ids(given: QueryDict, viewer: accounts.Viewer) -> frozenset[int] | None:
-    seen = {team.name: [team.id] for team in accounts.teams() if viewer.sees_team(team.id)}
-    asked = _ids_named(given, "team", seen)
-    return viewer.team_ids if asked is None and not viewer.sees_everything else asked
-
-
-def _workload_ids(viewer: accounts.Viewer) -> dict[str, list[int]]:
-    """Two teams may each have a workload of one name."""
-    ids: dict[str, list[int]] = {}
-    for workload in workloads.workloads().values():
-        if not viewer.sees_team(workload.team_id):
-            continue
-        ids.setdefault(workload.name, []).append(workload.id)
-    return ids

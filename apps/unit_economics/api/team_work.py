@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
 from apps.economics.waiting import WaitQuantile
-from apps.ledger import queries
+from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.gpu_meters import meters_by
 from apps.ledger.rest import meters
 from apps.ledger.rest.meters import MetersOut, meters_answer
@@ -129,7 +129,7 @@ class Teams(RestView):
             (waited.team_id, waited.workload_id): waited
             for waited in waits_of(first_work(window, seen, at))
         }
-        metered = meters_by(queries.CostFilter(window, team_ids=seen), ["team", "workload"])
+        metered = meters_by(CubeQuestion(window, team_ids=seen).by("team", "workload"))
         teams = {team.id: team.name for team in accounts.teams()}
         known, currency = workloads.workloads(), accounts.organisation().currency
         page = slice_of(work_of_teams(window, seen, at), page_asked(request), _key_of_work)

@@ -9,7 +9,8 @@ from apps.economics.money import sum_of_known
 from apps.economics.run_time import Bucket
 from apps.economics.states import Flag, State
 from apps.ledger.queries.comparison import compared_spans
-from apps.ledger.queries.costs import Basis, CostFilter
+from apps.ledger.queries.costs import Basis
+from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.windows import Window
 from apps.unit_economics.queries.unit_costs import UnitFilter, unit_cost_groups
@@ -67,7 +68,7 @@ def work_of_teams(window: Window, team_ids: frozenset[int] | None, at: datetime)
     """By team and workload (None: of none), the dearest first; None: every team."""
     costs = _costs_by_work(window, team_ids)
     now, before = _compared_costs(window, team_ids, at)
-    waste = waste_by(CostFilter(window, team_ids=team_ids), ["team", "workload"])
+    waste = waste_by(CubeQuestion(window, team_ids=team_ids).by("team", "workload"))
     starved = _starved_costs(window, team_ids)
     thousand = _cost_per_thousand(window, team_ids)
     million = _cost_per_million(window, team_ids)

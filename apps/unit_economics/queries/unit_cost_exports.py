@@ -6,6 +6,7 @@ from apps.economics.run_time import Bucket
 from apps.ledger.queries.export_sources import (
     AMOUNTS,
     JOB,
+    JOB_TAGGED,
     OF_JOBS,
     OWNER,
     OWNERS,
@@ -41,6 +42,7 @@ RUN_DAYS = ExportSource(
     table="ledger_runday AS of",
     joins=OWNERS + OF_JOBS + " JOIN workloads_run_fact AS run ON run.id = of.run_id",
     tags=TAGS_OF_JOB,
+    tags_joined=JOB_TAGGED,
     has_job=True,
     columns={
         **plain_cells("day"),

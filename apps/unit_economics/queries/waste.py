@@ -9,21 +9,18 @@ from typing import Any, LiteralString
 from psycopg import sql
 
 from apps.economics.money import sum_of_known
+from apps.economics.refusal import Refusal
 from apps.economics.run_time import Bucket
 from apps.economics.states import State
-from apps.ledger.queries.costs import (
-    CHARGED,
-    CostFilter,
-    GroupNotKnown,
-    amount_column,
-    parameters,
-    roll_up,
-    where,
-)
 from apps.ledger.queries.cube.days import Against
+from apps.ledger.queries.cube.legs import amount_of, condition_of, parameters_of, rows_of
+from apps.ledger.queries.cube.question import CubeQuestion, source_of
+from apps.ledger.queries.cube.sources import Source
+from apps.ledger.queries.loading import Loading
 from apps.ledger.queries.tables import Row, rows
 from apps.ledger.queries.windows import Window
 from apps.unit_economics.models import ServicePart
+from apps.unit_economics.queries.cube_parts import RUN_DAYS, SERVICE_DAYS
 
 
 class WastePart(IntEnum):
@@ -85,31 +82,40 @@ class WasteOfWindow:
         return wastes_summed(self.teams.values())
 
 
-def waste_by(chosen: CostFilter, group_by: Sequence[str] = ()) -> dict[tuple[Any, ...], Waste]:
-    """Waste of these costs by group (of `GROUPED`), idle shared out aside; refuses GroupNotKnown.
+class WasteNotTold(Refusal):
+    """Of runs and services less is kept apart than of costs, so neither is their waste."""
+
+
+def waste_by(question: CubeQuestion) -> dict[tuple[Any, ...], Waste]:
+    """Waste of these costs by group (of `GROUPED`), idle shared out aside; refuses WasteNotTold.
 
     What runs failed at or lost and what services held unasked are parts of the ledger's lines, so
     they are taken off the states that these lines were in: the parts add up, and never overlap.
-    Runs and services keep no tags, so a filter by tags is refused too (GroupNotKnown).
+    Filters by what runs and services do not keep, as tags, are refused too.
     """
-    unknown = [name for name in group_by if name not in GROUPED]
-    if unknown or chosen.tags:
-        named = unknown[0] if unknown else "tag"
-        raise GroupNotKnown(f"waste: {named!r} is none of {', '.join(sorted(GROUPED))}")
+    group_by = question.group_by
     names = [f"{name}_key" for name in group_by]
     numbers = sql.SQL(", ").join([sql.Literal(place + 1) for place in range(len(names) + 1)])
     found: dict[tuple[Any, ...], dict[WastePart, int]] = {}
-    for *key, part, micros in _waste_rows(chosen, group_by, names, numbers):
+    for *key, part, micros in _waste_rows(question, group_by, names, numbers):
         found.setdefault(tuple(key), {})[WastePart(part)] = micros
     return {key: Waste(parts) for key, parts in found.items()}
 
 
-def waste_of_window(chosen: CostFilter, against: Against | None) -> WasteOfWindow:
+def _refuse_untold(question: CubeQuestion) -> None:
+    told = RUN_DAYS.columns.keys() & SERVICE_DAYS.columns.keys()
+    for name in (*question.group_by, *question.filters):
+        is_told = name in GROUPED if name in question.group_by else name in told
+        if not is_told:
+            raise WasteNotTold(name, f"waste is told by {', '.join(sorted(GROUPED))}")
+
+
+def waste_of_window(question: CubeQuestion, against: Against | None) -> WasteOfWindow:
     """The waste of these costs, and of the spans in which they are compared. One reading."""
-    first_day = against.before.first_day if against else chosen.window.first_day
-    days, teams = _of_days_and_teams(chosen, first_day)
+    first_day = against.before.first_day if against else question.window.first_day
+    days, teams = _of_days_and_teams(question, first_day)
     return WasteOfWindow(
-        days=_days_between(days, chosen.window),
+        days=_days_between(days, question.window),
         teams=teams,
         compared=None
         if against is None
@@ -125,15 +131,15 @@ def _days_between(waste: Mapping[date, Waste], window: Window) -> dict[date, Was
 
 
 def _of_days_and_teams(
-    chosen: CostFilter, first_day: date
+    question: CubeQuestion, first_day: date
 ) -> tuple[dict[date, Waste], dict[int, Waste]]:
     """Of each day from `first_day` on, which may be before the window; and of its teams."""
-    wider = replace(chosen, window=replace(chosen.window, first_day=first_day))
+    wider = replace(question, window=replace(question.window, first_day=first_day))
     sets = sql.SQL("GROUPING SETS ((day_key, day.part), (team_key, day.part))")
     days: dict[date, dict[WastePart, int]] = {}
     teams: dict[int, dict[WastePart, int]] = {}
     columns = ["day", "team of the window"]
-    since = {"window_day": chosen.window.first_day}
+    since = {"window_day": question.window.first_day}
     for day, team_id, part, micros in _waste_rows(
         wider, columns, ["day_key", "team_key"], sets, since
     ):
@@ -148,13 +154,18 @@ def _of_days_and_teams(
 
 
 def _waste_rows(
-    chosen: CostFilter,
+    question: CubeQuestion,
     columns: Sequence[str],
     names: Sequence[str],
     grouped: sql.Composable,
     more: Mapping[str, object] | None = None,
 ) -> Iterable[Row]:
     """The keys, the part and its sum, of what is known; `grouped` is by the keys' names, or places."""
+    _refuse_untold(question)
+    # Waste is of what is charged, however the costs beside it are loaded.
+    by = [column.partition(" ")[0] for column in columns]
+    asked = replace(question, loading=Loading.CHARGED, is_bounded=False).by(*by)
+    states = source_of(asked, asked.window)
     keys = [
         sql.SQL("{} AS {}, ").format(sql.SQL(COLUMNS[column]), sql.Identifier(name))
         for column, name in zip(columns, names, strict=True)
@@ -162,14 +173,14 @@ def _waste_rows(
     query = sql.SQL(WASTE).format(
         keys=sql.SQL("").join(keys),
         names=sql.SQL("").join([sql.SQL("{}, ").format(sql.Identifier(name)) for name in names]),
-        amount=amount_column(chosen.basis),
-        states=roll_up(chosen, [column.partition(" ")[0] for column in columns]),
-        where=where(chosen),
-        charged=CHARGED,
+        amount=amount_of(asked),
         grouped=grouped,
+        **_narrowed_rows(asked, "states", states),
+        **_narrowed_rows(asked, "runs", RUN_DAYS),
+        **_narrowed_rows(asked, "services", SERVICE_DAYS),
     )
     params = (
-        parameters(chosen)
+        parameters_of(asked, states, RUN_DAYS, SERVICE_DAYS)
         | dict(more or {})
         | {
             "of_states": [int(part) for part in OF_STATES],
@@ -180,6 +191,11 @@ def _waste_rows(
         }
     )
     return [row for row in rows(query, params) if row[-1] is not None]
+
+
+def _narrowed_rows(question: CubeQuestion, name: str, source: Source) -> dict[str, sql.Composable]:
+    """The rows of a table, and what of them is asked for, by the names that WASTE has for them."""
+    return {name: rows_of(question, source), f"{name}_where": condition_of(question, source)}
 
 
 def wastes_summed(wastes: Iterable[Waste]) -> Waste:
@@ -196,23 +212,23 @@ WASTE: LiteralString = """
 SELECT {names} day.part, sum(day.micros)::int8
 FROM (
     SELECT {keys} day.state AS part, {amount} AS micros
-    FROM {states} AS day
-    WHERE {where} AND {charged} AND day.state = ANY(%(of_states)s)
+    FROM {states}
+    WHERE {states_where} AND day.state = ANY(%(of_states)s)
     UNION ALL
     SELECT {keys} of.part, of.sign * {amount}
-    FROM ledger_runday AS day CROSS JOIN LATERAL (VALUES
+    FROM {runs} CROSS JOIN LATERAL (VALUES
         (%(failed_part)s, 1),
         (CASE WHEN day.is_unasked THEN %(unasked_part)s
               WHEN day.state = ANY(%(of_states)s) THEN day.state END, -1)
     ) AS of (part, sign)
-    WHERE {where} AND {charged} AND day.bucket = ANY(%(failed)s) AND of.part IS NOT NULL
+    WHERE {runs_where} AND day.bucket = ANY(%(failed)s) AND of.part IS NOT NULL
     UNION ALL
     SELECT {keys} of.part, of.sign * {amount}
-    FROM ledger_serviceday AS day CROSS JOIN LATERAL (VALUES
+    FROM {services} CROSS JOIN LATERAL (VALUES
         (%(unasked_part)s, 1),
         (CASE WHEN day.state = ANY(%(of_states)s) THEN day.state END, -1)
     ) AS of (part, sign)
-    WHERE {where} AND {charged} AND day.part = %(idle)s AND of.part IS NOT NULL
+    WHERE {services_where} AND day.part = %(idle)s AND of.part IS NOT NULL
 ) AS day
 GROUP BY {grouped} ORDER BY 1
 """

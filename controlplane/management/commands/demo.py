@@ -22,6 +22,7 @@ from apps.accounts import actions as accounts
 from apps.economics.hours import HOUR_MS, hour_of
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
+from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.tasks import price_calls
 from apps.workloads.tasks import fold_runs
 from controlplane import processes
@@ -148,7 +149,7 @@ def _figures(span: DemoSpan, sent: dict[str, Any]) -> dict[str, Any]:
     last_day = span.ends_at.date() + timedelta(days=1)
     calendar = ledger.calendar_of("UTC", 1, span.at)
     week = ledger.window_of(f"{span.starts_at.date()}/{last_day}", calendar)
-    (total,) = ledger.cost_groups(ledger.CostFilter(week), [])
+    (total,) = ledger.cost_groups(CubeQuestion(week))
     nodes = fleet.nodes_lived(span.starts_at, span.ends_at)
     return {
         "nodes": len(nodes),

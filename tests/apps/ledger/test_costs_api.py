@@ -94,6 +94,11 @@ def test_tags_group_and_filter(token: str) -> None:
         ({"team": "=Research"}, "24.580000"),
         ({"pool": "l40s"}, None),
         ({"state": "active,unobserved"}, "36.870000"),
+        ({"workload": "none"}, "98.320000"),
+        ({"tag__project": "llm,none"}, "98.320000"),
+        ({"provider": "aws"}, "98.320000"),
+        ({"user": "none"}, "61.450000"),
+        ({"node": "gpu-01", "team": "=Research"}, "24.580000"),
         ({"basis": "billed"}, None),
         ({"basis": "list"}, "98.320000"),
         ({"window": "2026-03-01"}, None),
@@ -117,6 +122,11 @@ def test_filters_narrow_the_sum_and_unknown_stays_null(
         ({"basis": "blended"}, "basis"),
         ({"team": "Nobody"}, "team"),
         ({"state": "tired"}, "state"),
+        ({"workload": "nothing"}, "workload"),
+        ({"node": "gpu-99"}, "node"),
+        ({"run": "1"}, "run"),
+        ({"group_by": "node"}, "group_by"),
+        ({"group_by": "user", "node": "gpu-01"}, "group_by"),
         ({"window": "soon"}, "window"),
         ({"window": "2026-03-02T10:00:00Z/2026-03-03"}, "window"),
         ({"window": "2026-03-03/2026-03-02"}, "window"),
@@ -132,6 +142,28 @@ def test_what_is_not_understood_is_refused_by_name(
     assert response.status_code == 400
     assert response["Content-Type"] == "application/problem+json"
     assert [error["field"] for error in response.json()["errors"]] == [field]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("cluster", {"cluster": "98.320000"}),
+        ("provider", {"aws": "98.320000"}),
+        ("month", {"2026-03-01": "98.320000"}),
+        ("week", {"2026-03-02": "98.320000"}),
+        ("node", {"gpu-01": "98.320000"}),
+    ],
+)
+def test_sums_are_told_by_any_dimension_that_they_are_kept_by(
+    token: str, name: str, expected: dict[str, str]
+) -> None:
+    results = get(token, group_by=name, pool="h100").json()["results"]
+
+    found = {
+        result[name]["name"] if isinstance(result[name], dict) else result[name]: result["cost"]
+        for result in results
+    }
+    assert {key: cost["amount"] for key, cost in found.items()} == expected
 
 
 def test_csv_has_the_same_rows_and_starts_no_formula(token: str) -> None:

@@ -103,7 +103,7 @@ def test_shared_out_idle_shows_in_loaded_cost_only() -> None:
     scene.make_job("1", node_id, gpus=4, uuids=uuids[:4])
     scene.settle()
 
-    groups = queries.cost_groups(queries.CostFilter(window()), ["team"])
+    groups = queries.cost_groups(CubeQuestion(window()).by("team"))
 
     assert {group.keys[0]: (group.micros, group.loaded_micros) for group in groups} == {
         scene.platform(): (49_160_000, 0),

@@ -9,6 +9,7 @@ from apps.economics.hours import first_hour
 from apps.ledger import queries
 from apps.ledger.models import LedgerDay, Line
 from apps.ledger.queries.calendar import day_span, month_span, posting_month
+from apps.ledger.queries.cube import CubeQuestion
 from tests import make
 from tests.apps.ledger import scene
 
@@ -85,7 +86,7 @@ def test_a_day_of_the_clock_change_costs_its_hours(day: date, hours: int) -> Non
     scene.settle(span.ends_at + HOUR, starts_at=span.starts_at - HOUR, ends_at=span.ends_at + HOUR)
 
     window = queries.window_of(day.isoformat(), queries.Calendar("Europe/Berlin", 1, day))
-    (total,) = queries.cost_groups(queries.CostFilter(window), [])
+    (total,) = queries.cost_groups(CubeQuestion(window))
     assert total.micros == hours * 98_320_000
     assert total.gpu_milliseconds == hours * 8 * 3_600_000
 

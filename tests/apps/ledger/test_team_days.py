@@ -83,12 +83,12 @@ def test_the_overview_is_the_same_from_either(pools: frozenset[int], basis: quer
 
 @pytest.mark.parametrize("basis", queries.Basis)
 def test_sums_are_the_same_from_either(pools: frozenset[int], basis: queries.Basis) -> None:
-    by_team = queries.CostFilter(window(), basis=basis)
-    by_pool = queries.CostFilter(window(), basis=basis, pool_ids=pools)
+    by_team = CubeQuestion(window(), basis=basis)
+    by_pool = by_team.of(pool=pools)
 
-    of_teams = [queries.cost_groups(by_team, groups) for groups in GROUPINGS]
+    of_teams = [queries.cost_groups(by_team.by(*groups)) for groups in GROUPINGS]
 
-    assert of_teams == [queries.cost_groups(by_pool, groups) for groups in GROUPINGS]
+    assert of_teams == [queries.cost_groups(by_pool.by(*groups)) for groups in GROUPINGS]
 
 
 @pytest.mark.parametrize("loading", Loading)

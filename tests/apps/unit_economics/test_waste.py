@@ -1,7 +1,6 @@
 """Waste is one sum everywhere: every line of it once, by the minutes in which it was what it was."""
 
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from django.db.models import Sum
@@ -12,11 +11,17 @@ from apps.economics.run_time import Bucket
 from apps.fleet.actions import end_node
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.models import LedgerDay
-from apps.ledger.queries import Basis, CostFilter, Window
-from apps.ledger.queries.costs import GroupNotKnown
+from apps.ledger.queries import Basis, Window
+from apps.ledger.queries.cube import CubeQuestion
 from apps.unit_economics.models import RunDay
 from apps.unit_economics.queries.team_work import by_team, work_of_teams
-from apps.unit_economics.queries.waste import Waste, WastePart, waste_by, wastes_summed
+from apps.unit_economics.queries.waste import (
+    Waste,
+    WasteNotTold,
+    WastePart,
+    waste_by,
+    wastes_summed,
+)
 from apps.workloads.models import OwnershipRule
 from tests import make
 from tests.apps.console.people import signed_in
@@ -30,9 +35,9 @@ DAY = Window("2026-03-02", scene.TEN.date(), scene.LATER.date(), "UTC")
 UNTIL = scene.TEN + scene.HOUR
 
 
-def waste_of(chosen: CostFilter) -> Waste:
+def waste_of(question: CubeQuestion) -> Waste:
     """All of it, in no groups."""
-    return waste_by(chosen).get((), Waste())
+    return waste_by(question).get((), Waste())
 
 
 @pytest.fixture
@@ -67,7 +72,7 @@ def make_run(idle: tuple[int, int], *stretches: tuple[Bucket, int, int]) -> int:
 
 def waste_of_day(basis: Basis = Basis.EFFECTIVE) -> dict[WastePart, int]:
     """By part, without those of nothing."""
-    parts = waste_of(CostFilter(DAY, basis)).parts
+    parts = waste_of(CubeQuestion(DAY, basis=basis)).parts
     return {part: micros for part, micros in parts.items() if micros}
 
 
@@ -161,14 +166,22 @@ def test_every_page_and_answer_says_the_same(research: int) -> None:
 def test_groups_sum_to_the_whole_on_every_basis(research: int, basis: Basis) -> None:
     make_run((0, 30), (Bucket.FAILED, 20, 60), (Bucket.PRODUCTIVE, 0, 20))
     scene.settle_all()
-    chosen = CostFilter(DAY, basis)
+    chosen = CubeQuestion(DAY, basis=basis)
     for name in ("day", "team", "workload", "pool"):
-        assert wastes_summed(waste_by(chosen, [name]).values()) == waste_of(chosen)
+        assert wastes_summed(waste_by(chosen.by(name)).values()) == waste_of(chosen)
     if basis is Basis.BILLED:
         assert waste_of(chosen) == Waste()
 
 
-@pytest.mark.parametrize(("given", "group_by"), [({"tags": {"a": "b"}}, []), ({}, ["state"])])
-def test_what_runs_and_services_do_not_keep_is_refused(given: Any, group_by: list[str]) -> None:
-    with pytest.raises(GroupNotKnown, match="waste"):
-        waste_by(CostFilter(DAY, **given), group_by)
+@pytest.mark.parametrize(
+    ("question", "field"),
+    [
+        (CubeQuestion(DAY).of(**{"tag.a": ["b"]}), "tag.a"),
+        (CubeQuestion(DAY).of(status=["estimated"]), "status"),
+        (CubeQuestion(DAY).by("state"), "state"),
+    ],
+)
+def test_what_runs_and_services_do_not_keep_is_refused(question: CubeQuestion, field: str) -> None:
+    with pytest.raises(WasteNotTold) as refused:
+        waste_by(question)
+    assert refused.value.field == field

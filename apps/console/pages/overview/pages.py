@@ -59,7 +59,7 @@ def overview(context: Context) -> ConsolePage:
     if not facts.daily.days:
         return _empty_page(asked, facts)
     sums = sums_of(facts.daily.states)
-    waste = waste_of_window(asked.question.chosen, facts.daily.against)
+    waste = waste_of_window(asked.question, facts.daily.against)
     status, said = least_sure(facts.known.statuses), notices(asked, facts)
     chart = chart_of_days(
         asked,

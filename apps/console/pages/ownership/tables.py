@@ -25,6 +25,7 @@ from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.ownership.names import OwnerNames
 from apps.economics.money import sum_of_known
 from apps.ledger import queries as ledger
+from apps.ledger.queries.cube import CubeQuestion
 from apps.show.amounts import gpu_hours
 from apps.workloads import queries as workloads
 from apps.workloads.queries import RuleChange, RuleFact
@@ -287,7 +288,9 @@ def changes_table(called: OwnerNames) -> Table[RuleChange]:
 
 def workload_costs(window: ledger.Window, viewer: Viewer, called: OwnerNames) -> list[WorkloadCost]:
     """Of the viewer's teams, by team, the highest cost first; workloads without cost included."""
-    chosen = ledger.CostFilter(window, team_ids=None if viewer.sees_everything else viewer.team_ids)
+    asked = CubeQuestion(window, team_ids=None if viewer.sees_everything else viewer.team_ids).by(
+        "team", "workload"
+    )
 
     def cost(team_id: int, workload_id: int | None, group: ledger.CostGroup | None) -> WorkloadCost:
         fact = None if workload_id is None else called.workloads[workload_id]
@@ -310,7 +313,7 @@ def workload_costs(window: ledger.Window, viewer: Viewer, called: OwnerNames) ->
         for each in called.workloads.values()
         if viewer.sees_team(each.team_id)
     }
-    groups = ledger.cost_groups(chosen, ("team", "workload"))
+    groups = ledger.cost_groups(asked)
     costly = {group.keys: cost(group.keys[0], group.keys[1], group) for group in groups}
     rows = (idle | costly).values()
     return sorted(rows, key=lambda row: (row.team, -(row.micros or 0), row.name))

@@ -26,6 +26,7 @@ from apps.console.pages.team_work.tables import (
 from apps.economics.money import sum_of_known
 from apps.ledger import queries as ledger
 from apps.ledger.queries.comparison import compared_spans
+from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.gpu_meters import meters_by
 from apps.show.amounts import change, counted, per_cent
 from apps.show.money import short_amount, whole_amount
@@ -125,8 +126,8 @@ def _utilization_meters(
     window: ledger.Window, names: WorkNames, context: Context
 ) -> MeterTable | None:
     """GPU utilization of what each workload of each team held."""
-    chosen = ledger.CostFilter(window, team_ids=context.seen_teams)
-    whole = meters_by(chosen, []).get(())
+    asked = CubeQuestion(window, team_ids=context.seen_teams)
+    whole = meters_by(asked).get(())
     if whole is None:
         return None
     rows = [
@@ -137,7 +138,7 @@ def _utilization_meters(
             if workload_id is None
             else reverse("costs-workload", args=[workload_id]),
         )
-        for (team_id, workload_id), meters in meters_by(chosen, ["team", "workload"]).items()
+        for (team_id, workload_id), meters in meters_by(asked.by("team", "workload")).items()
     ]
     return meter_table(rows, whole, "Workload")
 

@@ -7,6 +7,7 @@ from apps.ledger.queries.cube.names import (
     filter_word,
     named_keys,
     names_of,
+    names_of_keys,
 )
 from apps.ledger.queries.cube.question import (
     CubeQuestion,

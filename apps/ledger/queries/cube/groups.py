@@ -1,20 +1,17 @@
 """Sums of costs as REST answers them: charged, loaded and shared cost side by side, by any groups."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, LiteralString
 
 from psycopg import sql
 
 from apps.economics.states import Flag
-from apps.ledger.queries.costs import CostFilter, GroupNotKnown, groupable
+from apps.ledger.queries.cube.dimensions import Dimension, dimensions
 from apps.ledger.queries.cube.legs import legs_of, parameters_of
-from apps.ledger.queries.cube.question import question_of
+from apps.ledger.queries.cube.question import CubeQuestion
+from apps.ledger.queries.cube.sources import DAYS, SOURCES, TEXTS, name_of
 from apps.ledger.queries.loading import Loading
 from apps.ledger.queries.tables import rows
-
-TEXTS = frozenset({"gpu_model", "purchase_option"})
-"""Groups of which what has none is told as an empty text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +36,19 @@ class CostGroup:
     is_provisional: bool
 
 
-def cost_groups(chosen: CostFilter, group_by: Sequence[str]) -> list[CostGroup]:
-    """The sums by group, ordered by the groups' values; refuses GroupNotKnown.
+def summed_dimensions() -> dict[str, Dimension]:
+    """What such sums may be grouped and filtered by: all that no table of parts is needed for."""
+    told = {name for source in SOURCES if not source.is_part for name in source.columns}
+    return {name: each for name, each in dimensions().items() if name_of(name) in told}
 
-    Without any group, one sum of everything.
+
+def cost_groups(question: CubeQuestion) -> list[CostGroup]:
+    """The sums by any number of groups, ordered by their values; without any, one of everything.
+
+    Of any window where days of the ledger tell all of it apart; else refused as by `source_of`.
     """
-    for name in group_by:
-        if name not in groupable():
-            raise GroupNotKnown(f"group_by: {name!r} is none of {', '.join(groupable())}")
-    question = replace(question_of(chosen, *group_by), loading=Loading.LOADED)
+    group_by = question.group_by
+    asked = replace(question, loading=Loading.LOADED, is_bounded=not DAYS.has(question.names))
     numbers = sql.SQL(", ").join([sql.Literal(place + 1) for place in range(len(group_by))])
     keys = [
         sql.SQL("coalesce({}, ''), " if name in TEXTS else "{}, ").format(
@@ -57,10 +58,10 @@ def cost_groups(chosen: CostFilter, group_by: Sequence[str]) -> list[CostGroup]:
     ]
     query = sql.SQL(SUMS).format(
         keys=sql.SQL("").join(keys),
-        legs=legs_of(question),
+        legs=legs_of(asked),
         grouped=sql.SQL("GROUP BY {0} ORDER BY {0}").format(numbers) if group_by else sql.SQL(""),
     )
-    found = rows(query, parameters_of(question) | {"shared_idle": int(Flag.SHARED_IDLE)})
+    found = rows(query, parameters_of(asked) | {"shared_idle": int(Flag.SHARED_IDLE)})
     width = len(group_by)
     return [CostGroup(tuple(row[:width]), *row[width:]) for row in found]
 

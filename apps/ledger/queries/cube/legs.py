@@ -1,7 +1,8 @@
 """The rows that the sums of the cube are of, table by table."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import LiteralString
 
 from psycopg import sql
@@ -10,7 +11,13 @@ from apps.accounts import queries as accounts
 from apps.economics.states import Flag, State
 from apps.fleet import queries as fleet
 from apps.ledger.queries.costs import Basis
-from apps.ledger.queries.cube.question import CubeQuestion, has_rest, source_of, whole_source
+from apps.ledger.queries.cube.question import (
+    CubeQuestion,
+    Filters,
+    has_rest,
+    source_of,
+    whole_source,
+)
 from apps.ledger.queries.cube.sources import NO_WORKLOAD, NO_WORKLOAD_DAYS, TAG, Source, name_of
 from apps.ledger.queries.loading import LEFT_OUT
 from apps.ledger.queries.windows import Window
@@ -86,12 +93,12 @@ def _source_leg(
         )
         for place, name in enumerate(question.group_by)
     ]
-    names = {*question.group_by, *question.filters} - {without}
+    told = question.by(*(name for name in question.group_by if name != without))
     return sql.SQL(
         "SELECT {keys} {is_now} AS is_now, day.state, day.flags, {kind} AS kind,"
-        " {status} AS status, {is_core} AS is_core, {sign}day.{amount} AS micros,"
+        " {status} AS status, {is_core} AS is_core, {sign}{amount} AS micros,"
         " {sign}day.unit_milliseconds AS ms, {sign}{rated} AS rated"
-        " FROM {table} AS day {joins} WHERE {where}"
+        " FROM {rows} WHERE {where}"
     ).format(
         keys=sql.SQL("").join(keys),
         is_now=sql.Literal(period == "now"),
@@ -101,10 +108,9 @@ def _source_leg(
             "day.unit = 'core'" if _tells_unit(source) else "coalesce(pool.is_core, false)"
         ),
         sign=sql.SQL("-" if sign < 0 else ""),
-        amount=sql.Identifier(f"{question.basis}_micros"),
+        amount=amount_of(question),
         rated=_rated_amount(question.basis),
-        table=sql.SQL(source.table),
-        joins=sql.SQL(" ").join(_source_joins(source, names)),
+        rows=rows_of(told, source),
         where=_leg_condition(question, source, period),
     )
 
@@ -148,13 +154,8 @@ def _source_column(source: Source, name: str) -> sql.Composable:
 
 
 def _leg_condition(question: CubeQuestion, source: Source, period: str) -> sql.Composable:
-    day: LiteralString = "day.posting_month" if source.of_months else "day.day"
     conditions: list[sql.Composable] = [
-        sql.SQL("{0} >= {1} AND {0} < {2}").format(
-            sql.SQL(day),
-            sql.Placeholder(f"{period}_first"),
-            sql.Placeholder(f"{period}_end"),
-        ),
+        _in_period(source, period),
         *([sql.SQL(source.where)] if source.where else []),
     ]
     if question.loading in LEFT_OUT:
@@ -162,22 +163,74 @@ def _leg_condition(question: CubeQuestion, source: Source, period: str) -> sql.C
         conditions.append(sql.SQL("day.flags & {} < 1").format(LEFT_OUT[question.loading]))
     if question.team_ids is not None:
         conditions.append(sql.SQL("day.team_id = ANY(%(scope)s)"))
-    for name, keys in question.filters.items():
-        column = _source_column(source, name)
-        one_of = sql.SQL("{} = ANY({})").format(column, sql.Placeholder(f"filter {name}"))
-        none = sql.SQL("{} IS NULL").format(column)
+    conditions += filter_conditions(question.filters, partial(_source_column, source))
+    return sql.SQL(" AND ").join(conditions)
+
+
+def _in_period(source: Source, period: str) -> sql.Composable:
+    day: LiteralString = "day.posting_month" if source.of_months else "day.day"
+    return sql.SQL("{0} >= {1} AND {0} < {2}").format(
+        sql.SQL(day), sql.Placeholder(f"{period}_first"), sql.Placeholder(f"{period}_end")
+    )
+
+
+def filter_conditions(
+    filters: Filters, column: Callable[[str], sql.Composable]
+) -> list[sql.Composable]:
+    """What rows meet that have any key of each filter, for `filter_parameters`.
+
+    None among the keys stands for what has none; `column` gives a dimension's SQL.
+    """
+    conditions: list[sql.Composable] = []
+    for name, keys in filters.items():
+        one_of = sql.SQL("{} = ANY({})").format(column(name), sql.Placeholder(f"filter {name}"))
+        none = sql.SQL("{} IS NULL").format(column(name))
         if keys == {None}:
             one_of = none
         elif None in keys:
             one_of = sql.SQL("({} OR {})").format(one_of, none)
         conditions.append(one_of)
-    return sql.SQL(" AND ").join(conditions)
+    return conditions
 
 
-def parameters_of(question: CubeQuestion) -> dict[str, object]:
-    """The values that the legs name; of pools and teams only where a leg looks something up."""
+def filter_parameters(filters: Filters) -> dict[str, object]:
+    """The values that `filter_conditions` names."""
+    return {
+        f"filter {name}": [key for key in keys if key is not None] for name, keys in filters.items()
+    }
+
+
+def rows_of(question: CubeQuestion, source: Source) -> sql.Composed:
+    """The table `day` of a source with all that its keys and filters look up."""
     names = {*question.group_by, *question.filters}
-    is_of_part = any(source_of(question, window).is_part for window in question.periods)
+    return sql.SQL("{} AS day {}").format(
+        sql.SQL(source.table), sql.SQL(" ").join(_source_joins(source, names))
+    )
+
+
+def condition_of(question: CubeQuestion, source: Source) -> sql.Composable:
+    """What rows of `rows_of` meet that are asked for in the window, for `parameters_of`."""
+    return _leg_condition(question, source, "now")
+
+
+def key_columns(question: CubeQuestion, source: Source) -> list[sql.Composable]:
+    """What rows of `rows_of` are grouped by, in the order asked for."""
+    return [_source_column(source, name) for name in question.group_by]
+
+
+def amount_of(question: CubeQuestion) -> sql.Composable:
+    """What a row (`day`) cost on the basis asked for."""
+    return sql.SQL("day.{}").format(sql.Identifier(f"{question.basis}_micros"))
+
+
+def parameters_of(question: CubeQuestion, *sources: Source) -> dict[str, object]:
+    """The values that the legs name; of pools and teams only where a leg looks something up.
+
+    `sources` are the tables where they are not those of the legs.
+    """
+    names = {*question.group_by, *question.filters}
+    used = sources or tuple(source_of(question, window) for window in question.periods)
+    is_of_part = any(source.is_part for source in used)
     pools = list(fleet.pools().values()) if is_of_part or names & OF_POOL else []
     teams = accounts.teams() if "cost_centre" in names else []
     params: dict[str, object] = {
@@ -203,6 +256,4 @@ def parameters_of(question: CubeQuestion) -> dict[str, object]:
     if question.against is not None:
         params["before_first"] = question.against.first_day
         params["before_end"] = question.against.end_day
-    for name, keys in question.filters.items():
-        params[f"filter {name}"] = [key for key in keys if key is not None]
-    return params
+    return params | filter_parameters(question.filters)

@@ -73,7 +73,7 @@ def names_of(answer: CubeAnswer) -> CubeNames:
     found: dict[str, Mapping[Key, str]] = {}
     for place, name in enumerate(answer.question.group_by):
         keys = {row.keys[place].value for row in answer.rows} - {None}
-        found[name] = _texts_of(name, keys)
+        found[name] = names_of_keys(name, keys)
     split = "workload" if answer.question.splits_workload else ""
     return CubeNames(found, answer.others, dimensions(), split)
 
@@ -160,7 +160,8 @@ def _job_id(text: str) -> int:
     return int(text)
 
 
-def _texts_of(dimension: str, keys: Iterable[Key]) -> Mapping[Key, str]:
+def names_of_keys(dimension: str, keys: Iterable[Key]) -> Mapping[Key, str]:
+    """What ids of a dimension are called; nothing of keys that are words themselves."""
     ids = [key for key in keys if isinstance(key, int)]
     return dict(NAMES[dimension](ids).items()) if ids else {}
 

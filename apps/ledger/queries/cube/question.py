@@ -6,13 +6,14 @@ from datetime import date, timedelta
 
 from apps.economics.refusal import Refusal
 from apps.ledger.queries.calendar import next_month
-from apps.ledger.queries.costs import Basis, CostFilter
+from apps.ledger.queries.costs import Basis
 from apps.ledger.queries.cube.dimensions import dimensions
-from apps.ledger.queries.cube.sources import FINE, NO_WORKLOAD_DAYS, SOURCES, TAG, Source, name_of
+from apps.ledger.queries.cube.sources import FINE, NO_WORKLOAD_DAYS, SOURCES, Source, name_of
 from apps.ledger.queries.loading import Loading
 from apps.ledger.queries.windows import Window
 
 Key = int | str | date | None
+Filters = Mapping[str, frozenset[Key]]
 MOST_GROUPS = 2
 
 
@@ -30,7 +31,7 @@ class CubeQuestion:
 
     window: Window
     group_by: tuple[str, ...] = ()
-    filters: Mapping[str, frozenset[Key]] = field(default_factory=dict)
+    filters: Filters = field(default_factory=dict)
     basis: Basis = Basis.EFFECTIVE
     loading: Loading = Loading.CHARGED
     team_ids: frozenset[int] | None = None
@@ -67,30 +68,6 @@ class CubeQuestion:
         return replace(self, part="job")
 
     @property
-    def chosen(self) -> CostFilter:
-        """The same costs for what keeps no dimension but teams, workloads, pools, states and tags."""
-        teams = self._filter_ids("team")
-        if self.team_ids is not None:
-            teams = self.team_ids if teams is None else teams & self.team_ids
-        return CostFilter(
-            window=self.window,
-            basis=self.basis,
-            team_ids=teams,
-            workload_ids=self._filter_ids("workload"),
-            pool_ids=self._filter_ids("pool"),
-            states=self._filter_ids("state"),
-            tags={
-                name.removeprefix(f"{TAG}."): str(next(iter(keys)))
-                for name, keys in self.filters.items()
-                if name_of(name) == TAG
-            },
-        )
-
-    def _filter_ids(self, name: str) -> frozenset[int] | None:
-        keys = self.filters.get(name)
-        return None if keys is None else frozenset(key for key in keys if isinstance(key, int))
-
-    @property
     def is_narrowed(self) -> bool:
         """Whether it is about less than everything in its window."""
         return bool(self.filters) or self.team_ids is not None
@@ -99,22 +76,6 @@ class CubeQuestion:
     def periods(self) -> tuple[Window, ...]:
         """Its window, and the one it is held against."""
         return (self.window,) if self.against is None else (self.window, self.against)
-
-
-def question_of(chosen: CostFilter, *group_by: str) -> CubeQuestion:
-    """The charged costs of a filter, by any number of dimensions, for a window of any length."""
-    filters: dict[str, frozenset[Key]] = {
-        f"{TAG}.{key}": frozenset({value}) for key, value in chosen.tags.items()
-    }
-    for name, ids in (
-        ("team", chosen.team_ids),
-        ("workload", chosen.workload_ids),
-        ("pool", chosen.pool_ids),
-        ("state", chosen.states),
-    ):
-        if ids is not None:
-            filters[name] = frozenset(ids)
-    return CubeQuestion(chosen.window, group_by, filters, chosen.basis, is_bounded=False)
 
 
 class CubeRefusal(Refusal):

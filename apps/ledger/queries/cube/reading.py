@@ -55,8 +55,8 @@ class GivenTexts:
     problems: dict[str, str] = field(default_factory=dict)
 
     def read(self, name: str, meant: Callable[[str], Meaning]) -> Meaning:
-        """What the text means, else its default."""
-        default = self.defaults.get(name, "")
+        """What the text means, else its default: that of any question where it is not asked here."""
+        default = self.defaults.get(name, DEFAULTS.get(name, ""))
         try:
             return meant(self.texts.get(name, default))
         except Refusal as refusal:

@@ -90,7 +90,14 @@ CELLS: dict[str, LiteralString] = {
     **KEPT_OF_POOLS,
     **WORKLOAD,
 }
+TEXTS = frozenset({"gpu_model", "purchase_option"})
+"""Dimensions of which REST tells what has none as an empty text."""
 OF_PARTS: dict[str, LiteralString] = {**TIMES, **OF_TEAMS, **OF_POOLS, **LOOKED_UP, **WORKLOAD}
+OF_ONE_JOB: dict[str, LiteralString] = {
+    "job": "day.job_id",
+    "user": 'job."user"',
+    TAG: "job.labels",
+}
 
 TEAM_DAYS = Source(
     "ledger_ledgerteamday",
@@ -117,7 +124,7 @@ NODE_DAYS = Source(
 OF_JOB: LiteralString = "JOIN workloads_job_fact AS job ON job.id = day.job_id"
 JOB_DAYS = Source(
     "ledger_ledgerjobday",
-    {**OF_PARTS, "job": "day.job_id", "user": 'job."user"', TAG: "job.labels"},
+    {**OF_PARTS, **OF_ONE_JOB},
     longest=LONGEST_OF_ONE,
     longest_by_day=LONGEST_OF_ONE,
     needs_filter=True,
@@ -125,6 +132,20 @@ JOB_DAYS = Source(
     is_part=True,
     joins={"user": OF_JOB, TAG: OF_JOB},
 )
+
+METER_DAYS = Source(
+    "ledger_meterday",
+    {
+        **{name: TIMES[name] for name in ("day", "week")},
+        **{name: OF_TEAMS[name] for name in ("team", "cost_centre")},
+        **OF_POOLS,
+        **LOOKED_UP,
+        **WORKLOAD,
+        **OF_ONE_JOB,
+    },
+    joins={"user": OF_JOB, TAG: OF_JOB},
+)
+"""What meters told of held GPUs: no money, so none of SOURCES."""
 
 HELD_DAYS = replace(JOB_DAYS, columns={**JOB_DAYS.columns, "held": "1::int8"}, of="held")
 """The same, for whether a job held it at all: `held` is 1, and null beyond them."""

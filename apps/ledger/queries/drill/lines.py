@@ -1,22 +1,18 @@
 """The lines behind a sum: of a job, or of what no job held; the newest first."""
 
-import json
 from dataclasses import dataclass
 from datetime import date, datetime
 
 from psycopg import sql
 
 from apps.economics.states import Evidence, Flag, State
-from apps.ledger.queries.costs import Basis
+from apps.ledger.queries.cube.legs import filter_conditions, filter_parameters
 from apps.ledger.queries.cube.question import CubeQuestion
+from apps.ledger.queries.export_sources import JOB_TAGGED
 from apps.ledger.queries.loading import LEFT_OUT
 from apps.ledger.queries.shared_words import JOINED, SHARED_BY
 from apps.ledger.queries.tables import Row, rows
-
-TAGGED = sql.SQL(
-    "EXISTS (SELECT FROM workloads_job_fact AS job"
-    " WHERE job.id = line.job_id AND job.labels @> %(tags)s::jsonb)"
-)
+from apps.ledger.queries.wanted import row_column
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +42,13 @@ class LineRow:
 
 def lines_of_job(question: CubeQuestion, job_id: int, most: int) -> list[LineRow]:
     """The job's lines in the window, of teams the viewer sees; at most `most`."""
-    return _found_lines(question, sql.SQL("line.job_id = %(job)s"), {"job": job_id, "most": most})
+    return _found_lines(question, sql.SQL("of.job_id = %(job)s"), {"job": job_id, "most": most})
 
 
 def lines_of_no_job(question: CubeQuestion, state: State | None, most: int) -> list[LineRow]:
     """Lines that no job holds in one state (None: no device time); at most `most`."""
     condition = sql.SQL(
-        "line.job_id IS NULL AND line.workload_id IS NULL"
-        " AND line.state IS NOT DISTINCT FROM %(state)s"
+        "of.job_id IS NULL AND of.workload_id IS NULL AND of.state IS NOT DISTINCT FROM %(state)s"
     )
     given: dict[str, object] = {"state": None if state is None else int(state), "most": most}
     return _found_lines(question, condition, given)
@@ -62,44 +57,40 @@ def lines_of_no_job(question: CubeQuestion, state: State | None, most: int) -> l
 def _found_lines(
     question: CubeQuestion, condition: sql.Composable, given: dict[str, object]
 ) -> list[LineRow]:
-    chosen = question.chosen
-    conditions = [condition]
-    if chosen.team_ids is not None:
-        conditions.append(sql.SQL("line.team_id = ANY(%(teams)s)"))
-    if chosen.pool_ids is not None:
-        conditions.append(sql.SQL("line.pool_id = ANY(%(pools)s)"))
+    conditions = [condition, *filter_conditions(question.filters, row_column)]
+    if question.team_ids is not None:
+        conditions.append(sql.SQL("of.team_id = ANY(%(scope)s)"))
     if question.loading in LEFT_OUT:
-        conditions.append(sql.SQL("line.flags & {} = 0").format(LEFT_OUT[question.loading]))
-    if chosen.tags:
-        conditions.append(TAGGED)
+        conditions.append(sql.SQL("of.flags & {} = 0").format(LEFT_OUT[question.loading]))
     found = rows(
         sql.SQL(
             """
-            SELECT line.id, line.posting_month, line.hour, charge.kind, charge.status,
-                   coalesce(node.name, ''), line.pool_id, line.team_id, line.state, line.flags,
-                   line.evidence, line.{amount}, line.unit_milliseconds,
+            SELECT of.id, of.posting_month, of.hour, charge.kind, charge.status,
+                   coalesce(node.name, ''), of.pool_id, of.team_id, of.state, of.flags,
+                   of.evidence, of.{amount}, of.unit_milliseconds,
                    coalesce(cost.name, ''), coalesce({shared_by}, '')
-            FROM ledger_line AS line JOIN ledger_charge AS charge ON charge.id = line.charge_id
+            FROM ledger_line AS of JOIN ledger_charge AS charge ON charge.id = of.charge_id
             LEFT JOIN fleet_node_fact AS node ON node.id = charge.node_id
             {joined}
-            WHERE line.hour >= %(from)s AND line.hour < %(to)s
+            {tagged}
+            WHERE of.hour >= %(from)s AND of.hour < %(to)s
               AND {conditions}
-            ORDER BY line.hour DESC, line.id DESC LIMIT %(most)s
+            ORDER BY of.hour DESC, of.id DESC LIMIT %(most)s
             """
         ).format(
-            amount=sql.Identifier(f"{Basis(chosen.basis)}_micros"),
+            amount=sql.Identifier(f"{question.basis}_micros"),
+            tagged=sql.SQL(JOB_TAGGED),
             conditions=sql.SQL(" AND ").join(conditions),
             shared_by=sql.SQL(SHARED_BY),
             joined=sql.SQL(JOINED),
         ),
         given
         | {
-            "from": chosen.window.starts_at,
-            "to": chosen.window.ends_at,
-            "teams": sorted(chosen.team_ids or ()),
-            "pools": sorted(chosen.pool_ids or ()),
-            "tags": json.dumps(dict(chosen.tags)),
-        },
+            "from": question.window.starts_at,
+            "to": question.window.ends_at,
+            "scope": sorted(question.team_ids or ()),
+        }
+        | filter_parameters(question.filters),
     )
     return [LineRow(*_typed_row(row)) for row in found]
 

@@ -107,7 +107,7 @@ def _refuse_untold(question: CubeQuestion) -> None:
     for name in (*question.group_by, *question.filters):
         is_told = name in GROUPED if name in question.group_by else name in told
         if not is_told:
-            raise WasteNotTold(name, f"waste is told by {', '.join(sorted(GROUPED))}")
+            raise WasteNotTold(name, f"waste is kept by {', '.join(sorted(GROUPED))}")
 
 
 def waste_of_window(question: CubeQuestion, against: Against | None) -> WasteOfWindow:

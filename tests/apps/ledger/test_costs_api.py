@@ -147,7 +147,7 @@ def test_what_is_not_understood_is_refused_by_name(
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("cluster", {"cluster": "98.320000"}),
+        ("cluster", {None: "98.320000"}),
         ("provider", {"aws": "98.320000"}),
         ("month", {"2026-03-01": "98.320000"}),
         ("week", {"2026-03-02": "98.320000"}),
@@ -155,7 +155,7 @@ def test_what_is_not_understood_is_refused_by_name(
     ],
 )
 def test_sums_are_told_by_any_dimension_that_they_are_kept_by(
-    token: str, name: str, expected: dict[str, str]
+    token: str, name: str, expected: dict[str | None, str]
 ) -> None:
     results = get(token, group_by=name, pool="h100").json()["results"]
 

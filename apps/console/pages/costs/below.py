@@ -123,8 +123,8 @@ def meters_of(
     job_ids: Collection[int] | None = None,
 ) -> Section | None:
     """How hard the GPUs behind these sums worked; `named` gives a key's name and address."""
-    asked = question.by(by) if job_ids is None else question.by(by).of(job=job_ids)
-    found = meters_by(asked)
+    by_key = question.by(by) if job_ids is None else question.by(by).of(job=job_ids)
+    found = meters_by(by_key)
     rows = [
         Metered(name, meters, href)
         for (key,), meters in found.items()

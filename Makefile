@@ -9,6 +9,8 @@ RUN := .venv/bin/
 STAMP := .venv/.synced
 # Ours alone decide what is installed; a shell's active environment must not.
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
+# Every start would compile everything anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup run demo test proofs format lint types map audit check bench bench-agent screenshots
 
@@ -32,10 +34,10 @@ demo: setup ## Fill a simulated fleet, settle it and serve the console on http:/
 
 test: setup ## Run the whole test suite, a browser's too
 	@deploy/get-chromium.sh && deploy/get-slurm.sh && deploy/get-focus-validator.sh
-	@$(RUN)python -m pytest -n 2 --dist loadgroup $(ARGS)
+	@$(RUN)python -m pytest -n 2 --dist worksteal $(ARGS)
 
 proofs: setup ## Run the slow proofs
-	@$(RUN)python -m pytest -m proof -n 2 --dist loadgroup $(ARGS)
+	@$(RUN)python -m pytest -m proof -n 2 --dist worksteal $(ARGS)
 
 format: setup ## Rewrite the code in the house style
 	@$(RUN)ruff format . && $(RUN)ruff check --fix .

@@ -1,14 +1,17 @@
 """What every test stands on: a real Postgres, started once and private to the test run."""
 
 import os
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+import pytest_django
 from hypothesis import HealthCheck, settings
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.planted import forget_rows
+
+HERE = Path(__file__).resolve().parent
+LONGEST = {room: n for n, room in enumerate(("journeys", "browser", "agents", "scope", "contract"))}
 
 # On CI one commit is judged by one set of examples; whoever runs it elsewhere draws new ones.
 settings.register_profile(
@@ -23,6 +26,25 @@ settings.load_profile(os.environ.get("RUNRATE_HYPOTHESIS", "dev"))
 def pytest_configure(config: pytest.Config) -> None:
     """Watch the skips; Postgres runs already (tests/settings.py)."""
     config.pluginmanager.register(SkipsAreListed(), "skips-are-listed")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the rooms whose files take longest: the short ones fill a parallel run's end."""
+    items.sort(key=lambda item: LONGEST.get(item.path.relative_to(HERE).parts[0], len(LONGEST)))
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None,
+    django_db_blocker: pytest_django.DjangoDbBlocker,
+) -> None:
+    """Copy the test database from one that is migrated already: migrating takes the longest."""
+    from django.db import connection
+
+    from tests.databases import migrated_template
+
+    with django_db_blocker.unblock():
+        connection.settings_dict["TEST"]["TEMPLATE"] = migrated_template()
 
 
 @pytest.fixture(autouse=True)
@@ -61,14 +83,11 @@ def _committed_tests_leave_nothing() -> None:
 @pytest.fixture(autouse=True)
 def as_a_new_process() -> None:
     """Nothing that telemetry keeps in memory outlives the rows it stands for."""
-    for name in ("api", "actions.interning", "actions.partitions"):
-        module = sys.modules.get(f"apps.telemetry.{name}")
-        if module is not None:
-            module.forget()
+    forget_rows()
 
 
 def _allowed_reasons() -> tuple[str, ...]:
-    table = tomllib.loads((ROOT / "tests" / "allowed_skips.toml").read_text())
+    table = tomllib.loads((HERE / "allowed_skips.toml").read_text())
     return tuple(entry["reason"] for entry in table["skip"])
 
 

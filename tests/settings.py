@@ -6,13 +6,14 @@ import os
 from pathlib import Path
 
 from controlplane.embedded_postgres import database_for
+from tests.databases import forget_durability
 
 PROCESS = contextlib.ExitStack()
 
 os.environ.setdefault("RUNRATE_HOME", str(Path(__file__).resolve().parent.parent / "var" / "test"))
 # Workers of a parallel run find the controller's server in the environment.
 if "RUNRATE_DATABASE_URL" not in os.environ:
-    PROCESS.enter_context(database_for(Path(os.environ["RUNRATE_HOME"]), ""))
+    forget_durability(PROCESS.enter_context(database_for(Path(os.environ["RUNRATE_HOME"]), "")))
     atexit.register(PROCESS.close)
 
 from controlplane.settings import *  # noqa: E402, F403 - they read the database's address at import

@@ -33,7 +33,6 @@ def _gpus() -> int:
 
 pytestmark = [
     pytest.mark.skipif(_gpus() == 0, reason="no NVIDIA GPU with a driver is in this machine"),
-    pytest.mark.xdist_group("real_gpu"),
 ]
 
 

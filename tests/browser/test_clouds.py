@@ -17,7 +17,7 @@ from tests import make
 from tests.browser.conftest import Desk, fits
 from tests.browser.fleet import PASSWORD, make_people
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 DENIED = (
     "AWS denies savingsplans:DescribeSavingsPlans: the role or user that asks needs this "
     "permission (User: arn:aws:sts::123456789012:assumed-role/runrate/i-0abc is not authorized)"

@@ -16,7 +16,7 @@ from tests.browser.conftest import Desk
 from tests.scope.addresses import every_address
 from tests.scope.world import World, make_world
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text()
 GRAVE = {"serious", "critical"}
 NOT_THERE = ("/costs/teams/987654321", "/no-such-page")

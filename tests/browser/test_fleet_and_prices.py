@@ -13,7 +13,7 @@ from apps.pricing.queries.listing import rates_in_force
 from tests.browser.conftest import Desk, fits
 from tests.browser.fleet import PASSWORD, make_fleet, make_people
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from tests.browser.conftest import Desk
 from tests.browser.fleet import PASSWORD
 from tests.browser.spending import make_spending
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 FOCUSED = """() => {
     const style = getComputedStyle(document.activeElement)
     return {

@@ -11,7 +11,7 @@ from tests import make
 from tests.browser.conftest import Desk, fits
 from tests.browser.fleet import FINDING, PASSWORD, make_fleet, make_people
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 
 
 @pytest.fixture

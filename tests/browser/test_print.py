@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Desk
 from tests.scope.world import World, make_world
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 PAPER_PX = 700
 """An A4 page between its margins."""
 SCREEN_ONLY = (".nav", ".bar", ".skip")

@@ -14,7 +14,7 @@ from tests.apps.unit_economics import planted_runs as planted
 from tests.browser.conftest import Desk, fits
 from tests.browser.fleet import PASSWORD
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 MICROS, HOUR = planted.MICROS, planted.HOUR
 SIZES = ((8, 100_000.0), (16, 190_000.0), (32, 340_000.0), (64, 560_000.0))
 

@@ -7,7 +7,7 @@ from apps.accounts.models import User
 from tests.browser.conftest import Desk, fits
 from tests.scope.world import World, make_world
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from tests.browser.conftest import Desk, fits
 from tests.browser.fleet import make_people
 from tests.browser.test_overview import opened
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 DAY = timedelta(days=1)
 
 

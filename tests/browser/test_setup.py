@@ -14,7 +14,7 @@ from tests.apps.ledger import scene
 from tests.browser.conftest import Desk, fits
 from tests.browser.fleet import PASSWORD, make_people
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Each example of the OpenAPI document is sent, and answered as the document shows."""
 
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,7 +16,7 @@ from tests.contract.described import (
     request_examples,
     shape,
 )
-from tests.contract.world import World, make_world, with_world
+from tests.contract.world import World, with_world
 
 FOR_PEOPLE = {
     ("post", "/api/v1/closes"),
@@ -37,12 +36,6 @@ EXAMPLES = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def _home(settings: Any, tmp_path: Path) -> None:
-    """Files that examples send stay here."""
-    settings.HOME = tmp_path
-
-
 @pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
 def test_every_operation_says_what_it_does_and_shows_it(
     path: str, method: str, operation: dict[str, Any]
@@ -56,13 +49,10 @@ def test_every_operation_says_what_it_does_and_shows_it(
     assert [what for what, is_missing in missing.items() if is_missing] == []
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(("path", "method", "operation", "body"), EXAMPLES)
 def test_every_example_is_answered_as_it_is_shown(
-    path: str, method: str, operation: dict[str, Any], body: Any
+    world: World, path: str, method: str, operation: dict[str, Any], body: Any
 ) -> None:
-    world = make_world()
-
     response = send(world, asked(path, operation), method, body)
 
     assert response.status_code in {200, 201, 202}, response.content
@@ -77,15 +67,13 @@ def test_every_example_is_answered_as_it_is_shown(
     assert [each for each in examples if not alike(shape(each), shape(response.json()))] == []
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("path", "method", "operation"),
     [each for each in OPERATIONS if each.values[0] not in OTHERS_WIRES],
 )
 def test_a_name_nobody_reads_is_refused_by_every_operation(
-    path: str, method: str, operation: dict[str, Any]
+    world: World, path: str, method: str, operation: dict[str, Any]
 ) -> None:
-    world = make_world()
     bodies = list(request_examples(operation).values())
 
     if bodies:
@@ -98,12 +86,10 @@ def test_a_name_nobody_reads_is_refused_by_every_operation(
     assert [error["field"] for error in response.json()["errors"]] == ["colour"]
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
 def test_a_caller_without_a_credential_is_refused_with_a_problem(
-    path: str, method: str, operation: dict[str, Any]
+    world: World, path: str, method: str, operation: dict[str, Any]
 ) -> None:
-    world = make_world()
     body = next(iter(request_examples(operation).values()), None)
 
     response = send(World("", world.paths, {}), path, method, body)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from schemathesis import GenerationMode
 from schemathesis.checks import CHECKS, load_all_checks
 
 from tests.contract.described import document, operations
-from tests.contract.world import World, make_world
+from tests.contract.world import World
 
 load_all_checks()
 # Ids, names and moments that a schema allows need not exist, or suit each other.
@@ -47,22 +46,19 @@ def _one_connection() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _unlimited(settings: Any, tmp_path: Path) -> None:
-    settings.HOME = tmp_path
+def _unlimited(settings: Any) -> None:
     settings.API_REQUESTS_PER_MINUTE = dict.fromkeys(("reads", "writes", "events"), 10**9)
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("label", LABELS)
-def test_a_few_generated_requests_find_nothing(label: str) -> None:
-    fuzz(label, examples=3)
+def test_a_few_generated_requests_find_nothing(world: World, label: str) -> None:
+    fuzz(world, label, examples=3)
 
 
 @pytest.mark.proof
-@pytest.mark.django_db
 @pytest.mark.parametrize("label", LABELS)
-def test_many_generated_requests_find_nothing(label: str) -> None:
-    fuzz(label, examples=50)
+def test_many_generated_requests_find_nothing(world: World, label: str) -> None:
+    fuzz(world, label, examples=50)
 
 
 @cache
@@ -73,9 +69,8 @@ def described_service() -> Any:
     return schema
 
 
-def fuzz(label: str, *, examples: int) -> None:
+def fuzz(world: World, label: str, *, examples: int) -> None:
     """Send generated requests to one operation, with the token that may do everything."""
-    world = make_world()
     unfit = ["negative_data_rejection"] if label in ROW_BY_ROW else []
     checks = [check for check in CHOSEN if check.__name__ not in unfit]
     # In process nobody unpacks an answer.

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-# One worker makes what the module shares, once.
-pytestmark = pytest.mark.xdist_group("demo")
 ROOT = Path(__file__).resolve().parents[2]
 
 # Worked out from the scenario: 84 GPUs, less the nodes that came later or went early, for a week

@@ -22,7 +22,7 @@ from tests import make
 from tests.journeys.test_processes import eventually, free_port
 
 # One worker starts the server that the module shares, once.
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("door")]
+pytestmark = pytest.mark.django_db(transaction=True)
 ROOT = Path(__file__).parents[2]
 BATCH = (Path(__file__).parents[1] / "contract" / "telemetry_batch.json").read_bytes()
 MEGABYTES_262 = 262 * 1024 * 1024

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-# One worker makes what the module shares, once.
-pytestmark = pytest.mark.xdist_group("first-start")
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -14,8 +14,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-# One worker makes what the module shares, once.
-pytestmark = pytest.mark.xdist_group("processes")
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -57,7 +57,6 @@ def tell(events: list[JobEvent]) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.xdist_group("slurm")
 def test_jobs_arrive_with_their_gpus_users_and_end_states(
     slurm: Slurm, monkeypatch: pytest.MonkeyPatch
 ) -> None:

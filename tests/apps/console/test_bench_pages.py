@@ -12,8 +12,7 @@ import pytest
 from bench.machine import over
 from bench.pages import TARGETS
 
-# One worker makes what the module shares, once.
-pytestmark = [pytest.mark.xdist_group("bench-pages"), pytest.mark.proof]
+pytestmark = pytest.mark.proof
 Figures = dict[str, dict[str, dict[str, float]]]
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -11,13 +11,11 @@ from typing import Any
 import pytest
 from django.db import DataError, IntegrityError, transaction
 
-from apps.telemetry.actions.partitions import forget
 from controlplane.ledger_audit import audit_here
 from tests.apps.ledger.audited_world import make_world
 from tests.apps.ledger.tampering import Column, columns_of, tables_of, tamper
+from tests.planted import planted
 
-# One worker makes what the module shares, once.
-pytestmark = pytest.mark.xdist_group("audit")
 NO_MONEY = {
     "ledger_billrule": "what people say of bills",
     "ledger_billruleevent": "its history",
@@ -105,12 +103,9 @@ BY_NUMBER = "id"
 def _planted(
     django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[None]:
-    forget()
-    with django_db_blocker.unblock(), transaction.atomic():
+    with planted(django_db_blocker):
         make_world(tmp_path_factory.mktemp("bills"))
         yield
-        transaction.set_rollback(True)
-    forget()
 
 
 @pytest.fixture(autouse=True)

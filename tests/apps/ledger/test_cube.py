@@ -7,7 +7,6 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from django.db import transaction
 from django.test import override_settings
 
 from apps.accounts.models import Team
@@ -39,16 +38,14 @@ from apps.ledger.queries.cube.dimensions import DIMENSIONS
 from apps.ledger.queries.cube.names import filter_word, keys_named
 from apps.ledger.queries.cube.sources import SOURCES
 from apps.ledger.queries.loading import Loading
-from apps.telemetry.actions.partitions import forget
 from apps.unit_economics.models import RunDay
 from apps.unit_economics.queries.cube_parts import RUN_DAYS
 from apps.workloads.models import Job, Workload
 from tests import make
 from tests.apps.ledger.audited_world import APRIL, MARCH, make_world
 from tests.apps.ledger.test_team_days import EVERYONE
+from tests.planted import planted
 
-# One worker makes what the module shares, once.
-pytestmark = pytest.mark.xdist_group("cube")
 CALENDAR = queries.Calendar("UTC", 1, date(2026, 4, 3))
 BY_DAY = "2026-03-02/2026-04-05"
 WHOLE = {"state": frozenset({1, 2, 3, 4, 5, 6, None})}
@@ -61,13 +58,9 @@ OF_MONTHS = sorted({*EVERY} - {"day", "week", "job", "node", "run", "service"})
 def _planted(
     django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[None]:
-    forget()
-    tagged = override_settings(TAG_KEYS=("project",))
-    with tagged, django_db_blocker.unblock(), transaction.atomic():
+    with override_settings(TAG_KEYS=("project",)), planted(django_db_blocker):
         make_world(tmp_path_factory.mktemp("bills"))
         yield
-        transaction.set_rollback(True)
-    forget()
 
 
 @pytest.fixture(autouse=True)

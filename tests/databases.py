@@ -1,0 +1,63 @@
+"""Databases of tests: each is a copy of one that was migrated once, until a migration changes."""
+
+from hashlib import sha256
+from inspect import getfile
+from pathlib import Path
+
+import psycopg
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from psycopg.sql import SQL, Identifier
+
+# Arbitrary but fixed: workers of one run, and runs beside it, wait for whoever makes the template.
+MAKING = 7_305_099
+
+
+def forget_durability(url: str) -> None:
+    """Let a server lose what it was told when the machine itself ends, as no test will see."""
+    with psycopg.connect(url, autocommit=True) as server:
+        for name in ("fsync", "full_page_writes", "synchronous_commit"):
+            server.execute(SQL("ALTER SYSTEM SET {} = off").format(Identifier(name)))
+        server.execute("SELECT pg_reload_conf()")
+
+
+def migrated_template() -> str:
+    """The name of a database with every migration applied; made where there is none yet."""
+    begins = f"template_{connection.settings_dict['NAME']}_"
+    name = f"{begins}{_migrations_digest()}"
+    with connection._nodb_cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [MAKING])
+        cursor.execute("SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [begins])
+        found = {row[0] for row in cursor.fetchall()}
+        if name not in found:
+            for old in (*found, draft := f"{begins}draft"):
+                cursor.execute(SQL("DROP DATABASE IF EXISTS {}").format(Identifier(old)))
+            cursor.execute(SQL("CREATE DATABASE {}").format(Identifier(draft)))
+            _migrate(draft)
+            rename = SQL("ALTER DATABASE {} RENAME TO {}")
+            cursor.execute(rename.format(Identifier(draft), Identifier(name)))
+    return name
+
+
+def _migrations_digest() -> str:
+    """Of all that migrations are made of, Django's own too."""
+    loader = MigrationLoader(None)
+    folders = {Path(getfile(type(each))).parent for each in loader.disk_migrations.values()}
+    files = sorted(path for folder in folders for path in folder.glob("*.py"))
+    whole = sha256()
+    for path in files:
+        whole.update(path.name.encode() + path.read_bytes())
+    return whole.hexdigest()[:16]
+
+
+def _migrate(database: str) -> None:
+    """As `manage.py migrate` would, in a database of this name."""
+    connection.close()
+    before = connection.settings_dict["NAME"]
+    connection.settings_dict["NAME"] = database
+    try:
+        call_command("migrate", verbosity=0, interactive=False)
+    finally:
+        connection.close()
+        connection.settings_dict["NAME"] = before

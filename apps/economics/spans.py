@@ -1,10 +1,12 @@
 """Spans of time, each from a beginning up to an end: put together, or one taken out of another."""
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TypeVar
 
 Moment = TypeVar("Moment", int, datetime)
+END_OF_TIME = datetime.max.replace(tzinfo=UTC)
+"""In the place of an end that a span does not have."""
 
 
 def joined_spans(spans: Iterable[tuple[Moment, Moment]]) -> list[tuple[Moment, Moment]]:

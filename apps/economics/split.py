@@ -19,6 +19,8 @@ def largest_remainder(total: int, weights: Sequence[int]) -> list[int]:
     whole = sum(weights)
     if whole <= 0:
         raise NothingToSplitBy("no weight is above zero")
+    if whole == total:
+        return list(weights)
     sign = -1 if total < 0 else 1
     size = abs(total)
     parts = []

@@ -1,6 +1,6 @@
 """Marks of changed hours: laid by every action that changes a fact, lifted by the passes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -131,13 +131,14 @@ def expand_ranges(*, limit: int = RANGES_AT_ONCE) -> int:
     return len(ranges)
 
 
-def clear(pass_: Pass, hour: datetime, marks: Sequence[MarkFact]) -> int:
-    """Lift the marks of `hour` that still bear the revision that was read; how many were lifted.
+def clear(pass_: Pass, marks: Mapping[datetime, Sequence[MarkFact]]) -> int:
+    """Lift the marks, by hour, that still bear the revision that was read; how many were lifted.
 
     A mark laid again meanwhile stays. Call it after the pass has written.
     """
     _refuse_autocommit()
-    if not marks:
+    hours = [hour for hour, of_hour in marks.items() if of_hour]
+    if not hours:
         return 0
     with connection.cursor() as cursor:
         # A revision is given out once, so it names its mark. The locks are taken in the order in
@@ -147,30 +148,12 @@ def clear(pass_: Pass, hour: datetime, marks: Sequence[MarkFact]) -> int:
             """
             DELETE FROM fleet_changedhour WHERE ctid = ANY (ARRAY(
                 SELECT ctid FROM fleet_changedhour
-                WHERE pass_id = %s AND hour = %s AND revision = ANY (%s::int8[])
-                ORDER BY unit
-                FOR UPDATE
-            ))
-            """,
-            [int(pass_), hour, [each.revision for each in marks]],
-        )
-        return int(cursor.rowcount)
-
-
-def clear_hours(pass_: Pass, revisions: Sequence[int]) -> int:
-    """`clear` for marks of many hours, of which the pass has nothing to write; how many."""
-    _refuse_autocommit()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            DELETE FROM fleet_changedhour WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM fleet_changedhour
-                WHERE pass_id = %s AND revision = ANY (%s::int8[])
+                WHERE pass_id = %s AND hour = ANY (%s::timestamptz[]) AND revision = ANY (%s::int8[])
                 ORDER BY unit, hour
                 FOR UPDATE
             ))
             """,
-            [int(pass_), list(revisions)],
+            [int(pass_), hours, [each.revision for hour in hours for each in marks[hour]]],
         )
         return int(cursor.rowcount)
 

@@ -40,16 +40,15 @@ def hours_marked(pass_: Pass, before: datetime, limit: int) -> list[datetime]:
 
 def marks_of_hour(pass_: Pass, hour: datetime) -> list[MarkFact]:
     """The marks of one hour, by unit: read them before the facts."""
-    marked = ChangedHour.objects.filter(pass_id=pass_, hour=hour).order_by("unit")
-    return [MarkFact(*row) for row in marked.values_list("unit", "revision")]
+    return marks_by_hour(pass_, [hour]).get(hour, [])
 
 
-def marks_by_hour(pass_: Pass, before: datetime) -> dict[datetime, list[int]]:
-    """The revisions of all marks of hours that begin before `before`: read them before the facts."""
-    found: dict[datetime, list[int]] = {}
-    marked = ChangedHour.objects.filter(pass_id=pass_, hour__lt=before).order_by("hour", "unit")
-    for hour, revision in marked.values_list("hour", "revision"):
-        found.setdefault(hour, []).append(revision)
+def marks_by_hour(pass_: Pass, hours: Collection[datetime]) -> dict[datetime, list[MarkFact]]:
+    """The marks of those of `hours` that have any, in order, by unit: read them before the facts."""
+    found: dict[datetime, list[MarkFact]] = {}
+    marked = ChangedHour.objects.filter(pass_id=pass_, hour__in=hours).order_by("hour", "unit")
+    for hour, *row in marked.values_list("hour", "unit", "revision"):
+        found.setdefault(hour, []).append(MarkFact(*row))
     return found
 
 

@@ -3,7 +3,8 @@
 One of a count is as good as another, so a claim's time is its part of the count times how long it
 held it, and needs no walk through every moment at which another claim changes: running integrals
 of the time in which claims fit, and of that in which they are scaled down, say it for each claim
-by two look-ups. Time grows with the number of claims, times its logarithm.
+by two look-ups. Time grows with the number of claims, times its logarithm. All of it is counted in
+whole parts of a unit, so that only what is scaled down is ever a fraction.
 """
 
 from collections import defaultdict
@@ -58,10 +59,19 @@ class _Moment(NamedTuple):
     """What the integrals have come to: milliseconds in which claims fit, and scaled ones."""
 
     fitting: int
-    scaled: Fraction
+    scaled: Fraction | int
 
 
-Weights = dict[Key, Fraction]
+class _Living(NamedTuple):
+    """A stretch in whole parts of a unit: its capacity, claims clipped to it and how much each wants."""
+
+    stretch: CapacityFact
+    capacity: int
+    claims: Sequence[CountedClaim]
+    wanted: Sequence[int | None]
+
+
+Weights = dict[Key, Fraction | int]
 
 
 def add_counted(
@@ -95,8 +105,8 @@ def _add_stretch(counted: CountedMinutes, stretch: CapacityFact, tally: Tally) -
     """One span of one count at one price; its time."""
     weights = _stretch_weights(counted, stretch)
     keys = sorted(key for key, weight in weights.items() if weight)
-    common = lcm(*(weights[key].denominator for key in keys))
-    whole = [int(weights[key] * common) for key in keys]
+    common = lcm(*{weights[key].denominator for key in keys})
+    whole = [weights[key].numerator * (common // weights[key].denominator) for key in keys]
     unit_ms = stretch.units * (stretch.end_ms - stretch.start_ms)
     for key, amount in zip(keys, largest_remainder(unit_ms, whole), strict=True):
         if amount:
@@ -105,35 +115,50 @@ def _add_stretch(counted: CountedMinutes, stretch: CapacityFact, tally: Tally) -
 
 
 def _stretch_weights(counted: CountedMinutes, stretch: CapacityFact) -> Weights:
-    """Unit-milliseconds of the stretch, exactly, by line."""
-    living = [
-        claim._replace(
+    """Milliseconds of parts of a unit, exactly, by line."""
+    living = _living_claims(counted, stretch)
+    weights: Weights = defaultdict(int)
+    reached = _sweep_moments(counted, living, weights)
+    unpinned = UNPINNED if counted.has_places else 0
+    for claim, wanted in zip(living.claims, living.wanted, strict=True):
+        if wanted is None:
+            continue
+        began, ended = reached[claim.start_ms], reached[claim.end_ms]
+        if ended.fitting != began.fitting:
+            key = _held_key(counted, claim, unpinned)
+            weights[key] += wanted * (ended.fitting - began.fitting)
+        if ended.scaled != began.scaled:
+            key = _held_key(counted, claim, unpinned | CONTESTED)
+            weights[key] += wanted * (ended.scaled - began.scaled)
+    return weights
+
+
+def _living_claims(counted: CountedMinutes, stretch: CapacityFact) -> _Living:
+    claims = [
+        claim
+        if claim.start_ms >= stretch.start_ms and claim.end_ms <= stretch.end_ms
+        else claim._replace(
             start_ms=max(claim.start_ms, stretch.start_ms), end_ms=min(claim.end_ms, stretch.end_ms)
         )
         for claim in counted.claims
         if claim.start_ms < stretch.end_ms and claim.end_ms > stretch.start_ms
     ]
-    weights: Weights = defaultdict(Fraction)
-    reached = _sweep_moments(counted, stretch, living, weights)
-    for claim in living:
-        if claim.units is None:
-            continue
-        began, ended = reached[claim.start_ms], reached[claim.end_ms]
-        unpinned = UNPINNED if counted.has_places else 0
-        fitting, scaled = ended.fitting - began.fitting, ended.scaled - began.scaled
-        weights[_held_key(counted, claim, unpinned)] += claim.units * fitting
-        weights[_held_key(counted, claim, unpinned | CONTESTED)] += claim.units * scaled
-    return weights
+    units = [claim.units for claim in claims]
+    parts = lcm(*{each.denominator for each in units if each is not None})
+    wanted = [
+        None if each is None else each.numerator * (parts // each.denominator) for each in units
+    ]
+    return _Living(stretch, stretch.units * parts, claims, wanted)
 
 
 def _sweep_moments(
-    counted: CountedMinutes, stretch: CapacityFact, living: Sequence[CountedClaim], weights: Weights
+    counted: CountedMinutes, living: _Living, weights: Weights
 ) -> Mapping[int, _Moment]:
     """Walk through the moments once: adds what is free, and what one claim has alone.
 
     Answers the integrals at every moment; they stand still while a claim is alone on everything.
     """
-    changes = _claim_changes(living)
+    stretch, changes = living.stretch, _claim_changes(living)
     out = [outage for outage in counted.outages if outage.device_id is None]
     moments = {stretch.start_ms, stretch.end_ms, *changes}
     moments.update(
@@ -142,19 +167,19 @@ def _sweep_moments(
         for moment in (outage.start_ms, outage.end_ms)
     )
     ordered = sorted(moments)
-    now = _Now(Fraction(0), 0, 0, 0)
-    reached = {ordered[0]: _Moment(0, Fraction(0))}
+    now = _Now(0, 0, 0, 0)
+    reached = {ordered[0]: _Moment(0, 0)}
     for start, end in pairwise(ordered):
         now = now.after(changes.get(start, ()))
         lasted, before = end - start, reached[start]
-        free = stretch.units - now.wanted
+        free = living.capacity - now.wanted
         if now.claims == 1 and free <= 0 and counted.has_places:
-            alone = living[now.numbers]
+            alone = living.claims[now.numbers]
             flags = CONTESTED if free < 0 else 0
-            weights[_held_key(counted, alone, flags)] += Fraction(stretch.units * lasted)
+            weights[_held_key(counted, alone, flags)] += living.capacity * lasted
             reached[end] = before
         elif free < 0:
-            part = Fraction(stretch.units) / now.wanted
+            part = Fraction(living.capacity, now.wanted)
             reached[end] = _Moment(before.fitting, before.scaled + part * lasted)
         else:
             weights[_free_key(counted, now, is_out=_is_out(out, start))] += free * lasted
@@ -165,32 +190,34 @@ def _sweep_moments(
 class _Now(NamedTuple):
     """What is claimed at a moment; `numbers` sums the numbers of the claims: of one, its own."""
 
-    wanted: Fraction
+    wanted: int
     claims: int
     numbers: int
     uncounted: int
 
-    def after(self, changes: Iterable[tuple[int, int, Fraction | None]]) -> "_Now":
+    def after(self, changes: Iterable["_Change"]) -> "_Now":
         """After these claims came (1) or went (-1)."""
         wanted, claims, numbers, uncounted = self
-        for sign, number, units in changes:
-            if units is None:
+        for sign, number, parts in changes:
+            if parts is None:
                 uncounted += sign
             else:
-                wanted += sign * units
+                wanted += sign * parts
                 claims += sign
                 numbers += sign * number
         return _Now(wanted, claims, numbers, uncounted)
 
 
-def _claim_changes(
-    living: Sequence[CountedClaim],
-) -> dict[int, list[tuple[int, int, Fraction | None]]]:
-    """(sign, number, units) of the claims that come or go at each moment."""
-    changes: dict[int, list[tuple[int, int, Fraction | None]]] = defaultdict(list)
-    for number, claim in enumerate(living):
-        changes[claim.start_ms].append((1, number, claim.units))
-        changes[claim.end_ms].append((-1, number, claim.units))
+_Change = tuple[int, int, int | None]
+"""A claim that comes (1) or goes (-1), its number and how many parts of a unit it wants."""
+
+
+def _claim_changes(living: _Living) -> dict[int, list[_Change]]:
+    """The claims that come or go, by moment."""
+    changes: dict[int, list[_Change]] = defaultdict(list)
+    for number, (claim, wanted) in enumerate(zip(living.claims, living.wanted, strict=True)):
+        changes[claim.start_ms].append((1, number, wanted))
+        changes[claim.end_ms].append((-1, number, wanted))
     return changes
 
 

@@ -100,7 +100,7 @@ def price_hour(*, hour: datetime, book: Book) -> Outcome:
         priced += len(calls)
     _sum_hour(hour, worth)
     mark([Mark(Pass.CHARGE, ORGANISATION, hour)])
-    clear(Pass.CALLS, hour, marks)
+    clear(Pass.CALLS, {hour: marks})
     return Outcome(changed=priced)
 
 

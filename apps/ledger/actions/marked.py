@@ -39,6 +39,6 @@ def redo_marked(
         if not marks:
             return NOTHING
         outcome, next_marks = work([each.unit for each in marks])
-        clear(pass_, hour, marks)
+        clear(pass_, {hour: marks})
         mark(next_marks)
     return outcome

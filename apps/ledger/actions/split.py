@@ -237,13 +237,15 @@ def _line_rows(this: SplitHour, settled: Settled, ids: Mapping[int, int]) -> Ite
     node_hour = settled.node_hour
     settlement_id = ids[node_hour.node_id]
     billed = _billed_lines(settled)
+    # Written out once: thousands of lines of a node-hour bear the same.
+    hour, month = str(this.starts_at), str(this.month)
     for place, line in enumerate(settled.split.lines):
         owner = _line_owner(node_hour, line.job_id)
         yield (
             line.charge,
             settlement_id,
-            this.starts_at,
-            this.month,
+            hour,
+            month,
             node_hour.pool_id,
             owner.team_id,
             owner.workload_id,

@@ -71,7 +71,7 @@ def roll_up_hour(*, hour: datetime) -> int:
             _stay_on_one_core()
             changed = _rolled_up(hour, [each.unit for each in marks])
             mark(_next_marks(hour, changed))
-        clear(Pass.USAGE, hour, marks)
+        clear(Pass.USAGE, {hour: marks})
     return len(marks)
 
 

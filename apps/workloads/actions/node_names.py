@@ -10,6 +10,7 @@ from apps.fleet.actions.lives import ChangedLife
 from apps.fleet.queries import nodes_named
 from apps.logs.changes import answered, logged_change
 from apps.workloads.actions.folding import fold_jobs
+from apps.workloads.actions.grants import place_on_only_bearer
 from apps.workloads.actions.job_rows import Key, lock_keys
 from apps.workloads.models import Allocation
 
@@ -20,14 +21,16 @@ def follow_life(change: ChangedLife) -> None:
     """Put what jobs held under the name since then on the nodes that bore it, and mark the hours.
 
     What a job held goes on on the second node of its name. In the transaction of the change, so
-    that nobody ever settles the one without the other.
+    that nobody ever settles the one without the other; it keeps everybody else from placing jobs.
     """
     held = Allocation.objects.filter(
         job__cluster_id=change.cluster_id,
         node_name=change.name,
         period__overlap=(change.starts_at, change.ends_at),
     )
-    _place_again(change.cluster_id, _raw_ids(held), change.at)
+    placed_before = _raw_ids(held.exclude(node=None))
+    place_on_only_bearer(cluster_id=change.cluster_id, name=change.name, at=change.at)
+    _place_again(change.cluster_id, [*placed_before, *_raw_ids(held.filter(node=None))], change.at)
 
 
 @logged_change(count=answered)

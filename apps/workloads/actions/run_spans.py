@@ -1,12 +1,11 @@
 """When jobs carried a run, as its own reports say."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
-from apps.economics.spans import joined_spans, spans_without
+from apps.economics.spans import END_OF_TIME, joined_spans, spans_without
 from apps.workloads.queries.run_fold_facts import AttemptOnJob, CarriedSpan, FoldJobRow
 
-END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 Span = tuple[datetime, datetime]
 
 

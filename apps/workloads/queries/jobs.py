@@ -2,18 +2,18 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
 from django.conf import settings
 from django.db import connection
 
+from apps.economics.spans import END_OF_TIME
 from apps.fleet.queries import clusters
 from apps.workloads.models import Job
 
 MINUTE = timedelta(minutes=1)
-END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ def test_clear_lifts_only_marks_at_the_revision_that_was_read() -> None:
     lay(1, 2)
     read = marks_of_hour(Pass.SPLIT, NOON)
     lay(2)
-    assert marks.clear(Pass.SPLIT, NOON, read) == 1
+    assert marks.clear(Pass.SPLIT, {NOON: read}) == 1
     assert [each.unit for each in marks_of_hour(Pass.SPLIT, NOON)] == [2]
 
 
@@ -61,7 +61,7 @@ def test_clear_touches_no_other_pass_or_hour() -> None:
     lay(1)
     lay(1, pass_=Pass.USAGE)
     lay(1, hour=NOON + HOUR)
-    marks.clear(Pass.SPLIT, NOON, marks_of_hour(Pass.SPLIT, NOON))
+    marks.clear(Pass.SPLIT, {NOON: marks_of_hour(Pass.SPLIT, NOON)})
     assert marks_of_hour(Pass.SPLIT, NOON) == []
     assert len(marks_of_hour(Pass.USAGE, NOON)) == 1
     assert len(marks_of_hour(Pass.SPLIT, NOON + HOUR)) == 1
@@ -104,7 +104,7 @@ def test_a_range_renews_a_mark_that_was_read_before_it_became_marks() -> None:
     read = marks_of_hour(Pass.SPLIT, NOON)
     marks.mark_span(pass_=Pass.SPLIT, units=[1], starts_at=NOON, ends_at=NOON + 30 * HOUR)
     marks.expand_ranges()
-    assert marks.clear(Pass.SPLIT, NOON, read) == 0
+    assert marks.clear(Pass.SPLIT, {NOON: read}) == 0
 
 
 def test_two_ranges_over_one_hour_are_one_mark() -> None:
@@ -164,14 +164,14 @@ class TestTwoConnections:
                 cursor.execute(
                     "UPDATE fleet_changedhour SET revision = nextval('fleet_revision') WHERE unit = 2"
                 )
-            assert marks.clear(Pass.SPLIT, NOON, read) == 1
+            assert marks.clear(Pass.SPLIT, {NOON: read}) == 1
         assert [each.unit for each in marks_of_hour(Pass.SPLIT, NOON)] == [2]
 
     def test_a_mark_laid_after_the_clear_but_before_its_commit_stays(self, other) -> None:
         with transaction.atomic():
             lay(1)
         with transaction.atomic():
-            marks.clear(Pass.SPLIT, NOON, marks_of_hour(Pass.SPLIT, NOON))
+            marks.clear(Pass.SPLIT, {NOON: marks_of_hour(Pass.SPLIT, NOON)})
             with other.cursor() as cursor:
                 cursor.execute("SELECT count(*) FROM fleet_changedhour")
                 assert cursor.fetchone() == (1,)
@@ -220,7 +220,7 @@ class TestTwoConnections:
                 connection.close()
 
         def settle() -> None:
-            marks.clear(Pass.SPLIT, NOON, marks_of_hour(Pass.SPLIT, NOON))
+            marks.clear(Pass.SPLIT, {NOON: marks_of_hour(Pass.SPLIT, NOON)})
             marks.mark([Mark(Pass.ROLLUP, 1, NOON), Mark(Pass.SPREAD, 0, NOON)])
 
         def change() -> None:

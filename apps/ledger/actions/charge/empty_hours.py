@@ -4,17 +4,19 @@ A price, or a rule, holds from a day on until today, and so it marks hours of a 
 ago. To charge one such hour costs what charging a small fleet's does, and a year has thousands.
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
 
 from apps.economics.hours import HOUR
+from apps.economics.spans import END_OF_TIME, joined_spans
 from apps.fleet import queries as fleet
-from apps.ledger.queries.due import open_hours
+from apps.ledger.queries.due import open_hours_marked
 from apps.ledger.queries.tables import rows
 from apps.logs.changes import answered, logged_change
-from apps.marks.actions import clear_hours
+from apps.marks.actions import clear
 from apps.marks.queries import Pass, marks_by_hour
 from apps.pricing.queries import owed_spans
 
@@ -31,24 +33,25 @@ def lift_empty_hours(*, before: datetime) -> int:
     meanwhile has marked its hours anew.
     """
     with transaction.atomic():
-        marked = marks_by_hour(Pass.CHARGE, before)
+        marked = open_hours_marked(Pass.CHARGE, before)
         if len(marked) < AT_LEAST:
             return 0
-        hours = _outside(sorted(open_hours(marked)), [*fleet.lived_spans(), *owed_spans()])
+        marks = marks_by_hour(Pass.CHARGE, marked)
+        hours = _outside(marked, [*fleet.lived_spans(), *owed_spans()])
         empty = set(hours) - _charged(hours)
-        clear_hours(Pass.CHARGE, [each for hour in empty for each in marked[hour]])
+        clear(Pass.CHARGE, {hour: marks[hour] for hour in empty if hour in marks})
     return len(empty)
 
 
 def _outside(hours: Sequence[datetime], spans: Sequence[Span]) -> list[datetime]:
-    return [
-        hour
-        for hour in hours
-        if not any(
-            from_at < hour + HOUR and (until_at is None or until_at > hour)
-            for from_at, until_at in spans
-        )
-    ]
+    joined = joined_spans((since, until or END_OF_TIME) for since, until in spans)
+    ends = [until for _, until in joined]
+
+    def is_outside(hour: datetime) -> bool:
+        place = bisect_right(ends, hour)
+        return place == len(joined) or joined[place][0] >= hour + HOUR
+
+    return [hour for hour in hours if is_outside(hour)]
 
 
 def _charged(hours: Sequence[datetime]) -> set[datetime]:

@@ -104,7 +104,7 @@ def _correct_hour(month: date, hour: datetime, at: datetime) -> Corrected:
     differences = _sums_moved(before, after)
     keep_marks(hour, marks)
     for pass_, of_pass in marks.items():
-        clear(pass_, hour, of_pass)
+        clear(pass_, {hour: of_pass})
     charges = post(differences=differences, hour=hour, place=place)
     effective = sum(each.effective_micros or 0 for each in differences.values())
     return Corrected(1, charges, effective)

@@ -80,15 +80,20 @@ def read(hour: datetime, node_ids: Collection[int]) -> NodeHourReading:
     usage = telemetry.usage_of_hour(hour, list(node_of))
     keys = telemetry.holder_keys({row.holder_id for row in usage if row.holder_id})
     spans = workloads.jobs_of_keys(keys, hour, ends_at)
-    held = workloads.allocations_held(ids, hour, ends_at)
+    pools = fleet.pools()
+    policies = fleet.share_policies({each.pool_id for each in charged.values()}, hour)
+    in_cores = [
+        node_id for node_id, each in charged.items() if _carries_cores(each, pools, policies)
+    ]
+    held = workloads.allocations_held(ids, hour, ends_at, in_cores=in_cores)
     jobs = {fact.job_id for fact in held} | {s.job_id for of_key in spans.values() for s in of_key}
     special = accounts.special_teams()
     return NodeHourReading(
         hour=hour,
         charged=charged,
         nodes={node.id: node for node in fleet.nodes_lived(hour, ends_at, ids)},
-        pools=fleet.pools(),
-        policies=fleet.share_policies({each.pool_id for each in charged.values()}, hour),
+        pools=pools,
+        policies=policies,
         devices=devices,
         outages=_group_by(lambda outage: outage.node_id, fleet.outages(ids, hour, ends_at)),
         usage=_group_by(lambda row: node_of[row.device_id], usage),
@@ -131,6 +136,16 @@ def _charged_nodes(hour: datetime, node_ids: Collection[int]) -> dict[int, Charg
         )
         for node_id in pieces
     }
+
+
+def _carries_cores(
+    charged: Charged,
+    pools: Mapping[int, fleet.PoolFact],
+    policies: Mapping[int, fleet.PolicyFact],
+) -> bool:
+    """Whether a job without GPUs carries anything of the node."""
+    policy = policies.get(charged.pool_id)
+    return pools[charged.pool_id].counts_cores or bool(policy and policy.core_weight)
 
 
 def _group_by(key: Callable[[Fact], int], facts: Iterable[Fact]) -> dict[int, list[Fact]]:

@@ -158,8 +158,10 @@ def _logged(
 
 
 def _about(told: Mapping[str, Any]) -> dict[str, Any]:
-    """What it is about: ids, and the hour, day or month."""
-    return {
+    """What it is about: ids, and the hour, day or month; of several hours the first, and how many."""
+    hours = told.get("hours")
+    several = {"hour": hours[0].isoformat(), "hours": len(hours)} if isinstance(hours, list) else {}
+    return several | {
         name: value.isoformat() if isinstance(value, date) else value
         for name, value in told.items()
         if (name.endswith("_id") and isinstance(value, int))

@@ -52,6 +52,12 @@ def marks_by_hour(pass_: Pass, hours: Collection[datetime]) -> dict[datetime, li
     return found
 
 
+def units_marked(pass_: Pass, hours: Collection[datetime]) -> dict[datetime, int]:
+    """How many marks each of these hours has, of those that have any."""
+    marked = ChangedHour.objects.filter(pass_id=pass_, hour__in=hours)
+    return dict(marked.values_list("hour").annotate(units=Count("unit")).order_by("hour"))
+
+
 def pending_hours(
     at: datetime, starts_at: datetime | None = None, of: Collection[Pass] = OF_HOURS
 ) -> int:

@@ -1,6 +1,6 @@
 """The frame of every pass over money: its month open, its locks had, its marks read first and lifted last."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 
 from django.db import transaction
@@ -8,10 +8,12 @@ from django.db import transaction
 from apps.ledger.actions.closed import kept_closed
 from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
 from apps.marks.actions import Mark, clear, mark, try_lock
-from apps.marks.queries import Pass, marks_of_hour
+from apps.marks.queries import Pass, marks_by_hour
 
 Done = tuple[Outcome, Iterable[Mark]]
 """What became of it, and what the next passes have to do for it."""
+Marked = Mapping[datetime, Sequence[int]]
+"""The marked units of each hour, in order."""
 
 
 def redo_marked(
@@ -29,16 +31,34 @@ def redo_marked(
     is the hour's or the day's for the lock of the pass and of those which may not run meanwhile.
     Its own marks are lifted before the next passes' are laid: everybody takes them in this order.
     """
+
+    def work_hour(marked: Marked) -> dict[datetime, Done]:
+        return {hour: work(marked[hour])}
+
+    return redo_together(pass_, {hour: key}, month=month, work=work_hour, also=also)[hour]
+
+
+def redo_together(
+    pass_: Pass,
+    keys: Mapping[datetime, int],
+    *,
+    month: date,
+    work: Callable[[Marked], Mapping[datetime, Done]],
+    also: Sequence[Pass] = (),
+) -> dict[datetime, Outcome]:
+    """`redo_marked` for several hours of a month, by the key of each: all of them, or none.
+
+    `work` is not told of hours that another settler has, or that have no mark.
+    """
     with transaction.atomic():
         kept = kept_closed(month)
         if kept is not None:
-            return kept
-        if not all(try_lock(each, key) for each in (*also, pass_)):
-            return BUSY
-        marks = marks_of_hour(pass_, hour)
-        if not marks:
-            return NOTHING
-        outcome, next_marks = work([each.unit for each in marks])
-        clear(pass_, {hour: marks})
-        mark(next_marks)
-    return outcome
+            return dict.fromkeys(keys, kept)
+        had = {h for h, key in keys.items() if all(try_lock(each, key) for each in (*also, pass_))}
+        marks = marks_by_hour(pass_, had)
+        marked = {hour: [each.unit for each in of_hour] for hour, of_hour in marks.items()}
+        done = work(marked) if marked else {}
+        clear(pass_, marks)
+        mark(each for _, next_marks in done.values() for each in next_marks)
+    outcomes = {hour: NOTHING if hour in had else BUSY for hour in keys}
+    return outcomes | {hour: outcome for hour, (outcome, _) in done.items()}

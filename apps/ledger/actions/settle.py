@@ -1,9 +1,11 @@
 """Passes over a span of hours, until nothing in it waits; the ledger's own among them."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from math import inf
 
 from django.db import OperationalError
 
@@ -12,7 +14,7 @@ from apps.economics.hours import first_hour, hour_of
 from apps.ledger.actions.charge import charge_hour, lift_empty_hours
 from apps.ledger.actions.outcome import Outcome
 from apps.ledger.actions.rollup import roll_up_day
-from apps.ledger.actions.split import split_hour
+from apps.ledger.actions.split import split_hours
 from apps.ledger.actions.spread import spread_hour
 from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.due import AT_ONCE, open_hours_marked
@@ -21,16 +23,30 @@ from apps.marks.queries import OF_DAYS, Pass, hours_marked
 
 log = logging.getLogger(__name__)
 
-DoPass = Callable[[datetime, datetime], Outcome]
-"""Does an hour, or the day that begins with it, as it is known at a moment."""
+DoPass = Callable[[Sequence[datetime], datetime], Iterable[tuple[datetime, Outcome]]]
+"""Does hours, or the days that begin with them, as they are known at a moment, in that order.
+
+Tells of each what came of it, as soon as that is kept.
+"""
 Passes = Mapping[Pass, DoPass]
 """What does each pass, in the order a dollar goes through them."""
 
+
+def one_by_one(do: Callable[[datetime, datetime], Outcome]) -> DoPass:
+    """A pass that does one hour, or one day, at a time."""
+
+    def do_each(hours: Sequence[datetime], at: datetime) -> Iterator[tuple[datetime, Outcome]]:
+        for hour in hours:
+            yield hour, do(hour, at)
+
+    return do_each
+
+
 PASSES: Passes = {
-    Pass.CHARGE: lambda hour, at: charge_hour(hour=hour, at=at),
-    Pass.SPLIT: lambda hour, at: split_hour(hour=hour, at=at),
-    Pass.SPREAD: lambda hour, at: spread_hour(hour=hour),
-    Pass.ROLLUP: lambda hour, at: roll_up_day(first_hour=hour),
+    Pass.CHARGE: one_by_one(lambda hour, at: charge_hour(hour=hour, at=at)),
+    Pass.SPLIT: lambda hours, at: split_hours(hours=hours, at=at),
+    Pass.SPREAD: one_by_one(lambda hour, at: spread_hour(hour=hour)),
+    Pass.ROLLUP: one_by_one(lambda hour, at: roll_up_day(first_hour=hour)),
 }
 """The ledger's own; apps above have further ones, over what these wrote."""
 WHATEVER_IS_CLOSED = (Pass.USAGE, Pass.CALLS)
@@ -79,18 +95,27 @@ def settle_window(
         pass
     lift_empty_hours(before=min(ends_at, at))
     for pass_, do in passes.items():
-        for hour in marked_hours(pass_, starts_at, min(ends_at, at)):
-            _count_outcome(progress, pass_, hour, do(hour, at))
+        for hour, outcome in do(list(marked_hours(pass_, starts_at, min(ends_at, at))), at):
+            _count_outcome(progress, pass_, hour, outcome)
             tell(progress)
     return progress
 
 
-def try_pass(*, passes: Passes, pass_: Pass, hour: datetime, at: datetime) -> None:
-    """Do one hour of one pass for a sweep; on a deadlock or a lock timeout its mark stays."""
+def try_pass(
+    *, passes: Passes, pass_: Pass, hours: Sequence[datetime], at: datetime, until: float = inf
+) -> None:
+    """Do hours of one pass for a sweep, until the monotonic clock says `until`.
+
+    On a deadlock or a lock timeout the marks of what is not done yet stay.
+    """
+    done = 0
     try:
-        passes[pass_](hour, at)
+        for _ in passes[pass_](hours, at):
+            done += 1
+            if time.monotonic() > until:
+                return
     except OperationalError as problem:
-        log.warning("settle_deferred pass=%s hour=%s reason=%s", pass_.name, hour, problem)
+        log.warning("settle_deferred pass=%s hour=%s reason=%s", pass_.name, hours[done], problem)
 
 
 def marked_hours(pass_: Pass, starts_at: datetime, ends_at: datetime) -> Iterator[datetime]:

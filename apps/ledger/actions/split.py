@@ -4,14 +4,14 @@ import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 from apps.accounts import queries as accounts
 from apps.economics.hours import first_hour
 from apps.economics.money import sum_of_known
 from apps.economics.node_hour import NodeHourSplit, split_node_hour
 from apps.economics.split import largest_remainder
-from apps.ledger.actions.marked import Done, redo_marked
+from apps.ledger.actions.marked import Done, redo_together
 from apps.ledger.actions.outcome import Outcome
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.queries.calendar import local_day, posting_month
@@ -23,9 +23,12 @@ from apps.ledger.queries.settlements import (
     settlements_of_hour,
 )
 from apps.ledger.queries.tables import Row, copy_in, rows, run
-from apps.logs.changes import field_of, logged_pass
+from apps.logs.changes import logged_pass
 from apps.marks.actions import Mark, hour_key
-from apps.marks.queries import Pass
+from apps.marks.queries import Pass, units_marked
+
+DAY = timedelta(days=1)
+NODE_HOURS_AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,28 +57,62 @@ class Settled:
         return self.before is not None and self.before.version == 0
 
 
-@logged_pass("split", count=field_of("changed"))
-def split_hour(*, hour: datetime, at: datetime) -> Outcome:
-    """Settle the marked nodes of `hour` anew, as far as their charges go.
+def split_hours(*, hours: Sequence[datetime], at: datetime) -> Iterator[tuple[datetime, Outcome]]:
+    """Settle the marked nodes of each of `hours` anew, in that order, as far as their charges go.
 
     Node-hours whose facts are those they were settled from keep their lines. Marks the next
-    passes for the rest.
+    passes for the rest. Hours of few nodes go together in one transaction, so that what jobs held
+    is read once for them; one that is broken off leaves nothing of any of them.
     """
     zone = accounts.organisation().zone
-    this = SplitHour(hour, posting_month(hour, zone), zone, at)
-    ensure_month(month=this.month)
+    for together in _hours_together(hours, zone):
+        yield from split_together(hours=together, at=at).items()
+
+
+def split_hour(*, hour: datetime, at: datetime) -> Outcome:
+    """`split_hours` of one hour."""
+    return split_together(hours=[hour], at=at)[hour]
+
+
+@logged_pass("split", count=lambda outcomes, _: sum(each.changed for each in outcomes.values()))
+def split_together(*, hours: Sequence[datetime], at: datetime) -> dict[datetime, Outcome]:
+    """`split_hours` of hours of one month, in one transaction."""
+    zone = accounts.organisation().zone
+    month = posting_month(hours[0], zone)
+    ensure_month(month=month)
     with _collector_at_rest():
-        return redo_marked(
+        return redo_together(
             Pass.SPLIT,
-            hour,
-            month=this.month,
-            key=hour_key(hour),
-            work=lambda node_ids: _split_nodes(this, node_ids),
+            {hour: hour_key(hour) for hour in hours},
+            month=month,
+            work=lambda marked: {
+                hour: _split_nodes(SplitHour(hour, month, zone, at), marked[hour], found)
+                for hour, found in node_hours(marked)
+            },
         )
 
 
-def _split_nodes(this: SplitHour, node_ids: Sequence[int]) -> Done:
-    found = node_hours(this.starts_at, node_ids)
+def _hours_together(hours: Sequence[datetime], zone: str) -> Iterator[list[datetime]]:
+    """In their order: of one month, near each other, and no more node-hours than are read quickly."""
+    nodes = units_marked(Pass.SPLIT, hours)
+    together: list[datetime] = []
+    marked = 0
+    for hour in hours:
+        is_apart = together and (
+            abs(hour - together[0]) >= DAY
+            or posting_month(hour, zone) != posting_month(together[0], zone)
+            or marked + nodes.get(hour, 0) > NODE_HOURS_AT_ONCE
+        )
+        if is_apart:
+            yield together
+            together, marked = [], 0
+        together.append(hour)
+        marked += nodes.get(hour, 0)
+    if together:
+        yield together
+
+
+def _split_nodes(this: SplitHour, node_ids: Sequence[int], found: Mapping[int, NodeHour]) -> Done:
     held = settlements_of_hour(this.starts_at, node_ids)
     due = _due_node_hours(found, held)
     promoted = _settled_for_good(found, held, due)

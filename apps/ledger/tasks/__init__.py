@@ -23,6 +23,7 @@ from apps.providers.cloud import CloudRefused
 log = logging.getLogger(__name__)
 
 BUDGET_SECONDS = 25
+HOURS_AT_ONCE = 24
 RESETTLED_EVERY = timedelta(minutes=10)
 BILLS = frozenset({"bills"})
 OF_AN_HOUR = (Pass.CHARGE, Pass.SPLIT, Pass.SPREAD)
@@ -46,11 +47,13 @@ def settle_marked_hours() -> None:
     expand_ranges()
     lift_empty_hours(before=at)
     _roll_up(at, until)
-    for hour in _hours_waiting(at):
+    waiting = _hours_waiting(at)
+    for first in range(0, len(waiting), HOURS_AT_ONCE):
+        hours = waiting[first : first + HOURS_AT_ONCE]
         for pass_ in OF_AN_HOUR:
             if time.monotonic() > until:
                 return
-            actions.try_pass(passes=actions.PASSES, pass_=pass_, hour=hour, at=at)
+            actions.try_pass(passes=actions.PASSES, pass_=pass_, hours=hours, at=at, until=until)
     _roll_up(at, until)
 
 
@@ -101,7 +104,7 @@ def _roll_up(at: datetime, until: float) -> None:
     for day in hours_due(Pass.ROLLUP, at):
         if time.monotonic() > until:
             return
-        actions.try_pass(passes=actions.PASSES, pass_=Pass.ROLLUP, hour=day, at=at)
+        actions.try_pass(passes=actions.PASSES, pass_=Pass.ROLLUP, hours=[day], at=at)
 
 
 def _hours_waiting(at: datetime) -> list[datetime]:

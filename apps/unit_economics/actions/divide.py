@@ -4,7 +4,7 @@ from datetime import datetime
 
 from apps.ledger.actions.outcome import Outcome
 from apps.ledger.actions.rolled_day import RolledDay, redo_day
-from apps.ledger.actions.settle import Passes
+from apps.ledger.actions.settle import Passes, one_by_one
 from apps.logs.changes import field_of, logged_pass
 from apps.marks.queries import Pass
 from apps.unit_economics.actions.runs import write_run_days, write_run_figures
@@ -27,4 +27,4 @@ def divide_day(*, first_hour: datetime, at: datetime) -> Outcome:
     return redo_day(pass_=Pass.DIVIDE, first_hour=first_hour, write=write)
 
 
-PASSES: Passes = {Pass.DIVIDE: lambda hour, at: divide_day(first_hour=hour, at=at)}
+PASSES: Passes = {Pass.DIVIDE: one_by_one(lambda hour, at: divide_day(first_hour=hour, at=at))}

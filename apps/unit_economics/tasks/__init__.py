@@ -25,5 +25,5 @@ def divide_marked_days() -> None:
     for day in hours_due(Pass.DIVIDE, at):
         if time.monotonic() > until:
             break
-        try_pass(passes=PASSES, pass_=Pass.DIVIDE, hour=day, at=at)
+        try_pass(passes=PASSES, pass_=Pass.DIVIDE, hours=[day], at=at)
     figure_due_runs(at=at)

@@ -39,6 +39,7 @@ from apps.workloads.queries.ownership import (
     RuleFact,
     deciding_rule,
     owners,
+    owners_at,
     rules,
     unowned_accounts,
 )

@@ -29,6 +29,11 @@ class HeldFact(NamedTuple):
     divided_evenly: bool
     cpus: Fraction | None = None
 
+    @property
+    def may_hold_gpus(self) -> bool:
+        """Whether it holds any, or names devices: a slice counts whatever it was declared to be."""
+        return self.device_uuids is not None or self.gpus > 0
+
 
 @dataclass(frozen=True, slots=True)
 class UnknownNodeName:

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import connection
 from django.db.models.query import QuerySet
+from psycopg.types.range import TimestamptzRange
 
 from apps.economics.ownership import TEXT_MATCHES, JobTraits, Rule, in_rank, rules_of
 from apps.workloads.models import Allocation, Job, OwnershipRule
@@ -83,16 +84,28 @@ class _Likeness:
 
 def owners(job_ids: Collection[int], at: datetime) -> dict[int, OwnerFact]:
     """Whose each job is by the rules in force at `at`; every job asked for has an answer."""
-    ranked = in_rank(fact.rule for fact in rules(OwnershipRule.objects.filter(period__contains=at)))
-    if not ranked:
-        return dict.fromkeys(job_ids, NOBODY)
-    alike = dict(enumerate(_alike_jobs(ranked, job_ids)))
-    decided = rules_of(((place, traits) for place, (traits, _) in alike.items()), ranked)
-    found = dict.fromkeys(job_ids, NOBODY)
-    for place, rule in decided.items():
-        _, ids = alike[place]
-        found |= dict.fromkeys(ids, OwnerFact(rule.team_id, rule.workload_id))
+    ((_, found),) = owners_at(job_ids, [at])
     return found
+
+
+def owners_at(
+    job_ids: Collection[int], moments: Collection[datetime]
+) -> Iterator[tuple[list[datetime], dict[int, OwnerFact]]]:
+    """`owners` at each of these moments: those at which the same rules are in force, together."""
+    span = TimestamptzRange(min(moments), max(moments), "[]")
+    known = rules(OwnershipRule.objects.filter(period__overlap=span))
+    together: dict[tuple[Rule, ...], list[datetime]] = {}
+    for moment in moments:
+        ranked = in_rank(fact.rule for fact in known if fact.is_in_force(moment))
+        together.setdefault(ranked, []).append(moment)
+    alike = list(_alike_jobs([fact.rule for fact in known], job_ids)) if known else []
+    for ranked, of_rules in together.items():
+        decided = rules_of(((place, traits) for place, (traits, _) in enumerate(alike)), ranked)
+        found = dict.fromkeys(job_ids, NOBODY)
+        for place, rule in decided.items():
+            _, ids = alike[place]
+            found |= dict.fromkeys(ids, OwnerFact(rule.team_id, rule.workload_id))
+        yield of_rules, found
 
 
 def deciding_rule(job_id: int, at: datetime) -> RuleFact | None:

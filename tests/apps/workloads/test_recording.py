@@ -2,7 +2,6 @@
 
 import itertools
 import random
-from dataclasses import replace
 from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any
@@ -87,7 +86,7 @@ def _claims(node_id: int, hour: datetime) -> set[tuple[Any, ...]]:
     """Who holds what of the node in this hour, and by which traits they are owned."""
     facts = queries.allocations_held([node_id], hour, hour + timedelta(hours=1))
     accounts = dict(Job.objects.values_list("id", "account"))
-    return {(accounts[fact.job_id], replace(fact, allocation_id=0)) for fact in facts}
+    return {(accounts[fact.job_id], fact._replace(allocation_id=0)) for fact in facts}
 
 
 def test_a_job_is_kept_with_what_it_holds(db):

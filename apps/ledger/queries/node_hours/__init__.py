@@ -1,6 +1,6 @@
 """What is known of node-hours: the facts that the split is called with, and their digest."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -32,10 +32,15 @@ class NodeHour:
     billed: Mapping[int, int]
 
 
-def node_hours(hour: datetime, node_ids: Collection[int]) -> dict[int, NodeHour]:
-    """These nodes' hours by node; one without a charge (any more) is left out."""
-    reading = read(hour, node_ids)
-    return {node_id: _node_hour(reading, node_id) for node_id in reading.charged}
+def node_hours(
+    marked: Mapping[datetime, Collection[int]],
+) -> Iterator[tuple[datetime, dict[int, NodeHour]]]:
+    """Each hour of these nodes, by node; one without a charge (any more) is left out.
+
+    All that is known is read when the first is asked for, and made into facts hour by hour.
+    """
+    for hour, reading in read(marked).items():
+        yield hour, {node_id: _node_hour(reading, node_id) for node_id in reading.charged}
 
 
 def _node_hour(reading: NodeHourReading, node_id: int) -> NodeHour:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import LiteralString, TypeVar
 
@@ -71,37 +71,99 @@ class NodeHourReading:
     platform_id: int
 
 
-def read(hour: datetime, node_ids: Collection[int]) -> NodeHourReading:
-    """The facts of these nodes in `hour`, in a dozen queries for any number of nodes."""
+def read(marked: Mapping[datetime, Collection[int]]) -> dict[datetime, NodeHourReading]:
+    """The facts of these nodes in each hour: a dozen queries an hour, for any number of nodes.
+
+    What jobs held and whose they are is read once for all of these hours.
+    """
+    found = [_read_hour(hour, node_ids) for hour, node_ids in marked.items()]
+    held = _held_by_hour(found)
+    owners = _owners_by_hour(found, held)
+    return {
+        each.hour: replace(each, held=held[each.hour], owners=owners[each.hour]) for each in found
+    }
+
+
+def _read_hour(hour: datetime, node_ids: Collection[int]) -> NodeHourReading:
+    """All but what jobs held and whose they are."""
     charged = _charged_nodes(hour, node_ids)
     ids, ends_at = list(charged), hour + HOUR
     devices = _group_by(lambda device: device.node_id, fleet.devices_lived(ids, hour, ends_at))
     node_of = {device.id: node_id for node_id, there in devices.items() for device in there}
     usage = telemetry.usage_of_hour(hour, list(node_of))
     keys = telemetry.holder_keys({row.holder_id for row in usage if row.holder_id})
-    spans = workloads.jobs_of_keys(keys, hour, ends_at)
-    pools = fleet.pools()
-    policies = fleet.share_policies({each.pool_id for each in charged.values()}, hour)
-    in_cores = [
-        node_id for node_id, each in charged.items() if _carries_cores(each, pools, policies)
-    ]
-    held = workloads.allocations_held(ids, hour, ends_at, in_cores=in_cores)
-    jobs = {fact.job_id for fact in held} | {s.job_id for of_key in spans.values() for s in of_key}
-    special = accounts.special_teams()
     return NodeHourReading(
         hour=hour,
         charged=charged,
         nodes={node.id: node for node in fleet.nodes_lived(hour, ends_at, ids)},
-        pools=pools,
-        policies=policies,
+        pools=fleet.pools(),
+        policies=fleet.share_policies({each.pool_id for each in charged.values()}, hour),
         devices=devices,
         outages=_group_by(lambda outage: outage.node_id, fleet.outages(ids, hour, ends_at)),
         usage=_group_by(lambda row: node_of[row.device_id], usage),
-        held=_group_by(lambda fact: fact.node_id, held),
-        keys=_key_facts(hour, spans),
-        owners=_owners_of_jobs(jobs, hour, special.unowned_id),
-        platform_id=special.platform_id,
+        held={},
+        keys=_key_facts(hour, workloads.jobs_of_keys(keys, hour, ends_at)),
+        owners={},
+        platform_id=accounts.special_teams().platform_id,
     )
+
+
+def _held_by_hour(
+    readings: Collection[NodeHourReading],
+) -> dict[datetime, dict[int, list[workloads.HeldFact]]]:
+    """What jobs held of the nodes of each hour; it may go on beyond the hour."""
+    in_cores = {each.hour: _nodes_in_cores(each) for each in readings}
+    hours = sorted(in_cores)
+    facts = workloads.allocations_held(
+        {node_id for each in readings for node_id in each.charged},
+        hours[0],
+        hours[-1] + HOUR,
+        in_cores=set().union(*in_cores.values()),
+    )
+    held: dict[datetime, dict[int, list[workloads.HeldFact]]] = {}
+    for each in readings:
+        hour, ends_at, with_cores = each.hour, each.hour + HOUR, in_cores[each.hour]
+        held[hour] = _group_by(
+            lambda fact: fact.node_id,
+            (
+                fact
+                for fact in facts
+                if fact.held_from < ends_at
+                and fact.held_to > hour
+                and (fact.may_hold_gpus or fact.node_id in with_cores)
+            ),
+        )
+    return held
+
+
+def _nodes_in_cores(reading: NodeHourReading) -> set[int]:
+    """The nodes of which a job without GPUs carries anything."""
+    weighed = {pool_id for pool_id, policy in reading.policies.items() if policy.core_weight}
+    return {
+        node_id
+        for node_id, charged in reading.charged.items()
+        if charged.pool_id in weighed or reading.pools[charged.pool_id].counts_cores
+    }
+
+
+def _owners_by_hour(
+    readings: Collection[NodeHourReading],
+    held: Mapping[datetime, Mapping[int, Sequence[workloads.HeldFact]]],
+) -> dict[datetime, dict[int, Owner]]:
+    """Whose each job is by the rules at the hour's start; no rule: Unowned."""
+    jobs = {fact.job_id for of in held.values() for facts in of.values() for fact in facts}
+    jobs.update(key.job_id for each in readings for of_key in each.keys.values() for key in of_key)
+    if not jobs:
+        return {each.hour: {} for each in readings}
+    unowned = Owner(accounts.special_teams().unowned_id, None)
+    owners: dict[datetime, dict[int, Owner]] = {}
+    for hours, found in workloads.owners_at(jobs, [each.hour for each in readings]):
+        by_job = {
+            job_id: unowned if owner.team_id is None else Owner(owner.team_id, owner.workload_id)
+            for job_id, owner in found.items()
+        }
+        owners |= dict.fromkeys(hours, by_job)
+    return owners
 
 
 def _charged_nodes(hour: datetime, node_ids: Collection[int]) -> dict[int, Charged]:
@@ -138,16 +200,6 @@ def _charged_nodes(hour: datetime, node_ids: Collection[int]) -> dict[int, Charg
     }
 
 
-def _carries_cores(
-    charged: Charged,
-    pools: Mapping[int, fleet.PoolFact],
-    policies: Mapping[int, fleet.PolicyFact],
-) -> bool:
-    """Whether a job without GPUs carries anything of the node."""
-    policy = policies.get(charged.pool_id)
-    return pools[charged.pool_id].counts_cores or bool(policy and policy.core_weight)
-
-
 def _group_by(key: Callable[[Fact], int], facts: Iterable[Fact]) -> dict[int, list[Fact]]:
     by: dict[int, list[Fact]] = defaultdict(list)
     for fact in facts:
@@ -171,16 +223,3 @@ def _key_facts(
         ]
         for holder_id, of_key in spans.items()
     }
-
-
-def _owners_of_jobs(job_ids: Collection[int], hour: datetime, unowned_id: int) -> dict[int, Owner]:
-    """Whose each job is by the rules at the hour's start; no rule: Unowned."""
-    found = workloads.owners(job_ids, hour)
-    owners = {}
-    for job_id in job_ids:
-        owner = found.get(job_id)
-        if owner is None or owner.team_id is None:
-            owners[job_id] = Owner(unowned_id, None)
-        else:
-            owners[job_id] = Owner(owner.team_id, owner.workload_id)
-    return owners

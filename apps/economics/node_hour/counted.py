@@ -62,7 +62,7 @@ class _Moment(NamedTuple):
     scaled: Fraction | int
 
 
-class _Living(NamedTuple):
+class _LivingClaims(NamedTuple):
     """A stretch in whole parts of a unit: its capacity, claims clipped to it and how much each wants."""
 
     stretch: CapacityFact
@@ -133,7 +133,7 @@ def _stretch_weights(counted: CountedMinutes, stretch: CapacityFact) -> Weights:
     return weights
 
 
-def _living_claims(counted: CountedMinutes, stretch: CapacityFact) -> _Living:
+def _living_claims(counted: CountedMinutes, stretch: CapacityFact) -> _LivingClaims:
     claims = [
         claim
         if claim.start_ms >= stretch.start_ms and claim.end_ms <= stretch.end_ms
@@ -148,11 +148,11 @@ def _living_claims(counted: CountedMinutes, stretch: CapacityFact) -> _Living:
     wanted = [
         None if each is None else each.numerator * (parts // each.denominator) for each in units
     ]
-    return _Living(stretch, stretch.units * parts, claims, wanted)
+    return _LivingClaims(stretch, stretch.units * parts, claims, wanted)
 
 
 def _sweep_moments(
-    counted: CountedMinutes, living: _Living, weights: Weights
+    counted: CountedMinutes, living: _LivingClaims, weights: Weights
 ) -> Mapping[int, _Moment]:
     """Walk through the moments once: adds what is free, and what one claim has alone.
 
@@ -212,7 +212,7 @@ _Change = tuple[int, int, int | None]
 """A claim that comes (1) or goes (-1), its number and how many parts of a unit it wants."""
 
 
-def _claim_changes(living: _Living) -> dict[int, list[_Change]]:
+def _claim_changes(living: _LivingClaims) -> dict[int, list[_Change]]:
     """The claims that come or go, by moment."""
     changes: dict[int, list[_Change]] = defaultdict(list)
     for number, (claim, wanted) in enumerate(zip(living.claims, living.wanted, strict=True)):

@@ -73,10 +73,13 @@ def holds_by_device(claims: Iterable[ClaimFact], node: HoldingNode) -> Holds:
     """
     holds: Holds = defaultdict(list)
     unpinned = []
+    known = [era for era in node.eras if era.is_known]
+    if not known:
+        return holds
     for claim in sorted(claims, key=_claim_order):
-        for era in node.eras:
+        for era in known:
             start, end = max(claim.start_ms, era.start_ms), min(claim.end_ms, era.end_ms)
-            if start < end and claim.gpus > 0 and era.is_known:
+            if start < end and claim.gpus > 0:
                 wanted = _Unpinned(start, end, claim, claim.gpus)
                 rest = _pin_granted(holds, wanted, node)
                 if rest:

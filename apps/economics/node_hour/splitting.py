@@ -79,7 +79,7 @@ def _add_gpus(facts: NodeHourFacts, starts: Sequence[int], tallies: Sequence[Tal
     claims = [
         CountedClaim(claim.start_ms, claim.end_ms, claim.holder_id, claim.gpus, flags_of(claim))
         for claim in facts.claims
-        if claim.gpus > 0
+        if claim.gpus.numerator > 0
     ]
     counted = CountedMinutes(declared, claims, facts.outages, has_places=True)
     return sum([gpu.end_ms - gpu.start_ms for gpu in gpus]) + add_counted(counted, starts, tallies)
@@ -92,7 +92,7 @@ def _add_cores(
     claims = [
         CountedClaim(claim.start_ms, claim.end_ms, claim.holder_id, claim.cores, flags_of(claim))
         for claim in facts.claims
-        if claim.cores is None or claim.cores > 0
+        if claim.cores is None or claim.cores.numerator > 0
     ]
     counted = CountedMinutes(
         clipped_counts(cores.capacity, *facts.lived_through_ms),

@@ -32,7 +32,7 @@ class HeldFact(NamedTuple):
     @property
     def may_hold_gpus(self) -> bool:
         """Whether it holds any, or names devices: a slice counts whatever it was declared to be."""
-        return self.device_uuids is not None or self.gpus > 0
+        return self.gpus.numerator > 0 or self.device_uuids is not None
 
 
 @dataclass(frozen=True, slots=True)

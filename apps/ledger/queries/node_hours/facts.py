@@ -117,15 +117,17 @@ def _claim_fact(
     by_uuid: Mapping[str, Sequence[fleet.DeviceFact]],
     devices: Sequence[fleet.DeviceFact],
 ) -> ClaimFact:
-    granted = [device for uuid in fact.device_uuids or () for device in by_uuid.get(uuid, ())]
+    granted: Sequence[fleet.DeviceFact] = ()
+    if fact.device_uuids:
+        granted = [device for uuid in fact.device_uuids for device in by_uuid.get(uuid, ())]
     return ClaimFact(
-        holder_id=fact.job_id,
-        claim_id=fact.allocation_id,
-        start_ms=milliseconds_into(hour, fact.held_from),
-        end_ms=milliseconds_into(hour, fact.held_to),
-        gpus=_claimed_devices(fact.gpus, granted, devices),
-        devices=tuple(device.id for device in granted),
-        divided_evenly=fact.divided_evenly,
+        fact.job_id,
+        fact.allocation_id,
+        milliseconds_into(hour, fact.held_from),
+        milliseconds_into(hour, fact.held_to),
+        _claimed_devices(fact.gpus, granted, devices) if devices else fact.gpus,
+        tuple([device.id for device in granted]),
+        fact.divided_evenly,
     )
 
 

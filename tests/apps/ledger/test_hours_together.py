@@ -1,0 +1,114 @@
+"""Hours that are split together make what each makes alone, and are kept together or not at all."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from fractions import Fraction
+
+import pytest
+
+from apps.economics.states import State
+from apps.ledger.actions import split
+from apps.ledger.models import Line, Settlement
+from apps.ledger.queries.tables import Row
+from apps.marks.models import ChangedHour
+from apps.marks.queries import Pass
+from apps.workloads.models import OwnershipRule
+from tests import make
+from tests.apps.ledger import scene
+
+pytestmark = pytest.mark.django_db
+
+TEN, HOUR = scene.TEN, scene.HOUR
+HOURS = [TEN + k * HOUR for k in range(5)]
+UNTIL = TEN + 5 * HOUR
+
+
+@pytest.fixture
+def node_id() -> int:
+    """A node of eight declared GPUs; jobs come and go, and a rule begins."""
+    make.make_organisation()
+    pool_id = make.make_pool("h100")
+    node_id = scene.make_priced_node(pool_id=pool_id)
+    halves = {"gpus": Fraction(1, 2), "from_": TEN + HOUR / 2, "to": TEN + 2 * HOUR + HOUR / 3}
+    scene.make_job("all the time", node_id, gpus=3, to=UNTIL)
+    scene.make_job("comes and goes", node_id, account="ops", **halves)
+    scene.make_job("without GPUs", node_id, gpus=0, to=UNTIL)
+    scene.make_job("too much", node_id, gpus=7, from_=TEN + 4 * HOUR, to=UNTIL)
+    research, later = make.make_team("Research"), make.make_team("Later")
+    scene.make_rule("research", research)
+    OwnershipRule.objects.create(
+        priority=1, account="research", team_id=later, period=(TEN + 2 * HOUR, None)
+    )
+    scene.settle(ends_at=UNTIL)
+    return node_id
+
+
+def written() -> list[tuple[object, ...]]:
+    columns = ("hour", "team_id", "job_id", "state", "flags", "evidence", "unit_milliseconds")
+    return sorted(Line.objects.values_list(*columns, "effective_micros"), key=repr)
+
+
+def split_anew(node_id: int, together: Iterable[Sequence[datetime]]) -> list[tuple[object, ...]]:
+    Line.objects.filter(settlement__isnull=False).delete()
+    Settlement.objects.all().delete()
+    scene.remark(node_id, TEN, UNTIL)
+    for hours in together:
+        outcomes = dict(split.split_hours(hours=hours, at=scene.LATER))
+        assert [outcomes[hour].changed for hour in hours] == [1] * len(hours)
+    return written()
+
+
+def test_hours_together_make_what_each_makes_alone(node_id: int) -> None:
+    whole = written()
+    owners = {(hour, team) for hour, team, job, state, *_ in whole if state == State.UNOBSERVED}
+    assert len({team for _, team in owners}) == 3
+    assert split_anew(node_id, [HOURS]) == whole
+    assert split_anew(node_id, [[hour] for hour in HOURS]) == whole
+    assert split_anew(node_id, [HOURS[::-1]]) == whole
+
+
+def test_one_that_breaks_off_leaves_nothing_of_any_hour(node_id: int, monkeypatch) -> None:
+    whole = written()
+    scene.make_job("late", node_id, gpus=1, to=UNTIL)
+    told = Settlement.objects.count()
+
+    def copies() -> Iterator[None]:
+        yield from (None, None)
+        raise ConnectionError("the third hour's lines")
+
+    left = copies()
+    real = split.copy_in
+
+    def break_off(query: str, rows: Iterable[Row]) -> None:
+        next(left)
+        real(query, rows)
+
+    monkeypatch.setattr(split, "copy_in", break_off)
+    with pytest.raises(ConnectionError):
+        scene.settle(ends_at=UNTIL)
+    monkeypatch.undo()
+
+    assert written() == whole
+    assert Settlement.objects.count() == told
+    marked = ChangedHour.objects.filter(pass_id=Pass.SPLIT, unit=node_id)
+    assert set(marked.values_list("hour", flat=True)) == set(HOURS)
+
+    scene.settle(ends_at=UNTIL)
+    assert len(written()) == len(whole) + len(HOURS)
+
+
+def test_hours_of_many_nodes_or_of_two_months_do_not_go_together(node_id: int, monkeypatch) -> None:
+    together = []
+
+    def note(*, hours: Sequence[datetime], at: datetime) -> dict[datetime, object]:
+        together.append(len(hours))
+        return {}
+
+    monkeypatch.setattr(split, "split_together", note)
+    monkeypatch.setattr(split, "NODE_HOURS_AT_ONCE", 3)
+    scene.remark(node_id, TEN, UNTIL)
+    list(split.split_hours(hours=HOURS, at=scene.LATER))
+    months = [datetime(2026, 3, 31, 23, tzinfo=TEN.tzinfo) + k * HOUR for k in range(30)]
+    list(split.split_hours(hours=months, at=scene.LATER))
+
+    assert together == [3, 2, 1, 24, 5]

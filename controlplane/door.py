@@ -79,8 +79,8 @@ class SmallBatches:
     database; one thread that stores what has gathered does more the more there is to do.
     """
 
-    def __init__(self) -> None:
-        self.threads = ThreadPoolExecutor(1, thread_name_prefix="batches")
+    def __init__(self, name: str) -> None:
+        self.threads = ThreadPoolExecutor(1, thread_name_prefix=name)
         self.waiting: deque[tuple[dict[str, Any], asyncio.Future[BatchAnswer]]] = deque()
         self.storing: asyncio.Task[None] | None = None
 
@@ -124,7 +124,8 @@ class Door:
     def __init__(self) -> None:
         self.threads = ThreadPoolExecutor(ENVIRONMENT.web_threads, thread_name_prefix="web")
         self.strangers: dict[object, asyncio.Timeout] = {}
-        self.batches = SmallBatches()
+        self.routine = SmallBatches("routine")
+        self.newcomers = SmallBatches("newcomers")
 
     async def __call__(self, scope: Any, protocol: Any) -> None:
         """Answer one request."""
@@ -135,8 +136,11 @@ class Door:
             _refuse(protocol, *refusal.args)
             return
         loop = asyncio.get_running_loop()
-        if _is_small_batch(environ):
-            batch = await self.batches.answer(environ | {"wsgi.input": body})
+        if is_batch(environ) and _length(environ) <= SMALL_BATCH_BYTES:
+            # Nobody whose GPUs are known waits while those of others are registered.
+            is_routine = is_delivery_routine(environ.get("HTTP_AUTHORIZATION"))
+            batches = self.routine if is_routine else self.newcomers
+            batch = await batches.answer(environ | {"wsgi.input": body})
             protocol.response_bytes(batch.status, batch.headers, batch.body)
             return
         answered: asyncio.Future[tuple[DoorAnswer, bytes]] = loop.create_future()
@@ -265,13 +269,6 @@ async def _read(protocol: Any, length: int) -> IO[bytes]:
         raise
     file.seek(0)
     return file
-
-
-def _is_small_batch(environ: dict[str, Any]) -> bool:
-    """Of a known sender, with GPUs that are known: nobody waits while others' are looked up."""
-    if not is_batch(environ) or _length(environ) > SMALL_BATCH_BYTES:
-        return False
-    return is_delivery_routine(environ.get("HTTP_AUTHORIZATION"))
 
 
 def environ_of(scope: Any) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import pytest
 from django.core.cache import cache
 from django.db import connection
 
+from apps.fleet.models import Device
 from apps.telemetry.models import Batch
 from controlplane import processes
 from controlplane.env import environment
@@ -119,6 +120,43 @@ def test_many_small_batches_at_once_are_each_answered_as_themselves(
     wanted |= {999 + place for place in range(120) if place % 4 == 3}
     kept = set(Batch.objects.filter(sequence__gte=999).values_list("sequence", flat=True))
     assert kept == wanted
+
+
+def test_new_nodes_that_come_at_once_are_each_registered_with_their_gpus(server: Server) -> None:
+    make.make_organisation()
+    pool_id = make.make_pool()
+    tokens = [make.make_token("ingest") for _ in range(40)]
+    nodes = [make.make_node(f"gpu-{place:02d}", pool_id=pool_id) for place in range(40)]
+    for node_id, token in zip(nodes, tokens, strict=True):
+        make.make_agent(node_id=node_id, token_id=token.id)
+    sent = json.loads(BATCH)
+
+    def told(place: int) -> int:
+        # The last is of somebody unknown, every tenth cannot be read at first, every fourth is sent twice.
+        secret = "rr_nobody" if place == 39 else tokens[place].secret
+        given = {"Authorization": f"Bearer {secret}", "Content_Type": "application/json"}
+        devices = [each | {"uuid": f"{each['uuid']}-{place}"} for each in sent["devices"]]
+        for each in devices:
+            if each.get("parent"):
+                each["parent"] += f"-{place}"
+        body = json.dumps(
+            sent | {"devices": devices, "sent_at_ms": time.time_ns() // 10**6}
+        ).encode()
+        bodies = [body] * (2 if place % 4 == 3 else 1)
+        if place % 10 == 0:
+            bodies.insert(0, body[:-1])
+        said = [
+            server.asked("POST", "/api/v1/telemetry/batches", each, **given)[0] for each in bodies
+        ]
+        return said[-1]
+
+    with ThreadPoolExecutor(40) as callers:
+        answers = list(callers.map(told, range(40)))
+    assert answers == [200] * 39 + [401]
+    assert Batch.objects.count() == 39
+    each_has = {Device.objects.filter(node_id=node_id).count() for node_id in nodes[:39]}
+    assert each_has == {len(sent["devices"])}
+    assert not Device.objects.filter(node_id=nodes[39]).exists()
 
 
 def test_half_sent_bodies_of_strangers_keep_nobody_waiting(server: Server, agent: str) -> None:

@@ -88,9 +88,16 @@ def tokens_in_force(token_ids: Collection[int], at: datetime) -> set[int]:
     return set(_good_rows(at).filter(id__in=token_ids).values_list("id", flat=True))
 
 
-def tokens_with_scope(scope: str, at: datetime) -> dict[bytes, int]:
-    """The tokens of this scope that are neither revoked nor expired at `at`: id by digest."""
+def tokens_with_scope(
+    scope: str, at: datetime, digests: Collection[bytes] | None = None
+) -> dict[bytes, int]:
+    """The tokens of this scope, or those of them with these digests, in force: id by digest.
+
+    In force is what is neither revoked nor expired at `at`.
+    """
     good = _good_rows(at).filter(scopes__contains=[scope])
+    if digests is not None:
+        good = good.filter(digest__in=digests)
     return {bytes(digest): token_id for digest, token_id in good.values_list("digest", "id")}
 
 

@@ -11,6 +11,7 @@ from apps.fleet.actions.devices import (
     confirm_device,
     confirm_devices,
     register_devices,
+    register_devices_of_nodes,
 )
 from apps.fleet.actions.enrolment import (
     EnrolledAgent,

@@ -41,31 +41,74 @@ class SliceWithoutParent(Refusal):
     """A MIG slice must name the GPU that it is cut from, and a GPU none."""
 
 
-@transaction.atomic
+@dataclass(frozen=True, slots=True)
+class NodeDevices:
+    """The devices that a node's agent lists at `at`, as they were at `seen_from`."""
+
+    node_id: int
+    devices: Sequence[SeenDevice]
+    at: datetime
+    seen_from: datetime
+
+    def uuids(self) -> set[str]:
+        """Every UUID that is named: of the devices, and of the GPUs that slices are cut from."""
+        parents = {device.parent for device in self.devices if device.parent}
+        return parents | {device.uuid for device in self.devices}
+
+
 def register_devices(
     *, node_id: int, devices: Sequence[SeenDevice], at: datetime, seen_from: datetime
 ) -> dict[str, int]:
-    """The id of each device by UUID, as it was at `seen_from`; what is new is stored unconfirmed.
+    """`register_devices_of_nodes` for one node."""
+    (ids,) = register_devices_of_nodes(lists=[NodeDevices(node_id, devices, at, seen_from)])
+    return ids
+
+
+@transaction.atomic
+def register_devices_of_nodes(*, lists: Sequence[NodeDevices]) -> list[dict[str, int]]:
+    """Of each list, the id of each device by UUID; what is new is stored unconfirmed.
 
     A GPU seen on another node than before, a slice with another parent or geometry and a device
     with other replicas is a new device from then on. Evidence from before a device's first moment
     moves that moment back. A GPU that is listed lists all of its slices: the others are ended.
-    Marks split for what changed; call it before marks are laid in the same transaction. Refuses
-    SliceWithoutParent.
+    Marks split for what changed; call it before marks are laid in the same transaction. No node
+    and no UUID may be in two lists. Refuses SliceWithoutParent.
     """
-    for device in devices:
-        if (device.kind == "mig") != bool(device.parent):
-            raise SliceWithoutParent(
-                "parent", f"{device.uuid}: kind {device.kind}, parent {device.parent}"
-            )
+    _refuse_odd_lists(lists)
     with connection.cursor() as cursor:
         # One at a time: two agents may name one GPU that moved from node to node. Looking before
         # the lock too would spare it those that know nothing new, and a new fleet would look twice.
         cursor.execute("SELECT pg_advisory_xact_lock(%s, 0)", [DEVICES_LOCK])
-    register = _Register(node_id, seen_from, at)
-    register.load(devices)
-    known = register.known(devices)
-    return register.enter(devices) if known is None else known
+    rows = _rows_about(lists)
+    registers = [_Register(each, rows) for each in lists]
+    found = [each.registered() for each in registers]
+    # All GPUs in one statement, then their slices: one by one, a fleet that comes all at once
+    # would wait for each.
+    for kind in ("gpu", "mig"):
+        opened = [row for each in registers for row in each.opened if row.kind == kind]
+        Device.objects.bulk_create(opened)
+    mark_spans(pass_=Pass.SPLIT, spans=[span for each in registers for span in each.changed])
+    return [{uuid: row.id for uuid, row in each.items()} for each in found]
+
+
+def _refuse_odd_lists(lists: Sequence[NodeDevices]) -> None:
+    for device in (device for each in lists for device in each.devices):
+        if (device.kind == "mig") != bool(device.parent):
+            raise SliceWithoutParent(
+                "parent", f"{device.uuid}: kind {device.kind}, parent {device.parent}"
+            )
+    named = [name for each in lists for name in (each.node_id, *each.uuids())]
+    if len(named) != len(set(named)):
+        raise ValueError("a node or a device is in two of the lists")
+
+
+def _rows_about(lists: Sequence[NodeDevices]) -> list[Device]:
+    """Every life of the devices, and all living slices of the nodes."""
+    uuids = {uuid for each in lists for uuid in each.uuids()}
+    nodes = [each.node_id for each in lists]
+    living = Q(node_id__in=nodes, kind="mig", period__endswith=None)
+    rows = Device.objects.filter(Q(uuid__in=uuids) | living, period__isempty=False)
+    return list(rows.select_related("parent").order_by("period", "id"))
 
 
 @logged_change()
@@ -83,53 +126,44 @@ def confirm_devices(*, node_id: int, at: datetime) -> int:
 
 
 class _Register:
-    """The devices of one batch against what is on record about them."""
+    """The devices of one list against what is on record about them."""
 
-    def __init__(self, node_id: int, seen_from: datetime, at: datetime) -> None:
-        self.node_id = node_id
-        self.seen_from = seen_from
-        self.at = at
+    def __init__(self, told: NodeDevices, rows: Iterable[Device]) -> None:
+        self.told = told
+        self.node_id = told.node_id
+        self.seen_from = told.seen_from
+        self.listed = {device.uuid for device in told.devices}
         self.history: dict[str, list[Device]] = {}
         self.slices: list[Device] = []
-        self.listed: set[str] = set()
         self.opened: list[Device] = []
         self.changed: set[tuple[int, datetime, datetime]] = set()
-
-    def load(self, devices: Sequence[SeenDevice]) -> None:
-        """Read every life of the devices, and all living slices of the node."""
-        self.listed = {device.uuid for device in devices}
-        uuids = set(self.listed)
-        uuids.update(device.parent for device in devices if device.parent)
-        living = Q(node_id=self.node_id, kind="mig", period__endswith=None)
-        rows = Device.objects.filter(Q(uuid__in=uuids) | living, period__isempty=False)
-        self.history = {}
-        self.slices = []
-        for row in rows.select_related("parent").order_by("period", "id"):
+        for row in rows:
             self.history.setdefault(row.uuid, []).append(row)
             if row.kind == "mig" and row.node_id == self.node_id and row.period.upper is None:
                 self.slices.append(row)
 
-    def known(self, devices: Sequence[SeenDevice]) -> dict[str, int] | None:
-        """The ids, where nothing has to be written."""
+    def registered(self) -> dict[str, Device]:
+        """The row of each device; those that are `opened` are yet to be written."""
+        known = self._all_on_record()
+        return self._entered() if known is None else known
+
+    def _all_on_record(self) -> dict[str, Device] | None:
+        """The rows, where nothing has to be written."""
         if self._unlisted_slices():
             return None
-        found = {device.uuid: self._as_on_record(device) for device in devices}
-        ids = {uuid: row.id for uuid, row in found.items() if row is not None}
-        return ids if len(ids) == len(found) else None
+        found = {device.uuid: self._as_on_record(device) for device in self.told.devices}
+        rows = {uuid: row for uuid, row in found.items() if row is not None}
+        return rows if len(rows) == len(found) else None
 
-    def enter(self, devices: Sequence[SeenDevice]) -> dict[str, int]:
-        """Write what is new; parents first, so that their slices find them."""
+    def _entered(self) -> dict[str, Device]:
+        """Parents first, so that their slices find them."""
         for row in self._unlisted_slices():
             self._end_device(row, self.seen_from)
+        devices = self.told.devices
         rows = {}
         for device in sorted(_with_parents(devices), key=lambda each: (each.kind, each.uuid)):
             rows[device.uuid] = self._entered_device(device)
-        # A node's GPUs in one statement, then their slices: one by one, a fleet that comes all at
-        # once would wait for each.
-        for kind in ("gpu", "mig"):
-            Device.objects.bulk_create([row for row in self.opened if row.kind == kind])
-        mark_spans(pass_=Pass.SPLIT, spans=self.changed)
-        return {device.uuid: rows[device.uuid].id for device in devices}
+        return {device.uuid: rows[device.uuid] for device in devices}
 
     def _as_on_record(self, device: SeenDevice) -> Device | None:
         row = self._living_at(device.uuid, self._seen_from(device))
@@ -261,7 +295,8 @@ class _Register:
     def _note_changed_span(
         self, node_id: int, starts_at: datetime, ends_at: datetime | None
     ) -> None:
-        until = self.at if ends_at is None else min(self.at, ends_at)
+        at = self.told.at
+        until = at if ends_at is None else min(at, ends_at)
         if until > starts_at:
             self.changed.add((node_id, starts_at, until))
 

@@ -30,6 +30,7 @@ from apps.fleet.queries.inventory import (
     ClusterFact,
     DeviceFact,
     NodeFact,
+    NodeSpan,
     OutageFact,
     PolicyFact,
     PoolFact,

@@ -1,5 +1,6 @@
 """Who reports for which node, and who has gone quiet."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -54,9 +55,12 @@ def agent_of_token(token_id: int) -> AgentFact | None:
     return None if row is None else AgentFact(*row)
 
 
-def agents_by_token() -> dict[int, AgentFact]:
-    """Every agent by the id of its token."""
-    rows = Agent.objects.values_list("token_id", *AGENT_COLUMNS)
+def agents_by_token(token_ids: Collection[int] | None = None) -> dict[int, AgentFact]:
+    """Every agent, or those that come with these tokens, by the id of its token."""
+    found = (
+        Agent.objects.all() if token_ids is None else Agent.objects.filter(token_id__in=token_ids)
+    )
+    rows = found.values_list("token_id", *AGENT_COLUMNS)
     return {row[0]: AgentFact(*row[1:]) for row in rows}
 
 

@@ -1,9 +1,10 @@
 """Clusters, pools, nodes and devices as facts of a span of time."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
+from typing import NamedTuple
 
 from django.db import connection
 from django.db.models import F, Min, Q, Value
@@ -28,8 +29,12 @@ LIVING_DEVICES = """
 SELECT id FROM fleet_device WHERE id = ANY(%s) AND upper(period) IS NULL AND NOT isempty(period)
 """
 DEVICES_ELSEWHERE = """
-SELECT id, uuid FROM fleet_device
-WHERE uuid = ANY(%s) AND period && tstzrange(%s, %s) AND node_id <> %s ORDER BY id
+SELECT device.id, device.uuid
+FROM unnest(%s::text[], %s::int8[], %s::timestamptz[], %s::timestamptz[])
+     AS named (uuid, node_id, starts_at, ends_at)
+JOIN fleet_device AS device ON device.uuid = named.uuid AND device.node_id <> named.node_id
+    AND device.period && tstzrange(named.starts_at, named.ends_at)
+ORDER BY device.id
 """
 
 
@@ -270,12 +275,19 @@ def devices_by_agent(limit: int) -> dict[int, list[AgentDevice]]:
     return {agent_id: of_node[node_id] for agent_id, node_id in agents}
 
 
-def devices_elsewhere(
-    uuids: Collection[str], node_id: int, starts_at: datetime, ends_at: datetime
-) -> dict[int, str]:
-    """The devices of these UUIDs that lived on other nodes in the span: UUID by id."""
+class NodeSpan(NamedTuple):
+    """A node, and when."""
+
+    node_id: int
+    starts_at: datetime
+    ends_at: datetime
+
+
+def devices_elsewhere(spans: Mapping[str, NodeSpan]) -> dict[int, str]:
+    """The devices of these UUIDs that lived on another node than theirs in its span: UUID by id."""
+    columns = zip(*((uuid, *span) for uuid, span in spans.items()), strict=True)
     with connection.cursor() as cursor:
-        cursor.execute(DEVICES_ELSEWHERE, [list(uuids), starts_at, ends_at, node_id])
+        cursor.execute(DEVICES_ELSEWHERE, [list(column) for column in columns])
         return dict(cursor.fetchall())
 
 

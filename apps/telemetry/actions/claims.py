@@ -4,17 +4,17 @@ An agent writes only its node's devices. A GPU does move from node to node, but 
 longer reports it; what names a GPU that another still reports is a mistake, or somebody's attempt.
 """
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from django.db import connection
 from numpy.typing import NDArray
 
 from apps.economics.hours import epoch_ms, from_epoch_ms
-from apps.fleet.queries import devices_elsewhere
+from apps.fleet.queries import NodeSpan, devices_elsewhere
 from apps.telemetry.actions.remarks import Remark
-from apps.telemetry.actions.windows import JudgedWindows, Pieces
+from apps.telemetry.actions.windows import JudgedWindows
 from apps.telemetry.actions.wire import DeviceIn
 
 SILENT_MS = 5 * 60_000
@@ -30,17 +30,48 @@ Devices = Sequence[DeviceIn | None]
 Heard = dict[str, tuple[int, int]]
 
 
-def undisputed(
-    *, judgement: JudgedWindows, devices: Devices, node_id: int
-) -> tuple[JudgedWindows, Devices]:
-    """Without the windows of GPUs that another node reports then; None for devices all of it."""
-    pieces = judgement.pieces
-    heard = _heard_elsewhere(devices, pieces, node_id)
+@dataclass(frozen=True, slots=True)
+class NodeWindows:
+    """What a node says of its devices; None stands for a device of which nothing is left."""
+
+    node_id: int
+    devices: Devices
+    judgement: JudgedWindows
+
+    def uuids(self) -> set[str]:
+        """The devices and, of slices, the GPUs that they would bring along."""
+        return {uuid for device in self.devices for uuid in _claimed_uuids(device)}
+
+    def span(self) -> NodeSpan | None:
+        """When another node's word would count against this one's; None without a window."""
+        pieces = self.judgement.pieces
+        if not pieces.device.size:
+            return None
+        return NodeSpan(
+            self.node_id,
+            from_epoch_ms(int(pieces.starts_at_ms.min()) - SILENT_MS),
+            from_epoch_ms(int((pieces.starts_at_ms + pieces.length_ms).max())),
+        )
+
+
+def undisputed(told: Sequence[NodeWindows]) -> list[NodeWindows]:
+    """Without the windows of GPUs that another node reports then; None for devices all of it.
+
+    No two of `told` may name one GPU.
+    """
+    spans = {uuid: span for each in told if (span := each.span()) for uuid in each.uuids()}
+    uuid_of = devices_elsewhere(spans) if spans else {}
+    return [_undisputed(each, uuid_of) for each in told]
+
+
+def _undisputed(told: NodeWindows, uuid_of: Mapping[int, str]) -> NodeWindows:
+    heard = _heard_elsewhere(told, uuid_of)
     if not heard:
-        return judgement, devices
+        return told
+    pieces = told.judgement.pieces
     disputed = np.zeros(pieces.device.size, np.bool_)
-    left: list[DeviceIn | None] = list(devices)
-    for place, device in enumerate(devices):
+    left: list[DeviceIn | None] = list(told.devices)
+    for place, device in enumerate(told.devices):
         spans = [heard[uuid] for uuid in _claimed_uuids(device) if uuid in heard]
         its = pieces.device == place
         for from_ms, to_ms in spans:
@@ -48,7 +79,7 @@ def undisputed(
             disputed |= its & (starts >= from_ms) & (starts < to_ms + SILENT_MS)
         if spans and not (its & ~disputed).any():
             left[place] = None
-    return _without_disputed(judgement, disputed), left
+    return NodeWindows(told.node_id, left, _without_disputed(told.judgement, disputed))
 
 
 def _without_disputed(judgement: JudgedWindows, disputed: NDArray[np.bool_]) -> JudgedWindows:
@@ -63,24 +94,20 @@ def _without_disputed(judgement: JudgedWindows, disputed: NDArray[np.bool_]) -> 
     )
 
 
-def _heard_elsewhere(devices: Devices, pieces: Pieces, node_id: int) -> Heard:
-    """From when to when other nodes reported these GPUs, about the time of the windows."""
-    if not pieces.device.size:
-        return {}
-    since = int(pieces.starts_at_ms.min()) - SILENT_MS
-    until = int((pieces.starts_at_ms + pieces.length_ms).max())
-    uuids = {uuid for device in devices for uuid in _claimed_uuids(device)}
-    uuid_of = devices_elsewhere(uuids, node_id, from_epoch_ms(since), from_epoch_ms(until))
+def _heard_elsewhere(told: NodeWindows, uuid_of: Mapping[int, str]) -> Heard:
+    """From when to when other nodes reported its GPUs, about the time of its windows."""
+    named, span = told.uuids(), told.span()
+    ids = [device_id for device_id, uuid in uuid_of.items() if uuid in named]
     heard: Heard = {}
-    for device_id, from_ms, to_ms in _reported_spans(uuid_of, since, until) if uuid_of else ():
+    for device_id, from_ms, to_ms in _reported_spans(ids, span) if ids and span else ():
         before = heard.get(uuid_of[device_id], (from_ms, to_ms))
         heard[uuid_of[device_id]] = min(before[0], from_ms), max(before[1], to_ms)
     return heard
 
 
-def _reported_spans(ids: Collection[int], since: int, until: int) -> list[tuple[int, int, int]]:
+def _reported_spans(ids: Collection[int], about: NodeSpan) -> list[tuple[int, int, int]]:
     with connection.cursor() as cursor:
-        cursor.execute(HEARD, [list(ids), from_epoch_ms(since), from_epoch_ms(until)])
+        cursor.execute(HEARD, [list(ids), about.starts_at, about.ends_at])
         return [(row[0], epoch_ms(row[1]), epoch_ms(row[2])) for row in cursor.fetchall()]
 
 

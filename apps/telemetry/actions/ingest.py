@@ -1,47 +1,43 @@
-"""Storing a batch: read, judged window by window, copied, and its hours marked; at most once."""
+"""Storing batches: each placed, copied, and its hours marked; at most once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
-from django.db import connection
 from numpy.typing import NDArray
 from psycopg import sql
 
 from apps.economics.hours import HOUR_MS
-from apps.fleet.queries import AgentFact
 from apps.logs.changes import field_of, logged_each
 from apps.marks.actions import Mark
 from apps.marks.queries import Pass
-from apps.telemetry.actions.claims import Devices, undisputed
+from apps.telemetry.actions.attempts import attempted, attempted_together
+from apps.telemetry.actions.claims import Devices
 from apps.telemetry.actions.copying import EPOCH_MS, Values, binary_copies
-from apps.telemetry.actions.interning import device_ids, holder_ids, registered_device_ids
-from apps.telemetry.actions.partitions import ensure_days
-from apps.telemetry.actions.remarks import Remark, counting
-from apps.telemetry.actions.storing import Outcome, Script, run_each
-from apps.telemetry.actions.tolerant import tolerant_wire
-from apps.telemetry.actions.windows import JudgedWindows, Pieces, judged
-from apps.telemetry.actions.wire import (
-    DRAM,
-    ENERGY,
-    MEMORY,
-    OBSERVED,
-    SM,
-    TENSOR,
-    WORKED,
-    DeviceIn,
-    NodeOfAnotherToken,
-    Wire,
-    wire,
+from apps.telemetry.actions.deliveries import (
+    BatchDelivery,
+    JudgedBatch,
+    PlacedBatch,
+    Receipt,
+    earlier_receipt,
+    judged_batch,
+    next_turn,
+    registered_each,
 )
+from apps.telemetry.actions.interning import holder_ids
+from apps.telemetry.actions.partitions import ensure_days
+from apps.telemetry.actions.remarks import counting
+from apps.telemetry.actions.storing import Outcome, Script, run_each
+from apps.telemetry.actions.windows import JudgedWindows, Pieces
+from apps.telemetry.actions.wire import DRAM, ENERGY, MEMORY, OBSERVED, SM, TENSOR, WORKED
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-Result = TypeVar("Result")
+Given = TypeVar("Given")
 
 SOURCE_RANK = {"nvml": 1, "dcgm": 2, "simulated": 3}
 """Where two agents saw one device-second, the lower counts."""
@@ -80,50 +76,23 @@ ENTRY_ROW = "({agent:d}, {boot:d}, {sequence:d}, '{at}', {accepted:d}, {remarks}
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
-    """What became of a batch; the same for every delivery of it but for `duplicate`."""
-
-    accepted: int
-    duplicate: bool
-    remarks: Sequence[Remark]
-    version: str = ""
-    offset_ms: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class BatchDelivery:
-    """The JSON text of a batch, the agent whose it is, when it came, and by which request."""
-
-    body: bytes
-    agent: AgentFact
-    at: datetime
-    request_id: str = ""
-
-    @property
-    def actor(self) -> str:
-        """Who delivers it, as lines of the log say it."""
-        return f"agent:{self.agent.agent_id}"
-
-
-@dataclass(frozen=True, slots=True)
 class _Prepared:
-    """A delivery that is judged, and what is to be done in the database."""
+    """A delivery, and what is to be done for it in the database."""
 
-    delivery: BatchDelivery
-    batch: Wire
-    judgement: JudgedWindows
+    placed: PlacedBatch
     script: Script
 
     def receipt(self, *, is_new: bool) -> Receipt:
         """What became of it; where it had been there before, what became of it then."""
+        judged, judgement = self.placed.judged, self.placed.windows.judgement
         if not is_new:
-            return _earlier_receipt(self.batch, self.delivery.agent)
+            return earlier_receipt(judged)
         return Receipt(
-            accepted=self.judgement.accepted,
+            accepted=judgement.accepted,
             duplicate=False,
-            remarks=self.judgement.remarks,
-            version=self.batch.agent.version,
-            offset_ms=self.judgement.offset_ms,
+            remarks=judgement.remarks,
+            version=judged.batch.agent.version,
+            offset_ms=judgement.offset_ms,
         )
 
 
@@ -135,25 +104,25 @@ def ingest_each(deliveries: Sequence[BatchDelivery]) -> list[Receipt | Exception
     befell it; nobody's delivery depends on another's. A window that is not sound costs no other
     window: it is remarked on, by its index in the batch.
     """
-    prepared = [attempted(partial(_prepared, delivery)) for delivery in deliveries]
+    read = [attempted(partial(judged_batch, delivery)) for delivery in deliveries]
+    left = dict(enumerate(read))
+    receipts: dict[int, Receipt | Exception] = {}
+    while left:
+        turn = next_turn(left)
+        receipts |= zip(turn, _stored_each(list(turn.values())), strict=True)
+        left = {place: each for place, each in left.items() if place not in turn}
+    return [receipts[place] for place in range(len(deliveries))]
+
+
+def _stored_each(
+    turn: Sequence[JudgedBatch | PlacedBatch | Exception],
+) -> list[Receipt | Exception]:
+    registered = _advanced(JudgedBatch, registered_each, turn)
+    prepared = _advanced(PlacedBatch, _prepared_each, registered)
     outcomes = iter(run_each([each.script for each in prepared if isinstance(each, _Prepared)]))
     return [
         _receipt(each, next(outcomes)) if isinstance(each, _Prepared) else each for each in prepared
     ]
-
-
-def attempted(work: Callable[[], Result]) -> Result | Exception:
-    """What `work` comes to, or what it raised: the others that came with it go on."""
-    try:
-        return work()
-    except Exception as trouble:  # noqa: BLE001  # it is raised, or answered, where it belongs
-        return trouble
-
-
-def refuse_another_node(named: str, agent: AgentFact) -> None:
-    """Refuses NodeOfAnotherToken where a machine says it is not the node of its token."""
-    if named and not agent.is_node(named):
-        raise NodeOfAnotherToken(named, agent.node_name)
 
 
 def _receipt(prepared: _Prepared, outcome: Outcome) -> Receipt | Exception:
@@ -162,61 +131,38 @@ def _receipt(prepared: _Prepared, outcome: Outcome) -> Receipt | Exception:
     return attempted(partial(prepared.receipt, is_new=outcome))
 
 
-def _prepared(delivery: BatchDelivery) -> _Prepared | Receipt:
-    """What is to be stored, its devices, holders and partitions there; a receipt if it was before."""
+def _advanced(
+    kind: type[Given], work: Callable[[Sequence[Given]], Sequence[Any]], items: Sequence[Any]
+) -> list[Any]:
+    """`work` in place of each item of this kind; the others have come to their answer already."""
+    done = iter(attempted_together(work, [each for each in items if isinstance(each, kind)]))
+    return [next(done) if isinstance(each, kind) else each for each in items]
+
+
+def _prepared_each(placed: Sequence[PlacedBatch]) -> list[_Prepared]:
+    """The script of each, its holders and partitions there."""
+    keys = {key for each in placed for key in each.judged.batch.holders if key is not None}
+    holders = holder_ids(keys=keys)
+    return [_Prepared(each, _script(each, holders)) for each in placed]
+
+
+def _script(placed: PlacedBatch, holders: Mapping[str, int]) -> Script:
+    delivery, judgement = placed.judged.delivery, placed.windows.judgement
     agent, at = delivery.agent, delivery.at
-    batch = wire(delivery.body) or tolerant_wire(delivery.body)
-    refuse_another_node(batch.agent.node, agent)
-    judgement = judged(batch, int(at.timestamp() * 1000))
-    found = _with_devices(batch, judgement, agent, at)
-    if found is None:
-        return _earlier_receipt(batch, agent)
-    judgement, devices = found
-    rows = _rows(batch, judgement.pieces, agent, devices)
     hours = _hours(judgement.pieces)
     ensure_days({hour.date() for hour in hours})
     after = []
     if judgement.remarks:
         after.append(counting(agent_id=agent.agent_id, remarks=judgement.remarks, at=at))
-    script = Script(
+    return Script(
         entry=ENTRY,
-        entries=[_entry_row(batch, judgement, agent, at)],
+        entries=[_entry_row(placed.judged, judgement)],
         copy=COPY,
-        rows=rows,
+        rows=_rows(placed, holders),
         windows=len(judgement.pieces.window),
         marks=[Mark(Pass.USAGE, agent.node_id, hour) for hour in hours],
         after=after,
     )
-    return _Prepared(delivery, batch, judgement, script)
-
-
-def _with_devices(
-    batch: Wire, judgement: JudgedWindows, agent: AgentFact, at: datetime
-) -> tuple[JudgedWindows, NDArray[np.int32]] | None:
-    """What is left to store and the id of each device; None where the batch was stored before.
-
-    That is asked before anything is registered: an old batch delivered again must not bring back
-    devices that are gone.
-    """
-    devices, seen = _readable_devices(batch.devices, judgement.pieces)
-    at_ms = int(at.timestamp() * 1000)
-    ids = device_ids(agent=agent, devices=devices, first_seen_ms=seen, at_ms=at_ms)
-    if ids is not None:
-        return judgement, _by_place(batch.devices, ids)
-    if _is_stored(batch, agent):
-        return None
-    judgement, left = undisputed(judgement=judgement, devices=batch.devices, node_id=agent.node_id)
-    devices, seen = _readable_devices(left, judgement.pieces)
-    if devices:
-        ids = registered_device_ids(agent=agent, devices=devices, first_seen_ms=seen, at=at)
-    return judgement, _by_place(left, ids or [])
-
-
-def _readable_devices(devices: Devices, pieces: Pieces) -> tuple[list[DeviceIn], list[int]]:
-    """The devices that could be read, and when each was first seen."""
-    first_seen_ms = pieces.first_seen_ms(len(devices)).tolist()
-    named = [(device, ms) for device, ms in zip(devices, first_seen_ms, strict=True) if device]
-    return [device for device, _ in named], [ms for _, ms in named]
 
 
 def _by_place(devices: Devices, ids: Sequence[int]) -> NDArray[np.int32]:
@@ -224,8 +170,10 @@ def _by_place(devices: Devices, ids: Sequence[int]) -> NDArray[np.int32]:
     return np.array([next(given) if device else 0 for device in devices], np.int32)
 
 
-def _rows(batch: Wire, pieces: Pieces, agent: AgentFact, devices: NDArray[np.int32]) -> list[bytes]:
-    known = holder_ids(keys=[key for key in batch.holders if key is not None])
+def _rows(placed: PlacedBatch, known: Mapping[str, int]) -> list[bytes]:
+    batch, agent = placed.judged.batch, placed.judged.agent
+    pieces = placed.windows.judgement.pieces
+    devices = _by_place(placed.windows.devices, placed.ids)
     holders = np.array([0 if key is None else known[key] for key in batch.holders], np.int32)
     columns: dict[str, Values] = {
         "starts_at": (pieces.starts_at_ms - EPOCH_MS) * 1000,
@@ -252,36 +200,16 @@ def _hours(pieces: Pieces) -> list[datetime]:
     return [EPOCH + timedelta(hours=hour) for hour in sorted(hours)]
 
 
-def _is_stored(batch: Wire, agent: AgentFact) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT 1 FROM telemetry_batch WHERE agent_id = %s AND boot = %s AND sequence = %s",
-            [agent.agent_id, batch.boot, batch.sequence],
-        )
-        return cursor.fetchone() is not None
-
-
-def _entry_row(batch: Wire, judgement: JudgedWindows, agent: AgentFact, at: datetime) -> str:
+def _entry_row(judged: JudgedBatch, judgement: JudgedWindows) -> str:
     """The row that enters the batch; an identical one on its way is waited for."""
     said = msgspec.json.encode(judgement.remarks).decode() if judgement.remarks else None
     remarks = "NULL" if said is None else sql.Literal(said).as_string()
+    agent_id, boot, sequence = judged.key
     return ENTRY_ROW.format(
-        agent=agent.agent_id,
-        boot=batch.boot,
-        sequence=batch.sequence,
-        at=at.isoformat(),
+        agent=agent_id,
+        boot=boot,
+        sequence=sequence,
+        at=judged.delivery.at.isoformat(),
         accepted=judgement.accepted,
         remarks=remarks,
     )
-
-
-def _earlier_receipt(batch: Wire, agent: AgentFact) -> Receipt:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT accepted, remarks::text FROM telemetry_batch"
-            " WHERE agent_id = %s AND boot = %s AND sequence = %s",
-            [agent.agent_id, batch.boot, batch.sequence],
-        )
-        accepted, remarks = cursor.fetchone()
-    said = msgspec.json.decode(remarks or "[]", type=tuple[Remark, ...])
-    return Receipt(accepted=accepted, duplicate=True, remarks=said, version=batch.agent.version)

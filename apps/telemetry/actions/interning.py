@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db import InterfaceError, OperationalError, connection
 
 from apps.economics.hours import EPOCH, MILLISECOND, from_epoch_ms
-from apps.fleet.actions.devices import SeenDevice, register_devices
+from apps.fleet.actions.devices import NodeDevices, SeenDevice, register_devices_of_nodes
 from apps.fleet.queries import AgentDevice, AgentFact, devices_by_agent, devices_not_ended
 from apps.telemetry.actions.wire import DeviceIn
 
@@ -141,26 +141,56 @@ def _forget_ended_devices(at_ms: int) -> None:
             _memory.devices.pop(agent_id, None)
 
 
-def registered_device_ids(
-    *, agent: AgentFact, devices: Sequence[DeviceIn], first_seen_ms: Sequence[int], at: datetime
-) -> list[int]:
-    """Register the devices with the fleet, each from when it was first seen; their ids."""
-    at_ms = int(at.timestamp() * 1000)
-    since = _seen_since(devices, first_seen_ms, at_ms)
-    ids = register_devices(
-        node_id=agent.node_id,
-        devices=[_seen_device(each, ms) for each, ms in zip(devices, since, strict=True)],
-        at=at,
-        seen_from=from_epoch_ms(min(since)),
+@dataclass(frozen=True, slots=True)
+class NewDevices:
+    """What an agent lists of which this process does not know all, and when each was first seen."""
+
+    agent: AgentFact
+    devices: Sequence[DeviceIn]
+    first_seen_ms: Sequence[int]
+    at: datetime
+
+    def seen_since(self) -> list[int]:
+        """When each was first there: one without windows as early as the batch, a GPU as its slices."""
+        at_ms = int(self.at.timestamp() * 1000)
+        earliest = min(at_ms, *self.first_seen_ms)
+        return [
+            earliest if seen_ms > at_ms or device.kind == "gpu" else seen_ms
+            for device, seen_ms in zip(self.devices, self.first_seen_ms, strict=True)
+        ]
+
+
+def registered_device_ids(lists: Sequence[NewDevices]) -> list[list[int]]:
+    """Register the devices with the fleet, each from when it was first seen; their ids.
+
+    All in one transaction. No two of `lists` may be of one node or name one GPU.
+    """
+    since = [each.seen_since() for each in lists]
+    found = register_devices_of_nodes(
+        lists=[
+            NodeDevices(
+                node_id=each.agent.node_id,
+                devices=list(map(_seen_device, each.devices, seen)),
+                at=each.at,
+                seen_from=from_epoch_ms(min(seen)),
+            )
+            for each, seen in zip(lists, since, strict=True)
+        ]
     )
-    _memory.devices.pop(agent.agent_id, None)
-    # A late batch may name devices that are gone; what it says is not to be believed of a newer.
-    if devices_not_ended(ids.values()).issuperset(ids.values()):
-        _memory.devices[agent.agent_id] = {
-            device.uuid: KnownDevice(device, ids[device.uuid], seen_ms)
-            for device, seen_ms in zip(devices, since, strict=True)
-        }
-    return [ids[device.uuid] for device in devices]
+    for each in lists:
+        _memory.devices.pop(each.agent.agent_id, None)
+    living = devices_not_ended([id_ for ids in found for id_ in ids.values()])
+    for each, seen, ids in zip(lists, since, found, strict=True):
+        # A late batch may name devices that are gone; what it says is not to be believed of a newer.
+        if living.issuperset(ids.values()):
+            _memory.devices[each.agent.agent_id] = {
+                device.uuid: KnownDevice(device, ids[device.uuid], seen_ms)
+                for device, seen_ms in zip(each.devices, seen, strict=True)
+            }
+    return [
+        [ids[device.uuid] for device in each.devices]
+        for each, ids in zip(lists, found, strict=True)
+    ]
 
 
 def _known_device(device: AgentDevice) -> KnownDevice:
@@ -180,15 +210,6 @@ def _known_device(device: AgentDevice) -> KnownDevice:
         id=device.id,
         seen_from_ms=-((EPOCH - device.began_at) // MILLISECOND),
     )
-
-
-def _seen_since(devices: Sequence[DeviceIn], first_seen_ms: Sequence[int], at_ms: int) -> list[int]:
-    """When each was first there: one without windows as early as the batch, a GPU as its slices."""
-    earliest = min(at_ms, *first_seen_ms)
-    return [
-        earliest if seen_ms > at_ms or device.kind == "gpu" else seen_ms
-        for device, seen_ms in zip(devices, first_seen_ms, strict=True)
-    ]
 
 
 def _seen_device(device: DeviceIn, seen_from_ms: int) -> SeenDevice:

@@ -11,9 +11,10 @@ from apps.economics.hours import from_epoch_ms
 from apps.fleet.actions import ToldStatus, note_status, reclaim_node
 from apps.fleet.queries import AgentFact, lives_on_node
 from apps.logs.changes import logged_change
+from apps.telemetry.actions.deliveries import refuse_another_node
 from apps.telemetry.actions.evidence import add_device_rows, add_node_rows
 from apps.telemetry.actions.incidents import record_happenings
-from apps.telemetry.actions.ingest import SOURCE_RANK, refuse_another_node
+from apps.telemetry.actions.ingest import SOURCE_RANK
 from apps.telemetry.actions.report_cells import (
     Ignored,
     Remarks,

@@ -8,10 +8,11 @@ import select
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from django.db import Error, InterfaceError, OperationalError, connection
+from django.db import Error, connection
 from psycopg import errors, pq
 
 from apps.marks.actions import Mark, marking
+from apps.telemetry.actions.attempts import leave_lost_connection
 from apps.telemetry.actions.copying import MOST_ROWS, joined_copy
 
 # Eight GPUs cut in seven slices each, a minute of them.
@@ -127,21 +128,15 @@ def _run_together(scripts: Sequence[Script]) -> bool:
     try:
         return run_once(together)
     except Error as trouble:
-        _leave_lost_connection(trouble)
+        leave_lost_connection(trouble)
         return False
-
-
-def _leave_lost_connection(trouble: Error) -> None:
-    """The connection may have died while idle; whoever comes next deserves a new one."""
-    if isinstance(trouble, (OperationalError, InterfaceError)) and not connection.in_atomic_block:
-        connection.close()
 
 
 def _tried(script: Script) -> Outcome:
     try:
         return run_once(script)
     except Error as trouble:
-        _leave_lost_connection(trouble)
+        leave_lost_connection(trouble)
         return trouble
 
 

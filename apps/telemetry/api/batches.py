@@ -17,10 +17,12 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from apps.logs.context import current_request
-from apps.telemetry.actions.ingest import BatchDelivery, Receipt, attempted, ingest_each
+from apps.telemetry.actions.attempts import attempted
+from apps.telemetry.actions.deliveries import BatchDelivery, Receipt
+from apps.telemetry.actions.ingest import ingest_each
 from apps.telemetry.actions.remarks import Remark
 from apps.telemetry.api.bodies import body
-from apps.telemetry.api.senders import Sender, note, sender_of
+from apps.telemetry.api.senders import Sender, expect, note, sender_of
 
 
 class Remarked(msgspec.Struct, frozen=True):
@@ -62,6 +64,7 @@ def received(environ: Mapping[str, Any]) -> bytes:
 def received_each(environs: Sequence[Mapping[str, Any]]) -> list[bytes | Exception]:
     """The answer to each of some deliveries that arrive together, or what `received` would raise."""
     at = timezone.now()
+    expect((environ.get("HTTP_AUTHORIZATION") for environ in environs), at)
     arrivals = [attempted(partial(_read_arrival, environ, at)) for environ in environs]
     came = [each for each in arrivals if isinstance(each, _Arrival)]
     receipts = iter(ingest_each([each.delivery for each in came]))

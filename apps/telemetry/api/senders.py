@@ -1,6 +1,7 @@
 """Whose batches these are, asked for all of them at once every few seconds, and who was heard."""
 
 import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,6 +12,7 @@ from apps.accounts.authentication import token_from_header
 from apps.accounts.queries import digest_of, tokens_in_force, tokens_with_scope
 from apps.fleet.actions import SeenAgent, agents_seen
 from apps.fleet.queries import AgentFact, agent_of_token, agents_by_token
+from apps.telemetry.actions.attempts import leave_lost_connection
 from apps.telemetry.actions.interning import are_devices_known
 
 SCOPE = "ingest"
@@ -64,12 +66,42 @@ def forget() -> None:
 def remember(at: datetime) -> None:
     """Know every agent's token beforehand: after a restart a fleet comes all at once."""
     agents = agents_by_token()
-    _memory.expected = {
+    _memory.expected = _senders(tokens_with_scope(SCOPE, at), agents)
+    _memory.asked_at = at.timestamp()
+
+
+def expect(headers: Iterable[str | None], at: datetime) -> None:
+    """Know beforehand the senders of what came together: one question for all that are new.
+
+    Whoever is not found, or where the database is away, is asked about alone by `sender_of`.
+    """
+    strange = {header for header in headers if header and not is_sender_known(header)}
+    # A secret of ours is plain letters; what else comes is refused, but by itself.
+    digests = {digest_of(_secret_of(header)) for header in strange if header.isascii()}
+    digests -= _memory.expected.keys()
+    if len(digests) < 2:
+        return
+    if len(_memory.expected) >= MOST_SENDERS_KEPT:
+        _memory.expected.clear()
+    try:
+        tokens = tokens_with_scope(SCOPE, at, digests)
+        _memory.expected |= _senders(tokens, agents_by_token(tokens.values()))
+    except (OperationalError, InterfaceError) as trouble:
+        leave_lost_connection(trouble)
+
+
+def _senders(tokens: Mapping[bytes, int], agents: Mapping[int, AgentFact]) -> dict[bytes, Sender]:
+    """By the digest of the token; one that no agent enrolled with is nobody's."""
+    return {
         digest: Sender(token_id, agents[token_id])
-        for digest, token_id in tokens_with_scope(SCOPE, at).items()
+        for digest, token_id in tokens.items()
         if token_id in agents
     }
-    _memory.asked_at = at.timestamp()
+
+
+def _secret_of(header: str) -> str:
+    scheme, _, secret = header.partition(" ")
+    return secret.strip() if scheme == "Bearer" else ""
 
 
 def sender_of(header: str | None, at: datetime) -> Sender:
@@ -97,7 +129,8 @@ def is_sender_known(header: str | None) -> bool:
 def is_delivery_routine(header: str | None) -> bool:
     """Whether a small delivery with this header can be stored without registering anything.
 
-    Asks nobody. The first of a node takes ten statements, those after it share one script.
+    Asks nobody. The first of a node waits for its GPUs to be registered, those after it share one
+    script.
     """
     sender = _memory.senders.get(_header_digest(header)) if header is not None else None
     return sender is not None and are_devices_known(sender.agent.agent_id)
@@ -121,8 +154,7 @@ def _header_digest(header: str) -> bytes:
 
 
 def _authenticated_sender(header: str | None, at: datetime) -> Sender:
-    scheme, _, secret = (header or "").partition(" ")
-    expected = _memory.expected.get(digest_of(secret.strip())) if scheme == "Bearer" else None
+    expected = _memory.expected.get(digest_of(_secret_of(header or "")))
     if expected is not None:
         return expected
     token = token_from_header(header, at)

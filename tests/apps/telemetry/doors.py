@@ -7,7 +7,7 @@ from typing import Any
 
 from django.test import Client
 
-from tests.apps.telemetry.sending import URL
+from tests.apps.telemetry.sending import URL, Sending
 
 Door = Callable[..., tuple[int, dict[str, str], Any]]
 
@@ -33,3 +33,10 @@ def through_the_front_door(body: bytes, **environ: str) -> tuple[int, dict[str, 
 
 def with_token(secret: str) -> dict[str, str]:
     return {"HTTP_AUTHORIZATION": f"Bearer {secret}", "CONTENT_TYPE": "application/json"}
+
+
+def arriving(sending: Sending, sent: dict[str, Any] | bytes) -> dict[str, Any]:
+    """A delivery as the server hands it on."""
+    body = sent if isinstance(sent, bytes) else json.dumps(sent).encode()
+    parts = {"CONTENT_LENGTH": str(len(body)), "wsgi.input": io.BytesIO(body)}
+    return with_token(sending.secret) | parts

@@ -1,6 +1,5 @@
 """Batches that arrive at once, while hours are rolled up, or while the database is away."""
 
-import io
 import json
 import threading
 import time
@@ -21,7 +20,7 @@ from apps.telemetry.actions.rollup import roll_up_hour
 from apps.telemetry.actions.wire import BatchUnreadable
 from apps.telemetry.api import AuthenticationRefused
 from apps.telemetry.models import Batch, TelemetryWindow, UsageHour
-from tests.apps.telemetry.doors import through_the_front_door, with_token
+from tests.apps.telemetry.doors import arriving, through_the_front_door, with_token
 from tests.apps.telemetry.sending import Sending, batch, make_sending, this_hour, window
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -108,13 +107,6 @@ def test_different_batches_at_once_are_all_stored():
     assert TelemetryWindow.objects.count() == 30
 
 
-def arriving(sending: Sending, sent: dict[str, Any] | bytes) -> dict[str, Any]:
-    """A delivery as the server hands it on."""
-    body = sent if isinstance(sent, bytes) else json.dumps(sent).encode()
-    parts = {"CONTENT_LENGTH": str(len(body)), "wsgi.input": io.BytesIO(body)}
-    return with_token(sending.secret) | parts
-
-
 def each_accepted(sending: Sending, sents: list[dict[str, Any] | bytes]) -> list[Any]:
     """How many windows of each were taken, and whether it was a duplicate; or what was raised."""
     answers = api.received_each([arriving(sending, sent) for sent in sents])
@@ -141,8 +133,8 @@ def statements_of(work: Callable[[], Any]) -> int:
 
 def test_small_batches_that_arrive_together_share_a_transaction():
     sending = make_sending()
-    sending.post(batch([window(30)], sequence=99))
-    sents = [batch([window(minute)], sequence=minute) for minute in range(20)]
+    sending.post(batch([window()], sequence=99))
+    sents = [batch([window(1 + minute)], sequence=minute) for minute in range(20)]
     assert statements_of(lambda: each_accepted(sending, sents)) == 1
     assert TelemetryWindow.objects.count() == Batch.objects.count() == 21
     assert Batch.objects.get(sequence=7).accepted == 1

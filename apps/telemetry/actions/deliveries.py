@@ -1,0 +1,184 @@
+"""Batches on their way: judged, told from those that came before, the GPUs of new nodes registered."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import msgspec
+from django.db import connection
+
+from apps.fleet.queries import AgentFact
+from apps.telemetry.actions.attempts import attempted
+from apps.telemetry.actions.claims import Devices, NodeWindows, undisputed
+from apps.telemetry.actions.interning import NewDevices, device_ids, registered_device_ids
+from apps.telemetry.actions.remarks import Remark
+from apps.telemetry.actions.tolerant import tolerant_wire
+from apps.telemetry.actions.windows import JudgedWindows, Pieces, judged
+from apps.telemetry.actions.wire import DeviceIn, NodeOfAnotherToken, Wire, wire
+
+STORED = """
+SELECT agent_id, boot, sequence FROM telemetry_batch
+JOIN unnest(%s::int4[], %s::int8[], %s::int8[]) AS asked (agent_id, boot, sequence)
+    USING (agent_id, boot, sequence)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of a batch; the same for every delivery of it but for `duplicate`."""
+
+    accepted: int
+    duplicate: bool
+    remarks: Sequence[Remark]
+    version: str = ""
+    offset_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BatchDelivery:
+    """The JSON text of a batch, the agent whose it is, when it came, and by which request."""
+
+    body: bytes
+    agent: AgentFact
+    at: datetime
+    request_id: str = ""
+
+    @property
+    def actor(self) -> str:
+        """Who delivers it, as lines of the log say it."""
+        return f"agent:{self.agent.agent_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedBatch:
+    """A delivery that could be read, and which of its windows are sound."""
+
+    delivery: BatchDelivery
+    batch: Wire
+    judgement: JudgedWindows
+
+    @property
+    def agent(self) -> AgentFact:
+        """Whose it is."""
+        return self.delivery.agent
+
+    @property
+    def key(self) -> tuple[int, int, int]:
+        """What a batch is known by."""
+        return self.agent.agent_id, self.batch.boot, self.batch.sequence
+
+    def windows(self) -> NodeWindows:
+        """What its node says."""
+        return NodeWindows(self.agent.node_id, self.batch.devices, self.judgement)
+
+    def placed(self) -> "JudgedBatch | PlacedBatch":
+        """With the id of each device, where this process knows them all."""
+        devices, seen = _readable_devices(self.batch.devices, self.judgement.pieces)
+        at_ms = int(self.delivery.at.timestamp() * 1000)
+        ids = device_ids(agent=self.agent, devices=devices, first_seen_ms=seen, at_ms=at_ms)
+        return self if ids is None else PlacedBatch(self, self.windows(), ids)
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedBatch:
+    """What is left of a delivery to store, and the id of each of its devices."""
+
+    judged: JudgedBatch
+    windows: NodeWindows
+    ids: Sequence[int]
+
+
+def refuse_another_node(named: str, agent: AgentFact) -> None:
+    """Refuses NodeOfAnotherToken where a machine says it is not the node of its token."""
+    if named and not agent.is_node(named):
+        raise NodeOfAnotherToken(named, agent.node_name)
+
+
+def judged_batch(delivery: BatchDelivery) -> JudgedBatch:
+    """What a delivery says; refuses BatchUnreadable, BatchTooLarge and NodeOfAnotherToken."""
+    batch = wire(delivery.body) or tolerant_wire(delivery.body)
+    refuse_another_node(batch.agent.node, delivery.agent)
+    return JudgedBatch(delivery, batch, judged(batch, int(delivery.at.timestamp() * 1000)))
+
+
+def next_turn(
+    left: Mapping[int, JudgedBatch | Exception],
+) -> dict[int, JudgedBatch | PlacedBatch | Exception]:
+    """Those that can be stored together, by place; `PlacedBatch` where all devices are known.
+
+    Whose a GPU is is judged by what is stored: what registers devices waits for those before it
+    that are of its node or name its GPUs, and those after it wait for it.
+    """
+    turn: dict[int, JudgedBatch | PlacedBatch | Exception] = {
+        place: attempted(each.placed) if isinstance(each, JudgedBatch) else each
+        for place, each in left.items()
+    }
+    new = {place for place, each in turn.items() if isinstance(each, JudgedBatch)}
+    if not new:
+        return turn
+    named: set[int | str] = set()
+    named_by_new: set[int | str] = set()
+    for place, each in left.items():
+        if isinstance(each, JudgedBatch):
+            names: set[int | str] = {each.agent.node_id, *each.windows().uuids()}
+            waits = not names.isdisjoint(named if place in new else named_by_new)
+            if waits:
+                del turn[place]
+            if waits or place in new:
+                named_by_new |= names
+            named |= names
+    return turn
+
+
+def registered_each(new: Sequence[JudgedBatch]) -> list[PlacedBatch | Receipt]:
+    """What is left of each to store; a receipt where it was stored before.
+
+    That is asked before anything is registered: an old batch delivered again must not bring back
+    devices that are gone.
+    """
+    stored = _stored_keys([each.key for each in new])
+    fresh = [each for each in new if each.key not in stored]
+    left = undisputed([each.windows() for each in fresh])
+    lists = [
+        _new_devices(each.delivery, windows) for each, windows in zip(fresh, left, strict=True)
+    ]
+    named = [each for each in lists if each.devices]
+    ids = iter(registered_device_ids(named) if named else [])
+    placed = {
+        each.key: PlacedBatch(each, windows, next(ids) if told.devices else [])
+        for each, windows, told in zip(fresh, left, lists, strict=True)
+    }
+    return [placed.get(each.key) or earlier_receipt(each) for each in new]
+
+
+def _new_devices(delivery: BatchDelivery, windows: NodeWindows) -> NewDevices:
+    devices, seen = _readable_devices(windows.devices, windows.judgement.pieces)
+    return NewDevices(delivery.agent, devices, seen, delivery.at)
+
+
+def _readable_devices(devices: Devices, pieces: Pieces) -> tuple[list[DeviceIn], list[int]]:
+    """The devices that could be read, and when each was first seen."""
+    first_seen_ms = pieces.first_seen_ms(len(devices)).tolist()
+    named = [(device, ms) for device, ms in zip(devices, first_seen_ms, strict=True) if device]
+    return [device for device, _ in named], [ms for _, ms in named]
+
+
+def _stored_keys(keys: Sequence[tuple[int, int, int]]) -> set[tuple[int, int, int]]:
+    """Those of the batches (agent, boot, sequence) that are stored."""
+    with connection.cursor() as cursor:
+        cursor.execute(STORED, [list(column) for column in zip(*keys, strict=True)])
+        return set(cursor.fetchall())
+
+
+def earlier_receipt(judged: JudgedBatch) -> Receipt:
+    """What became of a batch that is stored."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT accepted, remarks::text FROM telemetry_batch"
+            " WHERE agent_id = %s AND boot = %s AND sequence = %s",
+            judged.key,
+        )
+        accepted, remarks = cursor.fetchone()
+    said = msgspec.json.decode(remarks or "[]", type=tuple[Remark, ...])
+    version = judged.batch.agent.version
+    return Receipt(accepted=accepted, duplicate=True, remarks=said, version=version)

@@ -19,6 +19,7 @@ urlpatterns = [
     path("", include("apps.console.pages.people.pages")),
     path("", include("apps.console.pages.people.access")),
     path("", include("apps.console.pages.people.tokens")),
+    path("", include("apps.console.pages.people.join_tokens")),
     path("", include("apps.console.pages.people.trail")),
     path("sign-in", SignIn.as_view(), name="sign-in"),
     path("sign-in", SignIn.as_view(), name="account_login"),

@@ -34,6 +34,7 @@ KINDS = {
     "pricing.ExchangeRate": "rate of exchange",
     "fleet.Pool": "pool",
     "fleet.SharePolicy": "share policy",
+    "fleet.JoinToken": "join token",
     "fleet.CloudAccount": "cloud account",
     "workloads.OwnershipRule": "ownership rule",
     "workloads.ServiceObjective": "objective of a service",

@@ -1,5 +1,6 @@
 """Tokens that many machines trade, each for a token of its own node."""
 
+import pghistory
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
@@ -7,6 +8,12 @@ from django.db.models import F, Q
 from apps.fleet.models.inventory import Cluster, Pool
 
 
+@pghistory.track(
+    pghistory.InsertEvent(),
+    pghistory.UpdateEvent(),
+    pghistory.DeleteEvent(),
+    exclude=["digest"],
+)
 class JoinToken(models.Model):
     """What a DaemonSet or an image carries: good for the nodes of one cluster, until it expires.
 

@@ -139,6 +139,11 @@ def join_token_page(asked: PageAsked) -> Slice[dict[str, Any]]:
     return page_of(_join_token_rows(), asked, "-id")
 
 
+def join_tokens() -> list[dict[str, Any]]:
+    """Every join token, the newest first, revoked and expired ones too."""
+    return list(_join_token_rows().order_by("-id"))
+
+
 def join_token_row(join_token_id: int) -> dict[str, Any]:
     """One join token; refuses JoinToken.DoesNotExist."""
     return _one_row(_join_token_rows(), join_token_id)

@@ -36,7 +36,12 @@ ROLES = {
     Role.LEAD: "sees the teams they own or belong to, and all below",
     Role.VIEWER: "sees the teams they belong to, and all below",
 }
-TABS = (("people", "People"), ("tokens", "Tokens"), ("trail", "Audit trail"))
+TABS = (
+    ("people", "People"),
+    ("tokens", "Tokens"),
+    ("join-tokens", "Join tokens"),
+    ("trail", "Audit trail"),
+)
 NEVER = quiet("never")
 MADE_TOKENS = Table[ListedToken](
     "made-tokens",

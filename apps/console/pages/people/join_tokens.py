@@ -1,0 +1,262 @@
+"""Join tokens: what lets the nodes of a cluster in; made and revoked here, shown once."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.http import Http404, HttpResponse
+from django.urls import path, reverse
+
+from apps.console.kit.cells import COUNT, DAY_OR_INSTANT, INSTANT, WRAPPED, Locale, sending
+from apps.console.kit.change import Act, ChangeForm, Done, acting
+from apps.console.kit.entries import (
+    LONGEST_LIST,
+    ParsedField,
+    PickField,
+    TextField,
+    WholeField,
+)
+from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.page import ConsolePage, SecretOnce, Section, shown
+from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context
+from apps.console.kit.table import Column, Table
+from apps.console.pages.people.pages import tabs_of
+from apps.console.pages.setup.commands import (
+    CHECK,
+    JOIN_TOKEN,
+    RUN,
+    join_config_command,
+    token_command,
+)
+from apps.economics.refusal import Refusal
+from apps.fleet import actions
+from apps.fleet.queries import clusters, pools
+from apps.fleet.queries.listing import join_tokens
+from apps.show.amounts import counted
+from apps.web.queries.wheels import install_command
+
+MOST_DAYS = 3650
+ONLY_ON_RECORD = "only nodes that are on record"
+TELLS = {"yes": "measure, and say which jobs hold their GPUs", "no": "measure only"}
+CLUSTER_FIRST = EmptyState(
+    "A join token is of a cluster",
+    "None is on record. A pool can be added together with its cluster:",
+    (Step("Nodes of one model and one price are a pool.", link=Link("Add a pool", "")),),
+)
+
+JoinTokenRow = dict[str, Any]
+"""A join token as it is listed."""
+
+
+def _patterns_of(text: str) -> tuple[str, ...]:
+    return tuple(each.strip() for each in text.replace(" ", ",").split(",") if each.strip())
+
+
+class JoinTokenForm(ChangeForm):
+    """Which nodes may join, until when, and what they may then do."""
+
+    name = TextField("What carries it", "Such as an image, or a DaemonSet.")
+    cluster = PickField("Nodes of the cluster")
+    node_names = ParsedField(
+        "Names of its nodes",
+        _patterns_of,
+        "Names or patterns, with commas between: gpu-*, login-1.",
+        longest=LONGEST_LIST,
+    )
+    pool = PickField("A node that is not on record goes into", hint="From then on it costs money.")
+    tells = PickField("Nodes may", TELLS, initial="yes")
+    days = WholeField("Valid for days", example="90", initial="90", is_needed=True)
+
+
+def join_tokens_table(context: Context) -> Table[JoinTokenRow]:
+    """Every join token as it stands now; whoever may revoke them can."""
+
+    def state(row: JoinTokenRow, _: Locale) -> str:
+        if row["revoked_at"] is not None:
+            return "revoked"
+        if not is_good(row, context.at):
+            return "expired"
+        if not context.viewer.may_manage:
+            return "valid"
+        return sending("Revoke", row["name"], reverse("revoke-join-token", args=[row["id"]]))
+
+    return Table[JoinTokenRow](
+        "list",
+        "Join tokens",
+        (
+            Column("name", "Name", lambda row: row["name"]),
+            Column("cluster", "Cluster", lambda row: row["cluster_name"]),
+            Column("nodes", "Nodes named", lambda row: ", ".join(row["node_names"]), WRAPPED),
+            Column("pool", "New nodes go into", lambda row: row["pool_name"],
+                   missing="none: they are refused"),
+            Column("may", "Nodes may", lambda row: ", ".join(row["scopes"]),
+                   written=lambda row, _: " ".join(row["scopes"])),
+            Column("agents", "Agents joined", lambda row: row["joined_agents"], COUNT),
+            Column("made", "Made", lambda row: row["created_at"], DAY_OR_INSTANT),
+            Column("expires", "Expires", lambda row: row["expires_at"], DAY_OR_INSTANT),
+            Column("revoked", "", lambda row: row["revoked_at"], INSTANT),
+            Column("state", "State",
+                   lambda row: (row["revoked_at"] is not None, not is_good(row, context.at)),
+                   csv="", shown=state),
+        ),
+        noun=("join token", "join tokens"),
+        about="each node trades one for a token of its own, which goes on when this one ends: {said}",
+        empty="A join token lets all nodes of a cluster in, without a step for each of them.",
+        sort="sort",
+    )  # fmt: skip
+
+
+def is_good(row: JoinTokenRow, at: datetime) -> bool:
+    """Whether nodes may join with it at this moment."""
+    return row["revoked_at"] is None and bool(at < row["expires_at"])
+
+
+@shown(SEES_EVERYTHING, "people")
+def join_tokens_listed(context: Context) -> ConsolePage:
+    """Every join token, the newest first."""
+    return _join_tokens_page(context)
+
+
+@shown(SEES_EVERYTHING, "people")
+def join_tokens_csv(context: Context) -> HttpResponse:
+    """The list as CSV."""
+    return join_tokens_table(context).csv(join_tokens(), context, "join tokens")
+
+
+@acting(MANAGES, "people")
+def make_join_token(context: Context) -> Act:
+    """Make one; the page that follows shows its secret, once, with the commands it goes into."""
+
+    def apply(entered: Mapping[str, Any]) -> ConsolePage:
+        cluster = clusters()[int(entered["cluster"])]
+        if not 1 <= entered["days"] <= MOST_DAYS:
+            raise Refusal("days", f"a join token is valid for 1 to {MOST_DAYS:,} days")
+        new = actions.NewJoinToken(
+            name=entered["name"] or f"nodes of {cluster.name}",
+            cluster_id=cluster.id,
+            node_names=entered["node_names"],
+            expires_at=context.at + timedelta(days=entered["days"]),
+            pool_id=int(entered["pool"]) if entered["pool"] else None,
+            reports_jobs=entered["tells"] == "yes",
+        )
+        made = actions.make_join_token(
+            token=new, at=context.at, made_by_id=context.viewer.person_id
+        )
+        return _join_tokens_page(context, made=_shown_once(new.name, cluster.name, made, context))
+
+    return Act(
+        form=JoinTokenForm(context.sent, context, _join_picks(), is_sent=True),
+        apply=apply,
+        page=lambda sent: _join_tokens_page(context, sent),
+    )
+
+
+@acting(MANAGES, "people")
+def revoke_join_token(context: Context, join_token_id: int) -> Act:
+    """No node joins with it any more; nodes that did go on."""
+
+    def apply(_: Mapping[str, Any]) -> Done:
+        try:
+            actions.revoke_join_token(join_token_id=join_token_id, at=context.at)
+        except ObjectDoesNotExist as nothing:
+            raise Http404 from nothing
+        return "The join token is revoked. Nodes that came with it go on.", ("join-tokens",)
+
+    return Act(
+        form=ChangeForm(context.sent, context, is_sent=True),
+        apply=apply,
+        page=lambda sent: _join_tokens_page(context, sent),
+        refusals=(actions.JoinTokenOver,),
+    )
+
+
+def _join_tokens_page(
+    context: Context, sent: ChangeForm | None = None, made: SecretOnce | None = None
+) -> ConsolePage:
+    """The list, with what came of a form on it."""
+    context = replace(context, path=reverse("join-tokens"))
+    found, may_change = join_tokens(), context.viewer.may_manage
+    good = sum(1 for row in found if is_good(row, context.at))
+    finding = "No join token is valid: nodes need an invitation each."
+    if good:
+        finding = f"{counted(good, 'join token')} {'is' if good == 1 else 'are'} valid."
+    return ConsolePage(
+        context=context,
+        finding=finding,
+        under=("Only hashes of them are kept. Every one that is made or revoked is in the trail.",),
+        tabs=tabs_of("join-tokens"),
+        sections=(
+            made,
+            join_tokens_table(context).section(
+                found,
+                context,
+                csv_href=reverse("join-tokens-csv") if found else "",
+                is_sent=may_change,
+            ),
+            _join_token_section(context, sent) if may_change else None,
+        ),
+    )
+
+
+def _join_token_section(context: Context, sent: ChangeForm | None) -> Section:
+    if not clusters():
+        first = replace(CLUSTER_FIRST.steps[0], link=Link("Add a pool", reverse("add-pool")))
+        return replace(CLUSTER_FIRST, steps=(first,))
+    return JoinTokenForm.opened(sent, context, picks=_join_picks()).section(
+        "join-token",
+        reverse("make-join-token"),
+        "Create join token",
+        title="Create a join token",
+        about="for the nodes of a cluster, by their names",
+        is_primary=True,
+    )
+
+
+def _join_picks() -> dict[str, dict[str, str]]:
+    """Clusters, and pools that say how many GPUs a node of theirs has."""
+    fitting = {str(pool.id): pool.name for pool in pools().values() if pool.gpus_per_node}
+    return {
+        "cluster": {str(each.id): each.name for each in clusters().values()},
+        "pool": {"": f"none: {ONLY_ON_RECORD} may join"} | fitting,
+    }
+
+
+def _shown_once(
+    name: str, cluster: str, made: actions.IssuedJoinToken, context: Context
+) -> SecretOnce:
+    """The secret, and what an administrator of nodes does with it."""
+    return SecretOnce(
+        f"The join token for {name}",
+        "it is shown only now; only its hash is kept",
+        made.secret,
+        (
+            Step(
+                "In the image or on each node, install the agent from this server:",
+                install_command(context.site, "runrate-agent"),
+            ),
+            Step("Say where this server is:", join_config_command(context.site, cluster)),
+            Step("Keep the token where the agent looks:", token_command(made.secret, JOIN_TOKEN)),
+            Step("See what works on this node and what does not:", CHECK),
+            Step("Measure and send; each node lets itself in at its first start:", RUN),
+            Step(
+                "On Kubernetes instead, the secret that agents/agent/kubernetes/daemonset.yaml "
+                "names:",
+                "kubectl -n runrate create secret generic runrate-join "
+                f"--from-literal=token={made.secret}",
+            ),
+        ),
+    )
+
+
+urlpatterns = [
+    path("people/join-tokens", join_tokens_listed, name="join-tokens"),
+    path("people/join-tokens.csv", join_tokens_csv, name="join-tokens-csv"),
+    path("people/join-tokens/make", make_join_token, name="make-join-token"),
+    path(
+        "people/join-tokens/<int:join_token_id>/revoke",
+        revoke_join_token,
+        name="revoke-join-token",
+    ),
+]

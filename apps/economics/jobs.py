@@ -68,7 +68,7 @@ class JobRecord:
     """One attempt of one job. A time nobody wrote down is None, never a guess.
 
     `elapsed_seconds` is the accounting's own figure and leaves suspended time out; it is what a
-    job without an end is measured by.
+    job without an end is measured by. `gpu_type` is what the accounting calls its GPUs.
     """
 
     line: int
@@ -92,6 +92,7 @@ class JobRecord:
     suspended_seconds: int = 0
     elapsed_seconds: Fraction | None = None
     allocations: tuple[AllocationRecord, ...] = ()
+    gpu_type: str = ""
 
     @property
     def held_seconds(self) -> Fraction:

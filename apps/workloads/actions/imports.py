@@ -60,6 +60,7 @@ def import_job_records(
         imported=F("imported") + counts.imported,
         unchanged=F("unchanged") + counts.unchanged,
     )
+    _note_held(batch_id, kept)
     reject_rows(batch_id=batch_id, rows=counts.rejected)
     return counts
 
@@ -91,6 +92,23 @@ def reject_rows(*, batch_id: int, rows: Iterable[RejectedJobRow]) -> None:
 def close_batch(*, batch_id: int, at: datetime) -> None:
     """The file came to its end."""
     ImportBatch.objects.filter(id=batch_id).update(ended_at=at, state=ImportState.DONE)
+
+
+def _note_held(batch_id: int, records: Sequence[JobRecord]) -> None:
+    """When these jobs held something, and what the file calls the GPUs of their nodes."""
+    held = [each for each in records if each.started_at is not None]
+    if not held:
+        return
+    batch = ImportBatch.objects.select_for_update().get(id=batch_id)
+    begun = [each.started_at for each in held if each.started_at is not None]
+    ended = [each.ended_at or each.started_at for each in held if each.started_at is not None]
+    batch.jobs_from = min(filter(None, (batch.jobs_from, *begun)))
+    batch.jobs_until = max(filter(None, (batch.jobs_until, *ended)))
+    for record in held:
+        if record.gpu_type:
+            of_cluster = batch.gpu_types.setdefault(record.cluster, {})
+            of_cluster |= {one.node: record.gpu_type for one in record.allocations if one.gpus}
+    batch.save(update_fields=["jobs_from", "jobs_until", "gpu_types"])
 
 
 def _refusal_of_record(record: JobRecord) -> RejectedJobRow | None:

@@ -111,16 +111,16 @@ def claim_file(*, at: datetime) -> Claimed | None:
     if batch.state != ImportState.LOOKING:
         RejectedRow.objects.filter(batch=batch).delete()
         batch.state = ImportState.RUNNING
-        batch.rows = batch.imported = batch.unchanged = batch.rejected = 0
+        batch.rows = batch.imported = batch.unchanged = batch.rejected = batch.read_bytes = 0
     batch.save()
     kind = batch.kind if batch.state == ImportState.RUNNING else ""
     return Claimed(batch.id, kind, batch.stored_as, batch.asked)
 
 
-def still_wanted(*, batch_id: int, at: datetime) -> bool:
-    """Say that the import is worked on; False: somebody discarded it."""
+def still_wanted(*, batch_id: int, read_bytes: int, at: datetime) -> bool:
+    """Say that the import is worked on, and how far it is; False: somebody discarded it."""
     running = ImportBatch.objects.filter(id=batch_id, state=ImportState.RUNNING)
-    return running.update(alive_at=at) == 1
+    return running.update(alive_at=at, read_bytes=read_bytes) == 1
 
 
 @logged_change()

@@ -20,7 +20,8 @@ class ImportBatch(models.Model):
 
     `stored_as` is the uploaded file's name under RUNRATE_HOME/uploads while it is kept; `asked` how
     it is to be read, `seen` what a look at its first lines found; `alive_at` the last sign of life
-    of whoever works on it.
+    of whoever works on it. `read_bytes` is how far it is in the file, `jobs_from` and `jobs_until`
+    when its jobs held something, `gpu_types` what it calls GPUs, by cluster and node.
     """
 
     kind = models.TextField(choices=[("sacct", "sacct"), ("csv", "CSV of jobs")])
@@ -39,6 +40,10 @@ class ImportBatch(models.Model):
     seen = models.JSONField(default=dict)
     failure = models.TextField(blank=True, default="")
     alive_at = models.DateTimeField(null=True)
+    read_bytes = models.BigIntegerField(default=0)
+    jobs_from = models.DateTimeField(null=True)
+    jobs_until = models.DateTimeField(null=True)
+    gpu_types = models.JSONField(default=dict)
 
     def __str__(self) -> str:
         return self.name

@@ -29,7 +29,13 @@ class JobFile:
     name: str
     digest: str
     text: io.TextIOWrapper
+    source: BinaryIO
     line: int = 0
+
+    @property
+    def read_bytes(self) -> int:
+        """How many of its bytes, as they lie there, are read."""
+        return self.source.tell()
 
     def lines(self) -> Iterator[str]:
         """Each line once, with its own ending; bytes that are no UTF-8 are replaced."""
@@ -66,7 +72,7 @@ def open_jobs(path: str) -> Iterator[JobFile]:
         # GzipFile reads like any binary file; typeshed calls it a buffer of another kind.
         plain = cast(BinaryIO, gzip.GzipFile(fileobj=source)) if is_gzip else source
         with io.TextIOWrapper(plain, "utf-8-sig", errors="replace", newline="") as text:
-            yield JobFile(_file_name(path), digest.hexdigest(), text)
+            yield JobFile(_file_name(path), digest.hexdigest(), text, source)
 
 
 @contextmanager

@@ -137,6 +137,7 @@ def _read_job(line: int, cells: Cells, options: SacctOptions) -> JobRecord:
         suspended_seconds=times.suspended_seconds,
         elapsed_seconds=times.elapsed_seconds,
         allocations=_read_allocations(cells, tres, cpus, options) if times.started_at else (),
+        gpu_type=tres.gpu_type,
     )
 
 

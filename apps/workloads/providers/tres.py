@@ -12,13 +12,17 @@ _POWERS_OF_1024 = {"K": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
 
 @dataclass(frozen=True, slots=True)
 class Tres:
-    """What a job was allocated, over all its nodes. None: the text does not say."""
+    """What a job was allocated, over all its nodes. None: the text does not say.
+
+    `gpu_type` is the one type of its GPUs; empty where none, or several, are named.
+    """
 
     cpus: Fraction | None = None
     nodes: int | None = None
     memory_bytes: int | None = None
     gpus: Fraction = Fraction(0)
     shards: Fraction = Fraction(0)
+    gpu_type: str = ""
 
 
 # A file repeats the same few texts, as it does node lists.
@@ -43,7 +47,13 @@ def read_tres(text: str, *, field_name: str) -> Tres:
         else None,
         gpus=_of_kind("gres/gpu", amounts, field_name),
         shards=_of_kind("gres/shard", amounts, field_name),
+        gpu_type=_only_type("gres/gpu", amounts),
     )
+
+
+def _only_type(kind: str, amounts: dict[str, str]) -> str:
+    types = [key.removeprefix(f"{kind}:") for key in amounts if key.startswith(f"{kind}:")]
+    return types[0] if len(types) == 1 else ""
 
 
 def _of_kind(kind: str, amounts: dict[str, str], field_name: str) -> Fraction:

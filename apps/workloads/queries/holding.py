@@ -1,16 +1,17 @@
 """What jobs hold, by node and time; and what they hold on nodes that nobody knows."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 from functools import lru_cache
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from django.db import connection
-from django.db.models import Count, F, Func, Max, Min
 
-from apps.workloads.models import Allocation
+from apps.fleet.queries import nodes_named
+from apps.workloads.queries.imports import gpu_types_told
 
 
 class HeldFact(NamedTuple):
@@ -37,7 +38,11 @@ class HeldFact(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UnknownNodeName:
-    """A node name that jobs hold something on and that no node bears; `last_at` None: still."""
+    """A node name that jobs hold something on and that no node bears; `last_at` None: still.
+
+    `gpus` is the most that was held of it at once, so it has at least as many; 0: no job held any.
+    `gpu_type` is what an accounting file calls them; empty where none says it.
+    """
 
     cluster_id: int
     cluster: str
@@ -45,6 +50,8 @@ class UnknownNodeName:
     allocations: int
     first_at: datetime
     last_at: datetime | None
+    gpus: int = 0
+    gpu_type: str = ""
 
 
 def allocations_held(
@@ -102,29 +109,57 @@ def _held_fact(row: Sequence[Any], starts_at: datetime, ends_at: datetime) -> He
     )
 
 
+UNKNOWN_NODES = """
+WITH waiting AS (
+    SELECT job.cluster_id, held.node_name, held.period,
+           held.gpus_numerator::numeric / held.gpus_denominator AS gpus
+    FROM workloads_allocation AS held JOIN workloads_job AS job ON job.id = held.job_id
+    WHERE held.node_id IS NULL
+), moves AS (
+    SELECT cluster_id, node_name, lower(period) AS at, gpus AS change FROM waiting WHERE gpus > 0
+    UNION ALL
+    SELECT cluster_id, node_name, upper(period), -gpus FROM waiting
+    WHERE gpus > 0 AND NOT upper_inf(period)
+), held AS (
+    SELECT cluster_id, node_name,
+           sum(sum(change)) OVER (PARTITION BY cluster_id, node_name ORDER BY at) AS gpus
+    FROM moves GROUP BY cluster_id, node_name, at
+), most AS (
+    SELECT cluster_id, node_name, ceil(max(gpus))::int AS gpus FROM held GROUP BY 1, 2
+)
+SELECT waiting.cluster_id, cluster.name, waiting.node_name, count(*), min(lower(period)),
+       CASE WHEN bool_or(upper_inf(period)) THEN NULL ELSE max(upper(period)) END,
+       coalesce(max(most.gpus), 0)
+FROM waiting
+JOIN fleet_cluster_fact AS cluster ON cluster.id = waiting.cluster_id
+LEFT JOIN most USING (cluster_id, node_name)
+GROUP BY waiting.cluster_id, cluster.name, waiting.node_name
+ORDER BY cluster.name, waiting.node_name
+"""
+
+
 def unknown_nodes() -> list[UnknownNodeName]:
-    """Names on which jobs hold something, borne by no node at that time; by cluster and name."""
-    ends_at = Func(F("period"), function="upper")
-    is_open = Func(F("period"), function="upper_inf")
-    rows = (
-        Allocation.objects.filter(node=None)
-        .values("job__cluster_id", "job__cluster__name", "node_name")
-        .annotate(
-            count=Count("id"),
-            first_at=Min(Func(F("period"), function="lower")),
-            last_at=Max(ends_at),
-            is_open=Max(Func(is_open, function="int4", template="%(expressions)s::int")),
-        )
-        .order_by("job__cluster__name", "node_name")
-    )
+    """Names on which jobs hold something, borne by no node at that time; by cluster and name.
+
+    Not those that a node bears from the end of these jobs on: somebody said from when it counts.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(UNKNOWN_NODES)
+        found = [UnknownNodeName(*row) for row in cursor.fetchall()]
+    types = gpu_types_told() if found else {}
+    borne = {
+        cluster_id: nodes_named(cluster_id, [each.node_name for each in of_cluster])
+        for cluster_id, of_cluster in groupby(found, lambda each: each.cluster_id)
+    }
     return [
-        UnknownNodeName(
-            cluster_id=row["job__cluster_id"],
-            cluster=row["job__cluster__name"],
-            node_name=row["node_name"],
-            allocations=row["count"],
-            first_at=row["first_at"],
-            last_at=None if row["is_open"] else row["last_at"],
-        )
-        for row in rows
+        replace(each, gpu_type=types.get((each.cluster, each.node_name), ""))
+        for each in found
+        if not _was_before(each, borne[each.cluster_id].get(each.node_name, ()))
     ]
+
+
+def _was_before(
+    name: UnknownNodeName, lives: Sequence[tuple[int, datetime, datetime | None]]
+) -> bool:
+    first = min((began_at for _, began_at, _ in lives), default=None)
+    return first is not None and name.last_at is not None and name.last_at <= first

@@ -9,7 +9,11 @@ from apps.workloads.models import ImportBatch, RejectedRow
 
 @dataclass(frozen=True, slots=True)
 class ImportFact:
-    """One import; `seen` and `asked` are what a look at its file found and how it is read."""
+    """One import; `seen` and `asked` are what a look at its file found and how it is read.
+
+    `read_bytes` of `size_bytes` are read; `jobs_from` and `jobs_until` are when its jobs held
+    something.
+    """
 
     id: int
     kind: str
@@ -25,6 +29,9 @@ class ImportFact:
     failure: str
     asked: Mapping[str, object]
     seen: Mapping[str, object]
+    read_bytes: int
+    jobs_from: datetime | None
+    jobs_until: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +41,17 @@ class RejectedFact:
     line: int
     field: str
     reason: str
+
+
+def gpu_types_told() -> dict[tuple[str, str], str]:
+    """What accounting files call the GPUs of a node, by cluster and node; the latest file's word."""
+    rows = ImportBatch.objects.exclude(gpu_types={}).order_by("id").values_list("gpu_types")
+    return {
+        (cluster, node): gpu_type
+        for (told,) in rows
+        for cluster, nodes in told.items()
+        for node, gpu_type in nodes.items()
+    }
 
 
 def imports(limit: int) -> list[ImportFact]:

@@ -93,7 +93,7 @@ def _import_file(claimed: uploads.Claimed, file: JobFile) -> None:
     rows = rows_of(claimed.kind, claimed.asked, _lines_of_file(file))
     for chunk in file.chunks(rows):
         at = timezone.now()
-        if not uploads.still_wanted(batch_id=claimed.id, at=at):
+        if not uploads.still_wanted(batch_id=claimed.id, read_bytes=file.read_bytes, at=at):
             return
         jobs = [row for row in chunk if isinstance(row, JobRecord)]
         imports.import_job_records(batch_id=claimed.id, records=jobs, at=at)

@@ -23,6 +23,7 @@ WITHOUT_A_LINE = {
     "apps.accounts.actions.tokens.touch_tokens": "when tokens were last used: a sign of life",
     "apps.fleet.actions.clouds.keep_page": "how far a reading is: part of run_sync",
     "apps.fleet.actions.enrolment.agents_seen": "when agents were last heard: a sign of life",
+    "apps.fleet.actions.inventory.open_cluster": "calls add_cluster, which has its line",
     "apps.ledger.actions.exports.tell_rows": "how far an export is: a sign of life",
     "apps.ledger.actions.settle.try_pass": "calls the pass, which has its line",
     "apps.ledger.actions.settle.settle_window": "calls passes, which have their lines",

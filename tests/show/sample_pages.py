@@ -58,8 +58,10 @@ def make_setup_page():
             )
         ],
         "unknown_nodes": [
-            UnknownNodeName(1, "atlas", f"gpu-{number}", 12, AT, None) for number in range(12)
+            UnknownNodeName(1, "atlas", f"gpu-{number}", 12, AT, None, 8, "h100")
+            for number in range(12)
         ],
+        "nodes_without_gpus": [UnknownNodeName(1, "atlas", "login-1", 3, AT, None)],
         "silent_nodes": [
             SilentNode(SilentAgentNode(4, "gpu-04", 1, AT), "h100", timedelta(hours=7))
         ],

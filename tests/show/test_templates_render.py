@@ -38,7 +38,7 @@ def test_a_page_is_well_made(html):
 def test_setup_asks_only_what_waits_for_an_answer():
     asked = PAGES["setup"]()
     assert "12 nodes named by schedulers: which pool, from when?" in asked
-    assert asked.count('type="checkbox"') == 12
+    assert asked.count('type="checkbox"') == 13
     answered = PAGES["answered setup"]()
     assert "No open questions" in answered
     assert "<table" not in answered

@@ -15,6 +15,7 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.accounts.queries import Role
@@ -26,7 +27,15 @@ from apps.console.kit.request import Context, View, request_context, shown_to
 from apps.console.kit.table import TableSection
 from apps.economics.refusal import Refusal
 
-SEEN = "seen"
+SEEN, TO = "seen", "to"
+RETURNS = {
+    "first-day": "Back to the first day",
+    "setup": "Back to Setup",
+    "overview": "Back to the overview",
+    "prices": "Back to prices",
+    "join-tokens": "Back to join tokens",
+}
+"""Pages that send somebody to a change with `to=` their name, where the change then leads back."""
 MOVED = (
     "Since this was looked at, what it would change has changed: look again before it is confirmed."
 )
@@ -71,7 +80,7 @@ class ChangeForm(forms.Form):
             each.label = str(each.label).replace("{currency}", context.currency)
         is_asked = any(name in given for name in self.fields) or not self.fields
         if self.asked_by:
-            is_asked = any(given.get(name) for name in self.asked_by)
+            is_asked = any(name in given for name in self.asked_by)
         is_bound = is_sent or is_asked
         entered = {
             name: given.get(name, each.initial)
@@ -163,15 +172,15 @@ class Change(Generic[Thought]):
         form = self.form(given, context, self.picks, self.initial, self.more, is_sent=is_sent)
         looked = self._looked_at(form)
         seen = fingerprint(form.frozen(), looked[1]) if looked is not None else ""
-        status = 400 if is_sent else 200
+        status, to = 400 if is_sent else 200, given.get(TO, "")
         if is_sent and looked is not None:
             if given.get(SEEN) != seen:
                 messages.warning(request, MOVED if SEEN in given else UNSEEN)
                 status = 409
             elif (done := self._applied(form, looked[0])) is not None:
                 messages.success(request, done[0])
-                return redirect(*done[1])
-        page = self._page(form, looked[1] if looked is not None else None, seen, context)
+                return redirect(to) if to in RETURNS else redirect(*done[1])
+        page = self._page(form, looked[1] if looked is not None else None, seen, context, to)
         return answered(request, page, status)
 
     def _looked_at(self, form: ChangeForm) -> tuple[Thought, ChangePreview] | None:
@@ -196,33 +205,40 @@ class Change(Generic[Thought]):
             return None
 
     def _page(
-        self, form: ChangeForm, preview: ChangePreview | None, seen: str, context: Context
+        self,
+        form: ChangeForm,
+        preview: ChangePreview | None,
+        seen: str,
+        context: Context,
+        to: str,
     ) -> ConsolePage:
         fields, here = form.frozen(), context.path
+        back, carried = self.back, ()
+        if to in RETURNS:
+            back, carried = Link(RETURNS[to], reverse(to)), (_hidden(to),)
         sections: list[Section] = []
         if preview is not None:
             if not form.errors:
                 sections.append(
                     EffectList(
                         effects=preview.effects,
-                        hidden=fields,
+                        hidden=(*fields, *carried),
                         confirm=self.confirm,
                         seen=seen,
                         here=here,
-                        back=self.back,
+                        back=back,
                     )
                 )
             sections.extend(preview.sections)
         if fields:
             is_first = preview is None
-            sections.append(
-                form.section("field", here, self.look, method="get", is_primary=is_first)
-            )
+            section = form.section("field", here, self.look, method="get", is_primary=is_first)
+            sections.append(replace(section, fields=(*fields, *carried)))
         return ConsolePage(
             context=context,
             finding=(preview.finding if preview is not None else "") or self.finding,
             under=(self.explanation,),
-            back=self.back,
+            back=back,
             problems=form.problems,
             sections=tuple(sections),
             empty=self.empty,
@@ -327,6 +343,10 @@ def words_of(refusal: Exception) -> str:
         return refusal.sentence
     said = str(refusal)
     return f"{said[:1].upper()}{said[1:]}."
+
+
+def _hidden(to: str) -> Field:
+    return Field(name=TO, label="", value=to, kind="hidden")
 
 
 def _frozen(bound: forms.BoundField, each: forms.Field) -> Field:

@@ -66,6 +66,15 @@ class ParsedField(TextField):
             raise forms.ValidationError(str(problem)) from None
 
 
+class LinesField(ParsedField):
+    """Several lines of text, which `meaning` reads."""
+
+    kind = "lines"
+
+    def __init__(self, label: str, meaning: Callable[[str], Any], hint: str = "") -> None:
+        super().__init__(label, meaning, hint, longest=LONGEST_LIST)
+
+
 class PickField(ParsedField):
     """One of the choices; they are passed in where only the request knows them."""
 

@@ -187,14 +187,14 @@ def test_names_of_schedulers_become_nodes_of_a_pool(job_on_an_unknown_node):
     assert "See what they cost" in text_of(client.get("/setup"))
     (unknown,) = unknown_nodes()
     day = (job_on_an_unknown_node - 2 * DAY).date().isoformat()
-    asked = {"pool": pool_id, "from": day, "node": f"{unknown.cluster_id}/gpu-07"}
+    asked = {"pool": pool_id, "from": day, "until": "", "node": f"{unknown.cluster_id}/gpu-07"}
     looked = text_of(client.get("/setup/nodes/name", asked))
     assert "1 node of h100 with 8 GPUs each: gpu-07." in looked
     assert "node-hours of theirs have no price yet." in looked
     scene.make_rate(pool_id)
     looked = text_of(client.get("/setup/nodes/name", asked))
     hours = (datetime.now(UTC) - (job_on_an_unknown_node - 2 * DAY)).total_seconds() / 3600
-    (cost,) = re.findall(r"they cost \$([\d,]+) up to now", looked)
+    (cost,) = re.findall(r"up to now they cost \$([\d,]+)", looked)
     assert abs(int(cost.replace(",", "")) / 98.32 - hours) <= 24, "from the first hour of its day"
     assert unknown_nodes() == [unknown]
     answer = confirmed(client, "/setup/nodes/name", asked, follow=True)

@@ -112,7 +112,7 @@ def test_names_that_no_node_bears_are_asked_for_with_what_answers(now):
     )
     page = text_of(opened().get("/setup"))
     assert "1 node named by schedulers: which pool, from when?" in page
-    assert "manage.py add_pool POOL --cluster atlas" in page
+    assert "They need a pool first. Add a pool" in page
     assert "still held" in page
 
 

@@ -1,44 +1,52 @@
-"""Nodes that schedulers named: a person says which pool they are of, and from when."""
+"""Nodes that schedulers named: a person says which of them are of which pool, from when to when."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from django.db import transaction
 from django.urls import reverse
 from django.utils.html import format_html
 
 from apps.console.kit.cells import Locale
-from apps.console.kit.change import Change, ChangeForm, Done, changing
-from apps.console.kit.entries import DayField, PickField, TicksField
-from apps.console.kit.frame import Link, Step
+from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
+from apps.console.kit.entries import PickField, TicksField
+from apps.console.kit.frame import Link
 from apps.console.kit.request import MANAGES, Context
 from apps.console.kit.table import Table
-from apps.console.pages.setup.questions import MANAGE, PER_PAGE, recount
-from apps.economics.hours import first_hour, hour_of
+from apps.console.pages.fleet.new_nodes import (
+    ENDED_BEFORE,
+    NodesToAdd,
+    add_pool_link,
+    life_fields,
+    life_of,
+    no_pool_yet,
+    node_effects,
+    put_on_record,
+    refuse_lives,
+)
+from apps.console.pages.setup.question_kind import PER_PAGE
+from apps.console.pages.setup.questions import recount
 from apps.economics.refusal import Refusal
-from apps.fleet import actions as fleet
+from apps.fleet.actions import NewNode
 from apps.fleet.queries import PoolFact, pools
-from apps.pricing.queries.what_if import if_nodes_lived
 from apps.show.amounts import counted
-from apps.show.money import whole_amount
 from apps.workloads.queries import UnknownNodeName, unknown_nodes
 
-FROM = {"from": DayField("From", "The first day on which they cost something.")}
-NAMED_MOST = 12
+LONG_OVER = timedelta(days=7)
+"""Where the last job that names a node ended so long ago, the node is taken to have ended with it."""
 
 
 class NamedNodes(NamedTuple):
-    """Names that become nodes of a pool."""
+    """Names that become nodes of a pool, and when the first and last of their jobs held something."""
 
     names: list[UnknownNodeName]
-    pool: PoolFact
-    since: datetime
+    adding: NodesToAdd
+    span: tuple[datetime, datetime]
 
 
 class NamingForm(ChangeForm):
-    """Which nodes, and of which pool; the day from which they are comes after it."""
+    """Which nodes, and of which pool; from when to when comes after it."""
 
     node = TicksField("Nodes", is_needed=True)
     pool = PickField("Pool")
@@ -51,24 +59,20 @@ def name_nodes(context: Context) -> Change[NamedNodes]:
     asked = {*context.query.getlist("node"), *context.sent.getlist("node")}
     keys = {_node_key(each): each for each in found}
     offered = [*list(keys)[:PER_PAGE], *(key for key in list(keys)[PER_PAGE:] if key in asked)]
+    fitting = fitting_pools(found, known)
 
     def read(entered: Mapping[str, Any]) -> NamedNodes:
-        pool = known[int(entered["pool"])]
-        since = first_hour(entered["from"], context.organisation.zone)
-        if since > context.at:
-            raise Refusal("from", "a node costs money from a day that was")
         names = [keys[key] for key in entered["node"]]
-        for name in names:
-            if pool.cluster_id not in (None, name.cluster_id):
-                raise Refusal("pool", f"{pool.name} is not of the cluster {name.cluster}")
-        return NamedNodes(names, pool, since)
+        return _named_nodes(names, known[int(entered["pool"])], life_of(entered, context), context)
 
     def apply(thought: NamedNodes) -> Done:
-        _add_nodes(thought, context.at)
+        put_on_record(thought.adding, context.at)
         recount()
         nodes = counted(len(thought.names), "node")
-        done = f"{nodes} of {thought.pool.name} added. Their jobs are put on them within a minute."
-        return done, ("setup",)
+        said = (
+            f"{nodes} of {thought.adding.pool.name} added. What their jobs held is charged in the"
+        )
+        return f"{said} next minutes.", ("setup",)
 
     return Change(
         finding="Which pool are these nodes of, and from when?",
@@ -81,10 +85,12 @@ def name_nodes(context: Context) -> Change[NamedNodes]:
         effects=lambda thought: _named_effects(thought, context),
         apply=apply,
         picks={
-            "node": {key: f"{keys[key].node_name} ({keys[key].cluster})" for key in offered},
-            "pool": fitting_pools(found, known),
+            "node": {key: _said_of(keys[key]) for key in offered},
+            "pool": fitting,
         },
-        more=FROM,
+        initial=_days_of(found, context),
+        more=life_fields(),
+        empty=None if fitting else no_pool_yet(),
     )
 
 
@@ -94,25 +100,50 @@ def with_ticks(
     fitting: Mapping[str, str],
     context: Context,
 ) -> tuple[Table[UnknownNodeName], dict[str, Any]]:
-    """The question's table with each name ticked, and the entries that the ticked ones are sent with."""
+    """The question's table with a tick for each name, and the entries that those ticked go with.
+
+    None is ticked before a person ticks it, or asks for all of them.
+    """
+    are_ticked = context.query.get("tick") == table.name
 
     def ticked(row: UnknownNodeName, _: Locale) -> str:
         return format_html(
-            '<label class="tick"><input type="checkbox" name="node" value="{}" checked> {}</label>',
+            '<label class="tick"><input type="checkbox" name="node" value="{}"{}> {}</label>',
             _node_key(row),
+            " checked" if are_ticked else "",
             row.node_name,
         )
 
-    first = min(row.first_at for row in rows).astimezone(context.zone).date()
     form = NamingForm.opened(
-        None, context, picks={"pool": fitting}, initial={"from": first.isoformat()}, more=FROM
+        None,
+        context,
+        picks={"pool": fitting},
+        initial=_days_of(rows, context),
+        more=life_fields(),
     )
     name, *others = table.columns
     return replace(table, columns=(replace(name, shown=ticked), *others)), {
         "form": Link("See what they cost", reverse("name-nodes")),
         "fields": [field for field in form.frozen() if field.name != "node"],
-        "remark": "Tick the nodes of one pool.",
+        "links": (
+            Link("Tick all shown", table.href(context, tick=table.name)),
+            pool_link("Another pool", rows),
+        ),
+        "remark": "Tick the nodes of one pool. Nothing costs anything before you have seen how "
+        "much, and confirmed it.",
     }
+
+
+def pool_link(text: str, rows: Sequence[UnknownNodeName]) -> Link:
+    """The way to a new pool that is as far known as these names tell."""
+    types, counts = {row.gpu_type for row in rows}, {row.gpus for row in rows}
+    return add_pool_link(
+        text,
+        cluster=rows[0].cluster_id,
+        gpu_model=types.pop() if len(types) == 1 else "",
+        gpus_per_node=max(counts),
+        to="setup",
+    )
 
 
 def fitting_pools(
@@ -126,50 +157,69 @@ def fitting_pools(
     return {str(pool.id): pool.name for pool in sorted(fitting, key=lambda pool: pool.name)}
 
 
-def pool_first(cluster: str) -> Step:
-    """How such a pool is made."""
-    command = (
-        f"{MANAGE} add_pool POOL --cluster {cluster} --provider own --purchase-option owned "
-        '--gpu-model "NVIDIA H100 80GB HBM3" --gpus-per-node 8'
+def _named_nodes(
+    names: list[UnknownNodeName],
+    pool: PoolFact,
+    life: tuple[datetime, datetime | None],
+    context: Context,
+) -> NamedNodes:
+    """Refuses pools of another cluster, and names that live then."""
+    for name in names:
+        if pool.cluster_id not in (None, name.cluster_id):
+            raise Refusal("pool", f"{pool.name} is not of the cluster {name.cluster}")
+    nodes = tuple(
+        NewNode(
+            name=name.node_name,
+            pool_id=pool.id,
+            started_at=life[0],
+            units=pool.gpus_per_node,
+            cluster_id=name.cluster_id,
+            ended_at=life[1],
+            end_reason=ENDED_BEFORE if life[1] else "",
+        )
+        for name in names
     )
-    return Step("They need a pool first: nodes of one model and one price.", command=command)
+    refuse_lives(nodes, context.at, "node")
+    ends = [name.last_at or context.at for name in names]
+    return NamedNodes(
+        names, NodesToAdd(pool, nodes), (min(each.first_at for each in names), max(ends))
+    )
 
 
 def _node_key(name: UnknownNodeName) -> str:
     return f"{name.cluster_id}/{name.node_name}"
 
 
-def _named_effects(thought: NamedNodes, context: Context) -> tuple[str, ...]:
-    """What the nodes come to by now, and whose jobs are put on them."""
-    pool, count, until = thought.pool, len(thought.names), hour_of(context.at)
-    micros, unpriced = if_nodes_lived(pool, count, thought.since, until)
-    names = ", ".join(name.node_name for name in thought.names[:NAMED_MOST])
-    more = f" and {count - NAMED_MOST} more" if count > NAMED_MOST else ""
-    said = [
-        f"{counted(count, 'node')} of {pool.name} with {pool.gpus_per_node} GPUs each: "
-        f"{names}{more}.",
-        f"{counted(sum(name.allocations for name in thought.names), 'job')} that "
-        "waited for them hold their GPUs from then on.",
-    ]
-    if micros:
-        amount = whole_amount(micros, context.currency)
+def _said_of(name: UnknownNodeName) -> str:
+    held = f"{counted(name.gpus, 'GPU')} held" if name.gpus else "no GPU held"
+    return f"{name.node_name} ({name.cluster}, {held})"
+
+
+def _days_of(names: Sequence[UnknownNodeName], context: Context) -> dict[str, str]:
+    """The day of the first job that names one; the day after the last, where that is long over."""
+    if not names:
+        return {}
+    first = min(name.first_at for name in names).astimezone(context.zone).date()
+    ends = [name.last_at for name in names]
+    last = max((end for end in ends if end is not None), default=context.at)
+    is_over = None not in ends and context.at - last > LONG_OVER
+    gone = last.astimezone(context.zone).date() + timedelta(days=1)
+    return {"from": first.isoformat(), "until": gone.isoformat() if is_over else ""}
+
+
+def _named_effects(thought: NamedNodes, context: Context) -> ChangePreview:
+    """What the nodes come to, whose jobs are put on them, and what speaks against it."""
+    pool, names = thought.adding.pool, thought.names
+    said = [*node_effects(thought.adding, context, thought.span)]
+    jobs = sum(name.allocations for name in names)
+    said.insert(1, f"{counted(jobs, 'job')} that waited for them hold their GPUs from then on.")
+    larger = [name for name in names if name.gpus > pool.gpus_per_node]
+    if larger:
         said.append(
-            f"By the pool’s prices they cost {amount} up to now, commitments aside; hours of "
-            "closed months wait for corrections."
+            f"Look again: jobs held {larger[0].gpus} GPUs of {larger[0].node_name} at once, and a "
+            f"node of {pool.name} has {pool.gpus_per_node}."
         )
-    if unpriced:
-        said.append(f"{unpriced:,.0f} node-hours of theirs have no price yet.")
-    return tuple(said)
-
-
-@transaction.atomic
-def _add_nodes(thought: NamedNodes, at: datetime) -> None:
-    for name in thought.names:
-        node = fleet.NewNode(
-            name=name.node_name,
-            pool_id=thought.pool.id,
-            started_at=thought.since,
-            units=thought.pool.gpus_per_node,
-            cluster_id=name.cluster_id,
-        )
-        fleet.add_node(node=node, at=at)
+    without = [name.node_name for name in names if not name.gpus]
+    if without and not pool.counts_cores:
+        said.append(f"Look again: no job held a GPU of {', '.join(without[:5])}.")
+    return ChangePreview(said)

@@ -16,13 +16,15 @@ from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context
 from apps.console.kit.table import TableSection
 from apps.console.kit.waiting import keep_count
 from apps.console.pages.setup import first_tokens, guide, naming
+from apps.console.pages.setup.question_kind import QuestionKind
 from apps.console.pages.setup.questions import (
     KINDS,
+    NODES_WITHOUT_GPUS,
     UNCLAIMED_WORK,
     UNCONFIRMED_NODES,
     UNKNOWN_NODES,
-    QuestionKind,
     asked_of,
+    count_of,
     recount,
     waiting_at,
 )
@@ -46,13 +48,15 @@ NO_OPEN_QUESTIONS = EmptyState(
 def setup(context: Context) -> ConsolePage:
     """Everything that waits for an answer."""
     waiting = waiting_at(context.at, context.organisation)
-    total = sum(map(len, waiting.values()))
+    total = count_of(waiting)
     keep_count(total, context.at)
     is_fresh = not total and not living_machines(context.at)
     return setup_page(
         replace(context, frame=replace(context.frame, setup_questions=total)),
         waiting,
-        naming.fitting_pools(waiting[UNKNOWN_NODES.key], pools()),
+        naming.fitting_pools(
+            [*waiting[UNKNOWN_NODES.key], *waiting[NODES_WITHOUT_GPUS.key]], pools()
+        ),
         is_fresh=is_fresh,
     )
 
@@ -93,7 +97,7 @@ def setup_page(
 ) -> ConsolePage:
     """The questions of `waiting`, by key; `fitting` are pools that nodes of no pool may be of."""
     context = replace(context, path=reverse("setup"))
-    total, may_answer = sum(map(len, waiting.values())), context.viewer.may_manage
+    total, may_answer = count_of(waiting), context.viewer.may_manage
     finding = "Nothing waits for an answer."
     if total:
         finding = f"{counted(total, 'question')} {'waits' if total == 1 else 'wait'} for an answer."
@@ -112,7 +116,7 @@ def setup_page(
             for kind in KINDS
             if waiting[kind.key]
         ),
-        empty=None if total else NO_QUESTIONS if is_fresh else NO_OPEN_QUESTIONS,
+        empty=None if any(waiting.values()) else NO_QUESTIONS if is_fresh else NO_OPEN_QUESTIONS,
     )
 
 
@@ -126,11 +130,12 @@ def _question_section(
     table = kind.asked(may_answer=may_answer)
     title = table.title.replace("{said}", counted(len(rows), *table.noun))
     said: dict[str, Any] = {}
-    if kind is UNKNOWN_NODES:
+    if kind in (UNKNOWN_NODES, NODES_WITHOUT_GPUS):
         if fitting and may_answer:
             table, said = naming.with_ticks(table, rows, fitting, context)
-        elif not fitting:
-            said = {"remark": _step_words(naming.pool_first(rows[0].cluster), kind.key)}
+        elif may_answer:
+            first = Step("They need a pool first.", link=naming.pool_link("Add a pool", rows))
+            said = {"remark": _step_words(first, kind.key)}
     elif may_answer or kind is not UNCLAIMED_WORK:
         # Finance may look, and an import is not theirs to begin.
         said = {"remark": _step_words(kind.step(rows), kind.key)}

@@ -1,11 +1,11 @@
 """The questions that wait for an answer, asked of every room, each with its table and its answer."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -25,11 +25,11 @@ from apps.console.kit.cells import (
     Locale,
     quiet,
     sending,
-    unseen,
 )
 from apps.console.kit.frame import Link, Step
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.kit.waiting import keep_count
+from apps.console.pages.setup.question_kind import ANSWER, PER_PAGE, AskedOf, QuestionKind
 from apps.fleet import queries as fleet
 from apps.fleet.queries.agents import SilentAgentNode
 from apps.ledger import queries as ledger
@@ -40,21 +40,9 @@ from apps.telemetry import queries as telemetry
 from apps.telemetry.queries.remarks import RejectionCount
 from apps.workloads import queries as workloads
 
-PER_PAGE = 50
 LOOKED_BACK = "7d"
 MANAGE = ".venv/bin/python manage.py"
-ANSWER = unseen("Answer")
 CODE = Format(lambda text, _: format_html("<code>{}</code>", text), TEXT.written)
-
-Row = TypeVar("Row")
-
-
-class AskedOf(NamedTuple):
-    """When is asked, of which days, and the pools."""
-
-    at: datetime
-    window: ledger.Window
-    pools: Mapping[int, fleet.PoolFact]
 
 
 class UnconfirmedNode(NamedTuple):
@@ -80,38 +68,15 @@ class SilentNode(NamedTuple):
     silent_for: timedelta
 
 
-# Without slots, as Table is.
-@dataclass(frozen=True)
-class QuestionKind(Generic[Row]):
-    """Things of one kind that wait, in a table whose title says how many; its last column answers.
-
-    `step` says what else answers it.
-    """
-
-    key: str
-    table: Table[Row]
-    find: Callable[[AskedOf], Sequence[Row]]
-    step: Callable[[Sequence[Row]], Step | None] = lambda _: None
-
-    @property
-    def csv_name(self) -> str:
-        """The address of its CSV, by name."""
-        return f"setup-{self.key}"
-
-    def asked(self, *, may_answer: bool) -> Table[Row]:
-        """Its table; who may not answer has no button."""
-        kept = (column for column in self.table.columns if may_answer or column.text != ANSWER)
-        who = "you confirm" if may_answer else "somebody of the role platform confirms"
-        return replace(
-            self.table, columns=tuple(kept), about=self.table.about.replace("{who}", who)
-        )
-
-
 def recount() -> None:
     """Count anew: something was answered, or the last count is old."""
     at = timezone.now()
-    waiting = waiting_at(at, accounts.organisation())
-    keep_count(sum(map(len, waiting.values())), at)
+    keep_count(count_of(waiting_at(at, accounts.organisation())), at)
+
+
+def count_of(waiting: Mapping[str, Sequence[Any]]) -> int:
+    """How many questions these are."""
+    return sum(len(waiting[kind.key]) for kind in KINDS if kind.asked_about)
 
 
 def waiting_at(at: datetime, organisation: accounts.OrganisationFact) -> dict[str, Sequence[Any]]:
@@ -123,7 +88,8 @@ def waiting_at(at: datetime, organisation: accounts.OrganisationFact) -> dict[st
 def asked_of(at: datetime, organisation: accounts.OrganisationFact) -> AskedOf:
     """The days that are looked back on, and the pools."""
     calendar = ledger.calendar_of(organisation.zone, organisation.week_starts_on, at)
-    return AskedOf(at, ledger.window_of(LOOKED_BACK, calendar), fleet.pools())
+    window = ledger.window_of(LOOKED_BACK, calendar)
+    return AskedOf(at, window, fleet.pools(), workloads.unknown_nodes())
 
 
 def _unconfirmed_nodes(asked: AskedOf) -> list[UnconfirmedNode]:
@@ -251,18 +217,39 @@ UNKNOWN_NODES = QuestionKind[workloads.UnknownNodeName](
         (
             Column("node", "Node", lambda row: row.node_name),
             Column("cluster", "Cluster", lambda row: row.cluster),
+            Column("gpus", "GPUs held at once", lambda row: row.gpus or None, COUNT, missing="none"),
+            Column("gpu_model", "GPU model", lambda row: row.gpu_type or None,
+                   missing=quiet("unknown")),
             Column("jobs", "Jobs", lambda row: row.allocations, COUNT),
             Column("first_named_at", "First named", lambda row: row.first_at, INSTANT),
             Column("last_named_at", "Last named", lambda row: row.last_at, INSTANT,
                    missing="still held"),
         ),
         noun=("node", "nodes"),
-        about="their jobs wait, and hold nothing until the node exists",
+        about="their jobs wait, and hold nothing until the node exists; a node has at least as "
+        "many GPUs as were held at once",
         sort="unknown",
         per_page=PER_PAGE,
     ),
-    lambda _: workloads.unknown_nodes(),
+    lambda asked: [name for name in asked.names if name.gpus],
 )  # fmt: skip
+NODES_WITHOUT_GPUS = QuestionKind[workloads.UnknownNodeName](
+    "nodes_without_gpus",
+    replace(
+        UNKNOWN_NODES.table,
+        name="nodes-without-gpus",
+        title="{said} on which no job held a GPU",
+        columns=tuple(
+            column
+            for column in UNKNOWN_NODES.table.columns
+            if column.key not in {"gpus", "gpu_model"}
+        ),
+        about="nothing waits for them: they cost nothing here unless you put them into a pool",
+        sort="without-gpus",
+    ),
+    lambda asked: [name for name in asked.names if not name.gpus],
+    asked_about=False,
+)
 UNCONFIRMED_NODES = QuestionKind[UnconfirmedNode](
     "unconfirmed_nodes",
     Table(
@@ -390,5 +377,6 @@ KINDS: tuple[QuestionKind[Any], ...] = (
     UNOWNED_ACCOUNTS,
     UNCLAIMED_WORK,
     REJECTED_WINDOWS,
+    NODES_WITHOUT_GPUS,
 )
 """In the order of the page."""

@@ -1,0 +1,55 @@
+"""What a kind of question is: a table of what waits, how it is found, and what answers it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Generic, NamedTuple, TypeVar
+
+from apps.console.kit.cells import unseen
+from apps.console.kit.frame import Step
+from apps.console.kit.table import Table
+from apps.fleet import queries as fleet
+from apps.ledger import queries as ledger
+from apps.workloads import queries as workloads
+
+PER_PAGE = 50
+ANSWER = unseen("Answer")
+
+Row = TypeVar("Row")
+
+
+class AskedOf(NamedTuple):
+    """When is asked, of which days, the pools, and the names of nodes that nobody bears."""
+
+    at: datetime
+    window: ledger.Window
+    pools: Mapping[int, fleet.PoolFact]
+    names: Sequence[workloads.UnknownNodeName]
+
+
+# Without slots, as Table is.
+@dataclass(frozen=True)
+class QuestionKind(Generic[Row]):
+    """Things of one kind that wait, in a table whose title says how many; its last column answers.
+
+    `step` says what else answers it. What is not `asked_about` may be answered and does not wait.
+    """
+
+    key: str
+    table: Table[Row]
+    find: Callable[[AskedOf], Sequence[Row]]
+    step: Callable[[Sequence[Row]], Step | None] = lambda _: None
+    asked_about: bool = True
+
+    @property
+    def csv_name(self) -> str:
+        """The address of its CSV, by name."""
+        return f"setup-{self.key}"
+
+    def asked(self, *, may_answer: bool) -> Table[Row]:
+        """Its table; who may not answer has no button."""
+        kept = (column for column in self.table.columns if may_answer or column.text != ANSWER)
+        who = "you confirm" if may_answer else "somebody of the role platform confirms"
+        return replace(
+            self.table, columns=tuple(kept), about=self.table.about.replace("{who}", who)
+        )

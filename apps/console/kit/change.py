@@ -213,9 +213,8 @@ class Change(Generic[Thought]):
         to: str,
     ) -> ConsolePage:
         fields, here = form.frozen(), context.path
-        back, carried = self.back, ()
-        if to in RETURNS:
-            back, carried = Link(RETURNS[to], reverse(to)), (_hidden(to),)
+        back = Link(RETURNS[to], reverse(to)) if to in RETURNS else self.back
+        carried = (_hidden(to),) if to in RETURNS else ()
         sections: list[Section] = []
         if preview is not None:
             if not form.errors:

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("workloads", "0013_facts"),
+        ("workloads", "0014_runs_of_teams"),
     ]
 
     operations = [

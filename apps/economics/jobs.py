@@ -6,6 +6,8 @@ from datetime import datetime
 from enum import IntEnum
 from fractions import Fraction
 
+from apps.economics.refusal import Refusal
+
 MICROSECONDS_PER_SECOND = 1_000_000
 
 TERMINAL_STATES = frozenset(
@@ -115,6 +117,10 @@ class JobRecord:
         """CPUs times elapsed time: a suspended job's CPUs go to others."""
         elapsed_seconds = max(self.held_seconds - self.suspended_seconds, Fraction(0))
         return (self.cpus or Fraction(0)) * elapsed_seconds
+
+
+class FieldUnreadable(Refusal):
+    """One field of one row holds nothing that can be read."""
 
 
 @dataclass(frozen=True, slots=True)

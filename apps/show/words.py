@@ -150,3 +150,12 @@ def joined(parts: Sequence[str]) -> str:
     if len(parts) < 2:
         return "".join(parts)
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+OPTIONS = {"on_demand": "On demand", "spot": "Spot", "reserved": "Reserved", "owned": "Owned"}
+"""How machines are bought."""
+
+
+def option_words(option: str) -> str:
+    """How something is bought, as people say it."""
+    return OPTIONS.get(option, option)

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from apps.economics.jobs import AllocationRecord, JobRecord, RejectedJobRow
-from apps.economics.refusal import Refusal
+from apps.economics.jobs import AllocationRecord, FieldUnreadable, JobRecord, RejectedJobRow
 
 __all__ = [
     "AllocationRecord",
@@ -34,7 +33,3 @@ class SkippedRow:
 
 
 JobRow = JobRecord | RejectedJobRow | SkippedRow
-
-
-class FieldUnreadable(Refusal):
-    """One field of one row holds nothing that can be read."""

@@ -7,7 +7,8 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
-from apps.workloads.providers import moments, node_names
+from apps.economics import node_lists
+from apps.workloads.providers import moments
 from apps.workloads.providers.amounts import read_amount
 from apps.workloads.providers.job_mapping import (
     CapacityColumn,
@@ -278,7 +279,7 @@ class _Row:
     def nodes(self) -> tuple[str, ...]:
         if self.mapping.pool is not None:
             return (self.mapping.pool.name,)
-        return node_names.expand(self.needed("node"), field_name=self.column("node"))
+        return node_lists.expand(self.needed("node"), field_name=self.column("node"))
 
     def gpus(self) -> tuple[Fraction, Fraction | None]:
         """How many GPUs, and what part of each; a share alone is of one GPU."""

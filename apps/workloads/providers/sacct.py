@@ -12,7 +12,8 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import chain
 
-from apps.workloads.providers import moments, node_names
+from apps.economics import node_lists
+from apps.workloads.providers import moments
 from apps.workloads.providers.job_record import (
     AllocationRecord,
     FieldUnreadable,
@@ -250,7 +251,7 @@ def _divided_over_nodes(
     node_list: str, gpus: Fraction, cpus: Fraction | None
 ) -> tuple[AllocationRecord, ...]:
     """The job's total over its nodes; sacct tells no more, so several nodes get equal parts."""
-    nodes = node_names.expand(node_list)
+    nodes = node_lists.expand(node_list)
     if len(set(nodes)) != len(nodes):
         raise FieldUnreadable("NodeList", f"{node_list!r} names a node twice")
     return tuple(

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.workloads.providers import moments, node_names
+from apps.economics import node_lists
+from apps.workloads.providers import moments
 from apps.workloads.providers.job_record import FieldUnreadable, JobRecord, JobRow, RejectedJobRow
 from apps.workloads.providers.sacct import SacctOptions, read_sacct
 from apps.workloads.providers.sacct_layout import LayoutUnknown, named_fields
@@ -180,10 +181,10 @@ def test_a_file_without_a_needed_field_is_refused_by_name(missing):
     ],
 )
 def test_node_ranges_are_written_out(text, names):
-    assert node_names.expand(text) == names
+    assert node_lists.expand(text) == names
 
 
 @given(st.text(alphabet="n0123[]-, ", max_size=30))
 def test_any_text_of_nodes_is_read_or_refused(text):
     with contextlib.suppress(FieldUnreadable):
-        assert all(node_names.expand(text))
+        assert all(node_lists.expand(text))

@@ -23,7 +23,7 @@ from apps.console.kit.cells import (
 )
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.commitments.words import KINDS, RANKS, CoverNames, bought, covers, standing
-from apps.console.pages.prices.tables import pool_href
+from apps.console.pages.pool_links import pool_href
 from apps.economics.hours import HOUR
 from apps.economics.money import sum_or_unknown
 from apps.ledger.queries.calendar import local_day

@@ -20,7 +20,7 @@ from apps.console.kit.frame import Link
 from apps.console.kit.request import MANAGES, Context
 from apps.console.pages.prices.deciding import rate_or_404
 from apps.console.pages.prices.effects import effects_of
-from apps.console.pages.prices.tables import KINDS, OPTIONS, Rate, what_it_prices
+from apps.console.pages.prices.tables import KINDS, Rate, what_it_prices
 from apps.console.pages.setup.questions import recount
 from apps.economics.refusal import Refusal
 from apps.economics.tiers import parsed
@@ -31,6 +31,7 @@ from apps.pricing.queries.reach import Prices
 from apps.pricing.queries.what_if import Proposal, if_ended, if_entered
 from apps.show.money import quoted_amount
 from apps.show.time import instant
+from apps.show.words import OPTIONS
 
 UNITS = {"node": "One node", "gpu": "One GPU"}
 QUANTITIES = {"3600": "One hour", "1": "One second"}

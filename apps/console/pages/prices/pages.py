@@ -20,6 +20,7 @@ from apps.console.kit.form import FormSection
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, FactList, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.pages.pool_links import pool_href
 from apps.console.pages.prices import changes, deciding
 from apps.console.pages.prices.deciding import (
     DECIDES,
@@ -43,7 +44,6 @@ from apps.console.pages.prices.tables import (
     Rate,
     UnpricedUse,
     WaitingRate,
-    pool_href,
     what_it_prices,
 )
 from apps.fleet import queries as fleet

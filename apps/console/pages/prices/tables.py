@@ -25,14 +25,15 @@ from apps.console.kit.cells import (
     warned,
 )
 from apps.console.kit.table import Column, Table
+from apps.console.pages.pool_links import pool_href
 from apps.fleet.queries import PoolFact
 from apps.ledger.queries import UnpricedPool
 from apps.show.money import quoted_amount
+from apps.show.words import OPTIONS, option_words
 
 LOOKED_BACK = "90d"
 MOST_BESIDE = 3
 KINDS = {"list": "List", "contract": "Contract"}
-OPTIONS = {"on_demand": "On demand", "spot": "Spot", "reserved": "Reserved", "owned": "Owned"}
 IN_FORCE, TO_COME, ENDED = "In force", "To come", "Ended"
 NOT_IN_FORCE = {
     "quarantined": "In quarantine",
@@ -117,22 +118,12 @@ def per_of(rate: Rate) -> str:
     return per(rate["unit"], rate["quantity_seconds"])
 
 
-def pool_href(name: str) -> str:
-    """Where the nodes of a pool are."""
-    return f"{reverse('fleet')}?{urlencode({'pool': name})}"
-
-
 def _rate_href(rate: Rate | None) -> str:
     return reverse("rate", args=[rate["id"]]) if rate else ""
 
 
 def _costs_href(row: UnpricedUse) -> str:
     return f"{reverse('costs')}?{urlencode({'window': LOOKED_BACK, 'pool': row.fact.pool.name})}"
-
-
-def option_words(option: str) -> str:
-    """How something is bought, as people say it."""
-    return OPTIONS.get(option, option)
 
 
 def _price_button(pool: PoolFact, starts_at: str = "") -> str:

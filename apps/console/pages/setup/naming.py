@@ -14,7 +14,7 @@ from apps.console.kit.entries import PickField, TicksField
 from apps.console.kit.frame import Link
 from apps.console.kit.request import MANAGES, Context
 from apps.console.kit.table import Table
-from apps.console.pages.fleet.new_nodes import (
+from apps.console.pages.setup.new_nodes import (
     ENDED_BEFORE,
     NodesToAdd,
     add_pool_link,

@@ -15,7 +15,7 @@ from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context
 from apps.console.kit.table import TableSection
 from apps.console.kit.waiting import keep_count
-from apps.console.pages.setup import first_tokens, guide, naming
+from apps.console.pages.setup import first_tokens, guide, naming, new_nodes, new_pools
 from apps.console.pages.setup.question_kind import QuestionKind
 from apps.console.pages.setup.questions import (
     KINDS,
@@ -164,6 +164,8 @@ urlpatterns = [
     path("setup/first-day/invitation", first_tokens.invite_agent, name="first-invitation"),
     path("setup/first-day/agent", first_tokens.make_agent_token, name="first-agent"),
     path("setup/first-day/jobs", first_tokens.make_jobs_token, name="first-jobs-token"),
+    path("fleet/pools/new", new_pools.add_pool, name="add-pool"),
+    path("fleet/nodes/new", new_nodes.add_nodes, name="add-nodes"),
     path("setup/nodes/name", naming.name_nodes, name="name-nodes"),
     path("setup/nodes/<int:node_id>/devices/confirm", confirm_devices, name="confirm-devices"),
 ]  # fmt: skip

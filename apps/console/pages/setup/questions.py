@@ -29,6 +29,7 @@ from apps.console.kit.cells import (
 from apps.console.kit.frame import Link, Step
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.kit.waiting import keep_count
+from apps.console.pages.pool_links import pool_href
 from apps.console.pages.setup.question_kind import ANSWER, PER_PAGE, AskedOf, QuestionKind
 from apps.fleet import queries as fleet
 from apps.fleet.queries.agents import SilentAgentNode
@@ -154,10 +155,6 @@ def _end_node(rows: Sequence[SilentNode]) -> Step:
     return Step("If a node is gone, say since when:", command=command)
 
 
-def _pool_href(name: str) -> str:
-    return f"{reverse('fleet')}?{urlencode({'pool': name})}"
-
-
 def _price_button(row: ledger.UnpricedPool, _: Locale) -> str:
     href = f"{reverse('add-rate')}?{urlencode({'pool': row.pool.id})}"
     return _link_button(href, "Set its price", f"for {row.pool.name}")
@@ -191,7 +188,7 @@ UNPRICED_POOLS = QuestionKind[ledger.UnpricedPool](
         "{said} without a price",
         (
             Column("pool", "Pool", lambda row: row.pool.name,
-                   href=lambda row: _pool_href(row.pool.name)),
+                   href=lambda row: pool_href(row.pool.name)),
             Column("gpu_model", "GPU model", lambda row: row.pool.gpu_model),
             Column("purchase_option", "Bought as", lambda row: row.pool.purchase_option),
             Column("gpu_hours", "GPU-hours", lambda row: row.unit_milliseconds, GPU_HOURS,
@@ -331,7 +328,7 @@ UNCLAIMED_WORK = QuestionKind[UnclaimedWork](
         (
             Column("holder_key", "Holder key", lambda row: row.key, CODE),
             Column("pool", "Pool", lambda row: row.pool_name,
-                   href=lambda row: _pool_href(row.pool_name)),
+                   href=lambda row: pool_href(row.pool_name)),
             Column("gpu_hours", "GPU-hours", lambda row: row.gpu_milliseconds, GPU_HOURS),
             Column("cost", "Cost", lambda row: row.micros, MONEY),
             CURRENCY_COLUMN,

@@ -12,12 +12,13 @@ from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import PickField, TextField, WholeField
 from apps.console.kit.frame import Link
 from apps.console.kit.request import MANAGES, Context
-from apps.console.pages.fleet.new_nodes import node_price_words
-from apps.console.pages.prices.tables import OPTIONS, option_words, pool_href
+from apps.console.pages.pool_links import pool_href
+from apps.console.pages.setup.new_nodes import node_price_words
 from apps.console.pages.setup.questions import recount
 from apps.economics.refusal import Refusal
 from apps.fleet import actions
 from apps.fleet import queries as fleet
+from apps.show.words import OPTIONS, option_words
 
 UNITS = {"gpu": "GPUs", "core": "cores; its nodes have no GPU"}
 

@@ -16,9 +16,11 @@ from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import DayField, LinesField, PickField, WholeField, day_of
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.request import MANAGES, Context
-from apps.console.pages.prices.tables import pool_href
+from apps.console.pages.pool_links import pool_href
 from apps.console.pages.setup.questions import recount
 from apps.economics.hours import first_hour, hour_of
+from apps.economics.jobs import FieldUnreadable
+from apps.economics.node_lists import expand
 from apps.economics.refusal import Refusal
 from apps.fleet import actions
 from apps.fleet import queries as fleet
@@ -27,8 +29,6 @@ from apps.pricing.queries.what_if import if_nodes_lived
 from apps.show.amounts import counted
 from apps.show.money import whole_amount
 from apps.show.time import day
-from apps.workloads.providers.job_record import FieldUnreadable
-from apps.workloads.providers.node_names import expand
 
 DAY = timedelta(days=1)
 MONTH_OF_DAYS = 30
@@ -87,7 +87,7 @@ def written_nodes(text: str) -> list[WrittenNode]:
     return found
 
 
-class NodesForm(ChangeForm):
+class NewNodesForm(ChangeForm):
     """Names of nodes and their pool."""
 
     asked_by = ("nodes",)
@@ -136,7 +136,7 @@ def add_nodes(context: Context) -> Change[NodesToAdd]:
         explanation="From its first day on each costs what a node of its pool costs, until "
         "something ends it.",
         back=Link("Back to nodes and GPUs", reverse("fleet")),
-        form=NodesForm,
+        form=NewNodesForm,
         confirm="Put them on record",
         read=read,
         effects=lambda adding: node_effects(adding, context),

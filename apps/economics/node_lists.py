@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from apps.workloads.providers.job_record import FieldUnreadable
+from apps.economics.jobs import FieldUnreadable
 
 MOST_NODES = 100_000
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")

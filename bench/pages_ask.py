@@ -193,7 +193,7 @@ def _asked(application: Callable[..., Iterable[bytes]], path: str, cookie: str) 
     def start(status: str, headers: list[tuple[str, str]], _: object = None) -> None:
         told.append((status, dict(headers)))
 
-    with _counted() as count:
+    with counted_statements() as count:
         started = time.perf_counter()
         chunks = application(_environ(path, cookie), start)
         parts, first_byte = [], 0.0
@@ -215,7 +215,7 @@ def _asked(application: Callable[..., Iterable[bytes]], path: str, cookie: str) 
 
 
 @contextmanager
-def _counted() -> Iterator[Callable[[], int]]:
+def counted_statements() -> Iterator[Callable[[], int]]:
     """Count statements where all of them pass: Django's wrappers do not see those on raw cursors."""
     asked = 0
     execute = psycopg.Cursor.execute

@@ -3,11 +3,14 @@
 The addresses are those of Django's own table, so that a new one is walked as soon as it is there.
 """
 
+from datetime import timedelta
 from itertools import product
 
 import pytest
 from django.utils import timezone
 
+from apps.console.kit import waiting
+from bench.pages_ask import counted_statements
 from tests.contract.described import document
 from tests.markup import faults_of
 from tests.scope.addresses import PARAMETER, Address, TeachTheWalker, every_address
@@ -45,6 +48,8 @@ NEEDED_QUERIES = {
 """What an address must be asked, beside its path, to answer with rows; `{…}` is what is planted."""
 NOT_SHOWN_YET = {"ns-gusts"}
 """Kept, and on no page that the walk opens: whoever shows them finds them watched already."""
+MOST_STATEMENTS = 15
+"""What a page or a file may ask the database, session and person included."""
 OF_BENS_TEAM = {"Zephyrine", "windtunnel-larks", "pretrain-quill", "acct-plume", "$5,939"}
 NOT_PLANTED = 987_654_321
 NOBODY_HAS = dict.fromkeys(
@@ -114,13 +119,21 @@ def test_a_refusal_repeats_no_name_that_was_not_in_the_question(world: World) ->
     assert refusals > 100
 
 
-def test_whoever_may_read_a_secret_finds_it_somewhere(world: World) -> None:
+def test_whoever_may_read_a_secret_finds_it_and_no_page_asks_much(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What waits in Setup is counted when an answer is out: once, before the first that is counted.
+    monkeypatch.setattr(waiting, "COUNT_AGES", timedelta(days=1))
+    answered(world, "finn", "/", "page")
     found, faults = dict.fromkeys(("ben", "finn", "petra"), ""), []
     for address, name in product(every_address(), found):
         form = "JSON" if address.is_rest else "page"
         for query in queries_of(address, world):
-            answer = answered(world, name, address.filled(world.planted), form, query)
-            found[name] += text_of(answer)
+            with counted_statements() as asked:
+                answer = answered(world, name, address.filled(world.planted), form, query)
+                found[name] += text_of(answer)
+            if asked() > MOST_STATEMENTS and not address.is_rest:
+                faults.append(f"/{address.pattern} asks the database {asked()} times for {name}")
             if name == "petra" and (answer.status_code == 400 or answer.status_code >= 500):
                 faults.append(f"/{address.pattern} answers {answer.status_code}")
             html = "" if answer.streaming else answer.content.decode(errors="replace")

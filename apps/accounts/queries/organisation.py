@@ -72,7 +72,7 @@ def organised_at() -> datetime | None:
 
 def special_teams() -> SpecialTeams:
     """Platform and Unowned; refuses NoOrganisation."""
-    ids = dict(Team.objects.exclude(kind=TeamKind.TEAM).values_list("kind", "id"))
+    ids = {team.kind: team.id for team in teams() if team.kind != TeamKind.TEAM}
     if len(ids) < 2:
         raise NoOrganisation("no organisation yet: run `python manage.py bootstrap`")
     return SpecialTeams(platform_id=ids[TeamKind.PLATFORM], unowned_id=ids[TeamKind.UNOWNED])
@@ -81,7 +81,5 @@ def special_teams() -> SpecialTeams:
 @once
 def teams() -> list[TeamFact]:
     """Every team by name."""
-    rows = Team.objects.order_by("name").values_list(
-        "id", "name", "kind", "parent_id", "cost_centre"
-    )
+    rows = Team.objects.order_by("name").values_list(*TeamFact.__slots__)
     return [TeamFact(*row) for row in rows]

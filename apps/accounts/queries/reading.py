@@ -1,5 +1,6 @@
 """What many questions of one answer need: read once for it, not once for each."""
 
+import inspect
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -44,6 +45,13 @@ def once(read: Callable[Given, Answer]) -> Callable[Given, Answer]:
         return answer
 
     return remembered
+
+
+def keep(read: Callable[[], Answer], answer: Answer) -> None:
+    """Within `reading_once`, what `read` (marked by `once`) would answer: it came with something else."""
+    kept = _kept.get()
+    if kept is not None:
+        kept[(inspect.unwrap(read),)] = answer
 
 
 def _hashable(argument: object) -> Hashable:

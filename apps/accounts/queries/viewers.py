@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from django.db.models import BooleanField, Case, Exists, OuterRef, Q, Value, When
 
 from apps.accounts.models import Membership, Role, Scope, Team, User
-from apps.accounts.queries.organisation import teams
+from apps.accounts.queries.organisation import TeamFact, teams
+from apps.accounts.queries.reading import keep
 from apps.accounts.queries.tokens import TokenFact
 
 SEES_EVERYTHING = frozenset({Role.FINANCE, Role.PLATFORM})
@@ -98,18 +99,21 @@ def _every_team() -> frozenset[int]:
 def _teams_of_person(user_id: int, role: str) -> frozenset[int]:
     belongs = Q(Exists(Membership.objects.filter(team=OuterRef("pk"), user_id=user_id)))
     own = belongs | Q(owner_id=user_id) if role == Role.LEAD else belongs
-    rows = list(
-        Team.objects.annotate(
+    found = [
+        (TeamFact(*row), is_own)
+        for *row, is_own in Team.objects.annotate(
             is_own=Case(
                 When(own, then=Value(True)), default=Value(False), output_field=BooleanField()
             )
         )
-        .order_by("id")
-        .values_list("id", "parent_id", "is_own")
-    )
+        .order_by("name")
+        .values_list(*TeamFact.__slots__, "is_own")
+    ]
+    # Most pages name teams: they are here already.
+    keep(teams, [team for team, _ in found])
     return _with_all_below(
-        {team_id for team_id, _, is_own in rows if is_own},
-        {team_id: parent_id for team_id, parent_id, _ in rows},
+        {team.id for team, is_own in found if is_own},
+        {team.id: team.parent_id for team, _ in found},
     )
 
 

@@ -17,7 +17,6 @@ from apps.fleet.queries.histories import (
     NodeAgent,
     OutageOnRecord,
     agents_of_node,
-    capacities_of_node,
     device_life,
     devices_of_node,
     lives_of_uuid,

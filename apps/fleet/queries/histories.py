@@ -5,7 +5,7 @@ from datetime import datetime
 
 from django.db.models import Q
 
-from apps.fleet.models import Agent, Device, NodeCapacity, Outage
+from apps.fleet.models import Agent, Device, Outage
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +67,6 @@ def agents_of_node(node_id: int) -> list[NodeAgent]:
     """The agents of a node, the one heard last first."""
     rows = Agent.objects.filter(node_id=node_id).order_by("-last_seen_at", "id")
     return [NodeAgent(*row) for row in rows.values_list(*NodeAgent.__slots__)]
-
-
-def capacities_of_node(node_id: int) -> list[CapacityStep]:
-    """How a node's capacity changed, the newest first."""
-    rows = NodeCapacity.objects.filter(node_id=node_id, period__isempty=False)
-    columns = ("units", "period__startswith", "period__endswith")
-    return [CapacityStep(*row) for row in rows.order_by("-period", "id").values_list(*columns)]
 
 
 def outages_of_node(node_id: int) -> list[OutageOnRecord]:

@@ -224,6 +224,7 @@ def billable_nodes(starts_at: datetime, ends_at: datetime) -> list[BillableNode]
     return [BillableNode(*row) for row in found.values_list(*columns)]
 
 
+@once
 def lived_since() -> datetime | None:
     """When the first node began to live; before that nothing can be charged."""
     first: datetime | None = Node.objects.aggregate(first=Min("period__startswith"))["first"]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 
 from apps.accounts.queries.paging import PageAsked, Slice, equal_to_given, page_of
@@ -18,6 +19,7 @@ from apps.fleet.models import (
     Pool,
     SharePolicy,
 )
+from apps.fleet.queries.histories import CapacityStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +98,25 @@ def node_row(node_id: int) -> dict[str, Any]:
 
 
 def node_if_on_record(node_id: int) -> dict[str, Any] | None:
-    """One node; None where there is none of this id."""
-    row: dict[str, Any] | None = _node_rows().filter(id=node_id).first()
-    return row
+    """One node, with `capacities`, its CapacitySteps, the newest first; None: none of this id."""
+    steps = NodeCapacity.objects.filter(node_id=OuterRef("id"), period__isempty=False)
+    in_order = steps.order_by("-period", "id")
+    row: dict[str, Any] | None = (
+        _node_rows()
+        .filter(id=node_id)
+        .annotate(
+            step_units=ArraySubquery(in_order.values("units")),
+            step_periods=ArraySubquery(in_order.values("period")),
+        )
+        .values(*NODE, "step_units", "step_periods")
+        .first()
+    )
+    if row is None:
+        return None
+    told = zip(row.pop("step_units"), row.pop("step_periods"), strict=True)
+    return row | {
+        "capacities": [CapacityStep(units, span.lower, span.upper) for units, span in told]
+    }
 
 
 def node_begun(cluster_id: int | None, name: str, started_at: datetime) -> int | None:
@@ -202,6 +220,12 @@ def _pool_rows() -> Rows:
     return rows
 
 
+NODE = (
+    *("id", "name", "cluster_id", "cluster_name", "pool_id", "pool_name", "kind"),
+    *("provider_id", "units", "unit", "started_at", "ended_at", "end_reason", "last_seen_at"),
+)
+
+
 def _node_rows() -> Rows:
     capacities = NodeCapacity.objects.filter(node_id=OuterRef("id"), period__isempty=False)
     heard = Agent.objects.filter(node_id=OuterRef("id"), last_seen_at__isnull=False).order_by(
@@ -217,11 +241,7 @@ def _node_rows() -> Rows:
             last_seen_at=Subquery(heard.values("last_seen_at")[:1]),
             **LIFE,
         )
-        .values(
-            *("id", "name", "cluster_id", "cluster_name", "pool_id", "pool_name", "kind"),
-            *("provider_id", "units", "unit", "started_at", "ended_at", "end_reason"),
-            "last_seen_at",
-        )
+        .values(*NODE)
     )
     return rows
 

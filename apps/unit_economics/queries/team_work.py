@@ -91,8 +91,8 @@ def work_of_teams(window: Window, team_ids: frozenset[int] | None, at: datetime)
                 starved_micros=starved.get((team_id, workload_id)),
                 unpriced_ms=unpriced,
                 is_provisional=provisional,
-                thousand_micros=thousand.get(workload_id or 0),
-                million_micros=million.get(workload_id or 0),
+                thousand_micros=thousand.get((team_id, workload_id)),
+                million_micros=million.get((team_id, workload_id)),
             )
         )
     return sorted(found, key=lambda each: -(each.micros or 0))
@@ -159,19 +159,19 @@ def _starved_costs(window: Window, team_ids: frozenset[int] | None) -> dict[Key,
     return {(row[0], row[1]): row[2] for row in rows(STARVED, params)}
 
 
-def _cost_per_thousand(window: Window, team_ids: frozenset[int] | None) -> dict[int, int]:
+def _cost_per_thousand(window: Window, team_ids: frozenset[int] | None) -> dict[Key, int]:
     chosen = UnitFilter(window, Basis.EFFECTIVE, team_ids=team_ids)
-    found: dict[int, int] = {}
-    for cost in unit_cost_groups(chosen, ["service"]):
+    found: dict[Key, int] = {}
+    for cost in unit_cost_groups(chosen, ["team", "service"]):
         thousand = cost.units.thousand_requests
         if thousand is not None and not cost.unpriced_milliseconds:
-            found[cost.keys[0]] = round(thousand)
+            found[(cost.keys[0], cost.keys[1])] = round(thousand)
     return found
 
 
-def _cost_per_million(window: Window, team_ids: frozenset[int] | None) -> dict[int, int]:
+def _cost_per_million(window: Window, team_ids: frozenset[int] | None) -> dict[Key, int]:
     params = _query_params(window, team_ids) | {"from": window.starts_at, "to": window.ends_at}
-    return {row[0]: row[1] for row in rows(MILLION, params)}
+    return {(row[0], row[1]): row[2] for row in rows(MILLION, params)}
 
 
 def _query_params(window: Window, team_ids: frozenset[int] | None) -> dict[str, object]:
@@ -208,10 +208,10 @@ WHERE day >= %(first_day)s AND day < %(end_day)s AND flags & %(shared_idle)s = 0
 GROUP BY team_id, workload_id ORDER BY team_id, workload_id
 """
 MILLION: LiteralString = """
-SELECT workload_id, (sum(effective_micros) * 1000000 / sum(tokens))::int8
+SELECT team_id, workload_id, (sum(effective_micros) * 1000000 / sum(tokens))::int8
 FROM ledger_runfigures
 WHERE began_at >= %(from)s AND began_at < %(to)s AND workload_id IS NOT NULL
   AND tokens > 0 AND effective_micros IS NOT NULL AND unpriced_milliseconds = 0
   AND (%(is_all)s OR team_id = ANY(%(teams)s))
-GROUP BY workload_id ORDER BY workload_id
+GROUP BY team_id, workload_id ORDER BY team_id, workload_id
 """

@@ -113,8 +113,7 @@ def node_agents_csv(context: Context, node_id: int) -> HttpResponse:
 @shown(EVERYONE, "fleet")
 def node_capacity_csv(context: Context, node_id: int) -> HttpResponse:
     """What was declared of a node."""
-    on_record(node_id)
-    rows = fleet.capacities_of_node(node_id)
+    rows = on_record(node_id)["capacities"]
     return CAPACITY.csv(rows, context, f"capacity of node {node_id}")
 
 
@@ -160,9 +159,7 @@ def node_page(row: Mapping[str, Any], context: Context) -> ConsolePage:
                 csv_href=csv("node-outages"),
             ),
             AGENTS_OF_NODE.section(agents, context, csv_href=csv("node-agents")),
-            CAPACITY.section(
-                fleet.capacities_of_node(node_id), context, csv_href=csv("node-capacity")
-            ),
+            CAPACITY.section(row["capacities"], context, csv_href=csv("node-capacity")),
         ),
     )
 

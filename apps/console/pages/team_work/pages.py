@@ -23,6 +23,7 @@ from apps.console.pages.team_work.tables import (
     waste_parts,
     within,
 )
+from apps.economics.gpu_meters import meters_together
 from apps.economics.money import sum_of_known
 from apps.ledger import queries as ledger
 from apps.ledger.queries.comparison import compared_spans
@@ -60,10 +61,10 @@ def team_work(context: Context) -> ConsolePage:
     """What teams' work cost, what of it was waste, and how long it waited."""
     window, reading = asked_window(context)
     said, names = period_words(window, context.calendar.today), WorkNames()
-    work = work_of_teams(window, context.seen_teams, context.at)
+    everybody = work_of_teams(window, None, context.at)
+    work = [each for each in everybody if context.viewer.sees_team(each.team_id)]
     began = first_work(window, context.seen_teams, context.at)
-    whole = work if context.viewer.sees_everything else None
-    league = league_of(window, context.viewer, context.at, whole)
+    league = league_of(window, context.viewer, context.at, everybody)
     currency, spans = context.currency, compared_spans(window, context.at)
     ranked, meters = _ranked_teams(league, names), _utilization_meters(window, names, context)
     return ConsolePage(
@@ -127,9 +128,6 @@ def _utilization_meters(
 ) -> MeterTable | None:
     """GPU utilization of what each workload of each team held."""
     asked = CubeQuestion(window, team_ids=context.seen_teams)
-    whole = meters_by(asked).get(())
-    if whole is None:
-        return None
     rows = [
         Metered(
             f"{names.workload(workload_id)} · {names.teams[team_id]}",
@@ -140,7 +138,7 @@ def _utilization_meters(
         )
         for (team_id, workload_id), meters in meters_by(asked.by("team", "workload")).items()
     ]
-    return meter_table(rows, whole, "Workload")
+    return meter_table(rows, meters_together(row.meters for row in rows), "Workload")
 
 
 def _work_rows(work: Sequence[TeamWork], names: WorkNames, currency: str) -> list[WorkRow]:

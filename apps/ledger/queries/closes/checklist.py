@@ -35,14 +35,6 @@ BILLS = """
 SELECT count(*) FROM ledger_bill
 WHERE reconciled_at IS NULL AND starts_at < %(to)s AND ends_at > %(from)s
 """
-# Of the roll-up, which is complete where nothing is pending: a month of charges and lines is too
-# large for a page.
-SUMS = """
-SELECT coalesce(sum(unit_milliseconds) FILTER (WHERE {which}), 0)::int8,
-       coalesce(sum(effective_micros) FILTER (WHERE {which}), 0)::int8,
-       count(*) FILTER (WHERE {which})
-FROM ledger_ledgerteamday WHERE posting_month = %(month)s AND day >= %(first)s AND day <= %(last)s
-"""
 # Vendors of models by what a bill may call them: its provider, or the service of a cloud's bill.
 TWICE = """
 SELECT count(DISTINCT item.vendor), sum(billed.effective_micros)::int8
@@ -75,6 +67,19 @@ WHICH: dict[str, LiteralString] = {
     "unowned": "team_id = %(unowned)s",
     "unobserved": "state = %(unobserved)s",
 }
+# Of the roll-up, which is complete where nothing is pending: a month of charges and lines is too
+# large for a page.
+SUMS: LiteralString = """
+SELECT which.code, coalesce(sum(day.unit_milliseconds), 0)::int8,
+       coalesce(sum(day.effective_micros), 0)::int8, count(day.day)
+FROM (VALUES <codes>) AS which (code)
+LEFT JOIN ledger_ledgerteamday AS day
+  ON day.posting_month = %(month)s AND day.day >= %(first)s AND day.day <= %(last)s
+ AND CASE which.code <cases> END
+GROUP BY which.code
+""".replace("<codes>", ", ".join(f"('{code}')" for code in WHICH)).replace(
+    "<cases>", " ".join(f"WHEN '{code}' THEN {which}" for code, which in WHICH.items())
+)
 SAID = {
     "provisional": (
         "Provisional GPU-hours",
@@ -114,7 +119,7 @@ def checklist(month: date) -> list[Item]:
     }
     return [
         *_settling_items(month, span, params),
-        *(_summed_item(code, params) for code in WHICH),
+        *_summed_items(params),
         *_booked_twice(params),
         *_invoice_items(month, zone),
     ]
@@ -177,8 +182,13 @@ def _booked_twice(params: dict[str, object]) -> list[Item]:
     ]
 
 
-def _summed_item(code: str, params: dict[str, object]) -> Item:
-    ((milliseconds, micros, days),) = rows(SUMS.replace("{which}", WHICH[code]), params)
+def _summed_items(params: dict[str, object]) -> list[Item]:
+    """What of the month's time and money is not as it should be, each question of WHICH."""
+    found = {code: sums for code, *sums in rows(SUMS, params)}
+    return [_summed_item(code, *found[code]) for code in WHICH]
+
+
+def _summed_item(code: str, milliseconds: int, micros: int, days: int) -> Item:
     hours = whole_hours(milliseconds)
     label, meaning = SAID[code]
     return Item(

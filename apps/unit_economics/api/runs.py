@@ -54,7 +54,7 @@ class RunView(RestView):
         run = listing.run_told(run_id, viewer)
         if run is None or not viewer.sees_team(run["owner"].team_id):
             raise ObjectDoesNotExist(f"there is no run {run_id}")
-        figures, meters = run_rows([run_id], None), meters_of_runs([run_id])
+        figures, meters = run_rows([run_id]), meters_of_runs([run_id])
         return Response(RunTeller(viewer).told(run, figures.get(run_id), meters.get(run_id)))
 
 

@@ -1,17 +1,19 @@
 """What training runs told moment by moment: ranks, checkpoints, saves, restarts and restores."""
 
+import json
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from django.db import connection
-from django.db.models import Exists, OuterRef
 
 from apps.economics.hours import MILLISECOND
 from apps.economics.jobs import STOPPED_STATES
-from apps.workloads.models import RunEvent, RunProgress, RunStatus
+from apps.workloads.models import RunEvent, RunStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,45 +92,57 @@ class AttemptFact:
         return None if self.gpus is None else float(self.gpus) * seconds / 3600
 
 
-def step_times(run_id: int, starts_at: datetime, ends_at: datetime) -> list[RankWindow]:
-    """What every rank told of steps, from `[starts_at, ends_at)` on; by time, then rank.
+@dataclass(frozen=True, slots=True)
+class RunHistory:
+    """Attempts of runs by run and time; when one of the runs last went on from a checkpoint."""
 
-    Not what began before: to find what reaches into it, all of a long run would be read.
+    attempts: tuple[AttemptFact, ...]
+    restored_at: datetime | None
+
+
+def last_step_times(
+    run_id: int, starts_at: datetime, before: datetime, seconds: float
+) -> list[RankWindow]:
+    """What every rank told of steps in `[starts_at, before)`, the last `seconds` of it alone.
+
+    They end where the last steps end that any rank began to tell of; by time, then rank. Not what
+    began before: to find what reaches into it, all of a long run would be read.
     """
-    rows: Iterable[tuple[Any, ...]] = (
-        RunProgress.objects.filter(
-            attempt__run_id=run_id, starts_at__gte=starts_at, starts_at__lt=ends_at, steps__gt=0
-        )
-        .order_by("starts_at", "attempt__rank", "attempt_id", "sequence", "part")
-        .values_list(
-            *("attempt__rank", "attempt__host", "attempt__job_id", "starts_at", "ends_at"),
-            *("first_step", "last_step", "steps", "productive_ms", "phases_ms", "step_times_ms"),
-        )
-    )
-    return [RankWindow(*(*row[:-1], tuple(row[-1]))) for row in rows]
-
-
-def steps_told_until(run_id: int, before: datetime) -> datetime | None:
-    """When the last steps that any rank began to tell of before that moment were over.
-
-    None: none was told.
-    """
+    asked: dict[str, Any] = {
+        "run": run_id,
+        "starts": starts_at,
+        "before": before,
+        "seconds": seconds,
+    }
     with connection.cursor() as cursor:
-        cursor.execute(STEPS_UNTIL, {"run": run_id, "before": before})
-        until: datetime | None = cursor.fetchone()[0]
-    return until
+        cursor.execute(STEP_TIMES, asked)
+        return [
+            RankWindow(*(*row, json.loads(phases), tuple(times))) for *row, phases, times in cursor
+        ]
 
 
 # Of each rank the last report alone is read: a long run has millions of them.
-STEPS_UNTIL = """
-SELECT max(last.ends_at)
+STEP_TIMES = """
+WITH told AS (
+    SELECT max(last.ends_at) AS until
+    FROM workloads_runattempt AS attempt
+    CROSS JOIN LATERAL (
+        SELECT ends_at FROM workloads_runprogress
+        WHERE attempt_id = attempt.id AND steps > 0 AND starts_at < %(before)s
+        ORDER BY starts_at DESC LIMIT 1
+    ) AS last
+    WHERE attempt.run_id = %(run)s
+)
+SELECT attempt.rank, attempt.host, attempt.job_id, progress.starts_at, progress.ends_at,
+       progress.first_step, progress.last_step, progress.steps, progress.productive_ms,
+       progress.phases_ms::text, progress.step_times_ms
 FROM workloads_runattempt AS attempt
-CROSS JOIN LATERAL (
-    SELECT ends_at FROM workloads_runprogress
-    WHERE attempt_id = attempt.id AND steps > 0 AND starts_at < %(before)s
-    ORDER BY starts_at DESC LIMIT 1
-) AS last
-WHERE attempt.run_id = %(run)s
+JOIN workloads_runprogress AS progress ON progress.attempt_id = attempt.id
+WHERE attempt.run_id = %(run)s AND progress.steps > 0
+  AND progress.starts_at >= greatest(
+      %(starts)s, (SELECT until FROM told) - %(seconds)s * interval '1 second')
+  AND progress.starts_at < (SELECT until FROM told)
+ORDER BY progress.starts_at, attempt.rank, attempt.id, progress.sequence, progress.part
 """
 
 
@@ -146,27 +160,34 @@ def good_checkpoints(run_id: int) -> list[GoodCheckpoint]:
 def checkpoint_saves(run_ids: Collection[int]) -> dict[int, list[CheckpointSave]]:
     """When each of these runs wrote checkpoints, by its leading rank; windows on end are one."""
     with connection.cursor() as cursor:
-        cursor.execute(SAVES, [list(run_ids)])
-        found: dict[int, list[CheckpointSave]] = {}
-        last: tuple[int, int, datetime] | None = None
-        for run_id, attempt_id, starts_at, ends_at, spent in cursor:
-            saves = found.setdefault(run_id, [])
-            whole = (ends_at - starts_at) // MILLISECOND
-            if last == (run_id, attempt_id, starts_at):
-                saves[-1] = CheckpointSave(saves[-1].at, saves[-1].milliseconds + spent)
-            else:
-                saves.append(CheckpointSave(starts_at, spent))
-            # A save that goes on into the next window fills its own to the end.
-            last = (run_id, attempt_id, ends_at) if spent >= whole - 1 else None
-    return found
+        cursor.execute(SAVES, {"runs": list(run_ids)})
+        told = groupby(cursor.fetchall(), key=itemgetter(0))
+        return {run_id: saves_together(row[1:] for row in of_run) for run_id, of_run in told}
+
+
+def saves_together(
+    told: Iterable[tuple[int, datetime, datetime, int]],
+) -> list[CheckpointSave]:
+    """Saves of a run from the windows in which it wrote: attempt, start, end and milliseconds."""
+    saves: list[CheckpointSave] = []
+    last: tuple[int, datetime] | None = None
+    for attempt_id, starts_at, ends_at, spent in told:
+        if last == (attempt_id, starts_at):
+            saves[-1] = CheckpointSave(saves[-1].at, saves[-1].milliseconds + spent)
+        else:
+            saves.append(CheckpointSave(starts_at, spent))
+        # A save that goes on into the next window fills its own to the end.
+        whole = (ends_at - starts_at) // MILLISECOND
+        last = (attempt_id, ends_at) if spent >= whole - 1 else None
+    return saves
 
 
 SAVES = """
-SELECT attempt.run_id, attempt.id, told.starts_at, told.ends_at,
-       (told.phases_ms ->> 'checkpoint_save')::numeric::bigint
+SELECT attempt.run_id, attempt.id AS attempt_id, told.starts_at, told.ends_at,
+       (told.phases_ms ->> 'checkpoint_save')::numeric::bigint AS spent
 FROM workloads_runattempt AS attempt
 JOIN workloads_runprogress AS told ON told.attempt_id = attempt.id
-WHERE attempt.run_id = ANY(%s) AND (told.phases_ms ->> 'checkpoint_save')::numeric > 0
+WHERE attempt.run_id = ANY(%(runs)s) AND (told.phases_ms ->> 'checkpoint_save')::numeric > 0
   AND attempt.rank = (
       SELECT min(other.rank) FROM workloads_runattempt AS other WHERE other.run_id = attempt.run_id
   )
@@ -174,21 +195,32 @@ ORDER BY attempt.run_id, told.starts_at, attempt.id
 """
 
 
-def attempts_of_runs(run_ids: Collection[int]) -> list[AttemptFact]:
-    """Starts of these runs by their leading ranks, by run and time: what a hazard is judged by."""
+def history_of_runs(run_ids: Collection[int]) -> RunHistory:
+    """What a hazard is judged by: starts of these runs by their leading ranks, and restores."""
     with connection.cursor() as cursor:
-        cursor.execute(ATTEMPTS, [sorted(STOPPED_STATES), list(run_ids)])
-        return [_attempt_fact(row) for row in cursor]
+        cursor.execute(ATTEMPTS, {"stopped": sorted(STOPPED_STATES), "runs": list(run_ids)})
+        found = cursor.fetchall()
+    return RunHistory(
+        attempts=tuple(_attempt_fact(row[1:]) for row in found),
+        restored_at=found[0][0] if found else None,
+    )
 
 
+# That a run went on from a checkpoint is known where steps came after the restore.
 ATTEMPTS = """
-SELECT attempt.run_id, attempt.job_id, attempt.rank, attempt.world_size, attempt.began_at,
+SELECT (
+    SELECT max(event.at) FROM workloads_runevent AS event
+    JOIN workloads_runattempt AS restarted ON restarted.id = event.attempt_id
+    WHERE restarted.run_id = ANY(%(runs)s) AND event.kind = 'restored' AND EXISTS (
+        SELECT FROM workloads_runprogress AS told
+        WHERE told.attempt_id = event.attempt_id AND told.steps > 0 AND told.ends_at > event.at)
+), attempt.run_id, attempt.job_id, attempt.rank, attempt.world_size, attempt.began_at,
        attempt.ended_at, attempt.heard_at, job.ended_at, attempt.status, attempt.first_step,
        attempt.last_step, held.numerator, held.denominator,
        lead(attempt.began_at) OVER (
            PARTITION BY attempt.run_id ORDER BY attempt.began_at, attempt.id
        ),
-       job.state = ANY(%s) AND attempt.job_id IS DISTINCT FROM lead(attempt.job_id) OVER (
+       job.state = ANY(%(stopped)s) AND attempt.job_id IS DISTINCT FROM lead(attempt.job_id) OVER (
            PARTITION BY attempt.run_id ORDER BY attempt.began_at, attempt.id
        )
 FROM workloads_runattempt AS attempt
@@ -199,7 +231,7 @@ LEFT JOIN LATERAL (
     FROM workloads_allocation
     WHERE job_id = attempt.job_id AND period @> attempt.began_at
 ) AS held ON true
-WHERE attempt.run_id = ANY(%s)
+WHERE attempt.run_id = ANY(%(runs)s)
   AND attempt.rank = (
       SELECT min(other.rank) FROM workloads_runattempt AS other WHERE other.run_id = attempt.run_id
   )
@@ -223,17 +255,4 @@ def _attempt_fact(row: tuple[Any, ...]) -> AttemptFact:
         first_step=first_step,
         last_step=last_step,
         gpus=None if numerator is None else Fraction(numerator, denominator),
-    )
-
-
-def last_tested_restore(run_ids: Collection[int]) -> datetime | None:
-    """When one of these runs last went on from a checkpoint and made steps after; None: never."""
-    went_on = RunProgress.objects.filter(
-        attempt_id=OuterRef("attempt_id"), steps__gt=0, ends_at__gt=OuterRef("at")
-    )
-    return (
-        RunEvent.objects.filter(Exists(went_on), kind="restored", attempt__run_id__in=run_ids)
-        .order_by("-at")
-        .values_list("at", flat=True)
-        .first()
     )

@@ -22,11 +22,10 @@ from apps.workloads.models import RunHour, RunSpan, RunSummary
 from apps.workloads.queries import run_fold_facts as facts
 from apps.workloads.queries.run_facts import clock_hours, run_hours, run_summaries
 from apps.workloads.queries.run_reports import (
-    attempts_of_runs,
     checkpoint_saves,
     good_checkpoints,
-    last_tested_restore,
-    step_times,
+    history_of_runs,
+    last_step_times,
 )
 from tests.apps.workloads.reported import (
     MINUTE_MS,
@@ -210,7 +209,7 @@ def test_other_ranks_say_nothing_of_where_time_went() -> None:
     assert minutes() == {"PRODUCTIVE": 60}
     assert summary().tokens == 1000
     assert summary().attempts == 1
-    (_, told) = step_times(run_id(), at(0), at(60))
+    (_, told) = last_step_times(run_id(), at(0), at(60), 3600)
     assert (told.rank, told.host, told.step_times_ms) == (1, "gpu-02", (5.5,))
 
 
@@ -312,7 +311,7 @@ def test_what_was_told_can_be_asked_for() -> None:
     )
     fold()
     run = run_id()
-    first, second = attempts_of_runs([run])
+    first, second = history_of_runs([run]).attempts
     assert (first.is_interrupted, first.gpus) == (True, 8)
     assert first.gpu_hours == pytest.approx(8 * 40 / 60)
     assert (second.is_over, second.ended_at, second.first_step) == (True, at(80), 10)
@@ -322,8 +321,8 @@ def test_what_was_told_can_be_asked_for() -> None:
     assert [each.milliseconds for each in checkpoint_saves([run])[run]] == [4 * MINUTE_MS]
     assert run_summaries([run])[run].key == "base-7b"
     assert [each.job_id is None for each in clock_hours([run])] == [False, False]
-    assert last_tested_restore([10**9]) is None
-    assert last_tested_restore([run]) == at(46)
+    assert history_of_runs([10**9]).restored_at is None
+    assert history_of_runs([run]).restored_at == at(46)
 
 
 FRESH = itertools.count(1)

@@ -35,13 +35,12 @@ ByBucket = dict[Bucket, int]
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What is known of a run's time; `seen` are the jobs that the viewer may know by name."""
+    """What is known of a run's time."""
 
     hours: Sequence[ClockHour]
     jobs: Sequence[CarryingJob]
     attempts: Sequence[PicturedAttempt]
     moments: Sequence[PicturedMoment]
-    seen: frozenset[int]
     at: datetime
     zone: tzinfo
 
@@ -105,7 +104,7 @@ def anatomy_of(facts: RunFacts, context: Context) -> Anatomy | None:
         of_job.setdefault(each.job_id, []).append(each)
     shown = facts.jobs[:MOST_LANES]
     step = _column_length(span, len(shown) + 1)
-    lanes = [_job_lane(job, of_job.get(job.job_id, ()), facts, span, step) for job in shown]
+    lanes = [_job_lane(job, of_job.get(job.fact.id, ()), facts, span, step) for job in shown]
     whole = _whole_lane(facts, span, step)
     if len(lanes) == 1:
         # One job is the whole run: drawn once, with the marks of both.
@@ -179,17 +178,17 @@ def _job_lane(
     span: Span,
     step: timedelta,
 ) -> RunLane:
-    own = [each for each in facts.attempts if each.job_id == job.job_id]
+    own = [each for each in facts.attempts if each.job_id == job.fact.id]
     lived = (job.starts_at, job.ends_at or facts.at)
     spent = spent_of(hours)
-    is_seen = job.job_id in facts.seen
     lasted = duration(_whole_seconds(lived[1] - lived[0]))
-    notes = [f"{job.cluster}, {lasted}" if is_seen else lasted]
-    if job.submitted_at is not None and job.starts_at - job.submitted_at >= timedelta(minutes=1):
-        notes.append(f"queued {duration(_whole_seconds(job.starts_at - job.submitted_at))}")
+    notes = [f"{job.fact.cluster}, {lasted}" if job.is_seen else lasted]
+    submitted_at = job.fact.submitted_at
+    if submitted_at is not None and job.starts_at - submitted_at >= timedelta(minutes=1):
+        notes.append(f"queued {duration(_whole_seconds(job.starts_at - submitted_at))}")
     return RunLane(
-        name=f"Job {job.raw_id}" if is_seen else "Another team’s job",
-        href=reverse("costs-job", args=[job.job_id]) if is_seen else "",
+        name=f"Job {job.fact.raw_id}" if job.is_seen else "Another team’s job",
+        href=reverse("costs-job", args=[job.fact.id]) if job.is_seen else "",
         notes=tuple(notes),
         words=_spent_words(spent),
         patches=_patches_of(_lane_columns(hours, lived, span, step), spent),

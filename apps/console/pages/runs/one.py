@@ -46,15 +46,9 @@ from apps.unit_economics.queries.runs.costs import run_costs
 from apps.unit_economics.queries.runs.page import usual_numbers
 from apps.unit_economics.queries.runs.stragglers import slow_ranks
 from apps.unit_economics.queries.runs.values import RunAmounts, RunAnatomy
-from apps.workloads.queries.run_facts import clock_hours, run_summaries
-from apps.workloads.queries.run_picture import (
-    attempts_of_run,
-    carrying_jobs,
-    moments_of_run,
-    nodes_of_jobs,
-)
+from apps.workloads.queries.run_facts import clock_hours
+from apps.workloads.queries.run_picture import MOST_NODES, RunRecord, run_record
 
-MOST_NODES = 16
 DAY = timedelta(days=1)
 LEAST_TOLD = 0.5
 EXACT = 1_000_000
@@ -97,10 +91,7 @@ def _sections_of(
     told: RunAnatomy, sums: BucketSums, facts: RunFacts, context: Context
 ) -> Iterator[Section | None]:
     run_id, workload_id = told.run.id, told.run.workload_id
-    nodes = {
-        name: reverse("node", args=[node_id])
-        for node_id, name in nodes_of_jobs(sorted(facts.seen), MOST_NODES)
-    }
+    nodes = _nodes_of(told)
     usual = None if workload_id is None else usual_numbers(workload_id, without=run_id)
     yield FigureRow(_figures_of(told, sums)) if told.buckets else None
     yield anatomy_of(facts, context)
@@ -129,7 +120,7 @@ def _sections_of(
     yield ATTEMPTS.section(_attempts_of(facts), context) if facts.attempts else None
     good = [each for each in reversed(facts.moments) if each.kind == "good_checkpoint"]
     yield CHECKPOINTS.section(good, context)
-    tags = _tags_of(run_id)
+    tags = _tags_of(run_record(run_id))
     yield REPORTED.section(tags, context) if tags else None
 
 
@@ -192,13 +183,12 @@ def _clock_time(milliseconds: int) -> timedelta:
 
 
 def _facts_of(told: RunAnatomy, who: Context) -> RunFacts:
-    run_id = told.run.id
+    record = run_record(told.run.id)
     return RunFacts(
-        hours=clock_hours([run_id]),
-        jobs=carrying_jobs(run_id),
-        attempts=attempts_of_run(run_id),
-        moments=moments_of_run(run_id),
-        seen=frozenset(each.job_id for each in told.jobs if each.job_id is not None),
+        hours=clock_hours([told.run.id]),
+        jobs=[each.carried for each in told.held_by if each.carried is not None],
+        attempts=record.attempts,
+        moments=record.moments,
         at=who.at,
         zone=who.zone,
     )
@@ -304,7 +294,7 @@ def jobs_of(told: RunAnatomy, context: Context) -> list[JobOfRun]:
 
 
 def _attempts_of(facts: RunFacts) -> list[AttemptOfRun]:
-    named = {each.job_id: each.raw_id for each in facts.jobs if each.job_id in facts.seen}
+    named = {each.fact.id: each.fact.raw_id for each in facts.jobs if each.is_seen}
     return [
         AttemptOfRun(place, each, named.get(each.job_id) if each.job_id is not None else None)
         for place, each in enumerate(facts.attempts, start=1)
@@ -318,11 +308,15 @@ def _nodes_said(nodes: Mapping[str, str]) -> str:
     return format_html("On {}.", named)
 
 
-def _tags_of(run_id: int) -> list[tuple[str, str]]:
-    summary = run_summaries([run_id]).get(run_id)
-    if summary is None:
-        return []
-    told: Sequence[tuple[str, object]] = [*summary.model.items(), *summary.tags.items()]
+def _nodes_of(told: RunAnatomy) -> dict[str, str]:
+    """The nodes of its jobs that the viewer may know: addresses by name, MOST_NODES at most."""
+    found = {node for job in told.held_by if job.is_seen for node in job.nodes}
+    by_name = sorted(found, key=lambda node: (node[1], node[0]))[:MOST_NODES]
+    return {name: reverse("node", args=[node_id]) for node_id, name in by_name}
+
+
+def _tags_of(record: RunRecord) -> list[tuple[str, str]]:
+    told: Sequence[tuple[str, object]] = [*record.model.items(), *record.tags.items()]
     return [(name.replace("_", " "), _tag_text(value)) for name, value in told]
 
 

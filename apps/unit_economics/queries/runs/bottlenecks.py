@@ -20,7 +20,7 @@ from apps.unit_economics.queries.runs.spent import (
     BucketSpent,
     micros_of,
     runs_of_window,
-    spent_by_bucket,
+    spent_of_run,
     spent_of_workload,
     spent_together,
 )
@@ -111,7 +111,7 @@ class WhereTimeWent:
 
 def where_time_of_run_went(run_id: int, *, window: Window | None = None) -> WhereTimeWent:
     """Of a run; all of it where no window is given."""
-    return _time_of_runs([run_id], window, spent_by_bucket([run_id], window))
+    return _time_of_runs([run_id], window, spent_of_run(run_id, window))
 
 
 def where_time_of_workload_went(workload_id: int, *, window: Window) -> WhereTimeWent:

@@ -18,13 +18,17 @@ from apps.ledger.queries.windows import Window
 from apps.show.money import whole_amount
 from apps.show.time import duration
 from apps.unit_economics.models import RunFigures
-from apps.unit_economics.queries.runs.spent import figures_of_run, runs_of_window
+from apps.unit_economics.queries.runs.list import run_rows
+from apps.unit_economics.queries.runs.page import usual_numbers
+from apps.unit_economics.queries.runs.spent import runs_of_window
+from apps.unit_economics.queries.runs.values import RunRow
 from apps.workloads.queries.run_facts import clock_hours
+from apps.workloads.queries.run_picture import run_record
 from apps.workloads.queries.run_reports import (
     CheckpointSave,
-    attempts_of_runs,
+    RunHistory,
     checkpoint_saves,
-    last_tested_restore,
+    history_of_runs,
 )
 
 TRAINING = (Bucket.PRODUCTIVE, Bucket.COMMUNICATION, Bucket.DATA_WAIT, Bucket.LOST)
@@ -86,9 +90,7 @@ class _Measured:
 
 def checkpoint_advice_of_run(run_id: int) -> CheckpointAdvice:
     """Of a run, with the failures of all its workload's runs: one estimate for all of them."""
-    return _advice_for_run(
-        run_id, figures_of_run(run_id), checkpoint_saves([run_id]).get(run_id, [])
-    )
+    return _advice_for_run(run_id, run_rows([run_id]).get(run_id), run_record(run_id).saves)
 
 
 def checkpoint_advice_of_workload(workload_id: int, *, window: Window) -> CheckpointAdvice:
@@ -100,10 +102,10 @@ def checkpoint_advice_of_workload(workload_id: int, *, window: Window) -> Checkp
     return _advice_for_run(run_id, chosen, saved.get(run_id or 0, []))
 
 
-def failures_of(run_ids: Sequence[int]) -> Failures:
+def failures_of(history: RunHistory) -> Failures:
     """Of the leading ranks' starts whose GPUs are known: those that ended as they should not have."""
     count, exposed = 0, 0.0
-    for attempt in attempts_of_runs(run_ids):
+    for attempt in history.attempts:
         gpu_hours = attempt.gpu_hours
         if gpu_hours is not None:
             exposed += gpu_hours
@@ -112,11 +114,11 @@ def failures_of(run_ids: Sequence[int]) -> Failures:
 
 
 def _advice_for_run(
-    run_id: int | None, run: RunFigures | None, saves: Sequence[CheckpointSave]
+    run_id: int | None, run: RunFigures | RunRow | None, saves: Sequence[CheckpointSave]
 ) -> CheckpointAdvice:
     workload_id = None if run is None else run.workload_id
-    alike = _runs_alike(run_id, workload_id)
-    failures = failures_of(alike)
+    history = history_of_runs(_runs_alike(run_id, workload_id))
+    failures = failures_of(history)
     measured = _measured_saves(run_id, saves)
     gpus = None if run is None else run.gpus
     mtbf = _mtbf_seconds(failures.hazard, gpus)
@@ -138,7 +140,7 @@ def _advice_for_run(
         mtbf_seconds=mtbf,
         weekly_micros=weekly,
         weekly_excess_micros=excess,
-        restored_at=last_tested_restore(alike),
+        restored_at=history.restored_at,
         words=_advice_words(measured.cadence_seconds, best, failures, excess),
     )
 
@@ -147,8 +149,7 @@ def _runs_alike(run_id: int | None, workload_id: int | None) -> list[int]:
     """The run and all others of its workload."""
     if workload_id is None:
         return [] if run_id is None else [run_id]
-    found = RunFigures.objects.filter(workload_id=workload_id).order_by("run_id")
-    return list(found.values_list("run_id", flat=True))
+    return usual_numbers(workload_id, without=run_id or 0).run_ids
 
 
 def _measured_saves(run_id: int | None, saves: Sequence[CheckpointSave]) -> _Measured:
@@ -170,7 +171,7 @@ def _mtbf_seconds(found: Hazard | None, gpus: int | None) -> float | None:
     return SECONDS_PER_HOUR / (rate * gpus)
 
 
-def _weekly_micros(run: RunFigures | None) -> int | None:
+def _weekly_micros(run: RunFigures | RunRow | None) -> int | None:
     if run is None or run.effective_micros is None or not run.wall_seconds:
         return None
     return round(run.effective_micros / run.wall_seconds * SECONDS_PER_WEEK)

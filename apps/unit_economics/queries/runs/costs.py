@@ -1,22 +1,19 @@
 """What one run cost, by where its time went, by day and by job."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
-from typing import Any, LiteralString, TypeVar
+from typing import Any, TypeVar
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries import Viewer
 from apps.economics.hours import first_hour
 from apps.economics.money import sum_of_known
 from apps.economics.run_time import Bucket
-from apps.economics.states import Flag
-from apps.ledger.queries.core_time import gpu_time
 from apps.ledger.queries.kinds import Status
-from apps.ledger.queries.tables import rows
 from apps.marks.queries import days_marked_of
 from apps.unit_economics.queries.runs.list import run_rows
 from apps.unit_economics.queries.runs.numbers import five_numbers
+from apps.unit_economics.queries.runs.spent import RunCostPart, parts_of_runs
 from apps.unit_economics.queries.runs.values import (
     RunAmounts,
     RunAnatomy,
@@ -26,22 +23,9 @@ from apps.unit_economics.queries.runs.values import (
     RunJobCost,
     RunRow,
 )
-from apps.workloads import queries as workloads
-from apps.workloads.queries import listing
+from apps.workloads.queries.run_picture import RunJobFact, jobs_of_run
 
 Key = TypeVar("Key", date, int, Bucket)
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """What a run cost on a day, by a job, in a bucket, with one status."""
-
-    day: date
-    job_id: int
-    bucket: Bucket
-    status: str
-    pool_ids: tuple[int, ...]
-    amounts: RunAmounts
 
 
 def run_costs(run_id: int, viewer: Viewer) -> RunAnatomy | None:
@@ -53,7 +37,7 @@ def run_costs(run_id: int, viewer: Viewer) -> RunAnatomy | None:
 def runs_compared(run_ids: Sequence[int], viewer: Viewer) -> tuple[RunCost, ...]:
     """Those of these runs that the viewer may see, in the order asked."""
     seen = _seen_runs(run_ids, viewer)
-    parts = _parts_of_runs(list(seen))
+    parts = parts_of_runs(list(seen))
     return tuple(
         RunCost(**_whole_cost(seen[run_id], parts[run_id]))
         for run_id in dict.fromkeys(run_ids)
@@ -71,10 +55,11 @@ def added(amounts: Iterable[RunAmounts]) -> RunAmounts:
 
 
 def _seen_runs(run_ids: Sequence[int], viewer: Viewer) -> dict[int, RunRow]:
-    return run_rows(run_ids, None if viewer.sees_everything else viewer.team_ids)
+    found = run_rows(list(run_ids))
+    return {run_id: run for run_id, run in found.items() if viewer.sees_team(run.team_id)}
 
 
-def _whole_cost(run: RunRow, parts: Sequence[_Part]) -> dict[str, Any]:
+def _whole_cost(run: RunRow, parts: Sequence[RunCostPart]) -> dict[str, Any]:
     """What every RunCost has."""
     told = {each.status for each in parts}
     return {
@@ -88,7 +73,8 @@ def _whole_cost(run: RunRow, parts: Sequence[_Part]) -> dict[str, Any]:
 
 
 def _anatomy_of_run(run: RunRow, viewer: Viewer) -> RunAnatomy:
-    parts = _parts_of_runs([run.id])[run.id]
+    parts = parts_of_runs([run.id])[run.id]
+    jobs = jobs_of_run(run.id, {each.job_id for each in parts}, viewer)
     return RunAnatomy(
         **_whole_cost(run, parts),
         as_of=run.computed_at,
@@ -97,53 +83,41 @@ def _anatomy_of_run(run: RunRow, viewer: Viewer) -> RunAnatomy:
             RunDayCost(day, added(each.amounts for each in of), _buckets_of_parts(of))
             for day, of in _parts_by(parts, lambda each: each.day)
         ),
-        jobs=_jobs_of_run(run, parts, viewer),
+        jobs=_costs_of_jobs(jobs, parts),
+        held_by=tuple(jobs),
     )
 
 
-def _parts_of_runs(run_ids: list[int]) -> dict[int, list[_Part]]:
-    """The parts of each of these runs, also of one that has none."""
-    found: dict[int, list[_Part]] = {run_id: [] for run_id in run_ids}
-    for run_id, day, job_id, bucket, status, pool_ids, *amounts in rows(
-        PARTS, {"runs": run_ids, "shared_idle": int(Flag.SHARED_IDLE)}
-    ):
-        part = _Part(day, job_id, Bucket(bucket), status, tuple(pool_ids), RunAmounts(*amounts))
-        found[run_id].append(part)
-    return found
-
-
-def _parts_by(parts: Sequence[_Part], key: Callable[[_Part], Key]) -> list[tuple[Key, list[_Part]]]:
-    groups: dict[Key, list[_Part]] = {}
+def _parts_by(
+    parts: Sequence[RunCostPart], key: Callable[[RunCostPart], Key]
+) -> list[tuple[Key, list[RunCostPart]]]:
+    groups: dict[Key, list[RunCostPart]] = {}
     for each in parts:
         groups.setdefault(key(each), []).append(each)
     return sorted(groups.items(), key=lambda group: group[0])
 
 
-def _buckets_of_parts(parts: Sequence[_Part]) -> tuple[RunBucket, ...]:
+def _buckets_of_parts(parts: Sequence[RunCostPart]) -> tuple[RunBucket, ...]:
     return tuple(
         RunBucket(bucket, added(each.amounts for each in of))
         for bucket, of in _parts_by(parts, lambda each: each.bucket)
     )
 
 
-def _jobs_of_run(run: RunRow, parts: Sequence[_Part], viewer: Viewer) -> tuple[RunJobCost, ...]:
+def _costs_of_jobs(
+    jobs: Iterable[RunJobFact], parts: Sequence[RunCostPart]
+) -> tuple[RunJobCost, ...]:
     """Those that carried it and those that cost it, in the order in which they began."""
-    known = {"id": run.id, "key": run.key, "workload_id": run.workload_id}
-    (told,) = listing.runs_told([known], viewer)
-    seen = set(told["jobs"])
     of_job = dict(_parts_by(parts, lambda each: each.job_id))
-    facts = workloads.jobs(sorted(seen | set(of_job)))
-    found = [_job_cost(facts, job_id, of_job.get(job_id, []), seen) for job_id in sorted(facts)]
+    found = [_job_cost(job, of_job.get(job.fact.id, [])) for job in jobs]
     return tuple(sorted(found, key=_start_order))
 
 
-def _job_cost(
-    facts: Mapping[int, workloads.JobFact], job_id: int, parts: Sequence[_Part], seen: set[int]
-) -> RunJobCost:
-    fact, is_seen = facts[job_id], job_id in seen
+def _job_cost(job: RunJobFact, parts: Sequence[RunCostPart]) -> RunJobCost:
+    fact = job.fact
     return RunJobCost(
-        job_id=job_id if is_seen else None,
-        raw_id=fact.raw_id if is_seen else None,
+        job_id=fact.id if job.is_seen else None,
+        raw_id=fact.raw_id if job.is_seen else None,
         restart_count=fact.restart_count,
         state=fact.state,
         started_at=fact.started_at,
@@ -158,29 +132,8 @@ def _start_order(job: RunJobCost) -> tuple[bool, float, int]:
     return started_at is None, started_at.timestamp() if started_at else 0.0, job.job_id or 0
 
 
-def _pending_days(parts: Sequence[_Part], zone: str) -> int:
+def _pending_days(parts: Sequence[RunCostPart], zone: str) -> int:
     """How many of its days wait to be summed or divided, of a pool that it ran on."""
     days = {first_hour(each.day, zone) for each in parts}
     pools = {pool_id for each in parts for pool_id in each.pool_ids}
     return days_marked_of(days, pools)
-
-
-# Idle that is shared out is in `loaded_micros` alone.
-PARTS: LiteralString = """
-SELECT run_id, day, job_id, bucket, status, array_agg(DISTINCT coalesce(pool_id, 0)),
-       sum(list_micros) FILTER (WHERE is_charged)::int8,
-       sum(contracted_micros) FILTER (WHERE is_charged)::int8,
-       sum(effective_micros) FILTER (WHERE is_charged)::int8,
-       sum(billed_micros) FILTER (WHERE is_charged)::int8,
-       sum(marginal_micros) FILTER (WHERE is_charged)::int8,
-       sum(effective_micros)::int8,
-       coalesce(sum(unit_milliseconds) FILTER (WHERE is_charged AND is_gpu), 0)::int8,
-       coalesce(sum(unpriced_milliseconds) FILTER (WHERE is_charged), 0)::int8,
-       sum(energy_joules) FILTER (WHERE is_charged)
-FROM (
-    SELECT *, flags & %(shared_idle)s = 0 AS is_charged, <gpu> AS is_gpu
-    FROM ledger_runday WHERE run_id = ANY(%(runs)s)
-) AS part
-GROUP BY run_id, day, job_id, bucket, status
-ORDER BY run_id, day, job_id, bucket, status
-""".replace("<gpu>", gpu_time())

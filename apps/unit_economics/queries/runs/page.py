@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from typing import LiteralString
 
 from psycopg import sql
 
+from apps.accounts.queries.reading import once
 from apps.economics.run_time import Bucket
 from apps.economics.states import Flag
 from apps.ledger.queries.core_time import gpu_time
@@ -98,7 +100,10 @@ def _run_parameters(wanted: RunsWanted, window: Window) -> Mapping[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class UsualNumbers:
-    """The medians of a workload's other runs; None where fewer than two of them tell the number."""
+    """The medians of a workload's other runs; None where fewer than two of them tell the number.
+
+    `run_ids` are all its runs.
+    """
 
     runs: int
     tokens_per_second: float | None
@@ -106,25 +111,32 @@ class UsualNumbers:
     scaling: float | None
     first_good: float | None
     checkpoint_cost: float | None
+    run_ids: list[int]
 
 
+@once
 def usual_numbers(workload_id: int, *, without: int) -> UsualNumbers:
     """Of all runs of the workload but this one; an impossible MFU is none."""
     ((runs, *medians),) = rows(USUAL, {"workload": workload_id, "run": without})
     return UsualNumbers(runs, *medians)
 
 
-USUAL = """
-SELECT count(*),
-  CASE WHEN count(tokens_per_second) > 1 THEN
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY tokens_per_second) END,
-  CASE WHEN count(mfu_ratio) FILTER (WHERE mfu_ratio <= 1) > 1 THEN
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY mfu_ratio) FILTER (WHERE mfu_ratio <= 1) END,
-  CASE WHEN count(scaling_ratio) > 1 THEN
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY scaling_ratio) END,
-  CASE WHEN count(first_good_seconds) > 1 THEN
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY first_good_seconds) END,
-  CASE WHEN count(checkpoint_micros) > 1 THEN
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY checkpoint_micros) END
-FROM ledger_runfigures WHERE workload_id = %(workload)s AND run_id <> %(run)s
-"""
+USUAL: LiteralString = """
+SELECT count(*) FILTER (WHERE is_other), <medians>, coalesce(array_agg(run_id ORDER BY run_id), '{}')
+FROM (
+    SELECT *, run_id <> %(run)s AS is_other FROM ledger_runfigures WHERE workload_id = %(workload)s
+) AS figures
+""".replace(
+    "<medians>",
+    ", ".join(
+        f"CASE WHEN count({number}) FILTER (WHERE {which}) > 1 THEN"
+        f" percentile_cont(0.5) WITHIN GROUP (ORDER BY {number}) FILTER (WHERE {which}) END"
+        for number, which in (
+            ("tokens_per_second", "is_other"),
+            ("mfu_ratio", "is_other AND mfu_ratio <= 1"),
+            ("scaling_ratio", "is_other"),
+            ("first_good_seconds", "is_other"),
+            ("checkpoint_micros", "is_other"),
+        )
+    ),
+)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date
 from typing import LiteralString
 
 from django.db.models import F, Q
@@ -14,6 +15,7 @@ from apps.ledger.queries.core_time import gpu_time
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.windows import Window
 from apps.unit_economics.models import RunFigures
+from apps.unit_economics.queries.runs.values import RunAmounts
 
 FAILED = "failed"
 """How a run that ended with an error ended."""
@@ -29,6 +31,39 @@ GROUP BY 1, bucket ORDER BY 1, bucket
 """.replace("<gpu>", gpu_time())
 
 
+# Idle that is shared out is in `loaded_micros` alone.
+PARTS: LiteralString = """
+SELECT run_id, day, job_id, bucket, status, array_agg(DISTINCT coalesce(pool_id, 0)),
+       sum(list_micros) FILTER (WHERE is_charged)::int8,
+       sum(contracted_micros) FILTER (WHERE is_charged)::int8,
+       sum(effective_micros) FILTER (WHERE is_charged)::int8,
+       sum(billed_micros) FILTER (WHERE is_charged)::int8,
+       sum(marginal_micros) FILTER (WHERE is_charged)::int8,
+       sum(effective_micros)::int8,
+       coalesce(sum(unit_milliseconds) FILTER (WHERE is_charged AND is_gpu), 0)::int8,
+       coalesce(sum(unpriced_milliseconds) FILTER (WHERE is_charged), 0)::int8,
+       sum(energy_joules) FILTER (WHERE is_charged)
+FROM (
+    SELECT *, flags & %(shared_idle)s = 0 AS is_charged, <gpu> AS is_gpu
+    FROM ledger_runday WHERE run_id = ANY(%(runs)s)
+) AS part
+GROUP BY run_id, day, job_id, bucket, status
+ORDER BY run_id, day, job_id, bucket, status
+""".replace("<gpu>", gpu_time())
+
+
+@dataclass(frozen=True, slots=True)
+class RunCostPart:
+    """What a run cost on a day, by a job, in a bucket, with one status."""
+
+    day: date
+    job_id: int
+    bucket: Bucket
+    status: str
+    pool_ids: tuple[int, ...]
+    amounts: RunAmounts
+
+
 @dataclass(frozen=True, slots=True)
 class BucketSpent:
     """A bucket's effective cost (None: nothing of it has a price), GPU time and energy."""
@@ -40,9 +75,34 @@ class BucketSpent:
     energy_joules: float | None
 
 
-def spent_by_bucket(run_ids: list[int], window: Window | None) -> list[BucketSpent]:
-    """What these runs spent on the window's days (all days without one), idle shared out aside."""
-    return spent_apart(run_ids, [], window)[1]
+def spent_of_run(run_id: int, window: Window | None) -> list[BucketSpent]:
+    """What a run spent on the window's days (all days without one), idle shared out aside."""
+    if window is not None:
+        return spent_apart([run_id], [], window)[1]
+    return spent_together(
+        BucketSpent(
+            part.bucket,
+            part.amounts.effective_micros,
+            part.amounts.unit_milliseconds,
+            part.amounts.unpriced_milliseconds,
+            part.amounts.energy_joules,
+        )
+        for part in parts_of_runs([run_id])[run_id]
+    )
+
+
+@once
+def parts_of_runs(run_ids: list[int]) -> dict[int, list[RunCostPart]]:
+    """The parts of each of these runs on all days, also of one that has none."""
+    found: dict[int, list[RunCostPart]] = {run_id: [] for run_id in run_ids}
+    for run_id, day, job_id, bucket, status, pool_ids, *amounts in rows(
+        PARTS, {"runs": run_ids, "shared_idle": int(Flag.SHARED_IDLE)}
+    ):
+        part = RunCostPart(
+            day, job_id, Bucket(bucket), status, tuple(pool_ids), RunAmounts(*amounts)
+        )
+        found[run_id].append(part)
+    return found
 
 
 @once
@@ -91,12 +151,6 @@ def spent_together(parts: Iterable[BucketSpent]) -> list[BucketSpent]:
         )
         for bucket, of in sorted(of_bucket.items())
     ]
-
-
-@once
-def figures_of_run(run_id: int) -> RunFigures | None:
-    """What a run came to as a whole; None where nothing of it was summed up yet."""
-    return RunFigures.objects.filter(run_id=run_id).first()
 
 
 @once

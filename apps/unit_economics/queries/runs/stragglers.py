@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from statistics import median
 
 from apps.accounts import queries as accounts
@@ -12,13 +12,13 @@ from apps.ledger.queries.windows import Window
 from apps.show.amounts import counted, per_cent
 from apps.show.money import whole_amount
 from apps.show.words import joined
+from apps.unit_economics.queries.runs.list import run_rows
 from apps.unit_economics.queries.runs.spent import (
     BucketSpent,
-    figures_of_run,
     micros_of,
-    spent_by_bucket,
+    spent_of_run,
 )
-from apps.workloads.queries.run_reports import RankWindow, step_times, steps_told_until
+from apps.workloads.queries.run_reports import RankWindow, last_step_times
 
 MOST_WINDOWS = 5_000
 """Of a larger run a shorter time is looked at, its last."""
@@ -79,7 +79,7 @@ def slow_ranks(run_id: int, *, window: Window | None = None) -> Stragglers:
     steps = [step for step in by_rank.values() if len(step) > 1]
     found = slowness([list(step.values()) for step in steps])
     slow = _slow_ranks(steps, told)
-    spent = [each for each in spent_by_bucket([run_id], window) if each.bucket in STEPPING]
+    spent = [each for each in spent_of_run(run_id, window) if each.bucket in STEPPING]
     micros, unit_ms = _wasted_cost(found, spent)
     return Stragglers(
         run_id=run_id,
@@ -98,17 +98,14 @@ def slow_ranks(run_id: int, *, window: Window | None = None) -> Stragglers:
 
 def _windows_told(run_id: int, window: Window | None) -> list[RankWindow]:
     """What ranks told last, of as long as can be looked at while somebody waits."""
-    run = figures_of_run(run_id)
+    run = run_rows([run_id]).get(run_id)
     if run is None or run.began_at is None:
         return []
     starts_at, before = run.began_at, run.ended_at or run.computed_at
     if window is not None:
         starts_at, before = max(starts_at, window.starts_at), min(before, window.ends_at)
-    ends_at = steps_told_until(run_id, before)
-    if ends_at is None:
-        return []
     seconds = max(LEAST_SECONDS, MOST_WINDOWS * WINDOW_SECONDS / max(1, run.gpus or 1))
-    return step_times(run_id, max(starts_at, ends_at - timedelta(seconds=seconds)), ends_at)
+    return last_step_times(run_id, starts_at, before, seconds)
 
 
 def _seconds_by_step(told: Sequence[RankWindow]) -> dict[int, dict[int, float]]:

@@ -5,6 +5,7 @@ from datetime import date, datetime
 from enum import StrEnum
 
 from apps.economics.run_time import Bucket
+from apps.workloads.queries.run_picture import RunJobFact
 
 
 class RunSort(StrEnum):
@@ -195,10 +196,12 @@ class RunCost:
 class RunAnatomy(RunCost):
     """The same by day and by job too; each sums to `amounts`.
 
-    `as_of` is to when its figures are; `pending_days` of it are being summed anew.
+    `as_of` is to when its figures are; `pending_days` of it are being summed anew. `held_by` are
+    its jobs as they are known, with when they carried it and their nodes.
     """
 
     as_of: datetime | None
     pending_days: int
     days: tuple[RunDayCost, ...]
     jobs: tuple[RunJobCost, ...]
+    held_by: tuple[RunJobFact, ...]

@@ -3,6 +3,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 UV_VERSION := 0.13.8
 UV := .uv/bin/uv
+# The last one that knows Python 3.9.
+MYPY_OF_39 := mypy==1.19.1
 # The machine's own certificates where it has some: a company's proxy is known there.
 export UV_SYSTEM_CERTS := $(if $(wildcard /etc/ssl/certs/ca-certificates.crt),true,false)
 RUN := .venv/bin/
@@ -12,7 +14,7 @@ unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
 # Every start would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run demo test proofs format lint types map audit check bench bench-agent screenshots
+.PHONY: help setup run demo test proofs format lint types oldest-python map audit check bench bench-agent screenshots
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -50,13 +52,18 @@ lint: setup ## Check style, templates, migrations and the lock file
 types: setup ## Check types, strictly
 	@$(RUN)mypy .
 
+oldest-python: setup ## Check that the agent and the SDK keep to Python 3.9: what they use, and their types
+	@$(RUN)vermin --quiet --no-tips --eval-annotations --target=3.9- --violations agents/*/src
+	@MYPYPATH=agents/agent/src:agents/sdk/src $(UV) tool run --quiet --python $(RUN)python --from '$(MYPY_OF_39)' \
+		mypy --config-file= --strict --python-version 3.9 --ignore-missing-imports agents/*/src
+
 map: setup ## Check that imports follow the floor plan
 	@$(RUN)lint-imports
 
 audit: setup ## Ask for known vulnerabilities of what is installed; skipped aloud without network
 	@$(RUN)python deploy/audit_dependencies.py
 
-check: lint types map audit ## Everything but the tests
+check: lint types oldest-python map audit ## Everything but the tests
 
 bench: setup ## Measure ingest, settling and the pages
 	@$(RUN)python manage.py bench ingest --json && $(RUN)python manage.py bench settle --json

@@ -196,4 +196,4 @@ def _numbered(raw_id: str, nth: int) -> str:
 
 
 def _up_to(most: int, key: str) -> int:
-    return int.from_bytes(shake_128(key.encode()).digest(4)) % (most + 1)
+    return int.from_bytes(shake_128(key.encode()).digest(4), "big") % (most + 1)

@@ -214,12 +214,15 @@ def keep_events(new: Sequence[tuple[int, ArrivedStatement]], moved: Mapping[int,
                 """,
                 [list(moved), list(moved.values())],
             )
-        columns = "job_id, kind, at, source_rank, content, digest"
+        columns = "job_id, kind, at, source_rank, agent_node_id, content, digest"
         with cursor.copy(f"COPY workloads_jobevent ({columns}) FROM STDIN") as copy:
             for job_id, told in new:
                 said = told.statement
                 copy.write_row(
-                    (job_id, int(said.kind), said.at, int(said.source), told.content, told.digest)
+                    (
+                        *(job_id, int(said.kind), said.at, int(said.source)),
+                        *(told.agent_node_id, told.content, told.digest),
+                    )
                 )
 
 

@@ -25,21 +25,26 @@ class Recorded:
 
 
 @logged_change()
-def record_event(*, event: JobEventIn, at: datetime) -> Recorded:
+def record_event(*, event: JobEventIn, at: datetime, agent_node_id: int | None = None) -> Recorded:
     """Take one statement about a job; the same one again changes nothing."""
-    return record_events(events=[event], at=at)[0]
+    return record_events(events=[event], at=at, agent_node_id=agent_node_id)[0]
 
 
 @logged_change(count=answered)
 @transaction.atomic
-def record_events(*, events: Sequence[JobEventIn], at: datetime) -> list[Recorded]:
+def record_events(
+    *, events: Sequence[JobEventIn], at: datetime, agent_node_id: int | None = None
+) -> list[Recorded]:
     """Take statements about jobs, all or none, and answer one by one.
 
     Each job is folded from all that was ever said about it, so order and repetition are moot. An
-    unknown cluster is opened. Every past node-hour whose facts changed is marked for the split.
+    unknown cluster is opened. `agent_node_id` is the node of the agent that makes them. Every past node-hour whose facts changed is marked for the split.
     """
     ids = _cluster_ids(sorted({event.cluster for event in events}), at)
-    keyed = [((ids[event.cluster], event.raw_id), told(event.statement)) for event in events]
+    keyed = [
+        ((ids[event.cluster], event.raw_id), told(event.statement, agent_node_id))
+        for event in events
+    ]
     keys = {key for key, _ in keyed}
     if not keys:
         return []

@@ -13,20 +13,24 @@ DIGEST_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class ArrivedStatement:
-    """A statement with what it is kept as; the same statement has the same digest."""
+    """A statement with what it is kept as; the same statement has the same digest.
+
+    `agent_node_id` is the node whose agent made it; None: anybody else.
+    """
 
     statement: JobStatement
     content: str
     digest: bytes
+    agent_node_id: int | None = None
 
 
-def told(statement: JobStatement) -> ArrivedStatement:
+def told(statement: JobStatement, agent_node_id: int | None = None) -> ArrivedStatement:
     """What is to be kept of a statement: only what it says."""
     everything: dict[str, object] = msgspec.to_builtins(statement, enc_hook=_encode_fraction)
     said = {name: value for name, value in everything.items() if value is not None}
     content = msgspec.json.encode(said, order="sorted")
     digest = hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()
-    return ArrivedStatement(statement, content.decode(), digest)
+    return ArrivedStatement(statement, content.decode(), digest, agent_node_id)
 
 
 def statement_of(content: str) -> JobStatement:

@@ -18,6 +18,11 @@ class JobTeller:
     cluster: str | None
     agent: AgentFact | None
 
+    @property
+    def agent_node_id(self) -> int | None:
+        """The node of the agent that tells; None: it is no agent."""
+        return None if self.agent is None else self.agent.node_id
+
     def faults(self, events: Mapping[int, JobEventIn]) -> dict[int, Fault]:
         """Why it may not tell these, by row; those it may are left out."""
         faults = {row: self._fault_of(event, row) for row, event in events.items()}
@@ -72,5 +77,6 @@ def _faults_of_others_jobs(events: Mapping[int, JobEventIn], agent: AgentFact) -
 def _may_tell(so_far: queries.ToldSoFar, agent: AgentFact) -> bool:
     if so_far.is_placed or any(agent.is_node(name) for name in so_far.node_names):
         return True
-    # A job without GPUs is told without a node, its end as its start.
-    return so_far.is_of_agents_alone and not so_far.node_names
+    # A job without GPUs is told without a node, its end as its start: by the same node's agent.
+    is_its_own = not so_far.agent_node_ids or agent.node_id in so_far.agent_node_ids
+    return so_far.is_of_agents_alone and not so_far.node_names and is_its_own

@@ -146,9 +146,11 @@ class Jobs(RestView):
         """Take one event; the same one again changes nothing."""
         at = timezone.now()
         event = read_event(json_body(request), at=at)
-        for fault in job_teller(request).faults({0: event}).values():
+        teller = job_teller(request)
+        for fault in teller.faults({0: event}).values():
             raise ClusterOfAnotherToken(fault.message)
-        return Response(_serialize_recorded(record_event(event=event, at=at)))
+        told = record_event(event=event, at=at, agent_node_id=teller.agent_node_id)
+        return Response(_serialize_recorded(told))
 
 
 class JobsInBulk(APIView):
@@ -170,9 +172,12 @@ class JobsInBulk(APIView):
         read = {row: _read_row(row, raw, at) for row, raw in enumerate(raws)}
         good = {row: one for row, one in read.items() if isinstance(one, JobEventIn)}
         faults = {row: one for row, one in read.items() if isinstance(one, Fault)}
-        faults |= job_teller(request).faults(good)
+        teller = job_teller(request)
+        faults |= teller.faults(good)
         good = {row: event for row, event in good.items() if row not in faults}
-        recorded = record_events(events=list(good.values()), at=at)
+        recorded = record_events(
+            events=list(good.values()), at=at, agent_node_id=teller.agent_node_id
+        )
         results = [
             {"row": row, **_serialize_recorded(each)}
             for row, each in zip(good, recorded, strict=True)

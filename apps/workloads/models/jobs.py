@@ -75,7 +75,10 @@ class Job(models.Model):
 
 
 class JobEvent(models.Model):
-    """What a source said about a job and when it happened; the job is the fold of these."""
+    """What a source said about a job and when it happened; the job is the fold of these.
+
+    `agent_node` is the node whose agent said it with its own token; null: anybody else.
+    """
 
     job = models.ForeignKey(Job, on_delete=models.PROTECT, related_name="events")
     kind = models.SmallIntegerField(
@@ -83,6 +86,9 @@ class JobEvent(models.Model):
     )
     at = models.DateTimeField()
     source_rank = models.SmallIntegerField()
+    agent_node = models.ForeignKey(
+        "fleet.Node", on_delete=models.PROTECT, null=True, db_index=False, related_name="+"
+    )
     content = models.JSONField()
     digest = models.BinaryField(max_length=16)
 

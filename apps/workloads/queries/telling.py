@@ -17,11 +17,13 @@ NamedJob = tuple[str, str]
 class ToldSoFar:
     """What was said of a raw id: the nodes it names, and whether none but agents said it.
 
+    `agent_node_ids` are the nodes whose agents did, as far as that is known.
     `is_placed`: it holds, or held, something on the node asked for.
     """
 
     node_names: frozenset[str]
     is_of_agents_alone: bool
+    agent_node_ids: frozenset[int]
     is_placed: bool
 
 
@@ -40,7 +42,7 @@ def told_so_far(named: Collection[NamedJob], node_id: int) -> dict[NamedJob, Tol
         cursor.execute(
             """
             SELECT job.cluster_id, job.raw_id, bool_and(event.source_rank = %s),
-                   array_agg(DISTINCT held.value->>'node')
+                   array_agg(DISTINCT held.value->>'node'), array_agg(DISTINCT event.agent_node_id)
             FROM unnest(%s::int8[], %s::text[]) AS key (cluster_id, raw_id)
             JOIN workloads_job AS job USING (cluster_id, raw_id)
             JOIN workloads_jobevent AS event ON event.job_id = job.id
@@ -51,7 +53,10 @@ def told_so_far(named: Collection[NamedJob], node_id: int) -> dict[NamedJob, Tol
         )
         return {
             keys[cluster_id, raw_id]: ToldSoFar(
-                frozenset(filter(None, names)), of_agents, (cluster_id, raw_id) in placed
+                frozenset(filter(None, names)),
+                of_agents,
+                frozenset(filter(None, node_ids)),
+                (cluster_id, raw_id) in placed,
             )
-            for cluster_id, raw_id, of_agents, names in cursor
+            for cluster_id, raw_id, of_agents, names, node_ids in cursor
         }

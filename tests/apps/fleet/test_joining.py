@@ -249,6 +249,22 @@ class TestOverTheWire:
         events = end, {**end, "raw_id": "3"}, {**end, "raw_id": "2"}
         assert [each["row"] for each in self.told(tokens["gpu-01"], *events)["errors"]] == [2]
 
+    def test_a_job_that_no_node_is_named_for_is_its_tellers_alone(self, tokens) -> None:
+        start = {
+            "cluster": "atlas", "raw_id": "1", "event": "start", "source": "agent",
+            "at": timezone.now().isoformat(), "allocations": [],
+        }  # fmt: skip
+        assert self.told(tokens["gpu-02"], start)["errors"] == []
+        end = {**start, "event": "end", "state": "FAILED"}
+        (refused,) = self.told(tokens["gpu-01"], end)["errors"]
+        assert refused["field"] == "raw_id"
+        assert Job.objects.get().state == "RUNNING"
+        assert self.told(tokens["gpu-02"], end)["errors"] == []
+        # A token of whoever runs the scheduler corrects anybody.
+        accounting = {**end, "source": "accounting", "state": "COMPLETED"}
+        self.told(make_token("jobs").secret, accounting)
+        assert Job.objects.get().state == "COMPLETED"
+
     def posted(self, path: str, secret: str, body: dict[str, Any]):
         client = Sending(0, 0, secret).client()
         return client.post(f"/api/v1/{path}", body, content_type="application/json")

@@ -15,9 +15,10 @@ from runrate_agent.dcgm.slices import slices_of
 from runrate_agent.dcgm.source import DcgmSource, ExporterUnreachable, fetcher
 from runrate_agent.folding import Folding
 from runrate_agent.frames import Frame
+from runrate_agent.running import places_in
 from runrate_agent.whose.kubeapi import PodFact
 from runrate_agent.whose.kubernetes import KubernetesPods
-from runrate_agent.whose.podresources import DeviceId, PodGrant
+from runrate_agent.whose.podresources import DeviceId, PodGrant, device_of
 from runrate_agent.whose.resolving import Resolving
 
 TEN_O_CLOCK = 1_795_168_800.0
@@ -289,6 +290,61 @@ class TestOnKubernetes:
         own = f'{GPU},container="main",namespace="ml",pod="train-0"'
         assert "kubernetes/prod/uid-train" in self.rows(node, metric("DEV_GPU_UTIL", "50", own))
         assert node.holder_of_pod("ml", "nobody-knows") == "kubernetes/prod/ml.nobody-knows"
+
+    MIG = """\
+# HELP DCGM_FI_PROF_GR_ENGINE_ACTIVE Ratio of time the graphics engine is active.
+# TYPE DCGM_FI_PROF_GR_ENGINE_ACTIVE gauge
+DCGM_FI_PROF_GR_ENGINE_ACTIVE{{{gpu},GPU_I_PROFILE="3g.40gb",GPU_I_ID="1",{of}"chat-x"}} 0.500000
+DCGM_FI_PROF_GR_ENGINE_ACTIVE{{{gpu},GPU_I_PROFILE="2g.20gb",GPU_I_ID="5",{of}"train-0"}} 0.250000
+DCGM_FI_PROF_GR_ENGINE_ACTIVE{{{gpu},GPU_I_PROFILE="1g.10gb",GPU_I_ID="9"}} 0.000000
+# HELP DCGM_FI_DEV_POWER_USAGE Power draw (in W).
+# TYPE DCGM_FI_DEV_POWER_USAGE gauge
+DCGM_FI_DEV_POWER_USAGE{{{gpu},GPU_I_PROFILE="3g.40gb",GPU_I_ID="1",{of}"chat-x"}} 321.000000
+DCGM_FI_DEV_POWER_USAGE{{{gpu},GPU_I_PROFILE="2g.20gb",GPU_I_ID="5",{of}"train-0"}} 321.000000
+DCGM_FI_DEV_POWER_USAGE{{{gpu},GPU_I_PROFILE="1g.10gb",GPU_I_ID="9"}} 321.000000
+"""
+
+    @pytest.mark.parametrize(
+        "slices",
+        [
+            ("MIG-7c0e", "MIG-91af"),
+            ("MIG-GPU-a/1/0", "MIG-GPU-a/5/0"),
+            ("nvidia0/gi1", "nvidia0/gi5"),
+        ],
+        ids=["by UUID", "as before driver 470", "by number"],
+    )
+    def test_slices_that_the_kubelet_names_otherwise_are_the_exporters(self, clock, slices) -> None:
+        devices = [device_of(each) for each in slices]
+        grants = [
+            PodGrant("ml", pod, (device,))
+            for pod, device in zip(("chat-x", "train-0"), devices, strict=True)
+            if device is not None
+        ]
+        facts = [fact("chat-x"), fact("train-0", owner="train")]
+        pods = KubernetesPods("prod", "gpu-01", lambda: grants, lambda: facts)
+        node = Resolving(Path("/nowhere"), "gpu-01", "prod", None, pods)
+        gpu = f'{GPU},pci_bus_id="00000000:17:00.0",device="nvidia0",Hostname="gpu-01"'
+        exporter = Exporter()
+        exporter.say(self.MIG.format(gpu=gpu, of='container="main",namespace="ml",pod='))
+        source = DcgmSource(10, "prod", exporter.fetch, node.holder_of_pod)
+        while (frame := source.frame()) is None:
+            continue
+        node.place(places_in(frame))
+        events = node.refresh(int(TEN_O_CLOCK * 1000) + 20_000)
+        assert [(each.raw_id, each.allocations[0].devices) for each in events] == [
+            ("uid-chat", ("GPU-a/gi1",)), ("uid-train", ("GPU-a/gi5",))
+        ]  # fmt: skip
+        folding = Folding(10, node)
+        (window,) = [*folding.add(frame), folding.flush()][:1]
+        assert window is not None
+        worked = {(uuid, key): values["worked_seconds"] for uuid, key, values in window.rows}
+        length = frame.readings[0].covered_seconds
+        assert {held: seconds for held, seconds in worked.items() if held[1]} == {
+            ("GPU-a/gi1", "kubernetes/prod/uid-chat"): pytest.approx(0.5 * length),
+            ("GPU-a/gi5", "kubernetes/prod/uid-train"): pytest.approx(0.25 * length),
+        }
+        energy = {uuid: each["energy_joules"] for uuid, _, each in window.rows}
+        assert {uuid for uuid, joules in energy.items() if joules} == {"GPU-a"}
 
     def test_a_pod_that_ended_holds_nothing_any_more(self, clock: Clock) -> None:
         node = self.node([fact("done-0", phase="Succeeded")])

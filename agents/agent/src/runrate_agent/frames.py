@@ -84,6 +84,8 @@ class Frame:
     minors: dict[str, int] | None = None
     bus_ids: dict[str, str] | None = None
     gpu_instances: dict[str, int] | None = None
+    # The pods that a source itself names on a device, by namespace and name.
+    pods: dict[str, Sequence[tuple[str, str]]] | None = None
 
 
 class Source(Protocol):

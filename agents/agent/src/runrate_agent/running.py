@@ -33,6 +33,17 @@ SERVING_SECONDS = 2.0
 CLOCK_STEP_MS = 2_000
 
 
+def places_in(frame: Frame) -> Places:
+    """Where the devices of a frame are."""
+    return Places(
+        minors=frame.minors or {},
+        bus_ids=frame.bus_ids or {},
+        parents={each.uuid: each.parent for each in frame.devices if each.parent is not None},
+        instances=frame.gpu_instances or {},
+        pods=frame.pods or {},
+    )
+
+
 @dataclass(**SLOTS)
 class Agent:
     """Everything that one process works with; `run` is its main thread."""
@@ -186,15 +197,7 @@ class Agent:
         self._evidence.events += frame.events
         if not frame.devices and not frame.readings:
             return
-        slices = {each.uuid: each.parent for each in frame.devices if each.parent is not None}
-        self.holders.place(
-            Places(
-                minors=frame.minors or {},
-                bus_ids=frame.bus_ids or {},
-                parents=slices,
-                instances=frame.gpu_instances or {},
-            )
-        )
+        self.holders.place(places_in(frame))
         self._count(frame)
         if self._folding is None:
             return

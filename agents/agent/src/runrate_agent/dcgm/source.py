@@ -47,12 +47,15 @@ class _Device:
     values: dict[str, float] = field(default_factory=dict)
     shares: dict[str, float | None] = field(default_factory=dict)
     of_pods: dict[str, dict[tuple[str, str], tuple[str, float]]] = field(default_factory=dict)
+    pods: set[tuple[str, str]] = field(default_factory=set)
 
     def add(self, sample: Sample, holder: str) -> None:
         """Take a sample in; a pod's own figure once, however many replicas it holds."""
         if holder:
             self.shares.setdefault(holder, None)
         pod = pod_of(sample.labels)
+        if pod is not None:
+            self.pods.add(pod)
         if sample.name not in OF_PODS or "vgpu" not in sample.labels:
             self.values[sample.name] = sample.value
         elif pod is not None:
@@ -132,6 +135,7 @@ class DcgmSource:
             tuple(self._taken()),
             minors=_minors(devices),
             gpu_instances={_uuid(key): int(key[1]) for key in devices if key[1].isdigit()},
+            pods={_uuid(key): sorted(each.pods) for key, each in devices.items() if each.pods},
         )
 
     def _devices(self, samples: Iterable[Sample]) -> dict[Key, _Device]:

@@ -25,12 +25,16 @@ class Held:
 
 @dataclass(frozen=True, **SLOTS)
 class Places:
-    """Where devices are, by UUID: /dev numbers and bus ids of GPUs, GPU and GPU instance of slices."""
+    """Where devices are, by UUID: /dev numbers and bus ids of GPUs, GPU and GPU instance of slices.
+
+    `pods` are those on a device, by namespace and name, where the source names them.
+    """
 
     minors: Mapping[str, int] = field(default_factory=dict)
     bus_ids: Mapping[str, str] = field(default_factory=dict)
     parents: Mapping[str, str] = field(default_factory=dict)
     instances: Mapping[str, int] = field(default_factory=dict)
+    pods: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
 
 
 class Holders(Protocol):

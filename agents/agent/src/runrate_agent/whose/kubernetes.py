@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,6 +17,8 @@ from runrate_agent.whose.remembered import remember_pods, remembered_pods
 
 ENDED = {"Succeeded": "COMPLETED", "Failed": "FAILED"}
 OWN_LABELS = ("app.kubernetes.io/name", "app", "team", "project")
+OLD_SLICE = re.compile(r"MIG-(GPU-[0-9a-f-]+)/(\d+)/\d+")
+"""As drivers before 470 named a slice: its GPU, GPU instance and compute instance."""
 GONE = "GONE"
 """What `ended` says of a controller that was deleted."""
 ENDED_SOMEHOW = "ENDED"
@@ -70,7 +73,7 @@ class KubernetesPods:
             if fact.phase in ENDED:
                 continue  # the kubelet lists ended pods for a while; they hold nothing
             held = self._held(fact)
-            uuids = [uuid for each in grant.devices if (uuid := self._uuid(each)) is not None]
+            uuids = self._uuids(grant)
             for uuid in uuids:
                 by_device.setdefault(uuid, []).append(held)
             by_owner.setdefault(fact.owner_uid, (fact, []))[1].extend(uuids)
@@ -138,9 +141,24 @@ class KubernetesPods:
         both = {**fact.namespace_labels, **fact.labels}
         return {name: both[name] for name in self.labels if name in both}
 
+    def _uuids(self, grant: PodGrant) -> list[str]:
+        """The devices of a grant as the source names them.
+
+        A source that cannot know the UUIDs of slices names the pods on them instead; which of a
+        pod's own slices is which makes no difference to whose they are.
+        """
+        found = [uuid for each in grant.devices if (uuid := self._uuid(each)) is not None]
+        places = self.places
+        strange = {each for each in found if each.startswith("MIG-") and each not in places.parents}
+        pod = grant.namespace, grant.name
+        named = [uuid for uuid in places.parents if strange and pod in places.pods.get(uuid, ())]
+        return [*(each for each in found if each not in strange), *named] if named else found
+
     def _uuid(self, device: DeviceId) -> str | None:
         if device.uuid is not None:
-            return device.uuid
+            old = OLD_SLICE.fullmatch(device.uuid)
+            by_number = f"{old[1]}/gi{old[2]}" if old else ""
+            return by_number if by_number in self.places.parents else device.uuid
         minors, places = self.places.minors, self.places
         gpu = next((uuid for uuid, minor in minors.items() if minor == device.minor), None)
         if device.instance is None:

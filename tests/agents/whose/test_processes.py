@@ -67,6 +67,13 @@ def test_only_allowed_names_of_an_environment_are_ever_kept(tmp_path):
         (f"0::/docker/{BOX}", b"", f"docker/gpu-01/{BOX[:12]}"),
         ("0::/", b"RUNRATE_RUN=r1\0", "process/gpu-01/r1"),
         ("0::/", b"TORCHELASTIC_RUN_ID=t1\0", "process/gpu-01/t1"),
+        # torchrun's own word for a start is no name: each start would be another holder.
+        ("0::/", b"TORCHELASTIC_RUN_ID=none\0RUNRATE_WORKLOAD=w\0", "process/gpu-01/w"),
+        (
+            "0::/",
+            b"RUNRATE_WORKLOAD=w\0TORCHELASTIC_RUN_ID=6f1b1c9e-2d3c-4a00-8f00-00000000aa04\0",
+            "process/gpu-01/w",
+        ),
     ],
 )
 def test_a_process_belongs_to_what_is_trusted_most(tmp_path, cgroup, environ, key):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -18,7 +19,10 @@ ALLOWED = frozenset(
     }
 )  # fmt: skip
 MOST_BYTES = 1 << 18
-SAID = ("RUNRATE_WORKLOAD", "RUNRATE_TEAM", "TORCHELASTIC_RUN_ID", "SKYPILOT_TASK_ID")
+TORCHRUN = "TORCHELASTIC_RUN_ID"
+# What torchrun calls a start of its own accord is no name: "none", or with --standalone a UUID.
+UNNAMED = re.compile(r"none|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+SAID = ("RUNRATE_WORKLOAD", "RUNRATE_TEAM", TORCHRUN, "SKYPILOT_TASK_ID")
 
 
 def environment_of(root: Path, pid: int) -> dict[str, str]:
@@ -29,8 +33,9 @@ def environment_of(root: Path, pid: int) -> dict[str, str]:
     for entry in raw.split(b"\0"):
         name, _, value = entry.partition(b"=")
         key = name.decode("ascii", "replace")
-        if key in ALLOWED:
-            found[key] = value.decode("utf-8", "replace")[:200]
+        said = value.decode("utf-8", "replace")[:200]
+        if key in ALLOWED and not (key == TORCHRUN and UNNAMED.fullmatch(said)):
+            found[key] = said
     return found
 
 

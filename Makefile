@@ -31,7 +31,7 @@ $(STAMP): pyproject.toml uv.lock agents/agent/pyproject.toml agents/sdk/pyprojec
 run: setup ## Run web, worker and beat on http://127.0.0.1:8000 with your own data
 	@$(RUN)python manage.py up
 
-demo: setup ## Fill a simulated fleet, settle it and serve the console on http://127.0.0.1:8000
+demo: setup ## Fill a simulated company, settle it and serve the console on http://127.0.0.1:8000
 	@$(RUN)python manage.py demo
 
 test: setup ## Run the whole test suite, a browser's too

@@ -184,7 +184,9 @@ class Environment:
         "service's hour is divided where its engine tells no times",
     )
     keep_window_days: int = _variable(
-        _some, 14, "days for which agents' windows are kept, at least 14"
+        _some,
+        14,
+        "days for which agents' windows are kept, and a day less for which they are taken; at least 14",
     )
     keep_usage_months: int = _variable(
         _some, 25, "months for which usage hours are kept, at least 2"
@@ -211,7 +213,7 @@ def environment(variables: Mapping[str, str] | None = None) -> Environment:
         raise BadEnvironment("RUNRATE_TOKEN_WEIGHTS has three whole numbers, not all 0")
     if chosen.keep_window_days < 14 or chosen.keep_usage_months < 2:
         raise BadEnvironment(
-            "RUNRATE_KEEP_WINDOW_DAYS is at least 14 (agents send what is 13 days old), "
+            "RUNRATE_KEEP_WINDOW_DAYS is at least 14 (agents keep what is 12 days old), "
             "RUNRATE_KEEP_USAGE_MONTHS at least 2"
         )
     if chosen.oidc_issuer and not (chosen.oidc_client_id and chosen.oidc_client_secret):

@@ -128,6 +128,8 @@ class Database:
 def supervise(children: Sequence[Child]) -> None:
     """Run until SIGTERM or SIGINT; what ends by itself, the database too, is started again.
 
+    A child that runs already is taken over.
+
     Refuses GivenUp where the database does not start again; every child is stopped then.
     """
     asked: list[int] = []
@@ -138,7 +140,8 @@ def supervise(children: Sequence[Child]) -> None:
     previous = {each: signal.signal(each, ask) for each in (signal.SIGTERM, signal.SIGINT)}
     try:
         for child in children:
-            child.start()
+            if child.process is None:
+                child.start()
         database = Database()
         while not asked:
             time.sleep(0.2)

@@ -50,14 +50,16 @@ BUYERS = (
 
 def usage_events(span: DemoSpan) -> Iterator[Json]:
     """Every call of the week, by the hour."""
-    dice = random.Random(SEED)  # noqa: S311 - a story, not a secret
+    dice = random.Random(SEED + span.weeks_ago)  # noqa: S311 - a story, not a secret
     hours = int((span.ends_at - span.starts_at) / HOUR)
     for number in range(hours):
         share = 1.0 if 8 <= number % 24 < 19 else 0.15
         for place, buyer in enumerate(BUYERS):
             for call in range(round(buyer.calls * share * dice.uniform(0.7, 1.3))):
                 at = span.starts_at + number * HOUR + HOUR * dice.random()
-                yield _call(buyer, f"demo-{number}-{place}-{call}", at.isoformat(), dice)
+                yield _call(
+                    buyer, f"demo-{span.weeks_ago}-{number}-{place}-{call}", at.isoformat(), dice
+                )
 
 
 def _call(buyer: Buyer, key: str, at: str, dice: random.Random) -> Json:

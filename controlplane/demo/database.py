@@ -9,7 +9,8 @@ from apps.accounts import actions as accounts
 from apps.telemetry.actions import interning, partitions
 
 SIGN_IN = "finance@demo.example"
-BILL = "aws-focus-1.2.csv"
+BILL = "aws-focus-1.2"
+"""How the names of the demo's bills begin."""
 KEPT = ("django_migrations", "django_content_type", "auth_permission")
 """What migrations made, and the demo finds again."""
 DEFAULT_TEAMS = 2
@@ -20,7 +21,7 @@ NEW = {
 """What the first command of an installation fills, or the first look at it."""
 OTHERS = {
     "people": "SELECT email FROM accounts_user WHERE email NOT LIKE '%%@demo.example' ORDER BY id",
-    "bills": "SELECT name FROM ledger_billimport WHERE name <> %(bill)s ORDER BY id",
+    "bills": "SELECT name FROM ledger_billimport WHERE NOT starts_with(name, %(bill)s) ORDER BY id",
 }
 """What people brought into a demo's database, and what it is called."""
 BESIDE = "run the demo beside it with RUNRATE_HOME=/tmp/runrate-demo"

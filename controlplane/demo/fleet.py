@@ -6,7 +6,7 @@ share no code.
 
 import secrets
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -27,11 +27,12 @@ Table = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class DemoSpan:
-    """When the scenario plays, and when it was put on record."""
+    """When the scenario plays, and when it was put on record; so many weeks before the last one."""
 
     starts_at: datetime
     ends_at: datetime
     at: datetime
+    weeks_ago: int = 0
 
     def moment(self, hours: float) -> datetime:
         """A moment of the scenario's own clock."""
@@ -41,27 +42,43 @@ class DemoSpan:
 def scenario(name: str) -> Table:
     """A scenario that the agent ships, as its TOML says it."""
     path = resources.files("runrate_agent") / "scenarios" / f"{name}.toml"
-    return tomllib.loads(path.read_text())
+    told: Table = tomllib.loads(path.read_text())
+    return {**scenario(told["based_on"]), **told} if "based_on" in told else told
 
 
-def fill(story: Table, span: DemoSpan) -> dict[str, Any]:
-    """Everything of the scenario that a server must know beforehand.
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """A scenario and when it plays."""
 
-    Returns the content of the agent's token file: a token for each node and each cluster.
+    story: Table
+    span: DemoSpan
+
+
+def fill(chapters: Sequence[Chapter], since: datetime) -> dict[str, Any]:
+    """Everything of the scenarios, the earlier first, that a server must know of the time `since`.
+
+    The organisation is that of the last. A node that lives to the end of one chapter and is in the
+    next goes on. Returns a token for each node and each cluster, and one of who counts.
     """
+    story, at = chapters[-1].story, chapters[-1].span.at
     teams = _teams(story)
     clusters = {
-        name: fleet.add_cluster(name=name, kind=kind, at=span.starts_at)
+        name: fleet.add_cluster(name=name, kind=kind, at=since)
         for name, kind in story["clusters"].items()
     }
-    pools = _pools(story, clusters, teams, span)
-    nodes = _nodes(story, clusters, pools, span)
-    for outage in story.get("outages", ()):
-        _outage(outage, nodes, span)
-    _rules(story, clusters, teams, span)
+    pools = _pools(story, clusters, teams, since)
+    nodes = {
+        life.name: _node(life, clusters, pools[life.pool], at) for life in _lives(chapters, since)
+    }
+    for chapter in chapters:
+        for outage in chapter.story.get("outages", ()):
+            if chapter.span.moment(outage["started_hours"]) >= since:
+                _outage(outage, nodes, chapter.span)
+    _rules(story, clusters, teams, since, at)
     return {
-        "jobs": {name: _cluster_token(name, clusters[name], span) for name in clusters},
-        "nodes": {name: _node_token(name, nodes[name], span) for name in nodes},
+        "jobs": {name: _cluster_token(name, clusters[name], at) for name in clusters},
+        "nodes": {name: _node_token(name, nodes[name], at) for name in nodes},
+        "counts": _counter_token(at),
     }
 
 
@@ -90,7 +107,7 @@ def _teams(story: Table) -> dict[str, int]:
 
 
 def _pools(
-    story: Table, clusters: Mapping[str, int], teams: Mapping[str, int], span: DemoSpan
+    story: Table, clusters: Mapping[str, int], teams: Mapping[str, int], since: datetime
 ) -> dict[str, Table]:
     pools: dict[str, Table] = {}
     for pool in story["pools"]:
@@ -106,37 +123,56 @@ def _pools(
                 gpus_per_node=pool["gpus_per_node"],
                 owner_team_id=teams[pool["owner_team"]],
             ),
-            at=span.starts_at,
+            at=since,
         )
         pools[pool["name"]] = {**pool, "id": pool_id}
     return pools
 
 
-def _nodes(
-    story: Table, clusters: Mapping[str, int], pools: Mapping[str, Table], span: DemoSpan
-) -> dict[str, int]:
-    nodes = {}
-    for node in story["nodes"]:
-        pool = pools[node["pool"]]
-        nodes[node["name"]] = fleet.add_node(
-            node=fleet.NewNode(
-                name=node["name"],
-                pool_id=pool["id"],
-                started_at=span.moment(node.get("started_hours", 0)),
-                units=pool["gpus_per_node"],
-                cluster_id=clusters[pool["cluster"]],
-                provider_id=_provider_id(node["name"]) if pool["provider"] == "aws" else "",
-            ),
-            at=span.at,
-        )
-        if "ended_hours" in node:
-            fleet.end_node(
-                node_id=nodes[node["name"]],
-                ended_at=span.moment(node["ended_hours"]),
-                reason=node["end_reason"],
-                at=span.at,
+@dataclass(frozen=True, slots=True)
+class NodeLife:
+    """A machine of some chapter, and through those after it."""
+
+    name: str
+    pool: str
+    started_at: datetime
+    ended_at: datetime | None
+    end_reason: str
+
+
+def _lives(chapters: Sequence[Chapter], since: datetime) -> Iterator[NodeLife]:
+    """Those that lived after `since`."""
+    lives: dict[str, NodeLife] = {}
+    for chapter in chapters:
+        for node in chapter.story["nodes"]:
+            name, ends = node["name"], node.get("ended_hours")
+            began_at = chapter.span.moment(node.get("started_hours", 0))
+            lives[name] = NodeLife(
+                name=name,
+                pool=node["pool"],
+                started_at=lives[name].started_at if name in lives else max(began_at, since),
+                ended_at=None if ends is None else chapter.span.moment(ends),
+                end_reason=node.get("end_reason", ""),
             )
-    return nodes
+    for life in lives.values():
+        if life.ended_at is None or life.ended_at > since:
+            yield life
+
+
+def _node(life: NodeLife, clusters: Mapping[str, int], pool: Table, at: datetime) -> int:
+    return fleet.add_node(
+        node=fleet.NewNode(
+            name=life.name,
+            pool_id=pool["id"],
+            started_at=life.started_at,
+            units=pool["gpus_per_node"],
+            cluster_id=clusters[pool["cluster"]],
+            provider_id=_provider_id(life.name) if pool["provider"] == "aws" else "",
+            ended_at=life.ended_at,
+            end_reason=life.end_reason,
+        ),
+        at=at,
+    )
 
 
 def _provider_id(name: str) -> str:
@@ -158,7 +194,11 @@ def _outage(outage: Table, nodes: Mapping[str, int], span: DemoSpan) -> None:
 
 
 def _rules(
-    story: Table, clusters: Mapping[str, int], teams: Mapping[str, int], span: DemoSpan
+    story: Table,
+    clusters: Mapping[str, int],
+    teams: Mapping[str, int],
+    since: datetime,
+    at: datetime,
 ) -> None:
     for rule in story["rules"]:
         team_id = teams[rule["team"]]
@@ -170,20 +210,25 @@ def _rules(
             account=rule.get("account", ""),
             namespace=rule.get("namespace", ""),
         )
-        add_rule(rule=RuleFact(asked, span.starts_at, None), at=span.at)
+        add_rule(rule=RuleFact(asked, since, None), at=at)
 
 
-def _node_token(name: str, node_id: int, span: DemoSpan) -> str:
-    token = accounts.make_token(
-        name=f"agent of {name}", scopes=["ingest"], expires_at=None, at=span.at
-    )
-    fleet.bind_agent(node_id=node_id, token_id=token.id, source="simulated", at=span.at)
+def _node_token(name: str, node_id: int, at: datetime) -> str:
+    token = accounts.make_token(name=f"agent of {name}", scopes=["ingest"], expires_at=None, at=at)
+    fleet.bind_agent(node_id=node_id, token_id=token.id, source="simulated", at=at)
     return token.secret
 
 
-def _cluster_token(name: str, cluster_id: int, span: DemoSpan) -> str:
+def _counter_token(at: datetime) -> str:
     token = accounts.make_token(
-        name=f"scheduler of {name}", scopes=["jobs", "runs"], expires_at=None, at=span.at
+        name="gateway of the demo", scopes=["requests", "usage"], expires_at=None, at=at
+    )
+    return token.secret
+
+
+def _cluster_token(name: str, cluster_id: int, at: datetime) -> str:
+    token = accounts.make_token(
+        name=f"scheduler of {name}", scopes=["jobs", "runs"], expires_at=None, at=at
     )
     fleet.bind_cluster_token(token_id=token.id, cluster_id=cluster_id)
     return token.secret

@@ -13,6 +13,7 @@ from controlplane.demo.fleet import DemoSpan
 Json = dict[str, Any]
 BOUNDS = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0]
 SEED = 20261120
+A_WEEKS_GROWTH = 0.025
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class DemoService:
     """A service and its features; `seconds` is what half of the answers take at most.
 
     A gateway tells features apart; without `has_gateway` only the engine counts. The prompts of
-    `longer_from_hour` on are longer by `longer_by`.
+    the last week are longer by `longer_by` from `longer_from_hour` on.
     """
 
     name: str
@@ -69,7 +70,7 @@ SERVICES = (
 
 def request_hours(span: DemoSpan) -> Iterator[Json]:
     """Every service's counts of each hour of the week, the earlier first."""
-    dice = random.Random(SEED)  # noqa: S311 - a story, not a secret
+    dice = random.Random(SEED + span.weeks_ago)  # noqa: S311 - a story, not a secret
     hours = int((span.ends_at - span.starts_at) / HOUR)
     for number in range(hours):
         for service in SERVICES:
@@ -82,7 +83,7 @@ def _of_hour(
     told = [
         (each, counts)
         for each in service.features
-        if (counts := _counts(service, each, number, dice)) is not None
+        if (counts := _counts(service, each, number, span, dice)) is not None
     ]
     about = {
         "service": service.name,
@@ -117,15 +118,17 @@ def _of_hour(
 
 
 def _counts(
-    service: DemoService, feature: Feature, number: int, dice: random.Random
+    service: DemoService, feature: Feature, number: int, span: DemoSpan, dice: random.Random
 ) -> dict[str, int] | None:
     """Of one feature in an hour; none at night where the service sleeps."""
     clock = number % 24
     share = max(0.04, math.sin(math.pi * (clock - 6) / 16)) if 6 <= clock <= 22 else 0.04
     if service.sleeps and clock < 5:
         return None
-    requests = int(feature.requests * share * dice.uniform(0.93, 1.07))
-    longer = service.longer_by if number >= service.longer_from_hour else 1.0
+    grown = 1 - A_WEEKS_GROWTH * span.weeks_ago
+    requests = int(feature.requests * share * grown * dice.uniform(0.93, 1.07))
+    is_longer = not span.weeks_ago and number >= service.longer_from_hour
+    longer = service.longer_by if is_longer else 1.0
     return {
         "requests": requests,
         "succeeded": requests - int(requests * dice.uniform(0.001, 0.006)),

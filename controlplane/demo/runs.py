@@ -13,7 +13,13 @@ from controlplane.demo.fleet import DemoSpan
 Json = dict[str, Any]
 WINDOW = timedelta(minutes=10)
 WINDOWS_A_REPORT = 60
+MACHINES, RANKS_A_MACHINE = ("atlas-h100-01", "atlas-h100-02"), 8
 MS = 1000
+MOST_STEP_TIMES = 24
+STRAGGLING = "30031"
+"""The job of which every rank tells its last steps; one of its machines is slow."""
+SLOW_RANK, SLOWER_BY = 11, 1.32
+TOLD_BY_RANK = timedelta(minutes=90)
 SEED = 20261120
 SEVEN_B = {
     "active_parameters": 6_738_000_000,
@@ -156,6 +162,33 @@ class _Attempt:
                 yield self._report(sequence, windows, events, is_last=False)
                 sequence, windows, events = sequence + 1, [], []
         yield self._report(sequence, windows, events, is_last=True)
+        if self.job.raw_id == STRAGGLING:
+            yield from self._other_ranks(windows)
+
+    def _other_ranks(self, last: list[Json]) -> Iterator[Json]:
+        """What the ranks beside the first tell of the last steps: how long each took them."""
+        since = _ms(self.ended_at - TOLD_BY_RANK)
+        steps = [each for each in last if each["starts_at_ms"] >= since and each["steps"]]
+        for rank in range(1, self.kind.gpus):
+            slower = SLOWER_BY if rank == SLOW_RANK else 1.0
+            windows = [
+                {
+                    **each,
+                    "productive_ms": 0,
+                    "phases_ms": {},
+                    "step_times_ms": [
+                        round(time * slower * self.dice.uniform(0.985, 1.0), 3)
+                        for time in each["step_times_ms"]
+                    ],
+                }
+                for each in steps
+            ]
+            told = self._report(0, windows, [], is_last=True)
+            yield told | {
+                "attempt": f"{told['attempt']}-{rank}",
+                "rank": rank,
+                "host": MACHINES[rank // RANKS_A_MACHINE],
+            }
 
     def _windows(self) -> Iterator[tuple[Json, datetime]]:
         at = self.began_at
@@ -196,7 +229,8 @@ class _Attempt:
             "productive_ms": length - sum(phases.values()),
             "phases_ms": phases,
             "step_times_ms": [
-                round(seconds * MS * self.dice.uniform(0.97, 1.05), 3) for _ in range(min(steps, 8))
+                round(seconds * MS * self.dice.uniform(0.97, 1.05), 3)
+                for _ in range(min(steps, MOST_STEP_TIMES))
             ],
         }
 

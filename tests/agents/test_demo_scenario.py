@@ -225,3 +225,19 @@ def test_a_job_waits_and_services_run_on():
         "chat-serving",
         "pretrain-7b",
     }
+
+
+def test_the_weeks_before_are_of_the_same_machines_and_other_jobs():
+    history = scenario_named("history")
+
+    assert history.minutes == 12 * 7 * 24 * 60
+    same = DEMO.nodes.keys() & history.nodes.keys()
+    assert len(same) == 12
+    for name in same:
+        assert history.nodes[name].records == DEMO.nodes[name].records
+        assert history.nodes[name].ended_minute == history.minutes, "it goes on in the last week"
+    ids = {(job.identity.cluster, job.identity.raw_id) for job in history.jobs}
+    assert not ids & {(job.identity.cluster, job.identity.raw_id) for job in DEMO.jobs}
+    assert {len(job.places) * 8 for job in history.jobs if job.identity.name == "pretrain-7b"} == {
+        8, 16, 24,
+    }  # fmt: skip

@@ -6,6 +6,10 @@ from collections import Counter
 import pytest
 
 from runrate_agent.cli import main
+from runrate_agent.simulation.playing import Play, follow
+from runrate_agent.simulation.scenario import scenario_from
+from runrate_agent.tokens import Tokens
+from runrate_agent.uplink import Patience, server_at
 from tests.agents.small_scenario import SMALL
 
 ENDS_AT = "2026-11-20T00:00:00Z"
@@ -251,3 +255,57 @@ def test_the_end_may_be_given_in_epoch_seconds(simulate, far_server):
     simulate("x", "--ends-at", "1795132800")
 
     assert min(row["starts_at_ms"] for row in rows(far_server, 2)) == STARTS_AT_MS
+
+
+def test_coarser_windows_tell_the_same_time(simulate, far_server):
+    simulate("x", "--window-minutes", "5")
+
+    plain = rows(far_server, 2)
+    assert sum(row["seconds"] for row in plain) == 2 * 630 * 60
+    assert {row["seconds"] for row in plain} == {300}
+    assert all(row["minute"] % 5 == 0 for row in plain)
+    busy = [row["worked_seconds"] for row in plain if row["key"]]
+    assert 0.4 * 300 <= min(busy) <= max(busy) <= 0.6 * 300
+
+
+def test_minutes_between_whole_windows_go_one_by_one(small, simulate, far_server):
+    small.write_text(SMALL.replace("hours = 8.5", "hours = 8.45"))
+    simulate("x", "--window-minutes", "5")
+
+    odd = [row for row in rows(far_server, 2) if row["seconds"] == 60 and row["device"] == 0]
+    assert [(row["minute"], row["key"]) for row in odd] == [
+        (625, "slurm/atlas/100"), (626, "slurm/atlas/100"), (627, ""), (628, ""), (629, ""),
+    ]  # fmt: skip
+
+
+def test_some_hours_of_a_scenario_are_told_alone(simulate, far_server):
+    code, out, _ = simulate("x", "--hours", "2", "3", "--only", "windows")
+
+    assert (code, json.loads(out)["windows"], json.loads(out)["jobs"]) == (0, 2 * 60 + 60, 0)
+    assert {row["minute"] for row in rows(far_server, 2)} == set(range(120, 180))
+    assert far_server.events == []
+
+
+def test_jobs_of_some_hours_are_those_that_live_in_them(simulate, far_server):
+    simulate("x", "--hours", "11", "12", "--only", "jobs")
+
+    assert far_server.batches == []
+    assert {event["raw_id"] for event in far_server.events} == {"chat", "rank-2"}
+
+
+def test_what_lasts_to_the_end_lasts_on(far_server):
+    scenario = scenario_from(SMALL, "small")
+    this = Play(
+        scenario, server_at(far_server.url), Tokens("x", {}, {}), Patience(),
+        STARTS_AT_MS, boot_ms=1, version="0.1.0", in_flight=1,
+    )  # fmt: skip
+    clock = iter([3, 3, 10])
+    waits = iter([False, False, True])
+
+    follow(this, lambda: STARTS_AT_MS + (1440 + next(clock)) * MINUTE_MS, lambda _: next(waits))
+
+    told = rows(far_server, 1)
+    assert sorted({row["minute"] for row in told}) == list(range(1440, 1450))
+    assert {row["key"] for row in told} == {"kubernetes/harbor/chat"}
+    assert rows(far_server, 2) == [], "that node has ended"
+    assert [batch["sequence"] for batch in far_server.batches] == [1440, 1443]

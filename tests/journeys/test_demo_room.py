@@ -54,7 +54,7 @@ def test_a_new_database_and_the_last_demo_make_room_and_nobody_elses_table_is_to
     make_room(AT)
     make.make_person(SIGN_IN)
     make.make_node()
-    BillImport.objects.create(name=BILL, digest="0" * 64, started_at=AT)
+    BillImport.objects.create(name=f"{BILL}.csv", digest="0" * 64, started_at=AT)
     make_room(AT)
     assert organisation().is_demo
     assert (rows_of("accounts_user"), rows_of("fleet_node"), rows_of("ledger_billimport")) == (

@@ -3,12 +3,15 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from apps.console.kit.filling import Filling
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
     """Who is signed in, which entry of the navigation is current, what waits in Setup.
 
     `setup_questions` None: not counted yet. `sees_prices` opens the pages that tell rates.
+    `filling`: how far a demo's history is there, while it is being filled in.
     """
 
     organisation: str
@@ -16,6 +19,7 @@ class Frame:
     here: str
     setup_questions: int | None = 0
     sees_prices: bool = False
+    filling: Filling | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from apps.accounts.authentication import viewer_of_request
 from apps.accounts.queries import OrganisationFact, Role, Viewer, organisation
 from apps.accounts.queries.reading import reading_once
 from apps.console.kit.cells import Locale
+from apps.console.kit.filling import filling
 from apps.console.kit.frame import Frame
 from apps.console.kit.waiting import questions_waiting
 from apps.ledger.queries.windows import Calendar, calendar_of
@@ -135,6 +136,7 @@ def frame_of(
         here=here,
         setup_questions=setup_questions,
         sees_prices=getattr(request.user, "role", "") in SEES_EVERYTHING,
+        filling=filling() if organisation.is_demo else None,
     )
 
 

@@ -18,8 +18,8 @@ log = logging.getLogger(__name__)
 
 DAY = timedelta(days=1)
 DAYS_AHEAD = 3
-# Longer than a spool can hold (13 days) and than the windows it guards against storing twice.
-BATCHES_KEPT = timedelta(days=30)
+# Longer than the windows that they guard against storing twice are kept.
+BATCHES_OUTLAST_WINDOWS = timedelta(days=16)
 # Pictures of a fleet show days; what is older is counted anew from usage hours.
 BUSY_HOURS_KEPT = timedelta(days=35)
 REMARKS_KEPT = timedelta(days=90)
@@ -49,8 +49,8 @@ def forget() -> None:
 def keep_partitions(*, at: datetime) -> None:
     """Have windows and usage for as long as settings say; forget what is older.
 
-    Windows that still wait for their roll-up are kept until it is done. Batches and
-    reports are kept for 30 days, longer than any spool. Safe to repeat and to run twice at once.
+    Windows that still wait for their roll-up are kept until it is done; batches and
+    reports for 16 days longer than windows. Safe to repeat and to run twice at once.
     """
     today = at.date()
     ensure_days(today + k * DAY for k in range(-settings.KEEP_WINDOW_DAYS, DAYS_AHEAD + 1))
@@ -202,9 +202,10 @@ def _month_later(day: date, later: int) -> date:
 
 
 def _forget_old_rows(at: datetime) -> None:
+    received = at - settings.KEEP_WINDOW_DAYS * DAY - BATCHES_OUTLAST_WINDOWS
     with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM telemetry_batch WHERE received_at < %s", [at - BATCHES_KEPT])
-        cursor.execute("DELETE FROM telemetry_report WHERE received_at < %s", [at - BATCHES_KEPT])
+        cursor.execute("DELETE FROM telemetry_batch WHERE received_at < %s", [received])
+        cursor.execute("DELETE FROM telemetry_report WHERE received_at < %s", [received])
         cursor.execute("DELETE FROM telemetry_nodebusyhour WHERE hour < %s", [at - BUSY_HOURS_KEPT])
         cursor.execute("DELETE FROM telemetry_rejection WHERE last_at < %s", [at - REMARKS_KEPT])
         oldest = _month_later(at.date(), -settings.KEEP_USAGE_MONTHS)

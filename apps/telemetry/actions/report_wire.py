@@ -16,9 +16,10 @@ from apps.telemetry.actions.report_cells import (
 from apps.telemetry.actions.windows import (
     AHEAD_MS,
     LONGEST_SECONDS,
-    OLDEST_MS,
     SHORTEST_SECONDS,
     SKEW_MS,
+    oldest_ms,
+    too_old_words,
 )
 from apps.telemetry.actions.wire import BatchTooLarge, BatchUnreadable, decoded_object
 
@@ -139,8 +140,8 @@ class _Clock:
         if type(said) is not int or not 0 <= said < LARGEST:
             return "not a whole number"
         moment_ms = said + self.shift_ms
-        if moment_ms < self.at_ms - OLDEST_MS:
-            return "older than 13 days"
+        if moment_ms < oldest_ms(self.at_ms):
+            return too_old_words()
         return "over 10 minutes ahead" if moment_ms > self.at_ms + AHEAD_MS else moment_ms
 
 

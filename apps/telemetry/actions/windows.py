@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from django.conf import settings
 from numpy.typing import NDArray
 
 from apps.economics.hours import HOUR_MS
@@ -24,7 +25,6 @@ from apps.telemetry.actions.wire import (
     Wire,
 )
 
-OLDEST_MS = 13 * 24 * HOUR_MS
 AHEAD_MS = 10 * 60_000
 SKEW_MS = 2_000
 SHORTEST_SECONDS, LONGEST_SECONDS = 10, 300
@@ -92,6 +92,21 @@ class JudgedWindows:
     remarks: tuple[Remark, ...]
 
 
+def oldest_ms(at_ms: int) -> int:
+    """The first moment of which windows are still taken; a day later its partition may be gone."""
+    return at_ms - _taken_days() * 24 * HOUR_MS
+
+
+def too_old_words() -> str:
+    """Why an earlier one is refused."""
+    return f"older than {_taken_days()} days"
+
+
+def _taken_days() -> int:
+    kept: int = settings.KEEP_WINDOW_DAYS
+    return kept - 1
+
+
 def judged(wire: Wire, at_ms: int) -> JudgedWindows:
     """Judge every window by itself: one that is refused leaves its neighbours alone.
 
@@ -138,7 +153,7 @@ def _strange_cells(wire: Wire, at_ms: int) -> NDArray[np.bool_]:
 def _cell_bounds(devices: int, holders: int, at_ms: int) -> tuple[Cells, Cells]:
     low, high = _LOW.copy(), _HIGH.copy()
     high[DEVICE, 0], high[HOLDER, 0] = devices - 1, holders - 1
-    low[START, 0], high[START, 0] = at_ms - OLDEST_MS, at_ms + AHEAD_MS
+    low[START, 0], high[START, 0] = oldest_ms(at_ms), at_ms + AHEAD_MS
     return low, high
 
 
@@ -170,7 +185,7 @@ def _reason_of_cell(row: int, value: float, at_ms: int) -> str:
     if np.isnan(value):
         return "missing"
     if row == START:
-        return "older than 13 days" if value < at_ms - OLDEST_MS else _reason_of_start(value, at_ms)
+        return too_old_words() if value < oldest_ms(at_ms) else _reason_of_start(value, at_ms)
     if value < 0:
         return "negative"
     if row in (DEVICE, HOLDER) and value != np.floor(value):

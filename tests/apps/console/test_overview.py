@@ -13,7 +13,8 @@ from django.contrib.auth import get_user_model
 from django.core.cache import cache
 from django.test import Client, override_settings
 
-from apps.accounts.models import Team
+from apps.accounts.models import Organisation, Team
+from apps.console.kit.filling import Filling, tell_filling
 from tests import make
 from tests.browser.fleet import FINDING, make_fleet, make_people
 
@@ -204,3 +205,18 @@ def test_every_figure_leads_to_its_rows_and_every_day_to_its_page(finance):
     days = re.findall(r'<th scope="row"><a href="(/\?window=[\d-]+)">', page)
     assert days
     assert finance.get(days[-1]).status_code == 200
+
+
+def test_a_demo_says_how_far_its_history_is_filled_in(finance):
+    tell_filling(Filling(3, 13, "the week from 2 November 2026"))
+    said = "3 of 13 weeks of this demo are there; the week from 2 November 2026 is being filled in."
+    assert said not in text_of(finance.get("/")), "this is nobody's demo"
+
+    Organisation.objects.update(is_demo=True)
+    answer = finance.get("/")
+    assert said in text_of(answer)
+    assert 'hx-trigger="every 20s"' in answer.content.decode()
+    assert said in text_of(finance.get("/fleet"))
+
+    tell_filling(None)
+    assert "weeks of this demo" not in text_of(finance.get("/"))

@@ -237,3 +237,14 @@ def test_what_was_refused_and_left_out_is_counted_by_agent_and_day():
             sending.agent_id, "gpu-01", "sm_ratio", "not-supported sentinel", True, 2, last_at
         ),
     ]
+
+
+def test_windows_are_taken_for_a_day_less_than_they_are_kept(settings):
+    settings.KEEP_WINDOW_DAYS = 100
+    old, older = (ms(now() - timedelta(days=days)) for days in (98, 100))
+    answer = make_sending().post(
+        batch([window(0, starts_at_ms=old), window(1, starts_at_ms=older)])
+    )
+    assert answer.json()["accepted"] == 1
+    assert [each["reason"] for each in answer.json()["rejected"]] == ["older than 99 days"]
+    assert TelemetryWindow.objects.count() == 1

@@ -156,7 +156,7 @@ def _bench(options: argparse.Namespace) -> int:
 
 def _simulate(options: argparse.Namespace) -> int:
     """Play a scenario against a server."""
-    from runrate_agent.simulation.playing import Play, play
+    from runrate_agent.simulation.playing import PARTS, Play, follow, play
     from runrate_agent.simulation.scenario import scenario_named
     from runrate_agent.simulation.table import ScenarioUnreadable
     from runrate_agent.tokens import tokens_in
@@ -170,18 +170,22 @@ def _simulate(options: argparse.Namespace) -> int:
     ends_at_ms = now_ms // HOUR_MS * HOUR_MS if options.ends_at is None else options.ends_at
     try:
         scenario = scenario_named(options.scenario)
-        sent = play(
-            Play(
-                scenario=scenario,
-                server=server,
-                tokens=tokens_in(options.token_file, scenario.clusters),
-                patience=Patience(seconds=options.patience_seconds, say=_say),
-                starts_at_ms=ends_at_ms - scenario.minutes * MINUTE_MS,
-                boot_ms=now_ms,
-                version=version("runrate-agent"),
-                in_flight=options.in_flight,
-            )
+        begins, ends = (round(hours * 60) for hours in options.hours or (0, scenario.minutes / 60))
+        this = Play(
+            scenario=scenario,
+            server=server,
+            tokens=tokens_in(options.token_file, scenario.clusters),
+            patience=Patience(seconds=options.patience_seconds, say=_say),
+            starts_at_ms=ends_at_ms - scenario.minutes * MINUTE_MS,
+            boot_ms=now_ms,
+            version=version("runrate-agent"),
+            in_flight=options.in_flight,
+            window_minutes=options.window_minutes,
+            minutes=range(begins, ends),
         )
+        sent = play(this, () if options.follow else options.only or PARTS)
+        if options.follow:
+            follow(this, lambda: time.time_ns() // 1_000_000, threading.Event().wait)
     except ScenarioUnreadable as refusal:
         raise CommandRefused(str(refusal)) from refusal
     report: dict[str, float] = {name: sent[name] for name in REPORTED}
@@ -250,6 +254,28 @@ def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         type=float,
         default=60,
         help="before an absent server is given up (60)",
+    )
+    simulate.add_argument(
+        "--only", action="append", choices=("jobs", "windows"), help="leave the other out"
+    )
+    simulate.add_argument(
+        "--hours",
+        nargs=2,
+        type=float,
+        metavar=("FROM", "TO"),
+        help="only what lives in these hours of the scenario's clock",
+    )
+    simulate.add_argument(
+        "--window-minutes",
+        type=int,
+        choices=range(1, 6),
+        default=1,
+        help="length of the windows (1)",
+    )
+    simulate.add_argument(
+        "--follow",
+        action="store_true",
+        help="send what comes after the scenario's end, as time passes, until stopped",
     )
     simulate.add_argument("--json", action="store_true", help="one line of JSON at the end")
 

@@ -50,6 +50,9 @@ from apps.show.amounts import change, gpu_hours, share
 from apps.show.money import short_amount
 from apps.unit_economics.queries.waste import Waste, WasteOfWindow, waste_of_window
 
+REFRESH_SECONDS = 20
+"""While a demo's earlier weeks are still being filled in."""
+
 
 @shown(EVERYONE, "overview")
 def overview(context: Context) -> ConsolePage:
@@ -75,6 +78,7 @@ def overview(context: Context) -> ConsolePage:
         problems=asked.problems,
         status=status,
         under=under_words(asked, facts.known),
+        refresh_seconds=REFRESH_SECONDS if context.frame.filling else 0,
         sections=(
             FigureRow(_key_figures(asked, facts, sums, waste, status)),
             SideBySide([part for part in (chart, aloud) if part is not None], "cols"),

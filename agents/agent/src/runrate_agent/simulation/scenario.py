@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from runrate_agent.compat import SLOTS, tomllib
 from runrate_agent.simulation.fleet import Node, clusters_in, nodes_in, pools_in
@@ -23,6 +24,7 @@ from runrate_agent.simulation.work import (
 
 # Read by the server's own demo only: who is in the organisation and what was out of service.
 SERVER_TABLES = ("teams", "rules", "outages")
+NEVER = 100 * 365 * 24 * 60
 
 
 @dataclass(frozen=True, **SLOTS)
@@ -64,14 +66,38 @@ def scenario_named(name: str) -> Scenario:
 
 
 def scenario_from(text: str, name: str) -> Scenario:
-    try:
-        root = Table(tomllib.loads(text), "")
-    except tomllib.TOMLDecodeError as error:
-        raise ScenarioUnreadable(f"not TOML: {error}") from error
-    scenario = _scenario(root, name)
+    scenario = _scenario(Table(_tables_of(text), ""), name)
     _check_jobs(scenario)
     _check_claims(scenario)
     return scenario
+
+
+def without_end(scenario: Scenario) -> Scenario:
+    """The same, but nodes and jobs that last to its end go on for good."""
+    nodes = {
+        name: replace(node, ended_minute=NEVER) if node.ended_minute == scenario.minutes else node
+        for name, node in scenario.nodes.items()
+    }
+    jobs = tuple(
+        replace(job, places=tuple(replace(each, node=nodes[each.node.name]) for each in job.places))
+        for job in scenario.jobs
+    )
+    return replace(scenario, minutes=NEVER, nodes=nodes, jobs=jobs)
+
+
+def _tables_of(text: str) -> dict[str, Any]:
+    """What a TOML text says; where it is `based_on` a shipped scenario, over what that says."""
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ScenarioUnreadable(f"not TOML: {error}") from error
+    base = tables.pop("based_on", None)
+    if base is None:
+        return tables
+    shipped = resources.files("runrate_agent") / "scenarios" / f"{base}.toml"
+    if not shipped.is_file():
+        raise ScenarioUnreadable(f"based_on: no shipped scenario named {base!r}")
+    return {**_tables_of(shipped.read_text(encoding="utf-8")), **tables}
 
 
 def claims_by_device(scenario: Scenario) -> dict[str, list[Claim]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from runrate_agent.compat import SLOTS, pairwise
 from runrate_agent.simulation.fleet import Device, Node
@@ -24,6 +25,13 @@ class Occupant:
     load: Load
 
 
+class Span(NamedTuple):
+    """Some minutes that are told as one window."""
+
+    first_minute: int
+    minutes: int
+
+
 @dataclass(frozen=True, **SLOTS)
 class Piece:
     """Observed minutes of one hour in which nothing changes on a device."""
@@ -34,38 +42,50 @@ class Piece:
     observed_ratio: float
     occupants: tuple[Occupant, ...]
 
-    def __len__(self) -> int:
-        return self.last_minute - self.first_minute
-
     @property
     def hour_of_day(self) -> int:
         return self.first_minute // HOUR_MINUTES % 24
 
     @property
-    def row_count(self) -> int:
-        """One row a minute for the device, and where several hold it one for each of them."""
+    def rows_a_window(self) -> int:
+        """One for the device, and where several hold it one for each of them."""
         named = sum(1 for each in self.occupants if each.holder)
-        return len(self) * (1 + named if len(self.occupants) > 1 else 1)
+        return 1 + named if len(self.occupants) > 1 else 1
+
+    def windows(self, minutes: int) -> list[Span]:
+        """Its windows of `minutes` by the clock, shorter ones where it begins or ends between."""
+        if minutes == 1:
+            return _whole_or_minutes(self.first_minute, self.last_minute, 1)
+        after = self.first_minute // minutes * minutes + minutes
+        edges = [self.first_minute, *range(after, self.last_minute, minutes), self.last_minute]
+        return [each for pair in pairwise(edges) for each in _whole_or_minutes(*pair, minutes)]
 
 
 def hours_of(
-    scenario: Scenario, node: Node, claims: Mapping[str, Sequence[Claim]]
+    scenario: Scenario, node: Node, claims: Mapping[str, Sequence[Claim]], minutes: range
 ) -> Iterator[list[Piece]]:
-    """The pieces of each hour of the node's life, device by device; none while it is silent."""
+    """The pieces of each hour that the node lived of `minutes`, by device; none while silent."""
     occupants = {
         device.label: _occupants(scenario, device, claims.get(device.record.uuid, ()))
         for device in node.devices.values()
     }
     gaps = [gap for gap in scenario.gaps if gap.node == node.name]
-    first_hour = node.started_minute // HOUR_MINUTES * HOUR_MINUTES
-    for hour in range(first_hour, node.ended_minute, HOUR_MINUTES):
-        start = max(hour, node.started_minute)
-        end = min(hour + HOUR_MINUTES, node.ended_minute)
+    since = max(node.started_minute, minutes.start)
+    until = min(node.ended_minute, minutes.stop)
+    for hour in range(since // HOUR_MINUTES * HOUR_MINUTES, until, HOUR_MINUTES):
+        start, end = max(hour, since), min(hour + HOUR_MINUTES, until)
         yield [
             piece
             for device in node.devices.values()
             for piece in _pieces(device, occupants[device.label], gaps, range(start, end))
         ]
+
+
+def _whole_or_minutes(first: int, last: int, minutes: int) -> list[Span]:
+    """A server takes lengths that divide an hour: what is no whole window goes by the minute."""
+    if last - first == minutes:
+        return [Span(first, minutes)]
+    return [Span(minute, 1) for minute in range(first, last)]
 
 
 def _occupants(scenario: Scenario, device: Device, claims: Sequence[Claim]) -> list[Occupant]:

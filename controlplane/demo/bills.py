@@ -1,21 +1,28 @@
-"""What the demo's organisation bought ahead, what all its teams share, and its cloud's bill."""
+"""The cloud's bills, a file for each week: of every hour up to two days ago."""
 
+import contextlib
 import csv
+import io
+import tempfile
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
-from apps.accounts import queries as accounts
+from django.core.management import call_command
+
 from apps.economics.focus.making import ChargeFacts, PartFacts
 from apps.economics.hours import HOUR, HOUR_MS
+from apps.ledger import actions as ledger
 from apps.ledger.queries.focus_rows import charges_of_month
-from apps.pricing import actions as pricing
+from apps.marks.queries import Pass
+from controlplane.demo.company import Company
+from controlplane.demo.database import BILL
 from controlplane.demo.fleet import DemoSpan
 
-DAY, YEAR = timedelta(days=1), timedelta(days=365)
+DAY = timedelta(days=1)
 BILLED_DAYS = 5
-"""The bill is of the week's first days: the cloud has not billed the last two yet."""
+"""The last week's first days are on a bill: the cloud has not billed the last two yet."""
 MICROS = 10**6
 # The cloud asks for more than the price list said, of one machine; one it forgot for a day.
 DEARER, DEARER_BY = "p4de.24xlarge", Decimal("1.03")
@@ -33,78 +40,34 @@ COLUMNS = (
 Cells = dict[str, object]
 
 
-def buy(span: DemoSpan) -> None:
-    """A savings plan that a machine uses up, and a reservation of one machine too many."""
-    began = span.starts_at - 90 * DAY
-    plan = pricing.NewCommitment(
-        name="Compute plan 2026",
-        kind="savings_plan",
-        currency="USD",
-        starts_at=began,
-        ends_at=began + 3 * YEAR,
-        provider="aws",
-        region="us-east-1",
-        spend=Decimal(30),
-        prices={"p5.48xlarge": Decimal("34.6752"), "p4de.24xlarge": Decimal("17.21")},
-        hourly=Decimal(30),
-        external_id="arn:aws:savingsplans::123456789012:savingsplan/demo",
+def take_bill(company: Company, span: DemoSpan) -> None:
+    """Of a week: what was charged, as the cloud asks for it; beside what came before."""
+    charging = {Pass.CHARGE: ledger.PASSES[Pass.CHARGE]}
+    # A bill is made from what was charged; split is each hour once, when its bill is there.
+    ledger.settle_window(
+        passes=charging, starts_at=span.starts_at, ends_at=span.ends_at, at=span.at
     )
-    reservation = pricing.NewCommitment(
-        name="Three g6.12xlarge, no upfront",
-        kind="reserved",
-        currency="USD",
-        starts_at=began,
-        ends_at=span.starts_at + 40 * DAY,
-        provider="aws",
-        region="us-east-1",
-        instance_type="g6.12xlarge",
-        units=3,
-        hourly=Decimal("8.6976"),
-        owner_id=_team("Assistant"),
-        external_id="ri-demo-g6",
-    )
-    for commitment in (plan, reservation):
-        pricing.add_commitment(commitment=commitment, at=span.at)
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+        bill = Path(folder) / f"{BILL}-{span.starts_at:%Y-%m-%d}.csv"
+        with bill.open("w", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS, restval="NULL")
+            writer.writeheader()
+            for month in _months(span):
+                writer.writerows(_of_month(month, company, span))
+        call_command("import_focus", str(bill), add=True)
+        call_command("reconcile_bills")
 
 
-def share(span: DemoSpan) -> None:
-    """What nobody holds and everybody needs."""
-    weights = {"Language models": 5, "Vision": 3, "Ranking": 1, "Search": 1}
-    for name, amount, method, of_teams in (
-        ("Cloud support", 4_200, "by_cost", {}),
-        ("Shared file system", 6_500, "weighted", weights),
-    ):
-        pricing.add_shared_cost(
-            cost=pricing.NewSharedCost(
-                name=name,
-                amount=Decimal(amount),
-                currency="USD",
-                method=method,
-                starts_at=span.starts_at,
-                weights={_team(team): Decimal(weight) for team, weight in of_teams.items()},
-            ),
-            at=span.at,
-        )
-
-
-def write_bill(span: DemoSpan, path: Path) -> None:
-    """The cloud's bill of the week's first days, as FOCUS 1.2."""
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, restval="NULL")
-        writer.writeheader()
-        for month in _months(span):
-            writer.writerows(_of_month(month, span))
-
-
-def _of_month(month: date, span: DemoSpan) -> Iterator[Cells]:
-    until = span.starts_at + BILLED_DAYS * DAY
+def _of_month(month: date, company: Company, span: DemoSpan) -> Iterator[Cells]:
+    until = company.week.starts_at + BILLED_DAYS * DAY
     starts_at = max(span.starts_at, datetime.combine(month, datetime.min.time(), UTC))
-    ends_at = min(until, _next(month))
+    ends_at = min(until, span.ends_at, _next(month))
     if starts_at >= ends_at:
         return
     about = _about(month)
     for charge, parts in charges_of_month(month):
-        if charge.ends_at <= ends_at and _is_billed(charge, span):
+        is_in = starts_at <= charge.starts_at and charge.ends_at <= ends_at
+        if is_in and _is_billed(charge, company):
             yield about | _machine(charge, parts)
     hours = (ends_at - starts_at) // HOUR
     for service, category, amount in (
@@ -114,6 +77,8 @@ def _of_month(month: date, span: DemoSpan) -> Iterator[Cells]:
         yield about | _beside(starts_at, ends_at, amount) | {
             "ServiceName": service, "ServiceCategory": category, "ChargeDescription": service,
         }  # fmt: skip
+    if span.weeks_ago:
+        return
     # A machine that nobody told Runrate of.
     yield about | _beside(starts_at, starts_at + HOUR, Decimal("12.2401")) | {
         "ServiceName": "Amazon Elastic Compute Cloud", "ServiceCategory": "Compute",
@@ -126,10 +91,11 @@ def _of_month(month: date, span: DemoSpan) -> Iterator[Cells]:
     }  # fmt: skip
 
 
-def _is_billed(charge: ChargeFacts, span: DemoSpan) -> bool:
+def _is_billed(charge: ChargeFacts, company: Company) -> bool:
     if charge.kind == "commitment_unused":
-        return charge.starts_at >= span.starts_at
-    is_forgotten = charge.node == FORGOTTEN and charge.starts_at - span.starts_at < DAY
+        return True
+    since_week = charge.starts_at - company.week.starts_at
+    is_forgotten = charge.node == FORGOTTEN and timedelta(0) <= since_week < DAY
     return charge.kind == "node_hour" and charge.provider == "aws" and not is_forgotten
 
 
@@ -196,7 +162,8 @@ def _about(month: date) -> Cells:
 
 
 def _months(span: DemoSpan) -> list[date]:
-    return sorted({span.starts_at.date().replace(day=1), span.ends_at.date().replace(day=1)})
+    days = (span.ends_at - span.starts_at) // DAY + 1
+    return sorted({(span.starts_at + day * DAY).date().replace(day=1) for day in range(days + 1)})
 
 
 def _next(month: date) -> datetime:
@@ -206,7 +173,3 @@ def _next(month: date) -> datetime:
 
 def _text(moment: datetime) -> str:
     return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
-
-
-def _team(name: str) -> int:
-    return next(team.id for team in accounts.teams() if team.name == name)

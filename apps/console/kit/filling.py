@@ -1,0 +1,30 @@
+"""How far a demo's history is filled in, as whoever fills it last said."""
+
+from typing import NamedTuple
+
+from django.core.cache import cache
+
+KEY = "console-filling"
+BELIEVED_SECONDS = 900
+
+
+class Filling(NamedTuple):
+    """So many parts of so many are there; `said` is what is being filled in now."""
+
+    done: int
+    parts: int
+    said: str
+
+
+def filling() -> Filling | None:
+    """What was last said; None where nothing is being filled in."""
+    told = cache.get(KEY)
+    return None if told is None else Filling(*told)
+
+
+def tell_filling(now: Filling | None) -> None:
+    """Have every page say it, until more is said or a quarter of an hour is over; None: it is done."""
+    if now is None:
+        cache.delete(KEY)
+    else:
+        cache.set(KEY, now, BELIEVED_SECONDS)

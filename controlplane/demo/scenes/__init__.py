@@ -1,0 +1,33 @@
+"""What happens in the demo's company: a file for each scene, told in the order that stands here.
+
+A scene is a function that is given the company, tells facts through the doors that anybody has (REST,
+a command, an action of the console) and writes no row itself.
+"""
+
+from collections.abc import Callable
+
+from controlplane.demo.company import Company
+from controlplane.demo.scenes import bought, owned, prices, promises, quotas, shared
+
+Scene = Callable[[Company], None]
+"""Its docstring is the line said of it."""
+
+OF_THE_WEEK: tuple[Scene, ...] = (bought.buy_ahead, shared.share_costs)
+"""Known before the first dollar, also where the demo is of one week."""
+BEFORE_SETTLING: tuple[Scene, ...] = (
+    prices.agree_and_cut_prices,
+    owned.own_hardware,
+    quotas.read_limits,
+    promises.promise_answers,
+    promises.deploy_a_judge,
+)
+"""Likewise, of the weeks before: told while the console is not up yet, so in a second or two."""
+AFTER_THE_WEEKS: tuple[Scene, ...] = ()
+"""Told when all weeks are settled; each settles what it changed."""
+
+
+def play(scenes: tuple[Scene, ...], company: Company) -> None:
+    """Say each and tell it."""
+    for scene in scenes:
+        company.say(f"  {(scene.__doc__ or '').splitlines()[0]}")
+        scene(company)

@@ -167,8 +167,8 @@ def _kill(place: Place, plan: Plan, agents: "subprocess.Popen[bytes]") -> None:
 def _figures(url: str, plan: Plan, tally: dict[str, Any]) -> dict[str, object]:
     with psycopg.connect(url) as connection:
         rows, keys = connection.execute(STORED).fetchone() or (0, 0)
-    latencies = tally.pop("latencies_ms")
-    ordered = sorted(latencies)
+    ordered = sorted(tally.pop("latencies_ms"))
+    first = sorted(tally.pop("first_latencies_ms"))
     sent = tally["windows_sent"]
     return {
         "windows_sent": sent,
@@ -178,6 +178,8 @@ def _figures(url: str, plan: Plan, tally: dict[str, Any]) -> dict[str, object]:
         "p50_ms": round(ordered[len(ordered) // 2], 1),
         "p99_ms": round(ordered[int(len(ordered) * 0.99)], 1),
         "p99_target_ms": scaled(P99_LIMIT_MS),
+        "first_p50_ms": round(first[len(first) // 2], 1),
+        "first_p99_ms": round(first[int(len(first) * 0.99)], 1),
         "batches": len(ordered),
         **{name: value for name, value in tally.items() if name != "windows_sent"},
         "agents": plan.agents,

@@ -40,7 +40,10 @@ class Fleet:
 
 @dataclass(slots=True)
 class Tally:
-    """What became of it; latencies in ms, of taken batches, each from the sending that was taken."""
+    """What became of it; latencies in ms, of taken batches, each from the sending that was taken.
+
+    Each agent's first batch, with which its GPUs are registered, is in `first_latencies_ms` too.
+    """
 
     windows_sent: int = 0
     windows_acknowledged: int = 0
@@ -48,6 +51,7 @@ class Tally:
     batches_repeated: int = 0
     batches_refused: int = 0
     latencies_ms: list[float] = field(default_factory=list)
+    first_latencies_ms: list[float] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -110,7 +114,10 @@ class Agent:
         if status in PASSING_STATUSES:
             return retry_after
         if status == 200:
-            self.tally.latencies_ms.append((time.perf_counter() - began) * 1000)
+            latency_ms = (time.perf_counter() - began) * 1000
+            self.tally.latencies_ms.append(latency_ms)
+            if not batch.stamp.sequence:
+                self.tally.first_latencies_ms.append(latency_ms)
             rejected = len(json.loads(answer)["rejected"])
             self.tally.windows_rejected += rejected
             self.tally.windows_acknowledged += GPUS - rejected

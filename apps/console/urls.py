@@ -27,6 +27,7 @@ urlpatterns = [
     path("invitation/<slug:secret>", accept, name="accept-invitation"),
     path("", include("apps.console.pages.account_urls")),
     path("", include("apps.console.pages.closes.pages")),
+    path("", include("apps.console.pages.closes.changes")),
     path("", include("apps.console.pages.reconciliation.pages")),
     path("", include("apps.console.pages.exports.pages")),
     path("", include("apps.console.pages.fleet.addresses")),

@@ -27,6 +27,8 @@ from apps.console.kit.request import Context, View, request_context, shown_to
 from apps.console.kit.table import TableSection
 from apps.economics.refusal import Refusal
 
+LOOK = "look"
+"""Sent with a form that is looked at: without a tick its address may have nothing else."""
 SEEN, TO = "seen", "to"
 RETURNS = {
     "first-day": "Back to the first day",
@@ -78,7 +80,7 @@ class ChangeForm(forms.Form):
                 each.offer((picks or {}).get(name, each.picks))
             each.initial = (initial or {}).get(name, each.initial)
             each.label = str(each.label).replace("{currency}", context.currency)
-        is_asked = any(name in given for name in self.fields) or not self.fields
+        is_asked = any(name in given for name in (*self.fields, LOOK)) or not self.fields
         if self.asked_by:
             is_asked = any(name in given for name in self.asked_by)
         is_bound = is_sent or is_asked
@@ -111,7 +113,7 @@ class ChangeForm(forms.Form):
             name=name,
             action=action,
             button=button,
-            fields=self.frozen(),
+            fields=(*self.frozen(), *([_hidden(LOOK, "yes")] * (said.get("method") == "get"))),
             **said,
         )
 
@@ -144,7 +146,8 @@ class Change(Generic[Thought]):
     """A change of one kind: how its page reads, its form, and what comes of what was entered.
 
     `read` makes of the clean entries what is thought of, and may refuse it; `effects` say in
-    sentences what it would do, or in a preview that has tables; `apply` does it. `refusals` are
+    sentences what it would do, or in a preview that has tables; `apply` does it, and may answer the
+    page that shows what was made in place of where to go on. `refusals` are
     said at the field that they name, or that `fields` name for it. `picks`, `initial` and `more` are choices, entries
     and fields that only this request knows. With `empty` set there is nothing to change yet.
     """
@@ -155,7 +158,7 @@ class Change(Generic[Thought]):
     form: type[ChangeForm]
     confirm: str
     read: Callable[[Mapping[str, Any]], Thought]
-    apply: Callable[[Thought], Done]
+    apply: Callable[[Thought], Done | ConsolePage]
     effects: Callable[[Thought], Sequence[str] | ChangePreview] = lambda _: ()
     refusals: tuple[type[Exception], ...] = (Refusal,)
     fields: Mapping[str, str] = field(default_factory=dict)
@@ -178,8 +181,7 @@ class Change(Generic[Thought]):
                 messages.warning(request, MOVED if SEEN in given else UNSEEN)
                 status = 409
             elif (done := self._applied(form, looked[0])) is not None:
-                messages.success(request, done[0])
-                return redirect(to) if to in RETURNS else redirect(*done[1])
+                return done_answer(request, done, to if to in RETURNS else "")
         page = self._page(form, looked[1] if looked is not None else None, seen, context, to)
         return answered(request, page, status)
 
@@ -197,7 +199,7 @@ class Change(Generic[Thought]):
             return thought, effects
         return thought, ChangePreview(tuple(effects))
 
-    def _applied(self, form: ChangeForm, thought: Thought) -> Done | None:
+    def _applied(self, form: ChangeForm, thought: Thought) -> Done | ConsolePage | None:
         try:
             return self.apply(thought)
         except self.refusals as refusal:
@@ -214,7 +216,7 @@ class Change(Generic[Thought]):
     ) -> ConsolePage:
         fields, here = form.frozen(), context.path
         back = Link(RETURNS[to], reverse(to)) if to in RETURNS else self.back
-        carried = (_hidden(to),) if to in RETURNS else ()
+        carried = (_hidden(TO, to),) if to in RETURNS else ()
         sections: list[Section] = []
         if preview is not None:
             if not form.errors:
@@ -232,7 +234,7 @@ class Change(Generic[Thought]):
         if fields:
             is_first = preview is None
             section = form.section("field", here, self.look, method="get", is_primary=is_first)
-            sections.append(replace(section, fields=(*fields, *carried)))
+            sections.append(replace(section, fields=(*section.fields, *carried)))
         return ConsolePage(
             context=context,
             finding=(preview.finding if preview is not None else "") or self.finding,
@@ -267,11 +269,8 @@ class Act:
             return answered(request, self.page(self.form))
         is_clean = self.form.is_valid()
         done = self._applied() if is_clean else None
-        if isinstance(done, tuple):
-            messages.success(request, done[0])
-            return redirect(*done[1])
         if done is not None:
-            return answered(request, done)
+            return done_answer(request, done)
         page = self.page(self.form)
         page = replace(page, problems=(*page.problems, *self.form.problems))
         return answered(request, page, self.status if is_clean else 400)
@@ -324,6 +323,14 @@ def changing(
     return decorate
 
 
+def done_answer(request: HttpRequest, done: Done | ConsolePage, to: str = "") -> HttpResponse:
+    """On to `to`, or the next page, with the words of success; or the page that shows what was made."""
+    if isinstance(done, ConsolePage):
+        return answered(request, done)
+    messages.success(request, done[0])
+    return redirect(to) if to else redirect(*done[1])
+
+
 def fingerprint(entered: Sequence[Field], preview: ChangePreview) -> str:
     """Stands for what was shown: the entries, what they would do, and the rows that say more of it."""
     rows = [
@@ -344,8 +351,8 @@ def words_of(refusal: Exception) -> str:
     return f"{said[:1].upper()}{said[1:]}."
 
 
-def _hidden(to: str) -> Field:
-    return Field(name=TO, label="", value=to, kind="hidden")
+def _hidden(name: str, value: str) -> Field:
+    return Field(name=name, label="", value=value, kind="hidden")
 
 
 def _frozen(bound: forms.BoundField, each: forms.Field) -> Field:

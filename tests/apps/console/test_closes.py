@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -12,7 +13,7 @@ from django.urls import reverse
 from apps.fleet import actions as fleet
 from apps.ledger.models import Close
 from tests import make
-from tests.apps.console.people import signed_in
+from tests.apps.console.people import confirmed, signed_in
 from tests.apps.ledger import scene
 from tests.apps.ledger.scene import LATER, TEN
 
@@ -43,7 +44,7 @@ def table(answer) -> list[dict[str, str]]:
 
 
 def closed(client) -> Close:
-    answer = client.post(reverse("close-month", args=["2026-03"]), {"accept": ACCEPTED})
+    answer = confirmed(client, reverse("close-month", args=["2026-03"]), {"accept": ACCEPTED})
     assert answer.status_code == 302
     return Close.objects.get()
 
@@ -65,9 +66,21 @@ def test_finance_closes_a_month_and_every_file_sums_to_it(research: int) -> None
 
 
 def test_what_stands_open_is_refused_in_words_until_it_is_accepted(research: int) -> None:
-    answer = signed_in("finance").post(reverse("close-month", args=["2026-03"]), {})
-    assert answer.status_code == 409
+    answer = confirmed(signed_in("finance"), reverse("close-month", args=["2026-03"]), {"note": ""})
+    assert answer.status_code == 400
     assert "Waive these, or have them done first" in answer.content.decode()
+    assert not Close.objects.exists()
+
+
+def test_before_a_month_is_closed_it_is_said_what_freezes_and_who_is_told_what(
+    research: int,
+) -> None:
+    finance, path = signed_in("finance"), reverse("close-month", args=["2026-03"])
+    page = finance.get(path, {"accept": ACCEPTED, "note": "on time"}).content.decode()
+    assert "$98.32 of March 2026 freezes as it stands" in page
+    assert re.search(r"Research</th>\s*<td[^>]*>\$49.16", page)
+    assert "Waived, and kept with the close: gpu-hours that no bill names (8)" in page
+    assert finance.post(path, {"accept": ACCEPTED, "note": "on time"}).status_code == 409
     assert not Close.objects.exists()
 
 
@@ -98,8 +111,11 @@ def test_opening_again_asks_why_and_keeps_what_was_told(research: int) -> None:
     finance = signed_in("finance")
     close = closed(finance)
     again = reverse("reopen-month", args=["2026-03"])
-    assert finance.post(again, {"reason": " "}).status_code == 400
-    assert finance.post(again, {"reason": "a wrong price"}).status_code == 302
+    assert confirmed(finance, again, {"reason": " "}).status_code == 400
+    looked = finance.get(again, {"reason": "a wrong price"}).content.decode()
+    assert "Version 1 of March 2026 stays readable" in looked
+    assert confirmed(finance, again, {"reason": "a wrong price"}).status_code == 302
+    assert confirmed(finance, again, {"reason": "once more"}).status_code == 400
     page = finance.get(reverse("month", args=["2026-03"])).content.decode()
     assert "a wrong price" in page
     assert finance.get(reverse("statement", args=[close.id, research])).status_code == 200

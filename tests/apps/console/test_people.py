@@ -9,6 +9,7 @@ from django.test import Client
 
 from apps.accounts import actions
 from apps.accounts.models import AccessToken, Team, User
+from tests.apps.console.people import confirmed
 from tests.make import NOON, make_organisation, make_person, make_team, make_token
 
 pytestmark = pytest.mark.django_db
@@ -113,19 +114,23 @@ def test_finance_cannot_become_platform(people) -> None:
     assert "platform:" not in client.get("/people").content.decode()
     new = {"email": "eve@example.org", "name": "Eve", "role": "platform"}
     assert client.post("/people/invite", new).status_code == 400
-    assert client.post(f"/people/{people['finn']}/role", {"role": "platform"}).status_code == 400
+    own = f"/people/{people['finn']}/role"
+    assert confirmed(client, own, {"role": "platform"}).status_code == 400
     for path in ("link", "deactivate", "teams"):
-        assert client.post(f"/people/{ada}/{path}").status_code == 400
-    assert client.post(f"/people/{ada}/role", {"role": "viewer"}).status_code == 400
-    assert "/invitation/" not in client.post(f"/people/{ada}/link").content.decode()
+        assert confirmed(client, f"/people/{ada}/{path}", {}).status_code == 400
+    assert confirmed(client, f"/people/{ada}/role", {"role": "viewer"}).status_code == 400
+    assert "/invitation/" not in confirmed(client, f"/people/{ada}/link", {}).content.decode()
     assert client.post("/people/tokens/make", {"name": "x", "scope": "manage"}).status_code == 403
 
 
 def test_roles_and_teams_change_and_the_page_says_so(people) -> None:
     client, ben = signed_in(people["ada"]), people["ben"]
-    answer = client.post(f"/people/{ben}/role", {"role": "lead"}, follow=True)
+    looked = text_of(client.get(f"/people/{ben}/role", {"role": "lead"}))
+    assert "Ben sees the teams they own or belong to, and all below." in looked
+    answer = confirmed(client, f"/people/{ben}/role", {"role": "lead"}, follow=True)
     assert "Ben is lead: sees the teams they own or belong to, and all below." in text_of(answer)
-    client.post(f"/people/{ben}/teams", {})
+    assert "Ben leaves Research." in text_of(client.get(f"/people/{ben}/teams", {"look": "yes"}))
+    confirmed(client, f"/people/{ben}/teams", {"look": "yes"})
     assert not User.objects.get(pk=ben).memberships.exists()
 
 
@@ -134,23 +139,27 @@ def test_the_teams_of_a_person_are_ticked_so_that_saving_keeps_them(people) -> N
     page = client.get(f"/people/{ben}").content.decode()
     ticked = re.findall(r'name="team" type="checkbox" value="(\d+)" checked', page)
     assert [int(team) for team in ticked] == [Team.objects.get(name="Research").pk]
-    client.post(f"/people/{ben}/teams", {"team": ticked})
+    confirmed(client, f"/people/{ben}/teams", {"team": ticked})
     assert User.objects.get(pk=ben).memberships.count() == 1
 
 
 def test_the_last_of_the_platform_stays(people) -> None:
     client, ada = signed_in(people["ada"]), people["ada"]
-    refused = client.post(f"/people/{ada}/deactivate")
+    refused = confirmed(client, f"/people/{ada}/deactivate", {})
     assert "nobody could let people in" in text_of(refused)
-    assert client.post(f"/people/{ada}/role", {"role": "viewer"}).status_code == 400
+    assert confirmed(client, f"/people/{ada}/role", {"role": "viewer"}).status_code == 400
     assert User.objects.get(pk=ada).is_active
 
 
 def test_ending_access_names_the_tokens_that_stay_good(people) -> None:
     make_token(name="airflow", made_by_id=people["ben"])
     client = signed_in(people["ada"])
-    assert "stay good until someone revokes them" in text_of(client.get(f"/people/{people['ben']}"))
-    answer = client.post(f"/people/{people['ben']}/deactivate", follow=True)
+    path = f"/people/{people['ben']}/deactivate"
+    looked = text_of(client.get(path))
+    assert "They made airflow" in looked
+    assert "stay good until someone revokes them" in looked
+    assert client.post(path).status_code == 409
+    answer = confirmed(client, path, {}, follow=True)
     assert "Ben can no longer sign in." in text_of(answer)
     assert "airflow" in text_of(answer)
 
@@ -175,12 +184,10 @@ def test_a_token_is_shown_once_and_revoked(people) -> None:
     listed = client.get("/people/tokens").content.decode()
     assert secret[0] not in listed
     assert "airflow" in listed
-    assert "The token is revoked" in text_of(
-        client.post(f"/people/tokens/{token.id}/revoke", follow=True)
-    )
-    assert "was revoked at" in text_of(
-        client.post(f"/people/tokens/{token.id}/revoke", follow=True)
-    )
+    path = f"/people/tokens/{token.id}/revoke"
+    assert "What sends or asks as airflow" in text_of(client.get(path))
+    assert "The token is revoked" in text_of(confirmed(client, path, {}, follow=True))
+    assert "was revoked at" in text_of(confirmed(client, path, {}, follow=True))
 
 
 @pytest.mark.parametrize(
@@ -196,7 +203,7 @@ def test_the_trail_tells_who_changed_what_and_is_kept_as_csv(
     people, django_assert_max_num_queries
 ) -> None:
     client = signed_in(people["ada"])
-    client.post(f"/people/{people['ben']}/role", {"role": "lead"})
+    confirmed(client, f"/people/{people['ben']}/role", {"role": "lead"})
     with django_assert_max_num_queries(15):
         page = text_of(client.get("/people/audit?kind=person"))
     assert "Ada changed the person Ben last." in page

@@ -1,6 +1,6 @@
 """Months and statements, and their tables as CSV."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -9,15 +9,13 @@ from django.http import Http404, HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
-from apps.accounts.queries import Role
 from apps.console.kit.cells import DAY_OR_INSTANT, INSTANT
-from apps.console.kit.change import Act, ChangeForm, Done, acting
-from apps.console.kit.entries import TextField, TicksField
 from apps.console.kit.form import FormSection
 from apps.console.kit.frame import EmptyState, Link
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
 from apps.console.kit.table import TableSection
+from apps.console.pages.closes.changes import CloseForm, ReopeningForm, month_of
 from apps.console.pages.closes.tables import (
     JOURNAL,
     LINES,
@@ -30,46 +28,15 @@ from apps.console.pages.closes.tables import (
     checklist_table,
     whole_line,
 )
-from apps.economics.hours import month_said
 from apps.economics.money import sum_of_known
-from apps.ledger.actions import close as actions
-from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.queries.closes import months as asked
 from apps.ledger.queries.closes import statements as told
 from apps.ledger.queries.closes.checklist import Item, checklist, has_ended
 from apps.show.amounts import counted
 from apps.show.money import full_amount
 
-CLOSES = frozenset({Role.FINANCE})
-LONGEST_NOTE = 2_000
 NEVER_CHANGES = "A closed month never changes: late-arriving facts are posted in the open month, as corrections."
 NOT_CLOSED = EmptyState("It is not closed yet", "Your statement will be here.")
-REFUSALS = (
-    actions.ItemsNotAccepted,
-    actions.MonthNotClosed,
-    actions.MonthNotOver,
-    actions.MonthNotReady,
-    actions.NoOpenMonth,
-    MonthAlreadyClosed,
-)
-
-
-class CloseForm(ChangeForm):
-    """Which open items are waived, and what is kept with the close."""
-
-    accept = TicksField("Can be waived")
-    note = TextField("Note", "kept with the close and on its statements", longest=LONGEST_NOTE)
-
-
-class ReopeningForm(ChangeForm):
-    """Why a month is opened again."""
-
-    reason = TextField(
-        "Open it again, because",
-        "both versions stay readable; the audit trail names you",
-        needed="Say why it is opened again.",
-        longest=LONGEST_NOTE,
-    )
 
 
 @shown(EVERYONE, "months")
@@ -104,96 +71,27 @@ def month(context: Context, month: str) -> ConsolePage:
     return _month_page(context, month_of(month))
 
 
-@acting(CLOSES, "months")
-def close_month(context: Context, month: str) -> Act:
-    """Close the month, with each open item that is waived ticked."""
-    of = month_of(month)
-
-    def apply(entered: Mapping[str, Any]) -> str:
-        asked = actions.CloseAsked(
-            month=of,
-            person_id=context.viewer.person_id,
-            accepted=entered["accept"],
-            note=entered["note"],
-        )
-        actions.close_month(asked=asked, at=context.at)
-        return f"{of:%B %Y} is closed."
-
-    picks = {"accept": {item.code: item.label for item in checklist(of)}}
-    return _month_act(context, of, CloseForm(context.sent, context, picks, is_sent=True), apply)
-
-
-@acting(CLOSES, "months")
-def reopen_month(context: Context, month: str) -> Act:
-    """Open the month again; why is kept with the close."""
-    of = month_of(month)
-
-    def apply(entered: Mapping[str, Any]) -> str:
-        actions.reopen_month(
-            month=of,
-            reason=entered["reason"],
-            person_id=context.viewer.person_id,
-            at=context.at,
-        )
-        return f"{of:%B %Y} is open again."
-
-    return _month_act(context, of, ReopeningForm(context.sent, context, is_sent=True), apply)
-
-
-@acting(CLOSES, "months")
-def post_corrections(context: Context, month: str) -> Act:
-    """Post late-arriving facts as corrections in the open month."""
-    of = month_of(month)
-
-    def apply(_: Mapping[str, Any]) -> str:
-        actions.post_corrections(month=of, at=context.at)
-        return "The corrections are posted in the open month."
-
-    return _month_act(context, of, ChangeForm(context.sent, context, is_sent=True), apply)
-
-
-def _month_act(
-    context: Context, of: date, form: ChangeForm, apply: Callable[[Mapping[str, Any]], str]
-) -> Act:
-    def done(entered: Mapping[str, Any]) -> Done:
-        return apply(entered), ("month", f"{of:%Y-%m}")
-
-    return Act(
-        form=form,
-        apply=done,
-        page=lambda sent: _month_page(context, of, sent),
-        refusals=REFUSALS,
-        status=409,
-    )
-
-
-def _month_page(context: Context, of: date, sent: ChangeForm | None = None) -> ConsolePage:
+def _month_page(context: Context, of: date) -> ConsolePage:
     viewer, versions = context.viewer, asked.closes(of)
-    context = replace(context, path=reverse("month", args=[f"{of:%Y-%m}"]))
     current = next((each for each in versions if each.reopened_at is None), None)
     newest = current or (versions[0] if versions else None)
     statements = told.team_statements(newest.id, context.seen_teams) if newest else []
     items = checklist(of) if viewer.sees_everything and current is None else []
-    # Ticks stand in the checklist: what is wrong with them is said above it.
-    ticks = sent.frozen()[0].problem if isinstance(sent, CloseForm) else ""
     return ConsolePage(
         context=context,
         finding=_month_finding(of, current, statements, context.currency),
-        problems=(ticks,) if ticks else (),
         back=Link("Month close", reverse("months")),
         sections=(
-            _checklist_section(of, items, sent, context) if items else None,
+            _checklist_section(of, items, context) if items else None,
             _statements_section(newest, statements, context) if newest else None,
             VERSIONS.section(versions, context) if versions else None,
-            *(_after_close(of, sent, context) if current and viewer.may_close else ()),
+            *(_after_close(of, context) if current and viewer.may_close else ()),
         ),
         empty=None if items or versions else NOT_CLOSED,
     )
 
 
-def _checklist_section(
-    of: date, items: Sequence[Item], sent: ChangeForm | None, context: Context
-) -> TableSection:
+def _checklist_section(of: date, items: Sequence[Item], context: Context) -> TableSection:
     """What stands open, with ticks and the button for whoever closes."""
     is_over, may_close = has_ended(of, context.at), context.viewer.may_close
     about = "nothing is left to settle; the rest is for finance to accept"
@@ -203,32 +101,33 @@ def _checklist_section(
         about = "something is still being settled"
     said: dict[str, Any] = {"about": about}
     if may_close and is_over:
-        form = CloseForm.opened(sent, context)
+        form = CloseForm.opened(None, context)
         href = reverse("close-month", args=[f"{of:%Y-%m}"])
-        said["form"], said["is_sent"] = Link(f"Close {of:%B %Y}", href), True
+        said["form"] = Link(f"See what closing {of:%B %Y} does", href)
         said["fields"] = [field for field in form.frozen() if field.name == "note"]
-    ticked = frozenset(context.sent.getlist("accept"))
-    return checklist_table(ticked, may_close=may_close).section(items, context, **said)
+    return checklist_table(may_close=may_close).section(items, context, **said)
 
 
-def _after_close(of: date, sent: ChangeForm | None, context: Context) -> Iterator[FormSection]:
+def _after_close(of: date, context: Context) -> Iterator[FormSection]:
     """Posting what came late, and opening the month again."""
     key, late_hours = f"{of:%Y-%m}", asked.late_facts(of).hours
     if late_hours:
         yield FormSection(
             name="corrections",
             action=reverse("correct-month", args=[key]),
-            button="Post corrections",
+            button="See what would be posted",
+            method="get",
             title="Late-arriving hours",
             about=f"{late_hours:,} late-arriving hours wait: their facts changed since",
             words="What they would change is posted in the open month; this one stays as it was "
             "closed.",
             is_primary=True,
         )
-    yield ReopeningForm.opened(sent, context).section(
+    yield ReopeningForm.opened(None, context).section(
         "after",
         reverse("reopen-month", args=[key]),
-        f"Open {of:%B %Y} again",
+        f"See what opening {of:%B %Y} again does",
+        method="get",
         title="After the close",
         about="" if late_hours else "no late-arriving hours",
     )
@@ -303,14 +202,6 @@ def month_rows(context: Context) -> list[asked.MonthStanding]:
     return [replace(each, effective_micros=None, late_hours=0) for each in found]
 
 
-def month_of(text: str) -> date:
-    """`2026-07` as its first day; 404 for anything else."""
-    found = month_said(text)
-    if found is None:
-        raise Http404
-    return found
-
-
 def _team_statement(
     context: Context, close_id: int, team_id: int
 ) -> tuple[asked.CloseFact, told.TeamStatement]:
@@ -377,9 +268,6 @@ urlpatterns = [
     path("months", months, name="months"),
     path("months.csv", months_csv, name="months-csv"),
     path("months/<str:month>", month, name="month"),
-    path("months/<str:month>/close", close_month, name="close-month"),
-    path("months/<str:month>/reopen", reopen_month, name="reopen-month"),
-    path("months/<str:month>/correct", post_corrections, name="correct-month"),
     path("closes/<int:close_id>.csv", statements_csv, name="statements-csv"),
     path("closes/<int:close_id>/journal.csv", journal_csv, name="journal-csv"),
     path("closes/<int:close_id>/teams/<int:team_id>", statement, name="statement"),

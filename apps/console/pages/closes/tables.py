@@ -1,12 +1,11 @@
 """The tables of months and statements."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from django.urls import reverse
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
 
 from apps.console.kit.cells import (
     COUNT,
@@ -87,7 +86,7 @@ def _opened_again(close: CloseFact, locale: Locale) -> str:
     return format_html("{}: {}", opened, close.reopen_reason)
 
 
-def checklist_table(ticked: Collection[str], *, may_close: bool) -> Table[Item]:
+def checklist_table(*, may_close: bool) -> Table[Item]:
     """What stands open before a close; whoever may close ticks what is waived, by its code."""
 
     def waived(item: Item, _: Locale) -> str:
@@ -97,8 +96,8 @@ def checklist_table(ticked: Collection[str], *, may_close: bool) -> Table[Item]:
             return "no"
         if not may_close:
             return "finance decides"
-        tick = '<label><input type="checkbox" name="accept" value="{}"{}> accept</label>'
-        return format_html(tick, item.code, SafeString(" checked") if item.code in ticked else "")
+        tick = '<label><input type="checkbox" name="accept" value="{}"> waive</label>'
+        return format_html(tick, item.code)
 
     return Table[Item](
         "checklist",

@@ -193,10 +193,9 @@ def people_page(
 def person_page(
     context: Context,
     chosen: ListedPerson,
-    sent: ChangeForm | None = None,
     link: SecretOnce | None = None,
 ) -> ConsolePage:
-    """One person, with what came of a form on their page."""
+    """One person, with the link that was just made for them."""
     context = replace(context, path=reverse("person", args=[chosen.id]))
     every_team, made = teams(), every_token(made_by_id=chosen.id)
     may_change = may_grant(context.viewer, chosen.role)
@@ -208,7 +207,7 @@ def person_page(
         tabs=tabs_of("people"),
         sections=(
             link,
-            *(_person_forms(context, chosen, sent, every_team) if may_change else ()),
+            *(_person_forms(context, chosen, every_team) if may_change else ()),
             MADE_TOKENS.section(
                 made, context, links=(Link("all tokens", reverse("tokens")),), csv_href=tokens_csv
             )
@@ -221,47 +220,29 @@ def person_page(
 def _person_forms(
     context: Context,
     chosen: ListedPerson,
-    sent: ChangeForm | None,
     every_team: Sequence[TeamFact],
 ) -> list[FormSection]:
     """The ways to change a person."""
     roles, picks = {"role": role_picks(context.viewer)}, team_picks(every_team)
     members = {"team": [str(team_id) for team_id in chosen.member_of]}
-    role = RoleForm.opened(sent, context, picks=roles, initial={"role": chosen.role})
-    member = TeamsForm.opened(sent, context, picks={"team": picks}, initial=members)
+    role = RoleForm.opened(None, context, picks=roles, initial={"role": chosen.role})
+    member = TeamsForm.opened(None, context, picks={"team": picks}, initial=members)
 
-    def section(form: ChangeForm, name: str, button: str, **said: str) -> FormSection:
-        return form.section(name, reverse(name, args=[chosen.id]), button, **said)
+    def section(form: ChangeForm, name: str, **said: str) -> FormSection:
+        href = reverse(name, args=[chosen.id])
+        return form.section(name, href, "See what will change", method="get", **said)
 
+    nothing = ChangeForm.opened(None, context)
     lost = "Lost password or second factor" if chosen.is_active else "Reset access"
-    sections = [section(role, "change-role", "Change the role", title="Role")]
+    sections = [section(role, "change-role", title="Role")]
     if picks:
         below = "they see these and all below"
-        sections.append(
-            section(member, "place-in-teams", "Change the teams", title="Teams", about=below)
-        )
-    sections.append(
-        FormSection(
-            name="invite-again",
-            action=reverse("invite-again", args=[chosen.id]),
-            button="Create a new link",
-            title=lost,
-            words="A new link ends their password, their second factor and their sessions now, and "
-            "lets them choose a password.",
-        )
-    )
+        sections.append(section(member, "place-in-teams", title="Teams", about=below))
+    again = "A new link lets them choose a password, and ends the one they have."
+    sections.append(section(nothing, "invite-again", title=lost, words=again))
     if chosen.is_active:
-        sections.append(
-            FormSection(
-                name="deactivate-person",
-                action=reverse("deactivate-person", args=[chosen.id]),
-                button=f"Revoke the access of {chosen.name}",
-                title="Revoke access",
-                words="Their sessions, password, second factor and open links end now. What they "
-                "did stays on record. Tokens that they made belong to machines and stay good until "
-                "someone revokes them.",
-            )
-        )
+        out = "They are signed out, and cannot sign in any more."
+        sections.append(section(nothing, "deactivate-person", title="Revoke access", words=out))
     return sections
 
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from django.core.exceptions import ObjectDoesNotExist
 from django.http import Http404, HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
@@ -20,16 +19,18 @@ from apps.console.kit.cells import (
     Locale,
     linked,
     quiet,
-    sending,
 )
-from apps.console.kit.change import Act, ChangeForm, Done, acting
+from apps.console.kit.change import Act, Change, ChangeForm, Done, acting, changing
 from apps.console.kit.entries import ParsedField, PickField, TextField, TicksField, or_none
+from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, SecretOnce, shown
 from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context
 from apps.console.kit.table import Column, Table
 from apps.console.pages.people.pages import tabs_of, team_costs
 from apps.economics.refusal import Refusal
 from apps.show.amounts import counted
+from apps.show.time import instant
+from apps.show.words import joined
 
 MOST_DAYS = 3650
 READS = {Scope.READ, Scope.MANAGE}
@@ -105,7 +106,8 @@ def _state_cell(row: ListedToken, context: Context) -> str:
         return "expired"
     if not context.viewer.may_manage:
         return "valid"
-    return sending("Revoke", row.name, reverse("revoke-token", args=[row.id]))
+    revoke = format_html('Revoke<span class="unseen"> {}</span>', row.name)
+    return linked(revoke, reverse("revoke-token", args=[row.id]))
 
 
 @shown(SEES_EVERYTHING, "people")
@@ -147,21 +149,44 @@ def make_token(context: Context) -> Act:
     )
 
 
-@acting(MANAGES, "people")
-def revoke_token(context: Context, token_id: int) -> Act:
-    """End a token now; ended again it stays as it was."""
+@changing(MANAGES, "people")
+def revoke_token(context: Context, token_id: int) -> Change[ListedToken]:
+    """Says what stops, then ends a token."""
+    token = next((each for each in every_token() if each.id == token_id), None)
+    if token is None:
+        raise Http404
+    given = token
 
-    def apply(_: Mapping[str, Any]) -> Done:
-        try:
-            actions.revoke_token(token_id=token_id, at=context.at)
-        except ObjectDoesNotExist as nothing:
-            raise Http404 from nothing
+    def read(_: Mapping[str, Any]) -> ListedToken:
+        if given.revoked_at is not None:
+            at = instant(given.revoked_at, context.zone)
+            raise actions.TokenAlreadyRevoked(f"{given.name} was revoked at {at}")
+        return given
+
+    def effects(_: ListedToken) -> tuple[str, ...]:
+        used = "It was never used."
+        if given.last_used_at is not None:
+            used = f"It was last used {instant(given.last_used_at, context.zone)}."
+        return (
+            f"What sends or asks as {given.name} ({given.prefix}…, {joined(given.scopes)}) is "
+            "refused within seconds.",
+            used,
+            "It cannot be made valid again; a new token can take its place.",
+        )
+
+    def apply(_: ListedToken) -> Done:
+        actions.revoke_token(token_id=token_id, at=context.at)
         return "The token is revoked.", ("tokens",)
 
-    return Act(
-        form=ChangeForm(context.sent, context, is_sent=True),
+    return Change(
+        finding=f"Revoke the token {given.name}",
+        explanation="For a machine that is gone, or a secret that others may know.",
+        back=Link("Tokens", reverse("tokens")),
+        form=ChangeForm,
+        confirm="Revoke it",
+        read=read,
+        effects=effects,
         apply=apply,
-        page=lambda sent: _tokens_page(context, sent),
         refusals=(actions.TokenAlreadyRevoked,),
     )
 
@@ -185,7 +210,7 @@ def _tokens_page(
         sections=(
             made,
             tokens_table(context, team_costs(teams())).section(
-                found, context, csv_href=reverse("tokens-csv"), is_sent=may_change
+                found, context, csv_href=reverse("tokens-csv")
             ),
             form.section(
                 "token",

@@ -7,6 +7,7 @@ from apps.ledger.actions.close.closing import (
     MonthNotOver,
     MonthNotReady,
     close_month,
+    refuse_open,
     reopen_month,
 )
 from apps.ledger.actions.close.corrections import post_corrections

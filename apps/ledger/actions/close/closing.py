@@ -63,7 +63,7 @@ def close_month(*, asked: CloseAsked, at: datetime) -> int:
     lock_month(month)
     refuse_closed_month(months={month}, what="closing it again")
     items = checklist(month)
-    _refuse_open(items, asked.accepted)
+    refuse_open(items, asked.accepted)
     digest, lines = digest_of_month(month, accounts.organisation().zone)
     found = statement_rows(month)
     latest = Close.objects.filter(month=month).aggregate(latest=Max("version"))["latest"]
@@ -102,7 +102,8 @@ def reopen_month(*, month: date, reason: str, person_id: int | None, at: datetim
     take_back_corrections(month=month, at=at)
 
 
-def _refuse_open(items: Collection[Item], accepted: Collection[str]) -> None:
+def refuse_open(items: Collection[Item], accepted: Collection[str]) -> None:
+    """Refuse MonthNotReady or ItemsNotAccepted where these items, so waived, keep a month open."""
     blocking = [item for item in items if item.is_blocking and item.count]
     if blocking:
         said = "; ".join(f"{item.label.lower()}: {item.count}" for item in blocking)

@@ -106,6 +106,17 @@ GROUP BY posting_month ORDER BY posting_month DESC
 """
 
 
+def month_by_team(month: date) -> list[tuple[int, int | None]]:
+    """What each team would be told of a month as it stands, in micro-units; the highest first."""
+    return [(team_id, micros) for team_id, micros in rows(OF_TEAMS, {"month": month})]
+
+
+OF_TEAMS = """
+SELECT team_id, sum(effective_micros)::int8 AS micros FROM ledger_ledgerteamday
+WHERE posting_month = %(month)s GROUP BY team_id ORDER BY micros DESC NULLS LAST, team_id
+"""
+
+
 def month_standings() -> list[MonthStanding]:
     """Every month with cost, the newest first."""
     newest = {each.month: each for each in reversed(closes())}

@@ -1,0 +1,215 @@
+"""Closing a month, opening it again, and posting what came after: each looked at before it is done."""
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+
+from django.http import Http404
+from django.urls import path, reverse
+
+from apps.accounts.queries import Role, teams
+from apps.console.kit.cells import MONEY
+from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
+from apps.console.kit.entries import TextField, TicksField
+from apps.console.kit.frame import Link
+from apps.console.kit.request import Context
+from apps.console.kit.table import Column, Table
+from apps.economics.hours import month_said
+from apps.economics.money import sum_of_known
+from apps.ledger.actions import close as actions
+from apps.ledger.actions.closed import MonthAlreadyClosed
+from apps.ledger.queries.closes import months as asked
+from apps.ledger.queries.closes.checklist import Item, checklist, has_ended
+from apps.show.amounts import counted
+from apps.show.money import full_amount
+
+CLOSES = frozenset({Role.FINANCE})
+LONGEST_NOTE = 2_000
+REFUSALS = (
+    actions.ItemsNotAccepted,
+    actions.MonthNotClosed,
+    actions.MonthNotOver,
+    actions.MonthNotReady,
+    actions.NoOpenMonth,
+    MonthAlreadyClosed,
+)
+TOLD_TEAMS = Table[tuple[str, int | None]](
+    "teams",
+    "What each team’s statement will say",
+    (
+        Column("team", "Team", lambda row: row[0]),
+        Column("micros", "Effective cost", lambda row: row[1], MONEY),
+    ),
+    noun=("team", "teams"),
+)
+
+
+class CloseForm(ChangeForm):
+    """Which open items are waived, and what is kept with the close."""
+
+    accept = TicksField("Waived")
+    note = TextField("Note", "kept with the close and on its statements", longest=LONGEST_NOTE)
+
+
+class ReopeningForm(ChangeForm):
+    """Why a month is opened again."""
+
+    reason = TextField(
+        "Open it again, because",
+        "both versions stay readable; the audit trail names you",
+        needed="Say why it is opened again.",
+        longest=LONGEST_NOTE,
+    )
+
+
+def month_of(text: str) -> date:
+    """`2026-07` as its first day; 404 for anything else."""
+    found = month_said(text)
+    if found is None:
+        raise Http404
+    return found
+
+
+@changing(CLOSES, "months")
+def close_month(context: Context, month: str) -> Change[actions.CloseAsked]:
+    """Says which figures freeze and who is told what, then closes the month."""
+    of = month_of(month)
+    items = checklist(of)
+
+    def read(entered: Mapping[str, Any]) -> actions.CloseAsked:
+        if not has_ended(of, context.at):
+            raise actions.MonthNotOver(f"{of:%B %Y} is not over yet")
+        actions.refuse_open(items, entered["accept"])
+        return actions.CloseAsked(of, context.viewer.person_id, entered["accept"], entered["note"])
+
+    def effects(close: actions.CloseAsked) -> ChangePreview:
+        return _frozen_figures(of, [each for each in items if each.code in close.accepted], context)
+
+    def apply(close: actions.CloseAsked) -> Done:
+        actions.close_month(asked=close, at=context.at)
+        return f"{of:%B %Y} is closed.", _page_of(of)
+
+    return Change(
+        finding=f"Close {of:%B %Y}",
+        explanation="A closed month never changes, unless finance opens it again.",
+        back=_back_to(of),
+        form=CloseForm,
+        confirm=f"Close {of:%B %Y}",
+        read=read,
+        effects=effects,
+        apply=apply,
+        refusals=REFUSALS,
+        picks={"accept": {each.code: each.label for each in items if not each.is_blocking}},
+    )
+
+
+def _frozen_figures(of: date, waived: list[Item], context: Context) -> ChangePreview:
+    """What is told to each team as the month stands, and what of it is left open."""
+    names = {team.id: team.name for team in teams()}
+    told = [(names[team_id], micros) for team_id, micros in asked.month_by_team(of)]
+    total = full_amount(sum_of_known(micros for _, micros in told), context.currency)
+    left = [
+        f"Waived, and kept with the close: {each.label.lower()} ({each.count:,}). {each.meaning}"
+        for each in waived
+        if each.count
+    ]
+    return ChangePreview(
+        effects=(
+            f"{total} of {of:%B %Y} freezes as it stands: no price, rule, bill or job that comes "
+            "later changes it.",
+            f"{counted(len(told), 'team')} can read a statement, and finance the journal.",
+            *left,
+            "Late-arriving facts are posted in the open month, as corrections, once finance says so.",
+        ),
+        sections=(TOLD_TEAMS.section(told, context),),
+    )
+
+
+@changing(CLOSES, "months")
+def reopen_month(context: Context, month: str) -> Change[str]:
+    """Says what moves again, then opens the month; why is kept with the close."""
+    of = month_of(month)
+
+    def effects(_: str) -> tuple[str, ...]:
+        late = asked.late_facts(of).hours
+        return (
+            f"{_closed_version(of)} stays readable, marked as opened again.",
+            f"{counted(late, 'late-arriving hour')} will be settled, and the figures of the month "
+            "move with them."
+            if late
+            else "No late-arriving hour waits: its figures stay until a fact of it changes.",
+            "Corrections of it that were posted in a later open month are taken back.",
+            "Its teams have no statement of it in force until it is closed again.",
+        )
+
+    def apply(reason: str) -> Done:
+        actions.reopen_month(
+            month=of, reason=reason, person_id=context.viewer.person_id, at=context.at
+        )
+        return f"{of:%B %Y} is open again.", _page_of(of)
+
+    return Change(
+        finding=f"Open {of:%B %Y} again",
+        explanation="For what corrections in a later month cannot put right.",
+        back=_back_to(of),
+        form=ReopeningForm,
+        confirm=f"Open {of:%B %Y} again",
+        read=lambda entered: str(entered["reason"]),
+        effects=effects,
+        apply=apply,
+        refusals=REFUSALS,
+    )
+
+
+@changing(CLOSES, "months")
+def post_corrections(context: Context, month: str) -> Change[None]:
+    """Says how many hours are settled anew, then posts what they change in the open month."""
+    of = month_of(month)
+
+    def effects(_: None) -> tuple[str, ...]:
+        _closed_version(of)
+        late = counted(asked.late_facts(of).hours, "late-arriving hour")
+        return (
+            f"{late} of {of:%B %Y} will be settled by what is known now.",
+            f"What that changes is posted in the open month, by team; {of:%B %Y} stays as it was "
+            "closed.",
+        )
+
+    def apply(_: None) -> Done:
+        actions.post_corrections(month=of, at=context.at)
+        return "The corrections are posted in the open month.", _page_of(of)
+
+    return Change(
+        finding=f"Post corrections of {of:%B %Y}",
+        explanation="Facts of hours of this month changed after it was closed.",
+        back=_back_to(of),
+        form=ChangeForm,
+        confirm="Post corrections",
+        read=lambda _: None,
+        effects=effects,
+        apply=apply,
+        refusals=REFUSALS,
+    )
+
+
+def _closed_version(of: date) -> str:
+    """The close in force, in words; refuses MonthNotClosed."""
+    for close in asked.closes(of):
+        if close.reopened_at is None:
+            return f"Version {close.version} of {of:%B %Y}"
+    raise actions.MonthNotClosed(f"{of:%B %Y} is open")
+
+
+def _page_of(of: date) -> tuple[str, str]:
+    return "month", f"{of:%Y-%m}"
+
+
+def _back_to(of: date) -> Link:
+    return Link(f"{of:%B %Y}", reverse("month", args=[f"{of:%Y-%m}"]))
+
+
+urlpatterns = [
+    path("months/<str:month>/close", close_month, name="close-month"),
+    path("months/<str:month>/reopen", reopen_month, name="reopen-month"),
+    path("months/<str:month>/correct", post_corrections, name="correct-month"),
+]

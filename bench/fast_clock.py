@@ -80,7 +80,7 @@ def agent(config: Path) -> None:
     told = Told(Path(os.environ[VARIABLE]))
     from runrate_agent.health import Health
     from runrate_agent.making import agent_of
-    from runrate_agent.running import stop_on_signals
+    from runrate_agent.running import heed_signals
     from runrate_agent.settings import settings_in
 
     tell(told, AGENT)
@@ -90,7 +90,7 @@ def agent(config: Path) -> None:
     source.command = (sys.executable, "-m", "bench.fast_clock", "child", str(source.span_seconds))
     made.source = Paced(source, told)
     made.start(time.time_ns() // 1_000_000)
-    stop_on_signals(made)
+    heed_signals(made)
     health = Health(settings.health.listen, made.figures, made.problems)
     threading.Thread(target=health.run, daemon=True).start()
     made.run()

@@ -1,5 +1,7 @@
 """The agent whole but for its driver: when it sends, what it says it lost, how it ends."""
 
+import os
+import signal
 import threading
 import time
 from collections import Counter
@@ -11,7 +13,7 @@ import pytest
 from runrate_agent import running
 from runrate_agent.batch import DeviceRecord
 from runrate_agent.frames import DeviceReading, Event, Frame
-from runrate_agent.running import Agent
+from runrate_agent.running import Agent, heed_signals
 from runrate_agent.sending import Sending, phase_of
 from runrate_agent.spool import BATCH, REPORT, Spool
 from runrate_agent.uplink import Patience, Uplink, server_at
@@ -40,6 +42,9 @@ class Frames:
             return self.told.pop(0)
         time.sleep(0.02)
         return None
+
+    def let_go(self, seconds: float) -> None:
+        self.state = f"let go for {seconds:.0f} s"
 
     def close(self) -> None:
         self.state = "closed"
@@ -201,3 +206,20 @@ def test_windows_that_the_server_refused_for_good_are_counted_and_told(started, 
     details = [each["detail"] for each in told["events"] if each["kind"] == "windows_dropped"]
     assert details == ["1 windows went unsent: the server refused them for good"]
     assert node.agent.figures()["windows_refused_total"] == 1
+
+
+def test_a_signal_has_it_let_go_of_the_driver_and_go_on(started):
+    node = started()
+    asked = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
+    before = {number: signal.getsignal(number) for number in asked}
+    try:
+        heed_signals(node.agent)
+        os.kill(os.getpid(), signal.SIGUSR1)
+        assert node.source.state == "let go for 60 s"
+        assert node.thread.is_alive()
+        os.kill(os.getpid(), signal.SIGTERM)
+        node.thread.join(timeout=20)
+        assert not node.thread.is_alive()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -15,13 +15,13 @@ RUN = """
 import sys, time
 from pathlib import Path
 from runrate_agent.making import agent_of
-from runrate_agent.running import stop_on_signals
+from runrate_agent.running import heed_signals
 from runrate_agent.settings import settings_in
 agent = agent_of(settings_in(Path(sys.argv[1])), "1")
 agent.window_seconds = 2
 agent.source.span_seconds = 0.5
 agent.start(time.time_ns() // 1_000_000)
-stop_on_signals(agent)
+heed_signals(agent)
 agent.run()
 """
 

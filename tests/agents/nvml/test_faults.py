@@ -113,6 +113,37 @@ def test_a_call_that_hangs_is_killed_and_nobody_waits_for_it(driver, watching):
     assert _zombies() == 0
 
 
+def test_nothing_of_the_driver_is_held_while_a_gpu_is_reset(driver, watching):
+    watch = watching().more(1)
+    assert _holding_the_driver()
+    calls, asked_at = watch.source.calls, time.monotonic()
+    watch.source.let_go(1.5)
+    watch.until(lambda seen: seen.source._child is None)
+    assert not _holding_the_driver()
+    before = len(watch.frames)
+    watch.more(1)
+
+    assert time.monotonic() - asked_at > 1.5
+    assert watch.source.calls > calls
+    assert watch.frames[before].readings[0].covered_seconds < 1.0
+    assert watch.events == []
+    assert watch.source.state == "ok"
+
+
+def _holding_the_driver() -> list[int]:
+    """Our own children that have the driver's library open."""
+    found = []
+    for maps in Path("/proc").glob("[0-9]*/maps"):
+        try:
+            status = (maps.parent / "stat").read_text().rpartition(")")[2].split()
+            is_ours = int(status[1]) == os.getpid()
+            if is_ours and "libnvidia-ml" in maps.read_text():
+                found.append(int(maps.parent.name))
+        except OSError:
+            continue
+    return found
+
+
 def test_a_driver_that_hangs_while_it_is_loaded_is_killed_too(driver, watching):
     driver.write(init__hang_ms=60_000)
 

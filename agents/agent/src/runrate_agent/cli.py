@@ -45,14 +45,14 @@ def _run(options: argparse.Namespace) -> int:
     """Measure and send until told to stop."""
     from runrate_agent.health import Health
     from runrate_agent.making import agent_of
-    from runrate_agent.running import stop_on_signals
+    from runrate_agent.running import heed_signals
 
     settings = settings_in(options.config)
     if server_at(settings.server.url).is_in_clear:
         _say(f"{settings.server.url} is not https: the token can be read on the way")
     agent = agent_of(settings, version("runrate-agent"))
     agent.start(time.time_ns() // 1_000_000)
-    stop_on_signals(agent)
+    heed_signals(agent)
     threads = (
         [] if agent.notices is None else [threading.Thread(target=agent.notices.run, daemon=True)]
     )

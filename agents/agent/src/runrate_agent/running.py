@@ -31,6 +31,8 @@ DRAIN_SECONDS = 10.0
 SERVING_SECONDS = 2.0
 """How long engines have for the last reading."""
 CLOCK_STEP_MS = 2_000
+LET_GO_SECONDS = 60.0
+"""Long enough for `nvidia-smi --gpu-reset`."""
 
 
 def places_in(frame: Frame) -> Places:
@@ -291,10 +293,11 @@ class Agent:
         return Stamp(self.boot_ms, sequence, self.version, self.source.name, node)
 
 
-def stop_on_signals(agent: Agent) -> None:
-    """SIGTERM and SIGINT end the agent in order."""
+def heed_signals(agent: Agent) -> None:
+    """SIGTERM and SIGINT end the agent in order; SIGUSR1 has it let go of the driver for a while."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: agent.stop())
+    signal.signal(signal.SIGUSR1, lambda *_: agent.source.let_go(LET_GO_SECONDS))
 
 
 def pss_bytes() -> int | None:

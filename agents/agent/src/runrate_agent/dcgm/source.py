@@ -106,6 +106,9 @@ class DcgmSource:
         time.sleep(max(0.0, due - now))
         return self._scraped(time.time())
 
+    def let_go(self, seconds: float) -> None:
+        """Nothing of the driver is held."""
+
     def close(self) -> None:
         """Nothing is kept open."""
 

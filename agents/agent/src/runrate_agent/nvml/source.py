@@ -51,10 +51,14 @@ class NvmlSource:
     _has_ticked: bool = False
     _unreaped: list[subprocess.Popen[bytes]] = field(default_factory=list)
     _earlier: tuple[int, float] = (0, 0.0)
+    _let_go_until: float = 0.0
 
     def frame(self) -> Frame | None:
         """The next frame, or None after at most a second: for this long there was none."""
         self._reap()
+        if self._child is not None and time.monotonic() < self._let_go_until:
+            self._earlier, self._next_start = (self.calls, self.cpu_seconds), self._let_go_until
+            self._kill()
         if self._child is None:
             if time.monotonic() < self._next_start or self._unreaped:
                 # One that a stuck driver holds cannot be killed; a second would hang like it.
@@ -68,6 +72,13 @@ class NvmlSource:
         if self._child is not None and time.monotonic() - self._heard_at > patience:
             self._give_up("driver_unresponsive", "NVML did not answer in time")
         return self._told_alone()
+
+    def let_go(self, seconds: float) -> None:
+        """Hold nothing of the driver for so long, from a second from now on; safe in a signal.
+
+        A GPU can be reset meanwhile. What it does then nobody sees.
+        """
+        self._let_go_until = time.monotonic() + seconds
 
     def close(self) -> None:
         """End the child."""

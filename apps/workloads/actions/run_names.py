@@ -33,6 +33,8 @@ def open_runs(named: Collection[NamedRun], at: datetime) -> dict[NamedRun, int]:
     A team's is its own or that of a team above it; else one that was nobody's, or of a team below,
     becomes its own where all its jobs may be. Of a name of nobody's it is nobody's, else the only one.
     """
+    if not named:
+        return {}
     # Shorter lines first: a team's run is there before a team below it looks for one.
     ordered = sorted(named, key=lambda each: (each.key, len(each.team_ids), each.team_ids))
     known = _runs_with_first(ordered)

@@ -2,13 +2,14 @@
 
 import os
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import pytest_django
 from hypothesis import HealthCheck, settings
 
-from tests.planted import forget_rows
+from tests.planted import forget_rows, planted
 
 HERE = Path(__file__).resolve().parent
 LONGEST = {room: n for n, room in enumerate(("journeys", "browser", "agents", "scope", "contract"))}
@@ -45,6 +46,18 @@ def django_db_modify_db_settings(
 
     with django_db_blocker.unblock():
         connection.settings_dict["TEST"]["TEMPLATE"] = migrated_template()
+
+
+@pytest.fixture(scope="module")
+def of_module(
+    django_db_setup: None, django_db_blocker: pytest_django.DjangoDbBlocker
+) -> Iterator[None]:
+    """What fixtures of a module make after this one stands for all its tests, as it was made.
+
+    No test of the module may commit (`transaction=True`).
+    """
+    with planted(django_db_blocker):
+        yield
 
 
 @pytest.fixture(autouse=True)

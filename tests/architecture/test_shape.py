@@ -5,6 +5,7 @@ import inspect
 import pkgutil
 import subprocess
 import sys
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -17,7 +18,9 @@ ROOT = Path(__file__).resolve().parents[2]
 VAGUE = {"utils", "util", "common", "helpers", "helper", "misc", "constants", "exceptions"}
 
 
-def source_files() -> list[Path]:
+@cache
+def sources() -> tuple[tuple[Path, str, ast.Module], ...]:
+    """Every file of Python but migrations, read and parsed once."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py"],
         cwd=ROOT,
@@ -25,19 +28,20 @@ def source_files() -> list[Path]:
         text=True,
         check=True,
     )
-    return [ROOT / line for line in listed.stdout.split() if "/migrations/" not in line]
+    paths = [ROOT / line for line in listed.stdout.split() if "/migrations/" not in line]
+    return tuple((path, text := path.read_text(), ast.parse(text)) for path in paths)
 
 
 def test_no_module_is_named_for_nothing_in_particular():
-    vague = [str(path.relative_to(ROOT)) for path in source_files() if path.stem in VAGUE]
+    vague = [str(path.relative_to(ROOT)) for path, *_ in sources() if path.stem in VAGUE]
     assert vague == []
 
 
 def test_every_module_says_what_it_is_for():
     silent = [
         str(path.relative_to(ROOT))
-        for path in source_files()
-        if path.read_text().strip() and ast.get_docstring(ast.parse(path.read_text())) is None
+        for path, text, tree in sources()
+        if text.strip() and ast.get_docstring(tree) is None
     ]
     assert silent == []
 
@@ -45,9 +49,9 @@ def test_every_module_says_what_it_is_for():
 def test_no_function_is_longer_than_the_wall():
     long = [
         f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
-        for path in source_files()
+        for path, _, tree in sources()
         if "tests" not in path.parts
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (node.end_lineno or 0) - node.lineno > 50
     ]
@@ -57,8 +61,8 @@ def test_no_function_is_longer_than_the_wall():
 def test_no_file_outgrows_a_page_of_attention():
     big = [
         f"{path.relative_to(ROOT)}: {lines}"
-        for path in source_files()
-        if "tests" not in path.parts and (lines := path.read_text().count("\n")) > 400
+        for path, text, _ in sources()
+        if "tests" not in path.parts and (lines := text.count("\n")) > 400
     ]
     assert big == []
 

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -24,10 +25,13 @@ _KEY = re.compile(r"[a-z0-9_…?=&.:/#-]*")
 HTTP_METHODS = frozenset({"get", "post", "put", "patch", "delete"})
 
 
-def texts() -> Iterator[tuple[str, str]]:
+@cache
+def texts() -> tuple[tuple[str, str], ...]:
     """Each file by its path from the root, and a text that people see of it, on one line."""
-    for path, text in _texts_by_file():
-        yield path.relative_to(ROOT).as_posix(), " ".join(text.split())
+    return tuple(
+        (path.relative_to(ROOT).as_posix(), " ".join(text.split()))
+        for path, text in _texts_by_file()
+    )
 
 
 def _texts_by_file() -> Iterator[tuple[Path, str]]:

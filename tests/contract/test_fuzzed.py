@@ -52,7 +52,7 @@ def _unlimited(settings: Any) -> None:
 
 @pytest.mark.parametrize("label", LABELS)
 def test_a_few_generated_requests_find_nothing(world: World, label: str) -> None:
-    fuzz(world, label, examples=3)
+    fuzz(world, label, examples=2)
 
 
 @pytest.mark.proof

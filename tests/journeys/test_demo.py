@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.proof
 ROOT = Path(__file__).resolve().parents[2]
 
 # Worked out from the scenario: 84 GPUs, less the nodes that came later or went early, for a week

@@ -24,8 +24,8 @@ IN_APRIL = datetime(2026, 4, 2, 9, 30, tzinfo=UTC)
 ACCEPTED = ["unpriced", "unbilled", "unmatched", "unowned", "unobserved"]
 
 
-@pytest.fixture
-def research() -> int:
+@pytest.fixture(scope="module")
+def research(of_module: None) -> int:
     """Research's job held four of eight GPUs for the only hour of March that cost something."""
     make.make_organisation()
     team = make.make_team("Research")
@@ -136,8 +136,7 @@ def test_a_month_asks_the_database_at_most_fifteen_questions(
 
 
 @pytest.mark.parametrize("month", ["2026-13", "9999-12", "2200-01", "1989-12", "0001-01"])
-def test_a_month_that_is_none_is_not_found(month: str) -> None:
-    make.make_organisation()
+def test_a_month_that_is_none_is_not_found(research: int, month: str) -> None:
     finance = signed_in("finance")
     assert finance.get(reverse("month", args=[month])).status_code == 404
     assert finance.get(f"/costs/lines/{month}/1").status_code == 404

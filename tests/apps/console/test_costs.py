@@ -6,7 +6,6 @@ import io
 import re
 
 import pytest
-from django.core.cache import cache
 from django.test import Client
 
 from apps.accounts.models import Team, User
@@ -19,9 +18,8 @@ from tests.browser.spending import Spending, lead, make_spending
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def spending() -> Spending:
-    cache.clear()
+@pytest.fixture(scope="module")
+def spending(of_module: None) -> Spending:
     return make_spending()
 
 

@@ -5,11 +5,11 @@ import html
 import io
 import json
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.core.cache import cache
-from django.test import Client
+from django.test import Client, override_settings
 
 from apps.accounts.models import Team, User
 from apps.fleet.models import Node
@@ -23,11 +23,10 @@ pytestmark = pytest.mark.django_db
 LAST_MONTH = {"window": "lastmonth"}
 
 
-@pytest.fixture
-def spending(settings) -> Spending:
-    cache.clear()
-    settings.TAG_KEYS = ("project",)
-    return make_spending()
+@pytest.fixture(scope="module")
+def spending(of_module: None) -> Iterator[Spending]:
+    with override_settings(TAG_KEYS=("project",)):
+        yield make_spending()
 
 
 @pytest.fixture

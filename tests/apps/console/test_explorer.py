@@ -23,8 +23,8 @@ ADDRESS = "/costs"
 CAUSES_CSV = "/costs/explore/causes.csv"
 
 
-@pytest.fixture(autouse=True)
-def _settled() -> None:
+@pytest.fixture(scope="module", autouse=True)
+def _settled(of_module: None) -> None:
     make_explored()
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
-from django.core.cache import cache
 from django.test import Client
 
 from apps.accounts.models import Team
@@ -19,9 +18,12 @@ ASKED = {"what": "days", "window": "2026-03-02/2026-03-03"}
 
 
 @pytest.fixture(autouse=True)
-def _ledger(settings: Any, tmp_path: Any) -> None:
-    cache.clear()
+def _home(settings: Any, tmp_path: Any) -> None:
     settings.HOME = tmp_path
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _ledger(of_module: None) -> None:
     make.make_organisation()
     node_id = scene.make_priced_node(started_at=scene.TEN)
     scene.make_rule("research", make.make_team("Research"))

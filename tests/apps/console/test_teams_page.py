@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.http import HttpResponse
 from django.utils import timezone
 from rest_framework.test import APIClient
@@ -28,15 +27,14 @@ MINUTE = timedelta(minutes=1)
 
 
 @pytest.fixture(autouse=True)
-def _organisation(monkeypatch: pytest.MonkeyPatch) -> None:
-    cache.clear()
+def _next_day(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timezone, "now", lambda: NEXT_DAY)
-    make.make_organisation()
 
 
-@pytest.fixture
-def teams() -> dict[str, int]:
+@pytest.fixture(scope="module", autouse=True)
+def teams(of_module: None) -> dict[str, int]:
     """Research works from 10:30 on, Vision all its hour, each on a node of $98.32 an hour."""
+    make.make_organisation()
     found = {}
     for name, idle in (("Research", 30), ("Vision", 0)):
         found[name] = make.make_team(name)

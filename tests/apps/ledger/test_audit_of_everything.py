@@ -4,7 +4,6 @@ The columns are the database's own: a new one without a check fails here until i
 excuse of its own in EXCUSED and in docs/audit.md.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from django.db import DataError, IntegrityError, transaction
 from controlplane.ledger_audit import audit_here
 from tests.apps.ledger.audited_world import make_world
 from tests.apps.ledger.tampering import Column, columns_of, tables_of, tamper
-from tests.planted import planted
 
 NO_MONEY = {
     "ledger_billrule": "what people say of bills",
@@ -100,12 +98,8 @@ BY_NUMBER = "id"
 
 
 @pytest.fixture(scope="module")
-def _planted(
-    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[None]:
-    with planted(django_db_blocker):
-        make_world(tmp_path_factory.mktemp("bills"))
-        yield
+def _planted(of_module: None, tmp_path_factory: pytest.TempPathFactory) -> None:
+    make_world(tmp_path_factory.mktemp("bills"))
 
 
 @pytest.fixture(autouse=True)

@@ -29,8 +29,8 @@ IN_APRIL = datetime(2026, 4, 2, 9, 30, tzinfo=UTC)
 EVERYTHING = ("unpriced", "unbilled", "unmatched", "unowned", "unobserved")
 
 
-@pytest.fixture
-def research() -> int:
+@pytest.fixture(scope="module")
+def research(of_module: None) -> int:
     """Research's job held four of eight GPUs for an hour of March; the node ended after it."""
     make.make_organisation()
     team = make.make_team("Research")

@@ -44,7 +44,6 @@ from apps.workloads.models import Job, Workload
 from tests import make
 from tests.apps.ledger.audited_world import APRIL, MARCH, make_world
 from tests.apps.ledger.test_team_days import EVERYONE
-from tests.planted import planted
 
 CALENDAR = queries.Calendar("UTC", 1, date(2026, 4, 3))
 BY_DAY = "2026-03-02/2026-04-05"
@@ -55,10 +54,8 @@ OF_MONTHS = sorted({*EVERY} - {"day", "week", "job", "node", "run", "service"})
 
 
 @pytest.fixture(scope="module")
-def _planted(
-    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[None]:
-    with override_settings(TAG_KEYS=("project",)), planted(django_db_blocker):
+def _planted(of_module: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with override_settings(TAG_KEYS=("project",)):
         make_world(tmp_path_factory.mktemp("bills"))
         yield
 

@@ -6,7 +6,7 @@ import re
 import subprocess
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -16,9 +16,7 @@ from django.db.models import Sum
 
 from apps.economics.focus.exported import COLUMNS, FocusLevel, FocusType
 from apps.economics.focus.rows import BilledRow
-from apps.fleet import actions as fleet
 from apps.fleet.models import Pool
-from apps.ledger.actions import close
 from apps.ledger.actions.reconcile import bills_due, reconcile_bill
 from apps.ledger.models import Line
 from apps.ledger.providers.bill_file import open_bill
@@ -54,8 +52,8 @@ InvoiceIssuerName,ServiceProviderName,ServiceCategory,ServiceName,ResourceId,Pri
 """
 
 
-@pytest.fixture
-def march(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def march(of_module: None, tmp_path_factory: pytest.TempPathFactory) -> None:
     """A billed machine half of which is held, one held whole, one that came late, and a bill."""
     make.make_organisation()
     half = scene.make_priced_node("gpu-01", provider_id="i-01")
@@ -85,7 +83,7 @@ def march(tmp_path: Path) -> None:
         external_id="sp-1",
     )
     scene.settle_all()
-    path = tmp_path / "bill.csv"
+    path = tmp_path_factory.mktemp("bill") / "bill.csv"
     path.write_text(BILL)
     take_file(path, clock=lambda: LATER)
     for bill_id in bills_due():
@@ -242,46 +240,6 @@ def test_what_was_billed_names_one_provider_as_its_seller_and_issuer(
     assert [row for row in rows if row["ProviderName"] != row["InvoiceIssuerName"]] == []
     (resold,) = [row for row in rows if row["ProviderName"] == "A Reseller"]
     assert (resold["PublisherName"], resold["BilledCost"]) == ("AWS", "4.44")
-
-
-def test_what_came_late_is_a_correction_of_the_month_it_corrects(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    make.make_organisation()
-    at = datetime(2026, 4, 2, 9, 30, tzinfo=UTC)
-    node_id = scene.make_priced_node()
-    scene.make_gpus(node_id)
-    fleet.end_node(node_id=node_id, ended_at=TEN + HOUR, reason="given back", at=LATER)
-    scene.settle_all(at)
-    asked = close.CloseAsked(month=date(2026, 3, 1), person_id=None, accepted=EVERYTHING)
-    close.close_month(asked=asked, at=at)
-    scene.make_rate(Pool.objects.get().id, Decimal("49.16"), kind="contract")
-    close.post_corrections(month=date(2026, 3, 1), at=at)
-    path = tmp_path / "april.csv"
-    figures = export(path, capsys, month="2026-04")
-    corrections = [row for row in read(path) if row["ChargeClass"]]
-    assert {(row["ChargeClass"], row["x_CorrectsMonth"]) for row in corrections} == {
-        ("Correction", "2026-03")
-    }
-    (ten,) = [row for row in corrections if row["ChargePeriodStart"] == "2026-03-02T10:00:00Z"]
-    assert (ten["EffectiveCost"], ten["BillingPeriodStart"]) == ("-49.16", "2026-04-01T00:00:00Z")
-    assert (ten["PricingQuantity"], ten["ListUnitPrice"]) == ("", "")
-    posted = Line.objects.filter(posting_month=date(2026, 4, 1))
-    assert (
-        Decimal(figures["effective"]) * 10**6
-        == (posted.aggregate(all=Sum("effective_micros"))["all"])
-    )
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_month_without_a_line_is_a_heading_alone(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    make.make_organisation()
-    path = tmp_path / "may.csv"
-    assert export(path, capsys, month="2026-05")["rows"] == 0
-    assert path.read_text().count("\n") == 1
-    assert [each.name for each in tmp_path.iterdir()] == ["may.csv"]
 
 
 def test_a_name_that_says_no_format_is_refused(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ pytestmark = pytest.mark.django_db
 HOURS = 3
 QUARTERS = 4 * HOURS
 NAMES = ("gpu-01", "gpu-02")
-EXAMPLES = max(8, settings.default.max_examples // 5)
+EXAMPLES = max(4, settings.default.max_examples // 5)
 REFUSED = (
     fleet.NodeAlreadyEnded,
     fleet.NodeEndsBeforeItStarts,

@@ -31,8 +31,13 @@ APRIL = Window("2026-04", date(2026, 4, 1), date(2026, 5, 1), "UTC")
 
 @pytest.fixture(autouse=True)
 def folder(settings: Any, tmp_path: Path) -> Path:
-    """Two hours of a node on one day, and a run of two days of which one has no price."""
     settings.HOME = tmp_path
+    return tmp_path / "exports"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _planted(of_module: None) -> None:
+    """Two hours of a node on one day, and a run of two days of which one has no price."""
     make.make_organisation()
     node_id = scene.make_priced_node(pool_id=make.make_pool("=h100"), started_at=scene.TEN)
     scene.make_rule("research", make.make_team("Research"))
@@ -44,7 +49,6 @@ def folder(settings: Any, tmp_path: Path) -> Path:
         day = MARCH.first_day + timedelta(days=1 + days)
         plant_day(run_id, {Bucket.PRODUCTIVE: 3.25, Bucket.LOST: 1}, price=price, day=day)
     plant_service_day(programme_id)
-    return tmp_path / "exports"
 
 
 def plant_service_day(workload_id: int) -> None:

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 
 from apps.accounts.models import Team
 from tests import make
@@ -15,9 +14,8 @@ pytestmark = pytest.mark.django_db
 DAY = "2026-03-02"
 
 
-@pytest.fixture(autouse=True)
-def _settled() -> None:
-    cache.clear()
+@pytest.fixture(scope="module", autouse=True)
+def _settled(of_module: None) -> None:
     make.make_organisation()
     node_id = scene.make_priced_node(pool_id=make.make_pool("h100"), started_at=scene.TEN)
     scene.make_rule("research", make.make_team("Research"))

@@ -15,8 +15,8 @@ pytestmark = pytest.mark.django_db
 ADDRESS = "costs/explore"
 
 
-@pytest.fixture(autouse=True)
-def _settled() -> None:
+@pytest.fixture(scope="module", autouse=True)
+def _settled(of_module: None) -> None:
     make_explored()
 
 

@@ -36,8 +36,8 @@ EVERYONE = Viewer(
 )
 
 
-@pytest.fixture(autouse=True)
-def pools() -> frozenset[int]:
+@pytest.fixture(scope="module", autouse=True)
+def pools(of_module: None) -> frozenset[int]:
     """Three pools over two days: priced and not, held and idle, shared out, owned and not."""
     make.make_organisation()
     priced = make.make_pool("h100", idle_sharing="by_held_time")

@@ -107,7 +107,7 @@ def two_agents_of_a_node() -> list[Sending]:
 
 
 # Each example is two histories of several batches in a database.
-@settings(max_examples=max(20, settings.default.max_examples // 5))
+@settings(max_examples=max(8, settings.default.max_examples // 5))
 @given(drawn=batches, data=st.data())
 def test_order_and_repetition_do_not_matter(drawn, data):
     sent = [

@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 
 from apps.accounts.models import Team
 from apps.economics.run_time import Bucket
@@ -22,10 +21,9 @@ HOUR = scene.HOUR
 H100 = {"amount": "98.320000", "currency": "USD"}
 
 
-@pytest.fixture(autouse=True)
-def _runs() -> None:
+@pytest.fixture(scope="module", autouse=True)
+def _runs(of_module: None) -> None:
     """One of Research, one of a team nobody should hear of, one that both carried; all settled."""
-    cache.clear()
     make.make_organisation()
     node_id = scene.make_priced_node()
     scene.make_rule("research", make.make_team("Research"))

@@ -1,7 +1,7 @@
 """A cluster's accounting imported on the first day, settled and audited: `python -m bench.backfill_month DAYS`.
 
-The file is made up, of a shape that was seen: as one pool, some 770 jobs a day of which 240 hold
-GPUs, most of those for weeks, so that an hour has some three thousand lines; 156 accounts.
+The file is made up, of a shape that was seen: one pool, in 31 days some 23,900 jobs of which 7,400
+hold GPUs, most of those for weeks, so that an hour has some three thousand lines; 156 accounts.
 """
 
 import csv
@@ -30,9 +30,12 @@ from django.db import connection  # noqa: E402
 from apps.accounts import actions as accounts  # noqa: E402
 
 FROM = datetime(2026, 5, 1, tzinfo=UTC)
-JOBS_A_DAY, HOLDERS_A_DAY, ACCOUNTS = 770, 240, 156
-BEFORE_DAYS = 20
+HOLDERS_A_DAY, OTHERS_A_DAY, ACCOUNTS = 141, 531, 156
+BEFORE_DAYS = 37
+PROCESSES = 2
+MEASURED = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
 SHORT_JOBS = 0.2
+SHORT_HOURS, LONG_HOURS = (0.1, 6.0), (400.0, 880.0)
 GPUS = (1, 1, 1, 1, 2, 4, 8)
 HEADER = ("id", "account", "user", "start", "end", "gpus", "cpus")
 MAPPING = """
@@ -72,26 +75,34 @@ def main(days: int) -> dict[str, object]:
     began = time.monotonic()
     _own_and_price()
     took["rules_seconds"] = round(time.monotonic() - began, 2)
-    took["settle_seconds"] = _timed("settle")
+    took["settle_seconds"] = _timed("settle", processes=PROCESSES)
     took["audit_seconds"] = _timed("audit_ledger")
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*), count(DISTINCT hour) FROM ledger_line")
         lines, hours = cursor.fetchone()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    return {**took, "lines": lines, "hours": hours, "peak_mib": peak}
+        cursor.execute(
+            "SELECT count(*), count(*) FILTER (WHERE gpus_numerator > 0) FROM workloads_allocation"
+        )
+        jobs, holders = cursor.fetchone()
+    peaks = [resource.getrusage(who).ru_maxrss for who in MEASURED]
+    counted = {"jobs": jobs, "holders": holders, "lines": lines, "hours": hours}
+    return {**took, **counted, "peak_mib": max(peaks) // 1024}
 
 
 def _jobs(days: int) -> Iterator[tuple[object, ...]]:
+    """The rows that the time asked for has anything of; the longest began well before it."""
     draw = random.Random(7)  # noqa: S311  # a load, not a secret
     span = (days + BEFORE_DAYS) * 86_400
-    since = int(FROM.timestamp()) - BEFORE_DAYS * 86_400
-    for number in range(JOBS_A_DAY * (days + BEFORE_DAYS)):
+    first, since = int(FROM.timestamp()), int(FROM.timestamp()) - BEFORE_DAYS * 86_400
+    for number in range((HOLDERS_A_DAY + OTHERS_A_DAY) * (days + BEFORE_DAYS)):
         start = since + draw.randrange(span)
-        holds = draw.random() < HOLDERS_A_DAY / JOBS_A_DAY
-        hours = draw.uniform(0.1, 6) if draw.random() < SHORT_JOBS else draw.uniform(200, 560)
+        holds = draw.randrange(HOLDERS_A_DAY + OTHERS_A_DAY) < HOLDERS_A_DAY
+        is_short = not holds or draw.random() < SHORT_JOBS
+        end = start + int(3600 * draw.uniform(*(SHORT_HOURS if is_short else LONG_HOURS)))
         account = f"account-{draw.randrange(ACCOUNTS)}"
-        gpus = draw.choice(GPUS) if holds else 0
-        yield number, account, f"user-{number % 900}", start, start + int(hours * 3600), gpus, 8
+        if end > first:
+            gpus = draw.choice(GPUS) if holds else 0
+            yield number, account, f"user-{number % 900}", start, end, gpus, 8
 
 
 def _own_and_price() -> None:

@@ -12,11 +12,21 @@ PASSES: Passes = {**ledger.PASSES, **DIVIDING}
 
 
 def settle_window(
-    *, starts_at: datetime, ends_at: datetime, at: datetime, tell: Tell = lambda progress: None
+    *,
+    starts_at: datetime,
+    ends_at: datetime,
+    at: datetime,
+    tell: Tell = lambda progress: None,
+    newest_first: bool = False,
 ) -> Progress:
     """`ledger.settle_window` by all passes; then the figures of runs that were folded since."""
     progress = ledger.settle_window(
-        passes=PASSES, starts_at=starts_at, ends_at=ends_at, at=at, tell=tell
+        passes=PASSES,
+        starts_at=starts_at,
+        ends_at=ends_at,
+        at=at,
+        tell=tell,
+        newest_first=newest_first,
     )
     figure_due_runs(at=at)
     return progress

@@ -19,7 +19,7 @@ from apps.ledger.actions.spread import spread_hour
 from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.due import AT_ONCE, open_hours_marked
 from apps.marks.actions import expand_ranges
-from apps.marks.queries import OF_DAYS, Pass, hours_marked
+from apps.marks.queries import OF_DAYS, Pass, hours_marked, units_marked
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +49,7 @@ PASSES: Passes = {
     Pass.ROLLUP: one_by_one(lambda hour, at: roll_up_day(first_hour=hour)),
 }
 """The ledger's own; apps above have further ones, over what these wrote."""
+HOURS_AT_ONCE = 24
 WHATEVER_IS_CLOSED = (Pass.USAGE, Pass.CALLS)
 """Usage is kept and calls are priced of closed months too."""
 
@@ -84,8 +85,9 @@ def settle_window(
     ends_at: datetime,
     at: datetime,
     tell: Tell = lambda progress: None,
+    newest_first: bool = False,
 ) -> Progress:
-    """Do every marked hour in `[starts_at, ends_at)` as far as `at`, oldest first.
+    """Do every marked hour in `[starts_at, ends_at)` as far as `at`, oldest or newest first.
 
     Hours that another settler holds are left to it and counted as busy; those of closed months
     are left alone. `tell` hears after each hour.
@@ -95,9 +97,11 @@ def settle_window(
         pass
     lift_empty_hours(before=min(ends_at, at))
     for pass_, do in passes.items():
-        for hour, outcome in do(list(marked_hours(pass_, starts_at, min(ends_at, at))), at):
-            _count_outcome(progress, pass_, hour, outcome)
-            tell(progress)
+        hours = list(marked_hours(pass_, starts_at, min(ends_at, at)))
+        for some in _still_marked(pass_, hours[::-1] if newest_first else hours):
+            for hour, outcome in do(some, at):
+                _count_outcome(progress, pass_, hour, outcome)
+                tell(progress)
     return progress
 
 
@@ -134,6 +138,14 @@ def marked_hours(pass_: Pass, starts_at: datetime, ends_at: datetime) -> Iterato
     for hour in found:
         if hour >= since:
             yield hour
+
+
+def _still_marked(pass_: Pass, hours: Sequence[datetime]) -> Iterator[list[datetime]]:
+    """A day's worth at a time, without those that another settler did meanwhile."""
+    for first in range(0, len(hours), HOURS_AT_ONCE):
+        some = hours[first : first + HOURS_AT_ONCE]
+        left = units_marked(pass_, some)
+        yield [hour for hour in some if hour in left]
 
 
 def _count_outcome(progress: Progress, pass_: Pass, hour: datetime, outcome: Outcome) -> None:

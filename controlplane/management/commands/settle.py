@@ -5,9 +5,12 @@ import math
 import sys
 import time
 from argparse import ArgumentParser
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from datetime import UTC, datetime
+from multiprocessing import get_context
 from typing import Any
 
+import django
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
@@ -36,6 +39,9 @@ class Command(BaseCommand):
         """The span; everything that waits where none is given."""
         parser.add_argument("--from", dest="starts_at", type=parse_moment, metavar="MOMENT")
         parser.add_argument("--to", dest="ends_at", type=parse_moment, metavar="MOMENT")
+        parser.add_argument(
+            "--processes", type=int, default=1, help="how many settle side by side; default 1"
+        )
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -47,7 +53,7 @@ class Command(BaseCommand):
         if starts_at >= ends_at:
             raise CommandError("--from must lie before --to, and before now")
         actions.mark_by_clock(at=at)
-        total = _settle(starts_at, ends_at, at)
+        total = _settle_side_by_side(options["processes"], starts_at, ends_at, at)
         figures = {
             "hours": len(total.hours),
             "charges": total.charges,
@@ -71,19 +77,48 @@ class Command(BaseCommand):
             print("waiting      {month}: {hours} hours, {days} days; {why}".format(**late))
 
 
-def _settle(starts_at: datetime, ends_at: datetime, at: datetime) -> actions.Progress:
+def _settle_side_by_side(
+    processes: int, starts_at: datetime, ends_at: datetime, at: datetime
+) -> actions.Progress:
+    """By this process from the oldest hour on, and by further ones from the newest."""
+    if processes < 2:
+        return _settle(starts_at, ends_at, at)
+    others = ProcessPoolExecutor(
+        processes - 1, mp_context=get_context("spawn"), initializer=django.setup
+    )
+    with others:
+        further = [
+            others.submit(_settle, starts_at, ends_at, at, is_further=True)
+            for _ in range(processes - 1)
+        ]
+        total = _settle(starts_at, ends_at, at)
+        for each in further:
+            try:
+                total.add(each.result())
+            except BrokenExecutor:
+                print("another process ended early; what it left is settled here", file=sys.stderr)
+    return total
+
+
+def _settle(
+    starts_at: datetime, ends_at: datetime, at: datetime, *, is_further: bool = False
+) -> actions.Progress:
     """Again and again until nothing waits, or no other hour was done for a minute.
 
     What is left then is held by others, or its facts come faster than they are settled.
     """
     total = actions.Progress()
-    tell = _Teller()
+    tell = (lambda progress: None) if is_further else _Teller()
     patient_until = time.monotonic() + PATIENCE_SECONDS
     while True:
         _roll_up_usage(starts_at, ends_at)
         price_marked(ends_at, seconds=math.inf)
         before = len(total.hours)
-        total.add(settle_window(starts_at=starts_at, ends_at=ends_at, at=at, tell=tell))
+        total.add(
+            settle_window(
+                starts_at=starts_at, ends_at=ends_at, at=at, tell=tell, newest_first=is_further
+            )
+        )
         if not _pending(starts_at, ends_at):
             return total
         if len(total.hours) > before:

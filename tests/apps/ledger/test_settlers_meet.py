@@ -1,5 +1,6 @@
 """Settlers at once, facts that arrive meanwhile, and settlers that are killed lose nothing."""
 
+import json
 import os
 import signal
 import subprocess
@@ -7,11 +8,13 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from io import StringIO
 from urllib.parse import urlsplit
 
 import psycopg
 import pytest
+from django.core.management import call_command
 from django.db import connection
 
 from apps.economics.states import State
@@ -144,6 +147,19 @@ def test_a_settler_killed_between_two_steps_loses_nothing(nodes: list[int], tabl
     assert waiting_hours() == 0
     assert audit(ends_at=UNTIL).places == ()
     assert contents() == settled_by_one(nodes)
+
+
+@pytest.mark.proof
+def test_two_processes_of_one_command_make_what_one_makes(nodes: list[int], monkeypatch) -> None:
+    monkeypatch.setenv("RUNRATE_DATABASE_URL", database_url())
+    span = {"starts_at": scene.TEN, "ends_at": UNTIL}
+    with redirect_stdout(StringIO()) as printed:
+        call_command("settle", **span, processes=2, json=True)
+
+    told = json.loads(printed.getvalue().splitlines()[-1])
+    assert (told["hours"], told["settlements"], told["pending"]) == (HOURS, HOURS * len(nodes), 0)
+    together = contents()
+    assert together == settled_by_one(nodes)
 
 
 def settle_in_thread() -> None:

@@ -12,11 +12,11 @@ SELECT day, date_trunc('month', day)::date, pool_id, ((day - %(first)s) / 4) * %
 FROM (SELECT %(first)s + n AS day FROM generate_series(0, %(today)s - %(first)s) AS n) AS days,
      owned JOIN part ON owned.slot %% part.of_slot = 0;
 INSERT INTO ledger_ledgerday (day, posting_month, status, kind, team_id, workload_id, pool_id, unit, gpu_model,
-    purchase_option, state, flags, tags, list_micros, contracted_micros, effective_micros, billed_micros,
+    purchase_option, state, flags, tags, is_of_job, list_micros, contracted_micros, effective_micros, billed_micros,
     unit_milliseconds, held_milliseconds, observed_milliseconds, unpriced_milliseconds)
 SELECT day, posting_month, CASE WHEN day = %(today)s THEN 'provisional' ELSE 'estimated' END, 'node_hour',
        team_id, workload_id, pool_id, 'gpu', pool.gpu_model, pool.purchase_option, state, flags, '{}',
-       sum(list_micros), sum(contracted_micros), sum(effective_micros), NULL, sum(unit_milliseconds),
+       true, sum(list_micros), sum(contracted_micros), sum(effective_micros), NULL, sum(unit_milliseconds),
        sum(unit_milliseconds), coalesce(sum(unit_milliseconds) FILTER (WHERE state <> 3), 0),
        sum(unpriced_milliseconds)
 FROM ledger_ledgerjobday JOIN fleet_pool AS pool ON pool.id = pool_id
@@ -42,14 +42,14 @@ GROUP BY day, posting_month, status, kind, team_id, unit, state, flags,
          unit_milliseconds > 0
 ORDER BY day;
 INSERT INTO ledger_ledgermonth (posting_month, status, kind, team_id, workload_id, pool_id, unit, gpu_model,
-    purchase_option, state, flags, tags, list_micros, contracted_micros, effective_micros, billed_micros,
+    purchase_option, state, flags, tags, is_of_job, list_micros, contracted_micros, effective_micros, billed_micros,
     unit_milliseconds, held_milliseconds, observed_milliseconds, unpriced_milliseconds)
 SELECT posting_month, status, kind, team_id, workload_id, pool_id, unit, gpu_model, purchase_option, state, flags,
-       tags, sum(list_micros), sum(contracted_micros), sum(effective_micros), sum(billed_micros),
+       tags, is_of_job, sum(list_micros), sum(contracted_micros), sum(effective_micros), sum(billed_micros),
        sum(unit_milliseconds), sum(held_milliseconds), sum(observed_milliseconds), sum(unpriced_milliseconds)
 FROM ledger_ledgerday
 GROUP BY posting_month, status, kind, team_id, workload_id, pool_id, unit, gpu_model, purchase_option, state, flags,
-         tags, list_micros IS NULL, contracted_micros IS NULL, effective_micros IS NULL, billed_micros IS NULL,
+         tags, is_of_job, list_micros IS NULL, contracted_micros IS NULL, effective_micros IS NULL, billed_micros IS NULL,
          unit_milliseconds > 0
 ORDER BY posting_month;
 INSERT INTO ledger_ledgeruserday (day, posting_month, status, kind, team_id, workload_id, pool_id, unit, gpu_model,

@@ -77,7 +77,7 @@ def _fill(params: Params, at: datetime) -> None:
         # No foreign key is looked up a million times: the rows are made to fit.
         cursor.execute("SET session_replication_role = replica; SET synchronous_commit = off")
         cursor.execute("SET work_mem = '512MB'; SET maintenance_work_mem = '1GB'")
-        for name in ("nodes", "work", "ledger", "bills", "services", "runs"):
+        for name in ("nodes", "slots", "work", "ledger", "bills", "services", "runs"):
             cursor.execute((FOLDER / f"pages_{name}.sql").read_text(), params)
         cursor.execute("RESET ALL")
         cursor.execute("VACUUM ANALYZE")

@@ -132,12 +132,13 @@ WITH part AS MATERIALIZED (
         %(pool_ids)s::int8[], %(units)s::text[], %(models)s::text[], %(options)s::text[]
     ) AS pool (id, unit, gpu_model, purchase_option) ON pool.id = part.pool_id
 ), days AS (
-    INSERT INTO ledger_ledgerday (day, {CELLS}, tags, {SUMS},
+    INSERT INTO ledger_ledgerday (day, {CELLS}, tags, is_of_job, {SUMS},
         held_milliseconds, observed_milliseconds, unpriced_milliseconds)
-    SELECT %(day)s, {CELLS}, coalesce(tag.tags, '{{}}'::jsonb), {SUMMED}, {HELD}, {UNPRICED}
+    SELECT %(day)s, {CELLS}, coalesce(tag.tags, '{{}}'::jsonb), job_id IS NOT NULL, {SUMMED},
+           {HELD}, {UNPRICED}
     FROM of_pool LEFT JOIN unnest(%(tagged_ids)s::int8[], %(tags)s::jsonb[])
          AS tag (tagged_id, tags) ON tag.tagged_id = of_pool.job_id
-    GROUP BY {CELLS}, tag.tags, {UNKNOWN}
+    GROUP BY {CELLS}, tag.tags, job_id IS NOT NULL, {UNKNOWN}
     RETURNING 1
 ), jobs AS (
     INSERT INTO ledger_ledgerjobday (day, posting_month, pool_id, job_id, team_id, workload_id,
@@ -184,10 +185,10 @@ DELETE FROM ledger_ledgermonth
 WHERE posting_month = %(month)s AND coalesce(pool_id, 0) = ANY(%(pools)s)
 """
 MONTH: LiteralString = f"""
-INSERT INTO ledger_ledgermonth ({CELLS}, tags, {SUMS}, held_milliseconds, observed_milliseconds,
-     unpriced_milliseconds)
-SELECT {CELLS}, tags, {ROLLED}
+INSERT INTO ledger_ledgermonth ({CELLS}, tags, is_of_job, {SUMS}, held_milliseconds,
+     observed_milliseconds, unpriced_milliseconds)
+SELECT {CELLS}, tags, is_of_job, {ROLLED}
 FROM ledger_ledgerday
 WHERE day >= %(month)s AND day < %(next_month)s AND coalesce(pool_id, 0) = ANY(%(pools)s)
-GROUP BY {CELLS}, tags, {UNKNOWN}
+GROUP BY {CELLS}, tags, is_of_job, {UNKNOWN}
 """

@@ -7,7 +7,7 @@ from apps.ledger.models.charges import ChargeKind, Status
 
 
 class LedgerDay(models.Model):
-    """Lines of one local day summed as pages and reports read them."""
+    """Lines of one local day summed as pages and reports read them; `is_of_job`: a job held them."""
 
     day = models.DateField()
     posting_month = models.DateField()
@@ -24,6 +24,7 @@ class LedgerDay(models.Model):
     state = models.SmallIntegerField(null=True)
     flags = models.SmallIntegerField()
     tags = models.JSONField(default=dict)
+    is_of_job = models.BooleanField(db_default=False)
     list_micros = models.BigIntegerField(null=True)
     contracted_micros = models.BigIntegerField(null=True)
     effective_micros = models.BigIntegerField(null=True)
@@ -108,6 +109,7 @@ class LedgerMonth(LedgerCells):
     """LedgerDay summed over the days of a local month: for questions about whole months."""
 
     tags = models.JSONField(default=dict)
+    is_of_job = models.BooleanField(db_default=False)
 
     class Meta:
         indexes = [

@@ -100,12 +100,12 @@ MONTHS = AuditComparison(
            row.unit, row.gpu_model, row.purchase_option, row.state, row.flags,
            row.list_micros IS NULL AS no_list, row.contracted_micros IS NULL AS no_contracted,
            row.effective_micros IS NULL AS no_effective, row.billed_micros IS NULL AS no_billed,
-           row.unit_milliseconds > 0 AS has_time, row.tags, {ROW_MONEY}, {ROW_HELD}
+           row.unit_milliseconds > 0 AS has_time, row.tags, row.is_of_job, {ROW_MONEY}, {ROW_HELD}
     FROM ledger_ledgerday AS row CROSS JOIN bounds WHERE {IN_MONTHS}""",
     found=f"""
-    SELECT row.posting_month, row.status, {ROW_CELLS}, row.tags, {ROW_MONEY}, {ROW_HELD}
+    SELECT row.posting_month, row.status, {ROW_CELLS}, row.tags, row.is_of_job, {ROW_MONEY}, {ROW_HELD}
     FROM ledger_ledgermonth AS row CROSS JOIN bounds WHERE {IN_MONTHS}""",
-    keys=(*CELLS, "tags"),
+    keys=(*CELLS, "tags", "is_of_job"),
     measures=MEASURES,
     place=f"concat_ws(', ', {CELL}, 'tags ' || nullif(compared.tags::text, '{{}}'))",
     hour="compared.posting_month",

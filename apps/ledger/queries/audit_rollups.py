@@ -142,6 +142,7 @@ ROLLUPS = AuditComparison(
            coalesce(pool.unit, '') AS unit, coalesce(pool.gpu_model, '') AS gpu_model,
            coalesce(pool.purchase_option, '') AS purchase_option, line.state, line.flags,
            CASE WHEN tag_keys.keys IS NOT NULL THEN coalesce(labelled.tags, '{{}}') END AS tags,
+           line.job_id IS NOT NULL AS is_of_job,
            line.list_micros IS NULL AS no_list, line.effective_micros IS NULL AS no_effective,
            {LINE_SUMS}, {HELD_SUMS}
     {LINES_OF_DAYS}
@@ -150,11 +151,11 @@ ROLLUPS = AuditComparison(
      AND line.posting_month NOT IN (SELECT month FROM frozen)
     LEFT JOIN labelled ON labelled.keys = tag_keys.keys AND labelled.job_id = line.job_id
     {IN_DAYS}
-    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15""",
+    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16""",
     found=f"""
     SELECT row.day, row.posting_month, {ROW_STATUS}, row.kind, row.team_id, row.workload_id,
            row.pool_id, row.unit, row.gpu_model, row.purchase_option, row.state, row.flags,
-           CASE WHEN tag_keys.keys IS NOT NULL THEN row.tags END,
+           CASE WHEN tag_keys.keys IS NOT NULL THEN row.tags END, row.is_of_job,
            row.list_micros IS NULL, row.effective_micros IS NULL, {ROW_MONEY}, {ROW_HELD}
     FROM ledger_ledgerday AS row CROSS JOIN bounds
     LEFT JOIN tag_keys ON tag_keys.day = row.day AND tag_keys.pool_id = coalesce(row.pool_id, 0)
@@ -162,7 +163,7 @@ ROLLUPS = AuditComparison(
     WHERE row.day BETWEEN bounds.first_day AND bounds.last_day""",
     keys=(
         *("day", "posting_month", "status", "kind", *OWNER, "unit", "gpu_model"),
-        *("purchase_option", "state", "flags", "tags", "no_list", "no_effective"),
+        *("purchase_option", "state", "flags", "tags", "is_of_job", "no_list", "no_effective"),
     ),
     measures=(*MONEY, "milliseconds", "unpriced", "held", "observed"),
     place=f"""

@@ -56,6 +56,13 @@ class Window:
         """Whether it begins and ends with a month."""
         return self.first_day.day == self.end_day.day == 1
 
+    def months_within(self) -> "Window | None":
+        """The whole months in it; None where there is none."""
+        begins = self.first_day.day == 1
+        first_day = self.first_day if begins else next_month(self.first_day)
+        end_day = self.end_day.replace(day=1)
+        return Window("", first_day, end_day, self.zone) if first_day < end_day else None
+
     def before(self) -> "Window":
         """The same span before: a month's is the month before, else as many days."""
         if self.first_day.day == 1 and self.end_day == next_month(self.first_day):

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand
 
 
 class Command(BaseCommand):
-    """`manage.py bench ingest|settle|backfill|pages|browser|fleet|reconcile|bills|export|units|runs|usage`; exits 1 where a target is missed."""
+    """`manage.py bench ingest|settle|backfill|explore|pages|browser|fleet|reconcile|bills|export|units|runs|usage`; exits 1 where a target is missed."""
 
     help = "Measure on a database of the bench's own; see docs/bench.md."
 
@@ -22,6 +22,7 @@ class Command(BaseCommand):
                 "ingest",
                 "settle",
                 "backfill",
+                "explore",
                 "pages",
                 "browser",
                 "fleet",

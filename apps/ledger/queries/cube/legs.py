@@ -18,7 +18,7 @@ from apps.ledger.queries.cube.question import (
     source_of,
     whole_source,
 )
-from apps.ledger.queries.cube.sources import NO_WORKLOAD, NO_WORKLOAD_DAYS, TAG, Source, name_of
+from apps.ledger.queries.cube.sources import DAYS, MONTHS, NO_WORKLOAD, TAG, Source, name_of
 from apps.ledger.queries.loading import LEFT_OUT
 from apps.ledger.queries.windows import Window
 
@@ -58,37 +58,49 @@ def legs_of(question: CubeQuestion) -> sql.Composed:
 
 def _legs_of_period(question: CubeQuestion, window: Window, *, is_now: bool) -> list[sql.Composed]:
     source = source_of(question, window)
-    period = "now" if is_now else "before"
-    legs = [_source_leg(question, source, period)]
-    if question.splits_workload:
-        loose = question.of(workload=[None])
-        legs.append(_source_leg(loose, NO_WORKLOAD_DAYS, period, workload=NO_WORKLOAD))
-        legs.append(_source_leg(loose, NO_WORKLOAD_DAYS, period, sign=-1))
+    legs = [
+        _source_leg(question, table, part, is_now=is_now)
+        for table, part in _parts_of_window(question, source, window)
+    ]
     if not has_rest(question, source):
         return legs
     whole = whole_source(question, window, source.of)
     rest = replace(question, filters={k: v for k, v in question.filters.items() if k != source.of})
-    legs.append(_source_leg(rest, whole, period, without=source.of))
-    legs.append(_source_leg(rest, source, period, without=source.of, sign=-1))
-    return legs
+    kept = (name for name in question.group_by if name != source.of)
+    beyond = [
+        _source_leg(rest, table, part, is_now=is_now, without=source.of)
+        for table, part in _parts_of_window(rest.by(*kept), whole, window)
+    ]
+    taken = _source_leg(rest, source, window, is_now=is_now, without=source.of, sign=-1)
+    return [*legs, *beyond, taken]
+
+
+def _parts_of_window(
+    question: CubeQuestion, source: Source, window: Window
+) -> list[tuple[Source, Window]]:
+    """The tables that a window is read from: whole months within it from their own sums."""
+    months = window.months_within()
+    if source is not DAYS or months is None or not MONTHS.has(question.names):
+        return [(source, window)]
+    before = replace(window, end_day=months.first_day)
+    after = replace(window, first_day=months.end_day)
+    edges = [(source, edge) for edge in (before, after) if edge.first_day < edge.end_day]
+    return [(MONTHS, months), *edges]
 
 
 def _source_leg(
     question: CubeQuestion,
     source: Source,
-    period: str,
+    window: Window,
     *,
+    is_now: bool,
     without: str = "",
-    workload: int | None = None,
     sign: int = 1,
 ) -> sql.Composed:
-    """The rows of one table in a period; with `without` they have none of that dimension.
-
-    With `workload` they are all of that one.
-    """
+    """The rows of one table in a period; with `without` they have none of that dimension."""
     keys = [
         sql.SQL("{} AS {}, ").format(
-            _key_column(source, name, without, workload),
+            sql.SQL("NULL::int8") if name == without else _group_column(question, source, name),
             sql.Identifier(f"key{place}"),
         )
         for place, name in enumerate(question.group_by)
@@ -101,7 +113,7 @@ def _source_leg(
         " FROM {rows} WHERE {where}"
     ).format(
         keys=sql.SQL("").join(keys),
-        is_now=sql.Literal(period == "now"),
+        is_now=sql.Literal(is_now),
         kind=sql.SQL(source.columns.get("kind", "NULL::text")),
         status=sql.SQL(source.columns.get("status", "NULL::text")),
         is_core=sql.SQL(
@@ -111,16 +123,17 @@ def _source_leg(
         amount=amount_of(question),
         rated=_rated_amount(question.basis),
         rows=rows_of(told, source),
-        where=_leg_condition(question, source, period),
+        where=_leg_condition(question, source, window),
     )
 
 
-def _key_column(source: Source, name: str, without: str, workload: int | None) -> sql.Composable:
-    if name == without:
-        return sql.SQL("NULL::int8")
-    if name == "workload" and workload is not None:
-        return sql.Literal(workload)
-    return _source_column(source, name)
+def _group_column(question: CubeQuestion, source: Source, name: str) -> sql.Composable:
+    column = _source_column(source, name)
+    if name != "workload" or not question.splits_workload:
+        return column
+    return sql.SQL("CASE WHEN {} AND {} IS NULL THEN {} ELSE {} END").format(
+        sql.SQL(source.columns["is_of_job"]), column, NO_WORKLOAD, column
+    )
 
 
 def _rated_amount(basis: Basis) -> sql.Composable:
@@ -153,10 +166,12 @@ def _source_column(source: Source, name: str) -> sql.Composable:
     return sql.SQL("({} ->> {})").format(column, sql.Literal(name.removeprefix(f"{TAG}.")))
 
 
-def _leg_condition(question: CubeQuestion, source: Source, period: str) -> sql.Composable:
+def _leg_condition(question: CubeQuestion, source: Source, window: Window) -> sql.Composable:
+    day: LiteralString = "day.posting_month" if source.of_months else "day.day"
     conditions: list[sql.Composable] = [
-        _in_period(source, period),
-        *([sql.SQL(source.where)] if source.where else []),
+        sql.SQL("{0} >= {1} AND {0} < {2}").format(
+            sql.SQL(day), sql.Literal(window.first_day), sql.Literal(window.end_day)
+        )
     ]
     if question.loading in LEFT_OUT:
         # Not "= 0", of which Postgres expects one row in 200, and sorts what it had better hash.
@@ -165,13 +180,6 @@ def _leg_condition(question: CubeQuestion, source: Source, period: str) -> sql.C
         conditions.append(sql.SQL("day.team_id = ANY(%(scope)s)"))
     conditions += filter_conditions(question.filters, partial(_source_column, source))
     return sql.SQL(" AND ").join(conditions)
-
-
-def _in_period(source: Source, period: str) -> sql.Composable:
-    day: LiteralString = "day.posting_month" if source.of_months else "day.day"
-    return sql.SQL("{0} >= {1} AND {0} < {2}").format(
-        sql.SQL(day), sql.Placeholder(f"{period}_first"), sql.Placeholder(f"{period}_end")
-    )
 
 
 def filter_conditions(
@@ -210,7 +218,7 @@ def rows_of(question: CubeQuestion, source: Source) -> sql.Composed:
 
 def condition_of(question: CubeQuestion, source: Source) -> sql.Composable:
     """What rows of `rows_of` meet that are asked for in the window, for `parameters_of`."""
-    return _leg_condition(question, source, "now")
+    return _leg_condition(question, source, question.window)
 
 
 def key_columns(question: CubeQuestion, source: Source) -> list[sql.Composable]:
@@ -234,8 +242,6 @@ def parameters_of(question: CubeQuestion, *sources: Source) -> dict[str, object]
     pools = list(fleet.pools().values()) if is_of_part or names & OF_POOL else []
     teams = accounts.teams() if "cost_centre" in names else []
     params: dict[str, object] = {
-        "now_first": question.window.first_day,
-        "now_end": question.window.end_day,
         "scope": sorted(question.team_ids or ()),
         "week_starts_on": question.week_starts_on,
         "not_worked": NOT_WORKED,
@@ -253,7 +259,4 @@ def parameters_of(question: CubeQuestion, *sources: Source) -> dict[str, object]
         "teams": [team.id for team in teams],
         "cost_centres": [team.cost_centre for team in teams],
     }
-    if question.against is not None:
-        params["before_first"] = question.against.first_day
-        params["before_end"] = question.against.end_day
     return params | filter_parameters(question.filters)

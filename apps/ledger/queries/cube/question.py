@@ -8,7 +8,7 @@ from apps.economics.refusal import Refusal
 from apps.ledger.queries.calendar import next_month
 from apps.ledger.queries.costs import Basis
 from apps.ledger.queries.cube.dimensions import dimensions
-from apps.ledger.queries.cube.sources import FINE, NO_WORKLOAD_DAYS, SOURCES, Source, name_of
+from apps.ledger.queries.cube.sources import FINE, SOURCES, Source, name_of
 from apps.ledger.queries.loading import Loading
 from apps.ledger.queries.windows import Window
 
@@ -23,8 +23,8 @@ class CubeQuestion:
 
     `filters` has the keys of each dimension that are asked for; None among them is what has none.
     `team_ids` None: everybody's; else only these teams', whatever is asked. With `tells_no_workload`,
-    and as far as tags are not asked for, jobs of no workload have a key of their own beside what no
-    job held. `part` leaves
+    and as far as a table tells it, jobs of no workload have a key of their own beside what no job
+    held. `part` leaves
     only what has this dimension of a table of parts: `job`, what a job held. What is not
     `is_bounded` is answered for windows of any length, from the smallest table that can.
     """
@@ -44,9 +44,9 @@ class CubeQuestion:
     @property
     def splits_workload(self) -> bool:
         """Whether jobs of no workload are told apart from what no job held."""
-        of_workloads = self.filters.get("workload")
-        has_none = of_workloads is None or None in of_workloads
-        return self.tells_no_workload and has_none and NO_WORKLOAD_DAYS.has(self.names)
+        return self.tells_no_workload and all(
+            "is_of_job" in source_of(self, window).columns for window in self.periods
+        )
 
     def by(self, *group_by: str) -> "CubeQuestion":
         """The same costs, grouped by these."""

@@ -33,7 +33,6 @@ class Source:
     of: str = ""
     is_part: bool = False
     joins: Mapping[str, LiteralString] = field(default_factory=dict)
-    where: LiteralString = ""
 
     def has(self, dimensions: frozenset[str]) -> bool:
         """Whether it tells all of these apart, and is for them."""
@@ -81,6 +80,7 @@ LOOKED_UP: dict[str, LiteralString] = {
 }
 WORKLOAD: dict[str, LiteralString] = {"workload": "day.workload_id"}
 TAGS: dict[str, LiteralString] = {TAG: "day.tags"}
+OF_A_JOB: dict[str, LiteralString] = {"is_of_job": "day.is_of_job"}
 MONTH: dict[str, LiteralString] = {"month": TIMES["month"]}
 CELLS: dict[str, LiteralString] = {
     **OF_TEAMS,
@@ -105,11 +105,11 @@ TEAM_DAYS = Source(
     longest=None,
     longest_by_day=None,
 )
-MONTHS = Source("ledger_ledgermonth", {**MONTH, **CELLS, **TAGS}, of_months=True)
-DAYS = Source("ledger_ledgerday", {**TIMES, **CELLS, **TAGS})
+MONTHS = Source("ledger_ledgermonth", {**MONTH, **CELLS, **TAGS, **OF_A_JOB}, of_months=True)
+DAYS = Source("ledger_ledgerday", {**TIMES, **CELLS, **TAGS, **OF_A_JOB})
 USER_DAYS = Source(
     "ledger_ledgeruserday",
-    {**TIMES, **CELLS, "user": "CASE WHEN day.is_of_job THEN day.user_name END"},
+    {**TIMES, **CELLS, **OF_A_JOB, "user": "CASE WHEN day.is_of_job THEN day.user_name END"},
     longest=THIRTEEN_MONTHS,
     of="user",
 )
@@ -152,9 +152,6 @@ HELD_DAYS = replace(JOB_DAYS, columns={**JOB_DAYS.columns, "held": "1::int8"}, o
 
 NO_WORKLOAD = 0
 """Stands for the jobs whose workload no rule names: not for time that no job held."""
-NO_WORKLOAD_DAYS = replace(
-    USER_DAYS, of="", columns={**TIMES, **CELLS}, where="day.is_of_job AND day.workload_id IS NULL"
-)
 
 SOURCES: list[Source] = [*(TEAM_DAYS, MONTHS, DAYS, USER_DAYS, NODE_DAYS, JOB_DAYS, HELD_DAYS)]
 """The smallest first: a question is answered by the first that can."""

@@ -1,12 +1,13 @@
 """What the cube answers: sums by up to two dimensions, for one period or two."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any, LiteralString
 
 from psycopg import sql
 
+from apps.economics.money import sum_of_known
 from apps.ledger.queries.cube.dimensions import dimensions
 from apps.ledger.queries.cube.legs import legs_of, parameters_of
 from apps.ledger.queries.cube.question import (
@@ -38,27 +39,12 @@ class CubeSums:
     unpriced_milliseconds: int = 0
     of_states: tuple[int | None, ...] = (None,) * 7
 
-    def __add__(self, other: "CubeSums") -> "CubeSums":
-        """Both together: what is known of either is."""
-        return CubeSums(
-            _sum_of_either(self.micros, other.micros),
-            _sum_of_either(self.not_worked_micros, other.not_worked_micros),
-            self.gpu_milliseconds + other.gpu_milliseconds,
-            self.active_milliseconds + other.active_milliseconds,
-            self.held_milliseconds + other.held_milliseconds,
-            self.observed_milliseconds + other.observed_milliseconds,
-            self.core_milliseconds + other.core_milliseconds,
-            self.unpriced_milliseconds + other.unpriced_milliseconds,
-            tuple(map(_sum_of_either, self.of_states, other.of_states)),
-        )
-
     @property
     def is_nothing(self) -> bool:
         """Whether there is neither money nor time in it."""
         return not (self.micros or self.gpu_milliseconds or self.core_milliseconds)
 
 
-NOTHING = CubeSums()
 ABSENT = CubeSums(micros=0, not_worked_micros=0)
 """Of a group that is there in one of two periods alone: in the other it cost nothing, for sure."""
 
@@ -113,16 +99,15 @@ def explore(question: CubeQuestion) -> CubeAnswer:
     others: dict[str, int] = {}
     for row in found:
         keys, counts, is_now, measures = _split_row(row, width)
-        measured = replace(CubeSums(*measures[:8]), of_states=tuple(measures[8:]))
+        measured = CubeSums(*measures[:8], measures[8:])
         sums.setdefault(_aligned_keys(question, keys, is_now=is_now), {})[is_now] = measured
-        others |= {
-            name: beyond
-            for name, key, beyond in zip(question.group_by, keys, counts, strict=True)
-            if key.is_other
-        }
+        for name, key, beyond in zip(question.group_by, keys, counts, strict=True):
+            if key.is_other:
+                others[name] = beyond
     answered = [_cube_row(question, keys, of_key) for keys, of_key in sums.items()]
     # Where a part is all there is, nothing is left of the whole.
-    kept = [row for row in answered if not (_is_of_part(question) and _is_nothing(row))]
+    is_of_part = _is_of_part(question)
+    kept = [row for row in answered if not (is_of_part and _is_nothing(row))]
     total = _total_row(question, sums.values())
     return CubeAnswer(question, tuple(sorted(kept, key=_row_order)), total, others)
 
@@ -142,10 +127,27 @@ def _cube_row(
 
 
 def _total_row(question: CubeQuestion, found: Iterable[Mapping[bool, CubeSums]]) -> CubeRow:
-    now, before = NOTHING, NOTHING
-    for of_key in found:
-        now, before = now + of_key.get(True, NOTHING), before + of_key.get(False, NOTHING)
+    of_keys = list(found)
+    now, before = (
+        _summed([of_key[is_now] for of_key in of_keys if is_now in of_key])
+        for is_now in (True, False)
+    )
     return CubeRow((), now, None if question.against is None else before)
+
+
+def _summed(parts: Collection[CubeSums]) -> CubeSums:
+    """All of them together: what is known of any is."""
+    return CubeSums(
+        sum_of_known(each.micros for each in parts),
+        sum_of_known(each.not_worked_micros for each in parts),
+        sum(each.gpu_milliseconds for each in parts),
+        sum(each.active_milliseconds for each in parts),
+        sum(each.held_milliseconds for each in parts),
+        sum(each.observed_milliseconds for each in parts),
+        sum(each.core_milliseconds for each in parts),
+        sum(each.unpriced_milliseconds for each in parts),
+        tuple(sum_of_known(each.of_states[state] for each in parts) for state in range(7)),
+    )
 
 
 def _is_nothing(row: CubeRow) -> bool:
@@ -153,8 +155,7 @@ def _is_nothing(row: CubeRow) -> bool:
 
 
 def _is_of_part(question: CubeQuestion) -> bool:
-    is_part = any(source_of(question, window).is_part for window in question.periods)
-    return is_part or question.splits_workload
+    return any(source_of(question, window).is_part for window in question.periods)
 
 
 def _row_order(row: CubeRow) -> tuple[Any, ...]:
@@ -191,12 +192,6 @@ def _moved_date(question: CubeQuestion, name: str, value: date) -> date:
         # Weeks begin on one weekday: what is moved is moved by whole ones.
         days = 7 * round(days / 7)
     return value + timedelta(days=days)
-
-
-def _sum_of_either(one: int | None, other: int | None) -> int | None:
-    if one is None or other is None:
-        return one if other is None else other
-    return one + other
 
 
 # Of what is left when a part is taken from the whole nothing is known where all has no price.

@@ -88,7 +88,8 @@ def _ask(rounds: int, today: date) -> dict[str, dict[str, float]]:
     from bench.pages_ask import TeachTheBench, _asked, _p95, _session
     from controlplane.wsgi import application
 
-    cookie, found = _session(1), {}
+    cookie = _session(1)
+    found: dict[str, dict[str, float]] = {}
     for kind, asked in questions(today).items():
         found[kind] = {}
         for question in asked:

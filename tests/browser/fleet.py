@@ -10,7 +10,7 @@ from apps.fleet import actions as fleet
 from tests import make
 from tests.apps.ledger import scene
 
-FINDING = "The last 7 days cost $197, and 75 % of it was waste."
+FINDING = "The last 30 days cost $197, and 75 % of it was waste."
 HOUR = timedelta(hours=1)
 PASSWORD = "correct horse battery"
 ROLES = {"Finn": "finance", "Petra": "platform", "Vera": "viewer"}

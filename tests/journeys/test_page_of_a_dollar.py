@@ -87,7 +87,7 @@ def test_from_a_batch_and_a_job_to_the_page(live_server):
     client = Client()
     client.force_login(get_user_model().objects.get(name="Finn"))
     page = client.get("/").content.decode().replace("\N{NO-BREAK SPACE}", " ")
-    assert "The last 7 days cost $36.00, and " in page
+    assert "The last 30 days cost $36.00, and " in page
     # One of three GPUs is held by Research for the hour, 12.00 of it: 120 s were observed, 41.25 s
     # of them worked. Of other GPUs its processes worked 24.349 s besides, which nobody had claimed.
     (research,) = [row for row in teams_of(client) if row["team"] == "Research"]

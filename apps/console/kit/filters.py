@@ -2,14 +2,23 @@
 
 from collections.abc import Callable, Collection, Mapping
 from typing import TypeVar
-from urllib.parse import urlencode
+from urllib.parse import unquote, urlencode
 
 from django.http import QueryDict
 
-from apps.console.kit.frame import Choice, Filter
-from apps.console.kit.periods import PERIODS, PeriodWords
+from apps.console.kit.carried import OWN, carried_texts
+from apps.console.kit.frame import Choice, Filter, PeriodFilter
+from apps.console.kit.months import OFFERED_MONTHS, months_before
+from apps.console.kit.periods import (
+    DAY,
+    DEFAULT_PERIOD,
+    DEFAULT_PERIOD_WORDS,
+    PERIODS,
+    PeriodWords,
+)
 from apps.console.kit.request import Context
 from apps.ledger import queries as ledger
+from apps.show.time import month
 
 LONGEST_TEXT = 100
 
@@ -44,12 +53,14 @@ class Reading:
 
     def href(self, path: str, **changes: str) -> str:
         """The same question, changed, at this address; what is as it is by default is left out."""
-        asked = {**self.texts, **changes}
+        asked = {**carried_texts(self.given, self.defaults), **self.texts, **changes}
         kept = {name: text for name, text in asked.items() if text != self.defaults.get(name, "")}
         return path + (f"?{urlencode(kept)}" if kept else "")
 
 
-def asked_window(context: Context, default: str, words: str) -> tuple[ledger.Window, Reading]:
+def asked_window(
+    context: Context, default: str = DEFAULT_PERIOD, words: str = DEFAULT_PERIOD_WORDS
+) -> tuple[ledger.Window, Reading]:
     """The window of the address, and what of it was not understood; `words` are the default's."""
     reading = Reading(context.query, {"window": default}, {"window": words})
     return reading.read("window", lambda text: ledger.window_of(text, context.calendar)), reading
@@ -75,30 +86,49 @@ def known_key(keys: Collection[str], refusal: str) -> Callable[[str], str]:
 
 
 def one_of(ids: Mapping[str, int], name: str, noun: str) -> frozenset[int] | None:
-    """The id of what has this name, None for no name; ValueError where there is no such `noun`."""
+    """The ids of these names, by comma as in every filter; None for no name.
+
+    ValueError where there is no such `noun`.
+    """
     if not name:
         return None
-    if name not in ids:
-        raise ValueError(f"There is no {noun} named {name!r}.")
-    return frozenset({ids[name]})
+    names = [unquote(each) for each in name.split(",")]
+    for each in names:
+        if each not in ids:
+            raise ValueError(f"There is no {noun} named {each!r}.")
+    return frozenset(ids[each] for each in names)
 
 
 def filter_of(
     name: str, label: str, choices: Mapping[str, str], texts: Mapping[str, str]
 ) -> Filter:
-    """A filter of these choices, by value; `texts` say which is chosen."""
+    """A filter of these choices, by value; `texts` say which is chosen, and be it none of them."""
+    offered = dict(choices)
+    offered.setdefault(texts[name], texts[name])
     return Filter(
         name,
         label,
-        tuple(Choice(value, text, value == texts[name]) for value, text in choices.items()),
+        tuple(Choice(value, text, value == texts[name]) for value, text in offered.items()),
     )
 
 
 def period_filter(texts: Mapping[str, str], words: PeriodWords) -> Filter:
-    """The usual spans, and the one that the address asks for."""
-    periods = dict(PERIODS)
-    periods.setdefault(texts["window"], words.days)
-    return filter_of("window", "Period", periods, texts)
+    """The usual spans, a year's months, and days of one's own."""
+    window, today, asked = words.window, words.today, texts["window"]
+    months = months_before(today.replace(day=1), OFFERED_MONTHS)[2:]
+    periods = {**PERIODS, **{f"{each:%Y-%m}": month(each) for each in months}}
+    is_own = asked not in periods
+    choices = {**periods, OWN: words.days if is_own else "Own range …"}
+    return PeriodFilter(
+        "window",
+        "Period",
+        tuple(
+            Choice(value, text, value == (OWN if is_own else asked))
+            for value, text in choices.items()
+        ),
+        window.first_day.isoformat() if is_own else "",
+        (window.end_day - DAY).isoformat() if is_own else "",
+    )
 
 
 def _sentence(problem: ValueError) -> str:

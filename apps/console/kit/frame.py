@@ -12,6 +12,7 @@ class Frame:
 
     `setup_questions` None: not counted yet. `sees_prices` opens the pages that tell rates.
     `filling`: how far a demo's history is there, while it is being filled in.
+    `carried` ends the addresses of the navigation: what goes with the person from page to page.
     """
 
     organisation: str
@@ -20,6 +21,7 @@ class Frame:
     setup_questions: int | None = 0
     sees_prices: bool = False
     filling: Filling | None = None
+    carried: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,14 @@ class Filter:
     def chosen(self) -> Choice:
         """The option in force, the first where none is marked."""
         return next((choice for choice in self.choices if choice.is_chosen), self.choices[0])
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodFilter(Filter):
+    """The period; `first` and `last` are its days, where somebody named these."""
+
+    first: str = ""
+    last: str = ""
 
 
 @dataclass(frozen=True, slots=True)

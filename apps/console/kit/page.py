@@ -6,11 +6,12 @@ from datetime import tzinfo
 from functools import wraps
 from typing import Any, ClassVar, Concatenate, ParamSpec, Protocol
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from apps.accounts.queries import Role
+from apps.console.kit.carried import carried_texts, kept_words, with_own_days
 from apps.console.kit.chart import DailyChart, LineChart
 from apps.console.kit.frame import Choice, EmptyState, Filter, Frame, Link, Step
 from apps.console.kit.request import Context, View, request_context, shown_to
@@ -114,6 +115,16 @@ class ConsolePage:
         return self.context.href(self.context.path)
 
     @property
+    def kept(self) -> dict[str, str]:
+        """What the address says for other pages: this one has no such filter."""
+        return carried_texts(self.context.query, {each.name for each in self.filters})
+
+    @property
+    def kept_words(self) -> str:
+        """The same, as the page says it."""
+        return kept_words(self.kept)
+
+    @property
     def sort(self) -> str:
         """The order asked for, kept when a filter changes."""
         return self.context.query.get("sort", "")[:40]
@@ -147,7 +158,11 @@ def shown(roles: frozenset[Role], here: str) -> Callable[[Asked[Given]], View[Gi
         def view(
             request: HttpRequest, /, *args: Given.args, **kwargs: Given.kwargs
         ) -> HttpResponseBase:
-            answer = asked(request_context(request, here), *args, **kwargs)
+            context = request_context(request, here)
+            spelt = with_own_days(context.query, context.calendar.today)
+            if spelt is not None:
+                return HttpResponseRedirect(f"{request.path}?{spelt.urlencode()}")
+            answer = asked(context, *args, **kwargs)
             return answered(request, answer) if isinstance(answer, ConsolePage) else answer
 
         return view

@@ -19,6 +19,9 @@ PERIODS: Mapping[str, str] = {
     "month": "This month",
     "lastmonth": "Last month",
 }
+DEFAULT_PERIOD = "30d"
+"""What every page shows that is asked for no period, unless it says why."""
+DEFAULT_PERIOD_WORDS = "the last 30 days"
 _SUBJECTS: Mapping[str, tuple[str, str]] = {
     "today": ("Today so far", "today so far"),
     "yesterday": ("Yesterday", "yesterday"),
@@ -33,12 +36,15 @@ class PeriodWords:
     subject: str
     within: str
     days: str
+    window: Window
+    today: date
 
 
 def period_words(window: Window, today: date) -> PeriodWords:
     """`The last 7 days`, `in the last 7 days`, `15 to 21 November 2026`."""
     subject, within = _phrases(window, today)
-    return PeriodWords(subject, within, period(window.first_day, until(window, today)))
+    days = period(window.first_day, until(window, today))
+    return PeriodWords(subject, within, days, window, today)
 
 
 def until(window: Window, today: date) -> date:

@@ -19,6 +19,7 @@ from django.views.decorators.cache import never_cache
 from apps.accounts.authentication import viewer_of_request
 from apps.accounts.queries import OrganisationFact, Role, Viewer, organisation
 from apps.accounts.queries.reading import reading_once
+from apps.console.kit.carried import carried_suffix
 from apps.console.kit.cells import Locale
 from apps.console.kit.filling import filling
 from apps.console.kit.frame import Frame
@@ -137,6 +138,7 @@ def frame_of(
         setup_questions=setup_questions,
         sees_prices=getattr(request.user, "role", "") in SEES_EVERYTHING,
         filling=filling() if organisation.is_demo else None,
+        carried=carried_suffix(request.GET),
     )
 
 

@@ -113,7 +113,7 @@ def test_what_waste_is_not_told_of_narrows_nothing(finance):
 def test_a_basis_nobody_knows_yet_is_unknown_and_not_zero(finance):
     answer = finance.get("/", {"basis": "billed"})
     assert finding(answer) == (
-        "What was billed for everything in the last 7 days is not known: no bill was read."
+        "What was billed for everything in the last 30 days is not known: no bill was read."
     )
     assert "$0" not in text_of(answer)
 

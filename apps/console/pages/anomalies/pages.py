@@ -10,14 +10,14 @@ from django.urls import path, reverse
 from apps.accounts import queries as accounts
 from apps.console.kit.cells import COUNT, DAY, FIGURE, ISO_DAY, MONEY, PROSE, SIGNED_RATIO, TEXT
 from apps.console.kit.chart import Figure, FigureRow, LineChart
-from apps.console.kit.filters import Reading, period_filter
+from apps.console.kit.filters import asked_window, period_filter
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.periods import period_words
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.anomalies import words
-from apps.ledger.queries.windows import Window, window_of
+from apps.ledger.queries.windows import Window
 from apps.review.queries import findings as review
 from apps.review.queries.findings import MICROS, FindingFact, FindingsWanted, LastLook
 from apps.review.queries.measures import COST, TOKENS
@@ -29,8 +29,8 @@ from apps.show.time import weekday
 from apps.show.unit_lines import MarkedDay
 from apps.workloads.queries import WorkloadFact, workloads
 
-DEFAULTS = {"window": "90d"}
-DEFAULT_WORDS = {"window": "the last 90 days"}
+SEEN_FOR = ("90d", "the last 90 days")
+"""Changes are few: a month of them mostly says nothing."""
 DAY_LONG = timedelta(days=1)
 LEVEL_BEFORE = timedelta(days=28)
 DRAWN = timedelta(days=90)
@@ -134,7 +134,7 @@ CAUSES = Table[tuple[int, Mapping[str, Any]]](
 @shown(EVERYONE, "findings")
 def anomalies(context: Context) -> ConsolePage:
     """What changed in a span, the newest first."""
-    window, reading = asked_window(context)
+    window, reading = asked_window(context, *SEEN_FOR)
     said, look = period_words(window, context.calendar.today), review.last_look()
     rows = rows_of(window, context)
     return ConsolePage(
@@ -151,7 +151,7 @@ def anomalies(context: Context) -> ConsolePage:
 @shown(EVERYONE, "findings")
 def anomalies_csv(context: Context) -> HttpResponse:
     """The same as a table."""
-    return ANOMALIES.csv(rows_of(asked_window(context)[0], context), context, "findings")
+    return ANOMALIES.csv(rows_of(asked_window(context, *SEEN_FOR)[0], context), context, "findings")
 
 
 @shown(EVERYONE, "findings")
@@ -193,12 +193,6 @@ def known(finding_id: int, context: Context) -> FindingFact:
     if found is None:
         raise Http404
     return found
-
-
-def asked_window(context: Context) -> tuple[Window, Reading]:
-    """The window of the address, with what of it was not understood."""
-    reading = Reading(context.query, DEFAULTS, DEFAULT_WORDS)
-    return reading.read("window", lambda text: window_of(text, context.calendar)), reading
 
 
 def rows_of(window: Window, context: Context) -> list[Anomaly]:

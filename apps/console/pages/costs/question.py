@@ -9,9 +9,15 @@ from django.http import Http404, QueryDict
 from django.urls import reverse
 
 from apps.accounts import queries as accounts
+from apps.console.kit.carried import carried_texts
 from apps.console.kit.filters import filter_of, period_filter
 from apps.console.kit.frame import EmptyState, Filter, Link, Step
-from apps.console.kit.periods import PeriodWords, period_words
+from apps.console.kit.periods import (
+    DEFAULT_PERIOD,
+    DEFAULT_PERIOD_WORDS,
+    PeriodWords,
+    period_words,
+)
 from apps.console.kit.request import Context
 from apps.fleet import queries as fleet
 from apps.ledger.queries.cube import CostQuestion, CubeQuestion, filter_word, read_question
@@ -24,7 +30,7 @@ LOADINGS = {
     "direct": "Direct: shared costs left out",
 }
 INSTEAD = {
-    "window": "the last 7 days",
+    "window": DEFAULT_PERIOD_WORDS,
     "compare": "no comparison",
     "basis": "the effective cost",
     "cost": "the cost as charged",
@@ -83,7 +89,9 @@ class AskedCosts:
 
     def href(self, name: str, *place: object, **changes: str) -> str:
         """The address of a page with the same filters, changed; defaults are left out."""
-        kept = {key: text for key, text in self.asked.with_texts(**changes).items() if text}
+        asked = self.asked.with_texts(**changes)
+        carried = carried_texts(self.context.query, {*self.asked.texts, *changes})
+        kept = {key: text for key, text in {**carried, **asked}.items() if text}
         return reverse(name, args=place) + (f"?{urlencode(kept)}" if kept else "")
 
     def down(self, name: str, *place: object, **changes: str) -> str:
@@ -110,10 +118,11 @@ class AskedCosts:
 
     def measure_filters(self) -> tuple[Filter, Filter]:
         """Which amount is meant, and what counts in it."""
-        return (
-            filter_of("basis", "Cost", {word.key: word.label for word in BASES}, self.texts),
-            filter_of("cost", "Idle and shared", LOADINGS, self.texts),
-        )
+        return self.basis_filter(), filter_of("cost", "Idle and shared", LOADINGS, self.texts)
+
+    def basis_filter(self) -> Filter:
+        """Which amount is meant."""
+        return filter_of("basis", "Cost", {word.key: word.label for word in BASES}, self.texts)
 
     def choice(self, name: str, label: str, values: list[str]) -> Filter:
         """All of a dimension, or one of these or what the address says."""
@@ -133,27 +142,30 @@ class AskedCosts:
         return EmptyState("Nothing to show", "No charge matches what was asked for.", tuple(steps))
 
 
+DEFAULTS = {"window": DEFAULT_PERIOD, "basis": "effective", "cost": "charged"}
+
+
 def asked_costs(context: Context) -> AskedCosts:
     """What a page below the explorer is asked: by team, pool and tags, for any window."""
     tags = [f"tag.{key}" for key in settings.TAG_KEYS]
-    return _asked_by(context, ["team", "pool", *tags], parameters_of(context.query))
+    return _asked_by(context, ["team", "pool", *tags], DEFAULTS)
 
 
 def asked_charged_costs(context: Context) -> AskedCosts:
     """The same by team and pool alone, as costs are charged: waste is told of nothing else."""
-    given = parameters_of(context.query)
-    return _asked_by(context, ["team", "pool"], {k: v for k, v in given.items() if k != "cost"})
+    charged = {name: text for name, text in DEFAULTS.items() if name != "cost"}
+    return _asked_by(context, ["team", "pool"], charged)
 
 
-def _asked_by(context: Context, filters: list[str], given: Mapping[str, list[str]]) -> AskedCosts:
+def _asked_by(context: Context, filters: list[str], defaults: Mapping[str, str]) -> AskedCosts:
     return AskedCosts(
         context,
         read_question(
-            given,
+            parameters_of(context.query),
             viewer=context.viewer,
             organisation=context.organisation,
             calendar=context.calendar,
-            defaults={"window": "7d", "basis": "effective", "cost": "charged"},
+            defaults=defaults,
             filters=filters,
         ),
     )

@@ -13,7 +13,7 @@ from apps.console.kit.chart import FigureRow, LineChart
 from apps.console.kit.filters import filter_of, period_filter
 from apps.console.kit.frame import Choice, EmptyState, Filter, Link, Step
 from apps.console.kit.page import ConsolePage, Section, shown
-from apps.console.kit.periods import span
+from apps.console.kit.periods import DEFAULT_PERIOD, span
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.pages.costs.below import CostPlace, day_chart, export_link, meters_of
 from apps.console.pages.costs.days import days_file
@@ -52,7 +52,7 @@ from apps.show.money import bridged, whole_amount
 from apps.show.waterfall import waterfall
 
 DEFAULTS = {
-    "window": "7d",
+    "window": DEFAULT_PERIOD,
     "group_by": "team",
     "basis": "effective",
     "cost": "charged",

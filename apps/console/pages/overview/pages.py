@@ -126,7 +126,7 @@ def _filter_bar(asked: AskedCosts) -> tuple[Filter, ...]:
         period_filter(asked.texts, asked.words),
         asked.choice("team", "Team", teams),
         asked.choice("pool", "Pool", pools),
-        asked.measure_filters()[0],
+        asked.basis_filter(),
     )
 
 

@@ -69,7 +69,7 @@ def ownership(context: Context) -> ConsolePage:
 @shown(SEES_EVERYTHING, "ownership")
 def unowned(context: Context) -> ConsolePage:
     """Everything that nobody owns in the period."""
-    window, reading = asked_window(context, "7d", "the last 7 days")
+    window, reading = asked_window(context)
     said = period_words(window, context.calendar.today)
     rows = unowned_jobs(window, names(context.viewer))
     table = unowned_table("sort", may_manage=context.viewer.may_manage)
@@ -96,7 +96,7 @@ def unowned(context: Context) -> ConsolePage:
 @shown(EVERYONE, "ownership")
 def workloads_csv(context: Context) -> HttpResponse:
     """The table of workloads: a row for each, with every micro-unit."""
-    window = asked_window(context, "7d", "the last 7 days")[0]
+    window = asked_window(context)[0]
     rows = workload_costs(window, context.viewer, names(context.viewer))
     return WORKLOADS.csv(rows, context, "workloads")
 
@@ -111,7 +111,7 @@ def rules_csv(context: Context) -> HttpResponse:
 @shown(SEES_EVERYTHING, "ownership")
 def unowned_csv(context: Context) -> HttpResponse:
     """The table of what nobody owns."""
-    window = asked_window(context, "7d", "the last 7 days")[0]
+    window = asked_window(context)[0]
     table = unowned_table("sort", may_manage=False)
     return table.csv(unowned_jobs(window, names(context.viewer)), context, "unowned")
 
@@ -135,7 +135,7 @@ def add_workload(context: Context) -> Act:
 def _ownership_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage:
     """The page as this viewer may see it, with what came of the form on it."""
     context, viewer = replace(context, path=reverse("ownership")), context.viewer
-    window, reading = asked_window(context, "7d", "the last 7 days")
+    window, reading = asked_window(context)
     said, called = period_words(window, context.calendar.today), names(viewer)
     rows = workload_costs(window, viewer, called)
     nobodys = unowned_jobs(window, called) if viewer.sees_everything else []

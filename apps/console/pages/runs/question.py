@@ -10,7 +10,12 @@ from apps.accounts import queries as accounts
 from apps.accounts.queries.paging import PageAsked, Slice
 from apps.console.kit.filters import Reading, filter_of, known_key, one_of, period_filter
 from apps.console.kit.frame import Filter, Link
-from apps.console.kit.periods import PeriodWords, period_words
+from apps.console.kit.periods import (
+    DEFAULT_PERIOD,
+    DEFAULT_PERIOD_WORDS,
+    PeriodWords,
+    period_words,
+)
 from apps.console.kit.request import Context
 from apps.console.kit.table import Part
 from apps.console.pages.runs.tables import PER_PAGE, RUNS
@@ -22,13 +27,13 @@ from apps.workloads import queries as workloads
 
 SALT = "runs"
 DEFAULTS: Mapping[str, str] = {
-    "window": "30d",
+    "window": DEFAULT_PERIOD,
     "team": "",
     "workload": "",
     "status": "",
 }
 WORDS: Mapping[str, str] = {
-    "window": "the last 30 days",
+    "window": DEFAULT_PERIOD_WORDS,
     "team": "all teams",
     "workload": "all workloads",
     "status": "however they ended",

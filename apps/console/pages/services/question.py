@@ -13,7 +13,12 @@ from apps.console.kit.filters import (
     period_filter,
 )
 from apps.console.kit.frame import Filter
-from apps.console.kit.periods import PeriodWords, period_words
+from apps.console.kit.periods import (
+    DEFAULT_PERIOD,
+    DEFAULT_PERIOD_WORDS,
+    PeriodWords,
+    period_words,
+)
 from apps.console.kit.request import Context
 from apps.console.pages.services.words import ALLOCATIONS, CHARGED, LOADED, LOADS
 from apps.ledger import queries as ledger
@@ -23,7 +28,7 @@ from apps.unit_economics.queries.service_measures import Load
 from apps.unit_economics.queries.unit_costs import AllocationBasis, UnitFilter
 
 DEFAULTS: Mapping[str, str] = {
-    "window": "30d",
+    "window": DEFAULT_PERIOD,
     "team": "",
     "allocation": str(AllocationBasis.ALLOCATION),
     "load": str(Load.LOADED),
@@ -32,7 +37,7 @@ DEFAULTS: Mapping[str, str] = {
 }
 SHOWN = {"": "Without uncounted batch work", "all": "All services"}
 DEFAULT_WORDS: Mapping[str, str] = {
-    "window": "the last 30 days",
+    "window": DEFAULT_PERIOD_WORDS,
     "team": "all teams",
     "allocation": "what they held",
     "load": "the cost with what is shared",

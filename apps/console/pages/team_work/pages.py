@@ -7,7 +7,7 @@ from django.urls import path, reverse
 
 from apps.accounts import queries as accounts
 from apps.console.kit.chart import Figure, FigureRow, LineChart
-from apps.console.kit.filters import Reading, period_filter
+from apps.console.kit.filters import asked_window, period_filter
 from apps.console.kit.frame import EmptyState, Step
 from apps.console.kit.page import ConsolePage, Include, shown
 from apps.console.kit.periods import period_words, span
@@ -38,7 +38,6 @@ from apps.unit_economics.queries.time_to_work import FirstWork, first_work, quan
 from apps.unit_economics.queries.waste import NOT_HELD
 from apps.workloads import queries as workloads
 
-DEFAULTS = {"window": "30d"}
 MOST_BARS = 10
 NO_WORKLOAD = "No workload"
 NOT_HELD_OR_NO_WORKLOAD = "Not held by a job, or no workload"
@@ -115,12 +114,6 @@ def waits_csv(context: Context) -> HttpResponse:
     """How long work waited, by workload."""
     began = first_work(asked_window(context)[0], context.seen_teams, context.at)
     return WAITS.csv(_wait_rows(began, WorkNames()), context, "team-work-waits")
-
-
-def asked_window(context: Context) -> tuple[ledger.Window, Reading]:
-    """The window of the address, and what of it was not understood."""
-    reading = Reading(context.query, DEFAULTS, {"window": "the last 30 days"})
-    return reading.read("window", lambda text: ledger.window_of(text, context.calendar)), reading
 
 
 def _utilization_meters(

@@ -99,11 +99,14 @@ def explore(question: CubeQuestion) -> CubeAnswer:
     others: dict[str, int] = {}
     for row in found:
         keys, counts, is_now, measures = _split_row(row, width)
-        measured = CubeSums(*measures[:8], measures[8:])
+        measured = CubeSums(*(*measures[:8], measures[8:]))
         sums.setdefault(_aligned_keys(question, keys, is_now=is_now), {})[is_now] = measured
-        for name, key, beyond in zip(question.group_by, keys, counts, strict=True):
-            if key.is_other:
-                others[name] = beyond
+        if any(key.is_other for key in keys):
+            others |= {
+                name: beyond
+                for name, key, beyond in zip(question.group_by, keys, counts, strict=True)
+                if key.is_other
+            }
     answered = [_cube_row(question, keys, of_key) for keys, of_key in sums.items()]
     # Where a part is all there is, nothing is left of the whole.
     is_of_part = _is_of_part(question)

@@ -1,0 +1,73 @@
+"""What goes with a person from page to page, in the address: the period, the basis, what is narrowed to."""
+
+from collections.abc import Container, Mapping
+from datetime import date, timedelta
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+
+from apps.console.kit.periods import DEFAULT_PERIOD, PERIODS
+from apps.ledger.queries.cube.sources import TAG
+
+WORDS: Mapping[str, str] = {
+    "window": "period",
+    "team": "team",
+    "pool": "pool",
+    "basis": "cost",
+    "cost": "idle and shared",
+}
+"""The parameters that are carried, beside tags, and what pages call them."""
+OWN = "own"
+"""The period of somebody who names its days: a form sends these as `from` and `to`."""
+
+
+def carried_texts(query: QueryDict, besides: Container[str] = ()) -> dict[str, str]:
+    """What of an address goes on to the next page, but for these parameters."""
+    return {
+        name: ",".join(query.getlist(name))
+        for name in query
+        if (name in WORDS or name.startswith(f"{TAG}.")) and name not in besides and query[name]
+    }
+
+
+def carried_suffix(query: QueryDict) -> str:
+    """The same as the end of a plain address."""
+    texts = carried_texts(query)
+    return f"?{urlencode(texts)}" if texts else ""
+
+
+def kept_words(texts: Mapping[str, str]) -> str:
+    """Parameters that a page does not use, as it says them: `period Last 7 days, team Research`."""
+    return ", ".join(
+        f"{WORDS.get(name, name.replace('.', ' '))} {PERIODS.get(text, text)}"
+        for name, text in texts.items()
+    )
+
+
+def with_own_days(query: QueryDict, today: date) -> QueryDict | None:
+    """The address with the days of a form as one window; None where it has none of these.
+
+    `from` and `to` are both in it; without them it is the period that pages begin with, to be
+    changed. They count only with `window=own`: else another period was chosen since.
+    """
+    if query.get("window") != OWN and not ("window" in query and {"from", "to"} & query.keys()):
+        return None
+    changed = query.copy()
+    for name in ("from", "to"):
+        changed.pop(name, None)
+    if query["window"] == OWN:
+        first = query.get("from") or _default_first(today).isoformat()
+        changed["window"] = f"{first}/{_day_after(query.get('to') or today.isoformat())}"
+    return changed
+
+
+def _default_first(today: date) -> date:
+    return today - timedelta(days=int(DEFAULT_PERIOD.removesuffix("d")) - 1)
+
+
+def _day_after(text: str) -> str:
+    """What is no day stays as it is: the page says that it is none."""
+    try:
+        return (date.fromisoformat(text) + timedelta(days=1)).isoformat()
+    except (ValueError, OverflowError):
+        return text

@@ -6,8 +6,10 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 
-from apps.console.kit.periods import DEFAULT_PERIOD, PERIODS
+from apps.console.kit.periods import DEFAULT_PERIOD, PERIODS, period_words
+from apps.economics.refusal import Refusal
 from apps.ledger.queries.cube.sources import TAG
+from apps.ledger.queries.windows import Calendar, window_of
 
 WORDS: Mapping[str, str] = {
     "window": "period",
@@ -36,12 +38,24 @@ def carried_suffix(query: QueryDict) -> str:
     return f"?{urlencode(texts)}" if texts else ""
 
 
-def kept_words(texts: Mapping[str, str]) -> str:
+def kept_words(texts: Mapping[str, str], calendar: Calendar) -> str:
     """Parameters that a page does not use, as it says them: `period Last 7 days, team Research`."""
+    said = {
+        **texts,
+        **({"window": _window_words(texts["window"], calendar)} if "window" in texts else {}),
+    }
     return ", ".join(
-        f"{WORDS.get(name, name.replace('.', ' '))} {PERIODS.get(text, text)}"
-        for name, text in texts.items()
+        f"{WORDS.get(name, name.replace('.', ' '))} {text}" for name, text in said.items()
     )
+
+
+def _window_words(text: str, calendar: Calendar) -> str:
+    if text in PERIODS:
+        return PERIODS[text]
+    try:
+        return period_words(window_of(text, calendar), calendar.today).days
+    except Refusal:
+        return text
 
 
 def with_own_days(query: QueryDict, today: date) -> QueryDict | None:

@@ -122,7 +122,7 @@ class ConsolePage:
     @property
     def kept_words(self) -> str:
         """The same, as the page says it."""
-        return kept_words(self.kept)
+        return kept_words(self.kept, self.context.calendar)
 
     @property
     def sort(self) -> str:

@@ -57,6 +57,7 @@ def test_a_page_says_what_it_keeps_for_others_and_its_form_sends_it_on(
 
     for name, word in {"window": "period", "team": "team", "basis": "cost"}.items():
         assert (word in kept) == (name not in own)
+        assert "3 March 2026" in kept or "window" in own
         if form and name not in own:
             assert f'type="hidden" name="{name}" value="{CHOSEN[name]}"' in form
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from django.core.management.base import BaseCommand
 
 from apps.pricing.actions import TableLoaded
-from apps.pricing.management.price_table import PriceTable
+from apps.pricing.actions.price_table import PriceTable
 
 
 def tell_loaded(

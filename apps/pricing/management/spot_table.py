@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from apps.economics.purchase import PurchaseOption
 from apps.pricing.actions import NewRate
-from apps.pricing.management.price_table import PriceTable, read_table
-from apps.pricing.management.table_cells import decimal_in, moment_in, whole_number_in
+from apps.pricing.actions.price_table import PriceTable, read_table
+from apps.pricing.actions.table_cells import decimal_in, moment_in, whole_number_in
 from apps.pricing.queries import RateKind, RateUnit
 
 NEEDED = ("provider", "region", "at", "amount", "currency")

@@ -11,7 +11,7 @@ from django.db.models import Q
 
 from apps.economics import rates as economics
 from apps.economics.purchase import PurchaseOption
-from apps.fleet.queries import PoolFact
+from apps.fleet.queries import PoolFact, lived_since
 from apps.pricing.models import Rate, RateKind, RateStanding, RateUnit, SharedCost
 from apps.pricing.queries.converting import Conversion, conversions
 from apps.pricing.queries.tiers import tiers_of
@@ -102,6 +102,11 @@ def spans_of_pools(
         )
         for pool_id, pool in pools.items()
     }
+
+
+def rests_on_organisation() -> bool:
+    """Whether anything is on record that rests on the currency and the zone."""
+    return has_prices() or lived_since() is not None
 
 
 def has_prices() -> bool:

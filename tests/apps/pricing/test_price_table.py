@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from apps.pricing.management.price_table import COLUMNS, REVIEWED, read_price_table
+from apps.pricing.actions.price_table import COLUMNS, REVIEWED, read_price_table
 from apps.pricing.models import Rate
 from apps.pricing.queries import pool_rates
 from tests.make import NOON, make_organisation, make_pool

@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from apps.fleet.queries import pools
 from apps.pricing import actions
+from apps.pricing.actions.price_table import REVIEWED, ColumnsUnknown, read_price_table
 from apps.pricing.management.loaded import tell_loaded
 from apps.pricing.management.people import BY, person_named
-from apps.pricing.management.price_table import REVIEWED, ColumnsUnknown, read_price_table
 
 
 class Command(BaseCommand):

@@ -8,8 +8,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.pricing import actions
+from apps.pricing.actions.price_table import ColumnsUnknown
 from apps.pricing.management.loaded import tell_loaded
-from apps.pricing.management.price_table import ColumnsUnknown
 from apps.pricing.management.spot_table import read_spot_table
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from apps.economics.tiers import NotTiers, Tier, parsed
-from apps.pricing.actions import NewRate, RefusedRow
-from apps.pricing.management.table_cells import day_in, decimal_in, whole_number_in
+from apps.pricing.actions.quoted import NewRate
+from apps.pricing.actions.rates import RefusedRow
+from apps.pricing.actions.table_cells import day_in, decimal_in, whole_number_in
 
 REVIEWED = Path(__file__).with_name("price_table.csv")
 SAID = (

@@ -1,6 +1,7 @@
 """Changes to the organisation, its teams and people, and the tokens of its machines."""
 
 from apps.accounts.actions.organisation import (
+    DEFAULTS,
     AlreadyBootstrapped,
     Bootstrap,
     CurrencyUnknown,
@@ -22,6 +23,7 @@ from apps.accounts.actions.people import (
     PersonExists,
     RoleUnknown,
     accept_invitation,
+    add_first_person,
     add_person,
     change_role,
     deactivate_person,
@@ -36,7 +38,13 @@ from apps.accounts.actions.provided import (
 )
 from apps.accounts.actions.repeats import RepeatDiffers
 from apps.accounts.actions.sessions import forget_ended_sessions
-from apps.accounts.actions.teams import TeamNameTaken, TeamTreeLoops, add_team, move_team
+from apps.accounts.actions.teams import (
+    TeamNameTaken,
+    TeamTreeLoops,
+    add_team,
+    book_team,
+    move_team,
+)
 from apps.accounts.actions.tokens import (
     IssuedToken,
     ScopeUnknown,

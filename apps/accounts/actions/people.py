@@ -12,7 +12,7 @@ from django.db import transaction
 from apps.accounts.actions.constraints import refusing
 from apps.accounts.actions.organisation import NameMissing
 from apps.accounts.actions.tokens import fresh_secret
-from apps.accounts.models import Invitation, Membership, Role, Team, User
+from apps.accounts.models import Invitation, Membership, Organisation, Role, Team, User
 from apps.accounts.queries import digest_of
 from apps.economics.refusal import Refusal
 from apps.logs.changes import items_of, logged_change
@@ -99,6 +99,22 @@ def invite_person(*, person: NewPerson, invited_by_id: int | None, at: datetime)
         user.save()
     place_in_teams(person_id=user.id, team_ids=person.team_ids)
     return _make_invitation(user.id, invited_by_id, at)
+
+
+@logged_change()
+@transaction.atomic
+def add_first_person(*, email: str, name: str, password: str, at: datetime) -> int:
+    """Let the first person of an installation in, of the platform; answers their id.
+
+    Refuses LinkUnknown where somebody came first, also when two do it at once, and what
+    `invite_person` and `accept_invitation` refuse.
+    """
+    Organisation.objects.select_for_update().get(id=1)
+    if User.objects.exists():
+        raise LinkUnknown("somebody can sign in already")
+    first = NewPerson(email, name, Role.PLATFORM)
+    invited = invite_person(person=first, invited_by_id=None, at=at)
+    return accept_invitation(secret=invited.secret, password=password, at=at)
 
 
 @logged_change()

@@ -7,6 +7,7 @@ from apps.accounts.queries.organisation import (
     OrganisationFact,
     TeamFact,
     has_organisation,
+    is_organisation_chosen,
     organisation,
     organised_at,
     special_teams,
@@ -14,9 +15,11 @@ from apps.accounts.queries.organisation import (
 )
 from apps.accounts.queries.people import (
     ListedPerson,
+    first_person_secret,
     has_people,
     invited_person,
     listed_person,
+    manager_names,
     people,
     person,
     person_names,

@@ -64,6 +64,11 @@ def organisation() -> OrganisationFact:
     return OrganisationFact(*row)
 
 
+def is_organisation_chosen() -> bool:
+    """Whether somebody chose its currency and zone, or these are still the defaults."""
+    return Organisation.objects.filter(chosen_at__isnull=False).exists()
+
+
 def organised_at() -> datetime | None:
     """When the organisation was put on record; None while there is none."""
     first: datetime | None = Organisation.objects.values_list("created_at", flat=True).first()

@@ -7,8 +7,9 @@ from typing import Any
 from allauth.mfa.models import Authenticator
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils.crypto import salted_hmac
 
-from apps.accounts.models import Invitation, Team, User
+from apps.accounts.models import Invitation, Organisation, Role, Team, User
 from apps.accounts.queries.tokens import digest_of
 
 
@@ -28,6 +29,17 @@ def has_people() -> bool:
     return User.objects.filter(is_active=True).exists()
 
 
+def first_person_secret() -> str | None:
+    """What opens the page on which the first person comes in; None once somebody has.
+
+    Nothing of it is kept: it is made of the installation's key, the same until it is used.
+    """
+    made_at = Organisation.objects.values_list("created_at", flat=True).first()
+    if made_at is None or User.objects.exists():
+        return None
+    return salted_hmac("first person", made_at.isoformat(), algorithm="sha256").hexdigest()
+
+
 def person(user_id: int) -> PersonFact | None:
     """An active person, with the teams they belong to or own."""
     user = User.objects.filter(id=user_id, is_active=True).first()
@@ -43,6 +55,12 @@ def person_of_address(email: str) -> int | None:
     """The id of who signs in, or did, with this address."""
     found = User.objects.filter(email=email.strip().lower())
     return found.values_list("id", flat=True).first()
+
+
+def manager_names() -> list[str]:
+    """Who manages the installation, by name."""
+    found = User.objects.filter(role=Role.PLATFORM, is_active=True)
+    return list(found.order_by("name", "id").values_list("name", flat=True))
 
 
 def person_names() -> dict[int, str]:

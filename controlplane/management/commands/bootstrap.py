@@ -10,8 +10,7 @@ from django.utils import timezone
 
 from apps.accounts import actions, queries
 from apps.economics.refusal import Refusal
-from apps.fleet.queries import lived_since
-from apps.pricing.queries import has_prices
+from apps.pricing.queries import rests_on_organisation
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
@@ -52,7 +51,7 @@ def _choose(chosen: actions.Bootstrap) -> None:
     at = timezone.now()
     if not queries.has_organisation():
         actions.bootstrap(organisation=chosen, at=at)
-    elif has_prices() or lived_since() is not None:
+    elif rests_on_organisation():
         raise CommandError("there are prices or nodes already, which rest on the currency and zone")
     else:
         actions.choose_organisation(organisation=chosen, at=at)

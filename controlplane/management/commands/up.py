@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from apps.accounts.queries import first_person_secret
 from controlplane import processes
 from controlplane.settings import ENVIRONMENT
 
@@ -24,6 +25,10 @@ class Command(BaseCommand):
         listen = options["listen"]
         chosen = dataclasses.replace(ENVIRONMENT, listen=listen)
         self.stderr.write(f"Console on http://{listen} — stop with Ctrl-C")
+        secret = first_person_secret()
+        if secret:
+            first = f"http://{listen}/invitation/first/{secret}"
+            self.stderr.write(f"Nobody can sign in yet. The first person comes in at {first}")
         try:
             processes.supervise(
                 [

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from apps.console.pages.invitation import accept
+from apps.console.pages.invitation import accept, first_person
 from apps.console.pages.sign_in import SignIn, SignOut
 
 urlpatterns = [
@@ -16,14 +16,17 @@ urlpatterns = [
     path("", include("apps.console.pages.services.pages")),
     path("", include("apps.console.pages.api_spend.pages")),
     path("", include("apps.console.pages.setup.pages")),
+    path("", include("apps.console.pages.setup.organisation")),
     path("", include("apps.console.pages.people.pages")),
     path("", include("apps.console.pages.people.access")),
+    path("", include("apps.console.pages.people.team_tree")),
     path("", include("apps.console.pages.people.tokens")),
     path("", include("apps.console.pages.people.join_tokens")),
     path("", include("apps.console.pages.people.trail")),
     path("sign-in", SignIn.as_view(), name="sign-in"),
     path("sign-in", SignIn.as_view(), name="account_login"),
     path("sign-out", SignOut.as_view(), name="sign-out"),
+    path("invitation/first/<slug:secret>", first_person, name="first-person"),
     path("invitation/<slug:secret>", accept, name="accept-invitation"),
     path("", include("apps.console.pages.account_urls")),
     path("", include("apps.console.pages.closes.pages")),

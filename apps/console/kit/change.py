@@ -29,7 +29,7 @@ from apps.economics.refusal import Refusal
 
 LOOK = "look"
 """Sent with a form that is looked at: without a tick its address may have nothing else."""
-SEEN, TO = "seen", "to"
+SEEN, TO = "seen", "back_to"
 RETURNS = {
     "first-day": "Back to the first day",
     "setup": "Back to Setup",
@@ -37,7 +37,7 @@ RETURNS = {
     "prices": "Back to prices",
     "join-tokens": "Back to join tokens",
 }
-"""Pages that send somebody to a change with `to=` their name, where the change then leads back."""
+"""Pages that send somebody to a change with `back_to=` their name, where the change then leads back."""
 MOVED = (
     "Since this was looked at, what it would change has changed: look again before it is confirmed."
 )

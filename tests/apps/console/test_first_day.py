@@ -55,27 +55,32 @@ def job_on_an_unknown_node() -> datetime:
     return now
 
 
-def test_an_empty_installation_is_led_through_five_steps():
+def test_an_empty_installation_is_led_without_a_shell():
     make.make_organisation()
-    page = text_of(signed_in().get("/setup/first-day"))
-    assert "0 of the 5 steps of the first day are done." in page
-    assert page.count("To do") == 5
-    assert "There is none yet. An agent’s writes one node alone, and no node is on record." in page
-    assert "manage.py add_pool" in page
-    assert "manage.py add_nodes" in page
+    answer = signed_in().get("/setup/first-day")
+    page = text_of(answer)
+    assert "1 of the 7 steps to a first dollar are done." in page
+    assert page.count("To do") == 6
+    assert "manage.py" not in page
+    assert "No node is on record, so nothing costs anything." in page
     assert "No job is known, so nobody holds anything." in page
     assert "Nothing has a price" in page
-    assert "/setup/first-day" in signed_in().get("/setup").content.decode()
+    for path in ("/setup", "/"):
+        empty = signed_in().get(path)
+        assert "/setup/first-day" in empty.content.decode()
+        assert "manage.py" not in text_of(empty)
 
 
 def test_what_is_done_is_said():
     make_fleet()
     page = text_of(signed_in().get("/setup/first-day"))
-    assert "2 of the 5 steps of the first day are done." in page
+    assert "6 of the 7 steps to a first dollar are done." in page
     assert "lab has no price now." in page
+    missing = "lab: no price of p5.48xlarge of aws, on demand, is on record. Set the price of lab"
+    assert missing in page
     scene.make_rate(Pool.objects.get(name="lab").id)
     page = text_of(signed_in().get("/setup/first-day"))
-    assert "3 of the 5 steps of the first day are done." in page
+    assert "The first day is done: work has a price and an owner." in page
     assert "Every pool has a price now." in page
     assert "1 rule in force." in page
 
@@ -168,7 +173,13 @@ def test_every_link_of_the_guide_leads_somewhere():
     page = client.get("/setup/first-day").content.decode()
     guide = page[page.index('class="guide"') : page.index("</ol>", page.index('class="guide"'))]
     links = set(re.findall(r'href="([^"]+)"', guide))
-    assert links == {"/people/tokens", "/setup/imports", "/prices", "/ownership/unowned"}
+    assert {
+        "/setup/imports",
+        "/prices",
+        "/ownership/rules/new?back_to=first-day",
+        "/people/teams",
+    } <= links
+    assert {"/fleet/pools/new?back_to=first-day", "/people/join-tokens", "/bills"} <= links
     assert {client.get(link).status_code for link in links} == {200}
 
 

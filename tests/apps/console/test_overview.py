@@ -171,7 +171,8 @@ def test_an_installation_without_nodes_is_told_how_to_begin():
     make.make_organisation()
     page = text_of(signed_in().get("/"))
     assert "Nothing has cost anything yet." in page
-    assert "manage.py add_nodes h100" in page
+    assert "Set Runrate up, step by step" in page
+    assert "manage.py" not in page
 
 
 def test_a_page_asks_the_database_at_most_fifteen_questions(finance, monkeypatch):

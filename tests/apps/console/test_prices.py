@@ -68,7 +68,7 @@ def test_the_page_says_which_pool_has_no_price_and_how_much_of_it_was_used(world
     assert "<h1>1 pool has no price now;" in page
     assert "$98.32" in page
     assert 'class="hatched">no price' in page
-    assert "Set its price" not in page
+    assert "Set its price" in page
 
 
 @pytest.mark.parametrize("role", ["lead", "viewer"])
@@ -84,11 +84,25 @@ def test_rates_are_for_finance_and_platform(world, role):
     assert "/prices" not in text(client.get("/fleet"))
 
 
-def test_finance_reads_prices_and_changes_none(world):
+def test_finance_gives_a_price_and_returns_to_where_it_was_missing(world):
     client = signed_in("finance")
-    assert client.get("/prices/new").status_code == 403
-    assert client.post("/prices/new", world.entered()).status_code == 403
-    assert client.post(f"/prices/{world.rate_id}/end").status_code == 403
+    opened = text(client.get("/prices/new", {"pool": world.lab, "back_to": "overview"}))
+    assert "Back to the overview" in opened
+    assert 'name="starts_at" type="datetime-local" value=""' in opened, "it has none: since ever"
+    priced = text(client.get("/prices/new", {"pool": world.h100}))
+    assert 'name="starts_at" type="datetime-local" value=""' not in priced
+    asked = world.entered(pool=world.lab, starts_at="", back_to="overview")
+    assert confirmed(client, "/prices/new", asked)["Location"] == "/"
+
+
+def test_the_public_list_says_which_pools_it_prices_before_it_is_entered(world):
+    client = signed_in("finance")
+    looked = text(client.get("/prices/public"))
+    assert "It prices h100." in looked
+    assert "It has no price of lab (aws, owned)" in looked
+    answer = confirmed(client, "/prices/public", {}, follow=True)
+    assert "prices entered, " in text(answer)
+    assert "0 prices entered, " in text(confirmed(client, "/prices/public", {}, follow=True))
 
 
 def test_tables_are_files_with_amounts_as_quoted(world):
@@ -173,7 +187,7 @@ def test_a_rate_shows_its_history_and_the_pools_it_can_price(world):
     page = text(signed_in("finance").get(f"/prices/{world.rate_id}"))
     assert "<h1>$98.32 per node and hour for pool h100</h1>" in page
     assert 'href="/fleet?pool=h100"' in page
-    assert "End this price" not in page
+    assert "End this price" in page
 
 
 def test_the_history_of_a_price_is_a_sheet_for_those_who_may_know_it(world):

@@ -109,7 +109,7 @@ def test_a_pool_is_added_with_its_cluster_after_a_look_at_what_its_nodes_cost():
     assert "what its nodes cost is unknown until somebody says it, never nothing" in looked
     assert not Pool.objects.exists()
 
-    answer = confirmed(petra, "/fleet/pools/new", POOL | {"to": "setup"})
+    answer = confirmed(petra, "/fleet/pools/new", POOL | {"back_to": "setup"})
     assert answer["Location"] == "/setup"
     pool = Pool.objects.get(name="h100")
     assert (pool.cluster.name, pool.gpus_per_node, pool.owner_team_id) == ("atlas", 8, None)

@@ -123,7 +123,7 @@ def test_a_silent_node_is_a_question_and_not_an_end(now):
     page = text_of(opened().get("/setup"))
     assert "1 silent node" in page
     assert "7 h" in page
-    assert "manage.py end_node gpu-01 --at" in page
+    assert "End gpu-01" in page
 
 
 def test_time_without_a_price_and_jobs_without_an_owner_are_asked_for():
@@ -132,9 +132,9 @@ def test_time_without_a_price_and_jobs_without_an_owner_are_asked_for():
     answer = opened().get("/setup")
     page = text_of(answer)
     assert "1 pool without a price" in page
-    assert "Set a price" in page
+    assert "Set its price" in page
     assert "1 account without a team" in page
-    link = 'href="/ownership/rules/new?cluster=atlas&amp;account=misc"'
+    link = 'href="/ownership/rules/new?cluster=atlas&amp;account=misc&amp;back_to=setup"'
     assert link in answer.content.decode()
 
 

@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 
 from apps.console.kit.cells import COUNT, FIGURE, INSTANT, RATIO, linked, quiet, warned
 from apps.console.kit.chart import FigureRow
-from apps.console.kit.frame import EmptyState, Step
+from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Column, Table
@@ -54,13 +54,12 @@ NO_POOLS = EmptyState(
     "measured of it and which agents have gone quiet.",
     steps=(
         Step(
-            "Add a pool, then its nodes:",
-            command=".venv/bin/python manage.py add_pool h100 --provider aws --gpu-model "
-            '"NVIDIA H100 80GB HBM3" --gpus-per-node 8 --purchase-option on_demand',
+            "A pool is nodes of one model and one price.",
+            link=Link("Add a pool", "/fleet/pools/new"),
         ),
         Step(
-            "Say which nodes it has, and since when they cost money:",
-            command=".venv/bin/python manage.py add_nodes h100 gpu-01 gpu-02 --from 2026-01-01",
+            "Its nodes come by a list, by an accounting file, or let themselves in.",
+            link=Link("The first day, step by step", "/setup/first-day"),
         ),
     ),
 )

@@ -31,7 +31,9 @@ from apps.console.pages.imports.receiving import (
     ReceivedFile,
     receive,
 )
-from apps.show.amounts import counted
+from apps.economics.hours import HOUR, hour_of
+from apps.marks.queries import pending_hours
+from apps.show.amounts import counted, per_cent, share
 from apps.show.data import file_size
 from apps.workloads import queries as workloads
 from apps.workloads.actions import uploads
@@ -140,7 +142,8 @@ def one_import(context: Context, batch_id: int) -> ConsolePage:
     trial = trial_of(fact.seen.get("trial"))
     rejected = list(workloads.rejected_rows(batch_id, MOST_SHOWN))
     asks = bool(fact.state in {"asking", "failed"} and fact.asked)
-    is_busy = fact.state in {"looking", "waiting", "running"}
+    unsettled = _hours_unsettled(fact, context)
+    is_busy = fact.state in {"looking", "waiting", "running"} or bool(unsettled)
     ended = [("over", fact.ended_at)] if fact.ended_at else []
     return ConsolePage(
         context=context,
@@ -158,7 +161,13 @@ def one_import(context: Context, batch_id: int) -> ConsolePage:
         sections=(
             Include(
                 "imports/_import.html",
-                {"fact": fact, "is_busy": is_busy, "refused": trial.refused if asks else ""},
+                {
+                    "fact": fact,
+                    "is_busy": is_busy and fact.state != "done",
+                    "refused": trial.refused if asks else "",
+                    "read": per_cent(share(fact.read_bytes, fact.size_bytes)),
+                    "unsettled": counted(unsettled, "hour") if unsettled else "",
+                },
             ),
             *(_trial_sections(fact, trial, context) if asks else ()),
             _reading_section(fact, context) if asks else None,
@@ -235,6 +244,13 @@ def discard(request: HttpRequest, batch_id: int) -> HttpResponse:
     return _do_once(
         request, batch_id, lambda: uploads.discard_import(batch_id=batch_id, at=timezone.now())
     )
+
+
+def _hours_unsettled(fact: workloads.ImportFact, context: Context) -> int:
+    """How many of the hours in which the jobs of a file held something wait to be settled."""
+    if fact.state != "done" or fact.jobs_from is None or fact.jobs_until is None:
+        return 0
+    return pending_hours(min(context.at, fact.jobs_until + HOUR), hour_of(fact.jobs_from))
 
 
 def import_or_404(batch_id: int) -> workloads.ImportFact:

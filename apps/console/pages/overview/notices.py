@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from urllib.parse import urlencode
 
 from django.urls import reverse
 
 from apps.accounts import queries as accounts
 from apps.console.kit.frame import Link
 from apps.console.pages.costs.question import AskedCosts
+from apps.console.pages.managers import who_manages
 from apps.ledger.queries import Basis, OverviewFacts, Share
 from apps.show.amounts import counted, gpu_hours
 from apps.show.incidents import UNUSABLE
@@ -42,6 +44,7 @@ def notices(asked: AskedCosts, facts: OverviewFacts) -> tuple[Notice, ...]:
 
 
 def _period_notices(asked: AskedCosts, facts: OverviewFacts) -> Iterator[Notice]:
+    may_manage = asked.context.viewer.may_manage
     if facts.unpriced:
         yield _unpriced_notice(asked.question.basis, facts)
     for kind, part, sentence, link in (
@@ -55,8 +58,9 @@ def _period_notices(asked: AskedCosts, facts: OverviewFacts) -> Iterator[Notice]
         (
             "unowned",
             facts.unowned,
-            "belongs to jobs that no ownership rule assigns to a team.",
-            _setup_link("Assign an owner", "unowned-accounts"),
+            "belongs to jobs that no ownership rule assigns to a team."
+            + ("" if may_manage else f" {who_manages('assigns them')}"),
+            _setup_link("Assign an owner", "unowned-accounts") if may_manage else None,
         ),
         (
             "unclaimed",
@@ -102,8 +106,16 @@ def _unpriced_notice(basis: Basis, facts: OverviewFacts) -> Notice:
         "unpriced",
         f"{hours} GPU-hours",
         f"of {joined(names)} have no {label}price. What they cost is in no sum on this page.",
-        _setup_link("Give them a price", "unpriced-pools"),
+        _price_link(facts),
     )
+
+
+def _price_link(facts: OverviewFacts) -> Link:
+    """To the form of a price where one pool has none, else to those that have none."""
+    if len(facts.unpriced) > 1:
+        return _setup_link("Give them a price", "unpriced-pools")
+    query = urlencode({"pool": facts.unpriced[0].pool_id, "back_to": "overview"})
+    return Link("Give it a price", f"{reverse('add-rate')}?{query}")
 
 
 def _unowned_rows(asked: AskedCosts, facts: OverviewFacts) -> str:

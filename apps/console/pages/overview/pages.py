@@ -39,7 +39,7 @@ from apps.console.pages.costs.tables import (
     time_columns,
 )
 from apps.console.pages.costs.words import under_words
-from apps.console.pages.overview.empty import FIRST_STEPS, NO_TEAM, nothing_charged
+from apps.console.pages.overview.empty import NO_TEAM, first_steps, nothing_charged
 from apps.console.pages.overview.finding import finding
 from apps.console.pages.overview.notices import amount_words, notices
 from apps.fleet import queries as fleet
@@ -135,7 +135,7 @@ def _empty_page(asked: AskedCosts, facts: OverviewFacts) -> ConsolePage:
     if not asked.context.viewer.team_ids:
         said, empty = "Nothing here is yours to see yet.", NO_TEAM
     elif since is None:
-        said, empty = "Nothing has cost anything yet.", FIRST_STEPS
+        said, empty = "Nothing has cost anything yet.", first_steps(asked.context)
     else:
         said = finding(asked, None, Waste())
         empty = nothing_charged(asked, facts, since)

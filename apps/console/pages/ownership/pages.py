@@ -48,7 +48,7 @@ A_WORKLOAD = (
 NO_TEAM = EmptyState(
     "A workload is of a team",
     "Add the first team:",
-    (Step("By command:", command=".venv/bin/python manage.py add_team Research"),),
+    (Step("Teams stand beside people.", link=Link("Add a team", "/people/teams")),),
 )
 
 

@@ -38,6 +38,7 @@ ROLES = {
 }
 TABS = (
     ("people", "People"),
+    ("team-tree", "Teams"),
     ("tokens", "Tokens"),
     ("join-tokens", "Join tokens"),
     ("trail", "Audit trail"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from django.urls import reverse
@@ -17,7 +18,7 @@ from apps.console.kit.entries import (
     as_entered,
 )
 from apps.console.kit.frame import Link
-from apps.console.kit.request import MANAGES, Context
+from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.pages.prices.deciding import rate_or_404
 from apps.console.pages.prices.effects import effects_of
 from apps.console.pages.prices.tables import KINDS, Rate, what_it_prices
@@ -26,17 +27,20 @@ from apps.economics.refusal import Refusal
 from apps.economics.tiers import parsed
 from apps.fleet import queries as fleet
 from apps.pricing import actions
-from apps.pricing.queries import listing
+from apps.pricing.queries import listing, rates_of_pools
 from apps.pricing.queries.reach import Prices
 from apps.pricing.queries.what_if import Proposal, if_ended, if_entered
 from apps.show.money import quoted_amount
 from apps.show.time import instant
 from apps.show.words import OPTIONS
 
-UNITS = {"node": "One node", "gpu": "One GPU"}
-QUANTITIES = {"3600": "One hour", "1": "One second"}
+ENTERS = SEES_EVERYTHING
+"""Finance has the contract, the platform the quote: both enter prices."""
+UNITS = {"node": "one node", "gpu": "one GPU"}
+QUANTITIES = {"3600": "hour", "1": "second"}
 ENTERED = "The price is entered; past hours are charged again."
 WAITS = "The price is entered, and is not used until a person of finance accepts it."
+EVER = datetime(1970, 1, 1, tzinfo=UTC)
 DESCRIBED = ("provider", "region", "instance_type", "gpu_model")
 TIERS_HINT = (
     "1000=8; 5000=7 is 8 beyond 1,000 node-hours or GPU-hours of a month, 7 beyond 5,000. "
@@ -56,12 +60,12 @@ class RateForm(ChangeForm):
     )
     amount = AmountField("Amount as quoted", example="98.32", is_needed=True)
     currency = TextField(
-        "In", "Another than the organisation’s is converted by the month’s rate of exchange."
+        "Currency", "Another than the organisation’s is converted by the month’s rate of exchange."
     )
-    tiers = ParsedField("And beyond", parsed, TIERS_HINT)
-    unit = PickField("For", UNITS, initial="node")
-    quantity_seconds = PickField("And", QUANTITIES, initial="3600")
-    starts_at = MomentField("Valid from")
+    tiers = ParsedField("Volume tiers", parsed, TIERS_HINT)
+    unit = PickField("It is the price of", UNITS, initial="node")
+    quantity_seconds = PickField("For each", QUANTITIES, initial="3600")
+    starts_at = MomentField("Valid from", "Empty: since ever.", is_needed=False)
     ends_at = MomentField("Until", "Empty: open-ended.", is_needed=False)
     source = TextField("Where the figure comes from")
     source_date = DayField("Read on", is_needed=False)
@@ -86,7 +90,7 @@ class WeighedRate(NamedTuple):
     replaces: int | None
 
 
-@changing(MANAGES, "prices")
+@changing(ENTERS, "prices")
 def add_rate(context: Context) -> Change[WeighedRate]:
     """Says what the price would move, then enters it."""
     pools = fleet.pools()
@@ -116,12 +120,12 @@ def add_rate(context: Context) -> Change[WeighedRate]:
         },
         initial={
             "currency": context.currency,
-            "starts_at": as_entered(context.at, context.zone),
+            "starts_at": _first_moment(context, pools),
         },
     )
 
 
-@changing(MANAGES, "prices")
+@changing(ENTERS, "prices")
 def end_rate(context: Context, rate_id: int) -> Change[Mapping[str, Any]]:
     """Says what is unpriced, or priced by another, from then on; then ends the price."""
     rate = rate_or_404(rate_id)
@@ -153,6 +157,15 @@ def end_rate(context: Context, rate_id: int) -> Change[Mapping[str, Any]]:
         refusals=(Refusal, actions.RateAlreadyEnded, actions.RateNotInForce),
         initial={"ended_at": as_entered(context.at, context.zone)},
     )
+
+
+def _first_moment(context: Context, pools: Mapping[int, fleet.PoolFact]) -> str:
+    """Now, as a new price begins; since ever where a link names a pool without any price."""
+    named = context.query.get("pool", "")
+    asked = pools.get(int(named)) if named.isdecimal() and len(named) < 10 else None
+    if asked is not None and not rates_of_pools({asked.id: asked}, EVER, context.at):
+        return ""
+    return as_entered(context.at, context.zone)
 
 
 def _rate_of(entered: Mapping[str, Any], pools: Mapping[int, fleet.PoolFact]) -> actions.NewRate:

@@ -21,7 +21,7 @@ from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, FactList, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.pages.pool_links import pool_href
-from apps.console.pages.prices import changes, deciding
+from apps.console.pages.prices import changes, deciding, public
 from apps.console.pages.prices.deciding import (
     DECIDES,
     entered_facts,
@@ -63,8 +63,12 @@ EMPTY = EmptyState(
     "the price of. Such time is never counted as free.",
     steps=(
         Step(
-            "Take over the reviewed table of public list prices:",
-            command=".venv/bin/python manage.py load_price_table",
+            "A price is of a pool, or of all machines of a description.",
+            link=Link("Enter a price", "/prices/new"),
+        ),
+        Step(
+            "A reviewed table of public list prices comes along, each with source and date.",
+            link=Link("Look at it", "/prices/public"),
         ),
     ),
 )
@@ -117,7 +121,7 @@ def _prices_page(context: Context, sent: ChangeForm | None = None) -> ConsolePag
         under=(f"Amounts as quoted, in {context.currency}, which is fixed for the organisation.",),
         filters=(filter_of("show", "Rates", SHOWS, {"show": show}),),
         problems=() if show in SHOWS else (f"Prices cannot be chosen by {show[:40]!r}.",),
-        actions=(enter,) if context.viewer.may_manage else (),
+        actions=(enter, Link("Public list prices", reverse("public-prices"))),
         sections=(
             WAITING.section(
                 waiting,
@@ -173,7 +177,7 @@ def rate(context: Context, rate_id: int) -> ConsolePage:
     rate = rate_or_404(rate_id)
     standing = rate["standing"]
     is_over = rate["ends_at"] is not None and rate["ends_at"] <= context.at
-    may_end = context.viewer.may_manage and standing == "in_force" and not is_over
+    may_end = standing == "in_force" and not is_over
     decide = Link("Decide about it", reverse("decide-rate", args=[rate_id]))
     end = Link("End this price", reverse("end-rate", args=[rate_id]))
     return ConsolePage(
@@ -255,14 +259,14 @@ def _paid_pools(rates: Sequence[Rate], context: Context) -> list[PaidPool]:
         span = spans[pool.id][0]
         paid = by_id.get(span.paid_rate.id) if span.paid_rate else None
         listed = by_id.get(span.list_rate.id) if span.list_rate else None
-        found.append(PaidPool(pool, paid, listed, context.viewer.may_manage))
+        found.append(PaidPool(pool, paid, listed))
     return sorted(found, key=lambda row: (row.paid is not None, row.pool.name.casefold()))
 
 
 def _unpriced_use(context: Context) -> list[UnpricedUse]:
     """Pools with GPU time of the last ninety days that no rate covers."""
     found = ledger.unpriced_pools(ledger.window_of(LOOKED_BACK, context.calendar))
-    return [UnpricedUse(each, context.viewer.may_manage) for each in found]
+    return [UnpricedUse(each) for each in found]
 
 
 def _rate_facts(rate: Rate, context: Context) -> list[tuple[str, str]]:
@@ -326,6 +330,7 @@ urlpatterns = [
     path("prices/unpriced.csv", unpriced_csv, name="unpriced-use"),
     path("prices/waiting.csv", waiting_csv, name="prices-waiting"),
     path("prices/approval", set_approval, name="set-price-approval"),
+    path("prices/public", public.load_public_prices, name="public-prices"),
     path("prices/new", changes.add_rate, name="add-rate"),
     path("prices/<int:rate_id>", rate, name="rate"),
     path("prices/<int:rate_id>.csv", rate_history_csv, name="rate-history"),

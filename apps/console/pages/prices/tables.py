@@ -83,14 +83,12 @@ class PaidPool(NamedTuple):
     pool: PoolFact
     paid: Rate | None
     listed: Rate | None
-    may_enter: bool
 
 
 class UnpricedUse(NamedTuple):
     """A pool with GPU time that no rate covers."""
 
     fact: UnpricedPool
-    may_enter: bool
 
 
 def what_it_prices(rate: Rate) -> str:
@@ -139,7 +137,7 @@ def _price_button(pool: PoolFact, starts_at: str = "") -> str:
 
 def _unpriced_cell(row: UnpricedUse, _: Locale) -> str:
     since = f"{row.fact.first_day}T00:00"
-    return _price_button(row.fact.pool, since) if row.may_enter else NO_PRICE
+    return _price_button(row.fact.pool, since)
 
 
 def _whose_price(row: PaidPool) -> str | None:
@@ -154,7 +152,7 @@ def _whose_price(row: PaidPool) -> str | None:
 
 
 def _whose_cell(row: PaidPool, _: Locale) -> str:
-    return _whose_price(row) or (_price_button(row.pool) if row.may_enter else "")
+    return _whose_price(row) or _price_button(row.pool)
 
 
 def _paid_since(row: PaidPool, locale: Locale) -> str:

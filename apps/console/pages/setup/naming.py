@@ -142,7 +142,7 @@ def pool_link(text: str, rows: Sequence[UnknownNodeName]) -> Link:
         cluster=rows[0].cluster_id,
         gpu_model=types.pop() if len(types) == 1 else "",
         gpus_per_node=max(counts),
-        to="setup",
+        back_to="setup",
     )
 
 

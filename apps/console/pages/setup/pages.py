@@ -10,17 +10,17 @@ from django.utils.safestring import SafeString
 
 from apps.console.kit.cells import drawn, linked
 from apps.console.kit.change import Act, ChangeForm, Done, acting
-from apps.console.kit.frame import EmptyState, Step
+from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context
 from apps.console.kit.table import TableSection
 from apps.console.kit.waiting import keep_count
+from apps.console.pages.managers import who_manages
 from apps.console.pages.setup import first_tokens, guide, naming, new_nodes, new_pools
 from apps.console.pages.setup.question_kind import QuestionKind
 from apps.console.pages.setup.questions import (
     KINDS,
     NODES_WITHOUT_GPUS,
-    UNCLAIMED_WORK,
     UNCONFIRMED_NODES,
     UNKNOWN_NODES,
     asked_of,
@@ -37,6 +37,7 @@ NO_QUESTIONS = EmptyState(
     "No questions yet",
     "As soon as nodes, agents, jobs or prices are on record, what cannot be placed is asked about "
     "here.",
+    (Step("From nothing to a first dollar:", link=Link("The first day", "/setup/first-day")),),
 )
 NO_OPEN_QUESTIONS = EmptyState(
     "No open questions",
@@ -126,19 +127,19 @@ def _question_section(
     fitting: Mapping[str, str],
     context: Context,
 ) -> TableSection:
-    may_answer = context.viewer.may_manage
+    may_answer = context.viewer.role in kind.answered_by
     table = kind.asked(may_answer=may_answer)
     title = table.title.replace("{said}", counted(len(rows), *table.noun))
     said: dict[str, Any] = {}
-    if kind in (UNKNOWN_NODES, NODES_WITHOUT_GPUS):
-        if fitting and may_answer:
-            table, said = naming.with_ticks(table, rows, fitting, context)
-        elif may_answer:
-            first = Step("They need a pool first.", link=naming.pool_link("Add a pool", rows))
-            said = {"remark": _step_words(first, kind.key)}
-    elif may_answer or kind is not UNCLAIMED_WORK:
-        # Finance may look, and an import is not theirs to begin.
+    if not may_answer:
+        said = {"remark": who_manages("answers this")}
+    elif kind not in (UNKNOWN_NODES, NODES_WITHOUT_GPUS):
         said = {"remark": _step_words(kind.step(rows), kind.key)}
+    elif fitting:
+        table, said = naming.with_ticks(table, rows, fitting, context)
+    else:
+        first = Step("They need a pool first.", link=naming.pool_link("Add a pool", rows))
+        said = {"remark": _step_words(first, kind.key)}
     return table.section(
         rows,
         context,

@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Generic, NamedTuple, TypeVar
 
+from apps.accounts.queries import Role
 from apps.console.kit.cells import unseen
 from apps.console.kit.frame import Step
+from apps.console.kit.request import MANAGES
 from apps.console.kit.table import Table
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
@@ -33,6 +35,7 @@ class QuestionKind(Generic[Row]):
     """Things of one kind that wait, in a table whose title says how many; its last column answers.
 
     `step` says what else answers it. What is not `asked_about` may be answered and does not wait.
+    Only people of `answered_by` can answer it here.
     """
 
     key: str
@@ -40,6 +43,7 @@ class QuestionKind(Generic[Row]):
     find: Callable[[AskedOf], Sequence[Row]]
     step: Callable[[Sequence[Row]], Step | None] = lambda _: None
     asked_about: bool = True
+    answered_by: frozenset[Role] = MANAGES
 
     @property
     def csv_name(self) -> str:

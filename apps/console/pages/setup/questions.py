@@ -27,6 +27,7 @@ from apps.console.kit.cells import (
     sending,
 )
 from apps.console.kit.frame import Link, Step
+from apps.console.kit.request import SEES_EVERYTHING
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.kit.waiting import keep_count
 from apps.console.pages.pool_links import pool_href
@@ -42,7 +43,6 @@ from apps.telemetry.queries.remarks import RejectionCount
 from apps.workloads import queries as workloads
 
 LOOKED_BACK = "7d"
-MANAGE = ".venv/bin/python manage.py"
 CODE = Format(lambda text, _: format_html("<code>{}</code>", text), TEXT.written)
 
 
@@ -151,18 +151,20 @@ def _silent_nodes(asked: AskedOf) -> list[SilentNode]:
 
 def _end_node(rows: Sequence[SilentNode]) -> Step:
     first = rows[0].agent
-    command = f"{MANAGE} end_node {first.node_name} --at {first.last_seen_at:%Y-%m-%dT%H:%MZ}"
-    return Step("If a node is gone, say since when:", command=command)
+    link = Link(f"End {first.node_name}", reverse("end-node", args=[first.node_id]))
+    return Step("If a node is gone, say since when.", link=link)
 
 
 def _price_button(row: ledger.UnpricedPool, _: Locale) -> str:
-    href = f"{reverse('add-rate')}?{urlencode({'pool': row.pool.id})}"
+    href = f"{reverse('add-rate')}?{urlencode({'pool': row.pool.id, 'back_to': 'setup'})}"
     return _link_button(href, "Set its price", f"for {row.pool.name}")
 
 
 def _rule_button(row: workloads.AccountWithoutOwner, _: Locale) -> str:
     asked = {row.bears: row.name} if row.bears else {}
-    href = f"{reverse('new-rule')}?{urlencode({'cluster': row.cluster, **asked})}"
+    href = (
+        f"{reverse('new-rule')}?{urlencode({'cluster': row.cluster, **asked, 'back_to': 'setup'})}"
+    )
     return _link_button(href, "Whose?", f"A rule for {row.name}")
 
 
@@ -203,8 +205,9 @@ UNPRICED_POOLS = QuestionKind[ledger.UnpricedPool](
     ),
     lambda asked: ledger.unpriced_pools(asked.window, asked.pools),
     lambda _: Step(
-        "Say what a node of the pool costs.", link=Link("Set a price", reverse("prices"))
+        "Say what a node of the pool costs.", link=Link("All prices", reverse("prices"))
     ),
+    answered_by=SEES_EVERYTHING,
 )  # fmt: skip
 UNKNOWN_NODES = QuestionKind[workloads.UnknownNodeName](
     "unknown_nodes",

@@ -1,0 +1,293 @@
+"""The steps of the first day: how each stands, what shows that, and where it is done."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from apps.accounts import queries as accounts
+from apps.console.kit.form import FormSection
+from apps.console.kit.frame import Link, Step
+from apps.console.kit.request import Context
+from apps.console.pages.setup.commands import CHECK, RUN, config_command, simulate_command
+from apps.console.pages.setup.new_nodes import add_pool_link
+from apps.fleet import queries as fleet
+from apps.pricing import queries as pricing
+from apps.pricing.queries.owned import owned_plans_in
+from apps.show.amounts import counted
+from apps.show.time import duration
+from apps.show.words import joined, option_words
+from apps.web.queries.wheels import install_command
+from apps.workloads import queries as workloads
+
+DONE, WAITING, MISSING, LATER = "Done", "Waiting", "To do", "Later"
+MOMENT = timedelta(microseconds=1)
+MOST_NAMED = 3
+SACCT = (
+    "TZ=UTC sacct -a -D -X -S 2026-11-01 -E now --parsable2 -o JobIDRaw,JobID,Cluster,Partition,"
+    "QOS,Account,User,Submit,Start,End,ElapsedRaw,State,ExitCode,NCPUS,AllocTRES,NodeList,JobName "
+    "> accounting.psv"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GuideStep:
+    """One step of the first day: how it stands, what shows that, and how it is done.
+
+    `state` is DONE, WAITING (somebody else is expected to do something), MISSING, or LATER where a
+    first dollar does not need it; `forms` do a part of it in place.
+    """
+
+    key: str
+    title: str
+    state: str
+    found: str
+    how: tuple[Step, ...]
+    link: Link | None = None
+    forms: tuple[FormSection, ...] = ()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left of it."""
+        return self.state == DONE
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the steps are judged by, asked once; `unpriced` are pools without a price now."""
+
+    at: datetime
+    server: str
+    is_chosen: bool
+    has_jobs: bool
+    named: int
+    lived: bool
+    tokens: dict[str, int]
+    agents: fleet.AgentsHeard
+    pools: Mapping[int, fleet.PoolFact]
+    unpriced: tuple[fleet.PoolFact, ...]
+    teams: int
+    rules: int
+    may_make: bool
+
+
+def known_of(context: Context) -> Known:
+    """What is there, and at which address programs reach it."""
+    at, pools, has_jobs = context.at, fleet.pools(), workloads.has_jobs()
+    spans = pricing.pool_rates(pools, at, at + MOMENT) if pools else {}
+    unpriced = [pool for pool in pools.values() if spans[pool.id][0].paid_rate is None]
+    planned = {plan.pool_id for plan in owned_plans_in(at, at + MOMENT)} if unpriced else set()
+    return Known(
+        at=at,
+        server=context.site,
+        is_chosen=accounts.is_organisation_chosen(),
+        has_jobs=has_jobs,
+        named=sum(1 for name in workloads.unknown_nodes() if name.gpus) if has_jobs else 0,
+        lived=fleet.lived_since() is not None,
+        tokens={} if has_jobs else accounts.good_tokens(at),
+        agents=fleet.agents_heard(),
+        pools=pools,
+        unpriced=tuple(pool for pool in unpriced if pool.id not in planned),
+        teams=sum(1 for team in accounts.teams() if team.kind == "team"),
+        rules=sum(rule.is_in_force(at) for rule in workloads.rules()),
+        may_make=context.viewer.may_manage,
+    )
+
+
+def organisation_step(known: Known, context: Context) -> GuideStep:
+    """Currency and zone, before anything rests on them."""
+    present = context.organisation
+    kept = f"{present.name}: {present.currency}, {present.zone}."
+    is_kept = known.is_chosen or known.lived
+    return GuideStep(
+        "organisation",
+        "Choose currency and time zone",
+        DONE if is_kept else MISSING,
+        kept if is_kept else f"{kept} Kept for good from the first node or price on.",
+        (Step("Amounts are in one currency; days begin in one time zone."),),
+        Link("Choose them", reverse("organisation")) if known.may_make and not is_kept else None,
+    )
+
+
+def pool_step(known: Known) -> GuideStep:
+    """A pool, which nodes are of."""
+    found = "No pool is on record: nodes of one model and one price."
+    if known.pools:
+        found = f"{counted(len(known.pools), 'pool is', 'pools are')} on record."
+    return GuideStep(
+        "pool",
+        "Add a pool",
+        DONE if known.pools else MISSING,
+        found,
+        (Step("Its nodes have as many GPUs of one model, and are bought in one way."),),
+        add_pool_link(back_to="first-day") if known.may_make else None,
+    )
+
+
+def nodes_step(known: Known) -> GuideStep:
+    """Nodes: of a file, by hand, or by themselves."""
+    found = "No node is on record, so nothing costs anything."
+    if known.lived:
+        found = "Nodes are on record."
+    if known.named:
+        found += f" {counted(known.named, 'node')} with GPUs of an accounting file wait in Setup."
+    unknown = Link("Choose among those", f"{reverse('setup')}#unknown-nodes")
+    listed = Link("Write a list", f"{reverse('add-nodes')}?back_to=first-day")
+    joined_by = Link("Create a join token", reverse("join-tokens"))
+    return GuideStep(
+        "nodes",
+        "Put nodes on record",
+        DONE if known.lived else MISSING,
+        found,
+        (
+            Step("Nodes that an accounting file names wait to be chosen.", link=unknown),
+            Step("By hand, or lines of a CSV.", link=listed),
+            Step("Or they let themselves in with one token for a cluster.", link=joined_by),
+        )
+        if known.may_make
+        else (),
+        unknown if known.may_make and known.named else None,
+    )
+
+
+def agent_step(known: Known) -> GuideStep:
+    """An agent, which says what GPUs did."""
+    heard = known.agents
+    state, found = LATER, "No agent is enrolled: what GPUs did is unknown until one measures it."
+    if heard.last_seen_at is not None:
+        ago = duration(known.at - heard.last_seen_at)
+        said = f"{heard.heard:,} of {heard.agents:,} agents were heard, the last {ago} ago."
+        state, found = DONE, said if heard.agents > 1 else f"The agent was heard {ago} ago."
+    elif heard.agents:
+        agents = counted(heard.agents, "agent is enrolled", "agents are enrolled")
+        state, found = WAITING, f"{agents}; none has reported yet. This page notices the first."
+    return GuideStep(
+        "agent",
+        "Start an agent",
+        state,
+        found,
+        (
+            Step(
+                "It sends what the GPUs of a node did. On the node, install it:",
+                install_command(known.server, "runrate-agent"),
+            ),
+            Step("Say where this server is:", config_command(known.server)),
+            Step(
+                "Trade a one-time token for the agent’s own:",
+                "runrate-agent enrol --token-file invitation",
+            ),
+            Step("See what works on this node and what does not, in plain words:", CHECK),
+            Step(
+                "Start it. As a service: agents/agent/systemd/runrate-agent.service; on Kubernetes: "
+                "agents/agent/kubernetes/daemonset.yaml; docs/agent.md describes both.",
+                RUN,
+            ),
+            Step(
+                "To try without a GPU, play a day of one node; the file holds its agent’s token:",
+                simulate_command(known.server),
+            ),
+        ),
+        Link("Confirm what it saw", f"{reverse('setup')}#unconfirmed-devices")
+        if state == DONE
+        else None,
+    )
+
+
+def jobs_step(known: Known) -> GuideStep:
+    """Jobs, which say who held them."""
+    state, found = MISSING, "No job is known, so nobody holds anything."
+    if known.has_jobs:
+        state, found = DONE, "Jobs are known."
+    elif known.tokens.get("jobs"):
+        state, found = WAITING, "A token for jobs is out; no job has come yet."
+    return GuideStep(
+        "jobs",
+        "Import jobs",
+        state,
+        found,
+        (
+            Step(
+                "Upload what Slurm has on record, or any CSV with one row a job. Whoever runs Slurm "
+                "makes such a file by:",
+                SACCT,
+            ),
+        ),
+        Link("Import a file", reverse("imports")) if known.may_make else None,
+    )
+
+
+def price_step(known: Known) -> GuideStep:
+    """A price for each pool; which one is missing."""
+    state, found = MISSING, "Nothing has a price, so no cost is known."
+    if known.pools and not known.unpriced:
+        state, found = DONE, "Every pool has a price now."
+    elif known.unpriced:
+        without = len(known.unpriced)
+        names = joined([pool.name for pool in known.unpriced[:MOST_NAMED]])
+        more = f" and {without - MOST_NAMED} more" if without > MOST_NAMED else ""
+        found = f"{names}{more} {'has' if without == 1 else 'have'} no price now."
+    elif pricing.has_prices():
+        state, found = WAITING, "There are prices, and no pool yet that they could be of."
+    steps = [_price_of(pool) for pool in known.unpriced[:MOST_NAMED]]
+    if any(pool.purchase_option == "owned" for pool in known.unpriced):
+        plan = Link("Enter a purchase", reverse("add-owned-plan"))
+        steps.append(Step("What was bought costs its depreciation, staff and power.", link=plan))
+    public = Link("Public list prices", f"{reverse('public-prices')}?back_to=first-day")
+    steps.append(Step("A table of list prices of clouds comes along.", link=public))
+    return GuideStep(
+        "price", "Set a price", state, found, tuple(steps), Link("All prices", reverse("prices"))
+    )
+
+
+def _price_of(pool: fleet.PoolFact) -> Step:
+    """What kind of price is missing, and the form of it."""
+    query = urlencode({"pool": pool.id, "back_to": "first-day"})
+    machine = pool.instance_type or pool.gpu_model or "its machines"
+    how = option_words(pool.purchase_option).lower()
+    return Step(
+        f"{pool.name}: no price of {machine} of {pool.provider}, {how}, is on record.",
+        link=Link(f"Set the price of {pool.name}", f"{reverse('add-rate')}?{query}"),
+    )
+
+
+def team_step(known: Known) -> GuideStep:
+    """Teams, which costs are charged to."""
+    found = "No team is on record: all costs are Platform’s or nobody’s."
+    if known.teams:
+        found = f"{counted(known.teams, 'team is', 'teams are')} on record."
+    return GuideStep(
+        "team",
+        "Add a team",
+        DONE if known.teams else MISSING,
+        found,
+        (Step("With the cost centre that finance books it to."),),
+        Link("Teams and cost centres", reverse("team-tree")),
+    )
+
+
+def owner_step(known: Known) -> GuideStep:
+    """Rules, which say whose jobs are whose."""
+    return GuideStep(
+        "owner",
+        "Own a job",
+        DONE if known.rules else MISSING,
+        f"{counted(known.rules, 'rule')} in force." if known.rules else "Every job reads Unowned.",
+        (Step("A rule gives jobs of an account, a user or a partition to a team."),),
+        Link("Write a rule", f"{reverse('new-rule')}?back_to=first-day")
+        if known.may_make
+        else Link("See whose the jobs are", reverse("unowned")),
+    )
+
+
+def bill_step() -> GuideStep:
+    """A bill, which takes the place of estimates."""
+    return GuideStep(
+        "bill",
+        "Upload a bill",
+        LATER,
+        "Until then costs are estimates by prices.",
+        (Step("A provider’s bill, as FOCUS or an AWS report, takes the place of estimates."),),
+        Link("Bills", reverse("bills")),
+    )

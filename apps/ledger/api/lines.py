@@ -34,7 +34,8 @@ SINGLE = ("window", "job_id", "node_id", "cursor", "limit")
 FILTERS = ("team", "workload", "pool", "state")
 STATES = tuple(state.name.lower() for state in State)
 PARAMETERS: list[Any] = [
-    WINDOW,
+    OpenApiParameter("window", description=f"{WINDOW.description}; start and end may be any whole "
+                     "hour, such as 2026-07-31T10:00:00Z"),
     *(filter_parameter(dimensions()[name]) for name in FILTERS),
     OpenApiParameter("job_id", {"type": "integer", "minimum": 1, "maximum": LARGEST_ID}),
     OpenApiParameter("node_id", {"type": "integer", "minimum": 1, "maximum": LARGEST_ID},
@@ -127,6 +128,7 @@ def lines_wanted(request: Request, viewer: accounts.Viewer) -> Wanted:
         timezone.now(),
         defaults={"window": DEFAULT_WINDOW},
         filters=[*FILTERS, *tags],
+        tells_hours=True,
     ).question
     filters = dict(asked.filters)
     for name in ("job", "node"):

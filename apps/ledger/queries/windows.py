@@ -1,11 +1,11 @@
 """Spans of whole local days, as people and programs name them."""
 
 import re
-from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from apps.economics.hours import first_hour
+from apps.economics.hours import HOUR, first_hour
 from apps.economics.refusal import Refusal
 from apps.ledger.queries.calendar import local_day, next_month
 
@@ -23,33 +23,45 @@ class WindowCutsADay(Refusal):
     """Costs are summed by local day; a window begins and ends at local midnight."""
 
 
+class WindowCutsAnHour(Refusal):
+    """Costs are charged by the hour: no line is of a part of one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """The organisation's zone, the ISO weekday its weeks start on, and the day it is there."""
+    """The organisation's zone, the ISO weekday its weeks start on, and the day it is there.
+
+    With `tells_hours` a window may begin and end with any hour, where rows are of hours.
+    """
 
     zone: str
     week_starts_on: int
     today: date
+    tells_hours: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The local days `[first_day, end_day)`; `text` is what was asked for."""
+    """The local days `[first_day, end_day)`; `text` is what was asked for.
+
+    `hours` are those of these days that are meant, from and until, where it is not all of them.
+    """
 
     text: str
     first_day: date
     end_day: date
     zone: str
+    hours: tuple[datetime, datetime] | None = None
 
     @property
     def starts_at(self) -> datetime:
         """The first UTC hour that belongs to it."""
-        return first_hour(self.first_day, self.zone)
+        return self.hours[0] if self.hours else first_hour(self.first_day, self.zone)
 
     @property
     def ends_at(self) -> datetime:
         """The first UTC hour that does not."""
-        return first_hour(self.end_day, self.zone)
+        return self.hours[1] if self.hours else first_hour(self.end_day, self.zone)
 
     @property
     def is_whole_months(self) -> bool:
@@ -78,12 +90,17 @@ def calendar_of(zone: str, week_starts_on: int, at: datetime) -> Calendar:
 
 
 def window_of(text: str, calendar: Calendar) -> Window:
-    """The window that `text` names; refuses WindowNotUnderstood and WindowCutsADay.
+    """The window that `text` names; refuses WindowNotUnderstood, WindowCutsADay and WindowCutsAnHour.
 
     `7d` is the last seven days with today as far as it has come; `week` and `month` are the
     current ones.
     """
-    first_day, end_day = _named_span(text, calendar) or _written_span(text, calendar)
+    try:
+        first_day, end_day = _named_span(text, calendar) or _written_span(text, calendar)
+    except WindowCutsADay:
+        if not calendar.tells_hours:
+            raise
+        return _hours_within(text, calendar)
     if first_day >= end_day:
         raise WindowNotUnderstood("window", f"{text!r} ends before it starts")
     if first_day < EARLIEST or end_day > LATEST:
@@ -91,6 +108,33 @@ def window_of(text: str, calendar: Calendar) -> Window:
     if end_day - first_day > LONGEST:
         raise WindowNotUnderstood("window", f"{text!r} is longer than three years")
     return Window(text, first_day, end_day, calendar.zone)
+
+
+def _hours_within(text: str, calendar: Calendar) -> Window:
+    """The days that a span of whole hours touches, with these hours."""
+    start, _, end = text.partition("/")
+    starts_at, ends_at = (_boundary_hour(each, calendar.zone) for each in (start, end))
+    if starts_at >= ends_at:
+        raise WindowNotUnderstood("window", f"{text!r} ends before it starts")
+    last_day = local_day(ends_at - HOUR, calendar.zone)
+    days = window_of(f"{local_day(starts_at, calendar.zone)}/{last_day + DAY}", calendar)
+    return replace(days, text=text, hours=(starts_at, ends_at))
+
+
+def _boundary_hour(text: str, zone: str) -> datetime:
+    """The UTC hour that begins at a moment, or with a local day."""
+    try:
+        moment = datetime.fromisoformat(text)
+        if "T" not in text:
+            return first_hour(moment.date(), zone)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=ZoneInfo(zone))
+        hour = moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise WindowNotUnderstood("window", f"{text!r} is no day and no moment") from None
+    if hour != hour.replace(minute=0, second=0, microsecond=0):
+        raise WindowCutsAnHour("window", f"{text} is not the beginning of an hour")
+    return hour
 
 
 def _named_span(text: str, calendar: Calendar) -> tuple[date, date] | None:
@@ -136,5 +180,9 @@ def _boundary_day(text: str, zone: str) -> date:
     day = local_day(local, zone)
     midnight = datetime.combine(day, datetime.min.time(), tzinfo=ZoneInfo(zone))
     if local not in (midnight, first_hour(day, zone)):
-        raise WindowCutsADay("window", f"{text} is not the beginning of a day in {zone}")
+        raise WindowCutsADay(
+            "window",
+            f"{text} is not the beginning of a day in {zone}: sums are of whole days, such as"
+            f" {day}/{day + DAY}; lines (/api/v1/costs/lines) are told by the hour",
+        )
     return day

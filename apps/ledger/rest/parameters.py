@@ -1,6 +1,7 @@
 """The parameters of sums and lines of costs, refused one by one where they are not understood."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -39,19 +40,22 @@ def question_asked(
     *,
     defaults: Mapping[str, str] | None = None,
     filters: Collection[str] | None = None,
+    tells_hours: bool = False,
 ) -> CostQuestion:
     """The question; refuses a ValidationError that names each bad parameter.
 
     A viewer who does not see everything asks about their own teams: others are as if there were
-    none, and their workloads too. `defaults` and `filters` are as `read_question` has them.
+    none, and their workloads too. `defaults` and `filters` are as `read_question` has them; with
+    `tells_hours` the window may begin and end with any hour.
     """
     organisation = accounts.organisation()
+    calendar = queries.calendar_of(organisation.zone, organisation.week_starts_on, at)
     told: dict[str, Any] = {} if defaults is None else {"defaults": defaults}
     reading = read_question(
         {name: given.getlist(name) for name in given},
         viewer=viewer,
         organisation=organisation,
-        calendar=queries.calendar_of(organisation.zone, organisation.week_starts_on, at),
+        calendar=replace(calendar, tells_hours=tells_hours),
         filters=filters,
         **told,
     )

@@ -204,7 +204,7 @@ def test_each_table_of_ownership_is_ordered_by_the_address_and_leads_to_costs():
     assert page.count('aria-sort="') == 3
     research = f"/costs/teams/{team_id('Research')}"
     unowned = Team.objects.get(kind="unowned").id
-    for address in (research, f"/costs/teams/{unowned}/jobs?window=7d"):
+    for address in (research, f"/costs/teams/{unowned}/jobs?window=30d"):
         assert f'href="{address}"' in page
         assert finn.get(address).status_code == 200
     turned = text_of(finn.get("/ownership?sort=-cost"))

@@ -158,6 +158,41 @@ def test_lines_say_what_they_rest_on() -> None:
     assert sum(row["gpu_hours"] for row in rows) == 8.0
 
 
+@pytest.mark.parametrize(
+    ("window", "gpu_hours"),
+    [
+        ("2026-03-02T10:00:00Z/2026-03-02T11:00:00Z", 8.0),
+        ("2026-03-02T11:00:00+01:00/2026-03-02T12:00:00+01:00", 8.0),
+        ("2026-03-02/2026-03-02T10:00:00Z", 0),
+        ("2026-03-02T11:00:00Z/2026-03-03", 0),
+    ],
+)
+def test_lines_are_told_by_the_hour(window: str, gpu_hours: float) -> None:
+    rows = with_token("read").get("costs/lines", window=window).json()["results"]
+
+    assert sum(row["gpu_hours"] for row in rows) == gpu_hours
+
+
+@pytest.mark.parametrize(
+    ("path", "window", "message"),
+    [
+        ("costs/lines", "2026-03-02T10:30:00Z/2026-03-03", "is not the beginning of an hour"),
+        ("costs/lines", "2026-03-02T11:00:00Z/2026-03-02T10:00:00Z", "ends before it starts"),
+        ("costs/lines", "2026-03-02T11:00:00Z/soon", "'soon' is no day and no moment"),
+        ("costs", "2026-03-02T10:00:00Z/2026-03-03", "2026-03-02/2026-03-03; lines"),
+        ("costs/explore", "2026-03-02T10:00:00Z/2026-03-03", "such as 2026-03-02/2026-03-03"),
+    ],
+)
+def test_a_window_that_cannot_be_told_is_refused_with_what_can(
+    path: str, window: str, message: str
+) -> None:
+    answer = with_token("read").get(path, window=window)
+
+    (error,) = answer.json()["errors"]
+    assert (answer.status_code, error["field"]) == (400, "window")
+    assert message in error["message"]
+
+
 def test_lines_come_by_pages_in_one_order_both_ways() -> None:
     caller = with_token("read")
     every = caller.get("costs/lines", window=DAY).json()["results"]

@@ -39,7 +39,7 @@ FROM day, (
            user_name IS NOT NULL, sum(list_micros),
            sum(micros), sum(micros) AS effective_micros, sum(ms), CASE WHEN state < 4 THEN sum(ms) ELSE 0 END,
            CASE WHEN state < 3 THEN sum(ms) ELSE 0 END, CASE WHEN sum(micros) IS NULL THEN sum(ms) ELSE 0 END
-    FROM told GROUP BY team_id, workload_id, pool_id, gpu_model, purchase_option, state, flags, tags, user_name IS NULL) AS cell
+    FROM told GROUP BY team_id, workload_id, pool_id, gpu_model, purchase_option, state, flags, tags, user_name IS NOT NULL) AS cell
 ORDER BY day, pool_id;
 INSERT INTO ledger_ledgerteamday (day, posting_month, status, kind, team_id, unit, state, flags, list_micros,
     contracted_micros, effective_micros, unit_milliseconds, held_milliseconds, observed_milliseconds,

@@ -70,6 +70,7 @@ def test_the_trail_names_the_command_that_changed_something(installed):
         assert f"{team}: manage.py {command} by {account}" in told.stdout, told.stderr
 
 
+@pytest.mark.proof
 def test_an_installation_can_be_bootstrapped_in_another_currency_and_zone(tmp_path):
     home = tmp_path / "home"
     chosen = manage(home, "bootstrap", "--name", "Ørsted Labs", "--currency", "EUR",

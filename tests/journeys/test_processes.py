@@ -113,7 +113,14 @@ def is_fetching(installation: Installation) -> bool:
     return True
 
 
-@pytest.mark.parametrize("word", ["granian", "worker", "beat"])
+@pytest.mark.parametrize(
+    "word",
+    [
+        "granian",
+        pytest.param("worker", marks=pytest.mark.proof),
+        pytest.param("beat", marks=pytest.mark.proof),
+    ],
+)
 def test_a_killed_process_is_started_again(installation, word):
     (killed,) = eventually(lambda: installation.children(word))
     killed.kill()

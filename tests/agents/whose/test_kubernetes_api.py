@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 
 from runrate_agent.whose.kubeapi import KubeApi, KubeApiUnreachable, kube_api
+from runrate_agent.whose.kubernetes import KubernetesPods
+from runrate_agent.whose.podresources import pod_grants
+from tests.agents.kubelet import kubelet_at
 
 REPLICA_SET = "/apis/apps/v1/namespaces/ml/replicasets/chat-7d9"
 
@@ -208,6 +211,26 @@ def test_a_job_says_how_it_ended(cluster, told, state):
     api = api_of(cluster)
     (of_job,) = [each for each in api.pods() if each.name == "train-z"]
     assert api.ended_state(of_job) == state
+
+
+@pytest.mark.parametrize(("said", "state"), [("Failed", "FAILED"), ("Complete", "COMPLETED")])
+def test_from_the_kubelet_and_the_api_server_a_job_ends_as_it_did(cluster, tmp_path, said, state):
+    job = "/apis/batch/v1/namespaces/ml/jobs/train"
+    tell(cluster, "/api/v1/namespaces/ml", {"metadata": {"labels": {"team": "Research"}}})
+    tell(cluster, job, {"metadata": {"uid": "uid-job"}, "status": {"active": 1}})
+    api = api_of(cluster)
+    with kubelet_at(tmp_path / "kubelet.sock") as kubelet:
+        kubelet.granted = {("ml", "train-z"): ["GPU-a", "GPU-b"]}
+        pods = KubernetesPods(
+            "prod", "gpu-01", lambda: pod_grants(kubelet.socket), api.pods, ended=api.ended_state
+        )
+        [start] = pods.read(1_795_168_800_000)
+        assert (start.event, start.raw_id) == ("start", "uid-job")
+        assert start.details["labels"] == {"team": "Research"}
+        kubelet.granted = {}
+        tell(cluster, job, condition(said))
+        [end] = pods.read(1_795_168_810_000)
+    assert (end.event, end.raw_id, end.state) == ("end", "uid-job", state)
 
 
 def test_a_renewed_token_is_used_as_soon_as_it_is_there(cluster):

@@ -24,7 +24,7 @@ WEEK = {
 }
 
 
-def manage(home: Path, *arguments: str) -> subprocess.CompletedProcess:
+def manage(home: Path, *arguments: str, timeout: int = 480) -> subprocess.CompletedProcess:
     bare = {k: v for k, v in os.environ.items() if not k.startswith(("RUNRATE_", "DJANGO_"))}
     return subprocess.run(
         [sys.executable, "manage.py", *arguments],
@@ -32,7 +32,7 @@ def manage(home: Path, *arguments: str) -> subprocess.CompletedProcess:
         env={**bare, "RUNRATE_HOME": str(home)},
         capture_output=True,
         text=True,
-        timeout=480,
+        timeout=timeout,
         check=False,
     )
 

@@ -7,7 +7,18 @@ a command, an action of the console) and writes no row itself.
 from collections.abc import Callable
 
 from controlplane.demo.company import Company
-from controlplane.demo.scenes import bought, owned, prices, promises, quotas, shared
+from controlplane.demo.scenes import (
+    agents,
+    anomalies,
+    bought,
+    closes,
+    cloud,
+    owned,
+    prices,
+    promises,
+    shared,
+    vendors,
+)
 
 Scene = Callable[[Company], None]
 """Its docstring is the line said of it."""
@@ -17,12 +28,19 @@ OF_THE_WEEK: tuple[Scene, ...] = (bought.buy_ahead, shared.share_costs)
 BEFORE_SETTLING: tuple[Scene, ...] = (
     prices.agree_and_cut_prices,
     owned.own_hardware,
-    quotas.read_limits,
     promises.promise_answers,
     promises.deploy_a_judge,
 )
 """Likewise, of the weeks before: told while the console is not up yet, so in a second or two."""
-AFTER_THE_WEEKS: tuple[Scene, ...] = ()
+AFTER_THE_WEEKS: tuple[Scene, ...] = (
+    cloud.read_the_cloud,
+    agents.agents_report,
+    promises.ship_models,
+    vendors.take_vendor_reports,
+    anomalies.look_every_day,
+    closes.close_months,
+    closes.own_late,
+)
 """Told when all weeks are settled; each settles what it changed."""
 
 

@@ -1,4 +1,4 @@
-"""What services promise, and what was deployed to them."""
+"""What services promise, what was deployed to them, and which models were shipped."""
 
 from datetime import timedelta
 
@@ -14,6 +14,15 @@ PROMISES = (
     ("Search", "search-serving", "latency", 0.5, 0.9),
     ("Search", "search-serving", "availability", None, 0.999),
 )
+
+
+SHIPPED = (
+    ("30010", timedelta(hours=1240)),
+    ("30013", timedelta(hours=738)),
+    ("30021", timedelta(hours=410)),
+    ("30030", timedelta(hours=272)),
+)
+"""Jobs of whose runs a model was shipped, so long before the last week."""
 
 
 def promise_answers(company: Company) -> None:
@@ -44,5 +53,21 @@ def deploy_a_judge(company: Company) -> None:
             {
                 "team": "Assistant", "workload": "chat-serving", "kind": "deploy", "name": name,
                 "at": moment.isoformat(),
+            },
+        )  # fmt: skip
+
+
+def ship_models(company: Company) -> None:
+    """Models are shipped, each from the run that trained it."""
+    for number, (job, before) in enumerate(SHIPPED, 1):
+        at = company.week.starts_at - before
+        if at < company.since:
+            continue
+        company.doors.post(
+            "workload-changes",
+            company.doors.tokens["jobs"]["atlas"],
+            {
+                "team": "Language models", "workload": "pretrain-7b", "kind": "model",
+                "name": f"helios-7b-v{number}", "at": at.isoformat(), "run": f"pretrain-7b-{job}",
             },
         )  # fmt: skip

@@ -138,9 +138,13 @@ class Command(BaseCommand):
             "agents", company.doors.simulation("demo", company.week.ends_at, "--follow")
         )
         with processes.started(agents):
-            self._earlier_weeks(company, earlier)
-            self._tell(_figures(company), as_json=False)
-            self._say("All weeks are there. Stop with Ctrl-C.")
+            try:
+                self._earlier_weeks(company, earlier)
+                self._tell(_figures(company), as_json=False)
+                self._say("All weeks are there. Stop with Ctrl-C.")
+            except Exception as trouble:  # noqa: BLE001 - what is there is served all the same
+                tell_filling(None)
+                self._say(f"No more is filled in: {trouble!r}. What is there is served on.")
             processes.supervise(
                 [web, agents, processes.worker(ENVIRONMENT), processes.beat(ENVIRONMENT)]
             )

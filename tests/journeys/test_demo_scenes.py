@@ -1,0 +1,59 @@
+"""Scenes of the demo that change what was told: they go through the doors, and the ledger stays whole."""
+
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from apps.fleet import actions as fleet
+from apps.fleet.queries.clouds import sync_health
+from apps.ledger.models import Charge, Close
+from apps.pricing.queries.quotas import quotas
+from controlplane.demo.company import WEEK, Company
+from controlplane.demo.database import SIGN_IN
+from controlplane.demo.doors import Doors
+from controlplane.demo.fleet import DemoSpan
+from controlplane.demo.scenes import closes, cloud
+from tests import make
+from tests.apps.ledger import scene
+from tests.apps.ledger.scene import TEN
+
+pytestmark = pytest.mark.django_db
+IN_APRIL = datetime(2026, 4, 9, 9, tzinfo=UTC)
+
+
+def company() -> Company:
+    """Its weeks end in April; nothing listens at its doors."""
+    week = DemoSpan(IN_APRIL - WEEK, IN_APRIL, IN_APRIL + timedelta(minutes=7))
+    return Company(Doors("", {}, Path()), week, IN_APRIL - 13 * WEEK, lambda sentence: None)
+
+
+def test_months_are_closed_and_a_late_owner_is_posted_as_a_correction() -> None:
+    make.make_organisation()
+    make.make_team("Data science")
+    make.make_person(SIGN_IN, role="finance")
+    node_id = scene.make_priced_node()
+    gpus = scene.make_gpus(node_id)
+    scene.make_job("1", node_id, gpus=Fraction(4), uuids=gpus[:4], account="skunkworks")
+    fleet.end_node(
+        node_id=node_id, ended_at=TEN + timedelta(hours=1), reason="given back", at=IN_APRIL
+    )
+    scene.settle_all(IN_APRIL)
+
+    closes.close_months(company())
+    assert [f"{made.month:%Y-%m}" for made in Close.objects.order_by("month")] == [
+        "2026-01", "2026-02", "2026-03",
+    ]  # fmt: skip
+
+    closes.own_late(company())
+    assert Charge.objects.exclude(corrects=None).exists()
+
+
+def test_the_cloud_is_read_by_what_it_said_once() -> None:
+    make.make_organisation()
+    cloud.read_the_cloud(company())
+    assert {(each.what, each.state) for each in sync_health()} == {("quotas", "done")}
+    assert {row["name"] if isinstance(row, dict) else row.name for row in quotas()} >= {
+        "Running On-Demand P instances"
+    }

@@ -236,3 +236,14 @@ def test_a_page_asks_at_most_fifteen_questions(finance, ada, spending):
             with counted_statements() as asked:
                 assert client.get(path, {"window": "lastmonth"}).status_code == 200
             assert 0 < asked() <= 15, path
+
+
+@pytest.mark.parametrize("path", ["/costs/teams/{team}", "/costs", "/"])
+@pytest.mark.parametrize("given", [{"tag.proyect": "llm"}, {"tag": "proyect=llm"}, {"tag": "llm"}])
+def test_a_tag_that_is_none_is_said_and_not_passed_over(finance, spending, path, given) -> None:
+    page = get(finance, path.format(team=spending.research), **given)
+    assert "there is no such tag, but" in page
+
+
+def test_a_page_that_no_tag_narrows_says_so(finance, spending) -> None:
+    assert "this page is not narrowed by tags" in get(finance, "/", **{"tag.project": "llm"})

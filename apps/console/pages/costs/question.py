@@ -22,7 +22,7 @@ from apps.console.kit.request import Context
 from apps.fleet import queries as fleet
 from apps.ledger.queries.cube import CostQuestion, CubeQuestion, filter_word, read_question
 from apps.ledger.queries.drill import tags_used
-from apps.show.words import BASES
+from apps.show.words import BASES, joined
 
 LOADINGS = {
     "charged": "Idle stays with its owner",
@@ -74,12 +74,24 @@ class AskedCosts:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """A sentence for each parameter that was not understood."""
+        """A sentence for each parameter that was not understood, or that this page cannot be asked."""
+        not_understood = {**self.asked.problems, **self._tags_left_out()}
         return tuple(
             f"{name.replace('_', ' ').capitalize()}: {text}."
             f" Shown instead: {INSTEAD.get(name, 'all of them')}."
-            for name, text in self.asked.problems.items()
+            for name, text in not_understood.items()
         )
+
+    def _tags_left_out(self) -> dict[str, str]:
+        """What is wrong with each tag of the address that narrows nothing here."""
+        known = {f"tag.{key}" for key in settings.TAG_KEYS}
+        return {
+            name: "this page is not narrowed by tags"
+            if name in known
+            else f"there is no such tag, but {joined(settings.TAG_KEYS)}"
+            for name, values in parameters_of(self.context.query).items()
+            if name.partition(".")[0] == "tag" and any(values) and name not in self.texts
+        }
 
     def team_name(self, team_id: int) -> str:
         """The name of a team the viewer sees; any other is as if there were none."""

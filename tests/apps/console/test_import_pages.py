@@ -202,6 +202,16 @@ def test_only_the_platform_imports(uploads_folder, name):
     assert len(list(uploads_folder.iterdir())) == 1
 
 
+def test_an_entry_that_is_too_long_is_refused_and_not_cut(uploads_folder):
+    client = signed_in()
+    path = sent(client, JOBS)
+    import_uploads()
+    form = filled(client, path) | {"cluster": "atlas" * 50}
+    answer = client.post(f"{path}/reading", form, follow=True)
+    assert "cluster: say it in at most 200 characters" in text_of(answer)
+    assert filled(client, path)["cluster"] == ""
+
+
 def test_imports_and_the_first_jobs_of_one_are_sheets():
     client = signed_in()
     address = sent(client, JOBS)

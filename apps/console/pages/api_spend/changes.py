@@ -59,9 +59,9 @@ class PriceForm(ChangeForm):
     unit = PickField("What it prices", UNITS, initial="input")
     amount = AmountField("Amount", "Or a discount, not both.")
     per_quantity = WholeField(
-        "For so many", "Tokens, or requests.", example="1000000", initial="1000000"
+        "Price for so many", "Tokens, or requests.", example="1000000", initial="1000000"
     )
-    currency = TextField("In", initial="USD")
+    currency = TextField("Currency", initial="USD")
     discount = AmountField("Discount in per cent", "Off the public price.")
     starts_at = MomentField("From", is_now=True)
     ends_at = MomentField("To", "Empty: until it is ended.", is_needed=False)

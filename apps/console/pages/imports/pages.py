@@ -32,6 +32,7 @@ from apps.console.pages.imports.receiving import (
     receive,
 )
 from apps.economics.hours import HOUR, hour_of
+from apps.economics.refusal import Refusal
 from apps.marks.queries import pending_hours
 from apps.show.amounts import counted, per_cent, share
 from apps.show.data import file_size
@@ -41,7 +42,7 @@ from apps.workloads.actions import uploads
 MOST_LISTED = 200
 MOST_SHOWN = 20
 MOST_IN_CSV = 10_000
-REFUSALS = (uploads.ImportNotReady, uploads.ImportAlreadyOver)
+REFUSALS = (uploads.ImportNotReady, uploads.ImportAlreadyOver, Refusal)
 STATES = {
     "looking": "being looked at",
     "asking": "waits for you",
@@ -220,12 +221,12 @@ def upload(request: HttpRequest) -> HttpResponseBase:
 def read_so(request: HttpRequest, batch_id: int) -> HttpResponse:
     """Have the file looked at again, read as the form says."""
     fact = import_or_404(batch_id)
-    asked = asked_by(fact.kind, request.POST, fact.asked)
-    return _do_once(
-        request,
-        batch_id,
-        lambda: uploads.ask_reading(batch_id=batch_id, asked=asked, at=timezone.now()),
-    )
+
+    def ask() -> None:
+        asked = asked_by(fact.kind, request.POST, fact.asked)
+        uploads.ask_reading(batch_id=batch_id, asked=asked, at=timezone.now())
+
+    return _do_once(request, batch_id, ask)
 
 
 @require_POST

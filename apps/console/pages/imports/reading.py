@@ -10,6 +10,7 @@ from django.http import QueryDict
 from apps.console.kit.entries import LONGEST_TEXT
 from apps.console.kit.form import Field
 from apps.console.kit.frame import Choice
+from apps.economics.refusal import Refusal
 from apps.workloads.queries.imports import RejectedFact
 
 OVER_COLUMN = "over the file’s own column"
@@ -122,8 +123,14 @@ def reading_fields(
 
 
 def asked_by(kind: str, given: QueryDict, before: Mapping[str, Any]) -> dict[str, object]:
-    """How the file is to be read, as the reader's tables; what is empty is left out."""
-    said = {key: given.get(key, "").strip()[:LONGEST_TEXT].replace("\0", "") for key in given}
+    """How the file is to be read, as the reader's tables; what is empty is left out.
+
+    Refuses what is longer than anything that a file or an address could mean.
+    """
+    said = {key: given.get(key, "").strip().replace("\0", "") for key in given}
+    for key, text in said.items():
+        if len(text) > LONGEST_TEXT:
+            raise Refusal(key, f"say it in at most {LONGEST_TEXT} characters")
     cluster, zone = said.get("cluster", ""), said.get("zone", "") or "UTC"
     if kind == "sacct":
         return {"cluster": cluster, "zone": zone}

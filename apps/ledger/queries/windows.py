@@ -183,6 +183,6 @@ def _boundary_day(text: str, zone: str) -> date:
         raise WindowCutsADay(
             "window",
             f"{text} is not the beginning of a day in {zone}: sums are of whole days, such as"
-            f" {day}/{day + DAY}; lines (/api/v1/costs/lines) are told by the hour",
+            f" {day}/{day + DAY}; by the hour there are lines (/api/v1/costs/lines)",
         )
     return day

@@ -179,7 +179,7 @@ def test_lines_are_told_by_the_hour(window: str, gpu_hours: float) -> None:
         ("costs/lines", "2026-03-02T10:30:00Z/2026-03-03", "is not the beginning of an hour"),
         ("costs/lines", "2026-03-02T11:00:00Z/2026-03-02T10:00:00Z", "ends before it starts"),
         ("costs/lines", "2026-03-02T11:00:00Z/soon", "'soon' is no day and no moment"),
-        ("costs", "2026-03-02T10:00:00Z/2026-03-03", "2026-03-02/2026-03-03; lines"),
+        ("costs", "2026-03-02T10:00:00Z/2026-03-03", "2026-03-02/2026-03-03; by the hour"),
         ("costs/explore", "2026-03-02T10:00:00Z/2026-03-03", "such as 2026-03-02/2026-03-03"),
     ],
 )

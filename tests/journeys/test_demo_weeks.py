@@ -8,8 +8,8 @@ from tests.journeys.test_demo import last_line, manage
 
 pytestmark = [pytest.mark.proof, pytest.mark.xdist_group("demo")]
 
-STAYS_EMPTY = {"/exports", "/bills/rules"}
-"""Nobody has asked for a file yet, and no bill of the demo needs a rule."""
+STAYS_EMPTY = {"/search"}
+"""Nothing is asked for yet."""
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,7 @@ from apps.ledger.actions import (
 )
 from apps.ledger.queries import conversion
 from apps.pricing import actions as pricing
-from apps.pricing.actions import api_prices
+from apps.pricing.actions import api_prices, price_table
 from apps.telemetry import api as telemetry
 from apps.unit_economics.queries import unit_costs
 from apps.web.rest.bodies import GzipUnreadable
@@ -107,6 +107,7 @@ STATUS_OF: dict[type[Exception], int] = {
     vendor_costs.VendorCostsNotUnderstood: 400,
     api_prices.ApiPriceAlreadyEnded: 409,
     api_prices.ApiPriceOverlaps: 409,
+    price_table.ColumnsUnknown: 400,
     pricing.CommitmentAlreadyEnded: 409,
     pricing.CommitmentExists: 409,
     pricing.DecidedByFinance: 403,

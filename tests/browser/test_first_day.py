@@ -105,7 +105,7 @@ def choose_organisation(walk: Walk) -> None:
     walk.page.get_by_label("Name").fill("Example Labs")
     walk.press("See what is kept")
     walk.step("organisation")
-    walk.press("Keep this for good")
+    walk.press("Save this for good")
     walk.heading("1 of the 7 steps")
 
 
@@ -176,13 +176,11 @@ def see_the_dollar(walk: Walk, dollars: str) -> None:
     page = walk.page
     walk.follow("Overview")
     walk.follow("Show everything since")
-    spend = page.locator("#figures .figure").first
 
     def is_there() -> bool:
         page.reload()
-        return dollars in spend.inner_text().replace("\N{NO-BREAK SPACE}", " ") and (
-            "Research" in page.locator("main").inner_text()
-        )
+        said = page.locator("main").inner_text().replace("\N{NO-BREAK SPACE}", " ")
+        return dollars in said and "Research" in said
 
     eventually(is_there)
     walk.step("dollar")

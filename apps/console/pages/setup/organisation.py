@@ -51,7 +51,7 @@ def choose_organisation(context: Context) -> Change[actions.Bootstrap]:
         explanation="Chosen once, before there is a node or a price.",
         back=Link("Back to the first day", reverse("first-day")),
         form=OrganisationForm,
-        confirm="Keep this for good",
+        confirm="Save this for good",
         read=read,
         effects=lambda chosen: (
             f"Every amount of {chosen.name} is in {chosen.currency}.",

@@ -9,10 +9,13 @@ from django.urls import reverse
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.request import Context
 from apps.console.pages.costs.question import AskedCosts
+from apps.fleet import queries as fleet
 from apps.ledger.queries import OverviewFacts, calendar_of
+from apps.ledger.queries.windows import LONGEST
 from apps.show.amounts import counted
 from apps.show.time import day
 
+DAY = timedelta(days=1)
 FIRST_STEPS = EmptyState(
     title="Nothing is on record yet",
     sentence="Here you will see what each day cost, what share of it was active, what was waste, "
@@ -31,13 +34,15 @@ def nothing_charged(asked: AskedCosts, facts: OverviewFacts, since: datetime) ->
     """There are nodes, but no costs of them in what was asked for."""
     organisation, today = asked.context.organisation, asked.context.calendar.today
     first = calendar_of(organisation.zone, 1, since).today
-    tomorrow = today + timedelta(days=1)
+    tomorrow = today + DAY
+    # Nodes of an old file ended with it, and a window has a longest length.
+    last = fleet.lived_spans()[-1][1]
+    ended = tomorrow if last is None else last.astimezone(asked.context.zone).date() + DAY
+    until = min(tomorrow, ended, first + LONGEST)
     steps = [
         Step(
             f"The first node is on record since {day(first)} {first.year}.",
-            link=Link(
-                "Show everything since", asked.href("overview", window=f"{first}/{tomorrow}")
-            ),
+            link=Link("Show everything since", asked.href("overview", window=f"{first}/{until}")),
         )
     ]
     if facts.known.pending_hours:

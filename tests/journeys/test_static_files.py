@@ -41,11 +41,11 @@ def test_all_scripts_together_weigh_less_than_promised() -> None:
     assert sum(len(fetched(name)[1]) for name in SCRIPTS) <= MOST_SCRIPT_KB * KB
 
 
-def test_a_name_changes_with_what_the_file_says(tmp_path: Path, settings, monkeypatch) -> None:
-    monkeypatch.setattr(settings, "HOME", tmp_path)
+def test_a_name_changes_with_what_the_file_says(tmp_path: Path, settings) -> None:
+    settings.HOME = tmp_path
     (tmp_path / "static" / "js").mkdir(parents=True)
     script = tmp_path / "static" / "js" / "a.js"
-    monkeypatch.setattr(settings, "PROJECT_ROOT", tmp_path)
+    settings.PROJECT_ROOT = tmp_path
     names = []
     for content in ("first", "second"):
         script.write_text(content)

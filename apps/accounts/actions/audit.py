@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 
 from django.db import InterfaceError, OperationalError, connection
@@ -18,10 +18,9 @@ def changes_by(**who: int | str) -> Iterator[None]:
     """
     mark = _WITHIN.set(True)
     try:
-        _set_context(who)
-    except (OperationalError, InterfaceError):
-        pass  # The database is away: what the block asks of it says so in its own words.
-    try:
+        # Where the database is away, what the block asks of it says so in its own words.
+        with suppress(OperationalError, InterfaceError):
+            _set_context(who)
         yield
     finally:
         _WITHIN.reset(mark)

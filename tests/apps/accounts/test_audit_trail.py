@@ -149,6 +149,14 @@ def test_who_is_forgotten_after_the_block_and_only_known_within_one() -> None:
     assert [each.who for each in changes(kind="team")] == ["nobody named", "nobody named", "Ada"]
 
 
+def test_a_block_that_cannot_begin_leaves_nobody_behind() -> None:
+    with pytest.raises(TypeError), changes_by(person=object()):  # type: ignore[arg-type]
+        pytest.fail("not reached")
+    name_changer(token=7)
+    make_team("Video")
+    assert newest().who == "nobody named"
+
+
 def test_a_command_is_named_with_whoever_gave_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SUDO_USER", raising=False)
     account = pwd.getpwuid(os.getuid()).pw_name

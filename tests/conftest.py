@@ -48,6 +48,21 @@ def django_db_modify_db_settings(
         connection.settings_dict["TEST"]["TEMPLATE"] = migrated_template()
 
 
+@pytest.fixture(scope="session")
+def django_db_setup(
+    django_db_setup: None, django_db_blocker: pytest_django.DjangoDbBlocker
+) -> Iterator[None]:
+    """Its database can be dropped at the end: threads of servers may keep a connection to it."""
+    yield
+    from django.db import connection
+
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
 @pytest.fixture(scope="module")
 def of_module(
     django_db_setup: None, django_db_blocker: pytest_django.DjangoDbBlocker

@@ -133,8 +133,23 @@ def named_counts(usage: Mapping[str, object]) -> Counts:
     if unknown:
         raise ValueError(f"{unknown[0]}: no price has a count of this name")
     return {
-        name: count for name, value in usage.items() if (count := _token_count(value)) is not None
+        name: count for name, value in usage.items() if (count := token_count(value)) is not None
     }
+
+
+def token_count(value: object) -> int | None:
+    """A count; None where it is not told. Refuses a Refusal where it is none, or none of one call."""
+    if value is None:
+        return None
+    if type(value) is int and 0 <= value < MOST:
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Refusal("usage", f"{value!r:.60} is no count")
+    if not 0 <= value < MOST:
+        raise Refusal("usage", f"{value!r:.60} is no count of one call")
+    if value != int(value):
+        raise Refusal("usage", f"{value!r} is no count")
+    return int(value)
 
 
 def _of_gemini(usage: Mapping[str, object]) -> Counts:
@@ -157,7 +172,7 @@ def _of_bedrock(usage: Mapping[str, object]) -> Counts:
 
 def _of_each(rows: object, named: str, counted: str) -> Iterable[tuple[str, int]]:
     for row in rows if isinstance(rows, list) else ():
-        count = _token_count(row.get(counted)) if isinstance(row, Mapping) else None
+        count = token_count(row.get(counted)) if isinstance(row, Mapping) else None
         if count is not None:
             yield str(row.get(named)), count
 
@@ -165,7 +180,7 @@ def _of_each(rows: object, named: str, counted: str) -> Iterable[tuple[str, int]
 def _read_paths(usage: Mapping[str, object], paths: Iterable[tuple[Path, str]]) -> Counts:
     found: Counts = {}
     for path, destination in paths:
-        count = _token_count(_value_at(usage, path))
+        count = token_count(_value_at(usage, path))
         if count is not None:
             _add_count(found, destination, count)
     return found
@@ -181,16 +196,3 @@ def _value_at(usage: Mapping[str, object], path: Path) -> object:
         # What JSON decodes to; asking for any mapping takes ten times as long.
         found = found.get(name) if type(found) is dict else None
     return found
-
-
-def _token_count(value: object) -> int | None:
-    """A count; None where it is not told. Refuses a ValueError where it is none."""
-    if value is None:
-        return None
-    if type(value) is int and 0 <= value < MOST:
-        return value
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
-        raise Refusal("usage", f"{value!r} is no count")
-    if not 0 <= value < MOST:
-        raise Refusal("usage", f"{value!r} is no count of one call")
-    return int(value)

@@ -13,7 +13,7 @@ import msgspec
 
 from apps.economics.refusal import Refusal
 from apps.workloads.actions.usage import Call
-from apps.workloads.api.usage_counts import counts_of
+from apps.workloads.api.usage_counts import counts_of, token_count
 from apps.workloads.api.usage_owners import Owners
 from apps.workloads.api.usage_wire import (
     STANDARD,
@@ -177,8 +177,8 @@ def _payload_counts(told: Payload, metadata: Metadata) -> dict[str, int]:
         ("cache_read_input_tokens", "cache_read_tokens"),
         ("cache_creation_input_tokens", "cache_write_tokens"),
     ):
-        count = usage.get(name)
-        if isinstance(count, int) and count and not found.get(ours):
+        count = token_count(usage.get(name))
+        if count and not found.get(ours):
             found[ours] = count
     return found
 

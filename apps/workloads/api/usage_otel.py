@@ -9,7 +9,9 @@ from typing import Any
 
 import msgspec
 
+from apps.economics.refusal import Refusal
 from apps.workloads.actions.usage import Call
+from apps.workloads.api.usage_counts import token_count
 from apps.workloads.api.usage_owners import Owners
 from apps.workloads.api.usage_wire import STANDARD, call_of, outcome_of, vendor_named
 from apps.workloads.api.wire import Fault
@@ -129,6 +131,8 @@ def read_span(
     try:
         starts, ends = int(span.startTimeUnixNano) / 1e9, int(span.endTimeUnixNano) / 1e9
         counts = dict(_span_counts(said))
+    except Refusal as refused:
+        return Fault(refused.field, refused.message, row), None
     except ValueError as refused:
         return Fault("span", str(refused), row), None
     key = f"{span.traceId}/{span.spanId}" if span.traceId and span.spanId else ""
@@ -167,9 +171,9 @@ def _span_vendor(said: Mapping[str, Any]) -> str:
 
 def _span_counts(said: Mapping[str, Any]) -> Iterable[tuple[str, int]]:
     for name, ours in READ.items():
-        count = said.get(name)
-        if isinstance(count, int | float) and count >= 0:
-            yield ours, int(count)
+        count = token_count(said.get(name))
+        if count is not None:
+            yield ours, count
 
 
 def _span_outcome(span: OtelSpan, said: Mapping[str, Any]) -> str:

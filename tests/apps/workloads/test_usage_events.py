@@ -328,6 +328,19 @@ def test_a_gateways_unknown_team_is_remarked_and_the_call_kept(client: APIClient
     assert the_call().team_id == special_teams().unowned_id
 
 
+@pytest.mark.parametrize("counted", ["cache_read_input_tokens", "cache_creation_input_tokens"])
+def test_a_gateways_count_that_no_call_has_is_refused_and_the_others_kept(
+    client: APIClient, counted: str
+) -> None:
+    rows = [
+        payload("many", metadata={"usage_object": {"prompt_tokens": 9, counted: 2**63 - 1}}),
+        payload("few", metadata={"usage_object": {"prompt_tokens": 9, counted: 2}}),
+    ]
+    answer = send(client, rows, f"{DOOR}/litellm")
+    assert [(each["row"], each["field"]) for each in answer["errors"]] == [(0, "usage")]
+    assert the_call().key == "few"
+
+
 def span(*attributes: tuple[str, Any], **given: Any) -> dict[str, Any]:
     return {
         "traceId": "t",

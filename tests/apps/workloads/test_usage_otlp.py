@@ -145,6 +145,33 @@ def test_spans_that_cannot_be_kept_are_counted_in_the_answer(client) -> None:
     assert not UsageEvent.objects.exists()
 
 
+def of_counts(*tokens: int | float) -> bytes:
+    """Calls of their own, each of so many tokens, as no SDK would tell them."""
+    told = ExportTraceServiceRequest()
+    spans = told.resource_spans.add().scope_spans.add().spans
+    for place, each in enumerate(tokens):
+        span = spans.add(span_id=bytes([place] * 8), trace_id=b"t" * 16)
+        span.end_time_unix_nano = int(make.NOON.timestamp()) * 10**9
+        span.attributes.add(key="gen_ai.request.model").value.string_value = "m"
+        count = span.attributes.add(key="gen_ai.usage.input_tokens").value
+        if isinstance(each, int):
+            count.int_value = each
+        else:
+            count.double_value = each
+    return told.SerializeToString()
+
+
+@pytest.mark.django_db
+def test_a_span_of_more_tokens_than_a_call_has_is_refused_and_the_others_kept(client) -> None:
+    endless = (float("inf"), float("nan"), 1e300)
+    body = of_counts(2**63 - 1, 7, -1, *endless, 8.0)
+    answer = client.post(DOOR, body, content_type=PROTOBUF)
+    said = ExportTraceServiceResponse.FromString(answer.content).partial_success
+    assert said.rejected_spans == 5
+    assert said.error_message == "usage: 9223372036854775807 is no count of one call"
+    assert set(UsageEvent.objects.values_list("input_tokens", flat=True)) == {7, 8}
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize("body", [b"{}", b"\x0a\xff", gzip.compress(b"{")])
 def test_what_is_no_protobuf_is_refused(client, body) -> None:

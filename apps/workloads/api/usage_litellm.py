@@ -19,7 +19,7 @@ from apps.workloads.api.usage_wire import (
     STANDARD,
     VENDORS,
     call_of,
-    outcome_of,
+    outcome_of_code,
     vendor_named,
 )
 from apps.workloads.api.wire import Fault, fault_of
@@ -193,8 +193,7 @@ def _payload_outcome(told: Payload, metadata: Metadata) -> str:
     if told.status != "failure":
         return "ok"
     error = told.error_information or metadata.error_information or ErrorTold()
-    code = str(error.error_code or "")
-    return outcome_of(int(code)) if code.isascii() and code.isdigit() else "refused"
+    return outcome_of_code(str(error.error_code or ""))
 
 
 def _payload_latency(told: float | None, starts: float | None, ends: float | None) -> float | None:

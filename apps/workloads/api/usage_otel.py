@@ -5,7 +5,7 @@ Messages ride on other attributes and on events, neither of which is read.
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -13,8 +13,8 @@ from apps.economics.refusal import Refusal
 from apps.workloads.actions.usage import Call
 from apps.workloads.api.usage_counts import token_count
 from apps.workloads.api.usage_owners import Owners
-from apps.workloads.api.usage_wire import STANDARD, call_of, outcome_of, vendor_named
-from apps.workloads.api.wire import Fault
+from apps.workloads.api.usage_wire import STANDARD, call_of, outcome_of_code, vendor_named
+from apps.workloads.api.wire import Fault, fault_of
 
 PROVIDERS = {
     "aws.bedrock": "aws",
@@ -104,44 +104,65 @@ class Request(msgspec.Struct, frozen=True):
     resourceSpans: list[ResourceSpans] = []  # noqa: N815  # OTLP's own spelling
 
 
+SpanFound: TypeAlias = tuple[OtelSpan, Mapping[str, Any] | Fault]
+"""A span, with those of its attributes that are read or why they cannot be."""
+
 _REQUEST = msgspec.json.Decoder(Request)
 _VALUE = msgspec.json.Decoder(Value)
 NAMES = frozenset((*READ, *WORDS, "gen_ai.operation.name"))
 
 
-def spans_of(body: bytes) -> list[tuple[OtelSpan, Mapping[str, Any]]]:
-    """Each span that is a call to a model with its attributes; refuses a DecodeError."""
-    found: list[tuple[OtelSpan, Mapping[str, Any]]] = []
+def spans_of(body: bytes) -> list[SpanFound]:
+    """Each span that is a call to a model with its attributes; refuses a DecodeError.
+
+    One with an attribute that is unreadable comes with its fault.
+    """
+    found: list[SpanFound] = []
     for each in _REQUEST.decode(body).resourceSpans:
         shared = dict(_read_attributes(each.resource.attributes))
         for scope in each.scopeSpans:
             for span in scope.spans:
-                own = dict(_read_attributes(span.attributes))
+                try:
+                    own = dict(_read_attributes(span.attributes))
+                except (msgspec.DecodeError, UnicodeDecodeError) as refused:
+                    found.append((span, fault_of(str(refused))))
+                    continue
                 if is_call(own):
                     found.append((span, shared | own))
     return found
 
 
 def read_span(
-    found: tuple[OtelSpan, Mapping[str, Any]], owners: Owners, at: datetime, row: int, source: str
+    found: SpanFound, owners: Owners, at: datetime, row: int, source: str
 ) -> tuple[Call | Fault, Fault | None]:
     """The call that a span tells or why not, and what of it was not understood."""
     span, said = found
+    if isinstance(said, Fault):
+        return Fault(said.field, said.message, row), None
     owner, remark = owners.nearest(said.get("runrate.team"), said.get("runrate.workload"), row)
     try:
-        starts, ends = int(span.startTimeUnixNano) / 1e9, int(span.endTimeUnixNano) / 1e9
-        counts = dict(_span_counts(said))
+        call = _said_of_span(span, said) | {
+            "source": source,
+            "team_id": owner.team_id,
+            "workload_id": owner.workload_id,
+        }
+        return call_of(call, dict(_span_counts(said)), at, row), remark
     except Refusal as refused:
         return Fault(refused.field, refused.message, row), None
-    except ValueError as refused:
+    except (ValueError, OverflowError, OSError) as refused:
         return Fault("span", str(refused), row), None
+
+
+def _said_of_span(span: OtelSpan, said: Mapping[str, Any]) -> dict[str, Any]:
+    """A call's columns but its owner's, of a span and its attributes; refuses a Refusal."""
+    starts = _epoch_seconds("startTimeUnixNano", span.startTimeUnixNano)
+    ends = _epoch_seconds("endTimeUnixNano", span.endTimeUnixNano)
     key = f"{span.traceId}/{span.spanId}" if span.traceId and span.spanId else ""
     tier = str(
         said.get("openai.response.service_tier")
         or said.get("gen_ai.openai.response.service_tier", "")
     )
-    call = {
-        "source": source,
+    return {
         "key": str(said.get("gen_ai.response.id") or key),
         "response_id": str(said.get("gen_ai.response.id") or ""),
         "at": datetime.fromtimestamp(ends or starts, UTC) if ends or starts else None,
@@ -149,12 +170,17 @@ def read_span(
         "model": str(said.get("gen_ai.response.model") or said.get("gen_ai.request.model", "")),
         "tier": "" if tier in STANDARD else tier,
         "outcome": _span_outcome(span, said),
-        "team_id": owner.team_id,
-        "workload_id": owner.workload_id,
         "feature": str(said.get("runrate.feature") or said.get("service.name") or "")[:200],
         "latency_seconds": max(0.0, ends - starts) if starts and ends else None,
     }
-    return call_of(call, counts, at, row), remark
+
+
+def _epoch_seconds(field: str, nanoseconds: str | int) -> float:
+    """Since 1970; refuses a Refusal of what no count of 64 bits is."""
+    digits = str(nanoseconds)
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 20):
+        raise Refusal(field, f"{digits!r:.60} is no count of nanoseconds since 1970")
+    return int(digits) / 1e9
 
 
 def is_call(said: Mapping[str, Any]) -> bool:
@@ -178,19 +204,22 @@ def _span_counts(said: Mapping[str, Any]) -> Iterable[tuple[str, int]]:
 
 def _span_outcome(span: OtelSpan, said: Mapping[str, Any]) -> str:
     code = said.get("http.response.status_code", said.get("error.type"))
-    if str(code).isdigit():
-        return outcome_of(int(str(code)))
-    is_error = code is not None or span.status.code in (2, "STATUS_CODE_ERROR")
-    return "refused" if is_error else "ok"
+    if code is not None:
+        return outcome_of_code(str(code))
+    return "refused" if span.status.code in (2, "STATUS_CODE_ERROR") else "ok"
 
 
 def _read_attributes(attributes: Iterable[Attribute]) -> Iterable[tuple[str, Any]]:
     for attribute in attributes:
         if attribute.key in NAMES:
             value = _VALUE.decode(attribute.value)
-            whole = value.intValue
-            for read in (value.stringValue, None if whole is None else int(whole)):
+            for read in (value.stringValue, _whole_number(value.intValue), value.doubleValue):
                 if read is not None:
                     yield attribute.key, read
-            if value.doubleValue is not None:
-                yield attribute.key, value.doubleValue
+
+
+def _whole_number(said: str | int | None) -> str | int | None:
+    """The number that digits say; what is none of 64 bits stays as it was said."""
+    digits = str(said).removeprefix("-")
+    is_number = digits.isascii() and digits.isdigit() and len(digits) <= 20
+    return int(str(said)) if is_number else said

@@ -6,7 +6,7 @@ The messages are OpenTelemetry's own, of `opentelemetry-proto`, and are loaded w
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from apps.workloads.api.usage_otel import NAMES, OtelSpan, OtelStatus, is_call
+from apps.workloads.api.usage_otel import NAMES, OtelSpan, OtelStatus, SpanFound, is_call
 
 if TYPE_CHECKING:
     from opentelemetry.proto.common.v1.common_pb2 import KeyValue
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 PROTOBUF = "application/x-protobuf"
 
 
-def spans_in_protobuf(body: bytes) -> list[tuple[OtelSpan, Mapping[str, Any]]]:
+def spans_in_protobuf(body: bytes) -> list[SpanFound]:
     """Each span of an ExportTraceServiceRequest that is a call to a model; refuses ValueError."""
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
@@ -23,7 +23,7 @@ def spans_in_protobuf(body: bytes) -> list[tuple[OtelSpan, Mapping[str, Any]]]:
         told = ExportTraceServiceRequest.FromString(body)
     except Exception as refused:  # protobuf's DecodeError is an Exception of its own
         raise ValueError(f"is no ExportTraceServiceRequest: {refused}") from refused
-    found: list[tuple[OtelSpan, Mapping[str, Any]]] = []
+    found: list[SpanFound] = []
     for each in told.resource_spans:
         shared = dict(_read_values(each.resource.attributes))
         for scope in each.scope_spans:

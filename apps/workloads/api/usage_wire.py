@@ -139,6 +139,12 @@ def outcome_of(status: int | None) -> str:
     return "server_error" if status >= 500 else "refused"
 
 
+def outcome_of_code(code: str) -> str:
+    """What an error's code says of a call: as an HTTP status where it is one, else refused."""
+    is_status = code.isascii() and code.isdigit() and len(code) <= 3
+    return outcome_of(int(code)) if is_status else "refused"
+
+
 def vendor_named(name: str) -> str:
     """A vendor by the name that prices have for it."""
     plain = name.strip().lower()
@@ -157,12 +163,13 @@ def moment_of(said: datetime | float | str | None) -> datetime | None:
     """A moment as it was said: RFC 3339, or seconds since 1970; None where it is neither."""
     if isinstance(said, int | float):
         return datetime.fromtimestamp(said, UTC) if 0 <= said < 10**11 else None
-    if isinstance(said, str):
-        try:
+    try:
+        if isinstance(said, str):
             said = datetime.fromisoformat(said)
-        except ValueError:
-            return None
-    return None if said is None or said.tzinfo is None else said.astimezone(UTC)
+        return None if said is None or said.tzinfo is None else said.astimezone(UTC)
+    except (ValueError, OverflowError):
+        # Midnight of the year 1 to the east of Greenwich is no moment in UTC.
+        return None
 
 
 def _event_counts(event: UsageEventIn) -> dict[str, int]:

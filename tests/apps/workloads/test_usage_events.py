@@ -224,6 +224,7 @@ def test_bad_rows_are_named_and_the_good_ones_kept(client: APIClient) -> None:
             chat("d", prompt="hello"),
             {"vendor": "openai", "key": "e", "at": CREATED, "usage": {"tokens": 1}, "model": "m"},
             chat("f", at="2999-01-01T00:00:00Z"),
+            chat("g", at="0001-01-01T00:00:00+10:00"),
         ],
     )
     assert answer["accepted"] == 1
@@ -234,6 +235,7 @@ def test_bad_rows_are_named_and_the_good_ones_kept(client: APIClient) -> None:
         (4, "prompt"),
         (5, "usage"),
         (6, "at"),
+        (7, "at"),
     ]
     assert UsageEvent.objects.get().key == "good"
 
@@ -387,6 +389,46 @@ def test_spans_of_calls_are_taken_and_others_left_aside(client: APIClient) -> No
     assert (call.vendor, call.key, call.at) == ("aws", "t/s", make.NOON)
     assert (call.input_tokens, call.cached_tokens, call.output_tokens) == (120, 20, 30)
     assert (call.feature, call.latency_seconds) == ("search", 2.0)
+
+
+def counted(value: dict[str, Any]) -> dict[str, Any]:
+    """A call whose count of input tokens is told in this way."""
+    call = span(*(each for each in GEN_AI if each[0] != "gen_ai.usage.input_tokens"))
+    call["attributes"].append({"key": "gen_ai.usage.input_tokens", "value": value})
+    return call
+
+
+FAULTY: dict[str, tuple[dict[str, Any], str]] = {
+    "an end of 30 digits": (span(*GEN_AI, endTimeUnixNano="9" * 30), "endTimeUnixNano"),
+    "an end of 400 digits": (span(*GEN_AI, endTimeUnixNano="9" * 400), "endTimeUnixNano"),
+    "an end of 20 digits": (span(*GEN_AI, endTimeUnixNano="9" * 20), "at"),
+    "a start that is no number": (span(*GEN_AI, startTimeUnixNano="²"), "startTimeUnixNano"),
+    "a count of 21 digits": (counted({"intValue": 10**20}), "usage"),
+    "a count of 21 digits in text": (counted({"intValue": str(10**20)}), "usage"),
+    "a count of 5,000 digits": (counted({"intValue": "9" * 5_000}), "usage"),
+    "a huge double": (counted({"doubleValue": 1e300}), "usage"),
+    "a count that is no number": (counted({"intValue": "²"}), "usage"),
+    "a count that is a list": (counted({"intValue": []}), "intValue"),
+}
+
+
+@pytest.mark.parametrize("faulty", FAULTY)
+def test_a_span_that_is_faulty_is_named_and_the_others_kept(client: APIClient, faulty: str) -> None:
+    call, field = FAULTY[faulty]
+    answer = send(client, trace(call, span(*GEN_AI, spanId="good")), f"{DOOR}/otel")
+    assert [(each["row"], each["field"]) for each in answer["errors"]] == [(0, field)]
+    assert the_call().key == "t/good"
+
+
+CODES = {"²": "refused", "5" * 5_000: "refused", "timeout": "refused", "429": "rate_limited"}
+
+
+@pytest.mark.parametrize("code", CODES, ids=lambda code: code[:8])
+def test_an_errors_code_is_a_status_or_just_an_error(client: APIClient, code: str) -> None:
+    send(client, trace(span(*GEN_AI, ("error.type", code))), f"{DOOR}/otel")
+    failed = payload(status="failure", error_information={"error_code": code})
+    send(client, [failed], f"{DOOR}/litellm")
+    assert set(UsageEvent.objects.values_list("outcome", flat=True)) == {CODES[code]}
 
 
 def spend_log(key: str = "l-1", **given: Any) -> dict[str, Any]:

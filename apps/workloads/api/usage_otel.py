@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from apps.economics.refusal import Refusal
+from apps.web.rest.views import BodyTooLarge
 from apps.workloads.actions.usage import Call
 from apps.workloads.api.usage_counts import token_count
 from apps.workloads.api.usage_owners import Owners
@@ -45,6 +46,10 @@ WORDS = (
 )
 CALLS = frozenset({"chat", "text_completion", "generate_content", "embeddings", ""})
 """Operations that are a call to a model; an agent's or a tool's span only holds such."""
+
+
+MOST_OBJECTS = 2_000_000
+"""Those of 32 MiB of spans as exporters send them; of `{},` there would be eleven million."""
 
 
 class Value(msgspec.Struct, frozen=True):
@@ -113,10 +118,14 @@ NAMES = frozenset((*READ, *WORDS, "gen_ai.operation.name"))
 
 
 def spans_of(body: bytes) -> list[SpanFound]:
-    """Each span that is a call to a model with its attributes; refuses a DecodeError.
+    """Each span that is a call to a model with its attributes; refuses a DecodeError, BodyTooLarge.
 
     One with an attribute that is unreadable comes with its fault.
     """
+    if body.count(b"{") > MOST_OBJECTS:
+        raise BodyTooLarge(
+            f"more than {MOST_OBJECTS:,} objects in JSON: export fewer spans at once"
+        )
     found: list[SpanFound] = []
     for each in _REQUEST.decode(body).resourceSpans:
         shared = dict(_read_attributes(each.resource.attributes))

@@ -6,6 +6,7 @@ The messages are OpenTelemetry's own, of `opentelemetry-proto`, and are loaded w
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from apps.web.rest.views import BodyTooLarge
 from apps.workloads.api.usage_otel import NAMES, OtelSpan, OtelStatus, SpanFound, is_call
 
 if TYPE_CHECKING:
@@ -13,12 +14,19 @@ if TYPE_CHECKING:
     from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 PROTOBUF = "application/x-protobuf"
+MOST_BYTES = 8 * 1024 * 1024
+SPAN_TAG = b"\x12"
+"""What a span begins with; the value of an attribute does too, and any byte may be it."""
+
+MOST_TAGS = 500_000
+"""Those of 8 MiB of spans as SDKs send them; an empty span is 2 bytes and 180 in memory."""
 
 
 def spans_in_protobuf(body: bytes) -> list[SpanFound]:
-    """Each span of an ExportTraceServiceRequest that is a call to a model; refuses ValueError."""
+    """Each span of an ExportTraceServiceRequest that is a call to a model; refuses ValueError, BodyTooLarge."""
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+    _refuse_bulk(body)
     try:
         told = ExportTraceServiceRequest.FromString(body)
     except Exception as refused:  # protobuf's DecodeError is an Exception of its own
@@ -32,6 +40,16 @@ def spans_in_protobuf(body: bytes) -> list[SpanFound]:
                 if is_call(own):
                     found.append((_otel_span(span), shared | own))
     return found
+
+
+def _refuse_bulk(body: bytes) -> None:
+    """Refuse, before any of it is parsed, what would fill the memory."""
+    if len(body) > MOST_BYTES:
+        raise BodyTooLarge(
+            f"{len(body):,} bytes of protobuf are more than {MOST_BYTES:,}: export fewer spans at once"
+        )
+    if body.count(SPAN_TAG) > MOST_TAGS:
+        raise BodyTooLarge(f"more than {MOST_TAGS:,} spans and values: export fewer spans at once")
 
 
 def traces_answer(faults: Sequence[Mapping[str, Any]]) -> bytes:

@@ -177,3 +177,48 @@ def test_a_span_of_more_tokens_than_a_call_has_is_refused_and_the_others_kept(cl
 def test_what_is_no_protobuf_is_refused(client, body) -> None:
     answer = client.post(DOOR, body, content_type=PROTOBUF)
     assert (answer.status_code, answer.json()["status"]) == (400, 400)
+
+
+def of_empty_spans(count: int) -> bytes:
+    from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+    told = ExportTraceServiceRequest()
+    told.resource_spans.add().scope_spans.add().spans.extend([Span()] * count)
+    return told.SerializeToString()
+
+
+def of_a_long_text(length: int) -> bytes:
+    told = ExportTraceServiceRequest()
+    told.resource_spans.add().schema_url = " " * length
+    return told.SerializeToString()
+
+
+BULKY = {
+    "bytes of protobuf": (of_a_long_text(9 * 2**20), PROTOBUF),
+    "empty spans": (of_empty_spans(600_000), PROTOBUF),
+    "empty spans in JSON": (
+        b'{"resourceSpans":[{"scopeSpans":[{"spans":[%b{}]}]}]}' % (b"{}," * 2_000_000),
+        "application/json",
+    ),
+}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("what", BULKY)
+def test_spans_that_would_fill_the_memory_are_refused_before_they_are_read(client, what) -> None:
+    body, content_type = BULKY[what]
+    sent = gzip.compress(body, 1)
+    answer = client.post(DOOR, sent, content_type=content_type, HTTP_CONTENT_ENCODING="gzip")
+    assert answer.status_code == 413
+    assert "export fewer spans at once" in answer.json()["detail"]
+
+
+@pytest.mark.django_db
+def test_as_many_spans_as_a_collector_sends_at_once_are_taken(client) -> None:
+    told = encoded()
+    spans = told.resource_spans[0].scope_spans[0].spans
+    several = list(spans)
+    while len(spans) < 8_192:
+        spans.extend(several)
+    answer = client.post(DOOR, told.SerializeToString(), content_type=PROTOBUF)
+    assert (answer.status_code, UsageEvent.objects.count()) == (200, 2)

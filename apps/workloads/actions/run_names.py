@@ -31,7 +31,7 @@ def open_runs(named: Collection[NamedRun], at: datetime) -> dict[NamedRun, int]:
     """The runs of these names, opened where there is none; in a transaction.
 
     A team's is its own or that of a team above it; else one that was nobody's, or of a team below,
-    becomes its own where all its jobs may be. Of a name of nobody's it is nobody's, else the only one.
+    becomes its own where all its jobs may be and no other team told of it. Of a name of nobody's it is nobody's, else the only one.
     """
     if not named:
         return {}
@@ -174,6 +174,9 @@ def _claimed_run(runs: TeamRuns, team_id: int, parents: Parents, at: datetime) -
         return None
     run = Run.objects.select_for_update().filter(id=open_to_it[0], workload=None).first()
     if run is None:
+        return None
+    told_of = RunAttempt.objects.filter(run=run, team__isnull=False)
+    if told_of.exclude(team_id=team_id).exists():
         return None
     job_ids = {
         *RunSpan.objects.filter(run=run).order_by("id").values_list("job_id", flat=True),

@@ -168,6 +168,23 @@ def test_a_run_that_jobs_of_a_team_below_named_first_becomes_its_tellers(teams) 
     assert runs() == [(teams["vision"], {"4711"}, 3)]
 
 
+def test_a_run_that_a_team_below_told_of_stays_its_own(teams) -> None:
+    below = make_team("ocr", parent_id=teams["vision"])
+
+    def tell_of(team_id: int, attempt: str) -> int:
+        told = report(window(10, 20), run="train-1", attempt=attempt, job={"raw_id": ""})
+        read = read_report(msgspec.Raw(msgspec.json.encode(told)), at=NOW, row=0)
+        assert isinstance(read, RunReportIn)
+        (taken,) = record_reports(reports=[read], teller=Teller(team_id), at=NOW)
+        return int(taken.run_id)
+
+    theirs = tell_of(below, "a")
+    above = tell_of(teams["vision"], "b")
+    assert above != theirs
+    assert tell_of(below, "a after a restart") == theirs
+    assert dict(Run.objects.values_list("id", "team")) == {theirs: below, above: teams["vision"]}
+
+
 def test_a_name_without_a_team_is_nobodys_run_else_the_only_one(teams) -> None:
     def opened(*team_ids: int) -> int:
         with transaction.atomic():

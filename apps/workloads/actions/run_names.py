@@ -147,13 +147,14 @@ def _held_runs(keys: Collection[str]) -> dict[str, TeamRuns]:
 
 
 def _insert_runs(named: Iterable[NamedRun]) -> None:
+    """Open these; one that somebody opened meanwhile is held, so that nobody forgets it."""
     rows = [(each.key, _opener(each)) for each in named]
     with connection.cursor() as cursor:
         cursor.execute(
             """
             INSERT INTO workloads_run (key, team_id)
             SELECT * FROM unnest(%s::text[], %s::int8[]) ORDER BY 1, 2
-            ON CONFLICT (key, team_id) DO NOTHING
+            ON CONFLICT (key, team_id) DO UPDATE SET key = excluded.key
             """,
             [[key for key, _ in rows], [team_id for _, team_id in rows]],
         )

@@ -7,13 +7,17 @@ from datetime import datetime
 from django.db import connection
 from django.db.models import ProtectedError
 
-from apps.accounts.queries import teams
 from apps.workloads.actions.run_changes import touch_runs
 from apps.workloads.models import Run, RunAttempt, RunSpan
 from apps.workloads.queries.ownership import owners
-from apps.workloads.queries.run_names import TeamRuns, run_for_teams, runs_by_team
-
-Parents = Mapping[int, int | None]
+from apps.workloads.queries.run_names import (
+    Parents,
+    TeamRuns,
+    run_for_teams,
+    runs_by_team,
+    team_and_above,
+    team_parents,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +66,6 @@ def owner_lines(job_ids: Collection[int], at: datetime) -> dict[int, tuple[int, 
         job_id: () if owner.team_id is None else team_and_above(owner.team_id, parents)
         for job_id, owner in owners(job_ids, at).items()
     }
-
-
-def team_parents() -> Parents:
-    """The team above each team."""
-    return {team.id: team.parent_id for team in teams()}
-
-
-def team_and_above(team_id: int, parents: Parents) -> tuple[int, ...]:
-    """A team and all above it, the nearest first."""
-    line: list[int] = []
-    above: int | None = team_id
-    while above is not None and above not in line:
-        line.append(above)
-        above = parents[above]
-    return tuple(line)
 
 
 def move_to_runs(moved: Mapping[int, int], at: datetime) -> None:

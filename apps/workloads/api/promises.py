@@ -211,7 +211,7 @@ class WorkloadChanges(RestView):
             raise ValidationError({"team": ["this token tells of its own team alone"]})
         named = asked["workload"]
         workload_id = _workload_id(asked, called)
-        run_id = _run_id(asked.pop("run"), team_id)
+        run_id = _run_id(asked.pop("run"), team_id, is_any_teams=own is None)
         change = promises.NewChange(workload_id=workload_id, run_id=run_id, **asked)
         change_id, is_new = record_change(change=change)
         told = _serialize_change(promises.change_row(change_id), {"id": workload_id, "name": named})
@@ -227,10 +227,10 @@ def _workload_id(asked: dict[str, Any], called: Called) -> int:
     return found
 
 
-def _run_id(key: str, team_id: int) -> int | None:
+def _run_id(key: str, team_id: int, *, is_any_teams: bool) -> int | None:
     if not key:
         return None
-    found = run_of_name(key, team_id)
+    found = run_of_name(key, team_id, is_any_teams=is_any_teams)
     if found is None:
         raise ValidationError({"run": [f"there is no run {key!r}"]})
     return found

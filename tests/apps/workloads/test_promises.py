@@ -136,6 +136,19 @@ def test_a_model_is_not_shipped_from_another_teams_run(service: int) -> None:
     assert not WorkloadChange.objects.exists()
 
 
+def test_a_teams_token_names_runs_of_its_own_line_alone(service: int, team: int) -> None:
+    Run.objects.create(key="theirs", team_id=make.make_team("Ads"))
+    told = CHANGE | {"run": "theirs"}
+    refused = post("workload-changes", told, "jobs", team_id=team)
+    assert refused.status_code == 400
+    assert "there is no run" in refused.content.decode()
+    assert not WorkloadChange.objects.exists()
+    assert post("workload-changes", told, "jobs").json()["run"] == "theirs"
+    Run.objects.create(key="ours", team_id=team)
+    ours = CHANGE | {"run": "ours", "name": "2.5.0"}
+    assert post("workload-changes", ours, "jobs", team_id=team).json()["run"] == "ours"
+
+
 def test_a_teams_token_tells_of_its_own_changes_alone(service: int, team: int) -> None:
     other = make.make_team("Ads")
     assert post("workload-changes", CHANGE, "jobs", team_id=other).status_code == 400

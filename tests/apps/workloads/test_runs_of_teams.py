@@ -196,8 +196,14 @@ def test_a_name_without_a_team_is_nobodys_run_else_the_only_one(teams) -> None:
     nobodys = opened()
     assert len({mine, theirs, nobodys}) == 3
     assert opened() == nobodys
-    assert run_of_name("nightly", teams["speech"]) == theirs
-    assert run_of_name("nightly", teams["speech"] + 1) == nobodys
+    below = make_team("ocr", parent_id=teams["vision"])
+    other = make_team("robots")
+    for is_any_teams in (True, False):
+        meant = {
+            team_id: run_of_name("nightly", team_id, is_any_teams=is_any_teams)
+            for team_id in (teams["speech"], below, other)
+        }
+        assert meant == {teams["speech"]: theirs, below: mine, other: nobodys}
 
 
 def test_a_run_without_a_job_is_of_the_team_that_told_of_it(teams) -> None:

@@ -31,6 +31,7 @@ from apps.ledger.actions import (
     close,
     closed,
     exports,
+    settle,
     vendor_costs,
 )
 from apps.ledger.queries import conversion
@@ -108,6 +109,7 @@ STATUS_OF: dict[type[Exception], int] = {
     api_prices.ApiPriceAlreadyEnded: 409,
     api_prices.ApiPriceOverlaps: 409,
     price_table.ColumnsUnknown: 400,
+    settle.NotSettled: 503,
     pricing.CommitmentAlreadyEnded: 409,
     pricing.CommitmentExists: 409,
     pricing.DecidedByFinance: 403,

@@ -20,13 +20,14 @@ def settle_window(
     newest_first: bool = False,
 ) -> Progress:
     """`ledger.settle_window` by all passes; then the figures of runs that were folded since."""
-    progress = ledger.settle_window(
-        passes=PASSES,
-        starts_at=starts_at,
-        ends_at=ends_at,
-        at=at,
-        tell=tell,
-        newest_first=newest_first,
-    )
-    figure_due_runs(at=at)
-    return progress
+    try:
+        return ledger.settle_window(
+            passes=PASSES,
+            starts_at=starts_at,
+            ends_at=ends_at,
+            at=at,
+            tell=tell,
+            newest_first=newest_first,
+        )
+    finally:
+        figure_due_runs(at=at)

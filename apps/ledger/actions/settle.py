@@ -26,7 +26,8 @@ log = logging.getLogger(__name__)
 DoPass = Callable[[Sequence[datetime], datetime], Iterable[tuple[datetime, Outcome]]]
 """Does hours, or the days that begin with them, as they are known at a moment, in that order.
 
-Tells of each what came of it, as soon as that is kept.
+Tells of each what came of it, as soon as that is kept. One that raises is told of too, and the
+others go on.
 """
 Passes = Mapping[Pass, DoPass]
 """What does each pass, in the order a dollar goes through them."""
@@ -37,7 +38,11 @@ def one_by_one(do: Callable[[datetime, datetime], Outcome]) -> DoPass:
 
     def do_each(hours: Sequence[datetime], at: datetime) -> Iterator[tuple[datetime, Outcome]]:
         for hour in hours:
-            yield hour, do(hour, at)
+            try:
+                outcome = do(hour, at)
+            except Exception as problem:  # noqa: BLE001  # told of, and the next hour's turn
+                outcome = Outcome(done=False, problem=problem)
+            yield hour, outcome
 
     return do_each
 
@@ -56,7 +61,10 @@ WHATEVER_IS_CLOSED = (Pass.USAGE, Pass.CALLS)
 
 @dataclass(slots=True)
 class Progress:
-    """What was done so far; days by their first hour; `busy` counts hours that another settler had."""
+    """What was done so far; days by their first hour; `busy` counts hours that another settler had.
+
+    `failed` says why, by the pass and the hour that raised.
+    """
 
     hours: set[datetime] = field(default_factory=set)
     days: set[datetime] = field(default_factory=set)
@@ -64,6 +72,7 @@ class Progress:
     settlements: int = 0
     lines: int = 0
     busy: int = 0
+    failed: dict[tuple[Pass, datetime], str] = field(default_factory=dict)
 
     def add(self, more: "Progress") -> None:
         """Add what another round did."""
@@ -73,6 +82,26 @@ class Progress:
         self.settlements += more.settlements
         self.lines += more.lines
         self.busy += more.busy
+        self.failed |= more.failed
+
+
+class NotSettled(Exception):
+    """Hours of the span raised, each with its traceback in the log; all others were done."""
+
+    def __init__(self, progress: Progress) -> None:
+        super().__init__(progress)
+        self.progress = progress
+
+    def __str__(self) -> str:
+        return failed_hours(self.progress.failed)
+
+
+def failed_hours(failed: Mapping[tuple[Pass, datetime], str]) -> str:
+    """A line for each: the pass, the hour and why."""
+    return "\n".join(
+        f"{pass_.name.lower()} of {hour.isoformat()}: {why}"
+        for (pass_, hour), why in sorted(failed.items())
+    )
 
 
 Tell = Callable[[Progress], None]
@@ -90,7 +119,7 @@ def settle_window(
     """Do every marked hour in `[starts_at, ends_at)` as far as `at`, oldest or newest first.
 
     Hours that another settler holds are left to it and counted as busy; those of closed months
-    are left alone. `tell` hears after each hour.
+    are left alone. `tell` hears after each hour. Raises `NotSettled` at the end if any hour raised.
     """
     progress = Progress()
     while expand_ranges():
@@ -102,24 +131,26 @@ def settle_window(
             for hour, outcome in do(some, at):
                 _count_outcome(progress, pass_, hour, outcome)
                 tell(progress)
+    if progress.failed:
+        raise NotSettled(progress)
     return progress
 
 
 def try_pass(
     *, passes: Passes, pass_: Pass, hours: Sequence[datetime], at: datetime, until: float = inf
-) -> None:
-    """Do hours of one pass for a sweep, until the monotonic clock says `until`.
+) -> set[datetime]:
+    """Do hours of one pass for a sweep, until the monotonic clock says `until`; which of them raised.
 
-    On a deadlock or a lock timeout the marks of what is not done yet stay.
+    Their marks stay, for the next sweep.
     """
-    done = 0
-    try:
-        for _ in passes[pass_](hours, at):
-            done += 1
-            if time.monotonic() > until:
-                return
-    except OperationalError as problem:
-        log.warning("settle_deferred pass=%s hour=%s reason=%s", pass_.name, hours[done], problem)
+    failed = set()
+    for hour, outcome in passes[pass_](hours, at):
+        if outcome.problem:
+            _log_deferred(pass_, hour, outcome.problem)
+            failed.add(hour)
+        if time.monotonic() > until:
+            break
+    return failed
 
 
 def marked_hours(pass_: Pass, starts_at: datetime, ends_at: datetime) -> Iterator[datetime]:
@@ -148,7 +179,19 @@ def _still_marked(pass_: Pass, hours: Sequence[datetime]) -> Iterator[list[datet
         yield [hour for hour in some if hour in left]
 
 
+def _log_deferred(pass_: Pass, hour: datetime, problem: Exception) -> None:
+    # A deadlock or a lock timeout passes; anything else somebody has to look at.
+    level = logging.WARNING if isinstance(problem, OperationalError) else logging.ERROR
+    event = "settle_deferred pass=%s hour=%s reason=%s"
+    log.log(level, event, pass_.name, hour, problem, exc_info=problem)
+
+
 def _count_outcome(progress: Progress, pass_: Pass, hour: datetime, outcome: Outcome) -> None:
+    if outcome.problem:
+        _log_deferred(pass_, hour, outcome.problem)
+        why = f"{type(outcome.problem).__name__}: {outcome.problem}"
+        progress.failed[pass_, hour] = " ".join(why.split())
+        return
     if outcome.is_kept:
         return
     if not outcome.done:

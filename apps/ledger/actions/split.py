@@ -62,11 +62,11 @@ def split_hours(*, hours: Sequence[datetime], at: datetime) -> Iterator[tuple[da
 
     Node-hours whose facts are those they were settled from keep their lines. Marks the next
     passes for the rest. Hours of few nodes go together in one transaction, so that what jobs held
-    is read once for them; one that is broken off leaves nothing of any of them.
+    is read once for them; what is broken off leaves nothing of any of them, and each is done alone.
     """
     zone = accounts.organisation().zone
     for together in _hours_together(hours, zone):
-        yield from split_together(hours=together, at=at).items()
+        yield from _split_each(together, at)
 
 
 def split_hour(*, hour: datetime, at: datetime) -> Outcome:
@@ -90,6 +90,21 @@ def split_together(*, hours: Sequence[datetime], at: datetime) -> dict[datetime,
                 for hour, found in node_hours(marked)
             },
         )
+
+
+def _split_each(hours: Sequence[datetime], at: datetime) -> Iterator[tuple[datetime, Outcome]]:
+    """Together; where that raises, each alone, so that one hour does not keep the others."""
+    outcomes = None
+    try:
+        outcomes = split_together(hours=hours, at=at)
+    except Exception as problem:  # noqa: BLE001  # told of where it is an hour's own
+        if len(hours) == 1:
+            outcomes = {hours[0]: Outcome(done=False, problem=problem)}
+    if outcomes is not None:
+        yield from outcomes.items()
+        return
+    for hour in hours:
+        yield from _split_each([hour], at)
 
 
 def _hours_together(hours: Sequence[datetime], zone: str) -> Iterator[list[datetime]]:

@@ -40,21 +40,24 @@ def settle_marked_hours() -> None:
     """Settle what is marked, newest hour first, for at most half a minute; the next sweep goes on.
 
     Two at once take different hours: each hour has a lock. Days are summed before and after, so
-    that a long backlog of hours cannot keep pages waiting.
+    that a long backlog of hours cannot keep pages waiting. What raises is left to the next sweep.
     """
     until = time.monotonic() + BUDGET_SECONDS
     at = timezone.now()
     expand_ranges()
     lift_empty_hours(before=at)
-    _roll_up(at, until)
+    failed_days = _roll_up(at, until)
     waiting = _hours_waiting(at)
     for first in range(0, len(waiting), HOURS_AT_ONCE):
         hours = waiting[first : first + HOURS_AT_ONCE]
         for pass_ in OF_AN_HOUR:
             if time.monotonic() > until:
                 return
-            actions.try_pass(passes=actions.PASSES, pass_=pass_, hours=hours, at=at, until=until)
-    _roll_up(at, until)
+            failed = actions.try_pass(
+                passes=actions.PASSES, pass_=pass_, hours=hours, at=at, until=until
+            )
+            hours = [hour for hour in hours if hour not in failed]
+    _roll_up(at, until, besides=failed_days)
 
 
 @shared_task
@@ -100,11 +103,17 @@ def sync_cloud_bills() -> None:
             )
 
 
-def _roll_up(at: datetime, until: float) -> None:
+def _roll_up(
+    at: datetime, until: float, besides: frozenset[datetime] = frozenset()
+) -> frozenset[datetime]:
+    """Sum the days that wait, `besides` those that raised before; which raised now."""
+    failed: set[datetime] = set()
     for day in hours_due(Pass.ROLLUP, at):
         if time.monotonic() > until:
-            return
-        actions.try_pass(passes=actions.PASSES, pass_=Pass.ROLLUP, hours=[day], at=at)
+            break
+        if day not in besides:
+            failed |= actions.try_pass(passes=actions.PASSES, pass_=Pass.ROLLUP, hours=[day], at=at)
+    return frozenset(failed)
 
 
 def _hours_waiting(at: datetime) -> list[datetime]:

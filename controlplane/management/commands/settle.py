@@ -5,6 +5,7 @@ import math
 import sys
 import time
 from argparse import ArgumentParser
+from collections.abc import Mapping, Sequence
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from datetime import UTC, datetime
 from multiprocessing import get_context
@@ -66,15 +67,24 @@ class Command(BaseCommand):
         waiting = _waiting(starts_at, ends_at)
         if options["json"]:
             print(json.dumps(figures | {"waiting": waiting}))
-            return
-        for name, figure in figures.items():
-            print(f"{name:12} {figure}")
-        if figures["pending"]:
-            print(
-                "pending means: other settlers have them, or their facts came meanwhile; settle again"
-            )
-        for late in waiting:
-            print("waiting      {month}: {hours} hours, {days} days; {why}".format(**late))
+        else:
+            _print_figures(figures, waiting)
+        failed = _still_failed(total, starts_at, ends_at)
+        if failed:
+            raise CommandError(f"left as they were, see the log:\n{actions.failed_hours(failed)}")
+
+
+def _print_figures(
+    figures: Mapping[str, float], waiting: Sequence[Mapping[str, str | int]]
+) -> None:
+    for name, figure in figures.items():
+        print(f"{name:12} {figure}")
+    if figures["pending"]:
+        print(
+            "pending means: other settlers have them, or their facts came meanwhile; settle again"
+        )
+    for late in waiting:
+        print("waiting      {month}: {hours} hours, {days} days; {why}".format(**late))
 
 
 def _settle_side_by_side(
@@ -105,7 +115,8 @@ def _settle(
 ) -> actions.Progress:
     """Again and again until nothing waits, or no other hour was done for a minute.
 
-    What is left then is held by others, or its facts come faster than they are settled.
+    What is left then is held by others, or its facts come faster than they are settled. Hours that
+    raise are tried in each round, and not waited for.
     """
     total = actions.Progress()
     tell = (lambda progress: None) if is_further else _Teller()
@@ -114,16 +125,18 @@ def _settle(
         _roll_up_usage(starts_at, ends_at)
         price_marked(ends_at, seconds=math.inf)
         before = len(total.hours)
-        total.add(
-            settle_window(
+        try:
+            done = settle_window(
                 starts_at=starts_at, ends_at=ends_at, at=at, tell=tell, newest_first=is_further
             )
-        )
+        except actions.NotSettled as broken:
+            done = broken.progress
+        total.add(done)
         if not _pending(starts_at, ends_at):
             return total
         if len(total.hours) > before:
             patient_until = time.monotonic() + PATIENCE_SECONDS
-        elif time.monotonic() > patient_until:
+        elif done.failed or time.monotonic() > patient_until:
             return total
         time.sleep(PAUSE_SECONDS)
 
@@ -138,7 +151,21 @@ def _roll_up_usage(starts_at: datetime, ends_at: datetime) -> None:
 
 
 def _pending(starts_at: datetime, ends_at: datetime) -> int:
-    return sum(1 for pass_ in Pass for _ in actions.marked_hours(Pass(pass_), starts_at, ends_at))
+    return len(_units_pending(starts_at, ends_at))
+
+
+def _units_pending(starts_at: datetime, ends_at: datetime) -> set[tuple[Pass, datetime]]:
+    return {
+        (pass_, hour) for pass_ in Pass for hour in actions.marked_hours(pass_, starts_at, ends_at)
+    }
+
+
+def _still_failed(
+    total: actions.Progress, starts_at: datetime, ends_at: datetime
+) -> dict[tuple[Pass, datetime], str]:
+    """Without what raised once, such as on a deadlock, and was done in a later round."""
+    pending = _units_pending(starts_at, ends_at)
+    return {which: why for which, why in total.failed.items() if which in pending}
 
 
 def _waiting(starts_at: datetime, ends_at: datetime) -> list[dict[str, str | int]]:

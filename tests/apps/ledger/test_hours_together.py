@@ -1,13 +1,18 @@
 """Hours that are split together make what each makes alone, and are kept together or not at all."""
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from fractions import Fraction
 
 import pytest
+from django.db import OperationalError
 
 from apps.economics.states import State
-from apps.ledger.actions import split
+from apps.ledger import actions, tasks
+from apps.ledger.actions import NotSettled, split
+from apps.ledger.actions.outcome import Outcome
 from apps.ledger.models import Line, Settlement
 from apps.ledger.queries.tables import Row
 from apps.marks.models import ChangedHour
@@ -45,7 +50,8 @@ def node_id() -> int:
 
 def written() -> list[tuple[object, ...]]:
     columns = ("hour", "team_id", "job_id", "state", "flags", "evidence", "unit_milliseconds")
-    return sorted(Line.objects.values_list(*columns, "effective_micros"), key=repr)
+    lines = Line.objects.filter(hour__lt=UNTIL)
+    return sorted(lines.values_list(*columns, "effective_micros"), key=repr)
 
 
 def split_anew(node_id: int, together: Iterable[Sequence[datetime]]) -> list[tuple[object, ...]]:
@@ -67,34 +73,122 @@ def test_hours_together_make_what_each_makes_alone(node_id: int) -> None:
     assert split_anew(node_id, [HOURS[::-1]]) == whole
 
 
+def marked_for_the_split(node_id: int) -> set[datetime]:
+    marked = ChangedHour.objects.filter(pass_id=Pass.SPLIT, unit=node_id)
+    return set(marked.values_list("hour", flat=True))
+
+
 def test_one_that_breaks_off_leaves_nothing_of_any_hour(node_id: int, monkeypatch) -> None:
     whole = written()
     scene.make_job("late", node_id, gpus=1, to=UNTIL)
     told = Settlement.objects.count()
 
-    def copies() -> Iterator[None]:
-        yield from (None, None)
-        raise ConnectionError("the third hour's lines")
-
-    left = copies()
+    copies = iter([None, None])
     real = split.copy_in
 
     def break_off(query: str, rows: Iterable[Row]) -> None:
-        next(left)
+        if next(copies, "the third hour's lines"):
+            raise ConnectionError("broken off")
         real(query, rows)
 
     monkeypatch.setattr(split, "copy_in", break_off)
-    with pytest.raises(ConnectionError):
+    with pytest.raises(NotSettled, match="ConnectionError: broken off"):
         scene.settle(ends_at=UNTIL)
     monkeypatch.undo()
 
     assert written() == whole
     assert Settlement.objects.count() == told
-    marked = ChangedHour.objects.filter(pass_id=Pass.SPLIT, unit=node_id)
-    assert set(marked.values_list("hour", flat=True)) == set(HOURS)
+    assert marked_for_the_split(node_id) == set(HOURS)
 
     scene.settle(ends_at=UNTIL)
     assert len(written()) == len(whole) + len(HOURS)
+
+
+def test_an_hour_that_raises_keeps_no_other_of_its_group(node_id: int, monkeypatch, caplog) -> None:
+    whole = written()
+    scene.make_job("late", node_id, gpus=1, to=UNTIL)
+    poisoned = HOURS[2]
+    with poison(monkeypatch, poisoned):
+        sweep(monkeypatch)
+
+    assert marked_for_the_split(node_id) == {poisoned}
+    assert len(written()) == len(whole) + len(HOURS) - 1
+    assert deferred(caplog) == [("SPLIT", poisoned, logging.ERROR, KeyError)]
+
+    sweep(monkeypatch)
+    assert len(written()) == len(whole) + len(HOURS)
+
+
+def test_a_charge_or_a_day_that_raises_is_told_of_once_a_sweep(
+    node_id: int, monkeypatch, caplog
+) -> None:
+    for hour in HOURS:
+        scene.recharge(hour)
+    scene.make_job("late", node_id, gpus=1, to=UNTIL)
+    poisoned, day = HOURS[2], TEN.replace(hour=0)
+    real = actions.charge_hour
+
+    def break_off(*, hour: datetime, at: datetime) -> Outcome:
+        if hour == poisoned:
+            raise KeyError("a rate")
+        return real(hour=hour, at=at)
+
+    def wait_in_vain(*, first_hour: datetime) -> Outcome:
+        raise OperationalError("canceling statement due to lock timeout")
+
+    monkeypatch.setattr("apps.ledger.actions.settle.charge_hour", break_off)
+    monkeypatch.setattr("apps.ledger.actions.settle.roll_up_day", wait_in_vain)
+    sweep(monkeypatch)
+    assert marked_for_the_split(node_id) == {poisoned}
+
+    caplog.clear()
+    sweep(monkeypatch)
+    told = deferred(caplog)
+    assert len(told) == len(set(told))
+    assert ("CHARGE", poisoned, logging.ERROR, KeyError) in told
+    assert ("ROLLUP", day, logging.WARNING, OperationalError) in told
+
+
+def test_a_settler_of_a_span_names_the_hour_that_raised(node_id: int, monkeypatch) -> None:
+    whole = written()
+    scene.make_job("late", node_id, gpus=1, to=UNTIL)
+    with poison(monkeypatch, HOURS[4]), pytest.raises(NotSettled) as stopped:
+        scene.settle(ends_at=UNTIL)
+
+    assert str(stopped.value) == f"split of {HOURS[4].isoformat()}: KeyError: 'a charge'"
+    assert marked_for_the_split(node_id) == {HOURS[4]}
+    assert len(written()) == len(whole) + len(HOURS) - 1
+
+
+def deferred(caplog: pytest.LogCaptureFixture) -> list[tuple[object, ...]]:
+    """The pass and the hour of each line, with its level and the exception of its traceback."""
+    return [
+        (*each.args[:2], each.levelno, each.exc_info[0])
+        for each in caplog.records
+        if "settle_deferred" in each.msg
+    ]
+
+
+@contextmanager
+def poison(monkeypatch: pytest.MonkeyPatch, hour: datetime) -> Iterator[None]:
+    """The lines of this hour cannot be written."""
+    real = split.copy_in
+
+    def break_off(query: str, rows: Sequence[Row]) -> None:
+        if rows[0][2] == str(hour):
+            raise KeyError("a charge")
+        real(query, rows)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(split, "copy_in", break_off)
+        yield
+
+
+def sweep(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sweep that settles, an hour after what was settled last."""
+    with monkeypatch.context() as patched:
+        patched.setattr("django.utils.timezone.now", lambda: scene.LATER + HOUR)
+        tasks.settle_marked_hours()
 
 
 def test_hours_of_many_nodes_or_of_two_months_do_not_go_together(node_id: int, monkeypatch) -> None:

@@ -1,12 +1,16 @@
 """`manage.py settle` and `audit_ledger`, as a person or a script runs them."""
 
 import json
+import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 
+from apps.ledger.actions import split
+from apps.ledger.queries.tables import Row
 from apps.marks.models import ChangedHour, ChangedRange
 from tests import make
 from tests.apps.ledger import scene
@@ -59,6 +63,35 @@ def test_a_span_settles_its_own_hours_only(
     settled = figures(capsys, "settle", "--from", began_at.isoformat(), "--to", until.isoformat())
 
     assert (settled["hours"], settled["charges"]) == (1, 1)
+
+
+def test_an_hour_that_raises_is_named_and_the_others_are_settled(
+    began_at: datetime,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    poisoned = began_at + timedelta(hours=1)
+    real = split.copy_in
+
+    def break_off(query: str, rows: Sequence[Row]) -> None:
+        if rows[0][2] == str(poisoned):
+            raise KeyError("a charge")
+        real(query, rows)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(split, "copy_in", break_off)
+        named = f"split of {poisoned.isoformat()}: KeyError"
+        with pytest.raises(CommandError, match=re.escape(named)) as stopped:
+            call_command("settle", "--json")
+
+    assert stopped.value.returncode == 1
+    told = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (told["settlements"], told["pending"]) == (3, 1)
+    assert any(
+        each.exc_info and f"SPLIT hour={poisoned}" in each.getMessage() for each in caplog.records
+    )
+    assert figures(capsys, "settle")["pending"] == 0
 
 
 def test_a_node_hour_without_a_charge_is_missing_and_fails(

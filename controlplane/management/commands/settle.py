@@ -13,6 +13,7 @@ from typing import Any
 
 import django
 from django.core.management.base import BaseCommand, CommandError
+from django.db import OperationalError
 from django.utils import timezone
 
 from apps.economics.hours import HOUR
@@ -96,6 +97,7 @@ def _settle_side_by_side(
     others = ProcessPoolExecutor(
         processes - 1, mp_context=get_context("spawn"), initializer=django.setup
     )
+    ended_early = False
     with others:
         further = [
             others.submit(_settle, starts_at, ends_at, at, is_further=True)
@@ -105,8 +107,14 @@ def _settle_side_by_side(
         for each in further:
             try:
                 total.add(each.result())
-            except BrokenExecutor:
-                print("another process ended early; what it left is settled here", file=sys.stderr)
+            except (BrokenExecutor, OperationalError) as problem:
+                ended_early = True
+                print(
+                    f"another process ended early; what it left is settled here: {problem}",
+                    file=sys.stderr,
+                )
+    if ended_early:
+        total.add(_settle(starts_at, ends_at, at))
     return total
 
 

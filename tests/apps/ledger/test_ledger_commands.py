@@ -3,15 +3,19 @@
 import json
 import re
 from collections.abc import Sequence
+from concurrent.futures import Future
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import OperationalError
 
 from apps.ledger.actions import split
 from apps.ledger.queries.tables import Row
 from apps.marks.models import ChangedHour, ChangedRange
+from controlplane.management.commands import settle
 from tests import make
 from tests.apps.ledger import scene
 
@@ -92,6 +96,30 @@ def test_an_hour_that_raises_is_named_and_the_others_are_settled(
         each.exc_info and f"SPLIT hour={poisoned}" in each.getMessage() for each in caplog.records
     )
     assert figures(capsys, "settle")["pending"] == 0
+
+
+def test_what_a_further_process_leaves_on_a_deadlock_is_settled_here(
+    began_at: datetime, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class BreaksOff(Future[None]):
+        def result(self, timeout: float | None = None) -> None:
+            scene.recharge(began_at)
+            raise OperationalError("deadlock detected")
+
+    class Others(nullcontext[None]):
+        def submit(self, *work: object, **given: object) -> BreaksOff:
+            return BreaksOff()
+
+        def __enter__(self) -> None:
+            return None
+
+    monkeypatch.setattr(settle, "ProcessPoolExecutor", lambda *given, **named: Others())
+    call_command("settle", "--processes", "2", "--json")
+
+    printed = capsys.readouterr()
+    assert "deadlock detected" in printed.err
+    told = json.loads(printed.out.splitlines()[-1])
+    assert (told["settlements"], told["pending"]) == (4, 0)
 
 
 def test_a_node_hour_without_a_charge_is_missing_and_fails(

@@ -12,7 +12,9 @@ from apps.ledger.queries.calendar import local_day, next_month
 DAY = timedelta(days=1)
 LONGEST = timedelta(days=3 * 366)
 EARLIEST, LATEST = date(1970, 1, 1), date(3000, 1, 1)
+OUTSIDE_YEARS = "is not within the years 1970 to 2999"
 WORDS = "today, yesterday, 7d, week, month, lastmonth, 2026-07, 2026-07-31 or start/end"
+_PLAIN_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 class WindowNotUnderstood(Refusal):
@@ -104,7 +106,7 @@ def window_of(text: str, calendar: Calendar) -> Window:
     if first_day >= end_day:
         raise WindowNotUnderstood("window", f"{text!r} ends before it starts")
     if first_day < EARLIEST or end_day > LATEST:
-        raise WindowNotUnderstood("window", f"{text!r} is not within the years 1970 to 2999")
+        raise WindowNotUnderstood("window", f"{text!r} {OUTSIDE_YEARS}")
     if end_day - first_day > LONGEST:
         raise WindowNotUnderstood("window", f"{text!r} is longer than three years")
     return Window(text, first_day, end_day, calendar.zone)
@@ -116,6 +118,9 @@ def _hours_within(text: str, calendar: Calendar) -> Window:
     starts_at, ends_at = (_boundary_hour(each, calendar.zone) for each in (start, end))
     if starts_at >= ends_at:
         raise WindowNotUnderstood("window", f"{text!r} ends before it starts")
+    earliest, latest = (first_hour(day, calendar.zone) for day in (EARLIEST, LATEST))
+    if starts_at < earliest or ends_at > latest:
+        raise WindowNotUnderstood("window", f"{text!r} {OUTSIDE_YEARS}")
     last_day = local_day(ends_at - HOUR, calendar.zone)
     days = window_of(f"{local_day(starts_at, calendar.zone)}/{last_day + DAY}", calendar)
     return replace(days, text=text, hours=(starts_at, ends_at))
@@ -124,9 +129,9 @@ def _hours_within(text: str, calendar: Calendar) -> Window:
 def _boundary_hour(text: str, zone: str) -> datetime:
     """The UTC hour that begins at a moment, or with a local day."""
     try:
+        if _PLAIN_DAY.fullmatch(text):
+            return first_hour(date.fromisoformat(text), zone)
         moment = datetime.fromisoformat(text)
-        if "T" not in text:
-            return first_hour(moment.date(), zone)
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=ZoneInfo(zone))
         hour = moment.astimezone(UTC)
@@ -172,7 +177,7 @@ def _written_span(text: str, calendar: Calendar) -> tuple[date, date]:
 
 def _boundary_day(text: str, zone: str) -> date:
     """A local day, or the moment at which one begins."""
-    if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
+    if _PLAIN_DAY.fullmatch(text):
         return date.fromisoformat(text)
     moment = datetime.fromisoformat(text)
     # Without an offset it is the organisation's own time, as a day without one is.

@@ -165,6 +165,9 @@ def test_lines_say_what_they_rest_on() -> None:
         ("2026-03-02T11:00:00+01:00/2026-03-02T12:00:00+01:00", 8.0),
         ("2026-03-02/2026-03-02T10:00:00Z", 0),
         ("2026-03-02T11:00:00Z/2026-03-03", 0),
+        ("2026-03-02 11:00:00Z/2026-03-02 12:00:00Z", 0),
+        ("2026-03-02t10:00:00Z/2026-03-02t11:00:00Z", 8.0),
+        ("2026-03-02 11:00/2026-03-03", 0),
     ],
 )
 def test_lines_are_told_by_the_hour(window: str, gpu_hours: float) -> None:
@@ -179,6 +182,8 @@ def test_lines_are_told_by_the_hour(window: str, gpu_hours: float) -> None:
         ("costs/lines", "2026-03-02T10:30:00Z/2026-03-03", "is not the beginning of an hour"),
         ("costs/lines", "2026-03-02T11:00:00Z/2026-03-02T10:00:00Z", "ends before it starts"),
         ("costs/lines", "2026-03-02T11:00:00Z/soon", "'soon' is no day and no moment"),
+        ("costs/lines", "2026-03-02T11:00:00Z/9999-12-31T23:00:00Z", "not within the years"),
+        ("costs/lines", "0001-01-01T01:00:00Z/2026-03-02T11:00:00Z", "not within the years"),
         ("costs", "2026-03-02T10:00:00Z/2026-03-03", "2026-03-02/2026-03-03; by the hour"),
         ("costs/explore", "2026-03-02T10:00:00Z/2026-03-03", "such as 2026-03-02/2026-03-03"),
     ],

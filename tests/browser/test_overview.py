@@ -177,7 +177,8 @@ def test_before_the_first_node_the_page_teaches(page, live_server):
     make_people("Finn")
     opened(page, live_server.url)
     expect(page.get_by_role("heading", level=1)).to_have_text("Nothing has cost anything yet.")
-    first = page.get_by_role("listitem").filter(has_text="simulated fleet")
-    expect(first.locator("code")).to_contain_text("make demo")
-    first.get_by_role("button", name="Copy").click()
-    expect(first.get_by_role("button")).to_have_text(re.compile("Copied|Selected"))
+    page.get_by_role("link", name="Set Runrate up, step by step").click()
+    expect(page).to_have_url(re.compile("/setup/first-day$"))
+    expect(page.get_by_role("heading", level=1)).to_have_text(
+        "1 of the 7 steps to a first dollar are done."
+    )

@@ -86,6 +86,27 @@ def test_a_team_sees_its_own_calls_alone(team_id: int) -> None:
     assert "Contract prices" not in text
 
 
+def test_several_teams_are_chosen_as_they_are_carried(team_id: int) -> None:
+    calls(make.make_team("Vision"), micros=2_000_000)
+    calls(make.make_team("Speech, text"), micros=4_000_000)
+    calls(make.make_team("Others"), micros=800_000_000)
+    finance = signed_in("finance")
+    text = page(finance, team="Vision,Speech%2c text")
+    assert "Model APIs cost $6" in text
+    assert "There is no team" not in text
+    assert 'value="Speech%2c text"' in page(finance)
+    sheet = page(finance, "/api-spend/teams.csv", team="Vision,Speech%2c text")
+    assert len(sheet.splitlines()) == 3
+
+
+def test_a_team_that_nobody_knows_or_may_see_is_said(team_id: int) -> None:
+    make.make_team("Vision")
+    calls(team_id)
+    for role, name in (("finance", "Vison"), ("viewer", "Vision")):
+        text = page(signed_in(role, team_id), team=name)
+        assert f"There is no team named &#x27;{name}&#x27;. Shown instead: all teams." in text
+
+
 def test_without_calls_the_page_says_how_to_send_them(team_id: int) -> None:
     text = page(signed_in("finance"))
     assert "No call to a model API is known" in text

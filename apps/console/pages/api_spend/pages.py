@@ -8,7 +8,7 @@ from django.urls import path, reverse
 
 from apps.accounts.queries import teams
 from apps.console.kit.chart import FigureRow
-from apps.console.kit.filters import filter_of
+from apps.console.kit.filters import Reading, filter_of, one_of
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.months import Month, asked_month, month_filter, months_before
 from apps.console.kit.page import ConsolePage, Section, shown
@@ -36,6 +36,7 @@ from apps.ledger.queries.api_spend import (
 )
 from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.closes.months import closed_months
+from apps.ledger.queries.cube import filter_word
 from apps.pricing.queries.api_prices import api_prices
 from apps.workloads.queries import workloads
 
@@ -47,10 +48,10 @@ CURL = (
 
 @dataclass(frozen=True, slots=True)
 class SpendQuestion:
-    """The calls of a month, of one team or of all that the viewer sees; `teams` are everybody's."""
+    """The calls of a month, of some teams or of all that the viewer sees; `teams` are everybody's."""
 
     month: Month
-    team: str
+    reading: Reading
     teams: Mapping[int, str]
     offered: tuple[str, ...]
     team_ids: frozenset[int] | None
@@ -90,11 +91,11 @@ def api_spend(context: Context) -> ConsolePage:
             filter_of(
                 "team",
                 "Team",
-                {"": "All teams", **{name: name for name in question.offered}},
-                {"team": question.team},
+                {"": "All teams", **{filter_word(name): name for name in question.offered}},
+                question.reading.texts,
             ),
         ),
-        problems=month.problems,
+        problems=(*month.problems, *question.reading.problems),
         actions=_actions_of(context),
         sections=(
             FigureRow(figures) if figures else None,
@@ -174,13 +175,14 @@ def spend_question(context: Context) -> SpendQuestion:
     """Which calls the address asks for, of the viewer's own teams at most."""
     names = {team.id: team.name for team in teams()}
     seen = {name: team for team, name in names.items() if context.viewer.sees_team(team)}
-    team = context.query.get("team", "")
+    reading = Reading(context.query, {"team": ""}, {"team": "all teams"})
+    chosen = reading.read("team", lambda text: one_of(seen, text, "team"))
     return SpendQuestion(
         month=asked_month(context),
-        team=team if team in seen else "",
+        reading=reading,
         teams=names,
         offered=tuple(sorted(seen)),
-        team_ids=frozenset({seen[team]}) if team in seen else context.seen_teams,
+        team_ids=context.seen_teams if chosen is None else chosen,
     )
 
 

@@ -134,6 +134,30 @@ def test_each_table_of_a_node_is_there_as_a_sheet_with_its_rows(world):
     assert text(client.get(lives)).splitlines()[1].startswith(f"gpu-01,{world.gpus[0]},,{began},")
 
 
+def test_several_pools_are_chosen_as_they_are_carried(world):
+    for name, node in (("lab, west", "lab-01"), ("spare", "spare-01")):
+        pool_id = make.make_pool(name)
+        make.make_node(node, pool_id=pool_id, started_at=world.began_at)
+    client = signed_in("finance")
+    page = text(client.get("/fleet", {"pool": "h100,lab%2c west"}))
+    assert "There is no pool" not in page
+    assert ("gpu-01" in page, "lab-01" in page, "spare-01" in page) == (True, True, False)
+    assert "Share of its price on GPUs" not in page
+    assert 'value="h100,lab%2c west" selected' in page
+    (row,) = text(client.get("/fleet.csv", {"pool": "lab%2c west"})).splitlines()[1:]
+    assert row.startswith('lab-01,"lab, west"')
+
+
+def test_the_way_to_a_pool_with_a_comma_in_its_name_leads_to_it(world):
+    node_id = make.make_node("lab-01", pool_id=make.make_pool("lab, west"))
+    client = signed_in("finance")
+    for address in ("/fleet", reverse("node", args=[node_id])):
+        href = re.search(r'href="(/fleet\?pool=lab%252c[^"#]*)', text(client.get(address)))
+        page = text(client.get(href[1]))
+        assert "There is no pool" not in page
+        assert "Share of its price on GPUs" in page
+
+
 def test_pools_are_ordered_by_any_column_and_are_a_sheet(world):
     make.make_node("lab-01", pool_id=make.make_pool("a-lab"), started_at=world.began_at)
     client = signed_in("platform")

@@ -1,6 +1,6 @@
 """What the list of pools and nodes is of: the question of its address, and what there is now."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
@@ -8,12 +8,13 @@ from fractions import Fraction
 from django.http import QueryDict
 from django.urls import reverse
 
-from apps.console.kit.filters import Reading, filter_of, known_key
+from apps.console.kit.filters import Reading, filter_of, known_key, one_of
 from apps.console.kit.frame import Filter
 from apps.console.kit.request import Context
 from apps.console.pages.fleet.hours import GpuTime, by_key, time_of
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
+from apps.ledger.queries.cube import filter_word
 from apps.show.amounts import share
 from apps.show.strip import strip_of_states
 from apps.workloads import queries as workloads
@@ -30,9 +31,12 @@ DEFAULT_WORDS = {"pool": "all pools", "show": "those in service", "sort": ""}
 
 @dataclass(frozen=True, slots=True)
 class FleetQuestion:
-    """Which nodes the address asks for; what of it is not understood is in `reading`."""
+    """Which nodes the address asks for; what of it is not understood is in `reading`.
 
-    pool: str
+    `pool_ids` None: of all pools.
+    """
+
+    pool_ids: frozenset[int] | None
     show: str
     reading: Reading
     filters: tuple[Filter, ...]
@@ -40,6 +44,10 @@ class FleetQuestion:
     def href(self, part: str = "", **changes: str) -> str:
         """The address of the same question, changed, at this part of the page."""
         return self.reading.href(reverse("fleet"), **changes) + (f"#{part}" if part else "")
+
+    def has_pool(self, pool_id: int) -> bool:
+        """Whether nodes of this pool are asked for."""
+        return self.pool_ids is None or pool_id in self.pool_ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +90,19 @@ class Holdings:
 def fleet_asked(context: Context) -> tuple[FleetQuestion, FleetFacts]:
     """The question of the address, and what is known of the fleet now."""
     facts = fleet_facts(context.at)
-    return fleet_question(context.query, [pool.name for pool in facts.pools.values()]), facts
+    pools = {pool.name: pool.id for pool in facts.pools.values()}
+    return fleet_question(context.query, pools), facts
 
 
-def fleet_question(query: QueryDict, pools: Collection[str]) -> FleetQuestion:
+def fleet_question(query: QueryDict, pools: Mapping[str, int]) -> FleetQuestion:
     """Parse the address; nothing in it is refused."""
     reading = Reading(query, DEFAULTS, DEFAULT_WORDS)
     reading.read("sort", str)
-    pool = reading.read("pool", known_key(("", *pools), "There is no pool named {!r}."))
+    pool_ids = reading.read("pool", lambda text: one_of(pools, text, "pool"))
     show = reading.read("show", known_key(SHOWS, "Nodes cannot be chosen by {!r}."))
-    names = {"": "All pools", **{name: name for name in sorted(pools)}}
+    names = {"": "All pools", **{filter_word(name): name for name in sorted(pools)}}
     return FleetQuestion(
-        pool,
+        pool_ids,
         show,
         reading,
         (

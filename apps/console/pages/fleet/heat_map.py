@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
-from urllib.parse import urlencode
 
 import numpy as np
 from django.urls import reverse
@@ -15,6 +14,7 @@ from apps.console.kit.request import Context
 from apps.console.kit.table import Column, Table, TableSection
 from apps.console.pages.fleet.facts import FleetFacts
 from apps.console.pages.fleet.hours import HEAT, Heat, HeatCell, level_of
+from apps.console.pages.pool_links import pool_href
 from apps.economics.hours import HOUR, hour_of
 from apps.fleet import queries as fleet
 from apps.show.amounts import counted, gpu_hours, per_cent
@@ -128,7 +128,7 @@ MAP = Table[MappedNode](
         Column("observed", "Observed", _observed_ratio, RATIO,
                note=lambda row: f"{row.unobserved_hours} h unknown" if row.unobserved_hours else ""),
         Column("pool", "Pool", lambda row: row.pool,
-               href=lambda row: f"{reverse('fleet')}?{urlencode({'pool': row.pool})}"),
+               href=lambda row: pool_href(row.pool)),
     ),
     noun=("node", "nodes"),
     empty="Nodes in service with GPUs that match the filter are shown here.",

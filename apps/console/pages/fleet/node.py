@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlencode
 
 from django.http import Http404, HttpResponse
 from django.urls import reverse
@@ -39,6 +38,7 @@ from apps.console.pages.fleet.node_tables import (
 from apps.console.pages.fleet.nodes import OUTAGES, gone_by, node_standing
 from apps.console.pages.fleet.standing import standing_cell
 from apps.console.pages.meters import Metered, MeterTable, meter_table
+from apps.console.pages.pool_links import pool_href
 from apps.economics.gpu_meters import MS_PER_SECOND, meters_together
 from apps.economics.hours import HOUR
 from apps.fleet import queries as fleet
@@ -232,8 +232,7 @@ def _facts_of(
     row: Mapping[str, Any], node: fleet.StandingNode, context: Context
 ) -> Iterator[tuple[str, str]]:
     yield "Node status", standing_cell(node_standing(node, context.at), context.locale)
-    pool_href = f"{reverse('fleet')}?{urlencode({'pool': row['pool_name']})}"
-    yield "Pool", linked(row["pool_name"], pool_href)
+    yield "Pool", linked(row["pool_name"], pool_href(row["pool_name"]))
     if row["cluster_name"]:
         yield "Cluster", row["cluster_name"]
     yield "GPUs declared" if row["unit"] == "gpu" else "Cores declared", count(row["units"])

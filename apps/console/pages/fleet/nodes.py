@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import NamedTuple
-from urllib.parse import urlencode
 
 from django.http import HttpResponse
 from django.urls import reverse
@@ -31,6 +30,7 @@ from apps.console.pages.fleet.pools import (
     spans_since_yesterday,
 )
 from apps.console.pages.fleet.standing import Standing, standing_cell
+from apps.console.pages.pool_links import pool_href
 from apps.economics.gpu_meters import GpuMeters
 from apps.economics.hours import HOUR, hour_of
 from apps.fleet import queries as fleet
@@ -115,7 +115,7 @@ NODES = Table[ListedNode](
         Column("name", "Node", lambda row: row.node.name, csv="node",
                href=lambda row: reverse("node", args=[row.node.id])),
         Column("pool", "Pool", lambda row: row.pool,
-               href=lambda row: f"{reverse('fleet')}?{urlencode({'pool': row.pool})}"),
+               href=lambda row: pool_href(row.pool)),
         Column("state", "Node status", lambda row: node_standing(row.node, row.at).text, sorts=False,
                shown=lambda row, locale: standing_cell(node_standing(row.node, row.at), locale)),
         Column("since", "", lambda row: node_standing(row.node, row.at).since, INSTANT),
@@ -176,7 +176,7 @@ def nodes(context: Context) -> ConsolePage:
                 states=_states_of(spans, rows),
             ),
             NODES.section(rows, context, part=part, csv_href=reverse("fleet-nodes")),
-            gpu_share(chosen[0], context) if asked.pool and chosen else None,
+            gpu_share(chosen[0], context) if asked.pool_ids and len(chosen) == 1 else None,
         ),
     )
 
@@ -218,9 +218,7 @@ def matching(facts: FleetFacts, asked: FleetQuestion) -> list[fleet.StandingNode
         "ended": lambda node: not node.lives(at),
     }
     return [
-        node
-        for node in facts.nodes
-        if shows[asked.show](node) and asked.pool in ("", facts.pools[node.pool_id].name)
+        node for node in facts.nodes if shows[asked.show](node) and asked.has_pool(node.pool_id)
     ]
 
 

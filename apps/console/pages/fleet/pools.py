@@ -27,6 +27,7 @@ from apps.console.pages.fleet.facts import (
 from apps.console.pages.fleet.hours import GpuTime, strip_cell
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
+from apps.ledger.queries.cube import filter_word
 from apps.pricing.queries.price_policies import PricePolicyFact, policies_of_pool
 from apps.show.amounts import count, counted, gpu_count, per_cent
 
@@ -47,7 +48,7 @@ class ListedPool(NamedTuple):
 
     def href(self, show: str = "") -> str:
         """Its nodes in the list below."""
-        return self.asked.href(part="nodes", pool=self.pool.name, show=show)
+        return self.asked.href(part="nodes", pool=filter_word(self.pool.name), show=show)
 
 
 def _silent_nodes(row: ListedPool) -> str:
@@ -104,7 +105,7 @@ def pools_csv(context: Context) -> HttpResponse:
 
 def chosen_pools(facts: FleetFacts, asked: FleetQuestion) -> list[fleet.PoolFact]:
     """The pools that the address asks for."""
-    return [pool for pool in facts.pools.values() if asked.pool in ("", pool.name)]
+    return [pool for pool in facts.pools.values() if asked.has_pool(pool.id)]
 
 
 def spans_since_yesterday(context: Context) -> Spans:

@@ -28,6 +28,7 @@ from apps.console.kit.table import Column, Table
 from apps.console.pages.pool_links import pool_href
 from apps.fleet.queries import PoolFact
 from apps.ledger.queries import UnpricedPool
+from apps.ledger.queries.cube import filter_word
 from apps.show.money import quoted_amount
 from apps.show.words import OPTIONS, option_words
 
@@ -121,7 +122,8 @@ def _rate_href(rate: Rate | None) -> str:
 
 
 def _costs_href(row: UnpricedUse) -> str:
-    return f"{reverse('costs')}?{urlencode({'window': LOOKED_BACK, 'pool': row.fact.pool.name})}"
+    asked = {"window": LOOKED_BACK, "pool": filter_word(row.fact.pool.name)}
+    return f"{reverse('costs')}?{urlencode(asked)}"
 
 
 def _price_button(pool: PoolFact, starts_at: str = "") -> str:

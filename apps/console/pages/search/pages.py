@@ -14,6 +14,7 @@ from apps.accounts.queries.search import Hits, Kind, SearchHit, Sought, sought
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Include, shown
 from apps.console.kit.request import EVERYONE, Context
+from apps.console.pages.pool_links import pool_href
 from apps.ledger.queries.search import everything_found
 from apps.show.amounts import counted
 
@@ -37,7 +38,7 @@ SHOWN_BY: dict[Kind, Callable[[SearchHit], str]] = {
     Kind.RUN: lambda one: reverse("run", args=[one.id]),
     Kind.NODE: lambda one: reverse("node", args=[one.id]),
     Kind.DEVICE: lambda one: reverse("device", args=[one.id]),
-    Kind.POOL: lambda one: f"{reverse('fleet')}?{urlencode({'pool': one.name})}",
+    Kind.POOL: lambda one: pool_href(one.name),
     Kind.RATE: lambda one: reverse("rate", args=[one.id]),
     Kind.PERSON: lambda one: reverse("person", args=[one.id]),
 }

@@ -35,6 +35,7 @@ from apps.console.pages.setup.question_kind import ANSWER, PER_PAGE, AskedOf, Qu
 from apps.fleet import queries as fleet
 from apps.fleet.queries.agents import SilentAgentNode
 from apps.ledger import queries as ledger
+from apps.ledger.queries.cube import filter_word
 from apps.ledger.queries.open_questions import UnclaimedWork
 from apps.show.time import duration
 from apps.show.words import joined
@@ -194,7 +195,7 @@ UNPRICED_POOLS = QuestionKind[ledger.UnpricedPool](
             Column("gpu_model", "GPU model", lambda row: row.pool.gpu_model),
             Column("purchase_option", "Bought as", lambda row: row.pool.purchase_option),
             Column("gpu_hours", "GPU-hours", lambda row: row.unit_milliseconds, GPU_HOURS,
-                   href=lambda row: f"{reverse('costs')}?{urlencode({'pool': row.pool.name})}"),
+                   href=lambda row: f"{reverse('costs')}?{urlencode({'pool': filter_word(row.pool.name)})}"),
             Column("since", "Since", lambda row: row.first_day, DAY),
             Column("answer", ANSWER, lambda _: "", csv="", sorts=False, shown=_price_button),
         ),

@@ -5,6 +5,7 @@ import gzip
 import html
 import io
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from apps.console.pages.imports import receiving
+from apps.ledger.models import Close
+from apps.marks.models import ChangedHour, Pass
 from apps.workloads.actions import uploads
 from apps.workloads.models import Job
 from apps.workloads.tasks import import_uploads
@@ -27,6 +30,7 @@ JOBS = """job,start,end,host,num_gpus,user,proj
 2,2026-03-01T10:00:00,2026-03-01T09:00:00,gpu-01,8,ida,nlp
 3,2026-03-01T12:00:00,2026-03-01T13:00:00,gpu-02,4,bo,vision
 """
+REFRESHES = 'hx-trigger="every 2s"'
 SACCT = """JobIDRaw|User|Account|Submit|Start|End|State|AllocTRES|NodeList
 7|ida|nlp|2026-03-01T09:00:00|2026-03-01T10:00:00|2026-03-01T11:00:00|COMPLETED|gres/gpu=8|gpu-01
 """
@@ -120,6 +124,28 @@ def test_accounting_of_slurm_needs_no_columns_said():
     client.post(f"{path}/start")
     import_uploads()
     assert Job.objects.count() == 1
+
+
+def test_hours_of_a_closed_month_are_not_waited_for():
+    client = signed_in()
+    path = sent(client, SACCT)
+    import_uploads()
+    client.post(f"{path}/start")
+    import_uploads()
+    ten = datetime(2026, 3, 1, 10, tzinfo=UTC)
+    ChangedHour.objects.create(pass_id=Pass.SPLIT, hour=ten, unit=1, revision=1)
+    open_month = client.get(path)
+    assert "1 hour of its time waits to be settled; this page counts" in text_of(open_month)
+    assert REFRESHES in open_month.content.decode()
+
+    Close.objects.create(
+        month=ten.date(), version=1, closed_at=ten, cut_off=ten, digest="", lines=0
+    )
+    closed_month = client.get(path)
+    said = text_of(closed_month)
+    assert "1 hour is of a closed month: finance posts corrections." in said
+    assert "to be settled; this page counts" not in said
+    assert REFRESHES not in closed_month.content.decode()
 
 
 def test_the_same_file_again_changes_nothing():

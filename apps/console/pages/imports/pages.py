@@ -33,6 +33,8 @@ from apps.console.pages.imports.receiving import (
 )
 from apps.economics.hours import HOUR, hour_of
 from apps.economics.refusal import Refusal
+from apps.ledger.queries.closes.months import LATE_PASSES, closed_months, closed_spans
+from apps.ledger.queries.due import open_pending_hours
 from apps.marks.queries import pending_hours
 from apps.show.amounts import counted, per_cent, share
 from apps.show.data import file_size
@@ -143,7 +145,7 @@ def one_import(context: Context, batch_id: int) -> ConsolePage:
     trial = trial_of(fact.seen.get("trial"))
     rejected = list(workloads.rejected_rows(batch_id, MOST_SHOWN))
     asks = bool(fact.state in {"asking", "failed"} and fact.asked)
-    unsettled = _hours_unsettled(fact, context)
+    unsettled, late = _hours_unsettled(fact, context)
     is_busy = fact.state in {"looking", "waiting", "running"} or bool(unsettled)
     ended = [("over", fact.ended_at)] if fact.ended_at else []
     return ConsolePage(
@@ -167,7 +169,7 @@ def one_import(context: Context, batch_id: int) -> ConsolePage:
                     "is_busy": is_busy and fact.state != "done",
                     "refused": trial.refused if asks else "",
                     "read": per_cent(share(fact.read_bytes, fact.size_bytes)),
-                    "unsettled": counted(unsettled, "hour") if unsettled else "",
+                    "settling": _settling_words(unsettled, late),
                 },
             ),
             *(_trial_sections(fact, trial, context) if asks else ()),
@@ -247,11 +249,34 @@ def discard(request: HttpRequest, batch_id: int) -> HttpResponse:
     )
 
 
-def _hours_unsettled(fact: workloads.ImportFact, context: Context) -> int:
-    """How many of the hours in which the jobs of a file held something wait to be settled."""
+def _hours_unsettled(fact: workloads.ImportFact, context: Context) -> tuple[int, int]:
+    """How many of the hours in which the jobs of a file held something wait to be settled.
+
+    Of open months, and of closed ones: those wait until corrections are posted.
+    """
     if fact.state != "done" or fact.jobs_from is None or fact.jobs_until is None:
-        return 0
-    return pending_hours(min(context.at, fact.jobs_until + HOUR), hour_of(fact.jobs_from))
+        return 0, 0
+    since, until = hour_of(fact.jobs_from), min(context.at, fact.jobs_until + HOUR)
+    late = sum(
+        pending_hours(min(until, span.ends_at), max(since, span.starts_at), LATE_PASSES)
+        for span in closed_spans()
+        if span.starts_at < until and since < span.ends_at
+    )
+    return open_pending_hours(since, until, closed_months()), late
+
+
+def _settling_words(unsettled: int, late: int) -> str:
+    """What of a file's time is not settled yet, and whether it comes by itself."""
+    said = "Every hour of its time in which a known node was in service is settled."
+    if unsettled:
+        waiting = counted(unsettled, "hour of its time waits", "hours of its time wait")
+        said = f"{waiting} to be settled; this page counts them down."
+    elif late:
+        said = "Every hour of open months in which a known node was in service is settled."
+    if late:
+        of_closed = counted(late, "hour is of a closed month", "hours are of closed months")
+        said += f" {of_closed}: finance posts corrections."
+    return said
 
 
 def import_or_404(batch_id: int) -> workloads.ImportFact:

@@ -46,10 +46,10 @@ def nothing_charged(asked: AskedCosts, facts: OverviewFacts, since: datetime) ->
         )
     ]
     if facts.known.pending_hours:
-        waiting = counted(facts.known.pending_hours, "hour")
-        steps.append(
-            Step(f"{waiting} of this period wait to be settled; this page fills as they are.")
+        waiting = counted(
+            facts.known.pending_hours, "hour of this period waits", "hours of this period wait"
         )
+        steps.append(Step(f"{waiting} to be settled; this page fills as they are."))
     if asked.question.filters:
         whole = f"{reverse('overview')}?{urlencode({'window': asked.texts['window']})}"
         link = Link("Show all teams and pools", whole)

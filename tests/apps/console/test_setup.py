@@ -55,6 +55,16 @@ def test_nothing_waits_where_everything_is_known():
     assert "No open questions" in page
 
 
+def test_a_question_that_nobody_may_answer_yet_names_nobody(now):
+    make.make_organisation()
+    node_id = make.make_node("gpu-01", started_at=now - HOUR, at=now)
+    scene.make_gpus(node_id, seen_from=now - HOUR)
+    finn = opened("Finn")
+    assert "Somebody of the role platform answers this. " in text_of(finn.get("/setup"))
+    make_people("Petra")
+    assert "Somebody of the role platform answers this: Petra." in text_of(finn.get("/setup"))
+
+
 def test_devices_are_confirmed_node_by_node(now):
     make.make_organisation()
     node_id = make.make_node("gpu-01", started_at=now - HOUR, at=now)

@@ -52,16 +52,6 @@ NO_POOLS = EmptyState(
     title="No nodes yet",
     sentence="Pools with their nodes and GPUs are listed here, with who holds what now, what was "
     "measured of it and which agents have gone quiet.",
-    steps=(
-        Step(
-            "A pool is nodes of one model and one price.",
-            link=Link("Add a pool", "/fleet/pools/new"),
-        ),
-        Step(
-            "Its nodes come by a list, by an accounting file, or let themselves in.",
-            link=Link("The first day, step by step", "/setup/first-day"),
-        ),
-    ),
 )
 
 SILENT_NODES = "Silent nodes keep accruing cost until an inventory, the bill or a person ends them."
@@ -155,7 +145,9 @@ def nodes(context: Context) -> ConsolePage:
     """Clusters, pools and nodes; whoever signed in may see them, never whose work is on them."""
     asked, facts = fleet_asked(context)
     if not facts.pools:
-        return ConsolePage(context=context, finding="There are no nodes yet.", empty=NO_POOLS)
+        return ConsolePage(
+            context=context, finding="There are no nodes yet.", empty=_no_pools(context)
+        )
     spans, chosen = spans_since_yesterday(context), chosen_pools(facts, asked)
     found = matching(facts, asked)
     shown_nodes, part = NODES.part_of(NODES.ordered(listed_nodes(found, facts), context), context)
@@ -179,6 +171,20 @@ def nodes(context: Context) -> ConsolePage:
             gpu_share(chosen[0], context) if asked.pool_ids and len(chosen) == 1 else None,
         ),
     )
+
+
+def _no_pools(context: Context) -> EmptyState:
+    """Nothing is on record: the ways that this viewer may go."""
+    if not context.viewer.sees_everything:
+        step = Step("Whoever runs Runrate for your organisation puts them on record.")
+        return replace(NO_POOLS, steps=(step,))
+    guide = Step(
+        "Its nodes come by a list, by an accounting file, or let themselves in.",
+        link=Link("The first day, step by step", reverse("first-day")),
+    )
+    add = Link("Add a pool", reverse("add-pool")) if context.viewer.may_manage else None
+    pool = Step("A pool is nodes of one model and one price.", link=add)
+    return replace(NO_POOLS, steps=(pool, guide))
 
 
 @shown(EVERYONE, "fleet")

@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from apps.accounts.queries import first_person_secret
 from controlplane import processes
+from controlplane.first_person import first_person_words, local_origin
 from controlplane.settings import ENVIRONMENT
 
 
@@ -24,11 +25,10 @@ class Command(BaseCommand):
         """Start, watch, stop."""
         listen = options["listen"]
         chosen = dataclasses.replace(ENVIRONMENT, listen=listen)
-        self.stderr.write(f"Console on http://{listen} — stop with Ctrl-C")
+        self.stderr.write(f"Console on {local_origin(listen)} — stop with Ctrl-C")
         secret = first_person_secret()
         if secret:
-            first = f"http://{listen}/invitation/first/{secret}"
-            self.stderr.write(f"Nobody can sign in yet. The first person comes in at {first}")
+            self.stderr.write(first_person_words(secret, listen, ENVIRONMENT.trusted_origins))
         try:
             processes.supervise(
                 [

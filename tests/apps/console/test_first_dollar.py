@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
 from django.test import Client
 
 from apps.accounts import actions
@@ -16,6 +17,7 @@ from apps.accounts.queries import first_person_secret, organisation
 from apps.fleet.models import Pool
 from apps.workloads.queries import unknown_nodes
 from apps.workloads.tasks import import_uploads
+from controlplane.first_person import first_person_words
 from tests.apps.console.people import confirmed
 from tests.apps.ledger import scene
 
@@ -66,6 +68,32 @@ def test_the_first_person_comes_in_once(client):
     assert Client().get(address).status_code == 410
     with pytest.raises(actions.LinkUnknown):
         actions.add_first_person(**FIRST, at=datetime.now(UTC))
+
+
+@pytest.mark.parametrize(
+    ("listen", "origins", "begins"),
+    [
+        ("127.0.0.1:8000", [], "http://127.0.0.1:8000"),
+        ("0.0.0.0:8001", [], "http://127.0.0.1:8001"),
+        ("[::]:8000", [], "http://127.0.0.1:8000"),
+        (":::8000", [], "http://127.0.0.1:8000"),
+        ("[::1]:8000", [], "http://[::1]:8000"),
+        ("gpu.lan:80", [], "http://gpu.lan:80"),
+        ("0.0.0.0:8000", ["https://gpu.example.org/"], "https://gpu.example.org"),
+    ],
+)
+def test_the_address_of_the_first_person_can_be_opened(listen, origins, begins):
+    said = first_person_words("abc", listen, origins)
+    assert f" {begins}/invitation/first/abc\n" in said
+
+
+def test_a_command_prints_where_the_first_person_comes_in(client, capsys):
+    call_command("first_person", origin="https://gpu.example.org")
+    (path,) = re.findall(r"https://gpu\.example\.org(/\S+)", capsys.readouterr().out)
+    assert client.get(path).status_code == 200
+    came_in(client)
+    with pytest.raises(CommandError, match="came in already"):
+        call_command("first_person")
 
 
 def test_the_organisation_is_chosen_once(client):

@@ -9,6 +9,7 @@ from apps.accounts import actions as accounts
 from apps.telemetry.actions import interning, partitions
 
 SIGN_IN = "finance@demo.example"
+MANAGES = "platform@demo.example"
 BILL = "aws-focus-1.2"
 """How the names of the demo's bills begin."""
 KEPT = ("django_migrations", "django_content_type", "auth_permission")

@@ -3,11 +3,13 @@
 from datetime import UTC, datetime
 
 import pytest
+from django.contrib.auth import authenticate
 from django.db import connection
 
-from apps.accounts.queries import organisation
+from apps.accounts.queries import manager_names, organisation
 from apps.ledger.models import BillImport
-from controlplane.demo.database import BILL, SIGN_IN, DatabaseInUse, make_room
+from controlplane.demo.database import BILL, MANAGES, SIGN_IN, DatabaseInUse, make_room
+from controlplane.management.commands.demo import add_people
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -40,6 +42,15 @@ def test_a_database_that_holds_anything_of_somebodys_own_is_left_alone(use) -> N
     with pytest.raises(DatabaseInUse, match="RUNRATE_HOME="):
         make_room(AT)
     assert organisation().name == "My organisation"
+
+
+def test_somebody_of_the_demo_manages_it_and_the_next_demo_makes_room() -> None:
+    make_room(AT)
+    password = add_people()
+    assert manager_names() == ["Petra (platform)"]
+    assert authenticate(email=MANAGES, password=password)
+    make_room(AT)
+    assert manager_names() == []
 
 
 def test_a_chosen_organisation_is_somebodys_own() -> None:

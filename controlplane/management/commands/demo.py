@@ -26,7 +26,7 @@ from apps.ledger.queries.cube import CubeQuestion
 from controlplane import processes
 from controlplane.demo import scenes
 from controlplane.demo.company import WEEK, Company
-from controlplane.demo.database import SIGN_IN, DatabaseInUse, make_room
+from controlplane.demo.database import MANAGES, SIGN_IN, DatabaseInUse, make_room
 from controlplane.demo.doors import DemoRefused, Doors, Json
 from controlplane.demo.fleet import Chapter, DemoSpan, confirm_most, fill, scenario
 from controlplane.demo.weeks import fill_weeks, settle_rest, work_out
@@ -86,7 +86,7 @@ class Command(BaseCommand):
             doors = Doors(listen, tokens, Path(folder) / "tokens.json")
             _write_private(doors.token_file, json.dumps(tokens))
             company = Company(doors, chapters[-1].span, since, self._say)
-            password = _add_finance()
+            password = add_people()
             _wait_until_ready(listen)
             try:
                 figures = self._last_week(company, chapters[-1])
@@ -152,7 +152,8 @@ class Command(BaseCommand):
     def _say_console(self, listen: str, password: str) -> None:
         self._say(
             "The last week is settled.\n"
-            f"\nConsole: http://{listen}\nSign in: {SIGN_IN}\nPassword: {password}\n"
+            f"\nConsole: http://{listen}\nSign in: {SIGN_IN}, or {MANAGES} who may change the fleet\n"
+            f"Password: {password}\n"
         )
 
     def _tell(self, figures: Json, *, as_json: bool) -> None:
@@ -178,10 +179,11 @@ def _chapters(at: datetime) -> tuple[Chapter, Chapter]:
     )
 
 
-def _add_finance() -> str:
-    """The person who may sign in; the password."""
+def add_people() -> str:
+    """The people who may sign in: of finance, and of the platform; the password of both."""
     password = secrets.token_urlsafe(9)
     accounts.add_person(email=SIGN_IN, name="Finn (finance)", role="finance", password=password)
+    accounts.add_person(email=MANAGES, name="Petra (platform)", role="platform", password=password)
     return password
 
 

@@ -1,5 +1,7 @@
 """Databases of tests: each is a copy of one that was migrated once, until a migration changes."""
 
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 from inspect import getfile
 from pathlib import Path
@@ -8,10 +10,12 @@ import psycopg
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
-from psycopg.sql import SQL, Identifier
+from psycopg.sql import SQL, Identifier, Literal
 
 # Arbitrary but fixed: workers of one run, and runs beside it, wait for whoever makes the template.
 MAKING = 7_305_099
+KEPT = timedelta(days=3)
+"""How long a template stays that nobody asked for: another checkout may copy from it."""
 
 
 def forget_durability(url: str) -> None:
@@ -23,21 +27,37 @@ def forget_durability(url: str) -> None:
 
 
 def migrated_template() -> str:
-    """The name of a database with every migration applied; made where there is none yet."""
+    """The name of a database with every migration applied; made where there is none yet.
+
+    Its comment is the day it was last asked for, so that nobody drops what is about to be copied.
+    """
     begins = f"template_{connection.settings_dict['NAME']}_"
     name = f"{begins}{_migrations_digest()}"
+    today = datetime.now(UTC).date()
     with connection._nodb_cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(%s)", [MAKING])
-        cursor.execute("SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [begins])
-        found = {row[0] for row in cursor.fetchall()}
+        cursor.execute(
+            "SELECT datname, shobj_description(oid, 'pg_database') FROM pg_database "
+            "WHERE starts_with(datname, %s)",
+            [begins],
+        )
+        found = dict(cursor.fetchall())
         if name not in found:
-            for old in (*found, draft := f"{begins}draft"):
+            for old in (*_unused(found, today), draft := f"{begins}draft"):
                 cursor.execute(SQL("DROP DATABASE IF EXISTS {}").format(Identifier(old)))
             cursor.execute(SQL("CREATE DATABASE {}").format(Identifier(draft)))
             _migrate(draft)
             rename = SQL("ALTER DATABASE {} RENAME TO {}")
             cursor.execute(rename.format(Identifier(draft), Identifier(name)))
+        if found.get(name) != today.isoformat():
+            comment = SQL("COMMENT ON DATABASE {} IS {}")
+            cursor.execute(comment.format(Identifier(name), Literal(today.isoformat())))
     return name
+
+
+def _unused(found: Mapping[str, str | None], today: date) -> list[str]:
+    """Those of these templates, by the day they were last asked for, that nobody did for KEPT."""
+    return [name for name, asked_on in found.items() if asked_on and asked_on < f"{today - KEPT}"]
 
 
 def _migrations_digest() -> str:

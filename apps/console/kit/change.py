@@ -149,7 +149,7 @@ class Change(Generic[Thought]):
     sentences what it would do, or in a preview that has tables; `apply` does it, and may answer the
     page that shows what was made in place of where to go on. `refusals` are
     said at the field that they name, or that `fields` name for it. `picks`, `initial` and `more` are choices, entries
-    and fields that only this request knows. With `empty` set there is nothing to change yet.
+    and fields that only this request knows. With `empty` set there is nothing to change, and nothing is done.
     """
 
     finding: str
@@ -176,7 +176,9 @@ class Change(Generic[Thought]):
         looked = self._looked_at(form)
         seen = fingerprint(form.frozen(), looked[1]) if looked is not None else ""
         status, to = 400 if is_sent else 200, given.get(TO, "")
-        if is_sent and looked is not None:
+        if is_sent and self.empty is not None:
+            status = 409
+        elif is_sent and looked is not None:
             if given.get(SEEN) != seen:
                 messages.warning(request, MOVED if SEEN in given else UNSEEN)
                 status = 409

@@ -18,6 +18,7 @@ from apps.fleet.models import Pool
 from apps.workloads.queries import unknown_nodes
 from apps.workloads.tasks import import_uploads
 from controlplane.first_person import first_person_words
+from tests import make
 from tests.apps.console.people import confirmed
 from tests.apps.ledger import scene
 
@@ -104,6 +105,17 @@ def test_the_organisation_is_chosen_once(client):
     assert confirmed(ada, "/setup/organisation", asked)["Location"] == "/setup/first-day"
     assert (organisation().currency, organisation().week_starts_on) == ("EUR", 7)
     assert "They are kept for good." in text_of(ada.get("/setup/organisation"))
+
+
+def test_a_currency_that_prices_rest_on_is_not_replaced_by_a_form_looked_at_before(client):
+    ada = came_in(client)
+    asked = {"name": "Labs", "currency": "EUR", "zone": "Europe/Berlin", "week_starts_on": "7"}
+    looked = ada.get("/setup/organisation", asked).content.decode()
+    (seen,) = re.findall(r'name="seen" value="(\w+)"', looked)
+    scene.make_rate(make.make_pool("main"))
+    late = ada.post("/setup/organisation", asked | {"seen": seen})
+    assert (late.status_code, organisation().currency) == (409, "USD")
+    assert "They are kept for good." in text_of(late)
 
 
 def test_teams_are_added_and_booked(client):

@@ -31,12 +31,19 @@ class OrganisationForm(ChangeForm):
     week_starts_on = PickField("Weeks begin on", WEEKDAYS)
 
 
+def is_kept_for_good() -> bool:
+    """Whether currency and zone were chosen, or something on record rests on them."""
+    return is_organisation_chosen() or rests_on_organisation()
+
+
 @changing(MANAGES, "setup")
 def choose_organisation(context: Context) -> Change[actions.Bootstrap]:
     """Says what cannot be changed afterwards, then keeps it."""
     present = context.organisation
 
     def read(entered: Mapping[str, Any]) -> actions.Bootstrap:
+        if is_kept_for_good():
+            raise actions.AlreadyBootstrapped("the organisation is chosen and kept for good")
         week_starts_on = int(entered["week_starts_on"])
         return actions.Bootstrap(**{**entered, "week_starts_on": week_starts_on})
 
@@ -44,7 +51,6 @@ def choose_organisation(context: Context) -> Change[actions.Bootstrap]:
         actions.choose_organisation(organisation=chosen, at=context.at)
         return f"{chosen.name} keeps its books in {chosen.currency}.", ("first-day",)
 
-    is_kept = is_organisation_chosen() or rests_on_organisation()
     kept = f"{present.name}: {present.currency}, {present.zone}. They are kept for good."
     return Change(
         finding="Which organisation is this?",
@@ -72,7 +78,7 @@ def choose_organisation(context: Context) -> Change[actions.Bootstrap]:
             "week_starts_on": str(present.week_starts_on),
         },
         look="See what is kept",
-        empty=EmptyState("The organisation is chosen", kept) if is_kept else None,
+        empty=EmptyState("The organisation is chosen", kept) if is_kept_for_good() else None,
     )
 
 

@@ -297,7 +297,7 @@ def acting(
         def view(
             request: HttpRequest, /, *args: Given.args, **kwargs: Given.kwargs
         ) -> HttpResponseBase:
-            context = request_context(request, here)
+            context = request_context(request, here, carries=False)
             return act(context, *args, **kwargs).answer(request, context)
 
         return view
@@ -317,7 +317,7 @@ def changing(
         def view(
             request: HttpRequest, /, *args: Given.args, **kwargs: Given.kwargs
         ) -> HttpResponseBase:
-            context = request_context(request, here)
+            context = request_context(request, here, carries=False)
             return change(context, *args, **kwargs).answer(request, context)
 
         return view

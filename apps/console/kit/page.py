@@ -117,6 +117,8 @@ class ConsolePage:
     @property
     def kept(self) -> dict[str, str]:
         """What the address says for other pages: this one has no such filter."""
+        if not self.context.carries:
+            return {}
         return carried_texts(self.context.query, {each.name for each in self.filters})
 
     @property
@@ -145,10 +147,13 @@ Answer = ConsolePage | HttpResponseBase
 Asked = Callable[Concatenate[Context, Given], Answer]
 
 
-def shown(roles: frozenset[Role], here: str) -> Callable[[Asked[Given]], View[Given]]:
+def shown(
+    roles: frozenset[Role], here: str, *, carries: bool = True
+) -> Callable[[Asked[Given]], View[Given]]:
     """A page, or a file, that people of these roles may ask for; it changes nothing.
 
-    `here` is the entry of the navigation that it belongs to.
+    `here` is the entry of the navigation that it belongs to; without `carries` its address is what
+    fills a form in, and goes on nowhere.
     """
 
     def decorate(asked: Asked[Given]) -> View[Given]:
@@ -158,7 +163,7 @@ def shown(roles: frozenset[Role], here: str) -> Callable[[Asked[Given]], View[Gi
         def view(
             request: HttpRequest, /, *args: Given.args, **kwargs: Given.kwargs
         ) -> HttpResponseBase:
-            context = request_context(request, here)
+            context = request_context(request, here, carries=carries)
             spelt = with_own_days(context.query, context.calendar.today)
             if spelt is not None:
                 return HttpResponseRedirect(f"{request.path}?{spelt.urlencode()}")

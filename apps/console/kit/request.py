@@ -39,6 +39,7 @@ class Context:
     """The viewer, the moment, the frame of the page, and the address: its path and parameters.
 
     `sent` is what a form sent, `files` what came with it; `site` is where this server is, as far as the browser tells.
+    `carries`: what the address says may go on to other pages; in that of a form it is its entries.
     """
 
     viewer: Viewer
@@ -51,6 +52,7 @@ class Context:
     sent: QueryDict = field(default_factory=QueryDict)
     files: "MultiValueDict[str, UploadedFile[bytes]]" = field(default_factory=MultiValueDict)
     site: str = ""
+    carries: bool = True
 
     @property
     def calendar(self) -> Calendar:
@@ -77,7 +79,9 @@ class Context:
         return path + (f"?{self.query.urlencode()}" if self.query else "")
 
 
-def request_context(request: HttpRequest, here: str, path: str = "") -> Context:
+def request_context(
+    request: HttpRequest, here: str, path: str = "", *, carries: bool = True
+) -> Context:
     """Who asks for a page of the entry `here`; Setup's questions wait for who sees everything.
 
     `path` is the page's own where something is answered by it that was sent elsewhere.
@@ -89,7 +93,7 @@ def request_context(request: HttpRequest, here: str, path: str = "") -> Context:
         at=at,
         organisation=chosen,
         zone=ZoneInfo(chosen.zone),
-        frame=frame_of(request, chosen, here, waiting),
+        frame=frame_of(request, chosen, here, waiting, carries=carries),
         path=path or request.path,
         query=request.GET,
         # A body is read where a page looks at it: one that is too large is refused unread.
@@ -98,6 +102,7 @@ def request_context(request: HttpRequest, here: str, path: str = "") -> Context:
             "MultiValueDict[str, UploadedFile[bytes]]", SimpleLazyObject(lambda: request.FILES)
         ),
         site=request.build_absolute_uri("/").rstrip("/"),
+        carries=carries,
     )
 
 
@@ -128,7 +133,12 @@ def shown_to(roles: frozenset[Role]) -> Callable[[View[Given]], View[Given]]:
 
 
 def frame_of(
-    request: HttpRequest, organisation: OrganisationFact, here: str, setup_questions: int | None
+    request: HttpRequest,
+    organisation: OrganisationFact,
+    here: str,
+    setup_questions: int | None,
+    *,
+    carries: bool = True,
 ) -> Frame:
     """The frame of a page for whoever asks; `here` is the current entry of the navigation."""
     return Frame(
@@ -138,7 +148,7 @@ def frame_of(
         setup_questions=setup_questions,
         sees_prices=getattr(request.user, "role", "") in SEES_EVERYTHING,
         filling=filling() if organisation.is_demo else None,
-        carried=carried_suffix(request.GET),
+        carried=carried_suffix(request.GET) if carries else "",
     )
 
 

@@ -125,3 +125,11 @@ def test_what_is_of_one_page_alone_is_left_there() -> None:
 
     assert carried_texts(query) == {"window": "7d", "tag.project": "llm", "pool": "a,b"}
     assert with_own_days(query, date(2026, 3, 3)) is None
+
+
+@pytest.mark.parametrize("path", ["/prices/new", "/exports"])
+def test_what_a_form_is_filled_in_with_goes_no_further(finn: Client, path: str) -> None:
+    html = page_of(finn, path, pool="5", team="Research", window="2026-03-03/2026-03-04")
+
+    assert "Kept for other pages" not in html
+    assert not any(navigation(html))

@@ -121,7 +121,7 @@ EXPORTS = Table[ListedExport](
 )  # fmt: skip
 
 
-@shown(EVERYONE, "exports")
+@shown(EVERYONE, "exports", carries=False)
 def exports(context: Context) -> ConsolePage:
     """What I asked for, and the form; the address may fill it in."""
     return _exports_page(context, ExportForm(context.query, context, initial={"what": "lines"}))

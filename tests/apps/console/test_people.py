@@ -190,6 +190,17 @@ def test_a_token_is_shown_once_and_revoked(people) -> None:
     assert "was revoked at" in text_of(confirmed(client, path, {}, follow=True))
 
 
+def test_a_token_that_is_used_while_somebody_reads_on_is_revoked(people) -> None:
+    client = signed_in(people["ada"])
+    client.post("/people/tokens/make", {"name": "airflow", "scope": ["read"], "days": ""})
+    token = AccessToken.objects.get()
+    path = f"/people/tokens/{token.id}/revoke"
+    (seen,) = re.findall(r'name="seen" value="(\w+)"', client.get(path).content.decode())
+    AccessToken.objects.update(last_used_at=NOON)
+    assert client.post(path, {"seen": seen}).status_code == 302
+    assert AccessToken.objects.get().revoked_at is not None
+
+
 @pytest.mark.parametrize(
     "given", [{"name": ""}, {"scope": []}, {"days": "0"}, {"days": "x"}, {"team": "999999999"}]
 )

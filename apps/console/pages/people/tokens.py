@@ -20,7 +20,7 @@ from apps.console.kit.cells import (
     linked,
     quiet,
 )
-from apps.console.kit.change import Act, Change, ChangeForm, Done, acting, changing
+from apps.console.kit.change import Act, Change, ChangeForm, ChangePreview, Done, acting, changing
 from apps.console.kit.entries import ParsedField, PickField, TextField, TicksField, or_none
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, SecretOnce, shown
@@ -163,16 +163,17 @@ def revoke_token(context: Context, token_id: int) -> Change[ListedToken]:
             raise actions.TokenAlreadyRevoked(f"{given.name} was revoked at {at}")
         return given
 
-    def effects(_: ListedToken) -> tuple[str, ...]:
+    def effects(_: ListedToken) -> ChangePreview:
         used = "It was never used."
         if given.last_used_at is not None:
             used = f"It was last used {instant(given.last_used_at, context.zone)}."
-        return (
+        said = (
             f"What sends or asks as {given.name} ({given.prefix}…, {joined(given.scopes)}) is "
             "refused within seconds.",
             used,
             "It cannot be made valid again; a new token can take its place.",
         )
+        return ChangePreview(said, same=())
 
     def apply(_: ListedToken) -> Done:
         actions.revoke_token(token_id=token_id, at=context.at)

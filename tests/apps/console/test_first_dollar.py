@@ -118,6 +118,13 @@ def test_a_currency_that_prices_rest_on_is_not_replaced_by_a_form_looked_at_befo
     assert "They are kept for good." in text_of(late)
 
 
+def test_the_guide_asks_for_no_currency_that_prices_rest_on(client):
+    ada = came_in(client)
+    assert "/setup/organisation" in ada.get("/setup/first-day").content.decode()
+    scene.make_rate(make.make_pool("main"))
+    assert "/setup/organisation" not in ada.get("/setup/first-day").content.decode()
+
+
 def test_teams_are_added_and_booked(client):
     ada = came_in(client)
     new = {"name": "Research", "parent": "", "cost_centre": "CC-1"}

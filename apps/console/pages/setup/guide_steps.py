@@ -13,6 +13,7 @@ from apps.console.kit.frame import Link, Step
 from apps.console.kit.request import Context
 from apps.console.pages.setup.commands import CHECK, RUN, config_command, simulate_command
 from apps.console.pages.setup.new_nodes import add_pool_link
+from apps.console.pages.setup.organisation import is_kept_for_good
 from apps.fleet import queries as fleet
 from apps.pricing import queries as pricing
 from apps.pricing.queries.owned import owned_plans_in
@@ -60,7 +61,7 @@ class Known:
 
     at: datetime
     server: str
-    is_chosen: bool
+    is_kept: bool
     has_jobs: bool
     named: int
     lived: bool
@@ -82,7 +83,7 @@ def known_of(context: Context) -> Known:
     return Known(
         at=at,
         server=context.site,
-        is_chosen=accounts.is_organisation_chosen(),
+        is_kept=is_kept_for_good(),
         has_jobs=has_jobs,
         named=sum(1 for name in workloads.unknown_nodes() if name.gpus) if has_jobs else 0,
         lived=fleet.lived_since() is not None,
@@ -100,14 +101,15 @@ def organisation_step(known: Known, context: Context) -> GuideStep:
     """Currency and zone, before anything rests on them."""
     present = context.organisation
     kept = f"{present.name}: {present.currency}, {present.zone}."
-    is_kept = known.is_chosen or known.lived
     return GuideStep(
         "organisation",
         "Choose currency and time zone",
-        DONE if is_kept else MISSING,
-        kept if is_kept else f"{kept} Kept for good from the first node or price on.",
+        DONE if known.is_kept else MISSING,
+        kept if known.is_kept else f"{kept} Kept for good from the first node or price on.",
         (Step("Amounts are in one currency; days begin in one time zone."),),
-        Link("Choose them", reverse("organisation")) if known.may_make and not is_kept else None,
+        Link("Choose them", reverse("organisation"))
+        if known.may_make and not known.is_kept
+        else None,
     )
 
 

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.db import transaction
 
 from apps.accounts.actions.constraints import refusing
 from apps.accounts.models import Organisation, Team, TeamKind
+from apps.accounts.queries.organisation import known_zones
 from apps.economics.currencies import CURRENCIES
 from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
@@ -24,7 +24,7 @@ class CurrencyUnknown(Refusal):
 
 
 class ZoneUnknown(Refusal):
-    """Not a zone of the tz database."""
+    """Not a zone of the tz database that both this program and Postgres know."""
 
 
 class WeekStartUnknown(Refusal):
@@ -129,12 +129,8 @@ def _refuse_unknown(organisation: Bootstrap) -> None:
         raise CurrencyUnknown(
             "currency", f"{organisation.currency!r} is not a currency code such as USD"
         )
-    try:
-        ZoneInfo(organisation.zone)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as problem:
-        raise ZoneUnknown(
-            "zone", f"{organisation.zone!r} is not a zone such as Europe/Berlin"
-        ) from problem
+    if organisation.zone not in known_zones():
+        raise ZoneUnknown("zone", f"{organisation.zone!r} is not a zone such as Europe/Berlin")
     if not 1 <= organisation.week_starts_on <= 7:
         raise WeekStartUnknown(
             "week_starts_on", f"{organisation.week_starts_on} is not a weekday, 1 (Monday) to 7"

@@ -8,6 +8,7 @@ from apps.accounts.queries.organisation import (
     TeamFact,
     has_organisation,
     is_organisation_chosen,
+    known_zones,
     organisation,
     organised_at,
     special_teams,

@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
+from zoneinfo import available_timezones
+
+from django.db import connection
 
 from apps.accounts.models import Organisation, Team, TeamKind
 from apps.accounts.queries.reading import once
@@ -62,6 +66,18 @@ def organisation() -> OrganisationFact:
     if row is None:
         raise NoOrganisation("no organisation yet: run `python manage.py bootstrap`")
     return OrganisationFact(*row)
+
+
+@cache
+def known_zones() -> frozenset[str]:
+    """The zones that both this program and Postgres know, read once: days are cut in both.
+
+    Neither the machine's own zone nor the one that stands for none is among them.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT name FROM pg_timezone_names")
+        names = {name for (name,) in cursor.fetchall()}
+    return frozenset(names & available_timezones() - {"Factory", "localtime"})
 
 
 def is_organisation_chosen() -> bool:

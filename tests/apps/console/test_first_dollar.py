@@ -125,6 +125,13 @@ def test_the_guide_asks_for_no_currency_that_prices_rest_on(client):
     assert "/setup/organisation" not in ada.get("/setup/first-day").content.decode()
 
 
+def test_every_zone_that_is_offered_is_one_that_postgres_knows(client):
+    page = came_in(client).get("/setup/organisation").content.decode()
+    offered = set(re.findall(r'<option value="(\w+[^"]*)"', page.partition('name="zone"')[2]))
+    assert {"UTC", "Europe/Berlin"} <= offered
+    assert not {"localtime", "Factory"} & offered
+
+
 def test_teams_are_added_and_booked(client):
     ada = came_in(client)
     new = {"name": "Research", "parent": "", "cost_centre": "CC-1"}

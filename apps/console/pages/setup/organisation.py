@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from typing import Any
-from zoneinfo import available_timezones
 
 from django.urls import path, reverse
 
 from apps.accounts import actions
-from apps.accounts.queries import is_organisation_chosen
+from apps.accounts.queries import is_organisation_chosen, known_zones
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import PickField, TextField
 from apps.console.kit.frame import EmptyState, Link
@@ -69,7 +68,7 @@ def choose_organisation(context: Context) -> Change[actions.Bootstrap]:
         refusals=(Refusal, actions.AlreadyBootstrapped),
         picks={
             "currency": {code: code for code in sorted(CURRENCIES)},
-            "zone": {zone: zone for zone in sorted(available_timezones())},
+            "zone": {zone: zone for zone in sorted(known_zones())},
         },
         initial={
             "name": "" if present.name == actions.DEFAULTS.name else present.name,

@@ -9,6 +9,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.core.cache import cache
 from django.test import Client
+from django.utils import timezone
 
 from apps.accounts.models import AccessToken
 from apps.accounts.queries import token_of
@@ -212,6 +213,33 @@ def test_names_of_schedulers_become_nodes_of_a_pool(job_on_an_unknown_node):
     assert "1 node of h100 added." in text_of(answer)
     names = fleet.nodes_named(unknown.cluster_id, ["gpu-07"])
     assert names["gpu-07"][0][1].date().isoformat() == day
+
+
+def test_nodes_whose_jobs_still_run_are_named_a_minute_after_the_look(
+    job_on_an_unknown_node, monkeypatch
+):
+    (held,) = Allocation.objects.all()
+    held.period = (held.period.lower, None)
+    held.save()
+    pool_id, client = make.make_pool("h100"), signed_in()
+    scene.make_rate(pool_id)
+    (unknown,) = unknown_nodes()
+    day = job_on_an_unknown_node.date() - DAY
+    asked = {"pool": pool_id, "from": day, "until": "", "node": f"{unknown.cluster_id}/gpu-07"}
+    hour = job_on_an_unknown_node.replace(minute=0, second=0, microsecond=0)
+    monkeypatch.setattr(timezone, "now", lambda: hour + timedelta(minutes=5))
+    looked = text_of(client.get("/setup/nodes/name", asked))
+    whole, part = (
+        int(re.findall(said, looked)[0].replace(",", ""))
+        for said in (r"they cost \$([\d,]+) by", r"Of that \$([\d,]+)")
+    )
+    assert part <= whole
+    (seen,) = re.findall(
+        r'name="seen" value="(\w+)"', client.get("/setup/nodes/name", asked).content.decode()
+    )
+    monkeypatch.setattr(timezone, "now", lambda: hour + timedelta(minutes=55))
+    answer = client.post("/setup/nodes/name", asked | {"seen": seen}, follow=True)
+    assert "1 node of h100 added." in text_of(answer)
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from apps.console.pages.setup.new_nodes import (
 )
 from apps.console.pages.setup.question_kind import PER_PAGE
 from apps.console.pages.setup.questions import recount
+from apps.economics.hours import hour_of
 from apps.economics.refusal import Refusal
 from apps.fleet.actions import NewNode
 from apps.fleet.queries import PoolFact, pools
@@ -180,7 +181,9 @@ def _named_nodes(
         for name in names
     )
     refuse_lives(nodes, context.at, "node")
-    ends = [name.last_at or context.at for name in names]
+    # Charged hours are whole: what it costs until now is the same from the look to the confirming.
+    until = hour_of(context.at)
+    ends = [min(name.last_at or until, until) for name in names]
     return NamedNodes(
         names, NodesToAdd(pool, nodes), (min(each.first_at for each in names), max(ends))
     )

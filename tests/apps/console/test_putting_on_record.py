@@ -5,12 +5,14 @@ import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
+from time import process_time
 
 import pytest
 from django.core.cache import cache
 from django.core.management import call_command
 
 from apps.accounts.queries.trail import changes
+from apps.console.pages.setup.new_nodes import written_nodes
 from apps.fleet import actions
 from apps.fleet import queries as fleet
 from apps.fleet.models import JoinToken, Node, Pool
@@ -158,6 +160,10 @@ def test_nodes_are_added_by_hand_from_a_list_after_a_look_at_what_they_cost():
         ({"nodes": "a\na"}, "Named twice: a."),
         ({"nodes": "a\ngpu-[1-"}, "Line 2: "),
         ({"nodes": "a,soon"}, "Line 1: Say a day, as in 2026-11-01."),
+        ({"nodes": "a[1-5000]\nb"}, "At most 5,000 nodes are added at once: divide the list."),
+        ({"nodes": "a[1-99999]"}, "At most 5,000 nodes are added at once: divide the list."),
+        ({"units": "0"}, "A node has 1 to 9,999"),
+        ({"units": "9999999999"}, "A node has 1 to 9,999"),
         ({"nodes": "a,,none"}, "Line 1: 'none' is no count of GPUs."),
         ({"until": "2026-01-01"}, "They end after they begin"),
         ({"from": "2999-01-01"}, "A node costs money from a day that was"),
@@ -168,6 +174,19 @@ def test_a_list_that_cannot_be_followed_says_where(wrong, said):
     answer = signed_in("platform").post("/fleet/nodes/new", asked | {"until": ""} | wrong)
     assert (answer.status_code, Node.objects.count()) == (400, 0)
     assert said in text_of(answer)
+
+
+def test_a_long_list_is_read_at_once():
+    began = process_time()
+    assert len(written_nodes("\n".join(f"gpu-{number}" for number in range(5000)))) == 5000
+    assert process_time() - began < 1
+
+
+@pytest.mark.parametrize("count", ["0", "10000", "9999999999"])
+def test_a_pool_whose_nodes_no_node_is_like_is_not_added(count):
+    answer = signed_in("platform").post("/fleet/pools/new", POOL | {"gpus_per_node": count})
+    assert (answer.status_code, Pool.objects.count()) == (400, 0)
+    assert "A node has 1 to 9,999" in text_of(answer)
 
 
 @pytest.fixture

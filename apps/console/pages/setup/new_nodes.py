@@ -2,6 +2,7 @@
 would cost, which is said first.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
@@ -33,6 +34,8 @@ from apps.show.time import day
 DAY = timedelta(days=1)
 MONTH_OF_DAYS = 30
 NAMED_MOST = 12
+NODES_AT_ONCE = 5000
+MOST_UNITS = 9999
 ENDED_BEFORE = "ended before it was added"
 LINES_HINT = (
     "One a line, or as Slurm writes them: gpu-[01-16]. After commas a line may say its own first "
@@ -66,7 +69,7 @@ class WrittenNode(NamedTuple):
 
 def written_nodes(text: str) -> list[WrittenNode]:
     """Reads such a list; ValueError in a sentence names the line that is none."""
-    found = []
+    found: list[WrittenNode] = []
     for number, line in enumerate(text.splitlines(), 1):
         names, _, rest = line.partition(",") if "[" not in line else _after_brackets(line)
         told = [cell.strip() for cell in rest.split(",")] if rest.strip() else []
@@ -78,12 +81,15 @@ def written_nodes(text: str) -> list[WrittenNode]:
             expanded = expand(names.strip(), field_name="Nodes") if names.strip() else ()
         except (ValueError, FieldUnreadable) as problem:
             raise ValueError(f"Line {number}: {problem}") from None
+        if len(found) + len(expanded) > NODES_AT_ONCE:
+            raise ValueError(f"At most {NODES_AT_ONCE:,} nodes are added at once: divide the list.")
         found += [WrittenNode(name, first_day, units) for name in expanded]
     if not found:
         raise ValueError("Name at least one node.")
-    twice = {each.name for each in found if [one.name for one in found].count(each.name) > 1}
+    counts = Counter(each.name for each in found)
+    twice = sorted(name for name, count in counts.items() if count > 1)
     if twice:
-        raise ValueError(f"Named twice: {', '.join(sorted(twice))}.")
+        raise ValueError(f"Named twice: {', '.join(twice[:NAMED_MOST])}.")
     return found
 
 
@@ -104,7 +110,8 @@ def add_nodes(context: Context) -> Change[NodesToAdd]:
 
     def read(entered: Mapping[str, Any]) -> NodesToAdd:
         pool = known[int(entered["pool"])]
-        units = entered["units"] or pool.gpus_per_node
+        told = entered["units"]
+        units = pool.gpus_per_node if told is None else units_told("units", told)
         if not units:
             raise Refusal("units", f"{pool.name} does not say how many GPUs a node of it has")
         life = life_of(entered, context)
@@ -187,6 +194,13 @@ def refuse_lives(nodes: Sequence[actions.NewNode], at: datetime, field: str) -> 
             begins_before = ended_at is None or node.started_at < ended_at
             if begins_before and (node.ended_at is None or began_at < node.ended_at):
                 raise Refusal(field, f"{node.name} is on record then already")
+
+
+def units_told(field: str, count: int) -> int:
+    """How many GPUs or cores somebody says that a node has; refuses what no node has."""
+    if not 1 <= count <= MOST_UNITS:
+        raise Refusal(field, f"a node has 1 to {MOST_UNITS:,}")
+    return count
 
 
 def node_effects(
@@ -276,7 +290,7 @@ def _after_brackets(line: str) -> tuple[str, str, str]:
 
 
 def _units_of(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 0 < int(text) < 10_000):
+    if not (text.isascii() and text.isdigit() and 0 < int(text) <= MOST_UNITS):
         raise ValueError(f"{text[:20]!r} is no count of GPUs.")
     return int(text)
 

@@ -13,7 +13,7 @@ from apps.console.kit.entries import PickField, TextField, WholeField
 from apps.console.kit.frame import Link
 from apps.console.kit.request import MANAGES, Context
 from apps.console.pages.pool_links import pool_href
-from apps.console.pages.setup.new_nodes import node_price_words
+from apps.console.pages.setup.new_nodes import node_price_words, units_told
 from apps.console.pages.setup.questions import recount
 from apps.economics.refusal import Refusal
 from apps.fleet import actions
@@ -85,8 +85,7 @@ def _pool_of(entered: Mapping[str, Any]) -> PoolToAdd:
         raise Refusal("name", f"there is a pool named {entered['name']!r} already")
     if entered["cluster"] and entered["new_cluster"]:
         raise Refusal("new_cluster", "choose a cluster, or name a new one; not both")
-    if not entered["gpus_per_node"]:
-        raise Refusal("gpus_per_node", "a node has at least one")
+    units_told("gpus_per_node", entered["gpus_per_node"])
     taken = {"name", "gpus_per_node", "gpu_model", "purchase_option", "provider", "region", "unit"}
     pool = actions.NewPool(
         **{name: entered[name] for name in (*taken, "instance_type")},

@@ -181,9 +181,14 @@ def _still_marked(pass_: Pass, hours: Sequence[datetime]) -> Iterator[list[datet
 
 def _log_deferred(pass_: Pass, hour: datetime, problem: Exception) -> None:
     # A deadlock or a lock timeout passes; anything else somebody has to look at.
-    level = logging.WARNING if isinstance(problem, OperationalError) else logging.ERROR
-    event = "settle_deferred pass=%s hour=%s reason=%s"
-    log.log(level, event, pass_.name, hour, problem, exc_info=problem)
+    if isinstance(problem, OperationalError):
+        log.warning(
+            "settle_deferred pass=%s hour=%s reason=%s", pass_.name, hour, problem, exc_info=problem
+        )
+    else:
+        log.error(
+            "settle_deferred pass=%s hour=%s reason=%s", pass_.name, hour, problem, exc_info=problem
+        )
 
 
 def _count_outcome(progress: Progress, pass_: Pass, hour: datetime, outcome: Outcome) -> None:

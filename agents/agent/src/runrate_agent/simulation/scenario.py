@@ -88,7 +88,7 @@ def without_end(scenario: Scenario) -> Scenario:
 def _tables_of(text: str) -> dict[str, Any]:
     """What a TOML text says; where it is `based_on` a shipped scenario, over what that says."""
     try:
-        tables = tomllib.loads(text)
+        tables: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ScenarioUnreadable(f"not TOML: {error}") from error
     base = tables.pop("based_on", None)

@@ -103,6 +103,7 @@ INSTALLED_APPS = [
     "apps.workloads",
     "apps.ledger",
     "apps.unit_economics",
+    "apps.planning",
     "apps.review",
     "apps.console",
 ]

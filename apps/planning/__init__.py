@@ -1,0 +1,1 @@
+"""What comes next: forecasts, and what is decided on them."""

@@ -1,0 +1,80 @@
+"""A scenario whole: what is asked, what serving it oneself takes, and what an API charges for it."""
+
+from dataclasses import dataclass, field
+from datetime import date
+from math import fsum
+from typing import NamedTuple
+
+from apps.economics.crossover.demand import RoutedTraffic, TokenDemand
+from apps.economics.crossover.offers import ApiOffer, PricedVolume, priced_volume
+from apps.economics.crossover.replicas import SelfHosting, Staircase, base_month, staircases
+
+
+@dataclass(frozen=True, slots=True)
+class CrossoverScenario:
+    """What is compared, on the prices of the day `on`; all money in `currency`.
+
+    `quality` says how it is known that both answers are good enough; without it the comparison is
+    of costs alone.
+    """
+
+    name: str
+    on: date
+    currency: str
+    demand: TokenDemand
+    self_host: SelfHosting
+    api: ApiOffer
+    routing: RoutedTraffic = field(default_factory=RoutedTraffic)
+    quality: str = ""
+
+
+class CostCurves(NamedTuple):
+    """Both sides against volume, under a scenario's demand."""
+
+    base: float
+    pools: tuple[Staircase, ...]
+    api: PricedVolume
+
+    def self_host_month(self, volume: float) -> float:
+        """A month of self-hosting at so many million tokens, limits not applied."""
+        return self.base + fsum(pool.further_cost(volume) for pool in self.pools)
+
+    def savings(self, volume: float) -> float:
+        """What self-hosting saves a month against the API; below 0: what it costs more."""
+        return self.api.month(volume) - self.self_host_month(volume)
+
+    @property
+    def most_volume(self) -> float | None:
+        """What the most replicas allowed can serve; None: no limit."""
+        limits = [pool.most_volume for pool in self.pools]
+        return min((limit for limit in limits if limit is not None), default=None)
+
+    def serves(self, volume: float) -> bool:
+        """Whether the replicas allowed can serve so much."""
+        return self.most_volume is None or volume <= self.most_volume
+
+    @property
+    def cost_at_scale(self) -> float:
+        """Self-hosting's cost of a further million tokens where steps no longer matter."""
+        return fsum(pool.cost_at_scale for pool in self.pools)
+
+    @property
+    def break_even_utilization(self) -> float | None:
+        """The utilization of replicas at which they cost what the API does; None where it is free."""
+        if not self.api.price_at_scale:
+            return None
+        return fsum(pool.cost_when_full for pool in self.pools) / self.api.price_at_scale
+
+
+def cost_curves(scenario: CrossoverScenario) -> CostCurves:
+    """Both sides of a scenario. Refuses NoPriceInForce."""
+    return CostCurves(
+        base=base_month(scenario.self_host),
+        pools=staircases(scenario.self_host, scenario.demand, scenario.routing),
+        api=priced_volume(scenario.api, scenario.on, scenario.demand, scenario.routing),
+    )
+
+
+def savings(scenario: CrossoverScenario) -> float:
+    """What self-hosting saves a month against the API at the scenario's volume; below 0: it loses."""
+    return cost_curves(scenario).savings(scenario.demand.million_tokens)

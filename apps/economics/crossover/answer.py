@@ -1,0 +1,262 @@
+"""A scenario's answer: both costs, every crossing, how sure it is, and what would change it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from math import fsum
+
+from apps.economics.crossover.adaptation import CheapestWay, ModelAdaptation, cheapest_ways
+from apps.economics.crossover.crossings import CrossingSearch, Side, find_crossings
+from apps.economics.crossover.demand import MONTH_HOURS
+from apps.economics.crossover.levers import CostLever, with_lever, with_levers
+from apps.economics.crossover.replicas import Staircase
+from apps.economics.crossover.scenario import CostCurves, CrossoverScenario, cost_curves
+from apps.economics.crossover.uncertainty import (
+    SURE,
+    BreakEvenInput,
+    InputRange,
+    SavingsRange,
+    TornadoBar,
+    break_even_inputs,
+    savings_range,
+    tornado,
+)
+
+METHOD = "crossover 1"
+ALL_LEVERS = "all of them"
+
+
+class CrossoverAdvice(StrEnum):
+    """What the comparison comes to."""
+
+    SELF_HOST = "self_host"
+    API = "api"
+    TOO_CLOSE = "too_close_to_call"
+
+
+@dataclass(frozen=True)
+class CrossoverQuestion:
+    """A scenario with the ranges of its inputs, what could be changed, and how often to draw.
+
+    `acceptable_loss` a month is what the worst tenth of the draws may lose; None: not asked.
+    """
+
+    scenario: CrossoverScenario
+    ranges: tuple[InputRange, ...] = ()
+    levers: tuple[CostLever, ...] = ()
+    adaptations: tuple[ModelAdaptation, ...] = ()
+    draws: int = 5_000
+    seed: int = 1
+    acceptable_loss: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PoolAtVolume:
+    """A pool at a volume. `utilization` is its load over the replicas that stand, 0 to 1."""
+
+    name: str
+    least_replicas: int
+    mean_replicas: float
+    most_replicas: int
+    utilization: float | None
+    million_tokens_per_replica: float
+
+
+@dataclass(frozen=True, slots=True)
+class CostsAtVolume:
+    """Both sides' month at a volume, and what a million tokens cost; None without tokens."""
+
+    million_tokens: float
+    self_host_month: float
+    self_host_parts: dict[str, float]
+    api_month: float
+    savings_month: float
+    self_host_per_million: float | None
+    api_per_million: float | None
+    cheaper: Side
+    pools: tuple[PoolAtVolume, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LeverEffect:
+    """The answer with one lever pulled, or all."""
+
+    name: str
+    self_host_month: float
+    api_month: float
+    first: float | None
+    durable: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CrossoverAnswer:
+    """All that a scenario says, and why.
+
+    `cost_at_scale` is what a further million tokens cost oneself where steps no longer matter: an
+    API price below it is never undercut for good.
+    """
+
+    method: str
+    costs: CostsAtVolume
+    advice: CrossoverAdvice
+    reasons: tuple[str, ...]
+    break_even_utilization: float | None
+    cost_at_scale: float
+    search: CrossingSearch
+    months_until_durable: float | None
+    uncertainty: SavingsRange | None
+    tornado: tuple[TornadoBar, ...]
+    must_be_true: tuple[BreakEvenInput, ...]
+    levers: tuple[LeverEffect, ...]
+    cheapest_ways: tuple[CheapestWay, ...]
+    risks: tuple[str, ...]
+
+
+def answer_question(question: CrossoverQuestion, chance: Callable[[], float]) -> CrossoverAnswer:
+    """Work a scenario out; `chance` gives numbers from 0 to 1. Refuses NoPriceInForce."""
+    scenario = question.scenario
+    curves = cost_curves(scenario)
+    costs = costs_at(scenario, curves, scenario.demand.million_tokens)
+    search = find_crossings(curves)
+    spread = (
+        savings_range(scenario, question.ranges, question.draws, chance)
+        if question.ranges
+        else None
+    )
+    advice, reasons = _advice(question, costs, curves, spread)
+    durable = search.durable
+    return CrossoverAnswer(
+        method=METHOD,
+        costs=costs,
+        advice=advice,
+        reasons=reasons,
+        break_even_utilization=curves.break_even_utilization,
+        cost_at_scale=curves.cost_at_scale,
+        search=search,
+        months_until_durable=None if durable is None else scenario.demand.months_until(durable),
+        uncertainty=spread,
+        tornado=tuple(tornado(scenario, question.ranges)),
+        must_be_true=tuple(break_even_inputs(scenario)),
+        levers=tuple(_lever_effects(scenario, question.levers)),
+        cheapest_ways=tuple(cheapest_ways(question.adaptations)) if question.adaptations else (),
+        risks=tuple(_risks(scenario, curves)),
+    )
+
+
+def costs_at(scenario: CrossoverScenario, curves: CostCurves, volume: float) -> CostsAtVolume:
+    """Both sides at a volume; the parts of self-hosting sum to its month."""
+    self_host, api = curves.self_host_month(volume), curves.api.month(volume)
+    return CostsAtVolume(
+        million_tokens=volume,
+        self_host_month=self_host,
+        self_host_parts=_self_host_parts(scenario, curves, volume),
+        api_month=api,
+        savings_month=api - self_host,
+        self_host_per_million=self_host / volume if volume else None,
+        api_per_million=api / volume if volume else None,
+        cheaper=Side.SELF_HOST if self_host <= api else Side.API,
+        pools=tuple(_pool_at(pool, volume) for pool in curves.pools),
+    )
+
+
+def _self_host_parts(
+    scenario: CrossoverScenario, curves: CostCurves, volume: float
+) -> dict[str, float]:
+    hosting = scenario.self_host
+    pools = hosting.pools
+    return {
+        **hosting.fixed,
+        "one-time cost, a month of its life": hosting.one_time / hosting.life_months,
+        "committed replicas": fsum(pool.committed_hour for pool in pools) * MONTH_HOURS,
+        "replicas for availability": fsum(pool.floor_hour for pool in pools) * MONTH_HOURS,
+        "further replicas": fsum(pool.further_cost(volume) for pool in curves.pools),
+    }
+
+
+def _pool_at(pool: Staircase, volume: float) -> PoolAtVolume:
+    counts = [max(pool.pool.base_replicas, count) for count, _ in pool.replicas_at(volume)]
+    mean = pool.mean_replicas(volume)
+    return PoolAtVolume(
+        name=pool.pool.name,
+        least_replicas=min(counts),
+        mean_replicas=mean,
+        most_replicas=max(counts),
+        utilization=pool.load(volume) / mean if mean else None,
+        million_tokens_per_replica=pool.capacity,
+    )
+
+
+def _advice(
+    question: CrossoverQuestion,
+    costs: CostsAtVolume,
+    curves: CostCurves,
+    spread: SavingsRange | None,
+) -> tuple[CrossoverAdvice, tuple[str, ...]]:
+    if not curves.serves(costs.million_tokens):
+        return CrossoverAdvice.API, ("the replicas allowed cannot serve this volume",)
+    if spread is None:
+        return CrossoverAdvice(costs.cheaper), (
+            "no input has a range: how sure this is, is not known",
+        )
+    share = spread.self_host_cheaper_share
+    said = f"self-hosting is cheaper in {share:.0%} of {spread.draws:,} draws"
+    if share <= 1 - SURE:
+        return CrossoverAdvice.API, (said,)
+    loss = question.acceptable_loss
+    worst = spread.savings.p10
+    if share >= SURE and loss is not None and worst is not None and worst < -loss:
+        return CrossoverAdvice.TOO_CLOSE, (
+            said,
+            f"one in ten of them loses over {loss:,.0f} a month",
+        )
+    return (CrossoverAdvice.SELF_HOST if share >= SURE else CrossoverAdvice.TOO_CLOSE), (said,)
+
+
+def _lever_effects(
+    scenario: CrossoverScenario, levers: Sequence[CostLever]
+) -> Sequence[LeverEffect]:
+    changed = [(lever.name, with_lever(scenario, lever)) for lever in levers]
+    if len(levers) > 1:
+        changed.append((ALL_LEVERS, with_levers(scenario, levers)))
+    return [_lever_effect(name, pulled) for name, pulled in changed]
+
+
+def _lever_effect(name: str, scenario: CrossoverScenario) -> LeverEffect:
+    curves, volume = cost_curves(scenario), scenario.demand.million_tokens
+    search = find_crossings(curves)
+    return LeverEffect(
+        name,
+        curves.self_host_month(volume),
+        curves.api.month(volume),
+        search.first,
+        search.durable,
+    )
+
+
+def _risks(scenario: CrossoverScenario, curves: CostCurves) -> Sequence[str]:
+    api, volume = scenario.api, scenario.demand.million_tokens
+    risks = [
+        f"prices of {api.name} change on {price.starts_on}: {price.input:g} input and"
+        f" {price.output:g} output for a million"
+        for price in api.changes_after(scenario.on)
+    ]
+    if api.ends_on is not None:
+        risks.append(_end_said(api.name, api.ends_on, scenario.on))
+    limit = api.most_volume(scenario.demand)
+    if limit is not None and volume > limit:
+        risks.append(
+            f"the busiest hour is over {api.name}'s rate limit from {limit:,.0f} million on"
+        )
+    own = curves.most_volume
+    if own is not None:
+        risks.append(f"the replicas allowed serve up to {own:,.0f} million tokens a month")
+    if not scenario.quality:
+        risks.append("nothing is said of quality: it compares costs alone")
+    return risks
+
+
+def _end_said(name: str, ends_on: date, day: date) -> str:
+    if ends_on <= day:
+        return f"{name} ended on {ends_on}"
+    return f"{name} ends on {ends_on}, in {(ends_on - day).days} days"

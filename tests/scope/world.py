@@ -53,7 +53,14 @@ from apps.workloads.actions.imports import close_batch, open_batch, reject_rows
 from apps.workloads.actions.recording import record_event
 from apps.workloads.actions.rules import add_rule
 from apps.workloads.actions.workloads import add_workload
-from apps.workloads.models import RequestHour, Run, RunAttempt, RunEvent, RunSummary
+from apps.workloads.models import (
+    ExcludedNodeName,
+    RequestHour,
+    Run,
+    RunAttempt,
+    RunEvent,
+    RunSummary,
+)
 from apps.workloads.queries import RuleFact
 from tests import make
 from tests.apps.ledger import scene
@@ -79,7 +86,7 @@ SECRETS: dict[str, tuple[str, ...]] = {
         "7919.308", "7,919.3", "5003.11", "5,003.11", "token-osprey", "token-of-zephyr",
         "ada.quillfeather@", "petra.rack@", "otters-of-march", "user-skerry",
         "cloud-of-cormorants", "limit-of-cormorants", "lone-cormorant", "join-of-terns",
-        "reserve-curlew", "purchase-stork", "model-razorbill",
+        "reserve-curlew", "purchase-stork", "model-razorbill", "rented-out-wagtail",
     ),
 }  # fmt: skip
 
@@ -161,6 +168,12 @@ def make_world() -> World:
         "account_id": _cloud(now),
         "token_id": tokens["osprey"].id,
         "join_token_id": _join_token(fleet_ids["cluster_id"], now),
+        "exclusion_id": ExcludedNodeName.objects.create(
+            cluster_id=fleet_ids["cluster_id"],
+            name="login-wagtail",
+            reason="rented-out-wagtail",
+            decided_at=now,
+        ).id,
         "line_id": line["id"],
         "export_id": scene.make_export(
             tokens["zephyr"].id, team_ids=[teams["zephyr"]], text="windtunnel-larks,pretrain-quill"

@@ -37,6 +37,7 @@ KINDS = {
     "fleet.JoinToken": "join token",
     "fleet.CloudAccount": "cloud account",
     "workloads.OwnershipRule": "ownership rule",
+    "workloads.ExcludedNodeName": "node that is not ours",
     "workloads.ServiceObjective": "objective of a service",
 }
 """What is audited, in words; facts (usage, jobs, lines) are not: they are settled and restated."""

@@ -108,7 +108,7 @@ class TableSection:
 
     Without rows `empty` is said instead; `links` stand beside the title, `remark` under the rows.
     With `form` the rows hold entries, which its button sends there with `fields`, which stand below
-    them; with `is_sent` by POST. Without `form` each button of the rows sends to its own address.
+    them; `others` are buttons that send the same elsewhere. With `is_sent` by POST. Without `form` each button of the rows sends to its own address.
     """
 
     template: ClassVar[str] = "kit/table.html"
@@ -127,6 +127,7 @@ class TableSection:
     css: str = ""
     states: tuple[StateWords, ...] = ()
     form: Link | None = None
+    others: tuple[Link, ...] = ()
     fields: Sequence[Field] = ()
     is_sent: bool = False
 

@@ -16,6 +16,6 @@ from apps.workloads.models.requests import (
     ServiceObjective,
     WorkloadChange,
 )
-from apps.workloads.models.rules import OwnershipRule
+from apps.workloads.models.rules import ExcludedNodeName, OwnershipRule
 from apps.workloads.models.usage import UsageEvent
 from apps.workloads.models.work import Run, Workload, WorkloadKind

@@ -1,4 +1,4 @@
-"""The rules that say whose a job is."""
+"""The rules that say whose a job is, and which nodes that jobs name are nobody's here."""
 
 import pghistory
 from django.contrib.postgres.fields import DateTimeRangeField
@@ -53,3 +53,30 @@ class OwnershipRule(models.Model):
 
     def __str__(self) -> str:
         return f"{self.priority}: {self.team}"
+
+
+@pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent())
+class ExcludedNodeName(models.Model):
+    """A name on which jobs hold something, of which somebody said that its node is not ours, and why.
+
+    What its jobs hold there stays without a node. Taking it back deletes it: the trail keeps both.
+    """
+
+    cluster = models.ForeignKey("fleet.Cluster", on_delete=models.PROTECT, related_name="+")
+    name = models.TextField()
+    reason = models.TextField()
+    decided_by = models.ForeignKey(
+        "accounts.User", on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    decided_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["cluster", "name"], name="excluded_node_name_once"),
+            models.CheckConstraint(
+                condition=~models.Q(reason=""), name="excluded_node_name_says_why"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -9,9 +9,11 @@ from apps.workloads.queries.holders import (
     holders_now,
 )
 from apps.workloads.queries.holding import (
+    ExcludedNode,
     HeldFact,
     UnknownNodeName,
     allocations_held,
+    excluded_nodes,
     unknown_nodes,
 )
 from apps.workloads.queries.imports import (

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from apps.fleet.queries import nodes_named
+from apps.workloads.models import ExcludedNodeName
 from apps.workloads.queries.imports import gpu_types_told
 
 
@@ -52,6 +53,18 @@ class UnknownNodeName:
     last_at: datetime | None
     gpus: int = 0
     gpu_type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExcludedNode:
+    """A name that somebody said is not ours, and why; `decided_by` None: nobody is named."""
+
+    id: int
+    cluster: str
+    node_name: str
+    reason: str
+    decided_by: str | None
+    decided_at: datetime
 
 
 def allocations_held(
@@ -114,7 +127,9 @@ WITH waiting AS (
     SELECT job.cluster_id, held.node_name, held.period,
            held.gpus_numerator::numeric / held.gpus_denominator AS gpus
     FROM workloads_allocation AS held JOIN workloads_job AS job ON job.id = held.job_id
-    WHERE held.node_id IS NULL
+    WHERE held.node_id IS NULL AND (job.cluster_id, held.node_name) NOT IN (
+        SELECT cluster_id, name FROM workloads_excludednodename
+    )
 ), moves AS (
     SELECT cluster_id, node_name, lower(period) AS at, gpus AS change FROM waiting WHERE gpus > 0
     UNION ALL
@@ -141,7 +156,7 @@ ORDER BY cluster.name, waiting.node_name
 def unknown_nodes() -> list[UnknownNodeName]:
     """Names on which jobs hold something, borne by no node at that time; by cluster and name.
 
-    Not those that a node bears from the end of these jobs on: somebody said from when it counts.
+    Not those of which somebody said that they are not ours. Not those that a node bears from the end of these jobs on: somebody said from when it counts.
     """
     with connection.cursor() as cursor:
         cursor.execute(UNKNOWN_NODES)
@@ -156,6 +171,13 @@ def unknown_nodes() -> list[UnknownNodeName]:
         for each in found
         if not _was_before(each, borne[each.cluster_id].get(each.node_name, ()))
     ]
+
+
+def excluded_nodes() -> list[ExcludedNode]:
+    """Names that somebody said are not ours, by cluster and name."""
+    kept = ExcludedNodeName.objects.order_by("cluster__name", "name")
+    fields = ("id", "cluster__name", "name", "reason", "decided_by__name", "decided_at")
+    return [ExcludedNode(*row) for row in kept.values_list(*fields)]
 
 
 def _was_before(

@@ -243,6 +243,47 @@ def test_dollars_are_said_and_what_was_chosen_is_not_asked_again(told_by_a_file)
     assert "no job held a GPU" in page
 
 
+def test_a_node_that_is_not_ours_is_asked_about_no_more_until_somebody_takes_it_back(
+    told_by_a_file,
+):
+    petra, finn = signed_in("platform"), signed_in("finance")
+    make.make_pool("big")
+    name = told_by_a_file["gpu-02"]
+    asked = {"node": [f"{name.cluster_id}/gpu-02", f"{name.cluster_id}/cpu-01"]}
+    path = "/setup/nodes/not-ours"
+    assert f'formaction="{path}"' in page_of(petra)
+
+    opened = petra.get(path, asked).content.decode()
+    assert len(re.findall(r"checked", opened)) == 2
+    assert "Say why" not in opened, "nothing is wrong in a form that was only opened"
+    assert "Say why" in text_of(petra.get(path, asked | {"reason": ""}))
+    looked = text_of(petra.get(path, asked | {"reason": "sold in 2024"}))
+    assert "2 nodes will not be asked about again: cpu-01, gpu-02." in looked
+    assert "Look again: jobs held 8 GPUs of gpu-02 at once." in looked
+    assert confirmed(finn, path, asked | {"reason": "sold"}).status_code == 403
+    confirmed(petra, path, asked | {"reason": "sold in 2024"})
+
+    assert {each.node_name for each in unknown_nodes()} == {"gpu-01", "cpu-02"}
+    page = petra.get("/setup")
+    assert "1 question waits" in text_of(page)
+    assert "2 nodes that are not ours" in text_of(page)
+    assert "gpu-02 atlas sold in 2024 Platform" in text_of(page)
+    assert "sold in 2024" in finn.get("/setup/excluded-nodes.csv").content.decode()
+    (again,) = re.findall(
+        r'formaction="([^"]*)">Ask again<span class="unseen"> about gpu-02', page_of(petra)
+    )
+    assert finn.post(again).status_code == 403
+    assert "It is asked about again." in text_of(petra.post(again, follow=True))
+    assert "It was asked about already." in text_of(petra.post(again, follow=True))
+    assert "gpu-02" in {each.node_name for each in unknown_nodes()}
+    trail = [(each.verb, each.name, each.who) for each in changes(kind="node that is not ours")]
+    assert trail == [
+        ("removed", "gpu-02", "Platform"),
+        ("added", "gpu-02", "Platform"),
+        ("added", "cpu-01", "Platform"),
+    ]
+
+
 def test_a_job_after_the_end_of_a_node_is_asked_about(told_by_a_file):
     petra, pool_id = signed_in("platform"), make.make_pool("big")
     key = f"{told_by_a_file['cpu-02'].cluster_id}/cpu-02"

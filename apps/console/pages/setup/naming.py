@@ -56,10 +56,8 @@ class NamingForm(ChangeForm):
 @changing(MANAGES, "setup")
 def name_nodes(context: Context) -> Change[NamedNodes]:
     """What the ticked names cost as nodes of the pool; then puts all of them on record, or none."""
-    found, known = unknown_nodes(), pools()
-    asked = {*context.query.getlist("node"), *context.sent.getlist("node")}
-    keys = {_node_key(each): each for each in found}
-    offered = [*list(keys)[:PER_PAGE], *(key for key in list(keys)[PER_PAGE:] if key in asked)]
+    keys, known = named_by_key(), pools()
+    found = list(keys.values())
     fitting = fitting_pools(found, known)
 
     def read(entered: Mapping[str, Any]) -> NamedNodes:
@@ -85,14 +83,23 @@ def name_nodes(context: Context) -> Change[NamedNodes]:
         read=read,
         effects=lambda thought: _named_effects(thought, context),
         apply=apply,
-        picks={
-            "node": {key: _said_of(keys[key]) for key in offered},
-            "pool": fitting,
-        },
+        picks={"node": named_picks(keys, context), "pool": fitting},
         initial=_days_of(found, context),
         more=life_fields(),
         empty=None if fitting else no_pool_yet(),
     )
+
+
+def named_by_key() -> dict[str, UnknownNodeName]:
+    """Every name that waits, by what its tick sends."""
+    return {_node_key(each): each for each in unknown_nodes()}
+
+
+def named_picks(keys: Mapping[str, UnknownNodeName], context: Context) -> dict[str, str]:
+    """The names that a form offers: the first of them, and all that were ticked."""
+    asked = {*context.query.getlist("node"), *context.sent.getlist("node")}
+    offered = [key for place, key in enumerate(keys) if place < PER_PAGE or key in asked]
+    return {key: _said_of(keys[key]) for key in offered}
 
 
 def with_ticks(
@@ -125,13 +132,14 @@ def with_ticks(
     name, *others = table.columns
     return replace(table, columns=(replace(name, shown=ticked), *others)), {
         "form": Link("See what they cost", reverse("name-nodes")),
+        "others": (Link("They are not ours …", reverse("exclude-nodes")),),
         "fields": [field for field in form.frozen() if field.name != "node"],
         "links": (
             Link("Tick all shown", table.href(context, tick=table.name)),
             pool_link("Another pool", rows),
         ),
         "remark": "Tick the nodes of one pool. Nothing costs anything before you have seen how "
-        "much, and confirmed it.",
+        "much, and confirmed it. Those that are not yours are asked about no more once you say why.",
     }
 
 

@@ -196,6 +196,12 @@ def refuse_lives(nodes: Sequence[actions.NewNode], at: datetime, field: str) -> 
                 raise Refusal(field, f"{node.name} is on record then already")
 
 
+def first_names(names: Sequence[str]) -> str:
+    """The first of many names, and how many more there are."""
+    more = f" and {len(names) - NAMED_MOST} more" if len(names) > NAMED_MOST else ""
+    return ", ".join(names[:NAMED_MOST]) + more
+
+
 def units_told(field: str, count: int) -> int:
     """How many GPUs or cores somebody says that a node has; refuses what no node has."""
     if not 1 <= count <= MOST_UNITS:
@@ -208,13 +214,12 @@ def node_effects(
 ) -> tuple[str, ...]:
     """What the nodes come to a day, a month, and up to now, and in the `span` of a file's jobs."""
     pool, nodes = adding.pool, adding.nodes
-    names = ", ".join(node.name for node in nodes[:NAMED_MOST])
-    more = f" and {len(nodes) - NAMED_MOST} more" if len(nodes) > NAMED_MOST else ""
+    names = first_names([node.name for node in nodes])
     counts = sorted({node.units for node in nodes})
     each = f"{counts[0]} {'core' if pool.counts_cores else 'GPU'}{'s' if counts[0] > 1 else ''}"
     each = f"{each} each" if len(counts) == 1 else f"{counts[0]} to {counts[-1]} GPUs"
     said = [
-        f"{counted(len(nodes), 'node')} of {pool.name} with {each}: {names}{more}.",
+        f"{counted(len(nodes), 'node')} of {pool.name} with {each}: {names}.",
         node_price_words(pool, len(nodes), context),
     ]
     zone, until = context.zone, hour_of(context.at)

@@ -1,6 +1,6 @@
 """Setup: the questions, and the answers that are given right here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,9 +16,10 @@ from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context
 from apps.console.kit.table import TableSection
 from apps.console.kit.waiting import keep_count
 from apps.console.pages.managers import who_manages
-from apps.console.pages.setup import first_tokens, guide, naming, new_nodes, new_pools
+from apps.console.pages.setup import first_tokens, guide, naming, new_nodes, new_pools, not_ours
 from apps.console.pages.setup.question_kind import QuestionKind
 from apps.console.pages.setup.questions import (
+    EXCLUDED_NODES,
     KINDS,
     NODES_WITHOUT_GPUS,
     UNCONFIRMED_NODES,
@@ -32,6 +33,7 @@ from apps.economics.refusal import Refusal
 from apps.fleet import actions as fleet
 from apps.fleet.queries import living_machines, node_names, pools
 from apps.show.amounts import counted
+from apps.workloads.actions.excluded_nodes import take_back_exclusion
 
 NO_QUESTIONS = EmptyState(
     "No questions yet",
@@ -82,11 +84,28 @@ def confirm_devices(context: Context, node_id: int) -> Act:
         recount()
         return f"{counted(confirmed, 'device')} of {name} confirmed.", ("setup",)
 
+    return _answered_here(context, apply)
+
+
+@acting(MANAGES, "setup")
+def ask_again(context: Context, exclusion_id: int) -> Act:
+    """A node that somebody said is not ours is asked about again; said twice it changes nothing."""
+
+    def apply(_: Mapping[str, Any]) -> Done:
+        count = take_back_exclusion(exclusion_id=exclusion_id)
+        recount()
+        return "It is asked about again." if count else "It was asked about already.", ("setup",)
+
+    return _answered_here(context, apply)
+
+
+def _answered_here(context: Context, apply: Callable[[Mapping[str, Any]], Done]) -> Act:
+    """What a button of a question does; what is wrong with it stands above the questions."""
+
     def page(_: ChangeForm) -> ConsolePage:
         return setup_page(context, waiting_at(context.at, context.organisation), {})
 
-    form = ChangeForm(context.sent, context, is_sent=True)
-    return Act(form=form, apply=apply, page=page)
+    return Act(form=ChangeForm(context.sent, context, is_sent=True), apply=apply, page=page)
 
 
 def setup_page(
@@ -102,6 +121,7 @@ def setup_page(
     finding = "Nothing waits for an answer."
     if total:
         finding = f"{counted(total, 'question')} {'waits' if total == 1 else 'wait'} for an answer."
+    who = "" if may_answer else who_manages("answers this")
     imports = [linked("Imports of jobs", reverse("imports"))] if may_answer else []
     return ConsolePage(
         context=context,
@@ -113,7 +133,7 @@ def setup_page(
             *imports,
         ),
         sections=tuple(
-            _question_section(kind, waiting[kind.key], fitting, context)
+            _question_section(kind, waiting[kind.key], fitting, context, who)
             for kind in KINDS
             if waiting[kind.key]
         ),
@@ -126,13 +146,15 @@ def _question_section(
     rows: Sequence[Any],
     fitting: Mapping[str, str],
     context: Context,
+    who: str,
 ) -> TableSection:
+    """The rows of a kind; to whom it is not open, `who` answers it."""
     may_answer = context.viewer.role in kind.answered_by
     table = kind.asked(may_answer=may_answer)
     title = table.title.replace("{said}", counted(len(rows), *table.noun))
     said: dict[str, Any] = {}
     if not may_answer:
-        said = {"remark": who_manages("answers this")}
+        said = {"remark": who}
     elif kind not in (UNKNOWN_NODES, NODES_WITHOUT_GPUS):
         said = {"remark": _step_words(kind.step(rows), kind.key)}
     elif fitting:
@@ -145,7 +167,7 @@ def _question_section(
         context,
         title=title,
         csv_href=reverse(kind.csv_name),
-        is_sent=may_answer and kind is UNCONFIRMED_NODES,
+        is_sent=may_answer and kind in (UNCONFIRMED_NODES, EXCLUDED_NODES),
         **said,
     )
 
@@ -168,5 +190,7 @@ urlpatterns = [
     path("fleet/pools/new", new_pools.add_pool, name="add-pool"),
     path("fleet/nodes/new", new_nodes.add_nodes, name="add-nodes"),
     path("setup/nodes/name", naming.name_nodes, name="name-nodes"),
+    path("setup/nodes/not-ours", not_ours.exclude, name="exclude-nodes"),
+    path("setup/nodes/not-ours/<int:exclusion_id>/ask-again", ask_again, name="ask-again"),
     path("setup/nodes/<int:node_id>/devices/confirm", confirm_devices, name="confirm-devices"),
 ]  # fmt: skip

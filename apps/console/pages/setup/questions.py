@@ -143,6 +143,10 @@ def _confirm_button(row: UnconfirmedNode, _: Locale) -> str:
     return sending("Confirm", f"the devices of {row.node}", action)
 
 
+def _again_button(row: workloads.ExcludedNode, _: Locale) -> str:
+    return sending("Ask again", f"about {row.node_name}", reverse("ask-again", args=[row.id]))
+
+
 def _silent_nodes(asked: AskedOf) -> list[SilentNode]:
     return [
         SilentNode(agent, asked.pools[agent.pool_id].name, asked.at - agent.last_seen_at)
@@ -251,6 +255,29 @@ NODES_WITHOUT_GPUS = QuestionKind[workloads.UnknownNodeName](
     lambda asked: [name for name in asked.names if not name.gpus],
     asked_about=False,
 )
+EXCLUDED_NODES = QuestionKind[workloads.ExcludedNode](
+    "excluded_nodes",
+    Table(
+        "excluded-nodes",
+        "{said} not ours",
+        (
+            Column("node", "Node", lambda row: row.node_name),
+            Column("cluster", "Cluster", lambda row: row.cluster),
+            Column("reason", "Why", lambda row: row.reason, WRAPPED),
+            Column("decided_by", "Said by", lambda row: row.decided_by,
+                   missing=quiet("nobody named")),
+            Column("decided_at", "When", lambda row: row.decided_at, INSTANT),
+            Column("answer", ANSWER, lambda _: "", csv="", sorts=False, shown=_again_button),
+        ),
+        noun=("node that is", "nodes that are"),
+        about="schedulers name them; nobody is asked about them, and what jobs held of them has "
+        "no cost",
+        sort="excluded",
+        per_page=PER_PAGE,
+    ),
+    lambda _: workloads.excluded_nodes(),
+    asked_about=False,
+)  # fmt: skip
 UNCONFIRMED_NODES = QuestionKind[UnconfirmedNode](
     "unconfirmed_nodes",
     Table(
@@ -379,5 +406,6 @@ KINDS: tuple[QuestionKind[Any], ...] = (
     UNCLAIMED_WORK,
     REJECTED_WINDOWS,
     NODES_WITHOUT_GPUS,
+    EXCLUDED_NODES,
 )
 """In the order of the page."""

@@ -1,5 +1,6 @@
 """People who open pages: Petra manages, Finn reads all, Dee leads another team, Vera has none."""
 
+import html
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -24,6 +25,12 @@ def signed_in(role: str, *team_ids: int) -> Client:
     person = get_user_model().objects.get(id=person_id)
     client.force_login(person, backend=settings.AUTHENTICATION_BACKENDS[0])
     return client
+
+
+def text_of(markup: str) -> str:
+    """What is read of it, with single spaces."""
+    words = html.unescape(re.sub(r"<[^>]+>", " ", markup))
+    return re.sub(r"\s+", " ", words.replace("\N{NO-BREAK SPACE}", " ")).strip()
 
 
 def confirmed(client: Client, path: str, entered: Mapping[str, Any], **given: Any) -> Any:

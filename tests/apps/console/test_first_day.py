@@ -16,10 +16,12 @@ from apps.accounts.queries import token_of
 from apps.fleet import queries as fleet
 from apps.fleet.actions import SeenAgent, agents_seen
 from apps.fleet.models import Pool
+from apps.ledger.models import BillImport
 from apps.workloads.models import Allocation
 from apps.workloads.queries import unknown_nodes
 from tests import make
 from tests.apps.console.people import confirmed
+from tests.apps.console.people import text_of as text_of_html
 from tests.apps.ledger import scene
 from tests.browser.fleet import make_fleet, make_people
 
@@ -84,6 +86,24 @@ def test_what_is_done_is_said():
     assert "The first day is done: work has a price and an owner." in page
     assert "Every pool has a price now." in page
     assert "1 rule in force." in page
+
+
+def test_a_bill_is_waited_for_and_then_done():
+    make.make_organisation()
+    delivery = BillImport.objects.create(name="focus.csv", digest="1", started_at=timezone.now())
+
+    def bill_step() -> str:
+        page = signed_in().get("/setup/first-day").content.decode()
+        return text_of_html(page.partition('id="step-bill"')[2].partition("</li>")[0])
+
+    assert "Upload a bill Waiting A file is being taken in." in bill_step()
+    for state, said in {
+        "held": "Waiting A file is held: rows of it could not be read.",
+        "failed": "Later Until then costs are estimates by prices.",
+        "done": "Done 1 file of a bill is taken in; each bill’s page compares it",
+    }.items():
+        BillImport.objects.filter(id=delivery.id).update(state=state)
+        assert said in bill_step()
 
 
 @pytest.fixture

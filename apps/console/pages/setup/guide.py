@@ -90,7 +90,7 @@ def first_day_page(
         team_step(known),
         owner_step(known),
         agent,
-        bill_step(),
+        bill_step(known),
     )
     needed = [step for step in steps if step.key not in {"agent", "bill"}]
     done = sum(step.is_done for step in needed)

@@ -15,6 +15,7 @@ from apps.console.pages.setup.commands import CHECK, RUN, config_command, simula
 from apps.console.pages.setup.new_nodes import add_pool_link
 from apps.console.pages.setup.organisation import is_kept_for_good
 from apps.fleet import queries as fleet
+from apps.ledger.queries.bills.deliveries import deliveries_by_state
 from apps.pricing import queries as pricing
 from apps.pricing.queries.owned import owned_plans_in
 from apps.show.amounts import counted
@@ -57,7 +58,10 @@ class GuideStep:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the steps are judged by, asked once; `unpriced` are pools without a price now."""
+    """What the steps are judged by, asked once.
+
+    `unpriced` are pools without a price now, `bills` counts files of bills by how far they are.
+    """
 
     at: datetime
     server: str
@@ -71,28 +75,31 @@ class Known:
     unpriced: tuple[fleet.PoolFact, ...]
     teams: int
     rules: int
+    bills: Mapping[str, int]
     may_make: bool
 
 
 def known_of(context: Context) -> Known:
     """What is there, and at which address programs reach it."""
     at, pools, has_jobs = context.at, fleet.pools(), workloads.has_jobs()
+    lived = fleet.lived_since() is not None
     spans = pricing.pool_rates(pools, at, at + MOMENT) if pools else {}
     unpriced = [pool for pool in pools.values() if spans[pool.id][0].paid_rate is None]
     planned = {plan.pool_id for plan in owned_plans_in(at, at + MOMENT)} if unpriced else set()
     return Known(
         at=at,
         server=context.site,
-        is_kept=is_kept_for_good(),
+        is_kept=lived or is_kept_for_good(),
         has_jobs=has_jobs,
         named=sum(1 for name in workloads.unknown_nodes() if name.gpus) if has_jobs else 0,
-        lived=fleet.lived_since() is not None,
+        lived=lived,
         tokens={} if has_jobs else accounts.good_tokens(at),
         agents=fleet.agents_heard(),
         pools=pools,
         unpriced=tuple(pool for pool in unpriced if pool.id not in planned),
         teams=sum(1 for team in accounts.teams() if team.kind == "team"),
         rules=sum(rule.is_in_force(at) for rule in workloads.rules()),
+        bills=deliveries_by_state(),
         may_make=context.viewer.may_manage,
     )
 
@@ -283,13 +290,22 @@ def owner_step(known: Known) -> GuideStep:
     )
 
 
-def bill_step() -> GuideStep:
+def bill_step(known: Known) -> GuideStep:
     """A bill, which takes the place of estimates."""
+    state, found = LATER, "Until then costs are estimates by prices."
+    done, held = known.bills.get("done", 0), known.bills.get("held", 0)
+    if done:
+        files = counted(done, "file of a bill is", "files of bills are")
+        state, found = DONE, f"{files} taken in; each bill’s page compares it with the estimate."
+    elif held:
+        state, found = WAITING, "A file is held: rows of it could not be read."
+    elif known.bills.keys() & {"waiting", "running"}:
+        state, found = WAITING, "A file is being taken in."
     return GuideStep(
         "bill",
         "Upload a bill",
-        LATER,
-        "Until then costs are estimates by prices.",
+        state,
+        found,
         (Step("A provider’s bill, as FOCUS or an AWS report, takes the place of estimates."),),
         Link("Bills", reverse("bills")),
     )

@@ -1,6 +1,6 @@
 """What an address asks for, read one parameter after the other; what is not understood is said."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TypeVar
 from urllib.parse import unquote, urlencode
 
@@ -18,9 +18,11 @@ from apps.console.kit.periods import (
 )
 from apps.console.kit.request import Context
 from apps.ledger import queries as ledger
+from apps.ledger.queries.cube import filter_word
 from apps.show.time import month
 
-LONGEST_TEXT = 100
+LONGEST_TEXT = 500
+"""As many names of teams as one chooses at once."""
 
 Meant = TypeVar("Meant")
 
@@ -85,18 +87,26 @@ def known_key(keys: Collection[str], refusal: str) -> Callable[[str], str]:
     return meaning
 
 
-def one_of(ids: Mapping[str, int], name: str, noun: str) -> frozenset[int] | None:
-    """The ids of these names, by comma as in every filter; None for no name.
+def named_in(text: str, known: Mapping[str, Meant], noun: str) -> list[Meant]:
+    """What the names of a filter stand for: parted by comma, each as `filter_word` writes it.
 
     ValueError where there is no such `noun`.
     """
-    if not name:
-        return None
-    names = [unquote(each) for each in name.split(",")]
+    names = [unquote(each) for each in text.split(",")] if text else []
     for each in names:
-        if each not in ids:
+        if each not in known:
             raise ValueError(f"There is no {noun} named {each!r}.")
-    return frozenset(ids[each] for each in names)
+    return [known[each] for each in names]
+
+
+def names_said(text: str) -> str:
+    """The names of a filter as people read them."""
+    return ", ".join(unquote(each) for each in text.split(","))
+
+
+def one_of(ids: Mapping[str, int], name: str, noun: str) -> frozenset[int] | None:
+    """The ids of these names, as `named_in` reads them; None for no name."""
+    return frozenset(named_in(name, ids, noun)) or None
 
 
 def filter_of(
@@ -110,6 +120,20 @@ def filter_of(
         label,
         tuple(Choice(value, text, value == texts[name]) for value, text in offered.items()),
     )
+
+
+def name_filter(
+    name: str, label: str, names: Iterable[str], texts: Mapping[str, str], every: str = "All"
+) -> Filter:
+    """A filter of these names, which `named_in` reads again, and `every` for none of them.
+
+    Names that the address has beside them, or several at once, are offered as it says them.
+    """
+    choices = {"": every, **{filter_word(each): each for each in names}}
+    chosen = texts.get(name, "")
+    if chosen not in choices:
+        choices[chosen] = names_said(chosen)
+    return filter_of(name, label, choices, {name: chosen})
 
 
 def period_filter(texts: Mapping[str, str], words: PeriodWords) -> Filter:

@@ -11,6 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.console.kit.carried import carried_texts, with_own_days
+from tests import make
 from tests.apps.console.people import signed_in
 from tests.apps.ledger.explored import make_explored
 
@@ -110,6 +111,25 @@ def test_several_teams_of_the_explorer_hold_on_pages_of_runs_and_services(finn: 
         html = page_of(finn, path, team="=Research,Platform")
         assert '<option value="=Research,Platform" selected' in html
         assert "There is no team" not in html
+
+
+@pytest.mark.parametrize("path", ["/", "/costs", "/runs", "/services", "/api-spend"])
+def test_a_name_with_a_comma_is_offered_as_the_filter_reads_it(finn: Client, path: str) -> None:
+    make.make_team("Vision, 50 %")
+    html = page_of(finn, path)
+    (value,) = re.findall(r'<option value="([^"]*)"[^>]*>Vision, 50 %</option>', html)
+    html = page_of(finn, path, team=f"{value},=Research")
+
+    assert "There is no team" not in html
+    assert re.findall(r'<option value="([^"]*)" selected>Vision, 50 %, =Research</option>', html)
+
+
+def test_as_many_teams_are_carried_as_somebody_chose(finn: Client) -> None:
+    names = [f"Team of the {number}th floor" for number in range(12)]
+    for name in names:
+        make.make_team(name)
+
+    assert "There is no team" not in page_of(finn, "/services", team=",".join(names))
 
 
 def test_links_of_a_page_of_costs_keep_what_it_does_not_use(finn: Client) -> None:

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from apps.accounts import queries as accounts
 from apps.console.kit.carried import carried_texts
-from apps.console.kit.filters import filter_of, period_filter
+from apps.console.kit.filters import filter_of, name_filter, period_filter
 from apps.console.kit.frame import EmptyState, Filter, Link, Step
 from apps.console.kit.periods import (
     DEFAULT_PERIOD,
@@ -120,9 +120,12 @@ class AskedCosts:
         """The filter bar of a page below the explorer; tags where any are used, and not of a job."""
         pools = sorted(pool.name for pool in fleet.pools().values())
         used = {} if is_of_job else tags_used(self.question)
-        bar = [period_filter(self.texts, self.words), self.choice("pool", "Pool", pools)]
+        bar = [
+            period_filter(self.texts, self.words),
+            name_filter("pool", "Pool", pools, self.texts),
+        ]
         tags = [
-            self.choice(f"tag.{key}", f"Tag {key}", used.get(key, []))
+            name_filter(f"tag.{key}", f"Tag {key}", used.get(key, []), self.texts)
             for key in settings.TAG_KEYS
             if used.get(key) or self.texts.get(f"tag.{key}")
         ]
@@ -135,13 +138,6 @@ class AskedCosts:
     def basis_filter(self) -> Filter:
         """Which amount is meant."""
         return filter_of("basis", "Cost", {word.key: word.label for word in BASES}, self.texts)
-
-    def choice(self, name: str, label: str, values: list[str]) -> Filter:
-        """All of a dimension, or one of these or what the address says."""
-        chosen = self.texts.get(name, "")
-        choices = {"": "All", **{filter_word(value): value for value in values}}
-        choices.setdefault(chosen, chosen)
-        return filter_of(name, label, choices, {name: chosen})
 
     def nothing(self, name: str, *place: object) -> EmptyState:
         """Nothing was charged in what was asked for; the same page with less left out."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from urllib.parse import unquote
 
 from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
@@ -10,7 +9,7 @@ from django.utils.http import urlencode
 
 from apps.accounts import queries as accounts
 from apps.console.kit.chart import FigureRow, LineChart
-from apps.console.kit.filters import filter_of, period_filter
+from apps.console.kit.filters import filter_of, names_said, period_filter
 from apps.console.kit.frame import Choice, EmptyState, Filter, Link, Step
 from apps.console.kit.page import ConsolePage, Section, shown
 from apps.console.kit.periods import DEFAULT_PERIOD, span
@@ -352,7 +351,7 @@ def _name_choices(name: str, chosen: str, context: Context) -> dict[str, str]:
     names = sorted(found or ())[:MOST_CHOICES]
     words = {filter_word(text): keyed_words(name, text) for text in names}
     return {"": "All", **words} | (
-        {chosen: unquote(chosen)} if chosen not in words and chosen else {}
+        {chosen: names_said(chosen)} if chosen not in words and chosen else {}
     )
 
 

@@ -8,13 +8,12 @@ from fractions import Fraction
 from django.http import QueryDict
 from django.urls import reverse
 
-from apps.console.kit.filters import Reading, filter_of, known_key, one_of
+from apps.console.kit.filters import Reading, filter_of, known_key, name_filter, one_of
 from apps.console.kit.frame import Filter
 from apps.console.kit.request import Context
 from apps.console.pages.fleet.hours import GpuTime, by_key, time_of
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
-from apps.ledger.queries.cube import filter_word
 from apps.show.amounts import share
 from apps.show.strip import strip_of_states
 from apps.workloads import queries as workloads
@@ -100,13 +99,12 @@ def fleet_question(query: QueryDict, pools: Mapping[str, int]) -> FleetQuestion:
     reading.read("sort", str)
     pool_ids = reading.read("pool", lambda text: one_of(pools, text, "pool"))
     show = reading.read("show", known_key(SHOWS, "Nodes cannot be chosen by {!r}."))
-    names = {"": "All pools", **{filter_word(name): name for name in sorted(pools)}}
     return FleetQuestion(
         pool_ids,
         show,
         reading,
         (
-            filter_of("pool", "Pool", names, reading.texts),
+            name_filter("pool", "Pool", sorted(pools), reading.texts, "All pools"),
             filter_of("show", "Nodes", SHOWS, reading.texts),
         ),
     )

@@ -8,7 +8,7 @@ from django.urls import path, reverse
 from apps.accounts import queries as accounts
 from apps.console.kit.cells import FIGURE, MONEY
 from apps.console.kit.chart import Figure, FigureRow
-from apps.console.kit.filters import period_filter
+from apps.console.kit.filters import name_filter, period_filter
 from apps.console.kit.frame import Filter
 from apps.console.kit.page import ConsolePage, Include, SideBySide, shown
 from apps.console.kit.periods import span
@@ -39,7 +39,7 @@ from apps.console.pages.costs.tables import (
     time_columns,
 )
 from apps.console.pages.costs.words import under_words
-from apps.console.pages.overview.empty import NO_TEAM, first_steps, nothing_charged
+from apps.console.pages.overview.empty import first_steps, no_team, nothing_charged
 from apps.console.pages.overview.finding import finding
 from apps.console.pages.overview.notices import amount_words, notices
 from apps.fleet import queries as fleet
@@ -124,8 +124,8 @@ def _filter_bar(asked: AskedCosts) -> tuple[Filter, ...]:
     pools = sorted(pool.name for pool in fleet.pools().values())
     return (
         period_filter(asked.texts, asked.words),
-        asked.choice("team", "Team", teams),
-        asked.choice("pool", "Pool", pools),
+        name_filter("team", "Team", teams, asked.texts),
+        name_filter("pool", "Pool", pools, asked.texts),
         asked.basis_filter(),
     )
 
@@ -133,7 +133,7 @@ def _filter_bar(asked: AskedCosts) -> tuple[Filter, ...]:
 def _empty_page(asked: AskedCosts, facts: OverviewFacts) -> ConsolePage:
     since = fleet.lived_since()
     if not asked.context.viewer.team_ids:
-        said, empty = "Nothing here is yours to see yet.", NO_TEAM
+        said, empty = "Nothing here is yours to see yet.", no_team()
     elif since is None:
         said, empty = "Nothing has cost anything yet.", first_steps(asked.context)
     else:

@@ -8,7 +8,15 @@ from django.http import QueryDict
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries.paging import PageAsked, Slice
-from apps.console.kit.filters import Reading, filter_of, known_key, one_of, period_filter
+from apps.console.kit.filters import (
+    Reading,
+    filter_of,
+    known_key,
+    name_filter,
+    named_in,
+    one_of,
+    period_filter,
+)
 from apps.console.kit.frame import Filter, Link
 from apps.console.kit.periods import (
     DEFAULT_PERIOD,
@@ -101,7 +109,7 @@ def runs_question(context: Context, workload_id: int | None = None) -> RunsQuest
     reading = Reading(context.query, defaults, shown)
     window = reading.read("window", lambda text: ledger.window_of(text, context.calendar))
     team_ids = reading.read("team", lambda name: one_of(teams, name, "team"))
-    workload_ids = reading.read("workload", lambda name: _any_of(trained, name))
+    workload_ids = reading.read("workload", lambda text: _workloads_named(text, trained))
     status = reading.read("status", known_key(ENDED, "Runs cannot be chosen by {!r}."))
     column, falls = RUNS.chosen(context.query)
     wanted = RunsWanted(
@@ -134,10 +142,8 @@ def _filters_of(
 ) -> tuple[Filter, ...]:
     bar = [period_filter(texts, words)]
     if workload_id is None:
-        each_team = {"": "All teams", **{name: name for name in teams}}
-        bar.append(filter_of("team", "Team", each_team, texts))
-        every = {"": "All workloads", **{name: name for name in names}}
-        bar.append(filter_of("workload", "Workload", every, texts))
+        bar.append(name_filter("team", "Team", teams, texts, "All teams"))
+        bar.append(name_filter("workload", "Workload", names, texts, "All workloads"))
     bar.append(filter_of("status", "Ended", ENDED, texts))
     return tuple(bar)
 
@@ -151,12 +157,8 @@ def _trained_workloads(context: Context) -> dict[str, frozenset[int]]:
     return found
 
 
-def _any_of(known: Mapping[str, frozenset[int]], name: str) -> frozenset[int] | None:
-    if not name:
-        return None
-    if name not in known:
-        raise ValueError(f"There is no workload named {name!r}.")
-    return known[name]
+def _workloads_named(text: str, known: Mapping[str, frozenset[int]]) -> frozenset[int] | None:
+    return frozenset().union(*named_in(text, known, "workload")) or None
 
 
 def _page_asked(given: QueryDict) -> PageAsked:

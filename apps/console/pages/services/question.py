@@ -9,6 +9,7 @@ from apps.console.kit.filters import (
     basis_of,
     filter_of,
     known_key,
+    name_filter,
     one_of,
     period_filter,
 )
@@ -121,8 +122,7 @@ def _filters_of(
 ) -> tuple[Filter, ...]:
     bar = [period_filter(texts, words)]
     if teams is not None:
-        each_team = {"": "All teams", **{name: name for name in teams}}
-        bar.append(filter_of("team", "Team", each_team, texts))
+        bar.append(name_filter("team", "Team", teams, texts, "All teams"))
         bar.append(filter_of("show", "Show", SHOWN, texts))
     bar.append(filter_of("allocation", "Unit cost of", ALLOCATIONS, texts))
     bar.append(filter_of("load", "Cost", LOADS, texts))

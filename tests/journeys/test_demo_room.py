@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth import authenticate
 from django.db import connection
 
-from apps.accounts.queries import manager_names, organisation
+from apps.accounts.queries import Role, names_of_role, organisation
 from apps.ledger.models import BillImport
 from controlplane.demo.database import BILL, MANAGES, SIGN_IN, DatabaseInUse, make_room
 from controlplane.management.commands.demo import add_people
@@ -47,10 +47,10 @@ def test_a_database_that_holds_anything_of_somebodys_own_is_left_alone(use) -> N
 def test_somebody_of_the_demo_manages_it_and_the_next_demo_makes_room() -> None:
     make_room(AT)
     password = add_people()
-    assert manager_names() == ["Petra (platform)"]
+    assert names_of_role(Role.PLATFORM) == ["Petra (platform)"]
     assert authenticate(email=MANAGES, password=password)
     make_room(AT)
-    assert manager_names() == []
+    assert names_of_role(Role.PLATFORM) == []
 
 
 def test_a_chosen_organisation_is_somebodys_own() -> None:

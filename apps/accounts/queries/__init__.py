@@ -20,7 +20,7 @@ from apps.accounts.queries.people import (
     has_people,
     invited_person,
     listed_person,
-    manager_names,
+    names_of_role,
     people,
     person,
     person_names,

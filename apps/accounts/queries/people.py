@@ -57,9 +57,9 @@ def person_of_address(email: str) -> int | None:
     return found.values_list("id", flat=True).first()
 
 
-def manager_names() -> list[str]:
-    """Who manages the installation, by name."""
-    found = User.objects.filter(role=Role.PLATFORM, is_active=True)
+def names_of_role(role: Role) -> list[str]:
+    """Who has this role and may sign in, by name."""
+    found = User.objects.filter(role=role, is_active=True)
     return list(found.order_by("name", "id").values_list("name", flat=True))
 
 

@@ -36,6 +36,7 @@ RETURNS = {
     "overview": "Back to the overview",
     "prices": "Back to prices",
     "join-tokens": "Back to join tokens",
+    "owned-hardware": "Back to hardware of your own",
 }
 """Pages that send somebody to a change with `back_to=` their name, where the change then leads back."""
 MOVED = (

@@ -84,7 +84,6 @@ def test_without_an_account_the_page_says_how_keys_are_found_and_one_is_added() 
     text = page(signed_in("platform"))
     assert "No cloud is read yet." in text
     assert "No key is kept" in text
-    assert "manage.py add_cloud_account main" in text
     assert 'href="/clouds/add"' in text
 
 

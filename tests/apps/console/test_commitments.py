@@ -129,7 +129,6 @@ def test_use_without_a_price_leaves_the_savings_unknown(finn: Client) -> None:
 def test_before_the_first_charge_and_without_one_the_page_says_which(finn: Client) -> None:
     text = words(finn.get("/commitments"))
     assert "Nothing was bought ahead" in text
-    assert "manage.py add_commitment --file reserved.toml" in text
     assert "Enter a commitment" in text
     scene.make_commitment()
     assert "The commitments of March 2026 are not charged yet" in words(

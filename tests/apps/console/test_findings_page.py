@@ -97,7 +97,7 @@ def test_a_change_of_another_team_is_as_if_it_were_not_there(found: int) -> None
     assert dee.get(f"{href[1]}.csv").status_code == 404
 
 
-def test_before_the_first_look_the_page_says_how_to_look() -> None:
+def test_before_the_first_look_the_page_says_what_it_waits_for() -> None:
     text = words(signed_in("finance").get("/findings"))
     assert "No figure was looked at yet" in text
-    assert "manage.py look_for_changes --days 30" in text
+    assert "A figure needs three weeks of days" in text

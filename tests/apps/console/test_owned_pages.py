@@ -57,7 +57,7 @@ def make_settled(**given: Any) -> int:
 def test_without_any_plan_the_page_says_how_to_enter_one() -> None:
     page = words(signed_in("finance").get("/owned"))
     assert "No hardware was entered yet" in page
-    assert "manage.py add_owned_plan FILE.toml" in page
+    assert "Enter what its nodes cost. Enter a plan" in page
 
 
 def test_the_list_shows_loaded_and_marginal_and_what_is_left() -> None:

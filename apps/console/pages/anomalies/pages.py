@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpResponse
 from django.urls import path, reverse
@@ -17,6 +18,7 @@ from apps.console.kit.periods import period_words
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.anomalies import words
+from apps.ledger.queries.cube import filter_word
 from apps.ledger.queries.windows import Window
 from apps.review.queries import findings as review
 from apps.review.queries.findings import MICROS, FindingFact, FindingsWanted, LastLook
@@ -240,11 +242,12 @@ def _no_changes(look: LastLook | None) -> EmptyState:
         "and what changed about then. A figure needs three weeks of days.",
         steps=(
             Step(
-                "Look at the last month as it would have been looked at day by day:",
-                command=".venv/bin/python manage.py look_for_changes --days 30",
+                "What is looked at: services, and the runs of training programmes.",
+                link=Link("Services", reverse("services")),
             ),
             Step(
-                "Report deployments, models and prompts, so that they can be named as causes:",
+                "Deployments, models and prompts can be named as causes where they are reported: "
+                "on the page of a service, or by whatever deploys it:",
                 command='curl -X POST "$RUNRATE_URL/api/v1/workload-changes" '
                 '-H "Authorization: Bearer $TOKEN" -d @changes.json',
             ),
@@ -333,7 +336,8 @@ def _level_row(found: FindingFact, name: str, currency: str) -> tuple[str, str, 
 
 def _way_to(fact: WorkloadFact) -> Link:
     if fact.kind == "training":
-        return Link(f"The runs of {fact.name}", f"{reverse('runs')}?workload={fact.name}")
+        query = urlencode({"workload": filter_word(fact.name)})
+        return Link(f"The runs of {fact.name}", f"{reverse('runs')}?{query}")
     return Link(f"The service {fact.name}", reverse("service", args=[fact.id]))
 
 

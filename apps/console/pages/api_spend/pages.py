@@ -1,14 +1,14 @@
 """What calls to model APIs cost in a month, and its tables as CSV."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.accounts.queries import teams
 from apps.console.kit.chart import FigureRow
-from apps.console.kit.filters import Reading, filter_of, one_of
+from apps.console.kit.filters import Reading, name_filter, one_of
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.months import Month, asked_month, month_filter, months_before
 from apps.console.kit.page import ConsolePage, Section, shown
@@ -26,6 +26,7 @@ from apps.console.pages.api_spend.tables import (
     price_rows,
 )
 from apps.console.pages.api_spend.words import chart_of, figures_of, finding_of
+from apps.console.pages.managers import step_for
 from apps.ledger.queries.api_spend import (
     Spend,
     SpendAsked,
@@ -36,7 +37,6 @@ from apps.ledger.queries.api_spend import (
 )
 from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.closes.months import closed_months
-from apps.ledger.queries.cube import filter_word
 from apps.pricing.queries.api_prices import api_prices
 from apps.workloads.queries import workloads
 
@@ -88,12 +88,7 @@ def api_spend(context: Context) -> ConsolePage:
         ),
         filters=(
             month_filter(month, context),
-            filter_of(
-                "team",
-                "Team",
-                {"": "All teams", **{filter_word(name): name for name in question.offered}},
-                question.reading.texts,
-            ),
+            name_filter("team", "Team", question.offered, question.reading.texts, "All teams"),
         ),
         problems=(*month.problems, *question.reading.problems),
         actions=_actions_of(context),
@@ -108,7 +103,7 @@ def api_spend(context: Context) -> ConsolePage:
             ),
             *_further_sections(question, context),
         ),
-        empty=None if vendors_called() else _no_calls(),
+        empty=None if vendors_called() else _no_calls(context),
     )
 
 
@@ -228,13 +223,19 @@ def _actions_of(context: Context) -> tuple[Link, ...]:
     return tuple(found)
 
 
-def _no_calls() -> EmptyState:
+def _no_calls(context: Context) -> EmptyState:
+    sending = step_for(
+        "A vendor’s response is sent as it came, with a token of scope usage.",
+        Link("Create a token", reverse("tokens")),
+        "creates one",
+        may=context.viewer.may_manage,
+    )
     return EmptyState(
         title="No call to a model API is known",
         sentence="What OpenAI, Anthropic, Google, Bedrock and others were paid by the token is "
         "listed here by model, team and feature. Prompts and answers are dropped on receipt.",
         steps=(
-            Step("Send a vendor’s response as it came, with a token of scope usage:", CURL),
+            replace(sending, command=CURL),
             Step("Or let LiteLLM or an OpenTelemetry exporter send; docs/api-spend.md says how."),
         ),
     )

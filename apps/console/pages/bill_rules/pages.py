@@ -9,7 +9,7 @@ from django.urls import path, reverse
 from django.utils.html import format_html
 
 from apps.accounts import queries as accounts
-from apps.console.kit.cells import COUNT, FIGURE, INSTANT, WRAPPED, Locale
+from apps.console.kit.cells import COUNT, FIGURE, INSTANT, WRAPPED, Locale, linked
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import ParsedField, PickField, TextField
 from apps.console.kit.filters import filter_of
@@ -136,9 +136,10 @@ def bill_rules(context: Context) -> ConsolePage:
                 rows,
                 context,
                 empty=format_html(
-                    "A charge not tied to a node can be mapped from its bill’s page, or by "
-                    "<code>{}</code>.",
-                    "manage.py add_bill_rule --resource-id 'i-0ab*' --node gpu-07",
+                    "Rows of bills that no node explains are said here to be of a node, a pool or "
+                    "a team. {} shows such rows, each with the way to its rule; {}.",
+                    linked("A bill’s page", reverse("bills")),
+                    linked("or write one", reverse("add-bill-rule")),
                 ),
                 csv_href=reverse("bill-rules-csv") if rows else "",
             ),

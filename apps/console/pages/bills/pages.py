@@ -75,10 +75,8 @@ def bills_page(context: Context, problem: str = "") -> ConsolePage:
                 context,
                 about="by issuer, account and billing period, each in its own currency; its page "
                 "has the variance against the estimate: {said}",
-                empty=format_html(
-                    "Send the first one above, or run <code>{}</code>.",
-                    "manage.py import_focus FILE",
-                ),
+                empty="Send the first one above: what a provider charged, as it issued it, beside "
+                "what was estimated.",
                 csv_href=reverse("bills-csv") if found else "",
             ),
             FILES.section(files, context, csv_href=reverse("bill-imports-csv")) if files else None,

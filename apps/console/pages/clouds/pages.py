@@ -20,6 +20,7 @@ from apps.console.pages.clouds.tables import (
     StrayMachine,
 )
 from apps.console.pages.clouds.words import advice_of, is_under_way, needs
+from apps.console.pages.managers import step_for
 from apps.fleet.queries.cloud_machines import Strays, strays
 from apps.fleet.queries.clouds import CloudAccountFact, SyncHealth, cloud_accounts, sync_health
 from apps.pricing.queries.quotas import quotas
@@ -35,15 +36,14 @@ def clouds(context: Context) -> ConsolePage:
     """Every account with what is read of it, limits, and who is missing on either side."""
     accounts, health, missing = cloud_accounts(), sync_health(), strays(context.at)
     limits = quotas()
-    new = Link("Add an account", reverse("add-cloud-account"))
     return ConsolePage(
         context=context,
         finding=_clouds_finding(accounts, health, missing),
         under=("Read by the worker, with the keys it finds where it runs; none is kept here.",),
-        actions=(new,) if context.viewer.may_manage else (),
+        actions=(_new_account(),) if context.viewer.may_manage else (),
         refresh_seconds=3 if any(is_under_way(each, context.at) for each in health) else 0,
         sections=(
-            None if accounts else _no_account(),
+            None if accounts else _no_account(context),
             *_account_sections(accounts, health, context),
             QUOTAS.section(
                 limits,
@@ -175,9 +175,12 @@ def _stray_machines(missing: Strays, accounts: Sequence[CloudAccountFact]) -> li
     return [StrayMachine(each, names.get(each.account_id, "")) for each in missing.machines]
 
 
-def _no_account() -> EmptyState:
+def _new_account() -> Link:
+    return Link("Add an account", reverse("add-cloud-account"))
+
+
+def _no_account(context: Context) -> EmptyState:
     known = list(known_clouds().values())
-    first = known[0]
     return EmptyState(
         title="No cloud is read yet",
         sentence="Prices, commitments, quotas, running machines and bills come from "
@@ -186,10 +189,8 @@ def _no_account() -> EmptyState:
         "its profile, or the role of its machine.",
         steps=(
             Step("Let the worker’s role read what docs/clouds.md lists, and no more."),
-            Step(
-                "Name the account here, or by the command:",
-                command=f".venv/bin/python manage.py add_cloud_account main --provider {first.key} "
-                f"--account {first.account_example} --region {first.region_example}",
+            step_for(
+                "Name the account.", _new_account(), "names it", may=context.viewer.may_manage
             ),
         ),
     )

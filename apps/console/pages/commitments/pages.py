@@ -7,6 +7,7 @@ from django.urls import path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from apps.accounts.queries import Role
 from apps.console.kit.cells import DAY_OR_INSTANT, warned
 from apps.console.kit.chart import FigureRow
 from apps.console.kit.frame import EmptyState, Link, Step
@@ -39,6 +40,7 @@ from apps.console.pages.commitments.words import (
     names,
     standing,
 )
+from apps.console.pages.managers import step_for
 from apps.economics.hours import HOUR
 from apps.ledger.queries.calendar import local_day, next_month
 from apps.ledger.queries.commitment_page import (
@@ -308,21 +310,24 @@ def _end_words(fact: CommitmentFact, context: Context) -> SafeString:
 
 
 def _no_commitments(context: Context) -> EmptyState:
-    steps = [
-        Step(
-            "Write what was bought into a file and enter it; docs/commitments.md shows one:",
-            command=".venv/bin/python manage.py add_commitment --file reserved.toml",
-        )
-    ]
-    if context.viewer.may_close:
-        new = Link("Enter a commitment", reverse("add-commitment"))
-        steps.append(Step("Or enter it here.", link=new))
+    viewer = context.viewer
     return EmptyState(
         title="No reservation, savings plan, committed use or capacity block is known",
         sentence="What was bought ahead is listed here with what it covered, what it saved "
-        "against on-demand, and what of it nobody used. A cloud account that is connected brings "
-        "its own.",
-        steps=tuple(steps),
+        "against on-demand, and what of it nobody used.",
+        steps=(
+            step_for(
+                "What was bought is entered with its term and price.",
+                Link("Enter a commitment", reverse("add-commitment")),
+                "enters it",
+                may=viewer.may_close,
+                role=Role.FINANCE,
+            ),
+            Step(
+                "A cloud account that is read brings its own.",
+                link=Link("Cloud accounts", reverse("clouds")),
+            ),
+        ),
     )
 
 

@@ -16,6 +16,7 @@ from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Column, Table
 from apps.console.pages.fleet.agent_troubles import Trouble, is_silent, troubles_of, version_key
 from apps.console.pages.fleet.standing import Standing, standing_cell
+from apps.console.pages.managers import who_manages
 from apps.fleet.queries import AgentState, agent_states
 from apps.show.amounts import count, counted
 from apps.show.incidents import AGENT_STATES
@@ -199,7 +200,7 @@ def agents(context: Context) -> ConsolePage:
                 rows,
                 context,
                 csv_href=reverse("agents-csv"),
-                empty=_no_agent(context),
+                empty=_no_agent(context, is_any=bool(every)),
                 remark=HOW_TO_READ if rows else "",
             ),
         ),
@@ -277,8 +278,10 @@ def _agents_asked(context: Context) -> Reading:
     return reading
 
 
-def _no_agent(context: Context) -> str:
-    if not context.frame.sees_prices:
+def _no_agent(context: Context, *, is_any: bool) -> str:
+    if is_any:
         return "No agent matches the filter."
-    how = linked("How to enrol an agent", reverse("first-day"))
-    return format_html("No agent matches the filter. {}", how)
+    how = who_manages("enrols it")
+    if context.viewer.sees_everything:
+        how = linked("How to enrol one", f"{reverse('first-day')}#step-agent")
+    return format_html("An agent on each node says what its GPUs did; none is enrolled. {}", how)

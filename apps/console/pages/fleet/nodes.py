@@ -30,6 +30,7 @@ from apps.console.pages.fleet.pools import (
     spans_since_yesterday,
 )
 from apps.console.pages.fleet.standing import Standing, standing_cell
+from apps.console.pages.managers import step_for, who_manages
 from apps.console.pages.pool_links import pool_href
 from apps.economics.gpu_meters import GpuMeters
 from apps.economics.hours import HOUR, hour_of
@@ -176,14 +177,17 @@ def nodes(context: Context) -> ConsolePage:
 def _no_pools(context: Context) -> EmptyState:
     """Nothing is on record: the ways that this viewer may go."""
     if not context.viewer.sees_everything:
-        step = Step("Whoever runs Runrate for your organisation puts them on record.")
-        return replace(NO_POOLS, steps=(step,))
+        return replace(NO_POOLS, steps=(Step(who_manages("puts them on record")),))
     guide = Step(
         "Its nodes come by a list, by an accounting file, or let themselves in.",
         link=Link("The first day, step by step", reverse("first-day")),
     )
-    add = Link("Add a pool", reverse("add-pool")) if context.viewer.may_manage else None
-    pool = Step("A pool is nodes of one model and one price.", link=add)
+    pool = step_for(
+        "A pool is nodes of one model and one price.",
+        Link("Add a pool", reverse("add-pool")),
+        "adds it",
+        may=context.viewer.may_manage,
+    )
     return replace(NO_POOLS, steps=(pool, guide))
 
 

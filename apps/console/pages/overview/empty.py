@@ -9,6 +9,7 @@ from django.urls import reverse
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.request import Context
 from apps.console.pages.costs.question import AskedCosts
+from apps.console.pages.managers import who_manages
 from apps.fleet import queries as fleet
 from apps.ledger.queries import OverviewFacts, calendar_of
 from apps.ledger.queries.windows import LONGEST
@@ -23,11 +24,14 @@ FIRST_STEPS = EmptyState(
 )
 
 
-NO_TEAM = EmptyState(
-    title="You are in no team yet",
-    sentence="Here you will see what your teams’ GPU time cost, what share of it was active, and "
-    "what was waste. Whoever runs Runrate for your organisation can put you in a team.",
-)
+def no_team() -> EmptyState:
+    """Whoever asks is in no team."""
+    return EmptyState(
+        title="You are in no team yet",
+        sentence="Here you will see what your teams’ GPU time cost, what share of it was active, "
+        "and what was waste.",
+        steps=(Step(who_manages("puts you in a team")),),
+    )
 
 
 def nothing_charged(asked: AskedCosts, facts: OverviewFacts, since: datetime) -> EmptyState:
@@ -59,7 +63,7 @@ def nothing_charged(asked: AskedCosts, facts: OverviewFacts, since: datetime) ->
 
 def first_steps(context: Context) -> EmptyState:
     """Nothing is on record: the way to the guide, for who may follow it."""
-    step = Step("Whoever runs Runrate for your organisation sets it up.")
+    step = Step(who_manages("sets it up"))
     if context.viewer.sees_everything:
         guide = Link("Set Runrate up, step by step", reverse("first-day"))
         step = Step("From nothing to a first dollar, here in the browser.", link=guide)

@@ -22,6 +22,8 @@ from apps.console.kit.entries import (
 )
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.pages.managers import step_for
+from apps.console.pages.setup.new_nodes import add_pool_link
 from apps.console.pages.setup.questions import recount
 from apps.economics.purchase import PurchaseOption
 from apps.economics.refusal import Refusal
@@ -49,13 +51,6 @@ EXAMPLE = "560000"
 MONTHLY_HINT = "Name and amount, as in: colocation 2000, staff 1000. Empty: none."
 POWER_HINT = "Time of day and price of a kWh, as in: 07:00 0.24, 22:00 0.11; or one price."
 NOTHING = "No past hour of an open month changes; it counts from then on."
-NO_POOL = EmptyState(
-    "No pool is owned yet",
-    "A plan says what nodes of a pool cost that was bought.",
-    (Step("Make such a pool first:", command="manage.py add_pool --help"),),
-)
-
-
 _amount_of = amount_like(EXAMPLE)
 
 
@@ -126,6 +121,16 @@ class PlanEndForm(ChangeForm):
     ended_at = MomentField("In service until", is_now=True)
 
 
+def owned_pool_step(context: Context) -> Step:
+    """What comes before a plan."""
+    return step_for(
+        "A pool that is owned comes first, with its nodes.",
+        add_pool_link(back_to="owned-hardware"),
+        "adds it",
+        may=context.viewer.may_manage,
+    )
+
+
 @changing(SEES_EVERYTHING, "owned-hardware")
 def add_plan(context: Context) -> Change[actions.NewOwnedPlan]:
     """Says what hours of open months would cost by the plan, then enters it."""
@@ -164,7 +169,13 @@ def add_plan(context: Context) -> Change[actions.NewOwnedPlan]:
         apply=apply,
         picks={"pool": {"": "Choose a pool", **owned}},
         fields={"pool_id": "pool"},
-        empty=None if owned else NO_POOL,
+        empty=None
+        if owned
+        else EmptyState(
+            "No pool is owned yet",
+            "A plan says what nodes of a pool cost that was bought.",
+            (owned_pool_step(context),),
+        ),
     )
 
 

@@ -25,20 +25,6 @@ from apps.ledger.queries.owned_plans import PlanStanding, plan_months, plan_stan
 from apps.show.amounts import counted
 from apps.show.money import full_amount, quoted_amount, unit_cost, whole_amount
 
-EMPTY = EmptyState(
-    title="No hardware was entered yet",
-    sentence="Nodes that were bought cost what their plan says: the purchase less its salvage over "
-    "its life, monthly costs, and power by meter and tariff. Each node-hour is then charged fully "
-    "loaded, with its marginal cost beside it.",
-    steps=(
-        Step("Make a pool that is owned, with its nodes:", command="manage.py add_pool --help"),
-        Step(
-            "Enter what its nodes cost, on the page or from a file (docs/owned.md):",
-            command="manage.py add_owned_plan FILE.toml",
-        ),
-    ),
-)
-
 
 @shown(SEES_EVERYTHING, "owned-hardware")
 def owned_hardware(context: Context) -> ConsolePage:
@@ -56,7 +42,7 @@ def owned_hardware(context: Context) -> ConsolePage:
         ),
         actions=(Link("Enter a plan", reverse("add-owned-plan")),),
         sections=(plans.section(standings, context, csv_href=reverse("owned-csv")),),
-        empty=None if standings else EMPTY,
+        empty=None if standings else _no_hardware(context),
     )
 
 
@@ -93,6 +79,21 @@ def months_csv(context: Context, owned_plan_id: int) -> HttpResponse:
     plan = _plan_standing(owned_plan_id, context).plan
     rows = plan_months(plan, context.at)
     return MONTHS.csv(rows, context, f"owned plan {owned_plan_id} by month")
+
+
+def _no_hardware(context: Context) -> EmptyState:
+    return EmptyState(
+        title="No hardware was entered yet",
+        sentence="Nodes that were bought cost what their plan says: the purchase less its salvage "
+        "over its life, monthly costs, and power by meter and tariff. Each node-hour is then "
+        "charged fully loaded, with its marginal cost beside it.",
+        steps=(
+            changes.owned_pool_step(context),
+            Step(
+                "Enter what its nodes cost.", link=Link("Enter a plan", reverse("add-owned-plan"))
+            ),
+        ),
+    )
 
 
 def _plan_standing(plan_id: int, context: Context) -> PlanStanding:

@@ -3,8 +3,11 @@
 from collections.abc import Sequence
 from datetime import date, timedelta
 
+from django.urls import reverse
+
 from apps.console.kit.chart import DailyChart, Figure, daily_chart
-from apps.console.kit.frame import EmptyState, Step
+from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.pages.managers import step_for
 from apps.console.pages.services.question import ServicesQuestion
 from apps.console.pages.services.tables import unasked_ratio
 from apps.console.pages.services.words import PARTS
@@ -20,7 +23,7 @@ COUNTING = """curl -X POST "$RUNRATE_URL/api/v1/request-hours" -H "Authorization
 DAY = timedelta(days=1)
 
 
-def empty_state(within: str) -> EmptyState:
+def empty_state(within: str, *, may_manage: bool) -> EmptyState:
     """How a service comes to be here, and its requests with it."""
     return EmptyState(
         title=f"No service cost anything {within}",
@@ -28,9 +31,17 @@ def empty_state(within: str) -> EmptyState:
         "over its features by the work of their tokens, so that a thousand requests and a million "
         "tokens have a price that adds up to the bill.",
         steps=(
-            Step(
-                "Make the workload, and a rule that gives it its jobs:",
-                command=".venv/bin/python manage.py add_rule --help",
+            step_for(
+                "A service begins as a workload of a team.",
+                Link("Add a workload", f"{reverse('ownership')}#workload"),
+                "adds it",
+                may=may_manage,
+            ),
+            step_for(
+                "A rule gives the workload its jobs.",
+                Link("Write a rule", reverse("new-rule")),
+                "writes it",
+                may=may_manage,
             ),
             Step(
                 "Let the agent read the engine's own counters (vLLM, SGLang); docs/services.md "

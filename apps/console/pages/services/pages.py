@@ -54,7 +54,9 @@ def services(context: Context) -> ConsolePage:
                 _service_rows(asked, costs), context, csv_href=reverse("services-csv")
             ),
         ),
-        empty=None if costs else empty_state(asked.words.within),
+        empty=None
+        if costs
+        else empty_state(asked.words.within, may_manage=context.viewer.may_manage),
     )
 
 

@@ -82,8 +82,7 @@ COSTS = Table[AllocatedCost](
     ),
     noun=("shared cost", "shared costs"),
     empty="Support, storage, network, licences and control nodes are shared here, by direct cost, "
-    "time, energy, evenly or by stated weights: add one, or run manage.py add_shared_cost Support "
-    "9000 --method by_cost --from 2026-11-01.",
+    "time, energy, evenly or by stated weights. Add the first above.",
     sort="sort",
     csv_first=("shared_cost", "amount", "currency", "method", "weights", "starts_at", "ends_at",
                "standing"),

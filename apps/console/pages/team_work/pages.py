@@ -7,12 +7,13 @@ from django.urls import path, reverse
 
 from apps.accounts import queries as accounts
 from apps.console.kit.chart import Figure, FigureRow, LineChart
-from apps.console.kit.filters import asked_window, period_filter
-from apps.console.kit.frame import EmptyState, Step
+from apps.console.kit.filters import Reading, asked_window, period_filter
+from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Include, shown
 from apps.console.kit.periods import period_words, span
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.pages.costs.figures import NO_SPAN_BEFORE
+from apps.console.pages.managers import step_for
 from apps.console.pages.meters import Metered, MeterTable, meter_table
 from apps.console.pages.team_work.tables import (
     LEAGUE,
@@ -91,7 +92,7 @@ def team_work(context: Context) -> ConsolePage:
             Include("kit/meters.html", meters) if meters else None,
             WAITS.section(_wait_rows(began, names), context, csv_href=reverse("team-work-waits")),
         ),
-        empty=None if work else _no_work(said.within),
+        empty=None if work else _no_work(said.within, reading, context),
     )
 
 
@@ -266,16 +267,20 @@ def _league_words(league: League) -> str:
     )
 
 
-def _no_work(within: str) -> EmptyState:
+def _no_work(within: str, reading: Reading, context: Context) -> EmptyState:
+    longer = Link("Show the last 365 days", reading.href(context.path, window="365d"))
     return EmptyState(
         title=f"No team’s work cost anything {within}",
         sentence="Each team is here with its workloads: what they cost, what of that "
-        "was waste, and how long work waits in the queue. It is filled by "
-        "jobs and their owners.",
+        "was waste, and how long work waits in the queue. It waits for jobs that are charged and "
+        "have an owner.",
         steps=(
-            Step(
-                "Add an ownership rule, which says which jobs are whose:",
-                command=".venv/bin/python manage.py add_rule --help",
+            Step("There may be work in a longer period.", link=longer),
+            step_for(
+                "A rule says which jobs are whose.",
+                Link("Write a rule", reverse("new-rule")),
+                "writes it",
+                may=context.viewer.may_manage,
             ),
         ),
     )

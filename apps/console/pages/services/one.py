@@ -107,7 +107,7 @@ def _cost_sections(
 ) -> tuple[Section | None, ...]:
     """Its units' figures, by day and by feature; where nothing was charged, how that comes to be."""
     if units.now is None:
-        return (empty_state(asked.words.within),)
+        return (empty_state(asked.words.within, may_manage=context.viewer.may_manage),)
     service_id = next(iter(asked.chosen.workload_ids or ()))
     return (
         FigureRow(_service_figures(units.now, units, status, context.currency)),

@@ -10,17 +10,17 @@ from apps.fleet.models import Pool
 from apps.ledger.actions import close
 from apps.ledger.queries.audit import Audit
 from apps.pricing import actions as pricing
-from controlplane.ledger_audit import audit
+from controlplane.ledger_audit import audit_here
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.ledger.scene import HOUR, LATER, TEN
 from tests.apps.ledger.test_close import EVERYTHING, IN_APRIL, MARCH, cut_the_price
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(autouse=True)
-def node_id() -> int:
+@pytest.fixture(scope="module")
+def node_id(of_module: None) -> int:
     """A node that lived for two hours of March, one of them held in part; March is closed."""
     make.make_organisation()
     node_id = scene.make_priced_node()
@@ -52,7 +52,7 @@ def run(query: str) -> None:
 def audited() -> Audit:
     """The audit after all that is open is settled."""
     scene.settle_all(IN_APRIL + 2 * HOUR)
-    return audit()
+    return audit_here()
 
 
 def late_facts(node_id: int) -> None:
@@ -109,7 +109,7 @@ def test_damage_to_what_was_told_is_named(node_id: int) -> None:
     for damage in DAMAGE.values():
         run(damage)
 
-    found = audit()
+    found = audit_here()
 
     assert DAMAGE.keys() <= {place.check for place in found.places}
     assert "statements of the close" in {place.node for place in found.places}
@@ -124,7 +124,7 @@ def test_one_micro_unit_on_a_line_of_a_closed_month_is_found_though_its_hour_wai
         " WHERE id = (SELECT max(id) FROM ledger_line WHERE posting_month = '2026-03-01')"
     )
 
-    found = audit()
+    found = audit_here()
 
     assert found.residual_micros == 1
     assert {place.check for place in found.places} >= {

@@ -20,7 +20,7 @@ from apps.ledger.queries.cube.states import state_sums
 from apps.pricing import actions as pricing
 from apps.unit_economics.models import RunFigures
 from apps.workloads.models import Allocation
-from controlplane.ledger_audit import audit
+from controlplane.ledger_audit import audit_here
 from tests import make
 from tests.apps.console.people import signed_in
 from tests.apps.console.test_costs import text_of
@@ -28,7 +28,7 @@ from tests.apps.ledger import scene
 from tests.apps.unit_economics import run_scene
 from tests.rest import with_token
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 TWO_HOURS = scene.TEN + 2 * scene.HOUR
 
@@ -77,7 +77,7 @@ def carried(ends_at: datetime = TWO_HOURS) -> dict[tuple[int, State, Flag], tupl
         hours, micros = sums.get(key, (0, 0))
         hours += line.unit_milliseconds // 3_600_000
         sums[key] = (hours, micros + (line.effective_micros or 0))
-    assert audit().adds_up
+    assert audit_here().adds_up
     return sums
 
 

@@ -11,13 +11,16 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import OperationalError
+from django.db.models import F
 
 from apps.ledger.actions import split
+from apps.ledger.models import Line
 from apps.ledger.queries.tables import Row
 from apps.marks.models import ChangedHour, ChangedRange
 from controlplane.management.commands import settle
 from tests import make
 from tests.apps.ledger import scene
+from tests.apps.ledger.test_audit import make_settled
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -142,3 +145,24 @@ def test_a_node_hour_without_a_charge_is_missing_and_fails(
 def test_spans_that_are_none_are_refused(began_at: datetime, given: list[str]) -> None:
     with pytest.raises(CommandError, match="--from"):
         call_command("settle", *given)
+
+
+def test_one_micro_unit_more_on_one_line_is_found(capsys: pytest.CaptureFixture[str]) -> None:
+    make_settled()
+    last = Line.objects.order_by("-id")[:1]
+    Line.objects.filter(id__in=last.values("id")).update(effective_micros=F("effective_micros") + 1)
+
+    with pytest.raises(SystemExit) as stopped:
+        call_command("audit_ledger", json=True)
+
+    figures = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert stopped.value.code == 1
+    assert figures["residual_micros"] == 1
+    assert {place["check"] for place in figures["places"]} == {
+        "lines sum to their charge",
+        "roll-ups by node sum to the lines",
+        "roll-ups by user sum to the lines",
+        "roll-ups sum to the lines",
+        "settlements are what their lines come to",
+    }
+    assert figures["places"][0]["difference"] == 1

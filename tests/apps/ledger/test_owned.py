@@ -18,7 +18,7 @@ from apps.marks.actions import mark_span
 from apps.marks.queries import Pass, marks_of_hour
 from apps.pricing import actions as pricing
 from apps.pricing.queries.owned import owed, owned_plan, written_off
-from controlplane.ledger_audit import audit
+from controlplane.ledger_audit import audit_here
 from tests import make
 from tests.apps.ledger import scene
 
@@ -333,14 +333,13 @@ def test_over_its_life_a_plan_charges_what_it_owes_and_the_power_and_not_a_micro
         transaction.set_rollback(True)
 
 
-@pytest.mark.django_db(transaction=True)
 def test_the_audit_finds_nothing_and_a_focus_file_has_every_charge_of_the_plan() -> None:
     make.make_organisation()
     pool_id = make_own_pool()
     make_plan(pool_id, nodes=2)
     make_own_node(pool_id)
     settle(hours=2)
-    found = audit(TEN, TEN + 2 * HOUR)
+    found = audit_here(TEN, TEN + 2 * HOUR)
     assert (found.places, found.adds_up) == ((), True)
     by = billed_by(MARCH.date())
     told = [

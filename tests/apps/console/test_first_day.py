@@ -72,6 +72,9 @@ def test_an_empty_installation_is_led_without_a_shell():
         empty = signed_in().get(path)
         assert "/setup/first-day" in empty.content.decode()
         assert "manage.py" not in text_of(empty)
+    overview = text_of(signed_in("finn").get("/"))
+    assert "Nothing has cost anything yet." in overview
+    assert "Set Runrate up, step by step" in overview
 
 
 def test_what_is_done_is_said():

@@ -50,8 +50,8 @@ class World:
         return device_id
 
 
-@pytest.fixture
-def world() -> World:
+@pytest.fixture(scope="module")
+def world(of_module: None) -> World:
     return World()
 
 
@@ -132,19 +132,6 @@ def test_each_table_of_a_node_is_there_as_a_sheet_with_its_rows(world):
     lives = reverse("device-lives", args=[world.device(0)])
     assert lives in text(client.get(reverse("device", args=[world.device(0)])))
     assert text(client.get(lives)).splitlines()[1].startswith(f"gpu-01,{world.gpus[0]},,{began},")
-
-
-@pytest.mark.parametrize(
-    ("role", "may_add", "may_read"),
-    [("platform", True, True), ("finance", False, True), ("viewer", False, False)],
-)
-def test_without_nodes_only_steps_that_the_viewer_may_take_are_offered(role, may_add, may_read):
-    make.make_organisation()
-    client = signed_in(role)
-    page = text(client.get("/fleet"))
-    body = page[page.index("No nodes yet") :]
-    for address, may in (("/fleet/pools/new", may_add), ("/setup/first-day", may_read)):
-        assert (f'href="{address}"' in body) == may == (client.get(address).status_code == 200)
 
 
 def test_several_pools_are_chosen_as_they_are_carried(world):

@@ -43,8 +43,8 @@ class World:
         scene.make_busy(node_id, at)
 
 
-@pytest.fixture
-def world() -> World:
+@pytest.fixture(scope="module")
+def world(of_module: None) -> World:
     return World()
 
 

@@ -57,8 +57,8 @@ class World:
         return incident_facts(IncidentsWanted(), 100)
 
 
-@pytest.fixture
-def world() -> World:
+@pytest.fixture(scope="module")
+def world(of_module: None) -> World:
     return World()
 
 

@@ -48,8 +48,8 @@ class World:
         return f"{reverse(name, args=[self.node_id])}?day={day}"
 
 
-@pytest.fixture
-def world() -> World:
+@pytest.fixture(scope="module")
+def world(of_module: None) -> World:
     return World()
 
 

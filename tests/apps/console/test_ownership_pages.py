@@ -8,7 +8,6 @@ import re
 import psycopg
 import pytest
 from django.contrib.auth import get_user_model
-from django.core.cache import cache
 from django.test import Client
 
 from apps.accounts.models import Membership, Team
@@ -22,10 +21,9 @@ from tests.browser.fleet import HOUR, make_fleet, make_people
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(autouse=True)
-def fleet() -> None:
+@pytest.fixture(scope="module", autouse=True)
+def fleet(of_module: None) -> None:
     """The hand-made fleet; eight GPUs of account `nlp` of user `ida` on it, that nobody owns."""
-    cache.clear()
     now = make_fleet()
     began_at = now.replace(hour=10, minute=0, second=0, microsecond=0) - 24 * HOUR
     node_id = scene.make_priced_node("gpu-02", started_at=began_at, at=now)

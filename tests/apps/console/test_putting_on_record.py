@@ -42,6 +42,18 @@ def text_of(answer) -> str:
     return re.sub(r"\s+", " ", words.replace("\N{NO-BREAK SPACE}", " "))
 
 
+@pytest.mark.parametrize(
+    ("role", "may_add", "may_read"),
+    [("platform", True, True), ("finance", False, True), ("viewer", False, False)],
+)
+def test_without_nodes_only_steps_that_the_viewer_may_take_are_offered(role, may_add, may_read):
+    client = signed_in(role)
+    page = client.get("/fleet").content.decode()
+    body = page[page.index("No nodes yet") :]
+    for address, may in (("/fleet/pools/new", may_add), ("/setup/first-day", may_read)):
+        assert (f'href="{address}"' in body) == may == (client.get(address).status_code == 200)
+
+
 def test_a_join_token_is_shown_once_lets_nodes_in_and_is_revoked_in_the_trail():
     petra, pool_id = signed_in("platform"), make.make_pool("h100")
     cluster_id = make.make_cluster("borealis")

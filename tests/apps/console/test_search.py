@@ -43,8 +43,8 @@ class World:
         return job_id
 
 
-@pytest.fixture
-def world() -> World:
+@pytest.fixture(scope="module")
+def world(of_module: None) -> World:
     return World()
 
 

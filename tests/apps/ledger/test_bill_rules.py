@@ -26,8 +26,8 @@ from tests.apps.ledger.test_reconcile import deliver, reconcile, row
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(autouse=True)
-def node_id() -> int:
+@pytest.fixture(scope="module", autouse=True)
+def node_id(of_module: None) -> int:
     make.make_organisation()
     node_id = scene.make_priced_node(pool_id=make.make_pool("h100"))
     scene.settle_all()

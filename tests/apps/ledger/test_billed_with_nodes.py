@@ -35,8 +35,8 @@ FEE = hour_row("6", **IN_MARCH | {"ChargeCategory": "Purchase", "SkuMeter": "mar
 FEE |= {"ChargePeriodEnd": "2026-03-02T12:00:00Z", "PricingUnit": "Unit"}
 
 
-@pytest.fixture
-def research() -> int:
+@pytest.fixture(scope="module")
+def research(of_module: None) -> int:
     """Holds six of the node's eight GPUs from 10:00 to 11:00; nobody holds the others."""
     make.make_organisation()
     node_id = scene.make_priced_node("gpu-01", provider_id="i-01")

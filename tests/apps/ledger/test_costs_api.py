@@ -2,11 +2,12 @@
 
 import csv
 import io
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from django.test import Client
+from django.test import Client, override_settings
 
 from tests import make
 from tests.apps.ledger import scene
@@ -16,9 +17,14 @@ pytestmark = pytest.mark.django_db
 DAY = "2026-03-02"
 
 
-@pytest.fixture(autouse=True)
-def _settled(settings: Any) -> None:
-    settings.TAG_KEYS = ("project",)
+@pytest.fixture(scope="module", autouse=True)
+def _settled(of_module: None) -> Iterator[None]:
+    with override_settings(TAG_KEYS=("project",)):
+        make_settled()
+        yield
+
+
+def make_settled() -> None:
     make.make_organisation()
     pool_id = make.make_pool("h100")
     node_id = scene.make_priced_node(pool_id=pool_id, started_at=scene.TEN)

@@ -32,6 +32,11 @@ DAY = Window("2026-03-02", date(2026, 3, 2), date(2026, 3, 3), "UTC")
 @pytest.fixture(autouse=True)
 def folder(settings: Any, tmp_path: Path) -> Path:
     settings.HOME = tmp_path
+    return tmp_path / "exports"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _ledger(of_module: None) -> None:
     make.make_organisation()
     node_id = scene.make_priced_node(pool_id=make.make_pool("=h100"), started_at=scene.TEN)
     scene.make_rule("research", make.make_team("Research"))
@@ -42,7 +47,6 @@ def folder(settings: Any, tmp_path: Path) -> Path:
     for line in Line.objects.filter(team__name__in=("Research", "Secret")).distinct("team_id"):
         make_service_day(line.team_id)
         make_run_day(line)
-    return tmp_path / "exports"
 
 
 def make_service_day(team_id: int) -> None:

@@ -52,8 +52,8 @@ class World:
             )
 
 
-@pytest.fixture
-def world() -> World:
+@pytest.fixture(scope="module")
+def world(of_module: None) -> World:
     return World()
 
 

@@ -28,8 +28,8 @@ HOURS = [TEN + k * HOUR for k in range(5)]
 UNTIL = TEN + 5 * HOUR
 
 
-@pytest.fixture
-def node_id() -> int:
+@pytest.fixture(scope="module")
+def node_id(of_module: None) -> int:
     """A node of eight declared GPUs; jobs come and go, and a rule begins."""
     make.make_organisation()
     pool_id = make.make_pool("h100")

@@ -92,8 +92,8 @@ def reconcile(at: datetime = LATER) -> None:
     scene.settle_all()
 
 
-@pytest.fixture
-def node_id() -> int:
+@pytest.fixture(scope="module", autouse=True)
+def node_id(of_module: None) -> int:
     """gpu-01 (i-01 at its provider) of eight GPUs, charged for the hour from ten; half is held."""
     make.make_organisation()
     pool_id = make.make_pool("h100")
@@ -321,7 +321,6 @@ def test_a_rule_brings_rows_of_no_node_to_theirs_and_its_end_takes_them_back(
 
 
 def test_a_rule_that_fits_all_or_says_nothing_is_refused() -> None:
-    make.make_organisation()
     for said in (["--issuer", "A*"], ["--kind", "disk"], ["--issuer", "A*", "--pool", "none"]):
         with pytest.raises(CommandError):
             call_command("add_bill_rule", *said)

@@ -4,7 +4,6 @@ import gzip
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 
 from apps.accounts.models import AccessToken, Team
 from apps.ledger.api import lines as lines_api
@@ -19,10 +18,13 @@ ASKED = {"what": "lines", "window": DAY}
 
 
 @pytest.fixture(autouse=True)
-def _ledger(settings: Any, tmp_path: Any) -> None:
-    """An hour of a node that Research and Hush hold, and nobody the rest."""
-    cache.clear()
+def _home(settings: Any, tmp_path: Any) -> None:
     settings.HOME = tmp_path
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _ledger(of_module: None) -> None:
+    """An hour of a node that Research and Hush hold, and nobody the rest."""
     make.make_organisation()
     node_id = scene.make_priced_node(started_at=scene.TEN)
     scene.make_rule("research", make.make_team("Research"))

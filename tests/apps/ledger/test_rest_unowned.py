@@ -5,7 +5,6 @@ import io
 from fractions import Fraction
 
 import pytest
-from django.core.cache import cache
 
 from apps.workloads.models import Job
 from tests import make
@@ -17,10 +16,9 @@ pytestmark = pytest.mark.django_db
 DAY = "2026-03-02"
 
 
-@pytest.fixture(autouse=True)
-def _settled() -> None:
+@pytest.fixture(scope="module", autouse=True)
+def _settled(of_module: None) -> None:
     """Research holds four GPUs of a node; Eve's two jobs, which nobody owns, one and two."""
-    cache.clear()
     make.make_organisation()
     node_id = scene.make_priced_node()
     scene.make_rule("research", make.make_team("Research"))

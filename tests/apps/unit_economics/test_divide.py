@@ -35,8 +35,8 @@ MIDNIGHT = scene.TEN.replace(hour=0)
 DIVIDED = (RunDay, RunFigures, ServiceDay, ServiceCount, ServiceTotal)
 
 
-@pytest.fixture
-def service() -> int:
+@pytest.fixture(scope="module")
+def service(of_module: None) -> int:
     """A job that carried a run, and a service's job, of an hour of March; all settled."""
     make.make_organisation()
     make.make_cluster()

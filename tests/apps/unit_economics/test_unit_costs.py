@@ -30,8 +30,8 @@ DAY = 24 * HOUR
 NOT_COUNTED = scene.TEN + 3 * HOUR
 
 
-@pytest.fixture(autouse=True)
-def chat() -> int:
+@pytest.fixture(scope="module", autouse=True)
+def chat(of_module: None) -> int:
     """Two days of a service: features, an idle hour, unattributed tokens, an hour not counted."""
     make.make_organisation()
     ensure_month(month=scene.TEN.date().replace(day=1))

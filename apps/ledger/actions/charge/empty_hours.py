@@ -20,7 +20,7 @@ from apps.marks.actions import clear
 from apps.marks.queries import Pass, marks_by_hour
 from apps.pricing.queries import owed_spans
 
-AT_LEAST = 48
+AT_LEAST = 6
 """Below as many hours the pass itself is quick enough."""
 Span = tuple[datetime, datetime | None]
 

@@ -5,16 +5,17 @@ import csv
 import io
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
+from typing import LiteralString
 
 from django.core.management import call_command
 
-from apps.economics.focus.making import ChargeFacts, PartFacts
 from apps.economics.hours import HOUR, HOUR_MS
 from apps.ledger import actions as ledger
-from apps.ledger.queries.focus_rows import charges_of_month
+from apps.ledger.queries.tables import rows
 from apps.marks.queries import Pass
 from controlplane.demo.company import Company
 from controlplane.demo.database import BILL
@@ -38,6 +39,49 @@ COLUMNS = (
     *("ServiceName", "SkuId", "SubAccountId"),
 )
 Cells = dict[str, object]
+# Of charges and not of lines: nothing is split before its bill is there.
+CHARGED: LiteralString = """
+SELECT charge.hour, node.provider_id, node.name, pool.region, pool.instance_type,
+       coalesce(bought.external_id, ''), coalesce(bought.name, ''),
+       sum(piece.end_ms - piece.start_ms)::int8, coalesce(sum(piece.list_micros), 0)::int8,
+       coalesce(sum(piece.contracted_micros), 0)::int8,
+       coalesce(sum(piece.effective_micros), 0)::int8
+FROM ledger_charge AS charge
+JOIN ledger_chargepiece AS piece ON piece.charge_id = charge.id
+JOIN fleet_node_fact AS node ON node.id = charge.node_id
+JOIN fleet_pool_fact AS pool ON pool.id = charge.pool_id
+LEFT JOIN pricing_commitment_fact AS bought ON bought.id = piece.commitment_id
+WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL AND pool.provider = 'aws'
+  AND charge.hour >= %(starts_at)s AND charge.hour < %(ends_at)s
+GROUP BY charge.id, node.provider_id, node.name, pool.region, pool.instance_type,
+         bought.external_id, bought.name
+UNION ALL
+SELECT charge.hour, '', '', 'us-east-1', '', bought.external_id, bought.name, 0, 0, 0,
+       coalesce(charge.effective_micros, 0)
+FROM ledger_charge AS charge
+JOIN pricing_commitment_fact AS bought ON bought.id = charge.commitment_id
+WHERE charge.kind = 'commitment_unused' AND charge.corrects_id IS NULL
+  AND charge.billed_charge_id IS NULL
+  AND charge.hour >= %(starts_at)s AND charge.hour < %(ends_at)s
+ORDER BY 1, 3, 6
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class BilledMachine:
+    """An hour of a machine, or of a commitment that nobody used: no machine; in micro-units."""
+
+    starts_at: datetime
+    provider_id: str
+    node: str
+    region: str
+    instance_type: str
+    commitment_id: str
+    commitment: str
+    lived_ms: int
+    list_micros: int
+    contracted_micros: int
+    effective_micros: int
 
 
 def take_bill(company: Company, span: DemoSpan) -> None:
@@ -65,13 +109,13 @@ def _of_month(month: date, company: Company, span: DemoSpan) -> Iterator[Cells]:
     if starts_at >= ends_at:
         return
     about = _about(month)
-    for charge, parts in charges_of_month(month):
-        is_in = starts_at <= charge.starts_at and charge.ends_at <= ends_at
-        if is_in and _is_billed(charge, company):
-            yield about | _machine(charge, parts)
+    for row in rows(CHARGED, {"starts_at": starts_at, "ends_at": ends_at}):
+        machine = BilledMachine(*row)
+        if not _is_forgotten(machine, company):
+            yield about | _machine(machine)
     hours = (ends_at - starts_at) // HOUR
     for service, category, amount in (
-        ("Amazon Elastic Block Store", "Storage", Decimal("0.0411") * hours),
+        ("Amazon Elastic Block Store", "Storage", Decimal("2.1733") * hours),
         ("AWS Data Transfer", "Networking", Decimal("0.2817") * hours),
     ):
         yield about | _beside(starts_at, ends_at, amount) | {
@@ -91,49 +135,41 @@ def _of_month(month: date, company: Company, span: DemoSpan) -> Iterator[Cells]:
     }  # fmt: skip
 
 
-def _is_billed(charge: ChargeFacts, company: Company) -> bool:
-    if charge.kind == "commitment_unused":
-        return True
-    since_week = charge.starts_at - company.week.starts_at
-    is_forgotten = charge.node == FORGOTTEN and timedelta(0) <= since_week < DAY
-    return charge.kind == "node_hour" and charge.provider == "aws" and not is_forgotten
+def _is_forgotten(machine: BilledMachine, company: Company) -> bool:
+    since_week = machine.starts_at - company.week.starts_at
+    return machine.node == FORGOTTEN and timedelta(0) <= since_week < DAY
 
 
-def _machine(charge: ChargeFacts, parts: list[PartFacts]) -> Cells:
-    """A charge as the cloud bills it: by the price list, but for the machine that is dearer."""
-    factor = DEARER_BY if charge.instance_type == DEARER else Decimal(1)
-    known = [each.costs for each in parts]
+def _machine(machine: BilledMachine) -> Cells:
+    """An hour as the cloud bills it: by the price list, but for the machine that is dearer."""
+    factor = DEARER_BY if machine.instance_type == DEARER else Decimal(1)
     listed, contracted, effective = (
-        factor * sum(micros or 0 for micros in amounts) / MICROS
-        for amounts in (
-            [each.listed for each in known],
-            [each.contracted for each in known],
-            [each.effective for each in known],
-        )
+        factor * micros / MICROS
+        for micros in (machine.list_micros, machine.contracted_micros, machine.effective_micros)
     )
-    is_unused = charge.kind == "commitment_unused"
-    hours = Decimal(charge.lived_ms) / HOUR_MS
+    is_unused = not machine.provider_id
+    hours = Decimal(machine.lived_ms) / HOUR_MS
     cells: Cells = {
         "BilledCost": effective,
         "EffectiveCost": effective,
         "ContractedCost": contracted,
         "ListCost": listed,
         "ChargeCategory": "Usage",
-        "ChargeDescription": charge.commitment if is_unused else f"{charge.instance_type} Linux",
-        "ChargePeriodStart": _text(charge.starts_at),
-        "ChargePeriodEnd": _text(charge.starts_at + HOUR),
-        "PricingCategory": "Committed" if charge.commitment_id else "Standard",
-        "RegionId": charge.region or "us-east-1",
+        "ChargeDescription": machine.commitment if is_unused else f"{machine.instance_type} Linux",
+        "ChargePeriodStart": _text(machine.starts_at),
+        "ChargePeriodEnd": _text(machine.starts_at + HOUR),
+        "PricingCategory": "Committed" if machine.commitment_id else "Standard",
+        "RegionId": machine.region,
         "ServiceCategory": "Compute",
         "ServiceName": "Amazon Elastic Compute Cloud",
-        "SkuId": charge.instance_type or "commitment",
+        "SkuId": machine.instance_type or "commitment",
     }
-    if charge.commitment_id:
-        cells["CommitmentDiscountId"] = charge.commitment_id
+    if machine.commitment_id:
+        cells["CommitmentDiscountId"] = machine.commitment_id
         cells["CommitmentDiscountStatus"] = "Unused" if is_unused else "Used"
     if not is_unused:
-        cells |= {"ResourceId": charge.node_id, "ConsumedQuantity": hours, "ConsumedUnit": "Hours"}
-        cells |= {"PricingQuantity": hours, "PricingUnit": "Hours"}
+        cells |= {"ResourceId": machine.provider_id, "ConsumedQuantity": hours}
+        cells |= {"ConsumedUnit": "Hours", "PricingQuantity": hours, "PricingUnit": "Hours"}
     return cells
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from apps.fleet import actions as fleet
 from apps.fleet.queries.clouds import sync_health
-from apps.ledger.models import Charge, Close
+from apps.ledger.models import BillRow, Charge, Close
 from apps.pricing.queries.quotas import quotas
+from controlplane.demo.bills import take_bill
 from controlplane.demo.company import WEEK, Company
 from controlplane.demo.database import SIGN_IN
 from controlplane.demo.doors import Doors
@@ -17,7 +18,7 @@ from controlplane.demo.fleet import DemoSpan
 from controlplane.demo.scenes import closes, cloud
 from tests import make
 from tests.apps.ledger import scene
-from tests.apps.ledger.scene import TEN
+from tests.apps.ledger.scene import LATER, TEN
 
 pytestmark = pytest.mark.django_db
 IN_APRIL = datetime(2026, 4, 9, 9, tzinfo=UTC)
@@ -48,6 +49,24 @@ def test_months_are_closed_and_a_late_owner_is_posted_as_a_correction() -> None:
 
     closes.own_late(company())
     assert Charge.objects.exclude(corrects=None).exists()
+
+
+def test_the_clouds_bill_is_of_every_machine_and_there_before_anything_is_split() -> None:
+    make.make_organisation()
+    node_id = scene.make_priced_node(provider_id="i-0a1", started_at=TEN, at=LATER)
+    fleet.end_node(
+        node_id=node_id, ended_at=TEN + timedelta(hours=3), reason="given back", at=LATER
+    )
+
+    take_bill(company(), DemoSpan(TEN, TEN + WEEK, IN_APRIL, weeks_ago=5))
+    scene.settle_all(IN_APRIL)
+
+    billed = BillRow.objects.filter(resource_id="i-0a1")
+    assert {(row.billed_cost, row.consumed_quantity) for row in billed} == {(scene.H100_RATE, 1)}
+    charged = Charge.objects.filter(kind="node_hour")
+    assert [(each.status, each.billed_micros) for each in charged] == [
+        ("reconciled", scene.H100_RATE * 10**6)
+    ] * 3
 
 
 def test_the_cloud_is_read_by_what_it_said_once() -> None:

@@ -5,18 +5,22 @@ import csv
 import io
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import LiteralString
 
 from django.core.management import call_command
 
-from apps.economics.hours import HOUR, HOUR_MS
+from apps.economics.hours import HOUR, HOUR_MS, hour_of
+from apps.fleet import queries as fleet
 from apps.ledger import actions as ledger
 from apps.ledger.queries.tables import rows
 from apps.marks.queries import Pass
+from apps.pricing.queries import pool_rates
 from controlplane.demo.company import Company
 from controlplane.demo.database import BILL
 from controlplane.demo.fleet import DemoSpan
@@ -87,10 +91,10 @@ class BilledMachine:
 def take_bill(company: Company, span: DemoSpan) -> None:
     """Of a week: what was charged, as the cloud asks for it; beside what came before."""
     charging = {Pass.CHARGE: ledger.PASSES[Pass.CHARGE]}
-    # A bill is made from what was charged; split is each hour once, when its bill is there.
-    ledger.settle_window(
-        passes=charging, starts_at=span.starts_at, ends_at=span.ends_at, at=span.at
-    )
+    # A bill is made from what was charged: of hours after which others are alike, for all is
+    # charged once more, and split, when its bill is there.
+    for hour in _hours_unlike(span):
+        ledger.settle_window(passes=charging, starts_at=hour, ends_at=hour + HOUR, at=span.at)
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
         bill = Path(folder) / f"{BILL}-{span.starts_at:%Y-%m-%d}.csv"
         with bill.open("w", newline="") as file:
@@ -102,15 +106,25 @@ def take_bill(company: Company, span: DemoSpan) -> None:
         call_command("reconcile_bills")
 
 
+def _hours_unlike(span: DemoSpan) -> list[datetime]:
+    """Hours of the span in which machines or prices are not as in the hour before, and the next."""
+    cuts = {span.starts_at, *(_first_of(month) for month in _months(span))}
+    for node in fleet.nodes_lived(span.starts_at, span.ends_at):
+        cuts |= {node.lived_from, node.lived_to}
+    for rates in pool_rates(fleet.pools(), span.starts_at, span.ends_at).values():
+        cuts |= {moment for rate in rates for moment in (rate.starts_at, rate.ends_at)}
+    hours = {hour_of(cut) + after for cut in cuts for after in (timedelta(0), HOUR)}
+    return sorted(hour for hour in hours if span.starts_at <= hour < span.ends_at)
+
+
 def _of_month(month: date, company: Company, span: DemoSpan) -> Iterator[Cells]:
     until = company.week.starts_at + BILLED_DAYS * DAY
-    starts_at = max(span.starts_at, datetime.combine(month, datetime.min.time(), UTC))
+    starts_at = max(span.starts_at, _first_of(month))
     ends_at = min(until, span.ends_at, _next(month))
     if starts_at >= ends_at:
         return
     about = _about(month)
-    for row in rows(CHARGED, {"starts_at": starts_at, "ends_at": ends_at}):
-        machine = BilledMachine(*row)
+    for machine in _machines(starts_at, ends_at):
         if not _is_forgotten(machine, company):
             yield about | _machine(machine)
     hours = (ends_at - starts_at) // HOUR
@@ -133,6 +147,19 @@ def _of_month(month: date, company: Company, span: DemoSpan) -> Iterator[Cells]:
         "ChargeCategory": "Credit", "ServiceName": "Amazon Elastic Compute Cloud",
         "ServiceCategory": "Compute", "ChargeDescription": "Migration credit",
     }  # fmt: skip
+
+
+def _machines(starts_at: datetime, ends_at: datetime) -> Iterator[BilledMachine]:
+    """Of every hour; one that was not charged yet is like the last one before it that was."""
+    found = (
+        BilledMachine(*row) for row in rows(CHARGED, {"starts_at": starts_at, "ends_at": ends_at})
+    )
+    charged = {hour: list(of_hour) for hour, of_hour in groupby(found, attrgetter("starts_at"))}
+    alike: list[BilledMachine] = []
+    for number in range((ends_at - starts_at) // HOUR):
+        hour = starts_at + number * HOUR
+        alike = charged.get(hour, alike)
+        yield from (replace(each, starts_at=hour) for each in alike)
 
 
 def _is_forgotten(machine: BilledMachine, company: Company) -> bool:
@@ -202,9 +229,12 @@ def _months(span: DemoSpan) -> list[date]:
     return sorted({(span.starts_at + day * DAY).date().replace(day=1) for day in range(days + 1)})
 
 
+def _first_of(month: date) -> datetime:
+    return datetime(month.year, month.month, 1, tzinfo=UTC)
+
+
 def _next(month: date) -> datetime:
-    first = (month + timedelta(days=31)).replace(day=1)
-    return datetime(first.year, first.month, 1, tzinfo=UTC)
+    return _first_of(month + timedelta(days=31))
 
 
 def _text(moment: datetime) -> str:

@@ -29,6 +29,7 @@ from controlplane.demo.company import WEEK, Company
 from controlplane.demo.database import MANAGES, SIGN_IN, DatabaseInUse, make_room
 from controlplane.demo.doors import DemoRefused, Doors, Json
 from controlplane.demo.fleet import Chapter, DemoSpan, confirm_most, fill, scenario
+from controlplane.demo.telling import tell
 from controlplane.demo.weeks import fill_weeks, settle_rest, work_out
 from controlplane.ledger_audit import audit
 from controlplane.settings import ENVIRONMENT
@@ -117,7 +118,8 @@ class Command(BaseCommand):
         if company.has_history:
             scenes.play(scenes.BEFORE_SETTLING, company)
         self._say("Runs, services and gateways are telling what they did; settling …")
-        work_out(company, chapter.story, week)
+        tell(company, chapter.story, week)
+        work_out(company, week)
         return {name: sent[name] for name in ("windows", "jobs")}
 
     def _earlier_weeks(self, company: Company, earlier: Chapter) -> None:

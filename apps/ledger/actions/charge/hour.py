@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from apps.accounts import queries as accounts
+from apps.accounts.queries.reading import reading_once
 from apps.economics.hours import HOUR, first_hour
 from apps.ledger.actions.charge.apart import billed_apart, shared_costs
 from apps.ledger.actions.charge.calls import calls_to_models
@@ -50,8 +51,9 @@ def charge_hour(*, hour: datetime, at: datetime) -> Outcome:
 
 def _charge_all(this: Hour, at: datetime) -> Done:
     wait_for_turn(this)
-    by_rates = divide_host(node_hours(this), gpu_shares(this.starts_at), this)
-    found = (*by_rates, *shared_costs(this), *billed_apart(this), *calls_to_models(this))
+    with reading_once():
+        by_rates = divide_host(node_hours(this), gpu_shares(this.starts_at), this)
+        found = (*by_rates, *shared_costs(this), *billed_apart(this), *calls_to_models(this))
     wanted = {each.key: each for each in found}
     held = charges_of_hour(this.starts_at)
     # One without a digest is empty already, and stays only for what corrects it.

@@ -7,15 +7,18 @@ from pathlib import Path
 import pytest
 
 from apps.fleet import actions as fleet
+from apps.fleet.models import JoinToken
 from apps.fleet.queries.clouds import sync_health
-from apps.ledger.models import BillRow, Charge, Close
+from apps.ledger.models import BillRow, BillRule, Charge, Close, Export
+from apps.pricing.models import Rate
 from apps.pricing.queries.quotas import quotas
+from apps.workloads.models import ImportBatch
 from controlplane.demo.bills import take_bill
 from controlplane.demo.company import WEEK, Company
-from controlplane.demo.database import SIGN_IN
+from controlplane.demo.database import MANAGES, SIGN_IN
 from controlplane.demo.doors import Doors
 from controlplane.demo.fleet import DemoSpan
-from controlplane.demo.scenes import closes, cloud
+from controlplane.demo.scenes import closes, cloud, office, prices
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.ledger.scene import LATER, TEN
@@ -76,3 +79,27 @@ def test_the_cloud_is_read_by_what_it_said_once() -> None:
     assert {row["name"] if isinstance(row, dict) else row.name for row in quotas()} >= {
         "Running On-Demand P instances"
     }
+
+
+def test_people_leave_a_rule_a_token_files_and_a_price_that_waits() -> None:
+    make.make_organisation()
+    make.make_team("Search")
+    make.make_cluster("atlas")
+    make.make_pool("h100-on-demand")
+    make.make_person(SIGN_IN, role="finance")
+    make.make_person(MANAGES, role="platform")
+    make.make_rate("49.536", kind="contract")
+
+    for tell in (
+        office.say_whose_transfer_it_is,
+        office.let_machines_join,
+        office.ask_for_files,
+        office.import_accounting,
+        prices.propose_a_price,
+    ):
+        tell(company())
+
+    made = (BillRule, JoinToken, Export, ImportBatch)
+    assert [each.objects.count() for each in made] == [1, 1, 2, 1]
+    assert ImportBatch.objects.get().rows == 3
+    assert Rate.objects.exclude(standing="in_force").count() == 1

@@ -13,6 +13,7 @@ from controlplane.demo.scenes import (
     bought,
     closes,
     cloud,
+    office,
     owned,
     prices,
     promises,
@@ -28,6 +29,8 @@ OF_THE_WEEK: tuple[Scene, ...] = (bought.buy_ahead, shared.share_costs)
 BEFORE_SETTLING: tuple[Scene, ...] = (
     prices.agree_and_cut_prices,
     owned.own_hardware,
+    office.say_whose_transfer_it_is,
+    vendors.agree_with_a_vendor,
     promises.promise_answers,
     promises.deploy_a_judge,
 )
@@ -36,6 +39,10 @@ AFTER_THE_WEEKS: tuple[Scene, ...] = (
     cloud.read_the_cloud,
     agents.agents_report,
     promises.ship_models,
+    office.import_accounting,
+    office.let_machines_join,
+    office.ask_for_files,
+    prices.propose_a_price,
     vendors.take_vendor_reports,
     anomalies.look_every_day,
     closes.close_months,

@@ -1,11 +1,13 @@
-"""Prices that were agreed, and one that fell."""
+"""Prices that were agreed, one that fell, and one that somebody has to approve."""
 
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from apps.accounts.queries import person_of_address
 from apps.pricing import actions as pricing
 from apps.pricing.queries.listing import rates_in_force
 from controlplane.demo.company import Company
+from controlplane.demo.database import MANAGES
 
 AGREED, FELL_AGO = timedelta(days=56), timedelta(days=39)
 """So long before the last week."""
@@ -23,6 +25,13 @@ def agree_and_cut_prices(company: Company) -> None:
         if rate["instance_type"] == FELL and rate["purchase_option"] == "on_demand":
             pricing.end_rate(rate_id=rate["id"], ended_at=fell_at, at=at)
     pricing.add_rate(rate=_rate("list", FELL, "24.016", fell_at, "Price notice"), at=at)
+
+
+def propose_a_price(company: Company) -> None:
+    """The platform proposes next month's price of rented H100s: it waits for a second person."""
+    month = (company.week.ends_at.replace(day=1, hour=0) + timedelta(days=31)).replace(day=1)
+    proposed = _rate("contract", "p5.48xlarge", "38.40", month, "Order form 131")
+    pricing.propose_rate(rate=proposed, by=person_of_address(MANAGES), at=company.week.at)
 
 
 def _rate(

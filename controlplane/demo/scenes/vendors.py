@@ -1,4 +1,4 @@
-"""What the vendors of models say themselves that their calls cost."""
+"""What was agreed with the vendors of models, and what they say that their calls cost."""
 
 from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
@@ -6,12 +6,22 @@ from typing import Any
 
 from apps.ledger.actions.vendor_costs import take_vendor_costs
 from apps.ledger.queries.api_spend import Spend, SpendAsked, spend
+from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
 from controlplane.demo.company import Company
 
 MICROS = 10**6
 TOLD_FOR = timedelta(days=42)
 BESIDE_THE_GATEWAY = Decimal("1.06")
 """OpenAI asks for more than was counted: some calls go past the gateway."""
+
+
+def agree_with_a_vendor(company: Company) -> None:
+    """Google takes a tenth off what its models ask for."""
+    for unit in ("input", "output"):
+        agreed = NewApiPrice(
+            "google", "gemini-2.5-*", unit, company.since, discount_ratio=Decimal("0.1")
+        )
+        add_api_price(price=agreed)
 
 
 def take_vendor_reports(company: Company) -> None:

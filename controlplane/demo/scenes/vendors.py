@@ -4,9 +4,10 @@ from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
+from apps.ledger.actions.api_prices import enter_price
 from apps.ledger.actions.vendor_costs import take_vendor_costs
 from apps.ledger.queries.api_spend import Spend, SpendAsked, spend
-from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
+from apps.pricing.actions.api_prices import NewApiPrice
 from controlplane.demo.company import Company
 
 MICROS = 10**6
@@ -21,7 +22,7 @@ def agree_with_a_vendor(company: Company) -> None:
         agreed = NewApiPrice(
             "google", "gemini-2.5-*", unit, company.since, discount_ratio=Decimal("0.1")
         )
-        add_api_price(price=agreed)
+        enter_price(price=agreed)
 
 
 def take_vendor_reports(company: Company) -> None:

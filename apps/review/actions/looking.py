@@ -111,8 +111,10 @@ def _spike_sights(series: Series) -> list[_Sight]:
 def _keep_finding(
     series: Series, sight: _Sight, known: Iterable[Finding], day: date, zone: str
 ) -> None:
-    """Write it; one of the same kind within 7 days is the same, told anew."""
-    found = next((each for each in known if _is_same(each, sight)), None) or Finding(
+    """Write it; the nearest of the same kind within 7 days is the same, told anew."""
+    same = [each for each in known if _is_same(each, sight)]
+    # No other has the day of the nearest: it may move there.
+    found = min(same, key=lambda each: _days_apart(each, sight), default=None) or Finding(
         kind=sight.kind,
         measure=series.measure,
         workload_id=series.workload_id,
@@ -134,5 +136,9 @@ def _keep_finding(
 def _is_same(finding: Finding, sight: _Sight) -> bool:
     if finding.kind != sight.kind:
         return False
-    apart = abs((finding.changed_on - sight.began).days)
+    apart = _days_apart(finding, sight)
     return apart == 0 if sight.kind is FindingKind.SPIKE else apart <= SAME_WITHIN_DAYS
+
+
+def _days_apart(finding: Finding, sight: _Sight) -> int:
+    return abs((finding.changed_on - sight.began).days)

@@ -84,6 +84,18 @@ def test_one_look_is_not_enough_and_a_look_that_is_repeated_counts_once(service_
     assert [each.workload_id for each in told()] == [service_id]
 
 
+def test_two_changes_within_a_week_stay_two_when_the_later_is_seen_again(service_id: int) -> None:
+    look_through(DAYS - 5, DAYS - 1)
+    earlier, later = Finding.objects.get(), Finding.objects.get()
+    earlier.changed_on -= timedelta(days=3)
+    earlier.save()
+    later.pk = None
+    later.save()
+    look_through(DAYS, DAYS)
+    dates = Finding.objects.order_by("changed_on").values_list("changed_on", flat=True)
+    assert list(dates) == [earlier.changed_on, later.changed_on]
+
+
 def test_what_is_steady_is_not_told(team_id: int) -> None:
     service_id = service_scene.make_service(team_id)
     make_service_days(

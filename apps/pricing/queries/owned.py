@@ -125,6 +125,11 @@ def owned_plans_in(starts_at: datetime, ends_at: datetime) -> list[OwnedPlanFact
     )
 
 
+def pools_owned(at: datetime) -> set[int]:
+    """The pools that a plan prices at this moment, by id."""
+    return set(OwnedPlan.objects.filter(period__contains=at).values_list("pool_id", flat=True))
+
+
 def owned_plan(plan_id: int) -> OwnedPlanFact:
     """One plan; refuses OwnedPlan.DoesNotExist."""
     found = _plan_facts(OwnedPlan.objects.filter(id=plan_id))

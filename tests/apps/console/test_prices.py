@@ -71,6 +71,13 @@ def test_the_page_says_which_pool_has_no_price_and_how_much_of_it_was_used(world
     assert "Set its price" in page
 
 
+def test_a_pool_that_a_plan_of_owned_hardware_prices_misses_none(world):
+    scene.make_owned_plan("cellar", starts_at=world.began_at)
+    page = text(signed_in("finance").get("/prices"))
+    assert "<h1>1 pool has no price now;" in page
+    assert "pool of cellar" not in page
+
+
 @pytest.mark.parametrize("role", ["lead", "viewer"])
 def test_rates_are_for_finance_and_platform(world, role):
     client = signed_in(role, make.make_team("Dees team"))

@@ -52,6 +52,7 @@ from apps.pricing import queries as pricing
 from apps.pricing.queries import listing
 from apps.pricing.queries.deciding import WAITS, rates_waiting
 from apps.pricing.queries.neighbours import neighbours_of
+from apps.pricing.queries.owned import pools_owned
 from apps.show.amounts import counted, gpu_hours
 from apps.show.money import quoted_amount
 
@@ -251,8 +252,9 @@ def _waiting_rates(context: Context) -> list[WaitingRate]:
 
 
 def _paid_pools(rates: Sequence[Rate], context: Context) -> list[PaidPool]:
-    """What each pool pays at this moment, pools without a price first."""
-    pools, by_id = fleet.pools(), {rate["id"]: rate for rate in rates}
+    """What each pool pays at this moment, but those that a plan prices; without a price first."""
+    owned, by_id = pools_owned(context.at), {rate["id"]: rate for rate in rates}
+    pools = {pool.id: pool for pool in fleet.pools().values() if pool.id not in owned}
     spans = pricing.pool_rates(pools, context.at, context.at + MOMENT)
     found = []
     for pool in pools.values():

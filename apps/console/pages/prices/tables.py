@@ -265,7 +265,7 @@ PAID = Table[PaidPool](
         Column("source", "", lambda row: row.paid["source"] if row.paid else None),
     ),
     noun=("pool", "pools"),
-    about="a pool’s own price beats a contract, a contract the list",
+    about="a pool’s own price beats a contract, a contract the list; hardware of your own costs what its plan says",
     sort="pools",
 )  # fmt: skip
 UNPRICED = Table[UnpricedUse](

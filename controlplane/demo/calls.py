@@ -29,8 +29,10 @@ class Buyer:
 
 
 BUYERS = (
-    Buyer("Assistant", "chat-serving", "hard-questions", "openai", "gpt-4o", 14, 2_400, 900, 520),
-    Buyer("Assistant", "chat-serving", "titles", "openai", "gpt-4o-mini", 30, 420, 0, 24, 0.02),
+    Buyer(
+        "Assistant", "chat-serving", "hard-questions", "openai", "gpt-4o", 14, 46_000, 18_000, 3_800
+    ),
+    Buyer("Assistant", "chat-serving", "titles", "openai", "gpt-4o-mini", 30, 3_400, 0, 24, 0.02),
     Buyer(
         "Search",
         "search-serving",
@@ -38,13 +40,13 @@ BUYERS = (
         "anthropic",
         "claude-sonnet-4-5",
         9,
-        1_100,
-        640,
-        160,
+        38_000,
+        20_000,
+        4_000,
     ),
-    Buyer("Vision", "vlm-eval", "judge", "google", "gemini-2.5-flash", 6, 3_000, 0, 260, 0.05),
+    Buyer("Vision", "vlm-eval", "judge", "google", "gemini-2.5-flash", 6, 41_000, 0, 1_900, 0.05),
     # A model of nobody's price list: what it costs is not known until somebody states it.
-    Buyer("Ranking", "ranker-train", "labels", "openai", "house-tuned-7b", 3, 800, 0, 60),
+    Buyer("Ranking", "ranker-train", "labels", "openai", "house-tuned-7b", 3, 9_000, 0, 700),
 )
 
 

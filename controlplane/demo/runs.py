@@ -21,6 +21,8 @@ STRAGGLING = "30031"
 SLOW_RANK, SLOWER_BY = 11, 1.32
 TOLD_BY_RANK = timedelta(minutes=90)
 SEED = 20261120
+SPEEDUP = 0.92
+"""A step on so many times the GPUs takes that much less time, to this power: less than as many times."""
 SEVEN_B = {
     "active_parameters": 6_738_000_000,
     "layers": 32,
@@ -33,7 +35,7 @@ SEVEN_B = {
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """A kind of training job: what its steps are, and what part of its time goes where.
+    """A kind of training job: what its steps are on so many GPUs, and what part of its time goes where.
 
     It saves a checkpoint in every so many windows; one in `checkpoint_hours` passes.
     """
@@ -108,9 +110,12 @@ TRAININGS = (
 
 
 def run_reports(
-    story: Mapping[str, Any], jobs: Sequence[JobFact], span: DemoSpan
+    story: Mapping[str, Any],
+    jobs: Sequence[JobFact],
+    gpus: Mapping[int, int],
+    span: DemoSpan,
 ) -> Iterator[Json]:
-    """What the SDK would have sent of these jobs, the earlier first."""
+    """What the SDK would have sent of these jobs, the earlier first; `gpus` that each held, by job."""
     runs = {(job["id"], job.get("restart_count", 0)): job.get("run") for job in story["jobs"]}
     kinds = {kind.job: kind for kind in TRAININGS}
     last_good: dict[str, int] = {}
@@ -120,7 +125,7 @@ def run_reports(
     )
     for job in ordered:
         run = runs.get((job.raw_id, job.restart_count)) or f"{job.name}-{job.raw_id}"
-        attempt = _Attempt(kinds[job.name], job, run, span, last_good.get(run, -1))
+        attempt = _Attempt(kinds[job.name], job, run, span, last_good.get(run, -1), gpus[job.id])
         yield from attempt.reports()
         last_good[run] = attempt.last_good
 
@@ -129,9 +134,17 @@ class _Attempt:
     """One job's process, from a little after its start to its end."""
 
     def __init__(
-        self, kind: Training, job: JobFact, run: str, span: DemoSpan, last_good: int
+        self,
+        kind: Training,
+        job: JobFact,
+        run: str,
+        span: DemoSpan,
+        last_good: int,
+        gpus: int,
     ) -> None:
         self.kind, self.job, self.run, self.span = kind, job, run, span
+        self.gpus = gpus
+        self.step_seconds = kind.step_seconds * (kind.gpus / gpus) ** SPEEDUP
         self.last_good = last_good
         self.step = last_good
         self.windows = 0
@@ -169,7 +182,7 @@ class _Attempt:
         """What the ranks beside the first tell of the last steps: how long each took them."""
         since = _ms(self.ended_at - TOLD_BY_RANK)
         steps = [each for each in last if each["starts_at_ms"] >= since and each["steps"]]
-        for rank in range(1, self.kind.gpus):
+        for rank in range(1, self.gpus):
             slower = SLOWER_BY if rank == SLOW_RANK else 1.0
             windows = [
                 {
@@ -216,7 +229,7 @@ class _Attempt:
         if self.windows % self.kind.saves_every == 0:
             saved = length * self.kind.save_ratio * self.kind.saves_every
             phases["checkpoint_save"] = int(saved * self.dice.uniform(0.9, 1.1))
-        seconds = self.kind.step_seconds * self.dice.uniform(0.98, 1.04)
+        seconds = self.step_seconds * self.dice.uniform(0.98, 1.04)
         steps = int(length / MS / seconds)
         first = self.step + 1
         self.step += steps
@@ -244,7 +257,7 @@ class _Attempt:
             "workload": self.kind.workload,
             "attempt": f"{self.job.raw_id}-{self.job.restart_count}",
             "rank": 0,
-            "world_size": self.kind.gpus,
+            "world_size": self.gpus,
             "restarts": self.job.restart_count,
             "job": {"scheduler": "slurm", "raw_id": self.job.raw_id, "cluster": self.job.cluster},
             "began_at_ms": _ms(self.began_at),

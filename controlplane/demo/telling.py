@@ -1,5 +1,7 @@
 """The demo's work tells of itself, through the doors that the SDK, engines and gateways use."""
 
+from collections import Counter
+
 from apps.fleet import queries as fleet
 from apps.workloads import queries as workloads
 from controlplane.demo.calls import usage_events
@@ -23,7 +25,10 @@ def tell(company: Company, story: Table, span: DemoSpan) -> None:
         for job in workloads.jobs({each.job_id for each in held}).values()
         if job.started_at is not None and span.starts_at <= job.started_at < span.ends_at
     ]
-    for part in in_parts(run_reports(story, began, span), REPORTS):
+    gpus: Counter[int] = Counter()
+    for each in held:
+        gpus[each.job_id] += int(each.gpus)
+    for part in in_parts(run_reports(story, began, gpus, span), REPORTS):
         doors.post("run-reports", doors.tokens["jobs"]["atlas"], part, is_packed=True)
     for part in in_parts(request_hours(span), ROWS):
         doors.post("request-hours", doors.tokens["counts"], {"rows": part}, is_packed=True)

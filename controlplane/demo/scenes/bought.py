@@ -10,7 +10,7 @@ DAY, YEAR = timedelta(days=1), timedelta(days=365)
 
 
 def buy_ahead(company: Company) -> None:
-    """A savings plan that a machine uses up, and a reservation of one machine too many."""
+    """A savings plan that a machine uses up, and a reservation of which half stands unused."""
     began = company.since
     plan = pricing.NewCommitment(
         name="Compute plan 2026",
@@ -26,7 +26,7 @@ def buy_ahead(company: Company) -> None:
         external_id="arn:aws:savingsplans::123456789012:savingsplan/demo",
     )
     reservation = pricing.NewCommitment(
-        name="Three g6.12xlarge, no upfront",
+        name="Four g6.12xlarge, no upfront",
         kind="reserved",
         currency="USD",
         starts_at=began,
@@ -34,8 +34,8 @@ def buy_ahead(company: Company) -> None:
         provider="aws",
         region="us-east-1",
         instance_type="g6.12xlarge",
-        units=3,
-        hourly=Decimal("8.6976"),
+        units=4,
+        hourly=Decimal("11.5968"),
         owner_id=company.team("Assistant"),
         external_id="ri-demo-g6",
     )

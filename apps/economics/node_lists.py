@@ -2,12 +2,16 @@
 
 import re
 from functools import lru_cache
+from itertools import chain, product
+from math import prod
 
 from apps.economics.jobs import FieldUnreadable
 
 MOST_NODES = 100_000
+LONGEST_NAME = 255
+"""Characters of a name; no host has a longer one."""
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
-_RANGE = re.compile(r"^(\d+)(?:-(\d+))?$")
+_RANGE = re.compile(r"^([0-9]{1,18})(?:-([0-9]{1,18}))?$")
 
 
 class _Unreadable(ValueError):
@@ -18,14 +22,13 @@ class _Unreadable(ValueError):
 def expand(text: str, *, field_name: str = "NodeList") -> tuple[str, ...]:
     """The names in `text`, in its order, zero padding kept.
 
-    Refuses brackets that do not pair, ranges that run backwards and more than MOST_NODES names.
+    Refuses brackets that do not pair, ranges that run backwards, names longer than LONGEST_NAME and
+    more than MOST_NODES names, which are counted before any is written out.
     """
     names: list[str] = []
     try:
         for part in _top_level_parts(text):
-            names.extend(_expand_part(part))
-            if len(names) > MOST_NODES:
-                raise _Unreadable(f"names more than {MOST_NODES:,} nodes")
+            names.extend(_expand_part(part, MOST_NODES - len(names)))
     except _Unreadable as unreadable:
         raise FieldUnreadable(field_name, str(unreadable)) from None
     return tuple(names)
@@ -50,29 +53,33 @@ def _top_level_parts(text: str) -> list[str]:
     return [part.strip() for part in parts]
 
 
-def _expand_part(part: str) -> list[str]:
-    """The names of one part; several brackets multiply, the last one fastest (`r[1-2]n[1-2]`)."""
-    names = [""]
-    rest = 0
-    for bracket in _BRACKETS.finditer(part):
-        numbers = [
-            number for piece in bracket[1].split(",") for number in _numbers_of_range(piece, part)
-        ]
-        literal = part[rest : bracket.start()]
-        if len(names) * len(numbers) > MOST_NODES:
-            raise _Unreadable(f"{part!r} names more than {MOST_NODES:,} nodes")
-        names = [name + literal + number for name in names for number in numbers]
-        rest = bracket.end()
-    return [name + part[rest:] for name in names]
+def _expand_part(part: str, most: int) -> list[str]:
+    """The names of one part, at most `most`; several brackets multiply, the last one fastest (`r[1-2]n[1-2]`)."""
+    literals = _BRACKETS.split(part)[::2]
+    brackets = [
+        [_range_of(piece, part) for piece in numbers.split(",")]
+        for numbers in _BRACKETS.findall(part)
+    ]
+    if prod(sum(len(numbers) for _, numbers in ranges) for ranges in brackets) > most:
+        raise _Unreadable(f"{part!r:.60} names more than {MOST_NODES:,} nodes")
+    if len("".join(literals)) > LONGEST_NAME:
+        raise _Unreadable(f"{part!r:.60} names nodes of more than {LONGEST_NAME} characters")
+    written = (
+        [str(number).zfill(width) for width, numbers in ranges for number in numbers]
+        for ranges in brackets
+    )
+    return [
+        "".join(chain.from_iterable(zip(literals, (*chosen, ""), strict=True)))
+        for chosen in product(*written)
+    ]
 
 
-def _numbers_of_range(piece: str, part: str) -> list[str]:
+def _range_of(piece: str, part: str) -> tuple[int, range]:
+    """How many digits its numbers have at least, and the numbers."""
     match = _RANGE.match(piece.strip())
     if match is None:
-        raise _Unreadable(f"{piece!r} in {part!r} is no number and no range")
+        raise _Unreadable(f"{piece!r:.60} in {part!r:.60} is no number and no range")
     first, last = match[1], match[2] or match[1]
     if int(last) < int(first):
-        raise _Unreadable(f"the range {piece!r} in {part!r} runs backwards")
-    if int(last) - int(first) >= MOST_NODES:
-        raise _Unreadable(f"{part!r} names more than {MOST_NODES:,} nodes")
-    return [str(number).zfill(len(first)) for number in range(int(first), int(last) + 1)]
+        raise _Unreadable(f"the range {piece!r} in {part!r:.60} runs backwards")
+    return len(first), range(int(first), int(last) + 1)

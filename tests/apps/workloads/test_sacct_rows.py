@@ -1,6 +1,7 @@
 """Rows of sacct that are odd, broken or from elsewhere: each has its answer, none takes others along."""
 
 import contextlib
+import tracemalloc
 from datetime import UTC, datetime
 from fractions import Fraction
 from zoneinfo import ZoneInfo
@@ -188,3 +189,26 @@ def test_node_ranges_are_written_out(text, names):
 def test_any_text_of_nodes_is_read_or_refused(text):
     with contextlib.suppress(FieldUnreadable):
         assert all(node_lists.expand(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("gpu-[1-999999999]", "more than 100,000 nodes"),
+        ("n[" + ",".join(["1-99999"] * 2_000) + "]", "more than 100,000 nodes"),
+        ("r[1-1000]n[1-1000]", "more than 100,000 nodes"),
+        ("n[1-60000],m[1-60000]", "more than 100,000 nodes"),
+        ("n[1-" + "9" * 5_000 + "]", "no range"),
+        ("n" * 100_000 + "[1-90000]", "more than 255 characters"),
+    ],
+)
+def test_a_list_that_would_fill_the_memory_is_refused_before_it_is_written_out(text, why):
+    tracemalloc.start()
+    try:
+        with pytest.raises(FieldUnreadable, match=why) as refused:
+            node_lists.expand(text)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(str(refused.value)) < 300
+    assert most < 12_000_000

@@ -12,6 +12,7 @@ from apps.accounts.actions.organisation import (
     bootstrap,
     bootstrap_with_defaults,
     choose_organisation,
+    hold_organisation,
     set_price_approval,
 )
 from apps.accounts.actions.people import (

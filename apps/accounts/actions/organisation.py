@@ -1,9 +1,10 @@
 """The first act of an installation."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from apps.accounts.actions.constraints import refusing
 from apps.accounts.models import Organisation, Team, TeamKind
@@ -13,6 +14,9 @@ from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
 
 MOST_PER_CENT = 1000
+# Arbitrary but fixed: who enters what rests on the currency or the zone shares it, who chooses them
+# has it alone. So either sees what the other wrote, whoever came first.
+CHOOSING = 7_305_011
 
 
 class AlreadyBootstrapped(Exception):
@@ -69,14 +73,27 @@ def bootstrap_with_defaults(*, at: datetime) -> None:
     _make_organisation(DEFAULTS, at, chosen_at=None)
 
 
+def hold_organisation() -> None:
+    """Until the transaction ends nobody chooses another currency or zone; before they are read."""
+    _lock_choosing("SELECT pg_advisory_xact_lock_shared(%s)")
+
+
 @logged_change()
 @transaction.atomic
-def choose_organisation(*, organisation: Bootstrap, at: datetime) -> None:
-    """Replace the defaults, before there is data that rests on them; the caller has looked.
+def choose_organisation(
+    *, organisation: Bootstrap, at: datetime, is_rested_on: Callable[[], bool]
+) -> None:
+    """Replace the defaults, before there is data that rests on them.
 
-    Refuses AlreadyBootstrapped where they were chosen before, and what `bootstrap` refuses.
+    `is_rested_on` says whether there is; whoever enters such data waits until this is done. Refuses
+    AlreadyBootstrapped where there is, or they were chosen before, and what `bootstrap` refuses.
     """
     _refuse_unknown(organisation)
+    _lock_choosing("SELECT pg_advisory_xact_lock(%s)")
+    if is_rested_on():
+        raise AlreadyBootstrapped(
+            "there are prices or nodes already, which rest on the currency and zone"
+        )
     chosen = Organisation.objects.filter(chosen_at=None).update(
         name=organisation.name.strip(),
         currency=organisation.currency,
@@ -120,6 +137,11 @@ def _make_organisation(
         )
     Team.objects.create(name="Platform", kind=TeamKind.PLATFORM)
     Team.objects.create(name="Unowned", kind=TeamKind.UNOWNED)
+
+
+def _lock_choosing(query: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(query, [CHOOSING])
 
 
 def _refuse_unknown(organisation: Bootstrap) -> None:

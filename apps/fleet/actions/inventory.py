@@ -8,6 +8,7 @@ from decimal import Decimal
 from django.db import transaction
 from django.db.models import Max
 
+from apps.accounts.actions import hold_organisation
 from apps.accounts.actions.constraints import refusing
 from apps.economics.hours import hour_of
 from apps.economics.purchase import PurchaseOption
@@ -212,6 +213,7 @@ def add_node(*, node: NewNode, at: datetime) -> int:
             f" {node.started_at:%Y-%m-%d %H:%M}Z",
         )
     change_lives()
+    hold_organisation()
     taken = NodeNameTaken("name", _name_taken(node))
     period = (node.started_at, node.ended_at)
     with refusing({"node_name_lives_once_at_a_time": taken}):

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
+from apps.accounts.actions import hold_organisation
 from apps.accounts.actions.constraints import refusing
 from apps.accounts.queries import organisation, teams
 from apps.economics.hours import HOUR, MILLISECOND, hour_of
@@ -90,6 +91,7 @@ def add_commitment(*, commitment: NewCommitment, at: datetime) -> int:
 
     Refuses CommitmentNotUnderstood, CommitmentEndsBeforeItStarts and CommitmentExists.
     """
+    hold_organisation()
     check_commitment(commitment)
     _refuse_unconvertible(commitment)
     with refusing(_refusals_by_constraint(commitment)):

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from django.db import connection, transaction
 
+from apps.accounts.actions import hold_organisation
 from apps.accounts.actions.constraints import refusing
 from apps.economics.hours import hour_of
 from apps.economics.purchase import PurchaseOption
@@ -66,6 +67,7 @@ def add_owned_plan(*, plan: NewOwnedPlan, at: datetime) -> int:
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+    hold_organisation()
     check_owned_plan(plan)
     with refusing({"pricing_ownedplan_name_key": _named_already(plan.name)}):
         row = OwnedPlan.objects.create(

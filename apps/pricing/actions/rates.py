@@ -8,6 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
+from apps.accounts.actions import hold_organisation
 from apps.accounts.actions.constraints import refusing
 from apps.accounts.queries import organisation
 from apps.economics.purchase import PurchaseOption
@@ -80,6 +81,7 @@ def add_rate(*, rate: NewRate, at: datetime) -> int:
     Marks charge for the past part of its period. Refuses RateNotUnderstood,
     RateEndsBeforeItStarts, RateCurrencyDiffers and RateOverlaps.
     """
+    hold_organisation()
     check_rate(rate)
     doubt = Doubts().of(rate)
     as_judged = Judged(RateStanding.QUARANTINED, doubt) if doubt else Judged()
@@ -94,6 +96,7 @@ def propose_rate(*, rate: NewRate, by: int | None, at: datetime) -> EnteredRate:
     One that waits may overlap the price in force, unless that goes on after it: accepted it takes
     its place. The same one again changes nothing. Refuses as `add_rate`.
     """
+    hold_organisation()
     check_rate(rate)
     as_judged = judged(rate)
     if as_judged.doubt and outlasted(rate):
@@ -139,6 +142,7 @@ def load_price_table(
     beside its table too; one that moves a price known before the table waits for a person of
     finance, unless it is a spot price. `by` is who loads it, where a person does.
     """
+    hold_organisation()
     imported = unchanged = waiting = 0
     rejected = []
     judge = _TableJudge([rate for _, rate in rows])

@@ -8,6 +8,7 @@ from decimal import Decimal
 from django.db import transaction
 
 from apps.accounts import queries as accounts
+from apps.accounts.actions import hold_organisation
 from apps.accounts.actions.constraints import refusing
 from apps.economics.hours import hour_of
 from apps.economics.refusal import Refusal
@@ -51,6 +52,7 @@ def add_shared_cost(*, cost: NewSharedCost, at: datetime) -> int:
 
     Refuses what check_shared_cost does, and SharedCostExists.
     """
+    hold_organisation()
     check_shared_cost(cost)
     cost_id = _enter_cost(cost, at)
     _mark_hours(cost.starts_at, cost.ends_at, at)

@@ -12,6 +12,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import F, Q
 
+from apps.accounts.actions import hold_organisation
 from apps.accounts.actions.constraints import refusing
 from apps.economics.price_series import PriceSpan, changed_spans, spans_of
 from apps.economics.purchase import PurchaseOption
@@ -74,6 +75,7 @@ def record_spot_prices(*, rows: Sequence[tuple[int, NewRate]], at: datetime) -> 
     is marked where the price changed. A point that is refused is named with its line and reason,
     and the others are kept.
     """
+    hold_organisation()
     tally, doubts = _Tally(), Doubts()
     points: dict[str, list[tuple[int, NewRate]]] = defaultdict(list)
     for line, rate in rows:

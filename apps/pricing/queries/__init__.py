@@ -12,7 +12,15 @@ from django.db.models import Q
 from apps.economics import rates as economics
 from apps.economics.purchase import PurchaseOption
 from apps.fleet.queries import PoolFact, lived_since
-from apps.pricing.models import Rate, RateKind, RateStanding, RateUnit, SharedCost
+from apps.pricing.models import (
+    Commitment,
+    OwnedPlan,
+    Rate,
+    RateKind,
+    RateStanding,
+    RateUnit,
+    SharedCost,
+)
 from apps.pricing.queries.converting import Conversion, conversions
 from apps.pricing.queries.tiers import tiers_of
 
@@ -106,7 +114,8 @@ def spans_of_pools(
 
 def rests_on_organisation() -> bool:
     """Whether anything is on record that rests on the currency and the zone."""
-    return has_prices() or lived_since() is not None
+    kinds = (Rate, SharedCost, Commitment, OwnedPlan)
+    return lived_since() is not None or any(kind.objects.exists() for kind in kinds)
 
 
 def has_prices() -> bool:

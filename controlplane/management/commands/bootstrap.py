@@ -49,9 +49,7 @@ class Command(BaseCommand):
 
 def _choose(chosen: actions.Bootstrap) -> None:
     at = timezone.now()
-    if not queries.has_organisation():
-        actions.bootstrap(organisation=chosen, at=at)
-    elif rests_on_organisation():
-        raise CommandError("there are prices or nodes already, which rest on the currency and zone")
+    if queries.has_organisation():
+        actions.choose_organisation(organisation=chosen, at=at, is_rested_on=rests_on_organisation)
     else:
-        actions.choose_organisation(organisation=chosen, at=at)
+        actions.bootstrap(organisation=chosen, at=at)

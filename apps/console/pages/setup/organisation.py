@@ -47,7 +47,9 @@ def choose_organisation(context: Context) -> Change[actions.Bootstrap]:
         return actions.Bootstrap(**{**entered, "week_starts_on": week_starts_on})
 
     def apply(chosen: actions.Bootstrap) -> Done:
-        actions.choose_organisation(organisation=chosen, at=context.at)
+        actions.choose_organisation(
+            organisation=chosen, at=context.at, is_rested_on=rests_on_organisation
+        )
         return f"{chosen.name} keeps its books in {chosen.currency}.", ("first-day",)
 
     kept = f"{present.name}: {present.currency}, {present.zone}. They are kept for good."

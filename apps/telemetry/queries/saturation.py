@@ -1,33 +1,44 @@
 """How near to their limits nodes were in chosen hours, by their own counters."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from django.db import connection
 
 SEEN_BEFORE = timedelta(days=30)
 """What a node was ever seen to move is looked for so far back."""
 
+Named = TypeVar("Named", bound=Hashable)
+NodeHours = Collection[tuple[int, datetime]]
+
 # Where two sources told of one hour, the better counts alone. A flow is measured against the most
-# that the same node was seen to move within one window.
+# that the same node was seen to move within one window. What is asked of has a number, its `place`.
 SATURATION = """
 WITH asked AS (
-    SELECT DISTINCT * FROM unnest(%(nodes)s::int8[], %(hours)s::timestamptz[]) AS asked (node_id, hour)
+    SELECT DISTINCT * FROM unnest(%(places)s::int4[], %(nodes)s::int8[], %(hours)s::timestamptz[])
+        AS asked (place, node_id, hour)
+),
+span AS (
+    SELECT place, min(hour) - %(before)s AS since, max(hour) AS until FROM asked GROUP BY place
 ),
 told AS (
-    SELECT DISTINCT ON (hours.node_id, hours.hour) hours.*
+    SELECT DISTINCT ON (asked.place, hours.node_id, hours.hour) asked.place, hours.*
     FROM telemetry_nodehour AS hours JOIN asked USING (node_id, hour)
     WHERE hours.hour >= %(from)s AND hours.hour <= %(to)s AND hours.observed_seconds > 0
-    ORDER BY hours.node_id, hours.hour, hours.source
+    ORDER BY asked.place, hours.node_id, hours.hour, hours.source
 ),
 most AS (
-    SELECT node_id, max(fabric_peak) AS fabric, max(network_peak) AS network, max(disk_peak) AS disk
-    FROM telemetry_nodehour
-    WHERE node_id IN (SELECT node_id FROM asked) AND hour >= %(since)s AND hour <= %(to)s
-    GROUP BY node_id
+    SELECT place, node_id, max(fabric_peak) AS fabric, max(network_peak) AS network,
+           max(disk_peak) AS disk
+    FROM (SELECT DISTINCT place, node_id FROM asked) AS nodes
+    JOIN span USING (place) JOIN telemetry_nodehour AS hours USING (node_id)
+    WHERE hours.hour >= %(since)s AND hours.hour <= %(to)s
+      AND hours.hour >= span.since AND hours.hour <= span.until
+    GROUP BY place, node_id
 )
-SELECT count(*),
+SELECT told.place, count(*),
        sum(told.fabric_bytes) / nullif(sum(told.observed_seconds) FILTER (
            WHERE told.fabric_bytes IS NOT NULL), 0),
        sum(told.fabric_bytes) / nullif(sum(most.fabric * told.observed_seconds) FILTER (
@@ -46,8 +57,9 @@ SELECT count(*),
            WHERE told.io_stalled_seconds IS NOT NULL), 0),
        sum(told.memory_stalled_seconds) / nullif(sum(told.observed_seconds) FILTER (
            WHERE told.memory_stalled_seconds IS NOT NULL), 0)
-FROM told LEFT JOIN most USING (node_id)
+FROM told LEFT JOIN most USING (place, node_id)
 CROSS JOIN LATERAL (SELECT told.disk_read_bytes + told.disk_written_bytes) AS moved (bytes)
+GROUP BY told.place
 """
 
 
@@ -75,21 +87,26 @@ class Saturation:
     memory_stalled_ratio: float | None
 
 
-def saturation(node_hours: Collection[tuple[int, datetime]]) -> Saturation | None:
-    """Of these nodes in these hours, together; None where nothing was told of any."""
-    if not node_hours:
-        return None
-    first, last = min(hour for _, hour in node_hours), max(hour for _, hour in node_hours)
-    nodes, hours = [node_id for node_id, _ in node_hours], [hour for _, hour in node_hours]
-    span = {"from": first, "to": last, "since": first - SEEN_BEFORE}
+def saturation(asked: Mapping[Named, NodeHours]) -> dict[Named, Saturation]:
+    """Of each of these nodes in these hours, together; what nothing was told of is left out."""
+    names = list(asked)
+    rows = [
+        (place, node_id, hour) for place, name in enumerate(names) for node_id, hour in asked[name]
+    ]
+    if not rows:
+        return {}
+    places, nodes, hours = map(list, zip(*rows, strict=True))
+    first, last = min(hours), max(hours)
+    span = {"from": first, "to": last, "since": first - SEEN_BEFORE, "before": SEEN_BEFORE}
     with connection.cursor() as cursor:
-        cursor.execute(SATURATION, {"nodes": nodes, "hours": hours, **span})
-        count, fabric, fabric_of, network, network_of, disk, disk_of, *stalls = cursor.fetchone()
-    if not count:
-        return None
-    cpu, io, memory = stalls
+        cursor.execute(SATURATION, {"places": places, "nodes": nodes, "hours": hours, **span})
+        return {names[place]: _saturation_of(*told) for place, *told in cursor}
+
+
+def _saturation_of(node_hours: int, *ratios: float | None) -> Saturation:
+    fabric, fabric_of, network, network_of, disk, disk_of, cpu, io, memory = ratios
     return Saturation(
-        node_hours=count,
+        node_hours=node_hours,
         fabric=_flow_of_most(fabric, fabric_of),
         network=_flow_of_most(network, network_of),
         disk=_flow_of_most(disk, disk_of),

@@ -3,7 +3,9 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.test import override_settings
+from django.test.utils import CaptureQueriesContext
 
 from apps.economics.run_time import Bucket
 from apps.unit_economics.queries.runs.bottlenecks import (
@@ -116,6 +118,37 @@ def test_fabric_is_looked_at_for_communication_alone() -> None:
 
     assert verdict.name == "Waiting for each other"
     assert [each.resource for each in verdict.causes] == [Resource.FABRIC]
+
+
+USED_UP: dict[Bucket, tuple[dict[str, float], Resource]] = {
+    Bucket.DATA_WAIT: ({"cpu_stalled_seconds": 3600.0}, Resource.CPU),
+    Bucket.COMMUNICATION: (
+        {"fabric_bytes": 4.5e10 * 3600, "fabric_peak": 5e10},
+        Resource.FABRIC,
+    ),
+    Bucket.CHECKPOINT: ({"io_stalled_seconds": 3600.0}, Resource.STORAGE),
+}
+"""What a node's counters tell in an hour of each, and what was used up then."""
+
+
+@pytest.mark.parametrize("buckets", [[Bucket.DATA_WAIT], list(USED_UP)])
+def test_however_many_findings_their_nodes_are_asked_once(buckets: list[Bucket]) -> None:
+    run_id = plant_run("slow", make_programme())
+    job_id = plant_day(run_id, {Bucket.PRODUCTIVE: 10} | dict.fromkeys(buckets, 30))
+    node_id = plant_node(job_id, hours=len(buckets))
+    for place, bucket in enumerate(buckets):
+        hour = TEN + place * HOUR
+        plant_hour(run_id, job_id, {Bucket.PRODUCTIVE: 30, bucket: 30}, hour)
+        plant_counters(node_id, hour, **USED_UP[bucket][0])
+
+    with CaptureQueriesContext(connection) as asked:
+        verdicts = where_time_of_run_went(run_id).verdicts
+
+    causes = {each.bucket: [cause.resource for cause in each.causes] for each in verdicts}
+    assert causes == {bucket: [USED_UP[bucket][1]] for bucket in buckets}
+    nodes = ("workloads_runhour", "telemetry_nodehour")
+    of_nodes = [each for each in asked if any(name in each["sql"] for name in nodes)]
+    assert len(of_nodes) == len(nodes)
 
 
 def test_time_that_nobody_told_of_is_never_guessed() -> None:

@@ -160,14 +160,12 @@ def _verdicts_of_parts(
     if not found:
         return ()
     currency = accounts.organisation().currency
-
-    def causes(part: BucketPart) -> tuple[SaturatedResource, ...] | None:
-        return causes_of(part.bucket, threshold_of(part.bucket), run_ids, window)
-
+    thresholds = {each.bucket: threshold_of(each.bucket) for each in found}
+    causes = causes_of(thresholds, run_ids, window)
     dearest = sorted(found, key=lambda each: (-(each.micros or 0), -each.unit_milliseconds))
     return tuple(
         _verdict_of_part(
-            each, causes(each), f"{_cost_words(each, currency)}{_window_words(window)}"
+            each, causes.get(each.bucket), f"{_cost_words(each, currency)}{_window_words(window)}"
         )
         for each in dearest
     )

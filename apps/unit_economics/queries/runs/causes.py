@@ -1,6 +1,6 @@
 """What of their nodes was used up while GPUs waited, by the nodes' own counters."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -47,24 +47,22 @@ class SaturatedResource:
 
 
 def causes_of(
-    bucket: Bucket, threshold: float, run_ids: Collection[int], window: Window | None
-) -> tuple[SaturatedResource, ...] | None:
-    """What was saturated in the hours of which this bucket had `threshold` or more, the worst first.
+    thresholds: Mapping[Bucket, float], run_ids: Collection[int], window: Window | None
+) -> dict[Bucket, tuple[SaturatedResource, ...]]:
+    """What was saturated in the hours of which each bucket had its threshold or more, the worst first.
 
-    None where counters could say nothing of such a bucket, or no node of these hours told any.
+    A bucket is left out where counters could say nothing of it, or no node of these hours told any.
     """
-    if bucket not in MAY_CAUSE:
-        return None
+    asked = {bucket: share for bucket, share in thresholds.items() if bucket in MAY_CAUSE}
     span = (None, None) if window is None else (window.starts_at, window.ends_at)
-    seen = saturation(nodes_while(bucket, threshold, run_ids, span))
-    if seen is None:
-        return None
-    found = [
-        cause
-        for resource in MAY_CAUSE[bucket]
-        if (cause := _cause_of_wait(resource, seen)) is not None
-    ]
-    return tuple(sorted(found, key=lambda each: -each.ratio))
+    seen = saturation(nodes_while(asked, run_ids, span))
+    return {bucket: _causes_of_wait(bucket, of_nodes) for bucket, of_nodes in seen.items()}
+
+
+def _causes_of_wait(bucket: Bucket, seen: Saturation) -> tuple[SaturatedResource, ...]:
+    found = [_cause_of_wait(resource, seen) for resource in MAY_CAUSE[bucket]]
+    known = [cause for cause in found if cause is not None]
+    return tuple(sorted(known, key=lambda each: -each.ratio))
 
 
 def _cause_of_wait(resource: Resource, seen: Saturation) -> SaturatedResource | None:

@@ -17,6 +17,8 @@ Named: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 Text: TypeAlias = Annotated[str, msgspec.Meta(max_length=200)]
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
 Large: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000_000_000)]
+Summed: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=100_000_000_000)]
+"""Small enough that the sum of 92 million of them still fits the eight bytes it is kept in."""
 Spent: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000_000)]
 Moment: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=100_000_000_000_000)]
 Taken: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1e12)]
@@ -39,8 +41,8 @@ class RunWindowIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     steps: Count = 0
     first_step: Large | None = None
     last_step: Large | None = None
-    tokens: Large = 0
-    examples: Large = 0
+    tokens: Summed = 0
+    examples: Summed = 0
     flops: Annotated[float, msgspec.Meta(ge=0)] = 0.0
     productive_ms: Spent = 0
     phases_ms: Annotated[dict[Named, Spent], msgspec.Meta(max_length=MOST_PHASES)] = {}
@@ -90,7 +92,7 @@ class RunReportIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     tags: Annotated[dict[Named, Text], msgspec.Meta(max_length=MOST_MODEL_FIELDS)] = {}
     windows: Annotated[tuple[RunWindowIn, ...], msgspec.Meta(max_length=MOST_WINDOWS)] = ()
     events: Annotated[tuple[RunEventIn, ...], msgspec.Meta(max_length=MOST_EVENTS)] = ()
-    dropped: Large = 0
+    dropped: Summed = 0
 
     @property
     def began_at(self) -> datetime:

@@ -16,8 +16,9 @@ TAKEN = KEPT - 2 * DAY
 """Older hours are not taken: some of their day may be forgotten already."""
 
 MOST_BOUNDS = 100
-LARGEST = 10**15
-"""Of a count in an hour; a sum of many still fits a bigint."""
+LARGEST = 10**11
+"""Of what one source counts in an hour, 28 million tokens a second: a sum of 92 million of them still
+fits the eight bytes it is kept in."""
 Name: TypeAlias = Annotated[str, msgspec.Meta(max_length=200)]
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=LARGEST)] | None
 Seconds: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1e12)] | None

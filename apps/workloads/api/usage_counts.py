@@ -34,8 +34,9 @@ OTHERS = frozenset(
 )
 """Further counts that a price may ask for."""
 
-MOST = 10**15
-"""More tokens than one call can have."""
+MOST = 10**9
+"""More tokens than one call can have: a hundred of the longest contexts there are. An hour's sum of
+fewer than nine thousand million calls, all of that size, fits the eight bytes it is kept in."""
 
 CHAT: tuple[tuple[Path, str], ...] = (
     (("prompt_tokens",), "input_tokens"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.db import transaction
+from django.db import connection, transaction
 
 from apps.ledger.actions.calls import mark_calls, price_hour, price_waiting
 from apps.ledger.actions.close import CloseAsked, close_month, post_corrections
@@ -15,10 +15,12 @@ from apps.ledger.actions.exchanging import state_rate
 from apps.ledger.models import ApiCost, ApiHour, Bill, BilledCharge, Charge, LedgerDay, Line
 from apps.ledger.queries.closes.checklist import checklist
 from apps.ledger.solvers.api_pricing import books
+from apps.marks.actions import Mark, mark
 from apps.marks.queries import Pass, marks_of_hour
 from apps.pricing.actions import NewExchangeRate
 from apps.pricing.models import ApiPrice, ApiVendor
 from apps.workloads.actions.usage import Call, take_calls
+from apps.workloads.api.usage_counts import MOST
 from apps.workloads.models import UsageEvent, Workload
 from controlplane.ledger_audit import audit_here
 from controlplane.settling import settle_window
@@ -77,6 +79,26 @@ def test_lines_charges_and_calls_are_one_sum_rounded_once(team_id: int) -> None:
     assert total(Line) == total(LedgerDay) == total(ApiHour, "micros") == 606
     assert ApiHour.objects.count() == 7
     assert audit_here().adds_up
+
+
+def test_ten_thousand_calls_of_the_greatest_count_are_one_exact_sum(team_id: int) -> None:
+    price(call(team_id, model="of nobody", input_tokens=MOST - 1))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            WITH more AS (
+                INSERT INTO workloads_usageevent
+                SELECT (jsonb_populate_record(told, jsonb_build_object('id', told.id + n, 'key', n))).*
+                FROM workloads_usageevent AS told, generate_series(2, 10000) AS n RETURNING id
+            )
+            INSERT INTO ledger_apicost
+            SELECT (jsonb_populate_record(cost, jsonb_build_object('event_id', more.id))).*
+            FROM ledger_apicost AS cost, more
+            """
+        )
+    mark([Mark(Pass.CALLS, 0, NOON)])
+    price_hour(hour=NOON, book=books())
+    assert ApiHour.objects.get().input_tokens == 10_000 * (MOST - 1)
 
 
 def test_a_fraction_of_a_micro_is_rounded_once_for_all_calls(team_id: int) -> None:

@@ -100,6 +100,7 @@ def test_a_plain_body_is_taken_as_well() -> None:
         ({"ended": 5}, "ended_at_ms"),
         ({"began": 100_000}, "began_at_ms"),
         ({"began_at_ms": 5}, "began_at_ms"),
+        ({"windows": [window(10, 20, tokens=10**12)]}, "windows[0].tokens"),
         ({"windows": [window(20, 10, productive_ms=0)]}, "windows[0].ends_at_ms"),
         ({"windows": [window(-20_000, 0)]}, "windows[0].ends_at_ms"),
         ({"windows": [window(10, 20, last_step=None)]}, "windows[0].first_step"),

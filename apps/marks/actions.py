@@ -1,14 +1,17 @@
 """Marks of changed hours: laid by every action that changes a fact, lifted by the passes."""
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 
 from apps.economics.hours import HOUR, hour_of
 from apps.logs.changes import answered, logged_change
 from apps.marks.queries import OF_DAYS, MarkFact, Pass
+
+log = logging.getLogger(__name__)
 
 DAY = timedelta(days=1)
 MARKING = """
@@ -168,6 +171,14 @@ def try_lock(pass_: Pass, key: int) -> bool:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [int(pass_), key])
         row = cursor.fetchone()
     return bool(row and row[0])
+
+
+def put_off(pass_: Pass, hour: datetime, problem: Exception) -> str:
+    """Log, with its traceback, why an hour raised, which keeps its marks for whoever is next; in one line."""
+    # A deadlock or a lock timeout passes; anything else somebody has to look at.
+    tell = log.warning if isinstance(problem, OperationalError) else log.error
+    tell("settle_deferred pass=%s hour=%s reason=%s", pass_.name, hour, problem, exc_info=problem)
+    return " ".join(f"{type(problem).__name__}: {problem}".split())
 
 
 def hour_key(hour: datetime) -> int:

@@ -1,10 +1,12 @@
 """Sweeps: usage hours that changed, incidents of nodes that ended, partitions that are due."""
 
 import time
+from datetime import datetime
 
 from celery import shared_task
 from django.utils import timezone
 
+from apps.marks.actions import put_off
 from apps.marks.queries import Pass, hours_marked
 from apps.telemetry.actions import incidents, partitions, rollup
 
@@ -16,16 +18,24 @@ HOURS_AT_ONCE = 50
 
 @shared_task
 def roll_up_usage() -> int:
-    """Roll up marked hours, oldest first, until nothing is due or the time is over; how many."""
-    done = 0
+    """Roll up marked hours, oldest first, until nothing is due or the time is over; how many.
+
+    An hour that raises is left to the next sweep.
+    """
+    done, failed = 0, set[datetime]()
     until = time.monotonic() + SWEEP_SECONDS
     while time.monotonic() < until:
-        before = done
-        for hour in hours_marked(Pass.USAGE, timezone.now(), HOURS_AT_ONCE):
-            done += rollup.roll_up_hour(hour=hour)
+        before = done, len(failed)
+        marked = hours_marked(Pass.USAGE, timezone.now(), HOURS_AT_ONCE + len(failed))
+        for hour in [each for each in marked if each not in failed]:
+            try:
+                done += rollup.roll_up_hour(hour=hour)
+            except Exception as problem:  # noqa: BLE001  # told of, and the next hour's turn
+                put_off(Pass.USAGE, hour, problem)
+                failed.add(hour)
             if time.monotonic() > until:
                 return done
-        if done == before:
+        if (done, len(failed)) == before:
             return done
     return done
 

@@ -1,15 +1,15 @@
 """The pass of calls to model APIs: each is priced once, and the hour summed by model and owner."""
 
-import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 
-from django.db import OperationalError, transaction
+from django.db import transaction
 
 from apps.accounts.queries import organisation
 from apps.economics.calls import Contract, Counted, Priced
@@ -20,7 +20,16 @@ from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
 from apps.ledger.queries.api_calls import CallKey, CallSums, calls_without_price, sums_of_calls
 from apps.ledger.queries.tables import Row, copy_values, run
 from apps.logs.changes import logged_pass
-from apps.marks.actions import ORGANISATION, Mark, clear, expand_ranges, hour_key, mark, try_lock
+from apps.marks.actions import (
+    ORGANISATION,
+    Mark,
+    clear,
+    expand_ranges,
+    hour_key,
+    mark,
+    put_off,
+    try_lock,
+)
 from apps.marks.queries import Pass, hours_marked, marks_of_hour
 from apps.pricing.queries import conversions
 from apps.pricing.queries.api_prices import contracts
@@ -28,7 +37,9 @@ from apps.pricing.queries.api_prices import contracts
 Book = Callable[[Sequence[Contract]], Callable[[Counted], Priced]]
 """What prices a call, made of the contracts that hold: a worker's, for it takes a library."""
 
-log = logging.getLogger(__name__)
+PutOff = Callable[[datetime, Exception], object]
+"""Hears of an hour that raised, which keeps its marks."""
+PUT_OFF: PutOff = partial(put_off, Pass.CALLS)
 
 AT_ONCE = 100_000
 ALL_ANEW = 1
@@ -55,11 +66,16 @@ class Worth:
 
 @logged_pass("price_calls")
 def price_waiting(
-    *, before: datetime, book: Callable[[], Book], is_over: Callable[[], bool] = lambda: False
+    *,
+    before: datetime,
+    book: Callable[[], Book],
+    is_over: Callable[[], bool] = lambda: False,
+    put_off: PutOff = PUT_OFF,
 ) -> int:
     """Price what waits of hours that begin before, newest first, until it is over; how many calls.
 
-    `book` is asked for only where something waits.
+    `book` is asked for only where something waits. An hour that raises is told to `put_off`, and the
+    others go on.
     """
     while expand_ranges():
         pass
@@ -71,9 +87,8 @@ def price_waiting(
             break
         try:
             priced += price_hour(hour=hour, book=made).changed
-        except OperationalError as problem:
-            # A deadlock or a lock timeout: the mark stays and the next sweep tries again.
-            log.warning("pricing_deferred hour=%s reason=%s", hour, problem)
+        except Exception as problem:  # noqa: BLE001  # told of, and the next hour's turn
+            put_off(hour, problem)
     return priced
 
 

@@ -1,13 +1,10 @@
 """Passes over a span of hours, until nothing in it waits; the ledger's own among them."""
 
-import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from math import inf
-
-from django.db import OperationalError
 
 from apps.accounts import queries as accounts
 from apps.economics.hours import first_hour, hour_of
@@ -18,10 +15,8 @@ from apps.ledger.actions.split import split_hours
 from apps.ledger.actions.spread import spread_hour
 from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.due import AT_ONCE, open_hours_marked
-from apps.marks.actions import expand_ranges
+from apps.marks.actions import expand_ranges, put_off
 from apps.marks.queries import OF_DAYS, Pass, hours_marked, units_marked
-
-log = logging.getLogger(__name__)
 
 DoPass = Callable[[Sequence[datetime], datetime], Iterable[tuple[datetime, Outcome]]]
 """Does hours, or the days that begin with them, as they are known at a moment, in that order.
@@ -146,7 +141,7 @@ def try_pass(
     failed = set()
     for hour, outcome in passes[pass_](hours, at):
         if outcome.problem:
-            _log_deferred(pass_, hour, outcome.problem)
+            put_off(pass_, hour, outcome.problem)
             failed.add(hour)
         if time.monotonic() > until:
             break
@@ -179,23 +174,9 @@ def _still_marked(pass_: Pass, hours: Sequence[datetime]) -> Iterator[list[datet
         yield [hour for hour in some if hour in left]
 
 
-def _log_deferred(pass_: Pass, hour: datetime, problem: Exception) -> None:
-    # A deadlock or a lock timeout passes; anything else somebody has to look at.
-    if isinstance(problem, OperationalError):
-        log.warning(
-            "settle_deferred pass=%s hour=%s reason=%s", pass_.name, hour, problem, exc_info=problem
-        )
-    else:
-        log.error(
-            "settle_deferred pass=%s hour=%s reason=%s", pass_.name, hour, problem, exc_info=problem
-        )
-
-
 def _count_outcome(progress: Progress, pass_: Pass, hour: datetime, outcome: Outcome) -> None:
     if outcome.problem:
-        _log_deferred(pass_, hour, outcome.problem)
-        why = f"{type(outcome.problem).__name__}: {outcome.problem}"
-        progress.failed[pass_, hour] = " ".join(why.split())
+        progress.failed[pass_, hour] = put_off(pass_, hour, outcome.problem)
         return
     if outcome.is_kept:
         return

@@ -3,15 +3,23 @@
 import time
 from datetime import datetime
 
-from apps.ledger.actions.calls import Book, price_waiting
+from apps.ledger.actions.calls import PUT_OFF, Book, PutOff, price_waiting
 
 BUDGET_SECONDS = 25
 
 
-def price_marked(at: datetime, seconds: float = BUDGET_SECONDS) -> int:
-    """Price what waits, the newest hour first, for half a minute; how many calls were priced."""
+def price_marked(at: datetime, seconds: float = BUDGET_SECONDS, put_off: PutOff = PUT_OFF) -> int:
+    """Price what waits, the newest hour first, for half a minute; how many calls were priced.
+
+    `put_off` hears of each hour that raised.
+    """
     until = time.monotonic() + seconds
-    return price_waiting(before=at, book=_price_book, is_over=lambda: time.monotonic() > until)
+    return price_waiting(
+        before=at,
+        book=_price_book,
+        is_over=lambda: time.monotonic() > until,
+        put_off=put_off,
+    )
 
 
 def _price_book() -> Book:

@@ -1,6 +1,7 @@
 """Settle hours now: from usage windows to the sums that pages read."""
 
 import json
+import logging
 import math
 import sys
 import time
@@ -8,6 +9,7 @@ from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from datetime import UTC, datetime
+from functools import partial
 from multiprocessing import get_context
 from typing import Any
 
@@ -21,15 +23,19 @@ from apps.economics.typed import parse_moment
 from apps.ledger import actions
 from apps.ledger.queries.closes.months import late_months
 from apps.ledger.tasks.api_usage import price_marked
-from apps.marks.actions import expand_ranges
+from apps.marks.actions import expand_ranges, put_off
 from apps.marks.queries import Pass, hours_marked
 from apps.telemetry.actions.rollup import roll_up_hour
 from controlplane.settling import settle_window
+
+log = logging.getLogger(__name__)
 
 AT_ONCE = 100_000
 PATIENCE_SECONDS = 60
 PAUSE_SECONDS = 0.5
 TOLD_EVERY_SECONDS = 2
+PASSING = (BrokenExecutor, OperationalError)
+"""What a further process may end on without anything being wrong: it was killed, or met another."""
 
 
 class Command(BaseCommand):
@@ -55,7 +61,7 @@ class Command(BaseCommand):
         if starts_at >= ends_at:
             raise CommandError("--from must lie before --to, and before now")
         actions.mark_by_clock(at=at)
-        total = _settle_side_by_side(options["processes"], starts_at, ends_at, at)
+        total, broken = _settle_side_by_side(options["processes"], starts_at, ends_at, at)
         figures = {
             "hours": len(total.hours),
             "charges": total.charges,
@@ -73,6 +79,10 @@ class Command(BaseCommand):
         failed = _still_failed(total, starts_at, ends_at)
         if failed:
             raise CommandError(f"left as they were, see the log:\n{actions.failed_hours(failed)}")
+        if broken:
+            raise CommandError(
+                f"another process broke off, see the log; its hours are settled: {broken[0]!r}"
+            )
 
 
 def _print_figures(
@@ -90,14 +100,17 @@ def _print_figures(
 
 def _settle_side_by_side(
     processes: int, starts_at: datetime, ends_at: datetime, at: datetime
-) -> actions.Progress:
-    """By this process from the oldest hour on, and by further ones from the newest."""
+) -> tuple[actions.Progress, list[Exception]]:
+    """By this process from the oldest hour on, and by further ones from the newest.
+
+    Also what further ones ended on that somebody has to look at.
+    """
     if processes < 2:
-        return _settle(starts_at, ends_at, at)
+        return _settle(starts_at, ends_at, at), []
     others = ProcessPoolExecutor(
         processes - 1, mp_context=get_context("spawn"), initializer=django.setup
     )
-    ended_early = False
+    ended_early: list[Exception] = []
     with others:
         further = [
             others.submit(_settle, starts_at, ends_at, at, is_further=True)
@@ -107,15 +120,18 @@ def _settle_side_by_side(
         for each in further:
             try:
                 total.add(each.result())
-            except (BrokenExecutor, OperationalError) as problem:
-                ended_early = True
+            except Exception as problem:  # noqa: BLE001  # whatever it was, its hours are done here
+                ended_early.append(problem)
                 print(
-                    f"another process ended early; what it left is settled here: {problem}",
+                    f"another process ended early; what it left is settled here: {problem!r}",
                     file=sys.stderr,
                 )
     if ended_early:
         total.add(_settle(starts_at, ends_at, at))
-    return total
+    broken = [each for each in ended_early if not isinstance(each, PASSING)]
+    for fault in broken:
+        log.error("settle_process_broken reason=%s", fault, exc_info=fault)
+    return total, broken
 
 
 def _settle(
@@ -130,8 +146,7 @@ def _settle(
     tell = (lambda progress: None) if is_further else _Teller()
     patient_until = time.monotonic() + PATIENCE_SECONDS
     while True:
-        _roll_up_usage(starts_at, ends_at)
-        price_marked(ends_at, seconds=math.inf)
+        failed = _roll_up_and_price(starts_at, ends_at)
         before = len(total.hours)
         try:
             done = settle_window(
@@ -139,6 +154,7 @@ def _settle(
             )
         except actions.NotSettled as broken:
             done = broken.progress
+        done.failed |= failed
         total.add(done)
         if not _pending(starts_at, ends_at):
             return total
@@ -149,13 +165,23 @@ def _settle(
         time.sleep(PAUSE_SECONDS)
 
 
-def _roll_up_usage(starts_at: datetime, ends_at: datetime) -> None:
+def _roll_up_and_price(starts_at: datetime, ends_at: datetime) -> dict[tuple[Pass, datetime], str]:
+    """Usage to hours and calls to their prices, before anything is charged; which raised, and why."""
+    failed: dict[tuple[Pass, datetime], str] = {}
+
+    def keep(pass_: Pass, hour: datetime, problem: Exception) -> None:
+        failed[pass_, hour] = put_off(pass_, hour, problem)
+
     while expand_ranges():
         pass
     for hour in hours_marked(Pass.USAGE, ends_at, AT_ONCE):
-        if hour + HOUR > starts_at:
-            while roll_up_hour(hour=hour):
+        try:
+            while hour + HOUR > starts_at and roll_up_hour(hour=hour):
                 pass
+        except Exception as problem:  # noqa: BLE001  # told of, and the next hour's turn
+            keep(Pass.USAGE, hour, problem)
+    price_marked(ends_at, seconds=math.inf, put_off=partial(keep, Pass.CALLS))
+    return failed
 
 
 def _pending(starts_at: datetime, ends_at: datetime) -> int:

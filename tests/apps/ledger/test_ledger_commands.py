@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
@@ -10,19 +10,25 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import OperationalError
+from django.db import OperationalError, transaction
 from django.db.models import F
 
-from apps.ledger.actions import split
+from apps.ledger.actions import calls, split
 from apps.ledger.models import Line
 from apps.ledger.queries.tables import Row
+from apps.marks.actions import Mark, mark
 from apps.marks.models import ChangedHour, ChangedRange
+from apps.marks.queries import Pass
+from apps.telemetry.actions import rollup
 from controlplane.management.commands import settle
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.ledger.test_audit import make_settled
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+HOUR = timedelta(hours=1)
+BEFORE_CHARGE = (Pass.USAGE, Pass.CALLS)
 
 
 @pytest.fixture
@@ -101,13 +107,49 @@ def test_an_hour_that_raises_is_named_and_the_others_are_settled(
     assert figures(capsys, "settle")["pending"] == 0
 
 
-def test_what_a_further_process_leaves_on_a_deadlock_is_settled_here(
+def test_an_hour_whose_usage_or_calls_raise_is_named_and_the_others_are_settled(
     began_at: datetime, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    poisoned = began_at + timedelta(hours=1)
+    with transaction.atomic():
+        mark(Mark(pass_, 0, began_at + k * HOUR) for pass_ in BEFORE_CHARGE for k in range(3))
+
+    def raising(real: Callable[..., Any]) -> Callable[..., Any]:
+        def break_off(hour: datetime, *given: Any) -> Any:
+            if hour == poisoned:
+                raise KeyError("a call")
+            return real(hour, *given)
+
+        return break_off
+
+    with monkeypatch.context() as patched:
+        patched.setattr(rollup, "_lift_marks", raising(rollup._lift_marks))
+        patched.setattr(calls, "_sum_hour", raising(calls._sum_hour))
+        with pytest.raises(CommandError) as stopped:
+            call_command("settle", "--json")
+
+    named = [f"{pass_.name.lower()} of {poisoned.isoformat()}" for pass_ in BEFORE_CHARGE]
+    assert str(stopped.value).splitlines()[1:] == [f"{each}: KeyError: 'a call'" for each in named]
+    told = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (told["settlements"], told["pending"]) == (4, 2)
+    assert figures(capsys, "settle")["pending"] == 0
+
+
+@pytest.mark.parametrize(
+    ("problem", "status"), [(OperationalError("deadlock detected"), 0), (KeyError("a charge"), 1)]
+)
+def test_what_a_further_process_leaves_as_it_breaks_off_is_settled_here(
+    began_at: datetime,
+    problem: Exception,
+    status: int,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     class BreaksOff(Future[None]):
         def result(self, timeout: float | None = None) -> None:
             scene.recharge(began_at)
-            raise OperationalError("deadlock detected")
+            raise problem
 
     class Others(nullcontext[None]):
         def submit(self, *work: object, **given: object) -> BreaksOff:
@@ -117,12 +159,17 @@ def test_what_a_further_process_leaves_on_a_deadlock_is_settled_here(
             return None
 
     monkeypatch.setattr(settle, "ProcessPoolExecutor", lambda *given, **named: Others())
-    call_command("settle", "--processes", "2", "--json")
+    expected = pytest.raises(CommandError, match="broke off") if status else nullcontext()
+    with expected as stopped:
+        call_command("settle", "--processes", "2", "--json")
 
     printed = capsys.readouterr()
-    assert "deadlock detected" in printed.err
+    assert repr(problem) in printed.err
     told = json.loads(printed.out.splitlines()[-1])
     assert (told["settlements"], told["pending"]) == (4, 0)
+    assert (stopped.value.returncode if stopped else 0) == status
+    logged = [each.exc_info for each in caplog.records if "settle_process" in each.msg]
+    assert [each[1] for each in logged if each] == [problem] * status
 
 
 def test_a_node_hour_without_a_charge_is_missing_and_fails(

@@ -7,7 +7,7 @@ import pytest
 from apps.fleet.actions import end_node
 from apps.marks.models import ChangedHour
 from apps.telemetry import tasks
-from apps.telemetry.actions import partitions
+from apps.telemetry.actions import partitions, rollup
 from apps.telemetry.models import Incident, UsageHour
 from apps.telemetry.queries import holder_keys, usage_of_hour
 from tests import make
@@ -25,6 +25,23 @@ def test_the_roll_up_goes_on_until_nothing_is_due():
     assert tasks.roll_up_usage() == 0
     assert UsageHour.objects.count() == 4
     assert not ChangedHour.objects.filter(pass_id=1).exists()
+
+
+def test_an_hour_that_raises_keeps_no_other_from_its_roll_up(monkeypatch, caplog):
+    make_sending().post(batch([window(0), window(-1)]))
+    real = rollup.roll_up_hour
+
+    def break_off(*, hour):
+        if hour != this_hour():
+            raise KeyError("a device")
+        return real(hour=hour)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rollup, "roll_up_hour", break_off)
+        assert tasks.roll_up_usage() == 1
+    put_off = [each.args[:2] for each in caplog.records if each.levelname == "ERROR"]
+    assert put_off == [("USAGE", this_hour() - HOUR)]
+    assert tasks.roll_up_usage() == 1
 
 
 def test_a_roll_up_that_has_no_time_left_leaves_the_rest_to_the_next(monkeypatch):

@@ -3,6 +3,8 @@
 import django.contrib.postgres.fields
 from django.db import migrations, models
 
+from apps.accounts.migrations._together import ChangedTogether
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -10,40 +12,42 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AlterField(
-            model_name="accesstoken",
-            name="scopes",
-            field=django.contrib.postgres.fields.ArrayField(
-                base_field=models.TextField(
-                    choices=[
-                        ("ingest", "Ingest"),
-                        ("jobs", "Jobs"),
-                        ("runs", "Runs"),
-                        ("requests", "Requests"),
-                        ("usage", "Usage"),
-                        ("read", "Read"),
-                        ("manage", "Manage"),
-                    ]
+        ChangedTogether(
+            migrations.AlterField(
+                model_name="accesstoken",
+                name="scopes",
+                field=django.contrib.postgres.fields.ArrayField(
+                    base_field=models.TextField(
+                        choices=[
+                            ("ingest", "Ingest"),
+                            ("jobs", "Jobs"),
+                            ("runs", "Runs"),
+                            ("requests", "Requests"),
+                            ("usage", "Usage"),
+                            ("read", "Read"),
+                            ("manage", "Manage"),
+                        ]
+                    ),
+                    size=None,
                 ),
-                size=None,
             ),
-        ),
-        migrations.AlterField(
-            model_name="accesstokenevent",
-            name="scopes",
-            field=django.contrib.postgres.fields.ArrayField(
-                base_field=models.TextField(
-                    choices=[
-                        ("ingest", "Ingest"),
-                        ("jobs", "Jobs"),
-                        ("runs", "Runs"),
-                        ("requests", "Requests"),
-                        ("usage", "Usage"),
-                        ("read", "Read"),
-                        ("manage", "Manage"),
-                    ]
+            migrations.AlterField(
+                model_name="accesstokenevent",
+                name="scopes",
+                field=django.contrib.postgres.fields.ArrayField(
+                    base_field=models.TextField(
+                        choices=[
+                            ("ingest", "Ingest"),
+                            ("jobs", "Jobs"),
+                            ("runs", "Runs"),
+                            ("requests", "Requests"),
+                            ("usage", "Usage"),
+                            ("read", "Read"),
+                            ("manage", "Manage"),
+                        ]
+                    ),
+                    size=None,
                 ),
-                size=None,
             ),
         ),
     ]

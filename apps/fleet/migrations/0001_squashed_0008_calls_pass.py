@@ -11,7 +11,7 @@ import pgtrigger.migrations
 from django.db import migrations, models
 
 import apps.economics.purchase
-from apps.accounts.migrations._created_together import CreatedTogether
+from apps.accounts.migrations._together import CreatedTogether
 
 
 class Migration(migrations.Migration):
@@ -28,8 +28,12 @@ class Migration(migrations.Migration):
 
     initial = True
 
+    # The libraries' tables first: what alters them later is drawn with all that refers to people.
     dependencies = [
         ("accounts", "0001_squashed_0007_true_price"),
+        ("mfa", "0003_authenticator_type_uniq"),
+        ("pghistory", "0007_auto_20250421_0444"),
+        ("socialaccount", "0006_alter_socialaccount_extra_data"),
     ]
 
     operations = [

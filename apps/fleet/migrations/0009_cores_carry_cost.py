@@ -4,6 +4,8 @@ import pgtrigger.compiler
 import pgtrigger.migrations
 from django.db import migrations, models
 
+from apps.accounts.migrations._together import ChangedTogether
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -11,90 +13,92 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        pgtrigger.migrations.RemoveTrigger(
-            model_name="sharepolicy",
-            name="insert_insert",
-        ),
-        pgtrigger.migrations.RemoveTrigger(
-            model_name="sharepolicy",
-            name="update_update",
-        ),
-        pgtrigger.migrations.RemoveTrigger(
-            model_name="sharepolicy",
-            name="delete_delete",
-        ),
-        migrations.AddField(
-            model_name="sharepolicy",
-            name="core_weight",
-            field=models.DecimalField(decimal_places=6, default=0, max_digits=12),
-        ),
-        migrations.AddField(
-            model_name="sharepolicy",
-            name="cores_per_node",
-            field=models.PositiveIntegerField(default=0),
-        ),
-        migrations.AddField(
-            model_name="sharepolicyevent",
-            name="core_weight",
-            field=models.DecimalField(decimal_places=6, default=0, max_digits=12),
-        ),
-        migrations.AddField(
-            model_name="sharepolicyevent",
-            name="cores_per_node",
-            field=models.PositiveIntegerField(default=0),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="sharepolicy",
-            trigger=pgtrigger.compiler.Trigger(
+        ChangedTogether(
+            pgtrigger.migrations.RemoveTrigger(
+                model_name="sharepolicy",
                 name="insert_insert",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "fleet_sharepolicyevent" ("core_weight", "cores_per_node", "id", "period", "pgh_context", "pgh_context_id", "pgh_created_at", "pgh_label", "pgh_obj_id", "pool_id", "rule", "version") VALUES (NEW."core_weight", NEW."cores_per_node", NEW."id", NEW."period", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_id\', TRUE), \'\'), NULL)::UUID, NOW(), \'insert\', NEW."id", NEW."pool_id", NEW."rule", NEW."version"); RETURN NULL;',
-                    hash="d2631a1065c3b6ae7572eecc786d1393f34f3680",
-                    operation="INSERT",
-                    pgid="pgtrigger_insert_insert_eadcd",
-                    table="fleet_sharepolicy",
-                    when="AFTER",
-                ),
             ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="sharepolicy",
-            trigger=pgtrigger.compiler.Trigger(
+            pgtrigger.migrations.RemoveTrigger(
+                model_name="sharepolicy",
                 name="update_update",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
-                    func='INSERT INTO "fleet_sharepolicyevent" ("core_weight", "cores_per_node", "id", "period", "pgh_context", "pgh_context_id", "pgh_created_at", "pgh_label", "pgh_obj_id", "pool_id", "rule", "version") VALUES (NEW."core_weight", NEW."cores_per_node", NEW."id", NEW."period", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_id\', TRUE), \'\'), NULL)::UUID, NOW(), \'update\', NEW."id", NEW."pool_id", NEW."rule", NEW."version"); RETURN NULL;',
-                    hash="f8bf5aa96596c7f11296a8f3ebcf27d4f2e4ac50",
-                    operation="UPDATE",
-                    pgid="pgtrigger_update_update_a8433",
-                    table="fleet_sharepolicy",
-                    when="AFTER",
-                ),
             ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="sharepolicy",
-            trigger=pgtrigger.compiler.Trigger(
+            pgtrigger.migrations.RemoveTrigger(
+                model_name="sharepolicy",
                 name="delete_delete",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "fleet_sharepolicyevent" ("core_weight", "cores_per_node", "id", "period", "pgh_context", "pgh_context_id", "pgh_created_at", "pgh_label", "pgh_obj_id", "pool_id", "rule", "version") VALUES (OLD."core_weight", OLD."cores_per_node", OLD."id", OLD."period", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_id\', TRUE), \'\'), NULL)::UUID, NOW(), \'delete\', OLD."id", OLD."pool_id", OLD."rule", OLD."version"); RETURN NULL;',
-                    hash="61e12587c6d2acc85d83fbfd73568f3ed42f6264",
-                    operation="DELETE",
-                    pgid="pgtrigger_delete_delete_f6fe0",
-                    table="fleet_sharepolicy",
-                    when="AFTER",
+            ),
+            migrations.AddField(
+                model_name="sharepolicy",
+                name="core_weight",
+                field=models.DecimalField(decimal_places=6, default=0, max_digits=12),
+            ),
+            migrations.AddField(
+                model_name="sharepolicy",
+                name="cores_per_node",
+                field=models.PositiveIntegerField(default=0),
+            ),
+            migrations.AddField(
+                model_name="sharepolicyevent",
+                name="core_weight",
+                field=models.DecimalField(decimal_places=6, default=0, max_digits=12),
+            ),
+            migrations.AddField(
+                model_name="sharepolicyevent",
+                name="cores_per_node",
+                field=models.PositiveIntegerField(default=0),
+            ),
+            pgtrigger.migrations.AddTrigger(
+                model_name="sharepolicy",
+                trigger=pgtrigger.compiler.Trigger(
+                    name="insert_insert",
+                    sql=pgtrigger.compiler.UpsertTriggerSql(
+                        func='INSERT INTO "fleet_sharepolicyevent" ("core_weight", "cores_per_node", "id", "period", "pgh_context", "pgh_context_id", "pgh_created_at", "pgh_label", "pgh_obj_id", "pool_id", "rule", "version") VALUES (NEW."core_weight", NEW."cores_per_node", NEW."id", NEW."period", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_id\', TRUE), \'\'), NULL)::UUID, NOW(), \'insert\', NEW."id", NEW."pool_id", NEW."rule", NEW."version"); RETURN NULL;',
+                        hash="d2631a1065c3b6ae7572eecc786d1393f34f3680",
+                        operation="INSERT",
+                        pgid="pgtrigger_insert_insert_eadcd",
+                        table="fleet_sharepolicy",
+                        when="AFTER",
+                    ),
                 ),
             ),
-        ),
-        migrations.AddConstraint(
-            model_name="sharepolicy",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("core_weight", 0),
-                    models.Q(("core_weight__gt", 0), ("cores_per_node__gt", 0)),
-                    _connector="OR",
+            pgtrigger.migrations.AddTrigger(
+                model_name="sharepolicy",
+                trigger=pgtrigger.compiler.Trigger(
+                    name="update_update",
+                    sql=pgtrigger.compiler.UpsertTriggerSql(
+                        condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
+                        func='INSERT INTO "fleet_sharepolicyevent" ("core_weight", "cores_per_node", "id", "period", "pgh_context", "pgh_context_id", "pgh_created_at", "pgh_label", "pgh_obj_id", "pool_id", "rule", "version") VALUES (NEW."core_weight", NEW."cores_per_node", NEW."id", NEW."period", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_id\', TRUE), \'\'), NULL)::UUID, NOW(), \'update\', NEW."id", NEW."pool_id", NEW."rule", NEW."version"); RETURN NULL;',
+                        hash="f8bf5aa96596c7f11296a8f3ebcf27d4f2e4ac50",
+                        operation="UPDATE",
+                        pgid="pgtrigger_update_update_a8433",
+                        table="fleet_sharepolicy",
+                        when="AFTER",
+                    ),
                 ),
-                name="weighed_cores_are_counted",
+            ),
+            pgtrigger.migrations.AddTrigger(
+                model_name="sharepolicy",
+                trigger=pgtrigger.compiler.Trigger(
+                    name="delete_delete",
+                    sql=pgtrigger.compiler.UpsertTriggerSql(
+                        func='INSERT INTO "fleet_sharepolicyevent" ("core_weight", "cores_per_node", "id", "period", "pgh_context", "pgh_context_id", "pgh_created_at", "pgh_label", "pgh_obj_id", "pool_id", "rule", "version") VALUES (OLD."core_weight", OLD."cores_per_node", OLD."id", OLD."period", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_id\', TRUE), \'\'), NULL)::UUID, NOW(), \'delete\', OLD."id", OLD."pool_id", OLD."rule", OLD."version"); RETURN NULL;',
+                        hash="61e12587c6d2acc85d83fbfd73568f3ed42f6264",
+                        operation="DELETE",
+                        pgid="pgtrigger_delete_delete_f6fe0",
+                        table="fleet_sharepolicy",
+                        when="AFTER",
+                    ),
+                ),
+            ),
+            migrations.AddConstraint(
+                model_name="sharepolicy",
+                constraint=models.CheckConstraint(
+                    condition=models.Q(
+                        ("core_weight", 0),
+                        models.Q(("core_weight__gt", 0), ("cores_per_node__gt", 0)),
+                        _connector="OR",
+                    ),
+                    name="weighed_cores_are_counted",
+                ),
             ),
         ),
     ]

@@ -2,6 +2,8 @@
 
 from django.db import migrations, models
 
+from apps.accounts.migrations._together import ChangedTogether
+
 
 class Migration(migrations.Migration):
     """No statement: choices are Django's own affair."""
@@ -9,8 +11,12 @@ class Migration(migrations.Migration):
     dependencies = [("fleet", "0012_marks_move_out")]
 
     operations = [
-        migrations.AlterField(model_name="cloudaccount", name="provider", field=models.TextField()),
-        migrations.AlterField(
-            model_name="cloudaccountevent", name="provider", field=models.TextField()
+        ChangedTogether(
+            migrations.AlterField(
+                model_name="cloudaccount", name="provider", field=models.TextField()
+            ),
+            migrations.AlterField(
+                model_name="cloudaccountevent", name="provider", field=models.TextField()
+            ),
         ),
     ]

@@ -7,7 +7,7 @@ import pgtrigger.migrations
 from django.conf import settings
 from django.db import migrations, models
 
-from apps.accounts.migrations._created_together import CreatedTogether
+from apps.accounts.migrations._together import CreatedTogether
 
 LINE = """
 CREATE SEQUENCE ledger_line_id;

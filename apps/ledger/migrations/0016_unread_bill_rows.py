@@ -4,6 +4,8 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
+from apps.accounts.migrations._together import ChangedTogether
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -12,39 +14,41 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AddField(
-            model_name="billimport",
-            name="accepted_at",
-            field=models.DateTimeField(null=True),
-        ),
-        migrations.AddField(
-            model_name="billimport",
-            name="accepted_by",
-            field=models.ForeignKey(
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="+",
-                to=settings.AUTH_USER_MODEL,
+        ChangedTogether(
+            migrations.AddField(
+                model_name="billimport",
+                name="accepted_at",
+                field=models.DateTimeField(null=True),
             ),
-        ),
-        migrations.AddField(
-            model_name="billimport",
-            name="accepted_reason",
-            field=models.TextField(blank=True, default=""),
-        ),
-        migrations.AlterField(
-            model_name="billimport",
-            name="state",
-            field=models.TextField(
-                choices=[
-                    ("waiting", "to be run"),
-                    ("running", "running"),
-                    ("held", "held"),
-                    ("done", "done"),
-                    ("failed", "broken off"),
-                    ("undone", "undone"),
-                ],
-                default="waiting",
+            migrations.AddField(
+                model_name="billimport",
+                name="accepted_by",
+                field=models.ForeignKey(
+                    null=True,
+                    on_delete=django.db.models.deletion.PROTECT,
+                    related_name="+",
+                    to=settings.AUTH_USER_MODEL,
+                ),
+            ),
+            migrations.AddField(
+                model_name="billimport",
+                name="accepted_reason",
+                field=models.TextField(blank=True, default=""),
+            ),
+            migrations.AlterField(
+                model_name="billimport",
+                name="state",
+                field=models.TextField(
+                    choices=[
+                        ("waiting", "to be run"),
+                        ("running", "running"),
+                        ("held", "held"),
+                        ("done", "done"),
+                        ("failed", "broken off"),
+                        ("undone", "undone"),
+                    ],
+                    default="waiting",
+                ),
             ),
         ),
     ]

@@ -2,6 +2,8 @@
 
 from django.db import migrations, models
 
+from apps.accounts.migrations._together import ChangedTogether
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -9,48 +11,50 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.RemoveConstraint(
-            model_name="billedcharge",
-            name="billed_charge_once",
-        ),
-        migrations.RemoveConstraint(
-            model_name="charge",
-            name="unused_commitment_charged_once",
-        ),
-        migrations.AddField(
-            model_name="billedcharge",
-            name="commitment_id",
-            field=models.TextField(blank=True, default=""),
-        ),
-        migrations.AddConstraint(
-            model_name="billedcharge",
-            constraint=models.UniqueConstraint(
-                fields=(
-                    "bill",
-                    "kind",
-                    "billed_kind",
-                    "reason",
-                    "label",
-                    "starts_at",
-                    "ends_at",
-                    "team",
-                    "pool",
-                    "commitment_id",
-                ),
+        ChangedTogether(
+            migrations.RemoveConstraint(
+                model_name="billedcharge",
                 name="billed_charge_once",
-                nulls_distinct=False,
             ),
-        ),
-        migrations.AddConstraint(
-            model_name="charge",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(
-                    ("billed_charge_id__isnull", True),
-                    ("corrects__isnull", True),
-                    ("kind", "commitment_unused"),
-                ),
-                fields=("commitment_id", "hour"),
+            migrations.RemoveConstraint(
+                model_name="charge",
                 name="unused_commitment_charged_once",
+            ),
+            migrations.AddField(
+                model_name="billedcharge",
+                name="commitment_id",
+                field=models.TextField(blank=True, default=""),
+            ),
+            migrations.AddConstraint(
+                model_name="billedcharge",
+                constraint=models.UniqueConstraint(
+                    fields=(
+                        "bill",
+                        "kind",
+                        "billed_kind",
+                        "reason",
+                        "label",
+                        "starts_at",
+                        "ends_at",
+                        "team",
+                        "pool",
+                        "commitment_id",
+                    ),
+                    name="billed_charge_once",
+                    nulls_distinct=False,
+                ),
+            ),
+            migrations.AddConstraint(
+                model_name="charge",
+                constraint=models.UniqueConstraint(
+                    condition=models.Q(
+                        ("billed_charge_id__isnull", True),
+                        ("corrects__isnull", True),
+                        ("kind", "commitment_unused"),
+                    ),
+                    fields=("commitment_id", "hour"),
+                    name="unused_commitment_charged_once",
+                ),
             ),
         ),
     ]

@@ -2,6 +2,8 @@
 
 from django.db import migrations, models
 
+from apps.accounts.migrations._together import ChangedTogether
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -10,21 +12,23 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AddField(
-            model_name="runday",
-            name="is_unasked",
-            field=models.BooleanField(db_default=False, default=False),
-        ),
-        migrations.AddIndex(
-            model_name="runday",
-            index=models.Index(
-                condition=models.Q(("bucket__lte", 1)), fields=["day"], name="run_day_failed"
+        ChangedTogether(
+            migrations.AddField(
+                model_name="runday",
+                name="is_unasked",
+                field=models.BooleanField(db_default=False, default=False),
             ),
-        ),
-        migrations.AddIndex(
-            model_name="serviceday",
-            index=models.Index(
-                condition=models.Q(("part", 1)), fields=["day"], name="service_day_unasked"
+            migrations.AddIndex(
+                model_name="runday",
+                index=models.Index(
+                    condition=models.Q(("bucket__lte", 1)), fields=["day"], name="run_day_failed"
+                ),
+            ),
+            migrations.AddIndex(
+                model_name="serviceday",
+                index=models.Index(
+                    condition=models.Q(("part", 1)), fields=["day"], name="service_day_unasked"
+                ),
             ),
         ),
     ]

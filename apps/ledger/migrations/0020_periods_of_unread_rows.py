@@ -2,6 +2,8 @@
 
 from django.db import migrations, models
 
+from apps.accounts.migrations._together import ChangedTogether
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -9,14 +11,16 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AddField(
-            model_name="billimport",
-            name="unread_from",
-            field=models.DateTimeField(null=True),
-        ),
-        migrations.AddField(
-            model_name="billimport",
-            name="unread_until",
-            field=models.DateTimeField(null=True),
+        ChangedTogether(
+            migrations.AddField(
+                model_name="billimport",
+                name="unread_from",
+                field=models.DateTimeField(null=True),
+            ),
+            migrations.AddField(
+                model_name="billimport",
+                name="unread_until",
+                field=models.DateTimeField(null=True),
+            ),
         ),
     ]

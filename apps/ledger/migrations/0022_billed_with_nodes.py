@@ -3,6 +3,8 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
+from apps.accounts.migrations._together import ChangedTogether
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -12,38 +14,40 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.RemoveConstraint(
-            model_name="billedcharge",
-            name="billed_charge_once",
-        ),
-        migrations.AddField(
-            model_name="billedcharge",
-            name="node",
-            field=models.ForeignKey(
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="+",
-                to="fleet.node",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="billedcharge",
-            constraint=models.UniqueConstraint(
-                fields=(
-                    "bill",
-                    "kind",
-                    "billed_kind",
-                    "reason",
-                    "label",
-                    "starts_at",
-                    "ends_at",
-                    "team",
-                    "pool",
-                    "node",
-                    "commitment_id",
-                ),
+        ChangedTogether(
+            migrations.RemoveConstraint(
+                model_name="billedcharge",
                 name="billed_charge_once",
-                nulls_distinct=False,
+            ),
+            migrations.AddField(
+                model_name="billedcharge",
+                name="node",
+                field=models.ForeignKey(
+                    null=True,
+                    on_delete=django.db.models.deletion.PROTECT,
+                    related_name="+",
+                    to="fleet.node",
+                ),
+            ),
+            migrations.AddConstraint(
+                model_name="billedcharge",
+                constraint=models.UniqueConstraint(
+                    fields=(
+                        "bill",
+                        "kind",
+                        "billed_kind",
+                        "reason",
+                        "label",
+                        "starts_at",
+                        "ends_at",
+                        "team",
+                        "pool",
+                        "node",
+                        "commitment_id",
+                    ),
+                    name="billed_charge_once",
+                    nulls_distinct=False,
+                ),
             ),
         ),
     ]

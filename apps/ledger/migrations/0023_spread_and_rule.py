@@ -2,20 +2,24 @@
 
 from django.db import migrations, models
 
+from apps.accounts.migrations._together import ChangedTogether
+
 
 class Migration(migrations.Migration):
     dependencies = [("ledger", "0022_billed_with_nodes")]
 
     operations = [
-        migrations.AddField(
-            model_name="charge",
-            name="spread_method",
-            field=models.TextField(blank=True, db_default="", default=""),
-        ),
-        migrations.AddField(
-            model_name="billedmatch",
-            name="rule_id",
-            field=models.BigIntegerField(null=True),
+        ChangedTogether(
+            migrations.AddField(
+                model_name="charge",
+                name="spread_method",
+                field=models.TextField(blank=True, db_default="", default=""),
+            ),
+            migrations.AddField(
+                model_name="billedmatch",
+                name="rule_id",
+                field=models.BigIntegerField(null=True),
+            ),
         ),
         # What the words say by now.
         migrations.RunSQL(

@@ -4,6 +4,8 @@ from typing import Any
 
 from django.db import migrations, models
 
+from apps.accounts.migrations._together import ChangedTogether
+
 # As they were when this was written.
 CELLS = (
     "posting_month, status, kind, team_id, workload_id, pool_id, unit, gpu_model,"
@@ -128,43 +130,47 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.CreateModel(
-            name="LedgerMonth",
-            fields=[*cells(), ("tags", models.JSONField(default=dict))],
-            options={
-                "indexes": [
-                    models.Index(fields=["posting_month", "pool_id"], name="ledger_month_by_month")
+        ChangedTogether(
+            migrations.CreateModel(
+                name="LedgerMonth",
+                fields=[*cells(), ("tags", models.JSONField(default=dict))],
+                options={
+                    "indexes": [
+                        models.Index(
+                            fields=["posting_month", "pool_id"], name="ledger_month_by_month"
+                        )
+                    ],
+                },
+            ),
+            migrations.CreateModel(
+                name="LedgerUserDay",
+                fields=[
+                    *cells(),
+                    ("day", models.DateField()),
+                    ("is_of_job", models.BooleanField()),
+                    ("user_name", models.TextField(blank=True, default="")),
                 ],
-            },
-        ),
-        migrations.CreateModel(
-            name="LedgerUserDay",
-            fields=[
-                *cells(),
-                ("day", models.DateField()),
-                ("is_of_job", models.BooleanField()),
-                ("user_name", models.TextField(blank=True, default="")),
-            ],
-            options={
-                "indexes": [
-                    models.Index(fields=["day", "pool_id"], name="ledger_user_day_by_day"),
-                    models.Index(fields=["user_name", "day"], name="ledger_user_day_by_user"),
+                options={
+                    "indexes": [
+                        models.Index(fields=["day", "pool_id"], name="ledger_user_day_by_day"),
+                        models.Index(fields=["user_name", "day"], name="ledger_user_day_by_user"),
+                    ],
+                },
+            ),
+            migrations.CreateModel(
+                name="LedgerNodeDay",
+                fields=[
+                    *cells(),
+                    ("day", models.DateField()),
+                    ("node_id", models.BigIntegerField(null=True)),
                 ],
-            },
-        ),
-        migrations.CreateModel(
-            name="LedgerNodeDay",
-            fields=[
-                *cells(),
-                ("day", models.DateField()),
-                ("node_id", models.BigIntegerField(null=True)),
-            ],
-            options={
-                "indexes": [
-                    models.Index(fields=["day", "pool_id"], name="ledger_node_day_by_day"),
-                    models.Index(fields=["node_id", "day"], name="ledger_node_day_by_node"),
-                ],
-            },
+                options={
+                    "indexes": [
+                        models.Index(fields=["day", "pool_id"], name="ledger_node_day_by_day"),
+                        models.Index(fields=["node_id", "day"], name="ledger_node_day_by_node"),
+                    ],
+                },
+            ),
         ),
         migrations.RunPython(sum_what_is_settled, migrations.RunPython.noop),
     ]

@@ -4,6 +4,8 @@ from typing import Any
 
 from django.db import migrations, models
 
+from apps.accounts.migrations._together import ChangedTogether
+
 # As they were when this was written.
 CELLS = [
     "posting_month",
@@ -92,7 +94,9 @@ class Migration(migrations.Migration):
     dependencies = [("ledger", "0025_unit_economics_apart")]
 
     operations = [
-        migrations.AddField("ledgerday", "is_of_job", models.BooleanField(db_default=False)),
-        migrations.AddField("ledgermonth", "is_of_job", models.BooleanField(db_default=False)),
+        ChangedTogether(
+            migrations.AddField("ledgerday", "is_of_job", models.BooleanField(db_default=False)),
+            migrations.AddField("ledgermonth", "is_of_job", models.BooleanField(db_default=False)),
+        ),
         migrations.RunPython(divide_what_is_summed, migrations.RunPython.noop),
     ]

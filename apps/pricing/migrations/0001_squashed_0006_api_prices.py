@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import migrations, models
 
 import apps.economics.purchase
-from apps.accounts.migrations._created_together import CreatedTogether
+from apps.accounts.migrations._together import CreatedTogether
 
 
 class Migration(migrations.Migration):

@@ -3,7 +3,7 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-from apps.accounts.migrations._created_together import CreatedTogether
+from apps.accounts.migrations._together import CreatedTogether
 
 
 class Migration(migrations.Migration):

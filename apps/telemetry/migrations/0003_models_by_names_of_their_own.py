@@ -2,6 +2,8 @@
 
 from django.db import migrations
 
+from apps.accounts.migrations._together import ChangedTogether
+
 RENAMED = {
     "NodeHour": ("NodeReportHour", "telemetry_nodehour"),
     "Rejection": ("WindowRejection", "telemetry_rejection"),
@@ -14,11 +16,15 @@ class Migration(migrations.Migration):
     operations = [
         migrations.SeparateDatabaseAndState(
             state_operations=[
-                operation
-                for old, (new, table) in RENAMED.items()
-                for operation in (
-                    migrations.RenameModel(old, new),
-                    migrations.AlterModelTable(new, table),
+                ChangedTogether(
+                    *(
+                        operation
+                        for old, (new, table) in RENAMED.items()
+                        for operation in (
+                            migrations.RenameModel(old, new),
+                            migrations.AlterModelTable(new, table),
+                        )
+                    )
                 )
             ]
         )

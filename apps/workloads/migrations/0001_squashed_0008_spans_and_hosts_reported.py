@@ -11,7 +11,7 @@ import pgtrigger.compiler
 import pgtrigger.migrations
 from django.db import migrations, models
 
-from apps.accounts.migrations._created_together import CreatedTogether
+from apps.accounts.migrations._together import CreatedTogether
 
 
 class Migration(migrations.Migration):

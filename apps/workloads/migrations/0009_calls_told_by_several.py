@@ -2,6 +2,8 @@
 
 from django.db import migrations, models
 
+from apps.accounts.migrations._together import ChangedTogether
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -10,22 +12,24 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AddField(
-            model_name="usageevent",
-            name="is_counted",
-            field=models.BooleanField(default=True),
-        ),
-        migrations.AddField(
-            model_name="usageevent",
-            name="response_id",
-            field=models.TextField(blank=True, default=""),
-        ),
-        migrations.AddIndex(
-            model_name="usageevent",
-            index=models.Index(
-                condition=models.Q(("response_id", ""), _negated=True),
-                fields=["response_id"],
-                name="usage_event_by_response",
+        ChangedTogether(
+            migrations.AddField(
+                model_name="usageevent",
+                name="is_counted",
+                field=models.BooleanField(default=True),
+            ),
+            migrations.AddField(
+                model_name="usageevent",
+                name="response_id",
+                field=models.TextField(blank=True, default=""),
+            ),
+            migrations.AddIndex(
+                model_name="usageevent",
+                index=models.Index(
+                    condition=models.Q(("response_id", ""), _negated=True),
+                    fields=["response_id"],
+                    name="usage_event_by_response",
+                ),
             ),
         ),
     ]

@@ -4,6 +4,8 @@ import pgtrigger.compiler
 import pgtrigger.migrations
 from django.db import migrations, models
 
+from apps.accounts.migrations._together import ChangedTogether
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -11,124 +13,126 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        pgtrigger.migrations.RemoveTrigger(
-            model_name="serviceobjective",
-            name="insert_insert",
-        ),
-        pgtrigger.migrations.RemoveTrigger(
-            model_name="serviceobjective",
-            name="update_update",
-        ),
-        pgtrigger.migrations.RemoveTrigger(
-            model_name="serviceobjective",
-            name="delete_delete",
-        ),
-        migrations.RemoveConstraint(
-            model_name="serviceobjective",
-            name="objective_can_be_met",
-        ),
-        migrations.AddField(
-            model_name="serviceobjective",
-            name="budget_days",
-            field=models.PositiveSmallIntegerField(db_default=28, default=28),
-        ),
-        migrations.AddField(
-            model_name="serviceobjectiveevent",
-            name="budget_days",
-            field=models.PositiveSmallIntegerField(db_default=28, default=28),
-        ),
-        migrations.AlterField(
-            model_name="serviceobjective",
-            name="measure",
-            field=models.TextField(
-                choices=[
-                    ("latency", "whole answer"),
-                    ("first_token", "first token"),
-                    ("availability", "answered without an error"),
-                ]
-            ),
-        ),
-        migrations.AlterField(
-            model_name="serviceobjective",
-            name="within_seconds",
-            field=models.FloatField(null=True),
-        ),
-        migrations.AlterField(
-            model_name="serviceobjectiveevent",
-            name="measure",
-            field=models.TextField(
-                choices=[
-                    ("latency", "whole answer"),
-                    ("first_token", "first token"),
-                    ("availability", "answered without an error"),
-                ]
-            ),
-        ),
-        migrations.AlterField(
-            model_name="serviceobjectiveevent",
-            name="within_seconds",
-            field=models.FloatField(null=True),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="serviceobjective",
-            trigger=pgtrigger.compiler.Trigger(
+        ChangedTogether(
+            pgtrigger.migrations.RemoveTrigger(
+                model_name="serviceobjective",
                 name="insert_insert",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "workloads_serviceobjectiveevent" ("budget_days", "feature", "id", "measure", "period", "pgh_context", "pgh_context_id", "pgh_created_at", "pgh_label", "pgh_obj_id", "target_ratio", "within_seconds", "workload_id") VALUES (NEW."budget_days", NEW."feature", NEW."id", NEW."measure", NEW."period", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_id\', TRUE), \'\'), NULL)::UUID, NOW(), \'insert\', NEW."id", NEW."target_ratio", NEW."within_seconds", NEW."workload_id"); RETURN NULL;',
-                    hash="f64d634fe87c18303619434648b7410f809f75b6",
-                    operation="INSERT",
-                    pgid="pgtrigger_insert_insert_bd639",
-                    table="workloads_serviceobjective",
-                    when="AFTER",
-                ),
             ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="serviceobjective",
-            trigger=pgtrigger.compiler.Trigger(
+            pgtrigger.migrations.RemoveTrigger(
+                model_name="serviceobjective",
                 name="update_update",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
-                    func='INSERT INTO "workloads_serviceobjectiveevent" ("budget_days", "feature", "id", "measure", "period", "pgh_context", "pgh_context_id", "pgh_created_at", "pgh_label", "pgh_obj_id", "target_ratio", "within_seconds", "workload_id") VALUES (NEW."budget_days", NEW."feature", NEW."id", NEW."measure", NEW."period", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_id\', TRUE), \'\'), NULL)::UUID, NOW(), \'update\', NEW."id", NEW."target_ratio", NEW."within_seconds", NEW."workload_id"); RETURN NULL;',
-                    hash="0576e005dab1e7bba5436a1481c4ed75d1fa2b34",
-                    operation="UPDATE",
-                    pgid="pgtrigger_update_update_1de2b",
-                    table="workloads_serviceobjective",
-                    when="AFTER",
-                ),
             ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="serviceobjective",
-            trigger=pgtrigger.compiler.Trigger(
+            pgtrigger.migrations.RemoveTrigger(
+                model_name="serviceobjective",
                 name="delete_delete",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "workloads_serviceobjectiveevent" ("budget_days", "feature", "id", "measure", "period", "pgh_context", "pgh_context_id", "pgh_created_at", "pgh_label", "pgh_obj_id", "target_ratio", "within_seconds", "workload_id") VALUES (OLD."budget_days", OLD."feature", OLD."id", OLD."measure", OLD."period", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_id\', TRUE), \'\'), NULL)::UUID, NOW(), \'delete\', OLD."id", OLD."target_ratio", OLD."within_seconds", OLD."workload_id"); RETURN NULL;',
-                    hash="d71ffcdb2ff2cba9f051ae48dbd772616f6fc5f8",
-                    operation="DELETE",
-                    pgid="pgtrigger_delete_delete_ee30a",
-                    table="workloads_serviceobjective",
-                    when="AFTER",
+            ),
+            migrations.RemoveConstraint(
+                model_name="serviceobjective",
+                name="objective_can_be_met",
+            ),
+            migrations.AddField(
+                model_name="serviceobjective",
+                name="budget_days",
+                field=models.PositiveSmallIntegerField(db_default=28, default=28),
+            ),
+            migrations.AddField(
+                model_name="serviceobjectiveevent",
+                name="budget_days",
+                field=models.PositiveSmallIntegerField(db_default=28, default=28),
+            ),
+            migrations.AlterField(
+                model_name="serviceobjective",
+                name="measure",
+                field=models.TextField(
+                    choices=[
+                        ("latency", "whole answer"),
+                        ("first_token", "first token"),
+                        ("availability", "answered without an error"),
+                    ]
                 ),
             ),
-        ),
-        migrations.AddConstraint(
-            model_name="serviceobjective",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("budget_days__gte", 1),
-                    ("target_ratio__gt", 0),
-                    ("target_ratio__lt", 1),
-                    models.Q(
-                        models.Q(("measure", "availability"), ("within_seconds__isnull", True)),
-                        models.Q(
-                            models.Q(("measure", "availability"), _negated=True),
-                            ("within_seconds__gt", 0),
-                        ),
-                        _connector="OR",
+            migrations.AlterField(
+                model_name="serviceobjective",
+                name="within_seconds",
+                field=models.FloatField(null=True),
+            ),
+            migrations.AlterField(
+                model_name="serviceobjectiveevent",
+                name="measure",
+                field=models.TextField(
+                    choices=[
+                        ("latency", "whole answer"),
+                        ("first_token", "first token"),
+                        ("availability", "answered without an error"),
+                    ]
+                ),
+            ),
+            migrations.AlterField(
+                model_name="serviceobjectiveevent",
+                name="within_seconds",
+                field=models.FloatField(null=True),
+            ),
+            pgtrigger.migrations.AddTrigger(
+                model_name="serviceobjective",
+                trigger=pgtrigger.compiler.Trigger(
+                    name="insert_insert",
+                    sql=pgtrigger.compiler.UpsertTriggerSql(
+                        func='INSERT INTO "workloads_serviceobjectiveevent" ("budget_days", "feature", "id", "measure", "period", "pgh_context", "pgh_context_id", "pgh_created_at", "pgh_label", "pgh_obj_id", "target_ratio", "within_seconds", "workload_id") VALUES (NEW."budget_days", NEW."feature", NEW."id", NEW."measure", NEW."period", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_id\', TRUE), \'\'), NULL)::UUID, NOW(), \'insert\', NEW."id", NEW."target_ratio", NEW."within_seconds", NEW."workload_id"); RETURN NULL;',
+                        hash="f64d634fe87c18303619434648b7410f809f75b6",
+                        operation="INSERT",
+                        pgid="pgtrigger_insert_insert_bd639",
+                        table="workloads_serviceobjective",
+                        when="AFTER",
                     ),
                 ),
-                name="objective_can_be_met",
+            ),
+            pgtrigger.migrations.AddTrigger(
+                model_name="serviceobjective",
+                trigger=pgtrigger.compiler.Trigger(
+                    name="update_update",
+                    sql=pgtrigger.compiler.UpsertTriggerSql(
+                        condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
+                        func='INSERT INTO "workloads_serviceobjectiveevent" ("budget_days", "feature", "id", "measure", "period", "pgh_context", "pgh_context_id", "pgh_created_at", "pgh_label", "pgh_obj_id", "target_ratio", "within_seconds", "workload_id") VALUES (NEW."budget_days", NEW."feature", NEW."id", NEW."measure", NEW."period", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_id\', TRUE), \'\'), NULL)::UUID, NOW(), \'update\', NEW."id", NEW."target_ratio", NEW."within_seconds", NEW."workload_id"); RETURN NULL;',
+                        hash="0576e005dab1e7bba5436a1481c4ed75d1fa2b34",
+                        operation="UPDATE",
+                        pgid="pgtrigger_update_update_1de2b",
+                        table="workloads_serviceobjective",
+                        when="AFTER",
+                    ),
+                ),
+            ),
+            pgtrigger.migrations.AddTrigger(
+                model_name="serviceobjective",
+                trigger=pgtrigger.compiler.Trigger(
+                    name="delete_delete",
+                    sql=pgtrigger.compiler.UpsertTriggerSql(
+                        func='INSERT INTO "workloads_serviceobjectiveevent" ("budget_days", "feature", "id", "measure", "period", "pgh_context", "pgh_context_id", "pgh_created_at", "pgh_label", "pgh_obj_id", "target_ratio", "within_seconds", "workload_id") VALUES (OLD."budget_days", OLD."feature", OLD."id", OLD."measure", OLD."period", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_id\', TRUE), \'\'), NULL)::UUID, NOW(), \'delete\', OLD."id", OLD."target_ratio", OLD."within_seconds", OLD."workload_id"); RETURN NULL;',
+                        hash="d71ffcdb2ff2cba9f051ae48dbd772616f6fc5f8",
+                        operation="DELETE",
+                        pgid="pgtrigger_delete_delete_ee30a",
+                        table="workloads_serviceobjective",
+                        when="AFTER",
+                    ),
+                ),
+            ),
+            migrations.AddConstraint(
+                model_name="serviceobjective",
+                constraint=models.CheckConstraint(
+                    condition=models.Q(
+                        ("budget_days__gte", 1),
+                        ("target_ratio__gt", 0),
+                        ("target_ratio__lt", 1),
+                        models.Q(
+                            models.Q(("measure", "availability"), ("within_seconds__isnull", True)),
+                            models.Q(
+                                models.Q(("measure", "availability"), _negated=True),
+                                ("within_seconds__gt", 0),
+                            ),
+                            _connector="OR",
+                        ),
+                    ),
+                    name="objective_can_be_met",
+                ),
             ),
         ),
     ]

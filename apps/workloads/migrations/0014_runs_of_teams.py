@@ -3,6 +3,8 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
+from apps.accounts.migrations._together import ChangedTogether
+
 # A workload's run was told by its team alone, and so was what is kept of it.
 OF_WORKLOADS = """
 UPDATE workloads_run AS run SET team_id = workload.team_id
@@ -18,31 +20,33 @@ class Migration(migrations.Migration):
         ("workloads", "0013_facts"),
     ]
     operations = [
-        migrations.AddField(
-            "run",
-            "team",
-            models.ForeignKey(
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="+",
-                to="accounts.team",
+        ChangedTogether(
+            migrations.AddField(
+                "run",
+                "team",
+                models.ForeignKey(
+                    null=True,
+                    on_delete=django.db.models.deletion.PROTECT,
+                    related_name="+",
+                    to="accounts.team",
+                ),
             ),
-        ),
-        migrations.AddField(
-            "runattempt",
-            "team",
-            models.ForeignKey(
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="+",
-                to="accounts.team",
+            migrations.AddField(
+                "runattempt",
+                "team",
+                models.ForeignKey(
+                    null=True,
+                    on_delete=django.db.models.deletion.PROTECT,
+                    related_name="+",
+                    to="accounts.team",
+                ),
             ),
-        ),
-        migrations.AlterField("run", "key", models.TextField()),
-        migrations.AddConstraint(
-            "run",
-            models.UniqueConstraint(
-                fields=("key", "team"), name="run_once_a_team", nulls_distinct=False
+            migrations.AlterField("run", "key", models.TextField()),
+            migrations.AddConstraint(
+                "run",
+                models.UniqueConstraint(
+                    fields=("key", "team"), name="run_once_a_team", nulls_distinct=False
+                ),
             ),
         ),
         # Last: a table whose rows still wait for their constraints cannot be altered.

@@ -2,6 +2,8 @@
 
 from django.db import migrations, models
 
+from apps.accounts.migrations._together import ChangedTogether
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -9,24 +11,26 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AddField(
-            model_name="importbatch",
-            name="gpu_types",
-            field=models.JSONField(default=dict),
-        ),
-        migrations.AddField(
-            model_name="importbatch",
-            name="jobs_from",
-            field=models.DateTimeField(null=True),
-        ),
-        migrations.AddField(
-            model_name="importbatch",
-            name="jobs_until",
-            field=models.DateTimeField(null=True),
-        ),
-        migrations.AddField(
-            model_name="importbatch",
-            name="read_bytes",
-            field=models.BigIntegerField(default=0),
+        ChangedTogether(
+            migrations.AddField(
+                model_name="importbatch",
+                name="gpu_types",
+                field=models.JSONField(default=dict),
+            ),
+            migrations.AddField(
+                model_name="importbatch",
+                name="jobs_from",
+                field=models.DateTimeField(null=True),
+            ),
+            migrations.AddField(
+                model_name="importbatch",
+                name="jobs_until",
+                field=models.DateTimeField(null=True),
+            ),
+            migrations.AddField(
+                model_name="importbatch",
+                name="read_bytes",
+                field=models.BigIntegerField(default=0),
+            ),
         ),
     ]

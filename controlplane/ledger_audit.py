@@ -10,7 +10,7 @@ CHECKS = (*ledger.CHECKS, *audit_services.CHECKS, *audit_runs.CHECKS)
 
 
 def audit(starts_at: datetime | None = None, ends_at: datetime | None = None) -> Audit:
-    """Audit a span (None: from the first node's life; to the end of what is charged).
+    """Audit a span (None: from the first node or charge; to the end of what is charged).
 
     Call it outside a transaction: it reads everything from one snapshot and writes nothing.
     """

@@ -122,7 +122,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 def audit(checks: Sequence[Check], starts_at: datetime | None, ends_at: datetime | None) -> Audit:
-    """Audit a span by these checks (None: from the first node's life; to the end of what is charged).
+    """Audit a span by these checks (None: from the first node or charge; to the end of what is charged).
 
     Call it outside a transaction: it reads everything from one snapshot and writes nothing.
     """

@@ -22,9 +22,11 @@ class Query:
         return ("WITH " if self.tables else "") + separator.join(self.tables) + self.select
 
 
-# The span as given, else from the first node's life to the end of what is charged.
+# The span as given, else from the first node's life, or the first charge where something was
+# charged before, to the end of what is charged.
 BOUNDS = """
-SELECT coalesce(%(from)s::timestamptz, (SELECT min(lower(period)) FROM fleet_node)),
+SELECT coalesce(%(from)s::timestamptz, least((SELECT min(lower(period)) FROM fleet_node),
+                                             (SELECT min(hour) FROM ledger_charge))),
        coalesce(%(to)s::timestamptz, (SELECT max(through) FROM ledger_charge)),
        (SELECT zone FROM accounts_organisation)
 """

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.db import connection, transaction
+from django.db.models import F
 
 from apps.ledger.actions.calls import mark_calls, price_hour, price_waiting
 from apps.ledger.actions.close import CloseAsked, close_month, post_corrections
@@ -79,6 +80,16 @@ def test_lines_charges_and_calls_are_one_sum_rounded_once(team_id: int) -> None:
     assert total(Line) == total(LedgerDay) == total(ApiHour, "micros") == 606
     assert ApiHour.objects.count() == 7
     assert audit_here().adds_up
+
+
+def test_what_is_charged_before_any_node_lived_is_audited(team_id: int) -> None:
+    price(call(team_id))
+    audited = audit_here()
+    assert (audited.charges, audited.lines, audited.adds_up) == (1, 1, True)
+    Line.objects.update(effective_micros=F("effective_micros") + 1)
+    assert audit_here().residual_micros == 1
+    make.make_node(at=LATER)
+    assert audit_here().residual_micros == 1
 
 
 def test_ten_thousand_calls_of_the_greatest_count_are_one_exact_sum(team_id: int) -> None:

@@ -25,6 +25,7 @@ NAMES_OF_FRAMEWORKS = {"Command", "Meta", "Migration", "Media"}
 
 PUBLISHED = "_fact"
 TABLE = re.compile(r"\b(?:FROM|JOIN)\s+(?:ONLY\s+)?(([a-z]+)_\w+)", re.IGNORECASE)
+CLASS = re.compile(r"^[ \t]*class (\w+)\s*[(:]", re.MULTILINE)
 ONE_WORD = re.compile(r"_[a-z0-9]+")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -98,9 +99,10 @@ class House:
         """Names of classes that are defined in more than one place, with where they are."""
         found: dict[str, list[str]] = {}
         for source in (*self.sources, *self.sources_of("controlplane")):
-            for node in source.nodes:
-                if isinstance(node, ast.ClassDef) and node.name not in NAMES_OF_FRAMEWORKS:
-                    found.setdefault(node.name, []).append(f"{source.path}:{node.lineno}")
+            for defined in CLASS.finditer(source.text):
+                if defined[1] not in NAMES_OF_FRAMEWORKS:
+                    line = source.text.count("\n", 0, defined.start(1)) + 1
+                    found.setdefault(defined[1], []).append(f"{source.path}:{line}")
         return {name: places for name, places in sorted(found.items()) if len(places) > 1}
 
     def one_word_private_functions(self) -> int:

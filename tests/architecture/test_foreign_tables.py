@@ -1,22 +1,21 @@
 """SQL goes by the floor plan too: which app's statements name which other app's tables."""
 
-import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from django.apps import apps
 from django.db import connection
 
-ROOT = Path(__file__).resolve().parents[2] / "apps"
+from tests.architecture.python_sources import PythonSource, python_sources
+
 # How often statements of an app name a table of another. It may only shrink: ask the other app's
 # queries, or a view of facts that it publishes. The audit is not in it: it proves the ledger from
 # the tables as they are, and shares no way of asking with what it proves.
 FOREIGN: dict[str, dict[str, int]] = {}
 # Everybody's changes are in the history tables of all apps, and nothing else tells them in one list.
-READS_EVERY_HISTORY = {"accounts/queries/trail.py"}
+READS_EVERY_HISTORY = {"apps/accounts/queries/trail.py"}
 
 
 def test_statements_name_tables_of_their_own_app_and_ever_fewer_others() -> None:
@@ -28,9 +27,7 @@ def test_statements_name_tables_of_their_own_app_and_ever_fewer_others() -> None
 
 
 def test_no_statement_is_given_its_table_where_nobody_sees_it() -> None:
-    found = {
-        str(path.relative_to(ROOT)) for path in _sources() if "_meta.db_table" in path.read_text()
-    }
+    found = {str(source.path) for source in _of_apps() if "_meta.db_table" in source.text}
     assert found == READS_EVERY_HISTORY
 
 
@@ -57,28 +54,13 @@ def _foreign_names() -> Iterator[tuple[str, str]]:
     }
     longest_first = sorted(map(re.escape, owners), key=len, reverse=True)
     name = re.compile(rf"\b({'|'.join(longest_first)})\b")
-    for path in _sources():
-        app = path.relative_to(ROOT).parts[0]
-        for text in _texts(ast.parse(path.read_text())):
-            for table in name.findall(text):
-                if owners[table] != app:
-                    yield app, table
+    for source in _of_apps():
+        for table in (table for text in source.strings for table in name.findall(text)):
+            if owners[table] != source.room:
+                yield source.room, table
 
 
-def _sources() -> Iterator[Path]:
-    for path in sorted(ROOT.rglob("*.py")):
-        if "migrations" not in path.parts and not path.name.startswith("audit"):
-            yield path
-
-
-def _texts(tree: ast.Module) -> Iterator[str]:
-    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
-    bodies = [node.body for node in ast.walk(tree) if isinstance(node, documented)]
-    docstrings = {body[0].value for body in bodies if body and isinstance(body[0], ast.Expr)}
-    for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Constant)
-            and isinstance(node.value, str)
-            and node not in docstrings
-        ):
-            yield node.value
+def _of_apps() -> Iterator[PythonSource]:
+    for source in python_sources():
+        if source.path.parts[0] == "apps" and not source.path.name.startswith("audit"):
+            yield source

@@ -1,18 +1,16 @@
 """Whatever changes data writes a line, and docs/logs.md names every line there is."""
 
-import ast
 import inspect
 import pkgutil
 import re
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import apps
+from tests.architecture.python_sources import ROOT, PythonSource, python_sources
 
-ROOT = Path(__file__).resolve().parents[2]
 BELOW_EDGES = {"actions", "queries", "models", "migrations", "economics", "show", "providers"}
 WITHOUT_A_LINE = {
     "apps.accounts.actions.audit.changes_by": "says who; changes nothing",
@@ -33,10 +31,8 @@ WITHOUT_A_LINE = {
 }
 
 
-def sources() -> Iterator[Path]:
-    for folder in ("apps", "controlplane"):
-        for path in (ROOT / folder).rglob("*.py"):
-            yield path.relative_to(ROOT)
+def sources() -> Iterator[PythonSource]:
+    return (each for each in python_sources() if each.path.parts[0] in {"apps", "controlplane"})
 
 
 @cache
@@ -54,26 +50,15 @@ def actions() -> dict[str, Any]:
     return found
 
 
-def names_in(tree: ast.AST) -> set[str]:
-    return {
-        node.id if isinstance(node, ast.Name) else node.attr
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name | ast.Attribute)
-    }
-
-
 def called_from_edges() -> set[str]:
     """Actions that take `at` or an id by keyword and that doors, tasks, pages or commands name."""
     by_room: dict[str, set[str]] = {}
-    for path in sources():
-        if BELOW_EDGES & {*path.parts, path.stem}:
+    for source in sources():
+        if BELOW_EDGES & {*source.path.parts, source.path.stem}:
             continue
-        tree = ast.parse((ROOT / path).read_text())
-        names = names_in(tree)
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and node.module:
-                room = ".".join(node.module.split(".")[:2])
-                by_room.setdefault(room, set()).update(names)
+        for module in source.imported_from:
+            room = ".".join(module.split(".")[:2])
+            by_room.setdefault(room, set()).update(source.names)
     return {
         where
         for where, action in actions().items()
@@ -108,9 +93,9 @@ def test_what_writes_no_line_is_still_there() -> None:
 
 def test_no_action_writes_a_line_by_hand() -> None:
     by_hand = [
-        str(path)
-        for path in sources()
-        if "actions" in path.parts and "structlog" in (ROOT / path).read_text()
+        str(source.path)
+        for source in sources()
+        if "actions" in source.path.parts and "structlog" in source.text
     ]
     assert by_hand == []
 
@@ -137,20 +122,13 @@ def test_events_are_words_in_snake_case() -> None:
     assert odd == []
 
 
-def plain_lines() -> Iterator[tuple[str, str, int]]:
-    """Where a module writes a line by Python's own logging, its text, and how many values it has."""
-    for path in sources():
-        for node in ast.walk(ast.parse((ROOT / path).read_text())):
-            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-                continue
-            by = node.func
-            if isinstance(by.value, ast.Name) and by.value.id in {"log", "logger"} and node.args:
-                text = ast.literal_eval(node.args[0])
-                yield f"{path}:{node.lineno}", text, len(node.args) - 1
-
-
 def test_a_line_by_hand_is_an_event_and_its_fields() -> None:
-    lines = [line for line in plain_lines() if not line[0].startswith("apps/logs/")]
+    lines = [
+        (f"{source.path}:{lineno}", text, values)
+        for source in sources()
+        if source.room != "logs"
+        for lineno, text, values in source.log_lines
+    ]
     assert len(lines) > 10
     unlike = [
         where

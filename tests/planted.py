@@ -29,3 +29,11 @@ def planted(blocker: DjangoDbBlocker) -> Iterator[None]:
         yield
         transaction.set_rollback(True)
     forget_rows()
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """What is done within is taken back at its end."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)

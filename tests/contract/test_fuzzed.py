@@ -45,11 +45,6 @@ def _one_connection() -> Iterator[None]:
         signal.connect(close_old_connections)
 
 
-@pytest.fixture(autouse=True)
-def _unlimited(settings: Any) -> None:
-    settings.API_REQUESTS_PER_MINUTE = dict.fromkeys(("reads", "writes", "events"), 10**9)
-
-
 @pytest.mark.parametrize("label", LABELS)
 def test_a_few_generated_requests_find_nothing(world: World, label: str) -> None:
     fuzz(world, label, examples=2)

@@ -24,10 +24,10 @@ def answered(world: World, name: str, path: str, form: str, query: str = "") -> 
     return client.get(path, headers=FORMS[form], query_params=parse_qs(query))
 
 
-def answered_about(world: World, name: str, path: str, method: str) -> Any:
+def answered_about(world: World, name: str, path: str, method: str, form: str) -> Any:
     """The answer to a HEAD or OPTIONS, which ask about an address, not for what is there."""
     client = world.askers[name].client(raise_request_exception=False)
-    return getattr(client, method)(path, headers=FORMS["JSON"])
+    return getattr(client, method)(path, headers=FORMS[form])
 
 
 def text_of(response: Any) -> str:

@@ -63,6 +63,13 @@ def django_db_setup(
         )
 
 
+@pytest.fixture(scope="session")
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of all workers of a run."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
 @pytest.fixture(scope="module")
 def of_module(
     django_db_setup: None, django_db_blocker: pytest_django.DjangoDbBlocker

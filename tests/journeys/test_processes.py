@@ -1,6 +1,5 @@
 """One installation's processes: started together, restarted when killed, stopped cleanly."""
 
-import os
 import signal
 import socket
 import subprocess
@@ -14,7 +13,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.journeys.installations import ROOT, FirstStart, bare_environment
+
+WORDS = ("granian", "worker", "beat")
+"""Which of an installation's processes is which, by a word of its command."""
 
 
 def free_port() -> int:
@@ -43,16 +45,11 @@ class Installation:
         self.start()
 
     def start(self) -> None:
-        bare = {
-            key: value
-            for key, value in os.environ.items()
-            if not key.startswith(("RUNRATE_", "DJANGO_"))
-        }
         with self.home.with_suffix(".log").open("a") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "manage.py", "up", "--listen", f"127.0.0.1:{self.port}"],
                 cwd=ROOT,
-                env={**bare, "RUNRATE_HOME": str(self.home)},
+                env=bare_environment(self.home),
                 stderr=log,
             )
 
@@ -86,8 +83,10 @@ class Installation:
 
 
 @pytest.fixture(scope="module")
-def only(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    started = Installation(tmp_path_factory.mktemp("up") / "home")
+def only(
+    first_start: FirstStart, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Installation]:
+    started = Installation(first_start.copied_to(tmp_path_factory.mktemp("up")))
     try:
         yield started
     finally:
@@ -102,6 +101,12 @@ def installation(only: Installation) -> Installation:
         only.start()
     eventually(only.answers)
     return only
+
+
+@pytest.fixture
+def installation_to_end(installation: Installation) -> Installation:
+    """For a test that stops it: it comes after the others."""
+    return installation
 
 
 def is_fetching(installation: Installation) -> bool:
@@ -129,13 +134,13 @@ def test_a_killed_process_is_started_again(installation, word):
 
 
 def test_a_killed_database_is_started_again_under_the_same_processes(installation):
-    before = [installation.children(word)[0].pid for word in ("granian", "worker", "beat")]
+    before = [installation.children(word)[0].pid for word in WORDS]
     was = installation.postmaster()
     was.kill()
     eventually(lambda: "the database had ended; it was started again" in installation.log())
     eventually(installation.answers)
     assert installation.postmaster().pid != was.pid
-    after = [installation.children(word)[0].pid for word in ("granian", "worker", "beat")]
+    after = [installation.children(word)[0].pid for word in WORDS]
     assert after == before
 
 
@@ -153,17 +158,8 @@ def test_the_home_and_what_is_in_it_is_shut_to_others(installation):
         assert folder.stat().st_mode & 0o077 == 0
 
 
-def test_up_stops_everything_and_the_database_last(installation):
-    assert [len(installation.children(word)) for word in ("granian", "worker", "beat")] == [1, 1, 1]
-    assert installation.answers("/healthz")
-    assert installation.answers("/metrics")
-    started = psutil.Process(installation.process.pid).children(recursive=True)
-    assert installation.stop() == 0
-    assert [child for child in started if child.is_running()] == []
-    assert not (installation.home / "postgres" / "postmaster.pid").exists()
-
-
-def test_after_everything_is_killed_it_starts_again_with_what_it_had(installation):
+def test_after_everything_is_killed_it_starts_again_and_up_stops_all_of_it(installation_to_end):
+    installation = installation_to_end
     everything = [psutil.Process(installation.process.pid)]
     everything += everything[0].children(recursive=True)
     everything.append(installation.postmaster())
@@ -174,9 +170,19 @@ def test_after_everything_is_killed_it_starts_again_with_what_it_had(installatio
     installation.start()
     eventually(installation.answers)
 
+    eventually(lambda: all(installation.children(word) for word in WORDS))
+    assert [len(installation.children(word)) for word in WORDS] == [1, 1, 1]
+    assert installation.answers("/healthz")
+    assert installation.answers("/metrics")
+    started = psutil.Process(installation.process.pid).children(recursive=True)
+    assert installation.stop() == 0
+    assert [child for child in started if child.is_running()] == []
+    assert not (installation.home / "postgres" / "postmaster.pid").exists()
+
 
 @pytest.mark.proof
-def test_where_the_database_does_not_come_back_up_ends_and_says_so(installation):
+def test_where_the_database_does_not_come_back_up_ends_and_says_so(installation_to_end):
+    installation = installation_to_end
     version = installation.home / "postgres" / "PG_VERSION"
     told = version.read_text()
     version.write_text("no version\n")

@@ -25,9 +25,11 @@ PRODUCTION = {
 TELL = """
 import json
 from django.conf import settings
+from django.core.management import call_command
 from django.test import Client
 import django
 django.setup()
+call_command("check", deploy=True, fail_level="INFO")
 client = Client(headers={"host": "runrate.example.org"})
 plain = client.get("/healthz")
 there = client.get("/sign-in")
@@ -43,9 +45,11 @@ print(json.dumps({
 """
 
 
-def production(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """A process of ours under the settings that docs/production.md asks for."""
-    secret = tmp_path / "secret_key"
+@pytest.fixture(scope="module")
+def production(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
+    """What a process of ours says of itself under the settings that docs/production.md asks for."""
+    home = tmp_path_factory.mktemp("production")
+    secret = home / "secret_key"
     secret.write_text("k" * 20 + "0123456789abcdefghijklmnopqrstuvwxyz")
     kept = {
         name: value
@@ -53,13 +57,13 @@ def production(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[s
         if not name.startswith(("RUNRATE_", "DJANGO_"))
     }
     return subprocess.run(
-        [sys.executable, *arguments],
+        [sys.executable, "-c", TELL],
         cwd=ROOT,
         env=kept
         | PRODUCTION
         | {
             "DJANGO_SETTINGS_MODULE": "controlplane.settings",
-            "RUNRATE_HOME": str(tmp_path),
+            "RUNRATE_HOME": str(home),
             "RUNRATE_SECRET_KEY_FILE": str(secret),
             "RUNRATE_DATABASE_URL": os.environ["RUNRATE_DATABASE_URL"],
         },
@@ -70,16 +74,14 @@ def production(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[s
     )
 
 
-def test_djangos_own_checks_find_nothing_under_the_documented_settings(tmp_path) -> None:
-    ran = production(tmp_path, "manage.py", "check", "--deploy", "--fail-level", "INFO")
-    assert ran.returncode == 0, ran.stderr
-    assert "no issues" in ran.stdout
+def test_djangos_own_checks_find_nothing_under_the_documented_settings(production) -> None:
+    assert production.returncode == 0, production.stderr
+    assert "no issues" in production.stdout
 
 
-def test_behind_a_proxy_everything_is_https(tmp_path) -> None:
-    ran = production(tmp_path, "-c", TELL)
-    assert ran.returncode == 0, ran.stderr
-    told = json.loads(ran.stdout.splitlines()[-1])
+def test_behind_a_proxy_everything_is_https(production) -> None:
+    assert production.returncode == 0, production.stderr
+    told = json.loads(production.stdout.splitlines()[-1])
     assert told["hsts"] == "max-age=31536000; includeSubDomains; preload"
     assert told["redirect"] == "https://runrate.example.org/sign-in"
     assert told["session"] == [True, True, "Lax"]

@@ -1,7 +1,6 @@
 """A driver of C that says what a test wants, asked through the real binding in a real child process."""
 
 import fcntl
-import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -33,15 +32,8 @@ def built(folder: Path, *options: str, source: Path = SOURCE, name: str = LIBRAR
 
 
 @pytest.fixture(scope="session")
-def shared(tmp_path_factory) -> Path:
-    """A folder of all workers of a run."""
-    base = tmp_path_factory.getbasetemp()
-    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-
-
-@pytest.fixture(scope="session")
-def library(shared) -> Path:
-    return built(shared / "fake_nvml")
+def library(run_folder) -> Path:
+    return built(run_folder / "fake_nvml")
 
 
 @dataclass

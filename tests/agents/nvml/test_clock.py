@@ -24,9 +24,9 @@ class Clock:
 
 
 @pytest.fixture
-def clock(shared, tmp_path, monkeypatch) -> Clock:
+def clock(run_folder, tmp_path, monkeypatch) -> Clock:
     folder = built(
-        shared / "fake_clock", source=SOURCE.with_name("fake_clock.c"), name="fake_clock.so"
+        run_folder / "fake_clock", source=SOURCE.with_name("fake_clock.c"), name="fake_clock.so"
     )
     monkeypatch.setenv("FAKE_CLOCK", str(tmp_path / "clock"))
     monkeypatch.setenv("LD_PRELOAD", str(folder / "fake_clock.so"))

@@ -12,11 +12,11 @@ MISSING = (
 
 
 @pytest.fixture
-def without(shared, driver, monkeypatch):
+def without(run_folder, driver, monkeypatch):
     """The driver's library without some of its functions."""
 
     def make(name: str, *missing: str) -> None:
-        folder = shared / name
+        folder = run_folder / name
         folder.mkdir(exist_ok=True)
         (folder / "map").write_text(f"{{ global: *; local: {'; '.join(missing)}; }};")
         built(folder, f"-Wl,--version-script={folder}/map")

@@ -12,6 +12,8 @@ from django.test import Client
 
 from controlplane import static_names
 
+# Whoever asked before may have left a connection, which the end of an answer looks at.
+pytestmark = pytest.mark.django_db
 STATIC = settings.PROJECT_ROOT / "static"
 SCRIPTS = sorted(path.relative_to(STATIC).as_posix() for path in STATIC.rglob("*.js"))
 SHEETS = sorted(path.relative_to(STATIC).as_posix() for path in STATIC.rglob("*.css"))

@@ -1,0 +1,80 @@
+"""How far to trust Runrate's forecasts on a figure's own history."""
+
+import json
+from argparse import ArgumentParser
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from apps.economics.forecast.backtest import ForecastScores, backtest
+from apps.economics.forecast.mixing import MOST_HORIZON
+from apps.economics.refusal import Refusal
+from apps.economics.typed import parse_moment
+from apps.planning.providers.series_file import read_series
+
+
+class Command(BaseCommand):
+    """`manage.py backtest FILE --time COLUMN --value COLUMN --from TIME`: reads a file, changes nothing."""
+
+    help = (
+        "Forecast a CSV's history day by day as it was known then, and score it; docs/forecast.md."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """The file, its two columns, how far ahead, and from when on."""
+        parser.add_argument("file", metavar="FILE", type=Path, help="CSV, plain or gzip")
+        parser.add_argument(
+            "--time", required=True, metavar="COLUMN", help="ISO 8601 or Unix seconds"
+        )
+        parser.add_argument("--value", required=True, metavar="COLUMN", help="empty: not observed")
+        parser.add_argument("--horizon", type=int, default=24, help="hours ahead, up to 336 (24)")
+        parser.add_argument(
+            "--from",
+            dest="starts_at",
+            type=parse_moment,
+            required=True,
+            metavar="TIME",
+            help="the first forecast; then one every 24 hours",
+        )
+        parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Score, and print it."""
+        horizon = options["horizon"]
+        if not 1 <= horizon <= MOST_HORIZON:
+            raise CommandError(f"--horizon is from 1 to {MOST_HORIZON} hours")
+        try:
+            series = read_series(options["file"], time=options["time"], value=options["value"])
+            scores = backtest(series.values, series.position_of(options["starts_at"]), horizon)
+        except Refusal as refusal:
+            raise CommandError(str(refusal)) from refusal
+        if options["json"]:
+            self.stdout.write(json.dumps(serialize_scores(scores)))
+        else:
+            self._print_table(scores, horizon)
+
+    def _print_table(self, scores: ForecastScores, horizon: int) -> None:
+        figures = serialize_scores(scores)
+        self.stdout.write(f"{scores.origins} forecasts of {horizon} hours, one a day.")
+        self.stdout.write(f"{'method':24} MASE (1 is as good as the same hour of the day before)")
+        for method, score in figures["mase"].items():
+            self.stdout.write(f"{method:24} {'unknown' if score is None else score}")
+        for name in ("coverage_80", "wql"):
+            shown = figures[name]
+            self.stdout.write(f"{name:24} {'unknown' if shown is None else shown}")
+
+
+def serialize_scores(scores: ForecastScores) -> dict[str, Any]:
+    """As JSON has it; null where a score is not known."""
+    return {
+        "origins": scores.origins,
+        "mase": {method: _rounded(score) for method, score in scores.mase.items()},
+        "coverage_80": _rounded(scores.coverage_80),
+        "wql": _rounded(scores.wql),
+    }
+
+
+def _rounded(score: float) -> float | None:
+    return None if isnan(score) else round(score, 6)

@@ -1,0 +1,1 @@
+"""Files that bring the history of a figure."""

@@ -5,7 +5,7 @@ import os
 import sys
 
 WITHOUT_DATABASE = {
-    "check", "collectstatic", "compilemessages", "diffsettings", "help", "makemessages",
+    "backtest", "check", "collectstatic", "compilemessages", "diffsettings", "help", "makemessages",
     "runserver", "spectacular", "startapp", "startproject", "version", "--help", "--version",
 }  # fmt: skip
 WITHOUT_SCHEMA = {

@@ -1,0 +1,132 @@
+"""Forecasts of public series against the best baseline of each, and how long 500 series take."""
+
+import os
+import resource
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from math import exp, log
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import psutil
+
+from apps.economics.forecast.backtest import RUNRATE, ForecastScores, backtest
+from apps.economics.forecast.rolling import rolled_forecasts
+from apps.economics.forecast.scores import DAY, Floats
+from bench.calibration import scaled
+from bench.forecast_series import made_series, public_sets
+from bench.machine import ROOT
+
+HORIZONS = (24, 168)
+PROCESSES = 2
+SERIES, DAYS = 500, 60
+MOST_RATIO, MOST_RATIO_OF_SET = 1.0, 1.1
+COVERAGE, COVERAGE_OF_SET = (0.75, 0.85), (0.7, 0.9)
+MOST_SECONDS, MOST_MIB = 240, 1_536
+WITHOUT_DATA = "no public series in {}: name their folder with --data; only the time was taken"
+
+
+def run(*, data: Path | None = None) -> dict[str, Any]:
+    """Ratios by set and horizon, their geometric mean, coverage 24 hours ahead, seconds and memory of 500 series.
+
+    `best_baseline` is the least mean MASE of one baseline over the set's series and origins, picked in hindsight.
+    `skipped` says where the public series are not there.
+    """
+    folder = data or ROOT.parent / "shared" / "data"
+    with _processes() as pool:
+        figures = _scored_sets(folder, pool) | _timed_series(pool)
+    return figures | {"load": round(psutil.getloadavg()[0], 1), "misses": list(_misses(figures))}
+
+
+@contextmanager
+def _processes() -> Iterator[ProcessPoolExecutor]:
+    """As many as a small installation's worker has, each of one thread."""
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
+        yield pool
+
+
+def _scored_sets(folder: Path, pool: ProcessPoolExecutor) -> dict[str, Any]:
+    try:
+        public = public_sets(folder)
+    except FileNotFoundError:
+        return {"skipped": WITHOUT_DATA.format(folder), "sets": {}}
+    asked = {
+        f"{name}_{horizon}h": [
+            pool.submit(backtest, series, bench_set.first, horizon) for series in bench_set.series
+        ]
+        for horizon in HORIZONS
+        for name, bench_set in public.items()
+    }
+    scores = {name: [future.result() for future in futures] for name, futures in asked.items()}
+    sets = {name: _figures_of_set(of_set) for name, of_set in scores.items()}
+    day_ahead = [
+        score for name, of_set in scores.items() if name.endswith("_24h") for score in of_set
+    ]
+    ratios = [figures["ratio"] for figures in sets.values()]
+    return {
+        "sets": sets,
+        "geometric_mean_ratio": round(exp(fmean(map(log, ratios))), 3),
+        "coverage_80": _pooled_coverage(day_ahead),
+    }
+
+
+def _figures_of_set(scores: list[ForecastScores]) -> dict[str, Any]:
+    mase = {method: fmean(score.mase[method] for score in scores) for method in scores[0].mase}
+    ours = mase.pop(RUNRATE)
+    baseline = min(mase, key=mase.__getitem__)
+    return {
+        "ours": round(ours, 3),
+        "best_baseline": round(mase[baseline], 3),
+        "ratio": round(ours / mase[baseline], 3),
+        "baseline": baseline,
+        "coverage_80": _pooled_coverage(scores),
+        "origins": sum(score.origins for score in scores),
+    }
+
+
+def _pooled_coverage(scores: list[ForecastScores]) -> float:
+    """Of all forecasts alike."""
+    inside = sum(score.coverage_80 * score.origins for score in scores)
+    return round(inside / sum(score.origins for score in scores), 3)
+
+
+def _timed_series(pool: ProcessPoolExecutor) -> dict[str, Any]:
+    """Candidates judged, mixed and forecast a week ahead, of made series, by both processes."""
+    series = made_series(SERIES, DAYS)
+    began = time.perf_counter()
+    spent = list(pool.map(_forecast_one, series, chunksize=5))
+    return {
+        "seconds_500_series": round(time.perf_counter() - began, 1),
+        "cpu_seconds_500_series": round(sum(seconds for seconds, _ in spent), 1),
+        "peak_mib": round(max(peak for _, peak in spent)),
+    }
+
+
+def _forecast_one(values: Floats) -> tuple[float, float]:
+    """Seconds of a processor that it took, and MiB that this process had at most by then."""
+    began = time.process_time()
+    rolled_forecasts(values, DAYS * DAY, 1, HORIZONS[-1])
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_024
+    return time.process_time() - began, peak
+
+
+def _misses(figures: Mapping[str, Any]) -> Iterator[str]:
+    """Each target that is not held, in words."""
+    for name, of_set in figures["sets"].items():
+        if of_set["ratio"] > MOST_RATIO_OF_SET:
+            yield f"{name}: {of_set['ratio']} times its best baseline"
+        low, high = COVERAGE_OF_SET
+        if name.endswith("_24h") and not low <= of_set["coverage_80"] <= high:
+            yield f"{name}: 80 % intervals cover {of_set['coverage_80']}"
+    if figures["sets"] and figures["geometric_mean_ratio"] > MOST_RATIO:
+        yield f"geometric mean {figures['geometric_mean_ratio']}, over {MOST_RATIO}"
+    if figures["sets"] and not COVERAGE[0] <= figures["coverage_80"] <= COVERAGE[1]:
+        yield f"80 % intervals cover {figures['coverage_80']} of all"
+    for name, most in (("seconds_500_series", scaled(MOST_SECONDS)), ("peak_mib", MOST_MIB)):
+        if figures[name] > most:
+            yield f"{name}: {figures[name]}, over {most}"

@@ -2,14 +2,17 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.csv
+from numpy.typing import NDArray
+from pyarrow import csv as untyped
 
 from apps.economics.forecast.scores import DAY, Floats
 from apps.economics.forecast.series import hourly_means
 
+# Its stubs leave out what it offers.
+arrow_csv: Any = untyped
 TWO_WEEKS, ONE_WEEK = 14 * DAY, 7 * DAY
 LARGEST_CLIENTS = 12
 
@@ -34,27 +37,27 @@ def public_sets(folder: Path) -> dict[str, BenchSet]:
     }
 
 
-def _by_hour(moments: pa.ChunkedArray, values: Floats) -> Floats:
-    seconds = moments.cast(pa.timestamp("s")).cast(pa.int64()).to_numpy()
-    return hourly_means(seconds, values).values
+def _by_hour(moments: NDArray[np.datetime64], values: Floats) -> Floats:
+    seconds = moments.astype("datetime64[s]").astype(np.int64)
+    return hourly_means(seconds.tolist(), values.tolist()).values
 
 
 def _philly(folder: Path) -> Floats:
     """Nodes in use; a gap of ten hours."""
-    table = pyarrow.csv.read_csv(folder / "philly_node_sequence_to_2017-11-13.csv.gz")
-    return _by_hour(table["time"], table["active"].to_numpy())
+    table = arrow_csv.read_csv(folder / "philly_node_sequence_to_2017-11-13.csv.gz")
+    return _by_hour(table["time"].to_numpy(), table["active"].to_numpy())
 
 
 def _helios(path: Path) -> Floats:
     """GPUs that ran and that were waited for."""
-    table = pyarrow.csv.read_csv(path)
+    table = arrow_csv.read_csv(path)
     running, pending = (table[f"{name}_gpu_num"].to_numpy() for name in ("running", "pending"))
-    return _by_hour(table["time"], running + pending)
+    return _by_hour(table["time"].to_numpy(), running + pending)
 
 
 def _servegen(path: Path) -> dict[str, BenchSet]:
     """Requests a second of a service, and of its largest clients."""
-    table = pyarrow.csv.read_csv(path)
+    table = arrow_csv.read_csv(path)
     client = table["client"].to_numpy()
     hour = table["window_start_seconds"].to_numpy() // 3_600
     rates = np.zeros((client.max() + 1, hour.max() + 1))

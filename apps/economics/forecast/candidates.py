@@ -114,7 +114,8 @@ def _trailing_median(filled: Floats, origins: Ints, hours: int) -> Floats:
     """The median of the last `hours`, or of as many as there are."""
     padded = np.concatenate([np.full(hours, np.nan), filled])
     windows = np.lib.stride_tricks.sliding_window_view(padded, hours)[origins]
-    return np.nanmedian(windows, axis=1)
+    medians: Floats = np.nanmedian(windows, axis=1)
+    return medians
 
 
 def _trailing_mean(values: Floats, origins: Ints, *, otherwise: Floats) -> Floats:

@@ -57,7 +57,7 @@ def weights_at(values: Floats, origins: Ints, groups: LeadGroups) -> Floats:
     loss, count = _decayed(losses, origins), _decayed(counts, origins)
     mean = np.where(count > 0, loss / np.maximum(count, 1e-9), 1.0)
     relative = mean / np.maximum(mean.mean(axis=2, keepdims=True), 1e-9)
-    weights = (relative + 1e-6) ** -SHARPNESS
+    weights: Floats = (relative + 1e-6) ** -SHARPNESS
     ends = np.array([end for _, end in groups.bounds])
     weights[:, :, NAMES.index(NAIVE)] *= np.where(ends <= DAY, NAIVE_FIRST_DAY, NAIVE_LATER)
     return weights

@@ -64,16 +64,17 @@ class Sums:
 
 
 def sums_of(parts: Iterable[StateSum]) -> Sums:
-    """The sums of days or teams."""
-    found = list(parts)
-    return Sums(
-        by_state=_by_state_key((state_key(each.state), each.micros) for each in found),
-        provisional=_by_state_key(
-            (state_key(each.state), each.provisional_micros) for each in found
-        ),
-        gpu_milliseconds=sum(each.gpu_milliseconds for each in found),
-        unpriced_milliseconds=sum(each.unpriced_milliseconds for each in found),
-    )
+    """The sums of days or teams, in one pass: pages ask for those of every day several times."""
+    by_state: dict[str, Micros] = {}
+    provisional: dict[str, Micros] = {}
+    gpu_milliseconds = unpriced_milliseconds = 0
+    for each in parts:
+        key = _KEYS[each.state]
+        by_state[key] = _with(by_state.get(key), each.micros)
+        provisional[key] = _with(provisional.get(key), each.provisional_micros)
+        gpu_milliseconds += each.gpu_milliseconds
+        unpriced_milliseconds += each.unpriced_milliseconds
+    return Sums(by_state, provisional, gpu_milliseconds, unpriced_milliseconds)
 
 
 def state_key(state: State | None) -> str:
@@ -81,8 +82,10 @@ def state_key(state: State | None) -> str:
     return "other" if state is None else state.name.lower()
 
 
-def _by_state_key(pairs: Iterable[tuple[str, Micros]]) -> dict[str, Micros]:
-    found: dict[str, list[Micros]] = {}
-    for key, micros in pairs:
-        found.setdefault(key, []).append(micros)
-    return {key: sum_of_known(amounts) for key, amounts in found.items()}
+_KEYS = {state: state_key(state) for state in (None, *State)}
+
+
+def _with(sum_so_far: Micros, micros: Micros) -> Micros:
+    if micros is None or sum_so_far is None:
+        return micros if sum_so_far is None else sum_so_far
+    return sum_so_far + micros

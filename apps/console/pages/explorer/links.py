@@ -10,7 +10,7 @@ from apps.console.pages.costs.question import AskedCosts
 from apps.console.pages.costs.tables import NOTES
 from apps.console.pages.explorer.tables import GroupLinks
 from apps.ledger.queries.calendar import next_month
-from apps.ledger.queries.cube import CubeNames, CubeRow, dimensions
+from apps.ledger.queries.cube import CubeKey, CubeNames, CubeRow, dimensions
 from apps.ledger.queries.cube.names import NONE
 
 PAGES = {"team": "costs-team", "workload": "costs-workload", "job": "costs-job", "run": "run",
@@ -26,6 +26,7 @@ NEXT = {"team": "workload", "workload": "job", "cluster": "pool", "provider": "p
 def group_links(asked: AskedCosts, names: CubeNames) -> GroupLinks:
     """Made for the rows that are shown, as they are shown."""
     group_by, kinds = asked.question.group_by, {team.id: team.kind for team in accounts.teams()}
+    behind: dict[tuple[CubeKey, ...], str] = {}
 
     def note(row: CubeRow, place: int) -> str:
         key = row.keys[place].value
@@ -33,10 +34,16 @@ def group_links(asked: AskedCosts, names: CubeNames) -> GroupLinks:
             return ""
         return NOTES.get(kinds[key], "")
 
+    def rows(row: CubeRow) -> str:
+        # Several cells of a row lead there.
+        if row.keys not in behind:
+            behind[row.keys] = _rows_href(asked, names, row)
+        return behind[row.keys]
+
     return GroupLinks(
         name=lambda row, place: names.text(group_by[place], row.keys[place]),
         narrowed=lambda row, place: _narrowed_href(asked, names, row, (place,)),
-        rows=lambda row: _rows_href(asked, names, row),
+        rows=rows,
         note=note,
     )
 

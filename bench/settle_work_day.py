@@ -78,7 +78,7 @@ def main() -> dict[str, object]:
         settle_window(starts_at=HOUR, ends_at=ended, at=ended + (AT - HOUR))
     took = time.perf_counter() - began
     tables = ("ledger_line", "ledger_ledgerday", "ledger_ledgerjobday", "ledger_ledgeruserday",
-              "ledger_ledgernodeday", "ledger_ledgermonth", "ledger_serviceday",
+              "ledger_ledgernodeday", "ledger_ledgerpoolday", "ledger_ledgermonth", "ledger_serviceday",
               "ledger_servicetotal", "ledger_runday", "ledger_runfigures")  # fmt: skip
     rows = {table: _one(f"SELECT count(*) FROM {table}") for table in tables}
     return {

@@ -25,6 +25,7 @@ def write_day_sums(rolled: RolledDay) -> int:
         run(query, params)
     jobs = [job_id for (job_id,) in rows(JOBS, params)]
     ((written,),) = rows(DAYS, params | _tag_columns(jobs) | _user_columns(jobs))
+    run(POOL_DAYS, params)
     run(TEAM_DAYS, params)
     return int(written)
 
@@ -78,6 +79,7 @@ DELETE: tuple[LiteralString, ...] = (
     "DELETE FROM ledger_ledgerjobday WHERE day = %(day)s AND coalesce(pool_id, 0) = ANY(%(pools)s)",
     "DELETE FROM ledger_ledgeruserday WHERE day = %(day)s AND coalesce(pool_id, 0) = ANY(%(pools)s)",
     "DELETE FROM ledger_ledgernodeday WHERE day = %(day)s AND coalesce(pool_id, 0) = ANY(%(pools)s)",
+    "DELETE FROM ledger_ledgerpoolday WHERE day = %(day)s AND coalesce(pool_id, 0) = ANY(%(pools)s)",
     "DELETE FROM ledger_ledgerteamday WHERE day = %(day)s",
 )
 JOBS: LiteralString = """
@@ -168,14 +170,25 @@ ROLLED: LiteralString = """
     sum(unit_milliseconds), sum(held_milliseconds), sum(observed_milliseconds),
     sum(unpriced_milliseconds)
 """
-# Of all pools, marked or not. Rows stay apart where any question tells them apart: what is unknown
-# on a basis, what has no time.
+# Rows stay apart where any question tells them apart: what is unknown on a basis, what has no time.
+POOL_DAYS: LiteralString = f"""
+INSERT INTO ledger_ledgerpoolday
+    (day, posting_month, status, kind, team_id, pool_id, unit, gpu_model, purchase_option, state,
+     flags, {SUMS}, held_milliseconds, observed_milliseconds, unpriced_milliseconds)
+SELECT day, posting_month, status, kind, team_id, pool_id, unit, gpu_model, purchase_option, state,
+       flags, {ROLLED}
+FROM ledger_ledgerday
+WHERE day = %(day)s AND coalesce(pool_id, 0) = ANY(%(pools)s)
+GROUP BY day, posting_month, status, kind, team_id, pool_id, unit, gpu_model, purchase_option,
+         state, flags, {UNKNOWN}
+"""
+# Of all pools, marked or not.
 TEAM_DAYS: LiteralString = f"""
 INSERT INTO ledger_ledgerteamday
     (day, posting_month, status, kind, team_id, unit, state, flags, {SUMS}, held_milliseconds,
      observed_milliseconds, unpriced_milliseconds)
 SELECT day, posting_month, status, kind, team_id, unit, state, flags, {ROLLED}
-FROM ledger_ledgerday
+FROM ledger_ledgerpoolday
 WHERE day = %(day)s
 GROUP BY day, posting_month, status, kind, team_id, unit, state, flags, {UNKNOWN}
 """

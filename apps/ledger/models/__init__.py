@@ -30,6 +30,7 @@ from apps.ledger.models.rollups import (
     LedgerJobDay,
     LedgerMonth,
     LedgerNodeDay,
+    LedgerPoolDay,
     LedgerTeamDay,
     LedgerUserDay,
     MeterDay,

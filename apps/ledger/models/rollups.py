@@ -92,6 +92,22 @@ class LedgerTeamDay(LedgerSums):
         return f"{self.day} {self.team_id}"
 
 
+class LedgerPoolDay(LedgerSums):
+    """LedgerDay summed over workloads and tags: for what pools tell, day by day."""
+
+    day = models.DateField()
+    team_id = models.BigIntegerField()
+    pool_id = models.BigIntegerField(null=True)
+    gpu_model = models.TextField(blank=True, default="")
+    purchase_option = models.TextField(blank=True, default="")
+
+    class Meta:
+        indexes = [models.Index(fields=["day", "pool_id"], name="ledger_pool_day_by_day")]
+
+    def __str__(self) -> str:
+        return f"{self.day} pool {self.pool_id}"
+
+
 class LedgerCells(LedgerSums):
     """What LedgerDay tells apart, but its day and tags. Keys are plain numbers: the lines hold them."""
 

@@ -18,7 +18,7 @@ from apps.ledger.queries.audit_calls import (
     CALL_HOURS,
     VENDOR_REPORTS,
 )
-from apps.ledger.queries.audit_cells import MONTHS, NODE_DAYS, USER_DAYS
+from apps.ledger.queries.audit_cells import MONTHS, NODE_DAYS, POOL_DAYS, USER_DAYS
 from apps.ledger.queries.audit_closed import CLOSES, CORRECTIONS, STATEMENTS, TOLD
 from apps.ledger.queries.audit_compare import Check
 from apps.ledger.queries.audit_lines import CHARGE_FACTS, LINE_FACTS, PIECE_FACTS, SETTLEMENTS
@@ -104,6 +104,7 @@ CHECKS: tuple[Check, ...] = (
     Check("roll-ups by user sum to the lines", USER_DAYS),
     Check("roll-ups by node sum to the lines", NODE_DAYS),
     Check("roll-ups by team sum to the roll-ups", TEAM_DAYS),
+    Check("roll-ups by pool sum to the roll-ups", POOL_DAYS),
     Check("roll-ups by month sum to the roll-ups", MONTHS),
     Check("a billed node-hour is charged as billed", BILLED_HOURS),
     Check("billed rows of no node are charged as billed", BILLED_CHARGES),

@@ -111,3 +111,33 @@ MONTHS = AuditComparison(
     hour="compared.posting_month",
     joins=NAMES,
 )
+
+POOL_CELLS: tuple[LiteralString, ...] = (
+    *("day", "posting_month", "status", "kind", "team_id", "pool_id", "unit", "gpu_model"),
+    *("purchase_option", "state", "flags", *NULLS, "has_time"),
+)
+ROW_POOL_CELLS: LiteralString = f"""
+    row.day, row.posting_month, row.status, row.kind, row.team_id, row.pool_id, row.unit,
+    row.gpu_model, row.purchase_option, row.state, row.flags,
+    row.list_micros IS NULL AS no_list, row.contracted_micros IS NULL AS no_contracted,
+    row.effective_micros IS NULL AS no_effective, row.billed_micros IS NULL AS no_billed,
+    row.unit_milliseconds > 0 AS has_time, {ROW_MONEY}, {ROW_HELD}"""
+
+# In one transaction with the days that they sum: nothing waits.
+POOL_DAYS = AuditComparison(
+    tables=(BOUND_DAYS,),
+    expected=f"""
+    SELECT {ROW_POOL_CELLS} FROM ledger_ledgerday AS row CROSS JOIN bounds
+    WHERE row.day BETWEEN bounds.first_day AND bounds.last_day""",
+    found=f"""
+    SELECT {ROW_POOL_CELLS} FROM ledger_ledgerpoolday AS row CROSS JOIN bounds
+    WHERE row.day BETWEEN bounds.first_day AND bounds.last_day""",
+    keys=POOL_CELLS,
+    measures=MEASURES,
+    place="""
+    concat_ws(', ', 'pool ' || coalesce(pool.name, 'none'), 'team ' || team.name, compared.kind,
+              compared.status, 'state ' || compared.state, 'flags ' || compared.flags)""",
+    joins="""
+    LEFT JOIN fleet_pool AS pool ON pool.id = compared.pool_id
+    LEFT JOIN accounts_team AS team ON team.id = compared.team_id""",
+)

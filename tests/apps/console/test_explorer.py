@@ -13,7 +13,7 @@ from apps.accounts.models import Team
 from apps.console.pages.explorer.tables import CAUSE_WORDS
 from apps.economics.variance import CAUSES
 from apps.fleet.models import Pool
-from apps.ledger.models import LedgerDay
+from apps.ledger.models import LedgerDay, LedgerPoolDay
 from tests.apps.console.people import signed_in
 from tests.apps.ledger.explored import DAY, make_explored
 
@@ -189,11 +189,12 @@ def test_idle_that_was_moved_is_no_price(finn: Client) -> None:
     """Loaded cost of a team has idle of others in it, which has no time of its own."""
     team = Team.objects.get(name="Platform")
     day = {"day": DAY, "posting_month": "2026-03-01", "status": "estimated", "kind": "node_hour"}
-    LedgerDay.objects.create(
-        **day, team=team, pool=Pool.objects.get(name="h100"), unit="gpu", state=6, flags=64,
-        effective_micros=-5_000_000, contracted_micros=-5_000_000, unit_milliseconds=0,
-        held_milliseconds=0, observed_milliseconds=0, unpriced_milliseconds=0,
-    )  # fmt: skip
+    for table in (LedgerDay, LedgerPoolDay):
+        table.objects.create(
+            **day, team_id=team.id, pool_id=Pool.objects.get(name="h100").id, unit="gpu", state=6,
+            flags=64, effective_micros=-5_000_000, contracted_micros=-5_000_000, unit_milliseconds=0,
+            held_milliseconds=0, observed_milliseconds=0, unpriced_milliseconds=0,
+        )  # fmt: skip
     given = {"compare": "2026-03-02", "team": "Platform", "pool": "h100"}
     moved, still = (
         {

@@ -12,7 +12,15 @@ from django.db.models import F, Model, Sum
 
 from apps.fleet.models import Node
 from apps.ledger.actions.rollup import roll_up_day
-from apps.ledger.models import LedgerDay, LedgerMonth, LedgerNodeDay, LedgerUserDay, Line
+from apps.ledger.models import (
+    LedgerDay,
+    LedgerMonth,
+    LedgerNodeDay,
+    LedgerPoolDay,
+    LedgerUserDay,
+    Line,
+)
+from apps.ledger.queries.tables import run
 from apps.marks.actions import Mark, mark
 from apps.marks.models import ChangedHour
 from apps.marks.queries import Pass
@@ -24,11 +32,12 @@ from tests.apps.ledger.audited_world import make_world
 
 DIVIDING = "apps.ledger.migrations.0026_days_tell_jobs"
 MIGRATION = "apps.ledger.migrations.0024_rollups_of_months_users_and_nodes"
-TABLES = (LedgerMonth, LedgerUserDay, LedgerNodeDay)
+BY_POOL = "apps.ledger.migrations.0027_days_by_pool"
+TABLES = (LedgerPoolDay, LedgerMonth, LedgerUserDay, LedgerNodeDay)
 
 
 def contents() -> list[list[tuple[object, ...]]]:
-    """Every row of the three and of LedgerDay, without its number."""
+    """Every row of these and of LedgerDay, without its number."""
     found = []
     for table in (*TABLES, LedgerDay):
         names = [field.attname for field in table._meta.fields if field.attname != "id"]
@@ -47,6 +56,7 @@ def test_an_installed_database_is_summed_once_closed_months_too(tmp_path: Path) 
 
     import_module(MIGRATION).sum_what_is_settled(None, connection.schema_editor())
     import_module(DIVIDING).divide_what_is_summed(None, connection.schema_editor())
+    run(import_module(BY_POOL).POOL_DAYS, {})
 
     assert contents() == rolled_up
     assert {row.posting_month for row in LedgerMonth.objects.all()} == {

@@ -20,6 +20,7 @@ from apps.ledger.models import (
     LedgerDay,
     LedgerMonth,
     LedgerNodeDay,
+    LedgerPoolDay,
     LedgerTeamDay,
     LedgerUserDay,
     Line,
@@ -250,7 +251,14 @@ def assert_exact() -> None:
     assert sum(line.unit_milliseconds for line in Line.objects.all()) == sum(
         each.unit_milliseconds for each in Settlement.objects.filter(superseded_at__isnull=True)
     )
-    for table in (LedgerDay, LedgerTeamDay, LedgerMonth, LedgerUserDay, LedgerNodeDay):
+    for table in (
+        LedgerDay,
+        LedgerPoolDay,
+        LedgerTeamDay,
+        LedgerMonth,
+        LedgerUserDay,
+        LedgerNodeDay,
+    ):
         assert total(table) == total(Line)
     assert_cube_has_the_lines()
 

@@ -62,6 +62,8 @@ def contents() -> list[list[tuple[object, ...]]]:
             " FROM ledger_ledgerday",
             "SELECT day, team_id, state, flags, unit_milliseconds, effective_micros"
             " FROM ledger_ledgerteamday",
+            "SELECT day, pool_id, team_id, state, flags, unit_milliseconds, effective_micros"
+            " FROM ledger_ledgerpoolday",
             "SELECT posting_month, team_id, state, flags, unit_milliseconds, effective_micros"
             " FROM ledger_ledgermonth",
             "SELECT day, user_name, state, flags, unit_milliseconds, effective_micros"
@@ -78,7 +80,7 @@ def forget_the_ledger() -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "TRUNCATE ledger_line, ledger_chargepiece, ledger_settlement, ledger_charge,"
-            " ledger_ledgerday, ledger_ledgerteamday, ledger_ledgerjobday,"
+            " ledger_ledgerday, ledger_ledgerpoolday, ledger_ledgerteamday, ledger_ledgerjobday,"
             " ledger_ledgermonth, ledger_ledgeruserday, ledger_ledgernodeday"
         )
 

@@ -18,7 +18,15 @@ from apps.ledger.queries.cube.question import (
     source_of,
     whole_source,
 )
-from apps.ledger.queries.cube.sources import DAYS, MONTHS, NO_WORKLOAD, TAG, Source, name_of
+from apps.ledger.queries.cube.sources import (
+    DAYS,
+    MONTHS,
+    NO_WORKLOAD,
+    POOL_DAYS,
+    TAG,
+    Source,
+    name_of,
+)
 from apps.ledger.queries.loading import LEFT_OUT
 from apps.ledger.queries.windows import Window
 
@@ -80,7 +88,7 @@ def _parts_of_window(
 ) -> list[tuple[Source, Window]]:
     """The tables that a window is read from: whole months within it from their own sums."""
     months = window.months_within()
-    if source is not DAYS or months is None or not MONTHS.has(question.names):
+    if source not in (POOL_DAYS, DAYS) or months is None or not MONTHS.has(question.names):
         return [(source, window)]
     before = replace(window, end_day=months.first_day)
     after = replace(window, first_day=months.end_day)

@@ -105,6 +105,10 @@ TEAM_DAYS = Source(
     longest=None,
     longest_by_day=None,
 )
+POOL_DAYS = Source(
+    "ledger_ledgerpoolday",
+    {**TIMES, **OF_TEAMS, **OF_POOLS, **KIND, **STATUS, **KEPT_OF_POOLS},
+)
 MONTHS = Source("ledger_ledgermonth", {**MONTH, **CELLS, **TAGS, **OF_A_JOB}, of_months=True)
 DAYS = Source("ledger_ledgerday", {**TIMES, **CELLS, **TAGS, **OF_A_JOB})
 USER_DAYS = Source(
@@ -153,7 +157,9 @@ HELD_DAYS = replace(JOB_DAYS, columns={**JOB_DAYS.columns, "held": "1::int8"}, o
 NO_WORKLOAD = 0
 """Stands for the jobs whose workload no rule names: not for time that no job held."""
 
-SOURCES: list[Source] = [*(TEAM_DAYS, MONTHS, DAYS, USER_DAYS, NODE_DAYS, JOB_DAYS, HELD_DAYS)]
+SOURCES: list[Source] = [
+    *(TEAM_DAYS, MONTHS, POOL_DAYS, DAYS, USER_DAYS, NODE_DAYS, JOB_DAYS, HELD_DAYS)
+]
 """The smallest first: a question is answered by the first that can."""
 
 

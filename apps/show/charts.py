@@ -52,14 +52,17 @@ class DailySeries:
     provisional: tuple[int | None, ...]
 
 
-def daily_cost_by_state(days: Sequence[date], series: Sequence[DailySeries], currency: str) -> Json:
+def daily_cost_by_state(
+    days: Sequence[date], series: Sequence[DailySeries], currency: str, *, step: int = 1
+) -> Json:
     """Stacked bars, one a day, from zero: what each state of GPU time cost.
 
-    `days` are consecutive, and every series has one amount for each of them.
+    `days` are consecutive, and every series has one amount for each of them. With a `step` they
+    are that many days apart, and a bar is of the days until the next.
     """
     shown = [row for row in series if any(row.settled) or any(row.provisional)]
     ticks = ticks_between(*_stack_extent(days, shown))
-    traces = [trace for row in shown for trace in _bar_traces(days, row, currency)]
+    traces = [trace for row in shown for trace in _bar_traces(days, row, currency, step)]
     is_labelled = len(shown) <= MOST_END_LABELS
     layout = plot_layout(
         ticks,
@@ -67,13 +70,13 @@ def daily_cost_by_state(days: Sequence[date], series: Sequence[DailySeries], cur
         {**_MARGIN_PX, "r": _LABELS_PX} if is_labelled else _MARGIN_PX,
         barmode="relative",
         hovermode="x unified",
-        xaxis=day_axis(days),
+        xaxis=day_axis(days, step),
         **(_end_labels(shown, ticks) if is_labelled else {}),
     )
     return checked(traces, layout)
 
 
-def _bar_traces(days: Sequence[date], row: DailySeries, currency: str) -> list[Json]:
+def _bar_traces(days: Sequence[date], row: DailySeries, currency: str, step: int) -> list[Json]:
     provisional = [amount or 0 for amount in row.provisional]
     both = [(settled or 0) + later for settled, later in zip(row.settled, provisional, strict=True)]
     # A zero keeps the hover line of a day that is provisional as a whole; None leaves it out.
@@ -86,19 +89,20 @@ def _bar_traces(days: Sequence[date], row: DailySeries, currency: str) -> list[J
     ]
     traces = [
         {
-            **_bar_trace(days, settled, row.state, "\\" if row.state.is_hatched else ""),
+            **_bar_trace(days, settled, row.state, "\\" if row.state.is_hatched else "", step),
             "customdata": said,
             "hovertemplate": "%{customdata}",
         }
     ]
     if any(provisional):
-        later_bars = _bar_trace(days, [amount or None for amount in provisional], row.state, "/")
+        later = [amount or None for amount in provisional]
+        later_bars = _bar_trace(days, later, row.state, "/", step)
         traces.append({**later_bars, "hoverinfo": "skip"})
     return traces
 
 
 def _bar_trace(
-    days: Sequence[date], amounts: Sequence[int | None], state: StateWords, hatch: str
+    days: Sequence[date], amounts: Sequence[int | None], state: StateWords, hatch: str, step: int
 ) -> Json:
     marker: Json = {"color": f"var({state.token})", "line": {"width": 0}}
     if hatch:
@@ -106,7 +110,7 @@ def _bar_trace(
     return {
         "type": "bar",
         # Stated, because one bar alone has no neighbour to take its width from.
-        "width": _DAY_MS * 0.78,
+        "width": _DAY_MS * 0.78 * step,
         "name": state.label,
         "x": [day.isoformat() for day in days],
         "y": [None if amount is None else amount / MICROS for amount in amounts],
@@ -164,8 +168,8 @@ def left_margin(texts: Sequence[str]) -> int:
     return 12 + CHARACTER_PX * max(map(len, texts))
 
 
-def day_axis(days: Sequence[date]) -> Json:
-    """Days as the axis of a chart, a few of them named."""
+def day_axis(days: Sequence[date], step: int = 1) -> Json:
+    """Days, `step` apart, as the axis of a chart, a few of them named."""
     every = _days_between_labels(len(days))
     # Counted back from the last day, so that the newest bar is always named.
     labelled = [day for index, day in enumerate(reversed(days)) if index % every == 0][::-1]
@@ -173,7 +177,7 @@ def day_axis(days: Sequence[date]) -> Json:
     starts_month = [index == 0 or months[index - 1] != month for index, month in enumerate(months)]
     return {
         "type": "date",
-        "range": _day_range(days),
+        "range": _day_range(days, step),
         "tickmode": "array",
         "tickvals": [day.isoformat() for day in labelled],
         "ticktext": [
@@ -183,19 +187,19 @@ def day_axis(days: Sequence[date]) -> Json:
         "tickangle": 0,
         "showgrid": False,
         "fixedrange": True,
-        "unifiedhovertitle": {"text": "%{x|%a %-d %B}"},
+        "unifiedhovertitle": {"text": "%{x|%a %-d %B}" if step == 1 else "from %{x|%-d %B %Y}"},
         "showspikes": False,
         "linecolor": "var(--line-strong)",
     }
 
 
-def _day_range(days: Sequence[date]) -> list[str]:
-    """From half a day before the first bar to half a day after the last, at least four days wide."""
+def _day_range(days: Sequence[date], step: int) -> list[str]:
+    """From half a step before the first bar to half a one after the last, at least four days wide."""
     spare = timedelta(days=max(0, _FEWEST_DAYS - len(days))) / 2
     midnight = time()
     first, last = datetime.combine(days[0], midnight), datetime.combine(days[-1], midnight)
-    half_a_day = timedelta(hours=12)
-    edges = (first - half_a_day - spare, last + half_a_day + spare)
+    half_a_step = timedelta(hours=12) * step
+    edges = (first - half_a_step - spare, last + half_a_step + spare)
     return [f"{edge:%Y-%m-%d %H:%M}" for edge in edges]
 
 

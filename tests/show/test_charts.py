@@ -1,7 +1,7 @@
 """Daily cost by state is drawn from zero, in tokens, with what is provisional hatched."""
 
 import json
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
 
@@ -117,3 +117,13 @@ def test_end_labels_never_touch(middles):
     placed = spread_apart(middles, Decimal(17), Decimal(234))
     assert all(above - below >= 17 for below, above in pairwise(placed))
     assert placed[-1] <= 234
+
+
+def test_bars_of_weeks_are_as_wide_as_their_days():
+    weeks = [FIRST + timedelta(days=7 * index) for index in range(5)]
+    figure = daily_cost_by_state(weeks, [series("active", (DOLLAR,) * 5)], "USD", step=7)
+    (bars,) = figure["data"]
+    one_day = daily_cost_by_state(days(5), [series("active", (DOLLAR,) * 5)], "USD")
+    assert bars["width"] == 7 * one_day["data"][0]["width"]
+    first, last = (datetime.fromisoformat(edge) for edge in figure["layout"]["xaxis"]["range"])
+    assert last - first == timedelta(days=35)

@@ -55,7 +55,8 @@ class DayRow:
 class DailyChart:
     """Daily cost by state: the figure, what it shows in one sentence, and the table behind it.
 
-    `title` is that sentence, the text alternative too; a day's `href` narrows to it.
+    `title` is that sentence, the text alternative too; a day's `href` narrows to it. `each` is what
+    a bar is of.
     """
 
     template: ClassVar[str] = "kit/daily.html"
@@ -67,6 +68,7 @@ class DailyChart:
     total: DayRow
     csv_href: str = ""
     has_provisional: bool = False
+    each: str = "day"
 
     @property
     def is_keyed(self) -> bool:

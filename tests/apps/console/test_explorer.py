@@ -232,3 +232,14 @@ def cells_of(html: str) -> list[str]:
 def text_of_html(html: str) -> str:
     """What is read, in one line."""
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
+
+
+def test_more_than_a_hundred_days_are_drawn_by_week(finn: Client) -> None:
+    html = page_of(finn, window="2026-03-01/2026-07-01")
+
+    assert "each week by state of its GPU time" in html
+    behind = re.findall(r'<tr><th scope="row">(.*?)</th>(.*?)</tr>', html)
+    weeks = {re.sub("<.*?>", "", label): cells for label, cells in behind if "week from" in label}
+    (total,) = [cells for label, cells in behind if label == "Total" and "%" not in cells][:1]
+    assert weeks["week from 2 Mar 2026"] == total
+    assert "2026-03-02%2F2026-03-09" in behind[0][0]

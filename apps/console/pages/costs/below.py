@@ -104,13 +104,13 @@ def empty_page(
 def day_chart(
     asked: AskedCosts, place: CostPlace, days: Mapping[date, States]
 ) -> DailyChart | None:
-    """What each day cost, by state; a day leads to the same page of that day."""
+    """What each day or week cost, by state; it leads to the same page of that time."""
     state = {"state": asked.context.query.get("state", "")}
     return chart_of_days(
         asked,
         days,
         asked.href(f"{place.name}-days", *place.of, **state),
-        lambda day: asked.href(place.name, *place.of, window=day.isoformat(), **state),
+        lambda days: asked.href(place.name, *place.of, window=days, **state),
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 
 from django.http import HttpResponse
 
@@ -12,45 +12,57 @@ from apps.console.pages.costs.question import AskedCosts
 from apps.console.pages.costs.sums import Sums, sums_of
 from apps.console.pages.costs.tables import CostRow, cost_table
 from apps.ledger.queries import States
+from apps.ledger.queries.windows import Window
 from apps.show.amounts import per_cent, share
 from apps.show.charts import DailySeries, daily_cost_by_state
 from apps.show.money import whole_amount
-from apps.show.time import weekday
+from apps.show.time import short_day, weekday
 from apps.show.words import StateWords, basis_words
 
 NO_COST = Sums({}, {}, 0, 0)
+MOST_DAYS_BY_DAY = 100
+DAYS_OF_WEEK = 7
 LOADED = {"loaded": " with shared idle", "direct": " without shared costs"}
 
 
 def chart_of_days(
-    asked: AskedCosts, found: Mapping[date, States], csv_href: str, on_day: Callable[[date], str]
+    asked: AskedCosts, found: Mapping[date, States], csv_href: str, on_days: Callable[[str], str]
 ) -> DailyChart | None:
     """From the first day with a charge to the last that has begun; None where no cost is known.
 
-    A day leads to `on_day`.
+    More than a hundred days are drawn by week, cut where the window begins. A day or week leads to
+    `on_days`, which is given its window.
     """
     sums = sums_of(each for states in found.values() for each in states)
     if sums.total is None:
         return None
+    all_days = days_between(min(found), until(asked.question.window, asked.context.calendar.today))
+    step = 1 if len(all_days) <= MOST_DAYS_BY_DAY else DAYS_OF_WEEK
+    if step > 1:
+        found = _by_week(found, all_days[0], asked.context.calendar.week_starts_on)
     known = {day: sums_of(states) for day, states in found.items()}
-    days = days_between(min(known), until(asked.question.window, asked.context.calendar.today))
+    days = days_between(min(known), all_days[-1] + timedelta(days=1))[::step]
     by_day = [known.get(day, NO_COST) for day in days]
     basis = basis_words(str(asked.question.basis)).label.lower()
+    each = "day" if step == 1 else "week"
     loaded = LOADED.get(str(asked.question.loading), "")
     return DailyChart(
-        title=_chart_sentence(days, by_day, sums, asked.currency),
-        unit=f"each day by state of its GPU time, in {asked.currency}, {basis} cost{loaded}",
+        each=each,
+        title=_chart_sentence(days, by_day, sums, asked.currency, _label(step)),
+        unit=f"each {each} by state of its GPU time, in {asked.currency}, {basis} cost{loaded}",
         figure=daily_cost_by_state(
-            days, [_series_of(state, by_day) for state in sums.states], asked.currency
+            days, [_series_of(state, by_day) for state in sums.states], asked.currency, step=step
         ),
         states=sums.states,
         rows=tuple(
             DayRow(
-                label=weekday(day),
+                label=_label(step)(day),
                 micros=_state_amounts(of_day, sums.states),
                 total_micros=of_day.total,
                 is_provisional=bool(of_day.provisional_total),
-                href=on_day(day) if of_day.by_state else "",
+                href=on_days(_window_text(day, step, asked.question.window))
+                if of_day.by_state
+                else "",
             )
             for day, of_day in zip(days, by_day, strict=True)
         ),
@@ -86,13 +98,45 @@ def _state_amount(of_day: Sums, state: StateWords) -> int | None:
     return of_day.by_state.get(state.key, 0 if of_day.by_state else None)
 
 
-def _chart_sentence(days: Sequence[date], by_day: Sequence[Sums], sums: Sums, currency: str) -> str:
+def _by_week(found: Mapping[date, States], first: date, week_starts_on: int) -> dict[date, States]:
+    """The same by the first day of each week; the first week is whole, and begins before `first`."""
+    begins = first - timedelta(days=(first.isoweekday() - week_starts_on) % DAYS_OF_WEEK)
+    weeks: dict[date, States] = {}
+    for day, states in found.items():
+        week = day - timedelta(days=(day - begins).days % DAYS_OF_WEEK)
+        weeks[week] = (*weeks.get(week, ()), *states)
+    return weeks
+
+
+def _window_text(first: date, step: int, window: Window) -> str:
+    """A day, or what of a week is within the window."""
+    if step == 1:
+        return first.isoformat()
+    end = first + timedelta(days=step)
+    return f"{max(first, window.first_day)}/{min(end, window.end_day)}"
+
+
+def _label(step: int) -> Callable[[date], str]:
+    return weekday if step == 1 else _week_label
+
+
+def _week_label(first: date) -> str:
+    return f"week from {short_day(first)} {first.year}"
+
+
+def _chart_sentence(
+    days: Sequence[date],
+    by_day: Sequence[Sums],
+    sums: Sums,
+    currency: str,
+    label: Callable[[date], str],
+) -> str:
     most, highest = max((of_day.total or 0, day) for day, of_day in zip(days, by_day, strict=True))
     largest = max(sums.states, key=lambda state: sums.by_state[state.key] or 0, default=None)
     amount = whole_amount(most, currency)
-    said = f"Highest day: {weekday(highest)}, {amount}"
+    said = f"Highest {'day: ' if label is weekday else ''}{label(highest)}, {amount}"
     if len(days) == 1:
-        said = f"{weekday(highest)} cost {amount}"
+        said = f"{label(highest)} cost {amount}"
     part = share(sums.by_state[largest.key], sums.total) if largest else None
     if largest is None or part is None or len(sums.states) == 1:
         return f"{said}."

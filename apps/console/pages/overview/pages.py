@@ -68,7 +68,7 @@ def overview(context: Context) -> ConsolePage:
         asked,
         facts.daily.days,
         asked.href("overview-days"),
-        lambda day: asked.href("overview", window=day.isoformat()),
+        lambda days: asked.href("overview", window=days),
     )
     aloud = Include("overview/_not_known.html", said) if said else None
     return ConsolePage(

@@ -3,15 +3,19 @@
 The addresses are those of Django's own table, so that a new one is walked as soon as it is there.
 """
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
+from html import unescape
 from itertools import cycle, product
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.utils import timezone
 
 from apps.console.kit import waiting
+from apps.console.kit.carried import onward
 from bench.pages_ask import counted_statements
 from tests.contract.described import document
 from tests.markup import faults_of
@@ -159,6 +163,25 @@ def test_whoever_may_read_a_secret_finds_it_and_no_page_asks_much(
         NOT_SHOWN_YET
     )
     assert {text for text in OF_BENS_TEAM if text not in found["ben"]} == set()
+
+
+def test_what_was_chosen_goes_on_with_every_link_of_every_page(world: World) -> None:
+    chosen = {"window": "2026-03-03/2026-03-04", "basis": "list"}
+    pages, left = 0, []
+    for address in (each for each in every_address() if not each.is_rest):
+        (query, *_) = queries_of(address, world)
+        query = f"{urlencode(chosen)}&{query}"
+        answer = answered(world, "petra", address.filled(world.planted), "page", query)
+        html = "" if answer.streaming else unescape(answer.content.decode(errors="replace"))
+        # A form's address is what fills it in: nothing of it goes on. Nodes have no period.
+        is_form = f"/costs?{urlencode(chosen)}" not in html
+        if answer.status_code != 200 or is_form or address.pattern.startswith("fleet/"):
+            continue
+        pages += 1
+        hrefs = re.findall(r'href="([^"]*)"', html.partition("<main")[2])
+        left += [(address.pattern, href) for href in hrefs if onward(href, chosen) != href]
+    assert left == [], "\n".join(map(repr, left))
+    assert pages > 40
 
 
 @in_part_or_whole

@@ -1,10 +1,13 @@
 """What goes with a person from page to page, in the address: the period, the basis, what is narrowed to."""
 
+import re
 from collections.abc import Container, Mapping
 from datetime import date, timedelta
+from functools import lru_cache
 from urllib.parse import urlencode
 
 from django.http import QueryDict
+from django.urls import Resolver404, resolve
 
 from apps.console.kit.periods import DEFAULT_PERIOD, PERIODS, period_words
 from apps.economics.refusal import Refusal
@@ -19,6 +22,8 @@ WORDS: Mapping[str, str] = {
     "cost": "idle and shared",
 }
 """The parameters that are carried, beside tags, and what pages call them."""
+CARRYING: set[str] = set()
+"""The pages that what is carried goes on to, by where their functions are; a form is none."""
 OWN = "own"
 """The period of somebody who names its days: a form sends these as `from` and `to`."""
 
@@ -32,10 +37,29 @@ def carried_texts(query: QueryDict, besides: Container[str] = ()) -> dict[str, s
     }
 
 
-def carried_suffix(query: QueryDict) -> str:
-    """The same as the end of a plain address."""
-    texts = carried_texts(query)
-    return f"?{urlencode(texts)}" if texts else ""
+def onward(href: str, texts: Mapping[str, str]) -> str:
+    """An address of a page with what goes on to it; one that says something itself stays as it is.
+
+    A page of the costs of one team, workload or job is narrowed to no other team.
+    """
+    path, mark, part = href.partition("#")
+    if not texts or not path.startswith("/") or "?" in path or path.endswith(".csv"):
+        return href
+    # Ids are as good as each other: so few addresses are asked for.
+    if not _takes_along(re.sub(r"\d", "1", path)):
+        return href
+    is_of_one = path.startswith("/costs/")
+    kept = {name: text for name, text in texts.items() if name != "team" or not is_of_one}
+    return f"{path}?{urlencode(kept)}{mark}{part}" if kept else href
+
+
+@lru_cache(maxsize=1024)
+def _takes_along(path: str) -> bool:
+    try:
+        page = resolve(path).func
+    except Resolver404:
+        return False
+    return f"{page.__module__}.{page.__qualname__}" in CARRYING
 
 
 def kept_words(texts: Mapping[str, str], calendar: Calendar) -> str:

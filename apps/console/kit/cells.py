@@ -1,7 +1,7 @@
 """How a value looks in a cell of a page, and how it is written in CSV: exact, unknown ones empty."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
 from typing import Any
 
@@ -9,6 +9,7 @@ from django.template.loader import render_to_string
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from apps.console.kit.carried import onward
 from apps.console.templatetags.show_tags import UNKNOWN_MARK, time_element
 from apps.economics.hours import HOUR_MS
 from apps.economics.money import Money
@@ -18,10 +19,15 @@ from apps.show.csv_cells import csv_text
 
 @dataclass(frozen=True, slots=True)
 class Locale:
-    """The currency of amounts and the zone of moments: the organisation's."""
+    """The currency of amounts and the zone of moments: the organisation's; what links carry on."""
 
     currency: str
     zone: tzinfo
+    carries: Mapping[str, str] = field(default_factory=dict)
+
+    def onward(self, href: str) -> str:
+        """An address with what goes on to its page."""
+        return onward(href, self.carries)
 
 
 @dataclass(frozen=True, slots=True)

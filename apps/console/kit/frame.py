@@ -1,7 +1,9 @@
 """What surrounds and recurs on pages: the frame, links, filters, status lines, empty states."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import ClassVar
+from urllib.parse import urlencode
 
 from apps.console.kit.filling import Filling
 
@@ -12,7 +14,7 @@ class Frame:
 
     `setup_questions` None: not counted yet. `sees_prices` opens the pages that tell rates.
     `filling`: how far a demo's history is there, while it is being filled in.
-    `carried` ends the addresses of the navigation: what goes with the person from page to page.
+    `carries` is what goes with the person from page to page, by the names of the address.
     """
 
     organisation: str
@@ -21,7 +23,12 @@ class Frame:
     setup_questions: int | None = 0
     sees_prices: bool = False
     filling: Filling | None = None
-    carried: str = ""
+    carries: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def carried(self) -> str:
+        """The end of the addresses of the navigation."""
+        return f"?{urlencode(self.carries)}" if self.carries else ""
 
 
 @dataclass(frozen=True, slots=True)

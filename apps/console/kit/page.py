@@ -1,7 +1,7 @@
 """The page around its sections: title, filters, what was not understood; and how one is answered."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from functools import wraps
 from typing import Any, ClassVar, Concatenate, ParamSpec, Protocol
@@ -11,10 +11,10 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from apps.accounts.queries import Role
-from apps.console.kit.carried import carried_texts, kept_words, with_own_days
+from apps.console.kit.carried import CARRYING, carried_texts, kept_words, with_own_days
 from apps.console.kit.chart import DailyChart, LineChart
 from apps.console.kit.frame import Choice, EmptyState, Filter, Frame, Link, Step
-from apps.console.kit.request import Context, View, request_context, shown_to
+from apps.console.kit.request import Context, View, led_on, request_context, shown_to
 
 Given = ParamSpec("Given")
 
@@ -157,6 +157,9 @@ def shown(
     """
 
     def decorate(asked: Asked[Given]) -> View[Given]:
+        if carries:
+            CARRYING.add(f"{asked.__module__}.{asked.__qualname__}")
+
         @require_safe
         @shown_to(roles)
         @wraps(asked)
@@ -176,5 +179,24 @@ def shown(
 
 
 def answered(request: HttpRequest, page: ConsolePage, status: int = 200) -> HttpResponse:
-    """A page by its template."""
+    """A page by its template, its links with what goes on to their pages."""
+
+    def led(links: Sequence[Link]) -> tuple[Link, ...]:
+        return tuple(led_on(link, page.context) for link in links)
+
+    def filled(empty: EmptyState) -> EmptyState:
+        links = [step.link and led_on(step.link, page.context) for step in empty.steps]
+        steps = zip(empty.steps, links, strict=True)
+        return replace(empty, steps=tuple(replace(step, link=link) for step, link in steps))
+
+    sections = (filled(each) if isinstance(each, EmptyState) else each for each in page.sections)
+    page = replace(
+        page,
+        back=page.back and led_on(page.back, page.context),
+        trail=led(page.trail),
+        actions=led(page.actions),
+        tabs=tuple(replace(tab, value=page.context.onward(tab.value)) for tab in page.tabs),
+        sections=tuple(sections),
+        empty=page.empty and filled(page.empty),
+    )
     return render(request, page.template, {"page": page}, status=status)

@@ -1,7 +1,7 @@
 """Who asks, when and for what: read once for each request; a session is asked for, then the role."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import wraps
 from typing import Concatenate, ParamSpec, cast
@@ -19,10 +19,10 @@ from django.views.decorators.cache import never_cache
 from apps.accounts.authentication import viewer_of_request
 from apps.accounts.queries import OrganisationFact, Role, Viewer, organisation
 from apps.accounts.queries.reading import reading_once
-from apps.console.kit.carried import carried_suffix
+from apps.console.kit.carried import carried_texts, onward
 from apps.console.kit.cells import Locale
 from apps.console.kit.filling import filling
-from apps.console.kit.frame import Frame
+from apps.console.kit.frame import Frame, Link
 from apps.console.kit.waiting import questions_waiting
 from apps.ledger.queries.windows import Calendar, calendar_of
 
@@ -72,11 +72,20 @@ class Context:
     @property
     def locale(self) -> Locale:
         """What cells need to show amounts and moments."""
-        return Locale(self.organisation.currency, self.zone)
+        return Locale(self.organisation.currency, self.zone, self.frame.carries)
 
     def href(self, path: str) -> str:
         """The same question at another address."""
         return path + (f"?{self.query.urlencode()}" if self.query else "")
+
+    def onward(self, href: str) -> str:
+        """An address with what goes on to its page."""
+        return onward(href, self.frame.carries)
+
+
+def led_on(link: Link, context: Context) -> Link:
+    """The link with what goes on to its page."""
+    return replace(link, href=context.onward(link.href))
 
 
 def request_context(
@@ -148,7 +157,7 @@ def frame_of(
         setup_questions=setup_questions,
         sees_prices=getattr(request.user, "role", "") in SEES_EVERYTHING,
         filling=filling() if organisation.is_demo else None,
-        carried=carried_suffix(request.GET) if carries else "",
+        carries=carried_texts(request.GET) if carries else {},
     )
 
 

@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from apps.console.kit.cells import CURRENCY, TEXT, UNKNOWN, Format, Locale, escaped, linked, warned
 from apps.console.kit.form import Field
 from apps.console.kit.frame import Link
-from apps.console.kit.request import Context
+from apps.console.kit.request import Context, led_on
 from apps.show.amounts import counted
 from apps.show.words import StateWords
 
@@ -78,7 +78,7 @@ class Column(Generic[Row]):
         value = self.value(row)
         text = self.missing if value is None else self.format.shown(value, locale)
         if self.href is not None:
-            text = linked(text, self.href(row))
+            text = linked(text, locale.onward(self.href(row)))
         warning = self.warns(row) if self.warns is not None else False
         if warning:
             text = warned(text, warning if isinstance(warning, str) else "")
@@ -195,6 +195,7 @@ class Table(Generic[Row]):
             problem=self._problem(context.query),
             empty=said.pop("empty", self.empty),
             csv_href=context.href(csv_href) if csv_href else "",
+            links=tuple(led_on(each, context) for each in said.pop("links", ())),
             css=self.css,
             **said,
         )

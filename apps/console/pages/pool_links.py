@@ -1,4 +1,4 @@
-"""Where a pool's nodes are."""
+"""Where a pool's nodes are, and what it cost."""
 
 from urllib.parse import urlencode
 
@@ -10,3 +10,9 @@ from apps.ledger.queries.cube import filter_word
 def pool_href(name: str) -> str:
     """Where the nodes of a pool are."""
     return f"{reverse('fleet')}?{urlencode({'pool': filter_word(name)})}"
+
+
+def pool_costs_href(name: str, window: str) -> str:
+    """What a pool cost in these days."""
+    asked = {"window": window, "pool": filter_word(name)}
+    return f"{reverse('costs')}?{urlencode(asked)}"

@@ -60,7 +60,9 @@ def bills_page(context: Context, problem: str = "") -> ConsolePage:
     """The list of bills; `problem` is of a file that was just sent."""
     found = ledger.bill_page(PageAsked(MOST_LISTED)).rows
     files = ledger.delivery_page(PageAsked(MOST_LISTED)).rows
-    rules = linked("Mapping rules for rows without a node or team", reverse("bill-rules"))
+    rules = linked(
+        "Mapping rules for rows without a node or team", context.onward(reverse("bill-rules"))
+    )
     return ConsolePage(
         context=context,
         finding=problem or _bills_finding(found),

@@ -145,7 +145,7 @@ def _stray_sections(
     by_hand = format_html(
         'An agent on such an instance makes it a node, and so does <a href="{}">adding it by '
         "hand</a>.",
-        reverse("first-day"),
+        context.onward(reverse("first-day")),
     )
     yield MACHINES.section(
         _stray_machines(missing, accounts),

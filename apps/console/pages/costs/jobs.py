@@ -286,7 +286,7 @@ def _about_job(asked: AskedCosts, fact: workloads.JobFact) -> Section:
         ("Ran", " ".join(ran)),
     )
     runs = [
-        Detail("Run", key, href=reverse("run", args=[run_id]))
+        Detail("Run", key, href=asked.context.onward(reverse("run", args=[run_id])))
         for run_id, key in runs_of_job(fact.id, asked.context.viewer)
     ]
     return DetailList(

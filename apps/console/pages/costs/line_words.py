@@ -147,7 +147,7 @@ def _owner_details(facts: LineFacts) -> Iterator[Detail]:
             "Ownership rule",
             f"Priority {rule.rule.priority}: {rule_in_words(rule.rule, facts.clusters)}",
             f"in force {in_force(rule.starts_at, rule.ends_at, facts.zone)}",
-            reverse("rule", args=[rule.rule.id]),
+            facts.asked.context.onward(reverse("rule", args=[rule.rule.id])),
         )
 
 

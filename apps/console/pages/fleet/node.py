@@ -141,7 +141,7 @@ def node_page(row: Mapping[str, Any], context: Context) -> ConsolePage:
         actions=tuple(_actions_of(here, context)),
         sections=(
             FactList(list(_facts_of(row, here, context))),
-            node_tabs(node_id),
+            node_tabs(node_id, context),
             Include("fleet/_node_hours.html", _node_hours(node_id, first, context)),
             (CORE_HOLDERS if in_cores else HOLDERS).section(
                 holders_now(holders, lives), context, csv_href=csv("node-holders")
@@ -336,9 +336,9 @@ def _devices_now(
     ]
 
 
-def node_tabs(node_id: int, *, is_day: bool = False) -> Include:
+def node_tabs(node_id: int, context: Context, *, is_day: bool = False) -> Include:
     """The ways between a node's page and its day."""
-    hrefs = {name: reverse(f"node{name}", args=[node_id]) for name in ("", "-day")}
+    hrefs = {name: context.onward(reverse(f"node{name}", args=[node_id])) for name in ("", "-day")}
     return Include(
         "fleet/_node_tabs.html", {"node": hrefs[""], "day": hrefs["-day"], "is_day": is_day}
     )

@@ -24,7 +24,11 @@ def node_day(context: Context, node_id: int) -> ConsolePage:
         finding=_finding_of_day(row["name"], line),
         notes=differences_of(node_id) if context.viewer.sees_everything else (),
         back=Link("Nodes and GPUs", reverse("fleet")),
-        sections=(node_tabs(node_id, is_day=True), line, bottlenecks(node_id, asked, context)),
+        sections=(
+            node_tabs(node_id, context, is_day=True),
+            line,
+            bottlenecks(node_id, asked, context),
+        ),
     )
 
 

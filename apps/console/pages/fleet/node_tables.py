@@ -17,6 +17,7 @@ from apps.console.kit.cells import (
     INSTANT,
     TEXT,
     Format,
+    Locale,
     linked,
     quiet,
     warned,
@@ -96,12 +97,12 @@ def _device_warnings(row: DeviceNow) -> str:
     return warned(", ".join(said)) if said else ""
 
 
-def _device_holders(row: DeviceNow) -> SafeString:
+def _device_holders(row: DeviceNow, locale: Locale) -> SafeString:
     if row.life.ends_at is not None and row.life.ends_at <= row.at:
         return quiet("ended")
     if not row.holders:
         return quiet("no named holder")
-    named = ((linked(who_holds(each), job_href(each)),) for each in row.holders)
+    named = ((linked(who_holds(each), locale.onward(job_href(each))),) for each in row.holders)
     return format_html_join(", ", "{}", named)
 
 
@@ -119,7 +120,7 @@ HOLDERS = Table[HolderNow](
                href=lambda row: job_href(row.holding), note=_job_and_user),
         Column("what", "", _job_and_user),
         Column("team", "Team", lambda row: row.team.text if row.team else "",
-               shown=lambda row, _: linked(row.team.text, row.team.href)
+               shown=lambda row, locale: linked(row.team.text, locale.onward(row.team.href))
                if row.team else quiet(ANOTHER_TEAM)),
         Column("gpus", "GPUs", lambda row: gpu_count(row.holding.units), FIGURE),
         Column("which", "Which", lambda row: row.where, WRAPPED),
@@ -145,7 +146,7 @@ DEVICES = Table[DeviceNow](
         Column("last_48_hours", "Last 48 hours", lambda row: row.heat.words, HEAT,
                shown=lambda row, _: row.heat.drawn()),
         Column("held_now_by", "Held now by", lambda row: ", ".join(map(who_holds, row.holders)),
-               WRAPPED, shown=lambda row, _: _device_holders(row)),
+               WRAPPED, shown=_device_holders),
         Column("kind", "Model",
                lambda row: "MIG slice" if row.life.kind == "mig" else row.life.model),
         Column("parent", "", lambda row: row.parent),

@@ -120,7 +120,7 @@ def listed_pools(
     """By cluster, then name; an owner is told to those who may know it."""
     clusters = fleet.clusters()
     owners = {
-        team.id: Link(team.name, reverse("costs-team", args=[team.id]))
+        team.id: Link(team.name, context.onward(reverse("costs-team", args=[team.id])))
         for team in accounts.teams()
         if context.viewer.sees_team(team.id)
     }

@@ -141,9 +141,9 @@ def tabs_of(current: str) -> tuple[Choice, ...]:
     return tuple(Choice(reverse(name), text, name == current) for name, text in TABS)
 
 
-def team_costs(every_team: Sequence[TeamFact]) -> dict[str, str]:
+def team_costs(every_team: Sequence[TeamFact], context: Context) -> dict[str, str]:
     """Where the costs of each team are, by its name."""
-    return {team.name: reverse("costs-team", args=[team.id]) for team in every_team}
+    return {team.name: context.onward(reverse("costs-team", args=[team.id])) for team in every_team}
 
 
 def known_person(person_id: int) -> ListedPerson:
@@ -176,7 +176,7 @@ def people_page(
         tabs=tabs_of("people"),
         sections=(
             link,
-            people_table(team_costs(every_team)).section(
+            people_table(team_costs(every_team, context)).section(
                 found, context, csv_href=reverse("people-csv")
             ),
             invitation.section(
@@ -204,7 +204,7 @@ def person_page(
     return ConsolePage(
         context=context,
         finding=_person_finding(chosen),
-        under=_person_facts(chosen, team_costs(every_team), context),
+        under=_person_facts(chosen, team_costs(every_team, context), context),
         tabs=tabs_of("people"),
         sections=(
             link,

@@ -210,7 +210,7 @@ def _tokens_page(
         tabs=tabs_of("tokens"),
         sections=(
             made,
-            tokens_table(context, team_costs(teams())).section(
+            tokens_table(context, team_costs(teams(), context)).section(
                 found, context, csv_href=reverse("tokens-csv")
             ),
             form.section(

@@ -25,10 +25,9 @@ from apps.console.kit.cells import (
     warned,
 )
 from apps.console.kit.table import Column, Table
-from apps.console.pages.pool_links import pool_href
+from apps.console.pages.pool_links import pool_costs_href, pool_href
 from apps.fleet.queries import PoolFact
 from apps.ledger.queries import UnpricedPool
-from apps.ledger.queries.cube import filter_word
 from apps.show.money import quoted_amount
 from apps.show.words import OPTIONS, option_words
 
@@ -122,8 +121,7 @@ def _rate_href(rate: Rate | None) -> str:
 
 
 def _costs_href(row: UnpricedUse) -> str:
-    asked = {"window": LOOKED_BACK, "pool": filter_word(row.fact.pool.name)}
-    return f"{reverse('costs')}?{urlencode(asked)}"
+    return pool_costs_href(row.fact.pool.name, LOOKED_BACK)
 
 
 def _price_button(pool: PoolFact, starts_at: str = "") -> str:
@@ -177,21 +175,25 @@ def _why_it_waits(row: WaitingRate, locale: Locale) -> str:
     )
 
 
-def _beside_cell(row: WaitingRate, _: Locale) -> str:
+def _beside_cell(row: WaitingRate, locale: Locale) -> str:
     if not row.beside:
         return quiet("nothing")
     told = (
-        (_rate_href(rate), quoted_amount(rate["amount"], rate["currency"]), what_it_prices(rate))
+        (
+            locale.onward(_rate_href(rate)),
+            quoted_amount(rate["amount"], rate["currency"]),
+            what_it_prices(rate),
+        )
         for rate in row.beside[:MOST_BESIDE]
     )
     return format_html_join("", '<a href="{}">{}</a> <small>{}</small>', told)
 
 
-def _decide_cell(row: WaitingRate, _: Locale) -> str:
+def _decide_cell(row: WaitingRate, locale: Locale) -> str:
     rate = row.listed.rate
     return format_html(
         '<a class="button small" href="{}">{}<span class="unseen"> at the price of {}</span></a>',
-        reverse("decide-rate", args=[rate["id"]]),
+        locale.onward(reverse("decide-rate", args=[rate["id"]])),
         "Decide" if row.may_decide else "Look",
         what_it_prices(rate),
     )

@@ -1,7 +1,7 @@
 """A run's time as lanes: where the hours of each job went, its attempts, and what happened."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from typing import Any, ClassVar
 
@@ -105,6 +105,7 @@ def anatomy_of(facts: RunFacts, context: Context) -> Anatomy | None:
     shown = facts.jobs[:MOST_LANES]
     step = _column_length(span, len(shown) + 1)
     lanes = [_job_lane(job, of_job.get(job.fact.id, ()), facts, span, step) for job in shown]
+    lanes = [replace(lane, href=context.onward(lane.href)) for lane in lanes]
     whole = _whole_lane(facts, span, step)
     if len(lanes) == 1:
         # One job is the whole run: drawn once, with the marks of both.

@@ -110,7 +110,7 @@ def compare_runs_csv(context: Context) -> HttpResponse:
 def _side_by_side(found: Sequence[RunCost], context: Context) -> tuple[Include | TableSection, ...]:
     currency = context.currency
     content = {
-        "runs": tuple(_bars_of(found, currency)),
+        "runs": tuple(_bars_of(found, context)),
         "states": tuple(BUCKETS[bucket] for bucket in _buckets_there(found)),
         "differences": tuple(differences(found, currency)),
     }
@@ -220,7 +220,7 @@ def runs_asked(given: QueryDict) -> tuple[list[int], list[str]]:
     return ids[:MOST_RUNS], problems
 
 
-def _bars_of(found: Sequence[RunCost], currency: str) -> Iterator[ComparedRun]:
+def _bars_of(found: Sequence[RunCost], context: Context) -> Iterator[ComparedRun]:
     most = max((_cost_of(each) or 0 for each in found), default=0)
     ids = [each.run.id for each in found]
     for each in found:
@@ -229,12 +229,12 @@ def _bars_of(found: Sequence[RunCost], currency: str) -> Iterator[ComparedRun]:
         href = f"{reverse('compare-runs')}?{urlencode([('run', one) for one in left])}"
         yield ComparedRun(
             name=each.run.key,
-            href=reverse("run", args=[each.run.id]),
+            href=context.onward(reverse("run", args=[each.run.id])),
             team=each.run.team or "",
             status=status_of(each.run.status),
             strip=strip_of_buckets(_known_micros(each)),
             width=f"{100 * (micros or 0) / most:.2f}%" if most else "0%",
-            cost=full_amount(micros, currency),
+            cost=full_amount(micros, context.currency),
             without=Link(f"Leave out {each.run.key}", href) if len(found) > FEWEST else None,
         )
 

@@ -91,7 +91,7 @@ def _sections_of(
     told: RunAnatomy, sums: BucketSums, facts: RunFacts, context: Context
 ) -> Iterator[Section | None]:
     run_id, workload_id = told.run.id, told.run.workload_id
-    nodes = _nodes_of(told)
+    nodes = _nodes_of(told, context)
     usual = None if workload_id is None else usual_numbers(workload_id, without=run_id)
     yield FigureRow(_figures_of(told, sums)) if told.buckets else None
     yield anatomy_of(facts, context)
@@ -198,7 +198,8 @@ def _under_title(told: RunAnatomy, who: Context) -> Iterator[str]:
     run, ended_words = told.run, status_of(told.run.status)
     yield titled(ended_words.label, ended_words.explanation)
     if run.workload_id is not None:
-        yield linked(run.workload or "Programme", reverse("programme", args=[run.workload_id]))
+        programme = who.onward(reverse("programme", args=[run.workload_id]))
+        yield linked(run.workload or "Programme", programme)
     if run.began_at is not None:
         ended = f" to {instant(run.ended_at, who.zone)}" if run.ended_at else ""
         yield f"{instant(run.began_at, who.zone)}{ended}"
@@ -308,11 +309,11 @@ def _nodes_said(nodes: Mapping[str, str]) -> str:
     return format_html("On {}.", named)
 
 
-def _nodes_of(told: RunAnatomy) -> dict[str, str]:
+def _nodes_of(told: RunAnatomy, context: Context) -> dict[str, str]:
     """The nodes of its jobs that the viewer may know: addresses by name, MOST_NODES at most."""
     found = {node for job in told.held_by if job.is_seen for node in job.nodes}
     by_name = sorted(found, key=lambda node: (node[1], node[0]))[:MOST_NODES]
-    return {name: reverse("node", args=[node_id]) for node_id, name in by_name}
+    return {name: context.onward(reverse("node", args=[node_id])) for node_id, name in by_name}
 
 
 def _tags_of(record: RunRecord) -> list[tuple[str, str]]:

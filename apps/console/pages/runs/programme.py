@@ -8,7 +8,7 @@ from django.http import Http404, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 
-from apps.console.kit.cells import FIGURE, PROSE, drawn, linked, quiet
+from apps.console.kit.cells import FIGURE, PROSE, Locale, drawn, linked, quiet
 from apps.console.kit.chart import Figure, FigureRow, known_figure
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Include, Section, SideBySide, shown
@@ -60,10 +60,10 @@ class Trend(NamedTuple):
     known: str
 
 
-def _latest_shown(row: Trend) -> str:
+def _latest_shown(row: Trend, locale: Locale) -> str:
     if row.of_run is None:
         return row.latest.cell()
-    of_run = linked(row.of_run.text, row.of_run.href)
+    of_run = linked(row.of_run.text, locale.onward(row.of_run.href))
     return format_html("{}<small>{}</small>", row.latest.cell(), of_run)
 
 
@@ -81,7 +81,7 @@ TRENDS = Table[Trend](
         Column("trend", "Oldest run to latest", lambda row: "",
                shown=lambda row, _: _trend_drawn(row)),
         Column("latest", "Latest", lambda row: row.latest.text, FIGURE,
-               shown=lambda row, _: _latest_shown(row)),
+               shown=_latest_shown),
         Column("median", "Median before", lambda row: row.median or "–", FIGURE),
         Column("change", "Change", lambda row: row.change or "–", FIGURE),
         Column("known", "Reported by", lambda row: row.known),
@@ -104,7 +104,10 @@ def programme(context: Context, workload_id: int) -> ConsolePage:
             RUNS_OF_ONE, page, asked, found.runs, reverse("programme-csv", args=[workload_id])
         ),
     )
-    jobs = linked("Its jobs in the cost explorer", reverse("costs-workload", args=[workload_id]))
+    jobs = linked(
+        "Its jobs in the cost explorer",
+        context.onward(reverse("costs-workload", args=[workload_id])),
+    )
     return ConsolePage(
         context=context,
         finding=finding_of(fact.name, found, asked.words.within, context.currency),

@@ -38,34 +38,36 @@ from apps.unit_economics.queries.runs.values import RunRow, RunSort
 PER_PAGE = 50
 
 
-def _run_name(row: RunRow, _: Locale) -> SafeString:
+def _run_name(row: RunRow, locale: Locale) -> SafeString:
     """The run, with the box that chooses it to be compared, and what is small below it."""
     return format_html(
         '<label class="unseen" for="run-{0}">Compare {1}</label>'
         '<input type="checkbox" id="run-{0}" name="run" value="{0}"> {2}<small>{3} · {4}</small>',
         row.id,
         row.key,
-        linked(row.key, reverse("run", args=[row.id])),
-        _workload_and_team(row),
+        linked(row.key, locale.onward(reverse("run", args=[row.id]))),
+        _workload_and_team(row, locale),
         _status_cell(row),
     )
 
 
-def _run_of_workload(row: RunRow, _: Locale) -> SafeString:
+def _run_of_workload(row: RunRow, locale: Locale) -> SafeString:
     return format_html(
         '<label class="unseen" for="run-{0}">Compare {1}</label>'
         '<input type="checkbox" id="run-{0}" name="run" value="{0}"> {2}<small>{3}</small>',
         row.id,
         row.key,
-        linked(row.key, reverse("run", args=[row.id])),
+        linked(row.key, locale.onward(reverse("run", args=[row.id]))),
         _status_cell(row),
     )
 
 
-def _workload_and_team(row: RunRow) -> SafeString:
+def _workload_and_team(row: RunRow, locale: Locale) -> SafeString:
     workload = escaped("No workload")
     if row.workload_id is not None:
-        workload = linked(row.workload or "", reverse("programme", args=[row.workload_id]))
+        workload = linked(
+            row.workload or "", locale.onward(reverse("programme", args=[row.workload_id]))
+        )
     return format_html("{} · {}", workload, row.team) if row.team else workload
 
 

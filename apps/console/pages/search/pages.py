@@ -75,11 +75,12 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was typed and what it found; `hint` says why there is nothing."""
+    """What was typed and what it found, with the page of it; `hint` says why there is nothing."""
 
     text: str
     groups: tuple[Group, ...]
     hint: str
+    href: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,13 +98,13 @@ def search(context: Context) -> ConsolePage:
     # Any word that is no kind asks for every kind.
     kind = Kind(kind_name) if kind_name in set(Kind) else None
     asked = sought(text, OF_ALL_KINDS if kind is None else OF_ONE_KIND)
-    found = _found_by(context.viewer, asked, kind)
-    every = () if kind is None else (Link("Everything of this name", _search_address(asked.text)),)
+    found = _found_by(context, asked, kind)
+    every = (Link("Everything of this name", _search_address(asked.text, context)),)
     return SearchPage(
         context=context,
         finding=_finding_of(asked, found.groups),
         under=(_scope_words(context.viewer),),
-        actions=every,
+        actions=() if kind is None else every,
         text=asked.text,
         sections=(Include("search/_groups.html", found),),
         empty=_nothing_found(asked, found, context.viewer),
@@ -114,17 +115,17 @@ def search(context: Context) -> ConsolePage:
 def suggested(context: Context) -> HttpResponse:
     """The first of what bears the name, as a part of a page; the search page has the rest."""
     asked = sought(context.query.get("q", ""), SUGGESTED)
-    found = _found_by(context.viewer, asked, None)
+    found = _found_by(context, asked, None)
     return HttpResponse(render_to_string("search/_suggested.html", {"page": found}))
 
 
-def _found_by(viewer: Viewer, asked: Sought, kind: Kind | None) -> Found:
-    found = everything_found(viewer, asked, kind)
-    groups = tuple(_group_of(hits, asked.text) for hits in found)
+def _found_by(context: Context, asked: Sought, kind: Kind | None) -> Found:
+    found = everything_found(context.viewer, asked, kind)
+    groups = tuple(_group_of(hits, asked.text, context) for hits in found)
     hint = "" if groups else "Nothing that you may see bears this name."
     if not asked.is_long_enough:
         hint = TOO_SHORT if asked.text else ""
-    return Found(asked.text, groups, hint)
+    return Found(asked.text, groups, hint, _search_address(asked.text, context))
 
 
 def _finding_of(asked: Sought, groups: Sequence[Group]) -> str:
@@ -140,21 +141,23 @@ def _finding_of(asked: Sought, groups: Sequence[Group]) -> str:
     return f"“{asked.text}” finds {told}."
 
 
-def _search_address(text: str, kind: Kind | None = None) -> str:
+def _search_address(text: str, context: Context, kind: Kind | None = None) -> str:
     """The search page of a text."""
     given = {"q": text} | ({} if kind is None else {"kind": str(kind)})
-    return f"{reverse('search')}?{urlencode(given)}"
+    return f"{reverse('search')}?{urlencode({**given, **context.frame.carries})}"
 
 
-def _group_of(hits: Hits, text: str) -> Group:
+def _group_of(hits: Hits, text: str, context: Context) -> Group:
     kind, (_, many, title) = hits.kind, TITLES[hits.kind]
     whole = LISTED_IN.get(kind)
     return Group(
         id=str(kind),
         title=title,
-        results=tuple(Result(one.name, one.about, SHOWN_BY[kind](one)) for one in hits.found),
-        more=Link(f"More {many}", _search_address(text, kind)) if hits.has_more else None,
-        whole=None if whole is None else Link(whole[1], reverse(whole[0])),
+        results=tuple(
+            Result(one.name, one.about, context.onward(SHOWN_BY[kind](one))) for one in hits.found
+        ),
+        more=Link(f"More {many}", _search_address(text, context, kind)) if hits.has_more else None,
+        whole=None if whole is None else Link(whole[1], context.onward(reverse(whole[0]))),
     )
 
 

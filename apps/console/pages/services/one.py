@@ -86,7 +86,10 @@ def service_page(fact: WorkloadFact, context: Context) -> ConsolePage:
         context=context,
         finding=_service_finding(fact.name, asked, units, currency),
         status=status,
-        under=(f"{asked.under}; in {currency}", format_html("{} of {}", kind, _team_link(fact))),
+        under=(
+            f"{asked.under}; in {currency}",
+            format_html("{} of {}", kind, _team_link(fact, context)),
+        ),
         filters=asked.filters,
         problems=tuple(asked.reading.problems),
         notes=_notes_on(units.now),
@@ -151,9 +154,9 @@ def _only_cost(chosen: UnitFilter) -> UnitCost | None:
     return next(iter(unit_cost_groups(chosen)), None)
 
 
-def _team_link(fact: WorkloadFact) -> str:
+def _team_link(fact: WorkloadFact, context: Context) -> str:
     name = {team.id: team.name for team in accounts.teams()}[fact.team_id]
-    return linked(name, reverse("costs-team", args=[fact.team_id]))
+    return linked(name, context.onward(reverse("costs-team", args=[fact.team_id])))
 
 
 def _service_finding(name: str, asked: ServicesQuestion, units: Units, currency: str) -> str:

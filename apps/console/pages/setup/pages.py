@@ -12,14 +12,14 @@ from apps.console.kit.cells import drawn, linked
 from apps.console.kit.change import Act, ChangeForm, Done, acting
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context
+from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, led_on
 from apps.console.kit.table import TableSection
 from apps.console.kit.waiting import keep_count
 from apps.console.pages.managers import who_manages
 from apps.console.pages.setup import first_tokens, guide, naming, new_nodes, new_pools, not_ours
+from apps.console.pages.setup.exclusions import EXCLUDED_NODES
 from apps.console.pages.setup.question_kind import QuestionKind
 from apps.console.pages.setup.questions import (
-    EXCLUDED_NODES,
     KINDS,
     NODES_WITHOUT_GPUS,
     UNCONFIRMED_NODES,
@@ -122,15 +122,15 @@ def setup_page(
     if total:
         finding = f"{counted(total, 'question')} {'waits' if total == 1 else 'wait'} for an answer."
     who = "" if may_answer else who_manages("answers this")
-    imports = [linked("Imports of jobs", reverse("imports"))] if may_answer else []
+    links = [("The first day, step by step", "first-day")]
+    links += [("Imports of jobs", "imports")] if may_answer else []
     return ConsolePage(
         context=context,
         finding="Nothing is on record yet." if is_fresh else finding,
         under=(
             "Nothing here is lost: what cannot be placed yet is kept, and counted as soon as it "
             "can be.",
-            linked("The first day, step by step", reverse("first-day")),
-            *imports,
+            *(linked(text, context.onward(reverse(name))) for text, name in links),
         ),
         sections=tuple(
             _question_section(kind, waiting[kind.key], fitting, context, who)
@@ -156,12 +156,12 @@ def _question_section(
     if not may_answer:
         said = {"remark": who}
     elif kind not in (UNKNOWN_NODES, NODES_WITHOUT_GPUS):
-        said = {"remark": _step_words(kind.step(rows), kind.key)}
+        said = {"remark": _step_words(kind.step(rows), kind.key, context)}
     elif fitting:
         table, said = naming.with_ticks(table, rows, fitting, context)
     else:
         first = Step("They need a pool first.", link=naming.pool_link("Add a pool", rows))
-        said = {"remark": _step_words(first, kind.key)}
+        said = {"remark": _step_words(first, kind.key, context)}
     return table.section(
         rows,
         context,
@@ -172,8 +172,11 @@ def _question_section(
     )
 
 
-def _step_words(step: Step | None, name: str) -> SafeString:
-    return drawn("components/step.html", step=step, name=name) if step else SafeString("")
+def _step_words(step: Step | None, name: str, context: Context) -> SafeString:
+    if step is None:
+        return SafeString("")
+    step = replace(step, link=step.link and led_on(step.link, context))
+    return drawn("components/step.html", step=step, name=name)
 
 
 urlpatterns = [

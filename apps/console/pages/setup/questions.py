@@ -30,12 +30,12 @@ from apps.console.kit.frame import Link, Step
 from apps.console.kit.request import SEES_EVERYTHING
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.kit.waiting import keep_count
-from apps.console.pages.pool_links import pool_href
+from apps.console.pages.pool_links import pool_costs_href, pool_href
+from apps.console.pages.setup.exclusions import EXCLUDED_NODES
 from apps.console.pages.setup.question_kind import ANSWER, PER_PAGE, AskedOf, QuestionKind
 from apps.fleet import queries as fleet
 from apps.fleet.queries.agents import SilentAgentNode
 from apps.ledger import queries as ledger
-from apps.ledger.queries.cube import filter_word
 from apps.ledger.queries.open_questions import UnclaimedWork
 from apps.show.time import duration
 from apps.show.words import joined
@@ -143,10 +143,6 @@ def _confirm_button(row: UnconfirmedNode, _: Locale) -> str:
     return sending("Confirm", f"the devices of {row.node}", action)
 
 
-def _again_button(row: workloads.ExcludedNode, _: Locale) -> str:
-    return sending("Ask again", f"about {row.node_name}", reverse("ask-again", args=[row.id]))
-
-
 def _silent_nodes(asked: AskedOf) -> list[SilentNode]:
     return [
         SilentNode(agent, asked.pools[agent.pool_id].name, asked.at - agent.last_seen_at)
@@ -199,7 +195,7 @@ UNPRICED_POOLS = QuestionKind[ledger.UnpricedPool](
             Column("gpu_model", "GPU model", lambda row: row.pool.gpu_model),
             Column("purchase_option", "Bought as", lambda row: row.pool.purchase_option),
             Column("gpu_hours", "GPU-hours", lambda row: row.unit_milliseconds, GPU_HOURS,
-                   href=lambda row: f"{reverse('costs')}?{urlencode({'pool': filter_word(row.pool.name)})}"),
+                   href=lambda row: pool_costs_href(row.pool.name, LOOKED_BACK)),
             Column("since", "Since", lambda row: row.first_day, DAY),
             Column("answer", ANSWER, lambda _: "", csv="", sorts=False, shown=_price_button),
         ),
@@ -255,29 +251,6 @@ NODES_WITHOUT_GPUS = QuestionKind[workloads.UnknownNodeName](
     lambda asked: [name for name in asked.names if not name.gpus],
     asked_about=False,
 )
-EXCLUDED_NODES = QuestionKind[workloads.ExcludedNode](
-    "excluded_nodes",
-    Table(
-        "excluded-nodes",
-        "{said} not ours",
-        (
-            Column("node", "Node", lambda row: row.node_name),
-            Column("cluster", "Cluster", lambda row: row.cluster),
-            Column("reason", "Why", lambda row: row.reason, WRAPPED),
-            Column("decided_by", "Said by", lambda row: row.decided_by,
-                   missing=quiet("nobody named")),
-            Column("decided_at", "When", lambda row: row.decided_at, INSTANT),
-            Column("answer", ANSWER, lambda _: "", csv="", sorts=False, shown=_again_button),
-        ),
-        noun=("node that is", "nodes that are"),
-        about="schedulers name them; nobody is asked about them, and what jobs held of them has "
-        "no cost",
-        sort="excluded",
-        per_page=PER_PAGE,
-    ),
-    lambda _: workloads.excluded_nodes(),
-    asked_about=False,
-)  # fmt: skip
 UNCONFIRMED_NODES = QuestionKind[UnconfirmedNode](
     "unconfirmed_nodes",
     Table(

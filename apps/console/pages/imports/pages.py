@@ -170,6 +170,8 @@ def one_import(context: Context, batch_id: int) -> ConsolePage:
                     "refused": trial.refused if asks else "",
                     "read": per_cent(share(fact.read_bytes, fact.size_bytes)),
                     "settling": _settling_words(unsettled, late),
+                    "setup_href": context.onward(reverse("setup")),
+                    "first_day_href": context.onward(reverse("first-day")),
                 },
             ),
             *(_trial_sections(fact, trial, context) if asks else ()),

@@ -9,7 +9,7 @@ from django.urls import path, reverse
 from django.utils.html import format_html
 
 from apps.accounts.queries import Viewer
-from apps.console.kit.cells import INSTANT
+from apps.console.kit.cells import INSTANT, linked
 from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
 from apps.console.kit.entries import DayField, ParsedField, PickField, TextField, WholeField
 from apps.console.kit.frame import Link
@@ -57,6 +57,11 @@ class RuleForm(ChangeForm):
     priority = WholeField("Priority", "the lowest number is tried first", initial="100")
 
 
+WHAT_A_RULE_DOES = (
+    "A job that is all of this belongs to the owner you name; what is left empty does not matter. "
+    "Nothing changes before you save it; hours already settled are settled again where they move."
+)
+
 # `from` is a word of the language, and the name of an entry.
 RULE_DAYS = {
     "from": DayField("From", "the first day; empty: since ever", is_needed=False),
@@ -74,6 +79,7 @@ class RuleEndForm(ChangeForm):
 def new_rule(context: Context) -> Change[RuleFact]:
     """What the rule would move, once it says whose the jobs are; then keeps it."""
     called = names(context.viewer)
+    has_team = any(team.kind == "team" for team in called.teams.values())
 
     def apply(fact: RuleFact) -> Done:
         rule_id = actions.add_rule(rule=fact, at=context.at)
@@ -84,9 +90,13 @@ def new_rule(context: Context) -> Change[RuleFact]:
 
     return Change(
         finding="Whose jobs are these?",
-        explanation="A job that is all of this belongs to the owner you name; what is left empty "
-        "does not matter. Nothing changes before you save it; hours already settled are settled "
-        "again where they move.",
+        explanation=WHAT_A_RULE_DOES
+        if has_team
+        else format_html(
+            "Jobs are given to teams, and there is none yet: {}. {}",
+            linked("add a team first", reverse("team-tree")),
+            WHAT_A_RULE_DOES,
+        ),
         back=Link("All rules", reverse("ownership")),
         form=RuleForm,
         confirm="Save this rule",

@@ -9,7 +9,7 @@ from django.urls import path, reverse
 
 from apps.accounts import actions
 from apps.accounts.queries import TeamFact, teams
-from apps.console.kit.cells import quiet
+from apps.console.kit.cells import linked, quiet
 from apps.console.kit.change import Act, Change, ChangeForm, Done, acting, changing
 from apps.console.kit.entries import PickField, TextField
 from apps.console.kit.frame import Link
@@ -139,7 +139,10 @@ def _teams_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage
         finding=f"Costs are charged to {counted(len(own), 'team')}."
         if own
         else "There is no team yet that costs could be charged to.",
-        under=("Ownership rules say whose jobs are whose.",),
+        under=(
+            "Ownership rules say whose jobs are whose.",
+            linked("The first day, step by step", context.onward(reverse("first-day"))),
+        ),
         tabs=tabs_of("team-tree"),
         sections=(
             TEAMS.section(rows, context, csv_href=reverse("team-tree-csv")),

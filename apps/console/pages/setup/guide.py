@@ -13,7 +13,7 @@ from apps.console.kit.change import ChangeForm
 from apps.console.kit.entries import PickField
 from apps.console.kit.form import FormSection
 from apps.console.kit.page import ConsolePage, SecretOnce, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.request import SEES_EVERYTHING, Context, led_on
 from apps.console.pages.managers import who_manages
 from apps.console.pages.setup.guide_steps import (
     GuideStep,
@@ -94,18 +94,27 @@ def first_day_page(
     )
     needed = [step for step in steps if step.key not in {"agent", "bill"}]
     done = sum(step.is_done for step in needed)
-    setup = linked("Setup", reverse("setup"))
+    setup = linked("Setup", context.onward(reverse("setup")))
     return ConsolePage(
         context=context,
         finding="The first day is done: work has a price and an owner."
         if done == len(needed)
         else f"{done} of the {len(needed)} steps to a first dollar are done.",
         under=(
-            format_html("In any order; {} keeps asking what is still missing afterwards.", setup),
+            format_html(
+                "In any order, a pool before its nodes; {} keeps asking what is still missing "
+                "afterwards. What is for later a first dollar does not need.",
+                setup,
+            ),
             *(() if known.may_make else (who_manages("takes most of these steps"),)),
         ),
-        sections=(made, Guide(steps)),
+        sections=(made, Guide([_led_step(step, context) for step in steps])),
     )
+
+
+def _led_step(step: GuideStep, context: Context) -> GuideStep:
+    how = [replace(each, link=each.link and led_on(each.link, context)) for each in step.how]
+    return replace(step, link=step.link and led_on(step.link, context), how=tuple(how))
 
 
 def token_picks(at: datetime) -> dict[str, dict[str, str]]:
@@ -152,6 +161,7 @@ def _jobs_form(
         "jobs-token",
         reverse("first-jobs-token"),
         "Create a token for jobs",
-        words="For a scheduler that states its jobs as they run. Not needed to import a file.",
+        words="A file is enough. A scheduler that states its jobs as they run does it with a token "
+        "of its own:",
         css="change",
     )

@@ -1,6 +1,6 @@
 """The steps of the first day: how each stands, what shows that, and where it is done."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
@@ -11,8 +11,9 @@ from apps.accounts import queries as accounts
 from apps.console.kit.form import FormSection
 from apps.console.kit.frame import Link, Step
 from apps.console.kit.request import Context
+from apps.console.pages.managers import step_for
 from apps.console.pages.setup.commands import CHECK, RUN, config_command, simulate_command
-from apps.console.pages.setup.new_nodes import add_pool_link
+from apps.console.pages.setup.naming import pool_link
 from apps.console.pages.setup.organisation import is_kept_for_good
 from apps.fleet import queries as fleet
 from apps.ledger.queries.bills.deliveries import deliveries_by_state
@@ -28,7 +29,7 @@ DONE, WAITING, MISSING, LATER = "Done", "Waiting", "To do", "Later"
 MOMENT = timedelta(microseconds=1)
 MOST_NAMED = 3
 SACCT = (
-    "TZ=UTC sacct -a -D -X -S 2026-11-01 -E now --parsable2 -o JobIDRaw,JobID,Cluster,Partition,"
+    "TZ=UTC sacct -a -D -X -S {since} -E now --parsable2 -o JobIDRaw,JobID,Cluster,Partition,"
     "QOS,Account,User,Submit,Start,End,ElapsedRaw,State,ExitCode,NCPUS,AllocTRES,NodeList,JobName "
     "> accounting.psv"
 )
@@ -60,14 +61,16 @@ class GuideStep:
 class Known:
     """What the steps are judged by, asked once.
 
-    `unpriced` are pools without a price now, `bills` counts files of bills by how far they are.
+    `named` are nodes with GPUs that files name, `unowned` accounts while there is no rule,
+    `unpriced` pools without a price now; `bills` counts files of bills by how far they are.
     """
 
     at: datetime
     server: str
     is_kept: bool
     has_jobs: bool
-    named: int
+    named: Sequence[workloads.UnknownNodeName]
+    unowned: Sequence[workloads.AccountWithoutOwner]
     lived: bool
     tokens: dict[str, int]
     agents: fleet.AgentsHeard
@@ -82,26 +85,37 @@ class Known:
 def known_of(context: Context) -> Known:
     """What is there, and at which address programs reach it."""
     at, pools, has_jobs = context.at, fleet.pools(), workloads.has_jobs()
-    lived = fleet.lived_since() is not None
+    since = fleet.lived_since()
+    named = [name for name in workloads.unknown_nodes() if name.gpus] if has_jobs else []
+    rules = sum(rule.is_in_force(at) for rule in workloads.rules())
     spans = pricing.pool_rates(pools, at, at + MOMENT) if pools else {}
     unpriced = [pool for pool in pools.values() if spans[pool.id][0].paid_rate is None]
     planned = {plan.pool_id for plan in owned_plans_in(at, at + MOMENT)} if unpriced else set()
     return Known(
         at=at,
         server=context.site,
-        is_kept=lived or is_kept_for_good(),
+        is_kept=since is not None or is_kept_for_good(),
         has_jobs=has_jobs,
-        named=sum(1 for name in workloads.unknown_nodes() if name.gpus) if has_jobs else 0,
-        lived=lived,
+        named=named,
+        unowned=_accounts_without_owner(named, since, at) if not rules else (),
+        lived=since is not None,
         tokens={} if has_jobs else accounts.good_tokens(at),
         agents=fleet.agents_heard(),
         pools=pools,
         unpriced=tuple(pool for pool in unpriced if pool.id not in planned),
         teams=sum(1 for team in accounts.teams() if team.kind == "team"),
-        rules=sum(rule.is_in_force(at) for rule in workloads.rules()),
+        rules=rules,
         bills=deliveries_by_state(),
         may_make=context.viewer.may_manage,
     )
+
+
+def _accounts_without_owner(
+    named: Sequence[workloads.UnknownNodeName], lived_since: datetime | None, at: datetime
+) -> list[workloads.AccountWithoutOwner]:
+    """Those with GPUs since the first node there was, or is to be; the largest first."""
+    begins = [*(name.first_at for name in named), *([lived_since] if lived_since else [])]
+    return workloads.unowned_accounts(min(begins), at) if begins else []
 
 
 def organisation_step(known: Known, context: Context) -> GuideStep:
@@ -131,7 +145,7 @@ def pool_step(known: Known) -> GuideStep:
         DONE if known.pools else MISSING,
         found,
         (Step("Its nodes have as many GPUs of one model, and are bought in one way."),),
-        add_pool_link(back_to="first-day") if known.may_make else None,
+        pool_link("Add a pool", known.named, back_to="first-day") if known.may_make else None,
     )
 
 
@@ -140,9 +154,10 @@ def nodes_step(known: Known) -> GuideStep:
     found = "No node is on record, so nothing costs anything."
     if known.lived:
         found = "Nodes are on record."
+    unknown, of_file = None, Link("Import a file", reverse("imports"))
     if known.named:
-        found += f" {counted(known.named, 'node')} with GPUs of an accounting file wait in Setup."
-    unknown = Link("Choose among those", f"{reverse('setup')}#unknown-nodes")
+        found += f" {counted(len(known.named), 'node')} with GPUs that jobs name can be chosen."
+        unknown = Link("Choose among those", f"{reverse('setup')}#unknown-nodes")
     listed = Link("Write a list", f"{reverse('add-nodes')}?back_to=first-day")
     joined_by = Link("Create a join token", reverse("join-tokens"))
     return GuideStep(
@@ -151,13 +166,13 @@ def nodes_step(known: Known) -> GuideStep:
         DONE if known.lived else MISSING,
         found,
         (
-            Step("Nodes that an accounting file names wait to be chosen.", link=unknown),
+            Step("An accounting file names them; then they are chosen.", link=unknown or of_file),
             Step("By hand, or lines of a CSV.", link=listed),
             Step("Or they let themselves in with one token for a cluster.", link=joined_by),
         )
         if known.may_make
         else (),
-        unknown if known.may_make and known.named else None,
+        unknown if known.may_make else None,
     )
 
 
@@ -220,7 +235,7 @@ def jobs_step(known: Known) -> GuideStep:
             Step(
                 "Upload what Slurm has on record, or any CSV with one row a job. Whoever runs Slurm "
                 "makes such a file by:",
-                SACCT,
+                SACCT.format(since=_month_before(known.at)),
             ),
         ),
         Link("Import a file", reverse("imports")) if known.may_make else None,
@@ -240,6 +255,8 @@ def price_step(known: Known) -> GuideStep:
     elif pricing.has_prices():
         state, found = WAITING, "There are prices, and no pool yet that they could be of."
     steps = [_price_of(pool) for pool in known.unpriced[:MOST_NAMED]]
+    if not known.pools:
+        steps.append(Step("Each pool gets its price here once it is added."))
     if any(pool.purchase_option == "owned" for pool in known.unpriced):
         plan = Link("Enter a purchase", reverse("add-owned-plan"))
         steps.append(Step("What was bought costs its depreciation, staff and power.", link=plan))
@@ -280,14 +297,35 @@ def owner_step(known: Known) -> GuideStep:
     """Rules, which say whose jobs are whose."""
     return GuideStep(
         "owner",
-        "Own a job",
+        "Say whose the jobs are",
         DONE if known.rules else MISSING,
         f"{counted(known.rules, 'rule')} in force." if known.rules else "Every job reads Unowned.",
-        (Step("A rule gives jobs of an account, a user or a partition to a team."),),
+        (
+            Step("A rule gives jobs of an account, a user or a partition to a team."),
+            *(_owner_of(each, known) for each in known.unowned[:MOST_NAMED]),
+        ),
         Link("Write a rule", f"{reverse('new-rule')}?back_to=first-day")
         if known.may_make
         else Link("See whose the jobs are", reverse("unowned")),
     )
+
+
+def _owner_of(account: workloads.AccountWithoutOwner, known: Known) -> Step:
+    """An account whose jobs are nobody's, and the form of its rule."""
+    bears = {account.bears: account.name} if account.bears else {}
+    query = urlencode({"cluster": account.cluster, **bears, "back_to": "first-day"})
+    return step_for(
+        f"{account.name or 'Nobody named'}: {counted(account.jobs, 'job')} with GPUs on "
+        f"{account.cluster}.",
+        Link("Whose?", f"{reverse('new-rule')}?{query}"),
+        "says whose",
+        may=known.may_make,
+    )
+
+
+def _month_before(at: datetime) -> str:
+    """The first day of the month before, which a first file may begin with."""
+    return f"{at.date().replace(day=1) - timedelta(days=1):%Y-%m}-01"
 
 
 def bill_step(known: Known) -> GuideStep:

@@ -143,15 +143,15 @@ def with_ticks(
     }
 
 
-def pool_link(text: str, rows: Sequence[UnknownNodeName]) -> Link:
-    """The way to a new pool that is as far known as these names tell."""
-    types, counts = {row.gpu_type for row in rows}, {row.gpus for row in rows}
+def pool_link(text: str, rows: Sequence[UnknownNodeName], back_to: str = "setup") -> Link:
+    """The way to a new pool that is as far known as these names tell; there may be none."""
+    types = {row.gpu_type for row in rows}
     return add_pool_link(
         text,
-        cluster=rows[0].cluster_id,
+        cluster=rows[0].cluster_id if rows else "",
         gpu_model=types.pop() if len(types) == 1 else "",
-        gpus_per_node=max(counts),
-        back_to="setup",
+        gpus_per_node=max((row.gpus for row in rows), default=0),
+        back_to=back_to,
     )
 
 

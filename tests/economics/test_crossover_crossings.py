@@ -109,6 +109,14 @@ def test_a_pool_that_has_nothing_to_do_has_no_steps() -> None:
     assert search.crossings[-1].replicas == (2, 2)
 
 
+def test_a_search_ends_where_nothing_has_a_step_and_nothing_costs_more() -> None:
+    everything_cached = {"cached_share": 1.0, "fixed": {}}
+    free = api_offer(tiers=(Tier(Decimal(1), Decimal(0)),))
+    scenario = crossover_scenario(hosting=everything_cached, demand={"input_share": 1.0}, api=free)
+    search = find_crossings(cost_curves(scenario))
+    assert (search.crossings, search.cheaper_at_first) == ((), Side.API)
+
+
 def test_a_pool_that_scales_to_nothing_begins_with_its_first_replica() -> None:
     pool = replica_pool(least_replicas=0)
     scenario = crossover_scenario(pools=(pool,), api=api_offer(20.0), hosting={"fixed": {}})

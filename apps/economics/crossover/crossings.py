@@ -19,6 +19,8 @@ from apps.economics.crossover.scenario import CostCurves
 
 MOST_STEPS = 200_000
 """So many steps are walked at most; the answer says to which volume."""
+MOST_VOLUME = 1e15
+"""Where nothing has a step, the walk ends here."""
 TIE = 1e-12
 BEYOND = 1 + 1e-9
 
@@ -133,7 +135,7 @@ def _positive(volume: float) -> float:
 def _volume_of_steps(pools: Sequence[Staircase], most_steps: int) -> float:
     """The volume up to which the pools have about so many steps together."""
     steps = fsum(len(pool.levels) * pool.mean_level / pool.capacity for pool in pools)
-    return most_steps / steps if steps else inf
+    return most_steps / steps if steps else MOST_VOLUME
 
 
 def _level_stretches(curves: CostCurves, searched_to: float) -> Iterator[LevelStretch]:

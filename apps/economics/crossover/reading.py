@@ -87,7 +87,7 @@ def _pool_of(table: ScenarioTable) -> ReplicaPool:
     gpu_hour = table.number("gpu_hour")
     pool = ReplicaPool(
         name=table.text("name"),
-        gpus=table.whole("gpus", least=1),
+        gpus=table.number("gpus", least=ABOVE_NOTHING),
         gpu_hour=gpu_hour,
         input_tokens_per_second=table.number_or_none(PHASES[0], least=ABOVE_NOTHING),
         output_tokens_per_second=table.number_or_none(PHASES[1], least=ABOVE_NOTHING),

@@ -19,7 +19,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class ReplicaPool:
-    """Replicas of one kind: both phases of serving, or prefill or decode alone.
+    """Replicas of one kind, of so many `gpus` each: both phases of serving, or prefill or decode alone.
 
     Tokens a second are of one replica that does nothing else, at the service's latency objective:
     of prompts as they are computed, of output as it is generated; None: another pool does that.
@@ -31,7 +31,7 @@ class ReplicaPool:
     """
 
     name: str
-    gpus: int
+    gpus: float
     gpu_hour: float
     input_tokens_per_second: float | None = None
     output_tokens_per_second: float | None = None

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import date
-from math import inf, isfinite
+from math import isfinite
 from typing import Any
 
 from apps.economics import tiers
@@ -12,6 +12,7 @@ from apps.economics.refusal import Refusal
 ABOVE_NOTHING = 1e-9
 """The least of what has to be above 0."""
 MOST_COUNT, MOST_HOURS = 100_000, 744
+MOST_NUMBER = 1e15
 
 
 class ScenarioTable:
@@ -36,7 +37,12 @@ class ScenarioTable:
         return Refusal(path_label((*self.path, key)), message)
 
     def number(
-        self, key: str, otherwise: float | None = None, *, least: float = 0.0, most: float = inf
+        self,
+        key: str,
+        otherwise: float | None = None,
+        *,
+        least: float = 0.0,
+        most: float = MOST_NUMBER,
     ) -> float:
         """A number or a range of it; required where `otherwise` is None. Refuses a Refusal."""
         if otherwise is not None and key not in self._left:
@@ -46,7 +52,9 @@ class ScenarioTable:
             return self._checked(key, value, least, most)
         return self._ranged(key, value, least, most)
 
-    def number_or_none(self, key: str, *, least: float = 0.0, most: float = inf) -> float | None:
+    def number_or_none(
+        self, key: str, *, least: float = 0.0, most: float = MOST_NUMBER
+    ) -> float | None:
         """A number, or None where the file does not say."""
         return self.number(key, least=least, most=most) if key in self._left else None
 
@@ -92,7 +100,7 @@ class ScenarioTable:
         if not isinstance(value, list) or not 1 <= len(value) <= MOST_HOURS:
             raise self.refuse(key, f"must be a list of 1 to {MOST_HOURS} numbers")
         loads = tuple(
-            self._checked(f"{key}[{at}]", load, 0.0, inf) for at, load in enumerate(value)
+            self._checked(f"{key}[{at}]", load, 0.0, MOST_NUMBER) for at, load in enumerate(value)
         )
         if not any(loads):
             raise self.refuse(key, "every hour is 0")

@@ -1,0 +1,1 @@
+"""Questions about what comes next, answered from what was measured."""

@@ -4,6 +4,7 @@ import os
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_django
@@ -12,6 +13,7 @@ from hypothesis import HealthCheck, settings
 from tests.planted import forget_rows, planted
 
 HERE = Path(__file__).resolve().parent
+ASK_FOR_PAGES = {"apps", "contract", "scope"}
 LONGEST = {room: n for n, room in enumerate(("journeys", "browser", "agents", "scope", "contract"))}
 
 # On CI one commit is judged by one set of examples; whoever runs it elsewhere draws new ones.
@@ -88,6 +90,65 @@ def _process_forgets() -> None:
     from django.core.cache import caches
 
     caches["process"].clear()
+
+
+@pytest.fixture(autouse=True)
+def _setup_waits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No answer has all of Setup counted after it, but where a browser or a test is about that.
+
+    Nothing was counted when a test begins, so its first page would do for it what the first page
+    of a minute does for a server.
+    """
+    if request.path.relative_to(HERE).parts[0] in ASK_FOR_PAGES:
+        from controlplane import setup_count
+
+        monkeypatch.setattr(setup_count, "is_count_due", lambda: False)
+
+
+@pytest.fixture
+def setup_is_counted(_setup_waits: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Setup is counted after an answer where that is due."""
+    from apps.console.kit.waiting import is_count_due
+    from controlplane import setup_count
+
+    monkeypatch.setattr(setup_count, "is_count_due", is_count_due)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _answers_are_made_once(django_test_environment: None) -> Iterator[None]:
+    """Every browser of a test starts the middleware: files are looked for by the first one alone.
+
+    And no test asks what a template knew, of which Django's would keep a copy with each answer.
+    """
+    from django.template.base import Template
+    from django.test.utils import _TestState
+    from whitenoise.middleware import WhiteNoiseMiddleware
+
+    found: dict[str, Any] = {}
+    look = WhiteNoiseMiddleware.add_files_from_finders
+
+    def look_once(self: WhiteNoiseMiddleware) -> None:
+        if not found:
+            look(self)
+            found.update(self.files)
+        self.files.update(found)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", look_once)
+        patch.setattr(Template, "_render", _TestState.saved_data.template_render)
+        yield
+
+
+@pytest.fixture(scope="session")
+def aws_models() -> Iterator[None]:
+    """What botocore knows of each service is read from disk once, not by every session anew."""
+    from functools import cache
+
+    from botocore import session
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(session, "create_loader", cache(session.create_loader))
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -178,7 +178,7 @@ def test_what_was_refused_of_an_agent_is_told_with_its_reason(now):
     assert "gpu-01 worked_seconds is longer than the window 4" in page
 
 
-def test_the_overview_says_how_many_questions_wait():
+def test_the_overview_says_how_many_questions_wait(setup_is_counted):
     make_fleet()
     finn = opened("Finn")
     assert "in Setup" not in text_of(finn.get("/")), "a page waited for the count"

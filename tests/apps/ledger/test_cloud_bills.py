@@ -26,7 +26,7 @@ EXPORT = "runrate/focus"
 
 
 @pytest.fixture
-def bucket(monkeypatch, tmp_path, settings):
+def bucket(aws_models, monkeypatch, tmp_path, settings):
     """An empty bucket, and an account whose bills are delivered there."""
     settings.HOME = tmp_path
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")

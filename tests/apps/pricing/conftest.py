@@ -9,7 +9,7 @@ from tests.apps.pricing.fake_aws import FakeAws, serving
 
 
 @pytest.fixture
-def aws(monkeypatch, tmp_path):
+def aws(aws_models, monkeypatch, tmp_path):
     """The far end, keys that open nothing, and no other way to find any."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")

@@ -20,9 +20,13 @@ CHOSEN = {"window": "2026-03-03/2026-03-04", "team": "=Research", "basis": "list
 PAGES = ("/", "/costs", "/runs", "/services", "/team-work", "/ownership", "/bills", "/fleet")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _explored(of_module: None) -> None:
+    make_explored()
+
+
 @pytest.fixture
 def finn() -> Client:
-    make_explored()
     return signed_in("finance")
 
 

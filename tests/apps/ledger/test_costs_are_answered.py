@@ -9,6 +9,7 @@ from apps.accounts import queries as accounts
 from apps.economics.money import sum_of_known
 from apps.economics.states import State
 from apps.fleet import queries as fleet
+from apps.fleet.actions import end_node
 from apps.ledger import queries
 from apps.ledger.queries.cube import CubeQuestion
 from tests import make
@@ -74,14 +75,16 @@ def test_the_overview_says_by_day_and_team_what_the_total_is_made_of() -> None:
 
 
 def test_the_overview_compares_whole_days_with_whole_days() -> None:
-    scene.make_priced_node(started_at=scene.TEN - timedelta(days=1))
+    began_at = scene.TEN - timedelta(hours=12)
+    node_id = scene.make_priced_node(started_at=began_at)
+    end_node(node_id=node_id, ended_at=began_at + timedelta(hours=5), reason="", at=scene.LATER)
     scene.settle(ends_at=scene.LATER)
 
     facts = facts_of("2026-03-02/2026-03-04")
 
     # Today has only come to 10:00: the day before yesterday is no measure for it, and the node
     # lived through only a part of it.
-    assert total(facts) == 34 * 98_320_000
+    assert total(facts) == 3 * 98_320_000
     assert (facts.daily.against, facts.compared) == (None, {})
 
 

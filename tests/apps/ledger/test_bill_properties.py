@@ -33,7 +33,7 @@ from tests.apps.ledger.scene import HOUR
 
 pytestmark = pytest.mark.django_db
 BASES = ("list_micros", "contracted_micros", "effective_micros", "billed_micros")
-EXAMPLES = 5
+EXAMPLES = 2
 # An example settles over a real database for a second or two: making it smaller takes minutes.
 PHASES = (Phase.explicit, Phase.generate)
 DEEP = max(100, settings.default.max_examples)

@@ -38,7 +38,9 @@ IN_APRIL = datetime(2026, 4, 2, 9, 30, tzinfo=UTC)
 MINUTE = HOUR / 60
 ACCEPTED = ("unpriced", "unbilled", "unmatched", "unowned", "unobserved", "uninvoiced")
 # An example settles over a real database for a second or two: making it smaller takes minutes.
-EXAMPLES, PHASES = max(2, settings.default.max_examples // 10), (Phase.explicit, Phase.generate)
+PHASES = (Phase.explicit, Phase.generate)
+HELD = [HealthCheck.function_scoped_fixture]
+"""Each example is rolled back, so that the fixture stands for all of them."""
 
 
 @dataclass(frozen=True)
@@ -160,18 +162,27 @@ def once(happens: Sequence[str]) -> list[str]:
 happenings = st.lists(st.sampled_from([*FACTS, *STEPS]), min_size=3, max_size=10).map(once)
 
 
-# Each example is rolled back, so that the fixture stands for all of them.
-@settings(
-    max_examples=EXAMPLES,
-    phases=PHASES,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=1, phases=PHASES, suppress_health_check=HELD)
 @example(happens=["price", "correct", "job", "correct", "settle"])
 @example(happens=["job", "correct", "usage", "correct", "reopen", "tiers", "correct", "no tiers"])
 @given(happens=happenings)
 def test_a_month_costs_what_it_would_had_it_never_been_closed(
     world: World, happens: Sequence[str]
 ) -> None:
+    check(world, happens)
+
+
+@pytest.mark.proof
+@settings(max_examples=50, phases=PHASES, suppress_health_check=HELD)
+@given(happens=happenings)
+def test_many_months_cost_what_they_would_had_they_never_been_closed(
+    world: World, happens: Sequence[str]
+) -> None:
+    check(world, happens)
+
+
+def check(world: World, happens: Sequence[str]) -> None:
+    """What happened comes to the same in a month that was closed before it as in one that never was."""
     with undone():
         for fact in happens:
             FACTS.get(fact, nothing)(world)

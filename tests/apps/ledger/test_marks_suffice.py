@@ -35,7 +35,6 @@ pytestmark = pytest.mark.django_db
 HOURS = 3
 QUARTERS = 4 * HOURS
 NAMES = ("gpu-01", "gpu-02")
-EXAMPLES = max(4, settings.default.max_examples // 5)
 REFUSED = (
     fleet.NodeAlreadyEnded,
     fleet.NodeEndsBeforeItStarts,
@@ -83,9 +82,21 @@ def _organisation() -> None:
     ensure_months([scene.TEN.date()])
 
 
-@settings(max_examples=EXAMPLES)
+@settings(max_examples=3)
 @given(learnt=st.lists(changes(*KINDS), min_size=2, max_size=9))
 def test_after_any_changes_doing_every_hour_again_changes_nothing(learnt: list[Change]) -> None:
+    check(learnt)
+
+
+@pytest.mark.proof
+@settings(max_examples=100)
+@given(learnt=st.lists(changes(*KINDS), min_size=2, max_size=9))
+def test_after_many_changes_doing_every_hour_again_changes_nothing(learnt: list[Change]) -> None:
+    check(learnt)
+
+
+def check(learnt: Sequence[Change]) -> None:
+    """Learn it all, settling after each; then do everything again."""
     with transaction.atomic():
         nodes = [a_node(name) for name in NAMES]
         for change in learnt:

@@ -36,8 +36,8 @@ pytestmark = pytest.mark.django_db
 
 BASES = ("list_micros", "contracted_micros", "effective_micros")
 GPUS = 3
-# An example settles over a real database: a tenth of what pure functions are shown.
-EXAMPLES = max(5, settings.default.max_examples // 10)
+# An example settles over a real database: the proofs have many.
+FEW, MANY = 3, 100
 
 minutes = st.integers(0, 59)
 spans = st.tuples(minutes, st.integers(1, 60)).map(lambda span: (span[0], min(60, sum(span))))
@@ -101,11 +101,23 @@ def _organisation() -> None:
     ensure_months([scene.TEN.date()])
 
 
-@settings(max_examples=EXAMPLES)
+@settings(max_examples=FEW)
 @given(what=known, order=st.integers(0, 99))
 def test_every_basis_is_conserved_and_every_line_keeps_its_charges_order(
     what: Known, order: int
 ) -> None:
+    check_conserved(what, order)
+
+
+@pytest.mark.proof
+@settings(max_examples=MANY)
+@given(what=known, order=st.integers(0, 99))
+def test_every_basis_is_conserved_of_many_hours(what: Known, order: int) -> None:
+    check_conserved(what, order)
+
+
+def check_conserved(what: Known, order: int) -> None:
+    """Settle what is known, exactly; again, and nothing changes."""
     with undone():
         for fact in mixed(facts_of(what), order):
             fact()
@@ -120,9 +132,21 @@ def test_every_basis_is_conserved_and_every_line_keeps_its_charges_order(
         assert rows() == before
 
 
-@settings(max_examples=EXAMPLES)
+@settings(max_examples=FEW)
 @given(what=known, order=st.integers(0, 99))
 def test_settling_between_facts_comes_to_the_same_as_settling_once(what: Known, order: int) -> None:
+    check_comes_to_the_same(what, order)
+
+
+@pytest.mark.proof
+@settings(max_examples=MANY)
+@given(what=known, order=st.integers(0, 99))
+def test_settling_between_many_facts_comes_to_the_same(what: Known, order: int) -> None:
+    check_comes_to_the_same(what, order)
+
+
+def check_comes_to_the_same(what: Known, order: int) -> None:
+    """Settle after each fact, and once after all."""
     # Ties go to the job that came first, so both times they come in one order.
     once = settled(what, order, lambda: None)
     bit_by_bit = settled(what, order, lambda: scene.settle())

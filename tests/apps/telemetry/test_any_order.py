@@ -106,10 +106,22 @@ def two_agents_of_a_node() -> list[Sending]:
     return [first, Sending(first.node_id, second, token.secret)]
 
 
-# Each example is two histories of several batches in a database.
-@settings(max_examples=max(8, settings.default.max_examples // 5))
+# Each example is two histories of several batches in a database: the proofs have many.
+@settings(max_examples=4)
 @given(drawn=batches, data=st.data())
 def test_order_and_repetition_do_not_matter(drawn, data):
+    check(drawn, data)
+
+
+@pytest.mark.proof
+@settings(max_examples=100)
+@given(drawn=batches, data=st.data())
+def test_order_and_repetition_of_many_batches_do_not_matter(drawn, data):
+    check(drawn, data)
+
+
+def check(drawn: list[tuple[int, int, list[dict[str, Any]]]], data: st.DataObject) -> None:
+    """Send them as they were drawn, and in another order with some of them again."""
     sent = [
         (agent, batch(rows, sequence=sequence, boot=BOOT + boot, holders=HOLDERS))
         for sequence, (agent, boot, rows) in enumerate(drawn)

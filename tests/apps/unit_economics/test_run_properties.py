@@ -27,8 +27,8 @@ pytestmark = pytest.mark.django_db
 
 BASES = ("list_micros", "contracted_micros", "effective_micros", "billed_micros")
 SUMMED = (*BASES, "unit_milliseconds")
-# An example settles over a real database: a tenth of what pure functions are shown.
-EXAMPLES = max(5, settings.default.max_examples // 10)
+# An example settles over a real database: the proofs have many.
+FEW, MANY = 3, 100
 LASTING = 90
 """Minutes that every job lives, from 10:00."""
 
@@ -76,9 +76,21 @@ def _organisation() -> None:
     ensure_months([scene.TEN.date()])
 
 
-@settings(max_examples=EXAMPLES)
+@settings(max_examples=FEW)
 @given(known)
 def test_runs_that_fill_their_jobs_are_their_lines_on_every_basis(what: Known) -> None:
+    check_filled_jobs(what)
+
+
+@pytest.mark.proof
+@settings(max_examples=MANY)
+@given(known)
+def test_many_runs_that_fill_their_jobs_are_their_lines(what: Known) -> None:
+    check_filled_jobs(what)
+
+
+def check_filled_jobs(what: Known) -> None:
+    """Runs that lasted as long as their jobs have all of their lines."""
     with undone():
         jobs = jobs_of(what)
         whole = [Trained(((job, (0, LASTING)),), each.told) for job in (0, 1) for each in what.runs]
@@ -90,9 +102,21 @@ def test_runs_that_fill_their_jobs_are_their_lines_on_every_basis(what: Known) -
         assert_runs_are_their_rows()
 
 
-@settings(max_examples=EXAMPLES)
+@settings(max_examples=FEW)
 @given(known)
 def test_runs_never_have_more_than_their_jobs_time(what: Known) -> None:
+    check_time(what)
+
+
+@pytest.mark.proof
+@settings(max_examples=MANY)
+@given(known)
+def test_many_runs_never_have_more_than_their_jobs_time(what: Known) -> None:
+    check_time(what)
+
+
+def check_time(what: Known) -> None:
+    """Runs that lasted as it came have a part of their jobs' lines, and no more."""
     with undone():
         jobs = jobs_of(what)
         make_runs(what.runs, jobs)

@@ -21,6 +21,7 @@ class Field:
     problem: str = ""
     hint: str = ""
     choices: tuple[Choice, ...] = ()
+    autocomplete: str = ""
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -59,13 +60,16 @@ class FormSection:
 class EffectList:
     """What a change would do, in sentences, and the button that does it.
 
-    `seen` stands for what is shown; `hidden` are the entries that it is of, `back` leaves it.
+    `seen` stands for what is shown; `hidden` are the entries that it is of, `back` leaves it. Without
+    `confirm` it has no button, and `remark` says whose it is to do.
     """
 
     template: ClassVar[str] = "kit/effects.html"
     effects: Sequence[str]
-    hidden: Sequence[Field]
-    confirm: str
-    seen: str
-    here: str
+    hidden: Sequence[Field] = ()
+    confirm: str = ""
+    seen: str = ""
+    here: str = ""
     back: Link
+    title: str = "What will change"
+    remark: str = ""

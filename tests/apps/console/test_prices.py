@@ -270,14 +270,21 @@ def test_finance_accepts_after_seeing_what_it_moves_and_the_page_says_who_did(wo
     assert "What accepting it changes" in page
     assert "past hours since" in page
     assert "(−$" in page
-    answer = finance.post(f"/prices/{rate_id}/accept")
+    assert rates_in_force(world.now)[0]["amount"] == Decimal("98.32")
+    unseen = finance.post(f"/prices/{rate_id}/accept")
+    assert unseen.status_code == 409
+    assert "Nothing is done that was not looked at first" in unseen.content.decode()
+    # The button stands beside what it moves, on the page that says why the price waits.
+    (seen,) = re.findall(r'name="seen" value="(\w+)"', page)
+    answer = finance.post(f"/prices/{rate_id}/accept", {"seen": seen})
     assert answer.headers["Location"] == f"/prices/{rate_id}"
     page = text(finance.get(f"/prices/{rate_id}"))
     assert "<dt>Accepted</dt>" in page
     assert "by Finance" in page
     assert "<h2>Pool h100 fell 44 % on" in page
     assert rates_in_force(world.now)[0]["amount"] == Decimal("55.04")
-    assert "nothing waits." in finance.post(f"/prices/{rate_id}/accept").content.decode()
+    again = confirmed(finance, f"/prices/{rate_id}/accept", {})
+    assert "does not wait any more" in text(again, 409)
     assert "does not wait any more" in text(finance.get(f"/prices/{rate_id}/decide"))
 
 
@@ -294,12 +301,12 @@ def test_looking_at_prices_asks_the_database_at_most_fifteen_times(world):
 def test_finance_refuses_with_a_note_that_stays_with_the_price(world):
     rate_id = waits(world)
     finance = signed_in("finance")
-    answer = finance.post(f"/prices/{rate_id}/refuse", {"note": " "})
-    assert (answer.status_code, "Say why the price is refused" in answer.content.decode()) == (
-        409,
-        True,
-    )
-    finance.post(f"/prices/{rate_id}/refuse", {"note": "the offer ended"})
+    unsaid = finance.get(f"/prices/{rate_id}/refuse", {"note": " "}).content.decode()
+    assert "Say why the price is rejected." in unsaid
+    looked = text(finance.get(f"/prices/{rate_id}/refuse", {"note": "the offer ended"}))
+    assert "every hour stays at the price it has now" in looked
+    assert "refused" not in text(finance.get(f"/prices/{rate_id}"))
+    confirmed(finance, f"/prices/{rate_id}/refuse", {"note": "the offer ended"})
     page = text(finance.get(f"/prices/{rate_id}"))
     assert "refused: the offer ended" in page
     assert "<dt>Rejected</dt>" in page
@@ -317,9 +324,10 @@ def test_who_entered_a_price_does_not_decide_about_it_nor_does_platform(world):
     person.role = "finance"
     person.save()
     assert "another person of finance decides" in text(client.get(f"/prices/{rate_id}/decide"))
-    answer = client.post(f"/prices/{rate_id}/accept")
-    assert answer.status_code == 409
-    assert "You entered this price" in answer.content.decode()
+    for act in ("accept", "refuse"):
+        answer = confirmed(client, f"/prices/{rate_id}/{act}", {"note": "mine"})
+        assert answer.status_code == 400
+        assert "You entered this price" in answer.content.decode()
 
 
 def test_finance_says_how_much_a_price_may_move(world):

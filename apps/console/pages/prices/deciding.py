@@ -2,18 +2,18 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
-from django.http import Http404
+from django.http import Http404, QueryDict
 from django.urls import reverse
 from django.utils.html import format_html
 
 from apps.accounts.queries import Role, person_names
 from apps.console.kit.cells import INSTANT
-from apps.console.kit.change import Act, ChangeForm, Done, acting
+from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing, fingerprint
 from apps.console.kit.entries import TextField
-from apps.console.kit.frame import Link
-from apps.console.kit.page import ConsolePage, FactList, Include, shown
+from apps.console.kit.form import EffectList
+from apps.console.kit.frame import EmptyState, Link
+from apps.console.kit.page import ConsolePage, FactList, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.pages.prices.effects import effects_of
 from apps.console.pages.prices.tables import (
@@ -35,6 +35,8 @@ from apps.pricing.queries.what_if import if_accepted
 from apps.show.money import quoted_amount
 
 DECIDES = frozenset({Role.FINANCE})
+ACCEPT = "Accept this price"
+OWN = "You entered this price: another person of finance decides"
 REFUSALS = (
     actions.NoteMissing,
     actions.RateNotWaiting,
@@ -49,53 +51,97 @@ class RejectionForm(ChangeForm):
     note = TextField(
         "Because",
         "kept with the price and in the audit trail, with your name",
+        needed="Say why the price is rejected.",
         longest=500,
     )
 
 
 @shown(SEES_EVERYTHING, "prices")
 def decide(context: Context, waiting_id: int) -> ConsolePage:
-    """Why the price waits and what accepting it would move."""
-    return _decide_page(context, waiting_id)
+    """A price that waits, what lies beside it and what accepting it would move."""
+    rate = rate_or_404(waiting_id)
+    waits = rate["standing"] in WAITS
+    beside = [ListedRate(each, context.at) for each in neighbours_of([rate])[waiting_id]]
+    may_decide = context.viewer.role in DECIDES and not _is_own(rate, context)
+    finding = f"The price of {what_it_prices(rate)} does not wait any more"
+    if waits:
+        finding = f"{quoted_words(rate)} for {what_it_prices(rate)} waits"
+    return ConsolePage(
+        context=context,
+        finding=finding,
+        under=(f"{ListedRate(rate, context.at).standing}: {rate['doubt']}.",),
+        back=_back_to_prices(),
+        actions=(Link("This price", reverse("rate", args=[waiting_id])),),
+        sections=(
+            FactList(entered_facts(rate, person_names(), context)),
+            BESIDE.section(beside, context) if beside else None,
+            _acceptance_section(rate, context) if waits else None,
+            RejectionForm(QueryDict(), context).section(
+                "refuse",
+                reverse("refuse-rate", args=[waiting_id]),
+                "See what rejecting it leaves",
+                title="Or reject it",
+                about="it is kept, not used, and not asked about again",
+                method="get",
+            )
+            if waits and may_decide
+            else None,
+        ),
+    )
 
 
-@acting(DECIDES, "prices")
-def accept(context: Context, waiting_id: int) -> Act:
-    """The price holds from its start on."""
+@changing(DECIDES, "prices")
+def accept(context: Context, waiting_id: int) -> Change[None]:
+    """Says what it moves, then lets the price hold from its start on."""
     rate = rate_or_404(waiting_id)
 
-    def apply(_: Mapping[str, Any]) -> Done:
+    def apply(_: None) -> Done:
         actions.accept_rate(rate_id=waiting_id, by=_person_id(context), at=context.at)
         recount()
         said = f"The price of {what_it_prices(rate)} is accepted; past hours are charged again."
         return said, ("rate", waiting_id)
 
-    return Act(
-        form=ChangeForm(context.sent, context),
+    return Change(
+        finding=f"Accept {quoted_words(rate)} for {what_it_prices(rate)}",
+        explanation=f"{ListedRate(rate, context.at).standing}: {rate['doubt']}.",
+        back=_back_to_prices(),
+        form=ChangeForm,
+        confirm=ACCEPT,
+        read=lambda _: _refuse_own(rate, context),
+        effects=lambda _: _acceptance(rate, context),
         apply=apply,
-        page=lambda form: _decide_page(context, waiting_id, form),
         refusals=REFUSALS,
-        status=409,
+        empty=_over(rate),
     )
 
 
-@acting(DECIDES, "prices")
-def refuse(context: Context, waiting_id: int) -> Act:
-    """The price prices nothing, and why is kept with it."""
+@changing(DECIDES, "prices")
+def refuse(context: Context, waiting_id: int) -> Change[str]:
+    """Says what stays, then keeps the price as one that prices nothing, with the reason."""
     rate = rate_or_404(waiting_id)
 
-    def apply(entered: Mapping[str, Any]) -> Done:
-        actions.refuse_rate(
-            rate_id=waiting_id, by=_person_id(context), note=entered["note"], at=context.at
-        )
+    def read(entered: Mapping[str, str]) -> str:
+        _refuse_own(rate, context)
+        return entered["note"]
+
+    def apply(note: str) -> Done:
+        actions.refuse_rate(rate_id=waiting_id, by=_person_id(context), note=note, at=context.at)
         return f"The price of {what_it_prices(rate)} is rejected.", ("rate", waiting_id)
 
-    return Act(
-        form=RejectionForm(context.sent, context, is_sent=True),
+    return Change(
+        finding=f"Reject {quoted_words(rate)} for {what_it_prices(rate)}",
+        explanation=f"{ListedRate(rate, context.at).standing}: {rate['doubt']}.",
+        back=Link("This decision", reverse("decide-rate", args=[waiting_id])),
+        form=RejectionForm,
+        confirm="Reject this price",
+        read=read,
+        effects=lambda _: (
+            "It prices nothing: every hour stays at the price it has now, and no amount changes.",
+            "It is kept with this reason, listed among ended prices, and not asked about again.",
+        ),
         apply=apply,
-        page=lambda form: _decide_page(context, waiting_id, form),
         refusals=REFUSALS,
-        status=409,
+        empty=_over(rate),
     )
 
 
@@ -107,44 +153,52 @@ def rate_or_404(rate_id: int) -> Rate:
     return rate
 
 
-def _decide_page(context: Context, rate_id: int, sent: ChangeForm | None = None) -> ConsolePage:
-    """A price that waits, what lies beside it and what accepting it would move."""
-    rate = rate_or_404(rate_id)
-    waits, person_id = rate["standing"] in WAITS, context.viewer.person_id
-    beside = [ListedRate(each, context.at) for each in neighbours_of([rate])[rate_id]]
-    is_own = rate["entered_by_id"] is not None and rate["entered_by_id"] == person_id
-    may_decide = context.viewer.role in DECIDES and not is_own
-    finding = f"The price of {what_it_prices(rate)} does not wait any more"
-    if waits:
-        finding = f"{quoted_words(rate)} for {what_it_prices(rate)} waits"
-    form = RejectionForm.opened(sent, context)
-    content = {
-        "rate_id": rate_id,
-        "effects": effects_of(if_accepted(rate_id, context.at), context) if waits else (),
-        "may_decide": may_decide,
-        "is_own": is_own,
-    }
-    return ConsolePage(
-        context=context,
-        finding=finding,
-        under=(f"{ListedRate(rate, context.at).standing}: {rate['doubt']}.",),
-        back=Link("Prices", reverse("prices")),
-        actions=(Link("This price", reverse("rate", args=[rate_id])),),
-        sections=(
-            FactList(entered_facts(rate, person_names(), context)),
-            BESIDE.section(beside, context) if beside else None,
-            Include("prices/_decide.html", content) if waits else None,
-            form.section(
-                "refuse",
-                reverse("refuse-rate", args=[rate_id]),
-                "Reject this price",
-                title="Or reject it",
-                about="it is kept, not used, and not asked about again",
-            )
-            if waits and may_decide
-            else None,
-        ),
+def _acceptance_section(rate: Rate, context: Context) -> EffectList:
+    """What accepting it changes, with the button of who decides."""
+    preview, back = _acceptance(rate, context), _back_to_prices()
+    effects, title = preview.effects, "What accepting it changes"
+    if context.viewer.role not in DECIDES:
+        remark = "A person of finance decides."
+        return EffectList(effects=effects, back=back, title=title, remark=remark)
+    if _is_own(rate, context):
+        return EffectList(effects=effects, back=back, title=title, remark=f"{OWN}.")
+    return EffectList(
+        effects=effects,
+        confirm=ACCEPT,
+        seen=fingerprint((), preview),
+        here=reverse("accept-rate", args=[rate["id"]]),
+        back=back,
+        title=title,
     )
+
+
+def _acceptance(rate: Rate, context: Context) -> ChangePreview:
+    """What accepting it moves; the figures grow while somebody reads, the pools do not."""
+    found = if_accepted(rate["id"], context.at)
+    said = "The price before ends where it begins; it holds until the next one in force."
+    same = (str(rate["doubt"]), *(name for _, name in found.reach.pools))
+    return ChangePreview((said, *effects_of(found, context)), same=same)
+
+
+def _is_own(rate: Rate, context: Context) -> bool:
+    return rate["entered_by_id"] is not None and rate["entered_by_id"] == context.viewer.person_id
+
+
+def _refuse_own(rate: Rate, context: Context) -> None:
+    if _is_own(rate, context):
+        raise actions.SecondPersonNeeded(OWN)
+
+
+def _over(rate: Rate) -> EmptyState | None:
+    """What stands in place of a decision that was taken already."""
+    if rate["standing"] in WAITS:
+        return None
+    said = f"The price of {what_it_prices(rate)} does not wait any more."
+    return EmptyState("Nothing waits here", said)
+
+
+def _back_to_prices() -> Link:
+    return Link("Prices", reverse("prices"))
 
 
 def entered_facts(rate: Rate, names: Mapping[int, str], context: Context) -> list[tuple[str, str]]:

@@ -45,7 +45,8 @@ def test_devices_are_confirmed_by_a_form(desk: Desk, site, has_script):
     expect(question).to_contain_text("8 × NVIDIA H100 80GB HBM3")
     question.locator("summary").click()
     expect(question.locator("code").first).to_be_visible()
-    question.get_by_role("button", name="Confirm the devices of gpu-01").click()
+    question.get_by_role("link", name="Confirm the devices of gpu-01").click()
+    page.get_by_role("button", name="Confirm 8 devices").click()
     expect(page.get_by_role("status")).to_have_text("8 devices of gpu-01 confirmed.")
     expect(page.get_by_role("heading", level=1)).to_have_text("Nothing waits for an answer.")
 

@@ -14,6 +14,7 @@ from apps.fleet import queries as fleet
 from apps.telemetry.models import WindowRejection
 from apps.workloads.models import Allocation, Job
 from tests import make
+from tests.apps.console.people import confirmed
 from tests.apps.ledger import scene
 from tests.browser.fleet import make_fleet, make_people
 
@@ -75,12 +76,18 @@ def test_devices_are_confirmed_node_by_node(now):
     assert "8 × NVIDIA H100 80GB HBM3" in page
     assert "The pool says" not in page
 
-    said = text_of(client.post(f"/setup/nodes/{node_id}/devices/confirm", follow=True))
+    assert f'href="/fleet/nodes/{node_id}/devices/confirm?back_to=setup"' in (
+        client.get("/setup").content.decode()
+    )
+    address = f"/fleet/nodes/{node_id}/devices/confirm"
+    looked = text_of(client.get(f"{address}?back_to=setup"))
+    assert "no cost changes" in looked
+    assert "NVIDIA H100 80GB HBM3: GPU-" in looked
+    said = text_of(confirmed(client, address, {"back_to": "setup"}, follow=True))
     assert "8 devices of gpu-01 confirmed." in said
     assert "Nothing waits for an answer." in said
     assert fleet.unconfirmed_devices(datetime.now(UTC)) == []
-    again = text_of(client.post(f"/setup/nodes/{node_id}/devices/confirm", follow=True))
-    assert "0 devices of gpu-01 confirmed." in again
+    assert "Every device of this node is confirmed." in text_of(client.get(address))
 
 
 def test_what_differs_from_the_pool_is_pointed_out(now):
@@ -90,13 +97,6 @@ def test_what_differs_from_the_pool_is_pointed_out(now):
     page = text_of(opened().get("/setup"))
     assert "4 × NVIDIA A10G" in page
     assert "The pool says 8 × NVIDIA H100 80GB HBM3." in page
-
-
-def test_a_node_that_is_gone_changes_nothing():
-    make.make_organisation()
-    refused = opened().post("/setup/nodes/4711/devices/confirm")
-    assert refused.status_code == 400
-    assert "no longer on record; nothing was changed" in text_of(refused)
 
 
 def test_finance_reads_the_question_but_has_no_button(now):

@@ -22,16 +22,13 @@ from apps.console.pages.setup.question_kind import QuestionKind
 from apps.console.pages.setup.questions import (
     KINDS,
     NODES_WITHOUT_GPUS,
-    UNCONFIRMED_NODES,
     UNKNOWN_NODES,
     asked_of,
     count_of,
     recount,
     waiting_at,
 )
-from apps.economics.refusal import Refusal
-from apps.fleet import actions as fleet
-from apps.fleet.queries import living_machines, node_names, pools
+from apps.fleet.queries import living_machines, pools
 from apps.show.amounts import counted
 from apps.workloads.actions.excluded_nodes import take_back_exclusion
 
@@ -70,21 +67,6 @@ def question_csv(context: Context, key: str) -> HttpResponse:
     kind = next(kind for kind in KINDS if kind.key == key)
     rows = kind.find(asked_of(context.at, context.organisation))
     return kind.table.csv(rows, context, key.replace("_", " "))
-
-
-@acting(MANAGES, "setup")
-def confirm_devices(context: Context, node_id: int) -> Act:
-    """The devices of a node are ours; said again it changes nothing."""
-
-    def apply(_: Mapping[str, Any]) -> Done:
-        name = node_names([node_id]).get(node_id)
-        if name is None:
-            raise Refusal("", "that node is no longer on record; nothing was changed")
-        confirmed = fleet.confirm_devices(node_id=node_id, at=context.at)
-        recount()
-        return f"{counted(confirmed, 'device')} of {name} confirmed.", ("setup",)
-
-    return _answered_here(context, apply)
 
 
 @acting(MANAGES, "setup")
@@ -167,7 +149,7 @@ def _question_section(
         context,
         title=title,
         csv_href=reverse(kind.csv_name),
-        is_sent=may_answer and kind in (UNCONFIRMED_NODES, EXCLUDED_NODES),
+        is_sent=may_answer and kind is EXCLUDED_NODES,
         **said,
     )
 
@@ -195,5 +177,4 @@ urlpatterns = [
     path("setup/nodes/name", naming.name_nodes, name="name-nodes"),
     path("setup/nodes/not-ours", not_ours.exclude, name="exclude-nodes"),
     path("setup/nodes/not-ours/<int:exclusion_id>/ask-again", ask_again, name="ask-again"),
-    path("setup/nodes/<int:node_id>/devices/confirm", confirm_devices, name="confirm-devices"),
 ]  # fmt: skip

@@ -139,8 +139,8 @@ def _devices_cell(row: UnconfirmedNode, _: Locale) -> str:
 
 
 def _confirm_button(row: UnconfirmedNode, _: Locale) -> str:
-    action = reverse("confirm-devices", args=[row.node_id])
-    return sending("Confirm", f"the devices of {row.node}", action)
+    href = f"{reverse('confirm-node-devices', args=[row.node_id])}?back_to=setup"
+    return _link_button(href, "Confirm", f"the devices of {row.node}")
 
 
 def _silent_nodes(asked: AskedOf) -> list[SilentNode]:

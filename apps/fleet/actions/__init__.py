@@ -62,6 +62,7 @@ from apps.fleet.actions.joining import (
     NodeHasAnAgent,
     NodeNotOfToken,
     NodeNotOnRecord,
+    check_join_token,
     join_node,
     make_join_token,
     revoke_join_token,

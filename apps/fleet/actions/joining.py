@@ -88,7 +88,7 @@ def make_join_token(
     *, token: NewJoinToken, at: datetime, made_by_id: int | None = None
 ) -> IssuedJoinToken:
     """Make a join token; only its hash is kept. Refuses JoinTokenNotUnderstood."""
-    _check_join_token(token, at)
+    check_join_token(token, at)
     secret = fresh_secret(JOIN_PREFIX)
     row = JoinToken.objects.create(
         name=token.name,
@@ -102,6 +102,29 @@ def make_join_token(
         expires_at=token.expires_at,
     )
     return IssuedJoinToken(row.id, secret)
+
+
+def check_join_token(token: NewJoinToken, at: datetime) -> None:
+    """Refuses JoinTokenNotUnderstood where it could let nobody in."""
+    if token.expires_at <= at:
+        said = f"the token would have expired at {token.expires_at:%Y-%m-%d %H:%M}Z"
+        raise JoinTokenNotUnderstood("expires_at", said)
+    if not token.node_names or not all(name.strip() for name in token.node_names):
+        said = "give the names of nodes, or patterns such as gpu-*"
+        raise JoinTokenNotUnderstood("node_names", said)
+    if len(token.node_names) > MOST_PATTERNS:
+        said = f"{len(token.node_names)} names are more than {MOST_PATTERNS}; give patterns"
+        raise JoinTokenNotUnderstood("node_names", said)
+    cluster = Cluster.objects.get(pk=token.cluster_id)
+    if token.pool_id is None:
+        return
+    pool = Pool.objects.get(pk=token.pool_id)
+    if pool.cluster_id not in (None, cluster.id):
+        said = f"{pool.name} is a pool of another cluster than {cluster.name}"
+        raise JoinTokenNotUnderstood("pool", said)
+    if not pool.gpus_per_node:
+        said = f"{pool.name} does not say how many GPUs a node of it has"
+        raise JoinTokenNotUnderstood("pool", said)
 
 
 @logged_change()
@@ -156,28 +179,6 @@ def join_node(
     return EnrolledAgent(
         token.id, token.secret, agent_id, node_id, node.name, frozenset(joining.scopes)
     )
-
-
-def _check_join_token(token: NewJoinToken, at: datetime) -> None:
-    if token.expires_at <= at:
-        said = f"the token would have expired at {token.expires_at:%Y-%m-%d %H:%M}Z"
-        raise JoinTokenNotUnderstood("expires_at", said)
-    if not token.node_names or not all(name.strip() for name in token.node_names):
-        said = "give the names of nodes, or patterns such as gpu-*"
-        raise JoinTokenNotUnderstood("node_names", said)
-    if len(token.node_names) > MOST_PATTERNS:
-        said = f"{len(token.node_names)} names are more than {MOST_PATTERNS}; give patterns"
-        raise JoinTokenNotUnderstood("node_names", said)
-    cluster = Cluster.objects.get(pk=token.cluster_id)
-    if token.pool_id is None:
-        return
-    pool = Pool.objects.get(pk=token.pool_id)
-    if pool.cluster_id not in (None, cluster.id):
-        said = f"{pool.name} is a pool of another cluster than {cluster.name}"
-        raise JoinTokenNotUnderstood("pool", said)
-    if not pool.gpus_per_node:
-        said = f"{pool.name} does not say how many GPUs a node of it has"
-        raise JoinTokenNotUnderstood("pool", said)
 
 
 def _join_token(secret: str, name: str, at: datetime) -> JoinToken:

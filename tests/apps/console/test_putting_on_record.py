@@ -58,8 +58,14 @@ def test_a_join_token_is_shown_once_lets_nodes_in_and_is_revoked_in_the_trail():
     petra, pool_id = signed_in("platform"), make.make_pool("h100")
     cluster_id = make.make_cluster("borealis")
     asked = {"name": "image", "cluster": cluster_id, "node_names": "gpu-*, big-1", "tells": "yes"}
-    made = petra.post("/people/join-tokens/make", asked | {"pool": pool_id, "days": "30"})
-    page = text_of(made)
+    asked |= {"pool": pool_id, "days": "30"}
+    scene.make_rate(pool_id)
+    looked = text_of(petra.get("/people/join-tokens/make", asked))
+    assert "Nodes of borealis named gpu-* and big-1 come in with it" in looked
+    assert "is put into h100 as it comes, and costs from then on." in looked
+    assert "A node costs $2,360 a day, $70,790 in 30 days, at the price of today." in looked
+    assert JoinToken.objects.count() == 0
+    page = text_of(confirmed(petra, "/people/join-tokens/make", asked))
     (secret,) = set(re.findall(r"rrj_[\w-]{40,}", page))
     assert "pip install 'http://testserver/downloads/runrate_agent-" in page
     assert (
@@ -76,7 +82,10 @@ def test_a_join_token_is_shown_once_lets_nodes_in_and_is_revoked_in_the_trail():
     assert row.startswith('image,borealis,"gpu-*, big-1",h100,ingest jobs,1,')
 
     token = JoinToken.objects.get()
-    petra.post(f"/people/join-tokens/{token.id}/revoke")
+    revoke = f"/people/join-tokens/{token.id}/revoke"
+    assert "1 agent came with it" in text_of(petra.get(revoke))
+    assert confirmed(petra, revoke, {})["Location"] == "/people/join-tokens"
+    assert "The join token image was revoked" in text_of(petra.get(revoke))
     with pytest.raises(actions.JoinTokenOver):
         actions.join_node(secret=secret, node=machine, at=datetime.now(UTC))
     assert [(each.verb, each.name, each.who) for each in changes(kind="join token")] == [
@@ -98,7 +107,7 @@ def test_a_join_token_is_shown_once_lets_nodes_in_and_is_revoked_in_the_trail():
 def test_a_join_token_that_lets_nobody_in_is_not_made(wrong, said):
     asked = {"name": "", "cluster": make.make_cluster("borealis"), "node_names": "gpu-*"}
     asked |= {"tells": "no", "pool": "", "days": "1"}
-    answer = signed_in("platform").post("/people/join-tokens/make", asked | wrong)
+    answer = confirmed(signed_in("platform"), "/people/join-tokens/make", asked | wrong)
     assert (answer.status_code, JoinToken.objects.count()) == (400, 0)
     assert said in text_of(answer)
 

@@ -1,16 +1,16 @@
 """Join tokens: what lets the nodes of a cluster in; made and revoked here, shown once."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.core.exceptions import ObjectDoesNotExist
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, QueryDict
 from django.urls import path, reverse
+from django.utils.html import format_html
 
-from apps.console.kit.cells import COUNT, DAY_OR_INSTANT, INSTANT, WRAPPED, Locale, sending
-from apps.console.kit.change import Act, ChangeForm, Done, acting
+from apps.console.kit.cells import COUNT, DAY_OR_INSTANT, INSTANT, WRAPPED, Locale, linked
+from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import (
     LONGEST_LIST,
     ParsedField,
@@ -30,11 +30,14 @@ from apps.console.pages.setup.commands import (
     join_config_command,
     token_command,
 )
+from apps.console.pages.setup.new_nodes import NAMED_MOST, node_price_words
 from apps.economics.refusal import Refusal
 from apps.fleet import actions
 from apps.fleet.queries import clusters, pools
 from apps.fleet.queries.listing import join_tokens
 from apps.show.amounts import counted
+from apps.show.time import day, instant
+from apps.show.words import joined
 from apps.web.queries.wheels import install_command
 
 MOST_DAYS = 3650
@@ -80,7 +83,8 @@ def join_tokens_table(context: Context) -> Table[JoinTokenRow]:
             return "expired"
         if not context.viewer.may_manage:
             return "valid"
-        return sending("Revoke", row["name"], reverse("revoke-join-token", args=[row["id"]]))
+        revoke = format_html('Revoke<span class="unseen"> {}</span>', row["name"])
+        return linked(revoke, reverse("revoke-join-token", args=[row["id"]]))
 
     return Table[JoinTokenRow](
         "list",
@@ -125,11 +129,11 @@ def join_tokens_csv(context: Context) -> HttpResponse:
     return join_tokens_table(context).csv(join_tokens(), context, "join tokens")
 
 
-@acting(MANAGES, "people")
-def make_join_token(context: Context) -> Act:
-    """Make one; the page that follows shows its secret, once, with the commands it goes into."""
+@changing(MANAGES, "people")
+def make_join_token(context: Context) -> Change[actions.NewJoinToken]:
+    """Says whom it lets in and what they cost, then makes it; the page that follows has its secret."""
 
-    def apply(entered: Mapping[str, Any]) -> ConsolePage:
+    def read(entered: Mapping[str, Any]) -> actions.NewJoinToken:
         cluster = clusters()[int(entered["cluster"])]
         if not 1 <= entered["days"] <= MOST_DAYS:
             raise Refusal("days", f"a join token is valid for 1 to {MOST_DAYS:,} days")
@@ -141,41 +145,66 @@ def make_join_token(context: Context) -> Act:
             pool_id=int(entered["pool"]) if entered["pool"] else None,
             reports_jobs=entered["tells"] == "yes",
         )
+        actions.check_join_token(new, context.at)
+        return new
+
+    def apply(new: actions.NewJoinToken) -> ConsolePage:
         made = actions.make_join_token(
             token=new, at=context.at, made_by_id=context.viewer.person_id
         )
-        return _join_tokens_page(context, made=_shown_once(new.name, cluster.name, made, context))
+        cluster = clusters()[new.cluster_id].name
+        return _join_tokens_page(context, made=_shown_once(new.name, cluster, made, context))
 
-    return Act(
-        form=JoinTokenForm(context.sent, context, _join_picks(), is_sent=True),
+    return Change(
+        finding="Create a join token",
+        explanation="Each node that comes with it gets a token of its own, for itself alone.",
+        back=Link("Join tokens", reverse("join-tokens")),
+        form=JoinTokenForm,
+        confirm="Create join token",
+        read=read,
+        effects=lambda new: _effects_of_join_token(new, context),
         apply=apply,
-        page=lambda sent: _join_tokens_page(context, sent),
+        picks=_join_picks(),
+        empty=None if clusters() else _cluster_first(),
     )
 
 
-@acting(MANAGES, "people")
-def revoke_join_token(context: Context, join_token_id: int) -> Act:
-    """No node joins with it any more; nodes that did go on."""
+@changing(MANAGES, "people")
+def revoke_join_token(context: Context, join_token_id: int) -> Change[None]:
+    """Says who goes on, then lets no further node join with it."""
+    found = next((row for row in join_tokens() if row["id"] == join_token_id), None)
+    if found is None:
+        raise Http404
+    row = found
 
-    def apply(_: Mapping[str, Any]) -> Done:
-        try:
-            actions.revoke_join_token(join_token_id=join_token_id, at=context.at)
-        except ObjectDoesNotExist as nothing:
-            raise Http404 from nothing
+    def read(_: Mapping[str, Any]) -> None:
+        if row["revoked_at"] is not None:
+            at = instant(row["revoked_at"], context.zone)
+            raise actions.JoinTokenOver(f"the join token {row['name']} was revoked {at}")
+
+    def apply(_: None) -> Done:
+        actions.revoke_join_token(join_token_id=join_token_id, at=context.at)
         return "The join token is revoked. Nodes that came with it go on.", ("join-tokens",)
 
-    return Act(
-        form=ChangeForm(context.sent, context, is_sent=True),
+    return Change(
+        finding=f"Revoke the join token {row['name']}",
+        explanation="For an image that is gone, or a secret that others may know.",
+        back=Link("Join tokens", reverse("join-tokens")),
+        form=ChangeForm,
+        confirm="Revoke it",
+        read=read,
+        effects=lambda _: (
+            f"No further node of {row['cluster_name']} joins with it; it cannot be made valid again.",
+            f"{counted(row['joined_agents'], 'agent')} came with it: what came goes on with a token "
+            "of its own, and no cost changes.",
+        ),
         apply=apply,
-        page=lambda sent: _join_tokens_page(context, sent),
         refusals=(actions.JoinTokenOver,),
     )
 
 
-def _join_tokens_page(
-    context: Context, sent: ChangeForm | None = None, made: SecretOnce | None = None
-) -> ConsolePage:
-    """The list, with what came of a form on it."""
+def _join_tokens_page(context: Context, made: SecretOnce | None = None) -> ConsolePage:
+    """The list, with the token that was just made."""
     context = replace(context, path=reverse("join-tokens"))
     found, may_change = join_tokens(), context.viewer.may_manage
     good = sum(1 for row in found if is_good(row, context.at))
@@ -193,24 +222,48 @@ def _join_tokens_page(
                 found,
                 context,
                 csv_href=reverse("join-tokens-csv") if found else "",
-                is_sent=may_change,
             ),
-            _join_token_section(context, sent) if may_change else None,
+            _join_token_section(context) if may_change else None,
         ),
     )
 
 
-def _join_token_section(context: Context, sent: ChangeForm | None) -> Section:
+def _join_token_section(context: Context) -> Section:
     if not clusters():
-        first = replace(CLUSTER_FIRST.steps[0], link=Link("Add a pool", reverse("add-pool")))
-        return replace(CLUSTER_FIRST, steps=(first,))
-    return JoinTokenForm.opened(sent, context, picks=_join_picks()).section(
+        return _cluster_first()
+    return JoinTokenForm(QueryDict(), context, _join_picks()).section(
         "join-token",
         reverse("make-join-token"),
-        "Create join token",
+        "See what it lets in",
         title="Create a join token",
         about="for the nodes of a cluster, by their names",
         is_primary=True,
+        method="get",
+    )
+
+
+def _cluster_first() -> EmptyState:
+    first = replace(CLUSTER_FIRST.steps[0], link=Link("Add a pool", reverse("add-pool")))
+    return replace(CLUSTER_FIRST, steps=(first,))
+
+
+def _effects_of_join_token(new: actions.NewJoinToken, context: Context) -> Sequence[str]:
+    """Whom it lets in, what they may tell, and what a node costs that comes for the first time."""
+    cluster, may = clusters()[new.cluster_id].name, TELLS["yes" if new.reports_jobs else "no"]
+    until, names = day(new.expires_at.astimezone(context.zone).date()), [*new.node_names]
+    if len(names) > NAMED_MOST:
+        names[NAMED_MOST:] = [f"{len(names) - NAMED_MOST} more"]
+    said = (
+        f"Nodes of {cluster} named {joined(names)} come in with it, until {until}.",
+        f"They {may}.",
+    )
+    if new.pool_id is None:
+        return (*said, "A node that is not on record is refused, so that no cost changes.")
+    pool = pools()[new.pool_id]
+    return (
+        *said,
+        f"A node that is not on record is put into {pool.name} as it comes, and costs from then on.",
+        node_price_words(pool, 1, context),
     )
 
 

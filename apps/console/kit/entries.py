@@ -12,6 +12,7 @@ from apps.economics.hours import hour_of
 
 LONGEST_TEXT = 200
 LONGEST_LIST = 2_000
+LONGEST_PASSWORD = 4_096
 EARLIEST, LATEST = date(1970, 1, 2), date(3000, 1, 1)
 
 Meant = TypeVar("Meant")
@@ -64,6 +65,17 @@ class ParsedField(TextField):
             return self.meaning(text)
         except ValueError as problem:
             raise forms.ValidationError(str(problem)) from None
+
+
+class PasswordField(TextField):
+    """A new password, as it was typed; it is never shown again."""
+
+    kind = "password"
+    autocomplete = "new-password"
+
+    def __init__(self, label: str, *, needed: str) -> None:
+        super().__init__(label, needed=needed, longest=LONGEST_PASSWORD)
+        self.strip = False
 
 
 class LinesField(ParsedField):
@@ -155,7 +167,8 @@ class UploadField(forms.FileField):
 
     def __init__(self, label: str, hint: str = "", *, needed: str, most_bytes: int) -> None:
         self.most_bytes = most_bytes
-        super().__init__(label=label, help_text=hint, error_messages={"required": needed})
+        none = {"required": needed, "empty": needed, "invalid": needed}
+        super().__init__(label=label, help_text=hint, error_messages=none)
 
     def clean(self, data: Any, initial: Any = None) -> Any:
         """The file as it was sent."""

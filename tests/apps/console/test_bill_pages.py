@@ -15,6 +15,7 @@ from apps.ledger.actions.reconcile import reconcile_bill
 from apps.ledger.models import Bill, BillImport, BillRow
 from apps.ledger.tasks import take_bills
 from tests import make
+from tests.apps.console.people import confirmed
 from tests.apps.ledger.bill_files import deliver, hour_row, text_of
 from tests.browser.fleet import make_people
 
@@ -91,7 +92,7 @@ def test_sums_follow_what_is_in_force(tmp_path: Path) -> None:
     client = signed_in()
     deliver(tmp_path, hour_row("1"))
     assert "$1.00" in words(client.get("/bills"))
-    client.post(sent(client, hour_row("7")) + "/nothing")
+    sent(client, hour_row("7"))
     take_bills()
 
     assert "$7.00" in words(client.get("/bills"))
@@ -107,10 +108,13 @@ def test_a_file_that_lacks_rows_is_accepted_with_a_reason_on_its_page() -> None:
 
     assert "july.csv is held: 1 row could not be read." in words(client.get(page))
     assert "1 row of july.csv : it is held" in words(client.get(f"/bills/{bill.id}"))
-    assert "Nothing was changed: say who accepts" in words(
-        client.post(f"{page}/accept", {"reason": ""}, follow=True)
-    )
-    done = words(client.post(f"{page}/accept", {"reason": "a refund"}, follow=True))
+    assert "Say why it is right" not in words(client.get(f"{page}/accept"))
+    assert "Say why it is right" in words(client.get(f"{page}/accept", {"reason": " "}))
+    looked = words(client.get(f"{page}/accept", {"reason": "a refund"}))
+    assert "July 2026: billed $312.07 becomes $2.00, effective $312.07 becomes $2.00." in looked
+    assert client.post(f"{page}/accept", {"reason": "a refund"}).status_code == 409
+    assert BillImport.objects.get(state="held").accepted_at is None
+    done = words(confirmed(client, f"{page}/accept", {"reason": "a refund"}, follow=True))
 
     assert "Accepted without 1 row by Finn" in done
     assert "a refund" in done
@@ -127,12 +131,22 @@ def test_an_import_is_undone_and_says_so() -> None:
     page = sent(client, hour_row("1"))
     take_bills()
 
-    assert "Undo this import" in words(client.get(page))
-    client.post(f"{page}/undo")
-    again = client.post(f"{page}/undo", follow=True)
+    later = sent(client, hour_row("7"), hour_row("2"))
+    take_bills()
 
-    assert "july.csv was undone." in words(again)
-    assert "Nothing was changed: july.csv is undone." in words(again)
+    assert "Undo this import" in words(client.get(page))
+    refused = confirmed(client, f"{page}/undo", {})
+    assert (refused.status_code, "undo it first" in words(refused)) == (400, True)
+    looked = words(client.get(f"{later}/undo"))
+    assert "Its 2 new rows go, and the 1 that it replaced count again." in looked
+    assert "July 2026: billed $9.00 becomes $1.00, effective $9.00 becomes $1.00." in looked
+    confirmed(client, f"{later}/undo", {})
+    assert "$1.00" in words(client.get("/bills"))
+    assert "billed $1.00 becomes nothing" in words(client.get(f"{page}/undo"))
+    assert "july.csv was undone." in words(confirmed(client, f"{page}/undo", {}, follow=True))
+    again = confirmed(client, f"{page}/undo", {})
+
+    assert (again.status_code, "july.csv is undone" in words(again)) == (409, True)
     assert BillRow.objects.count() == 0
 
 
@@ -146,8 +160,8 @@ def test_a_bill_that_waits_is_called_off_and_its_file_forgotten(uploads_folder: 
     assert "Nothing of july.csv was taken. " in words(client.get(page))
     assert list(uploads_folder.iterdir()) == []
     assert Bill.objects.count() == 0
-    answer = client.post(f"{page}/call-off", follow=True)
-    assert "Nothing was changed: july.csv is broken off." in words(answer)
+    answer = client.post(f"{page}/call-off")
+    assert (answer.status_code, "July.csv is broken off." in words(answer)) == (409, True)
 
 
 def test_the_same_file_sent_twice_is_taken_once_and_added_ones_too() -> None:
@@ -199,7 +213,9 @@ def test_an_upload_whose_file_is_gone_says_so(uploads_folder: Path) -> None:
 def test_an_upload_without_a_file_or_too_large_a_one_is_refused() -> None:
     client = signed_in()
 
-    assert client.post("/bills/upload", {}).status_code == 400
+    empty = client.post("/bills/upload", {"add": "yes"})
+    assert (empty.status_code, "choose one that is not empty" in words(empty)) == (400, True)
+    assert '<option value="yes" selected>' in empty.content.decode()
     answer = client.post("/bills/upload", {}, CONTENT_LENGTH=str(10**12))
     assert answer.status_code == 413
     assert "send it as gzip or Parquet" in words(answer)

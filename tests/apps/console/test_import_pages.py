@@ -66,7 +66,7 @@ def sent(client: Client, content: str | bytes, name: str = "jobs.csv") -> str:
 def filled(client: Client, path: str) -> dict[str, str]:
     """The form as it stands there."""
     page = client.get(path).content.decode()
-    form = page[page.index('class="sheet"') :]
+    form = page[page.index('id="reading"') :]
     chosen = dict(re.findall(r'<input id="[^"]*" name="([^"]+)" type="text" value="([^"]*)"', form))
     for name, options in re.findall(r'<select id="[^"]*" name="([^"]+)".*?>(.*?)</select>', form):
         found = re.search(r'value="([^"]*)" selected', options)
@@ -172,9 +172,11 @@ def test_an_import_whose_worker_fell_silent_is_begun_again():
 def test_nothing_is_imported_before_it_can_be_read():
     client = signed_in()
     path = sent(client, JOBS)
-    assert "cannot be imported" in text_of(client.post(f"{path}/start", follow=True))
-    import_uploads()
-    assert "cannot be imported" in text_of(client.post(f"{path}/start", follow=True))
+    for _ in range(2):
+        refused = client.post(f"{path}/start")
+        assert refused.status_code == 409
+        assert "cannot be imported as it would be read now" in text_of(refused)
+        import_uploads()
 
 
 @pytest.mark.parametrize(
@@ -233,8 +235,12 @@ def test_an_entry_that_is_too_long_is_refused_and_not_cut(uploads_folder):
     path = sent(client, JOBS)
     import_uploads()
     form = filled(client, path) | {"cluster": "atlas" * 50}
-    answer = client.post(f"{path}/reading", form, follow=True)
-    assert "cluster: say it in at most 200 characters" in text_of(answer)
+    answer = client.post(f"{path}/reading", form | {"column.account": "proj"})
+    assert answer.status_code == 400
+    assert "Say it in at most 200 characters. whose jobs these are" in text_of(answer)
+    # What else was chosen stands there still, and nothing was looked at anew.
+    assert '<option value="proj" selected>' in answer.content.decode()
+    assert f'value="{"atlas" * 50}"' in answer.content.decode()
     assert filled(client, path)["cluster"] == ""
 
 

@@ -1,38 +1,30 @@
 """The list of bills, one file of them, and what people do with it: send, accept, undo."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
 
-from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect
+from django.http import HttpResponse
 from django.urls import path, reverse
-from django.utils import timezone
 from django.utils.html import format_html
-from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_POST
 
 from apps.accounts.queries.paging import PageAsked
 from apps.console.kit.cells import INSTANT, linked
+from apps.console.kit.change import Act, ChangeForm, Done, acting
+from apps.console.kit.entries import PickField
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, Include, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context, request_context, shown_to
+from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.pages.bills.changes import accept, delivery_or_404, undo
 from apps.console.pages.bills.tables import BILLS, FILES, SUMS
 from apps.console.pages.imports.receiving import (
     LARGEST_BYTES,
     REJECTED_ROWS,
-    ReceivedFile,
-    receive,
+    FileForm,
+    ToUploads,
+    receiving,
 )
 from apps.ledger.actions import bill_uploads
-from apps.ledger.actions.bill_acceptance import accept_unread_rows
-from apps.ledger.actions.bills import (
-    DeliveryNotNewest,
-    DeliveryNotUndoable,
-    NothingToAccept,
-    ReasonMissing,
-    undo_delivery,
-)
-from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.queries.bills import deliveries as ledger
 from apps.show.amounts import counted
 from apps.show.data import file_size
@@ -40,14 +32,18 @@ from apps.show.data import file_size
 MOST_LISTED = 200
 MOST_SHOWN = 20
 MOST_IN_CSV = 10_000
-REFUSALS = (
-    bill_uploads.BillImportOver,
-    DeliveryNotNewest,
-    DeliveryNotUndoable,
-    MonthAlreadyClosed,
-    NothingToAccept,
-    ReasonMissing,
-)
+
+
+class BillForm(FileForm):
+    """A file of a bill, and what of its period it is."""
+
+    add = PickField(
+        "Billing period",
+        {
+            "": "File covers the whole billing period",
+            "yes": "One of several files of the period: add it",
+        },
+    )
 
 
 @shown(SEES_EVERYTHING, "bills")
@@ -56,8 +52,9 @@ def bills(context: Context) -> ConsolePage:
     return bills_page(context)
 
 
-def bills_page(context: Context, problem: str = "") -> ConsolePage:
-    """The list of bills; `problem` is of a file that was just sent."""
+def bills_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage:
+    """The list of bills, with what came of a file that was just sent."""
+    context = replace(context, path=reverse("bills"))
     found = ledger.bill_page(PageAsked(MOST_LISTED)).rows
     files = ledger.delivery_page(PageAsked(MOST_LISTED)).rows
     rules = linked(
@@ -65,13 +62,21 @@ def bills_page(context: Context, problem: str = "") -> ConsolePage:
     )
     return ConsolePage(
         context=context,
-        finding=problem or _bills_finding(found),
+        finding=_bills_finding(found),
         under=(
             "as issued; the same file again changes nothing, a corrected one replaces its period",
             rules,
         ),
         sections=(
-            Include("bills/_upload.html", file_size(LARGEST_BYTES)),
+            BillForm.opened(sent, context).section(
+                "upload",
+                reverse("upload-bill"),
+                "Upload",
+                title="Upload a bill",
+                about="FOCUS 1.0 to 1.4 or an AWS Cost and Usage Report; CSV, gzip or Parquet, up to "
+                f"{file_size(LARGEST_BYTES)}",
+                is_primary=True,
+            ),
             BILLS.section(
                 found,
                 context,
@@ -101,6 +106,11 @@ def files_csv(context: Context) -> HttpResponse:
 @shown(SEES_EVERYTHING, "bills")
 def one_import(context: Context, import_id: int) -> ConsolePage:
     """How far the file is, and what came of it."""
+    return _import_page(context, import_id)
+
+
+def _import_page(context: Context, import_id: int) -> ConsolePage:
+    context = replace(context, path=reverse("bill-import", args=[import_id]))
     fact = delivery_or_404(import_id)
     whole = ledger.bills_of(import_id)
     rejected = ledger.rejected_page(import_id, PageAsked(MOST_SHOWN)).rows
@@ -143,81 +153,41 @@ def rejected_csv(context: Context, import_id: int) -> HttpResponse:
     return REJECTED_ROWS.csv(rows, context, f"rejected rows of bill {import_id}")
 
 
-# `receive` asks for the token.
-@csrf_exempt
-@require_POST
-@shown_to(SEES_EVERYTHING)
-def upload(request: HttpRequest) -> HttpResponseBase:
+@receiving(SEES_EVERYTHING, "bills", bills_page)
+def upload(context: Context, receiver: ToUploads) -> Act:
     """Take a file to disk as it comes, and leave it to the next sweep."""
 
-    def keep(file: ReceivedFile) -> HttpResponse:
+    def apply(entered: Mapping[str, Any]) -> Done:
+        file = receiver.received(entered["file"])
         upload = bill_uploads.BillUpload(
-            name=file.name,
-            stored_as=file.stored_as,
-            size_bytes=file.size_bytes,
-            digest=file.digest,
-            is_addition=request.POST.get("add") == "yes",
-            person_id=request.user.pk,
+            **asdict(file), is_addition=entered["add"] == "yes", person_id=context.viewer.person_id
         )
-        return redirect("bill-import", bill_uploads.keep_bill(upload=upload, at=timezone.now()))
+        import_id = bill_uploads.keep_bill(upload=upload, at=context.at)
+        return f"{file.name} came, and is taken in next.", ("bill-import", import_id)
 
-    def page(problem: str) -> ConsolePage:
-        return bills_page(request_context(request, "bills", reverse("bills")), problem)
+    return Act(
+        form=BillForm(context.sent, context, is_sent=True),
+        apply=apply,
+        page=lambda form: bills_page(context, form),
+    )
 
-    return receive(request, keep, page)
 
-
-@require_POST
-@shown_to(SEES_EVERYTHING)
-def call_off(request: HttpRequest, import_id: int) -> HttpResponse:
+@acting(SEES_EVERYTHING, "bills")
+def call_off(context: Context, import_id: int) -> Act:
     """Take nothing of the file."""
-    return _do_once(
-        request,
-        import_id,
-        lambda: bill_uploads.call_off_bill(import_id=import_id, at=timezone.now()),
+    fact = delivery_or_404(import_id)
+
+    def apply(_: Mapping[str, Any]) -> Done:
+        bill_uploads.call_off_bill(import_id=import_id, at=context.at)
+        return f"{fact.name} is called off.", ("bill-import", import_id)
+
+    return Act(
+        form=ChangeForm(context.sent, context, is_sent=True),
+        apply=apply,
+        page=lambda _: _import_page(context, import_id),
+        refusals=(bill_uploads.BillImportOver,),
+        status=409,
     )
-
-
-@require_POST
-@shown_to(SEES_EVERYTHING)
-def undo(request: HttpRequest, import_id: int) -> HttpResponse:
-    """Take the file's rows back."""
-    return _do_once(
-        request, import_id, lambda: undo_delivery(import_id=import_id, at=timezone.now())
-    )
-
-
-@require_POST
-@shown_to(SEES_EVERYTHING)
-def accept(request: HttpRequest, import_id: int) -> HttpResponse:
-    """Let the file stand without the rows that could not be read; why is kept with it."""
-    return _do_once(
-        request,
-        import_id,
-        lambda: accept_unread_rows(
-            import_id=import_id,
-            person_id=request.user.pk,
-            reason=request.POST.get("reason", ""),
-            at=timezone.now(),
-        ),
-    )
-
-
-def delivery_or_404(import_id: int) -> ledger.DeliveryFact:
-    """The file of this id."""
-    fact = ledger.delivery(import_id)
-    if fact is None:
-        raise Http404
-    return fact
-
-
-def _do_once(request: HttpRequest, import_id: int, action: Callable[[], None]) -> HttpResponse:
-    delivery_or_404(import_id)
-    try:
-        action()
-    except REFUSALS as refused:
-        messages.warning(request, f"Nothing was changed: {refused}.")
-    return redirect("bill-import", import_id)
 
 
 def _bills_finding(found: Sequence[ledger.BillFact]) -> str:

@@ -27,7 +27,7 @@ BILL_STATES = {
 }
 
 
-def _period_words(bill: BillFact) -> str:
+def period_words(bill: BillFact) -> str:
     """A month by its name; an issuer in another zone has its own, told by its moments."""
     first, end = bill.starts_at.astimezone(UTC), bill.ends_at.astimezone(UTC)
     next_month = (first.replace(day=1) + timedelta(days=32)).replace(day=1)
@@ -67,7 +67,7 @@ BILLS = Table[BillFact](
                href=lambda bill: reverse("bill", args=[bill.id]),
                note=lambda bill: bill.account),
         Column("account", "", lambda bill: bill.account),
-        Column("period", "Period", _period_words, csv="", order=lambda bill: bill.starts_at),
+        Column("period", "Period", period_words, csv="", order=lambda bill: bill.starts_at),
         Column("starts_at", "", lambda bill: bill.starts_at, INSTANT),
         Column("ends_at", "", lambda bill: bill.ends_at, INSTANT),
         Column("currency", "", lambda bill: bill.currency),

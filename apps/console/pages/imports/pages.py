@@ -1,21 +1,19 @@
 """The list of imports, one import, and what people do with it: send, say how it is read, start."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, replace
+from typing import Any
 
-from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect
+from django.http import Http404, HttpResponse, QueryDict
 from django.urls import path, reverse
-from django.utils import timezone
 from django.utils.html import format_html
-from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_POST
 
 from apps.console.kit.cells import COUNT, FIGURE, INSTANT
+from apps.console.kit.change import Act, ChangeForm, Done, acting
+from apps.console.kit.form import FormSection
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, Include, Section, shown
-from apps.console.kit.request import MANAGES, Context, request_context, shown_to
+from apps.console.kit.request import MANAGES, Context
 from apps.console.kit.table import Column, Table
 from apps.console.pages.imports.reading import (
     Trial,
@@ -28,11 +26,11 @@ from apps.console.pages.imports.reading import (
 from apps.console.pages.imports.receiving import (
     LARGEST_BYTES,
     REJECTED_ROWS,
-    ReceivedFile,
-    receive,
+    FileForm,
+    ToUploads,
+    receiving,
 )
 from apps.economics.hours import HOUR, hour_of
-from apps.economics.refusal import Refusal
 from apps.ledger.queries.closes.months import LATE_PASSES, closed_months, closed_spans
 from apps.ledger.queries.due import open_pending_hours
 from apps.marks.queries import pending_hours
@@ -44,7 +42,7 @@ from apps.workloads.actions import uploads
 MOST_LISTED = 200
 MOST_SHOWN = 20
 MOST_IN_CSV = 10_000
-REFUSALS = (uploads.ImportNotReady, uploads.ImportAlreadyOver, Refusal)
+REFUSALS = (uploads.ImportNotReady, uploads.ImportAlreadyOver)
 STATES = {
     "looking": "being looked at",
     "asking": "waits for you",
@@ -114,19 +112,31 @@ def imports(context: Context) -> ConsolePage:
     return imports_page(context)
 
 
-def imports_page(context: Context, problem: str = "") -> ConsolePage:
-    """The list of imports; `problem` is of a file that was just sent."""
+def imports_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage:
+    """The list of imports, with what came of a file that was just sent."""
+    context = replace(context, path=reverse("imports"))
     found = workloads.imports(MOST_LISTED)
     return ConsolePage(
         context=context,
-        finding=problem or "Jobs that ran already come from a file.",
+        finding="Jobs that ran already come from a file.",
         back=Link("Setup", reverse("setup")),
         under=(
             "every row that cannot be taken is listed with its line and why; the others are kept; "
             "sending a file again changes nothing twice",
         ),
         sections=(
-            Include("imports/_upload.html", file_size(LARGEST_BYTES)),
+            FileForm.opened(sent, context).section(
+                "upload",
+                reverse("upload-jobs"),
+                "Send",
+                title="Send a file",
+                about=format_html(
+                    "of <code>sacct --parsable2</code> or any CSV with one row a job; plain or "
+                    "gzip, up to {}",
+                    file_size(LARGEST_BYTES),
+                ),
+                is_primary=True,
+            ),
             IMPORTS.section(found, context, csv_href=reverse("imports-csv") if found else ""),
         ),
     )
@@ -141,6 +151,12 @@ def imports_csv(context: Context) -> HttpResponse:
 @shown(MANAGES, "setup")
 def one_import(context: Context, batch_id: int) -> ConsolePage:
     """How far the import is, and what it needs from somebody."""
+    return _import_page(context, batch_id)
+
+
+def _import_page(context: Context, batch_id: int, sent: ChangeForm | None = None) -> ConsolePage:
+    """The import as it stands, with what came of a form on it."""
+    context = replace(context, path=reverse("import", args=[batch_id]))
     fact = import_or_404(batch_id)
     trial = trial_of(fact.seen.get("trial"))
     rejected = list(workloads.rejected_rows(batch_id, MOST_SHOWN))
@@ -174,8 +190,9 @@ def one_import(context: Context, batch_id: int) -> ConsolePage:
                     "first_day_href": context.onward(reverse("first-day")),
                 },
             ),
+            _discard_section(fact) if is_busy and fact.state != "done" else None,
             *(_trial_sections(fact, trial, context) if asks else ()),
-            _reading_section(fact, context) if asks else None,
+            *(_reading_sections(fact, sent, context) if asks else ()),
             REJECTED_ROWS.section(
                 rejected,
                 context,
@@ -203,51 +220,72 @@ def rejected_csv(context: Context, batch_id: int) -> HttpResponse:
     return REJECTED_ROWS.csv(rows, context, f"rejected rows of import {batch_id}")
 
 
-# `receive` asks for the token.
-@csrf_exempt
-@require_POST
-@shown_to(MANAGES)
-def upload(request: HttpRequest) -> HttpResponseBase:
+@receiving(MANAGES, "setup", imports_page)
+def upload(context: Context, receiver: ToUploads) -> Act:
     """Take a file to disk as it comes, and leave it to the next sweep."""
 
-    def keep(file: ReceivedFile) -> HttpResponse:
-        upload = uploads.Upload(file.name, file.stored_as, file.size_bytes, file.digest)
-        return redirect("import", uploads.keep_upload(upload=upload, at=timezone.now()))
+    def apply(entered: Mapping[str, Any]) -> Done:
+        file = receiver.received(entered["file"])
+        batch_id = uploads.keep_upload(upload=uploads.Upload(**asdict(file)), at=context.at)
+        return f"{file.name} came, and is looked at next.", ("import", batch_id)
 
-    def page(problem: str) -> ConsolePage:
-        return imports_page(request_context(request, "setup", reverse("imports")), problem)
-
-    return receive(request, keep, page)
-
-
-@require_POST
-@shown_to(MANAGES)
-def read_so(request: HttpRequest, batch_id: int) -> HttpResponse:
-    """Have the file looked at again, read as the form says."""
-    fact = import_or_404(batch_id)
-
-    def ask() -> None:
-        asked = asked_by(fact.kind, request.POST, fact.asked)
-        uploads.ask_reading(batch_id=batch_id, asked=asked, at=timezone.now())
-
-    return _do_once(request, batch_id, ask)
-
-
-@require_POST
-@shown_to(MANAGES)
-def start(request: HttpRequest, batch_id: int) -> HttpResponse:
-    """Have the file imported as it was last looked at."""
-    return _do_once(
-        request, batch_id, lambda: uploads.start_import(batch_id=batch_id, at=timezone.now())
+    return Act(
+        form=FileForm(context.sent, context, is_sent=True),
+        apply=apply,
+        page=lambda form: imports_page(context, form),
     )
 
 
-@require_POST
-@shown_to(MANAGES)
-def discard(request: HttpRequest, batch_id: int) -> HttpResponse:
+@acting(MANAGES, "setup")
+def read_so(context: Context, batch_id: int) -> Act:
+    """Have the file looked at again, read as the form says."""
+    fact = import_or_404(batch_id)
+
+    def ask(entered: Mapping[str, Any]) -> str:
+        asked = asked_by(fact.kind, entered, fact.asked)
+        uploads.ask_reading(batch_id=batch_id, asked=asked, at=context.at)
+        return "looked at again"
+
+    form = _reading_form(fact, context.sent, context, is_sent=True)
+    return _import_act(context, batch_id, ask, form)
+
+
+@acting(MANAGES, "setup")
+def start(context: Context, batch_id: int) -> Act:
+    """Have the file imported as it was last looked at."""
+
+    def begin(_: Mapping[str, Any]) -> str:
+        uploads.start_import(batch_id=batch_id, at=context.at)
+        return "imported now"
+
+    return _import_act(context, batch_id, begin)
+
+
+@acting(MANAGES, "setup")
+def discard(context: Context, batch_id: int) -> Act:
     """Forget the file."""
-    return _do_once(
-        request, batch_id, lambda: uploads.discard_import(batch_id=batch_id, at=timezone.now())
+
+    def forget(_: Mapping[str, Any]) -> str:
+        uploads.discard_import(batch_id=batch_id, at=context.at)
+        return "discarded"
+
+    return _import_act(context, batch_id, forget)
+
+
+def _import_act(
+    context: Context,
+    batch_id: int,
+    action: Callable[[Mapping[str, Any]], str],
+    form: ChangeForm | None = None,
+) -> Act:
+    """What is done with a file, on its page; `action` answers what the file is then."""
+    fact = import_or_404(batch_id)
+    return Act(
+        form=form or ChangeForm(context.sent, context, is_sent=True),
+        apply=lambda entered: (f"{fact.name} is {action(entered)}.", ("import", batch_id)),
+        page=lambda sent: _import_page(context, batch_id, sent),
+        refusals=REFUSALS,
+        status=409,
     )
 
 
@@ -289,15 +327,6 @@ def import_or_404(batch_id: int) -> workloads.ImportFact:
     return fact
 
 
-def _do_once(request: HttpRequest, batch_id: int, action: Callable[[], None]) -> HttpResponse:
-    import_or_404(batch_id)
-    try:
-        action()
-    except REFUSALS as refused:
-        messages.warning(request, f"Nothing was changed: {refused}.")
-    return redirect("import", batch_id)
-
-
 def _trial_sections(
     fact: workloads.ImportFact, trial: Trial, context: Context
 ) -> Iterator[Section]:
@@ -315,28 +344,57 @@ def _trial_sections(
     if trial.first_rejected:
         yield REJECTED_FIRST.section(trial.first_rejected, context)
     if fact.state == "asking" and trial.jobs:
-        yield Include("imports/_start.html", fact)
+        yield FormSection(
+            name="start",
+            action=reverse("start-import", args=[fact.id]),
+            button="Import the whole file",
+            is_primary=True,
+        )
 
 
-def _reading_section(fact: workloads.ImportFact, context: Context) -> Section:
-    """The first rows of the file, and the form that says what they mean."""
-    names = texts_of(fact.seen.get("columns"))
+def _reading_sections(
+    fact: workloads.ImportFact, sent: ChangeForm | None, context: Context
+) -> Iterator[Section]:
+    """The first rows of the file, the form that says what they mean, and the way to forget it."""
     samples = Table[tuple[str, ...]](
         "samples",
         "The first rows of the file",
         tuple(
             Column(str(place), name or "–", _text_at(place), missing="")
-            for place, name in enumerate(names)
+            for place, name in enumerate(texts_of(fact.seen.get("columns")))
         ),
     )
     rows = rows_of(fact.seen.get("samples"))
-    return Include(
-        "imports/_reading.html",
-        {
-            "fact": fact,
-            "fields": reading_fields(fact.kind, fact.asked, names),
-            "samples": samples.section(rows, context) if rows else None,
-        },
+    if rows:
+        yield samples.section(rows, context)
+    form = sent if sent is not None and sent.fields else _reading_form(fact, QueryDict(), context)
+    yield form.section(
+        "reading",
+        reverse("read-import", args=[fact.id]),
+        "Look again, read so",
+        title="How it is read",
+        about="the columns are known by their names"
+        if fact.kind == "sacct"
+        else "which column of the file means what; nothing is imported before you say so",
+        css="card",
+    )
+    yield _discard_section(fact)
+
+
+def _reading_form(
+    fact: workloads.ImportFact, given: QueryDict, context: Context, *, is_sent: bool = False
+) -> ChangeForm:
+    columns = texts_of(fact.seen.get("columns"))
+    fields = reading_fields(fact.kind, fact.asked, columns)
+    return ChangeForm(given, context, more=fields, is_sent=is_sent)
+
+
+def _discard_section(fact: workloads.ImportFact) -> Section:
+    is_running = fact.state == "running"
+    return FormSection(
+        name="discard",
+        action=reverse("discard-import", args=[fact.id]),
+        button="Stop it; what is in stays" if is_running else "Discard the file",
     )
 
 

@@ -1,16 +1,13 @@
-"""How a file of jobs is read: the form that says it, what a POST of it means, what came of it."""
+"""How a file of jobs is read: the entries that say it, what they mean, what came of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django import forms
 from django.conf import settings
-from django.http import QueryDict
 
-from apps.console.kit.entries import LONGEST_TEXT
-from apps.console.kit.form import Field
-from apps.console.kit.frame import Choice
-from apps.economics.refusal import Refusal
+from apps.console.kit.entries import PickField, TextField
 from apps.workloads.queries.imports import RejectedFact
 
 OVER_COLUMN = "over the file’s own column"
@@ -88,83 +85,74 @@ def texts_of(told: object) -> tuple[str, ...]:
 
 def reading_fields(
     kind: str, asked: Mapping[str, Any], columns: tuple[str, ...]
-) -> tuple[Field, ...]:
-    """The form as it was last filled, or as it was proposed."""
+) -> dict[str, forms.Field]:
+    """The entries as they were last filled, or as it was proposed."""
+    cluster = _text_of(asked, "cluster")
     if kind == "sacct":
-        return (
-            Field("cluster", "Cluster", _text_of(asked, "cluster"), hint=OVER_COLUMN),
-            Field(
-                "zone", "Time zone", _text_of(asked, "zone"), hint="when sacct ran without TZ=UTC"
-            ),
-        )
+        zone = _text_of(asked, "zone")
+        return {
+            "cluster": TextField("Cluster", OVER_COLUMN, initial=cluster),
+            "zone": TextField("Time zone", "when sacct ran without TZ=UTC", initial=zone),
+        }
     chosen, labels = _table_of(asked, "columns"), _table_of(asked, "labels")
     times, units = _table_of(asked, "times"), _table_of(asked, "units")
     names = {"": "–"} | {name: name for name in columns if name}
-    return (
-        *(
-            _select_field(f"column.{key}", label, names, _text_of(chosen, key), hint)
+    return {
+        **{
+            f"column.{key}": PickField(label, names, hint, _text_of(chosen, key))
             for key, (label, hint) in COLUMNS.items()
-        ),
-        *(
-            _select_field(f"label.{key}", f"Label {key}", names, _text_of(labels, key))
+        },
+        **{
+            f"label.{key}": PickField(f"Label {key}", names, initial=_text_of(labels, key))
             for key in settings.TAG_KEYS
-        ),
-        *(
-            _select_field(f"times.{key}", label, choices, _text_of(times, theirs))
+        },
+        **{
+            f"times.{key}": _unit_field(label, choices, _text_of(times, theirs))
             for key, (label, theirs, choices) in CHOICES.items()
+        },
+        "units.gpu_share": _unit_field("Shares are", SHARES, _text_of(units, "gpu_share")),
+        "cluster": TextField("Cluster", "whose jobs these are", initial=cluster),
+        "zone": TextField(
+            "Time zone", "of times that name none", initial=_text_of(times, "zone") or "UTC"
         ),
-        _select_field("units.gpu_share", "Shares are", SHARES, _text_of(units, "gpu_share")),
-        Field("cluster", "Cluster", _text_of(asked, "cluster"), hint="whose jobs these are"),
-        Field(
-            "zone", "Time zone", _text_of(times, "zone") or "UTC", hint="of times that name none"
-        ),
-        Field("pool", "Pool", _text_of(_table_of(asked, "pool"), "name"), hint=ONE_POOL),
-    )
+        "pool": TextField("Pool", ONE_POOL, initial=_text_of(_table_of(asked, "pool"), "name")),
+    }
 
 
-def asked_by(kind: str, given: QueryDict, before: Mapping[str, Any]) -> dict[str, object]:
-    """How the file is to be read, as the reader's tables; what is empty is left out.
-
-    Refuses what is longer than anything that a file or an address could mean.
-    """
-    said = {key: given.get(key, "").strip().replace("\0", "") for key in given}
-    for key, text in said.items():
-        if len(text) > LONGEST_TEXT:
-            raise Refusal(key, f"say it in at most {LONGEST_TEXT} characters")
-    cluster, zone = said.get("cluster", ""), said.get("zone", "") or "UTC"
+def asked_by(kind: str, entered: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, object]:
+    """How the file is to be read, as the reader's tables; what is empty is left out."""
+    cluster, zone = entered["cluster"], entered["zone"] or "UTC"
     if kind == "sacct":
         return {"cluster": cluster, "zone": zone}
     times = {
-        theirs: said[f"times.{key}"]
+        theirs: entered[f"times.{key}"]
         for key, (_, theirs, _pairs) in CHOICES.items()
-        if said.get(f"times.{key}")
+        if entered[f"times.{key}"]
     }
     asked: dict[str, object] = {
         "cluster": cluster,
         "delimiter": before.get("delimiter", ","),
-        "columns": _texts_under("column.", said),
-        "labels": _texts_under("label.", said),
+        "columns": _texts_under("column.", entered),
+        "labels": _texts_under("label.", entered),
         "times": {**times, "zone": zone},
-        "units": _texts_under("units.", said),
+        "units": _texts_under("units.", entered),
     }
-    if said.get("pool"):
-        asked["pool"] = {"name": said["pool"]}
+    if entered["pool"]:
+        asked["pool"] = {"name": entered["pool"]}
     return asked
 
 
-def _texts_under(prefix: str, said: Mapping[str, str]) -> dict[str, str]:
+def _texts_under(prefix: str, entered: Mapping[str, str]) -> dict[str, str]:
     return {
         key.removeprefix(prefix): text
-        for key, text in said.items()
+        for key, text in entered.items()
         if key.startswith(prefix) and text
     }
 
 
-def _select_field(
-    name: str, label: str, choices: Mapping[str, str], chosen: str, hint: str = ""
-) -> Field:
-    options = tuple(Choice(value, text, value == chosen) for value, text in choices.items())
-    return Field(name, label, chosen, "select", hint=hint, choices=options)
+def _unit_field(label: str, units: Mapping[str, str], chosen: str) -> PickField:
+    """One of the units, the first where none was chosen."""
+    return PickField(label, units, initial=chosen or next(iter(units)))
 
 
 def _table_of(asked: Mapping[str, Any], key: str) -> Mapping[str, Any]:

@@ -3,7 +3,8 @@
 import hashlib
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path, PurePath
 from typing import IO, Any
 
@@ -12,10 +13,15 @@ from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.html import format_html
-from django.views.decorators.csrf import csrf_protect
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_POST
 
+from apps.accounts.queries import Role
 from apps.console.kit.cells import WRAPPED
+from apps.console.kit.change import Act, ChangeForm
+from apps.console.kit.entries import UploadField
 from apps.console.kit.page import ConsolePage, answered
+from apps.console.kit.request import Context, View, request_context, shown_to
 from apps.console.kit.table import Column, Table
 from apps.ledger.queries.bills.deliveries import RejectedBillFact
 from apps.workloads.queries.imports import RejectedFact
@@ -36,6 +42,14 @@ REJECTED_ROWS = Table[RejectedBillFact | RejectedFact](
 )  # fmt: skip
 
 
+class FileForm(ChangeForm):
+    """The file that is sent."""
+
+    file = UploadField(
+        "File", needed="No file came: choose one that is not empty.", most_bytes=LARGEST_BYTES
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class ReceivedFile:
     """A file that lies under RUNRATE_HOME/uploads as `stored_as`; `name` is what its owner said."""
@@ -51,17 +65,15 @@ class ToUploads(FileUploadHandler):
 
     def __init__(self, request: HttpRequest) -> None:
         super().__init__(request)
-        self.path: Path | None = None
+        self.path = Path(settings.HOME) / "uploads" / f"{secrets.token_hex(16)}.jobs"
         self.out: IO[bytes] | None = None
         self.digest = hashlib.sha256()
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         """The first file begins."""
         super().new_file(*args, **kwargs)
-        if self.path is None:
-            folder = Path(settings.HOME) / "uploads"
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self.path = folder / f"{secrets.token_hex(16)}.jobs"
+        if not self.path.exists():
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.out = self.path.open("xb")
             self.path.chmod(0o600)
 
@@ -88,46 +100,46 @@ class ToUploads(FileUploadHandler):
         if self.out is not None:
             self.out.close()
             self.out = None
-        if self.path is not None:
-            self.path.unlink(missing_ok=True)
+        self.path.unlink(missing_ok=True)
+
+    def received(self, file: "UploadedFile[Any]") -> ReceivedFile:
+        """The file that a form has, as it lies there."""
+        name = PurePath(file.name or "").name[:LONGEST_NAME].replace("\0", "") or "a file"
+        return ReceivedFile(name, self.path.name, file.size or 0, self.digest.hexdigest())
 
 
-def receive(
-    request: HttpRequest,
-    keep: Callable[[ReceivedFile], HttpResponse],
-    page: Callable[[str], ConsolePage],
-) -> HttpResponseBase:
-    """Take the one file of a form to disk as it comes, and answer with what `keep` makes of it.
+def receiving(
+    roles: frozenset[Role], here: str, page: Callable[[Context], ConsolePage]
+) -> Callable[[Callable[[Context, ToUploads], Act]], View[[]]]:
+    """What people of these roles do by sending a FileForm, whose file goes to disk as it comes.
 
-    For views that are exempt from the token's check: the token is in the form, and reading the form
-    takes the file in, so the size and who sends it are looked at first, then where the file goes is
-    set, and only then is the token asked for. Where no file came, or one too large, `page` says so.
-    Unless the answer is a redirect the file is deleted.
+    The token is in the form, and reading the form takes the file in: so the size and who sends it are
+    looked at first, then where the file goes is set, and only then is the token asked for. A file
+    that is too large is refused unread, on `page`. Unless the answer is a redirect the file is deleted.
     """
-    receiver = ToUploads(request)
-    handlers: list[FileUploadHandler] = [receiver]
 
-    def refuse(problem: str, status: int) -> HttpResponse:
-        return answered(request, page(problem), status)
+    def decorate(act: Callable[[Context, ToUploads], Act]) -> View[[]]:
+        @csrf_exempt
+        @require_POST
+        @shown_to(roles)
+        @wraps(act)
+        def view(request: HttpRequest, /) -> HttpResponseBase:
+            context = request_context(request, here, carries=False)
+            if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST_BYTES + FORM_BYTES:
+                said = "That file is too large to be taken: send it as gzip or Parquet."
+                return answered(request, replace(page(context), problems=(said,)), 413)
+            receiver = ToUploads(request)
 
-    def answer_form(request: HttpRequest) -> HttpResponse:
-        file = _received_file(request, receiver)
-        if file is None:
-            return refuse("No file came: choose one that is not empty.", 400)
-        return keep(file)
+            def answer_form(request: HttpRequest) -> HttpResponse:
+                return act(context, receiver).answer(request, context)
 
-    if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST_BYTES + FORM_BYTES:
-        return refuse("That file is too large to be taken: send it as gzip or Parquet.", 413)
-    request.upload_handlers = handlers
-    answer: HttpResponseBase = csrf_protect(answer_form)(request)
-    if answer.status_code != 302:
-        receiver.forget()
-    return answer
+            handlers: list[FileUploadHandler] = [receiver]
+            request.upload_handlers = handlers
+            answer: HttpResponseBase = csrf_protect(answer_form)(request)
+            if answer.status_code != 302:
+                receiver.forget()
+            return answer
 
+        return view
 
-def _received_file(request: HttpRequest, receiver: ToUploads) -> ReceivedFile | None:
-    file = request.FILES.get("file")
-    if file is None or not file.size or receiver.path is None:
-        return None
-    name = PurePath(file.name or "").name[:LONGEST_NAME].replace("\0", "") or "a file"
-    return ReceivedFile(name, receiver.path.name, file.size, receiver.digest.hexdigest())
+    return decorate

@@ -125,6 +125,15 @@ def bills_of(import_id: int) -> list[BillFact]:
     return _facts_of(list(found.values(*BILL_COLUMNS)))
 
 
+def bills_moved(delivery: DeliveryFact) -> list[tuple[BillFact, BillSums]]:
+    """The bills of a delivery, and their sums were it undone, or accepted where it is held."""
+    found = bills_of(delivery.id)
+    asked = {"bills": [bill.id for bill in found], "import": delivery.id}
+    moved = rows(SUMS_ALONE if delivery.state == "held" else SUMS_UNDONE, asked)
+    sums = {row[0]: BillSums(*row[1:]) for row in moved}
+    return [(bill, sums.get(bill.id, BillSums())) for bill in found]
+
+
 def delivery(import_id: int) -> DeliveryFact | None:
     """One delivery."""
     found = BillImport.objects.filter(id=import_id).values_list(*DeliveryFact.__slots__).first()
@@ -179,11 +188,16 @@ def _bill_sums(found: Sequence[Mapping[str, Any]]) -> dict[int, BillSums]:
     return {bill_id: {**kept, **new}[key] for bill_id, key in keys.items()}
 
 
-SUMS = """
+SUMS_OF_ROWS = """
 SELECT row.bill_id, count(*), sum(row.billed_cost), sum(row.effective_cost),
        sum(row.contracted_cost), sum(row.list_cost)
-FROM ledger_billrow AS row
-JOIN ledger_billimport AS batch ON batch.id = row.batch_id AND batch.state = 'done'
-WHERE row.bill_id = ANY(%(bills)s) AND row.replaced_by_id IS NULL
+FROM ledger_billrow AS row JOIN ledger_billimport AS batch ON batch.id = row.batch_id
+WHERE row.bill_id = ANY(%(bills)s) AND {which}
 GROUP BY row.bill_id
 """
+SUMS = SUMS_OF_ROWS.format(which="batch.state = 'done' AND row.replaced_by_id IS NULL")
+SUMS_UNDONE = SUMS_OF_ROWS.format(
+    which="batch.state = 'done' AND batch.id <> %(import)s "
+    "AND (row.replaced_by_id IS NULL OR row.replaced_by_id = %(import)s)"
+)
+SUMS_ALONE = SUMS_OF_ROWS.format(which="batch.id = %(import)s")

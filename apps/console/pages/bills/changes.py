@@ -1,0 +1,143 @@
+"""What people decide about a file of a bill, after a look at what it does to the bills."""
+
+from collections.abc import Iterator
+from itertools import islice
+
+from django.http import Http404
+from django.urls import reverse
+
+from apps.console.kit.change import Change, ChangeForm, Done, changing
+from apps.console.kit.entries import TextField
+from apps.console.kit.frame import EmptyState, Link
+from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.pages.bills.tables import STATES, period_words
+from apps.ledger.actions import bills as actions
+from apps.ledger.actions.bill_acceptance import LONGEST_REASON, accept_unread_rows
+from apps.ledger.actions.closed import MonthAlreadyClosed
+from apps.ledger.queries.bills import deliveries as ledger
+from apps.show.amounts import counted
+from apps.show.money import billed_amount
+
+MOST_BILLS = 12
+REFUSALS = (
+    actions.DeliveryNotNewest,
+    actions.DeliveryNotUndoable,
+    MonthAlreadyClosed,
+    actions.NothingToAccept,
+)
+
+
+class AcceptanceForm(ChangeForm):
+    """Why a file is right without the rows that could not be read."""
+
+    reason = TextField(
+        "Accept it as it is, because",
+        "kept with the bill import, and your name",
+        needed="Say why it is right without them.",
+        longest=LONGEST_REASON,
+    )
+
+
+@changing(SEES_EVERYTHING, "bills")
+def accept(context: Context, import_id: int) -> Change[str]:
+    """Says what the bills come to, then lets the file stand without the rows that could not be read."""
+    fact = delivery_or_404(import_id)
+    missing, is_held = counted(fact.rejected, "row"), fact.state == "held"
+
+    def apply(reason: str) -> Done:
+        accept_unread_rows(
+            import_id=import_id, person_id=context.viewer.person_id, reason=reason, at=context.at
+        )
+        return f"{fact.name} is accepted without {missing}.", ("bill-import", import_id)
+
+    def effects(_: str) -> Iterator[str]:
+        if is_held:
+            yield "Its rows come in force, in place of those of earlier imports."
+            yield from _bills_then(fact)
+        else:
+            yield "The rows that were read count already: no amount changes."
+        yield "Its months can be closed; your name and the reason are kept with it."
+
+    return Change(
+        finding=f"Accept {fact.name} without {missing}",
+        explanation="Or send the file again once it is corrected.",
+        back=_back_to(fact),
+        form=AcceptanceForm,
+        confirm="Accept it and put it in force" if is_held else "Accept it",
+        read=lambda entered: str(entered["reason"]),
+        effects=lambda reason: tuple(effects(reason)),
+        apply=apply,
+        refusals=REFUSALS,
+        empty=None
+        if fact.may_be_accepted
+        else EmptyState("Nothing to accept", f"Nothing of {fact.name} waits to be accepted."),
+    )
+
+
+@changing(SEES_EVERYTHING, "bills")
+def undo(context: Context, import_id: int) -> Change[None]:
+    """Says what the bills come to without it, then takes the file's rows back."""
+    fact = delivery_or_404(import_id)
+    is_held = fact.state == "held"
+
+    def apply(_: None) -> Done:
+        actions.undo_delivery(import_id=import_id, at=context.at)
+        return f"{fact.name} was undone.", ("bill-import", import_id)
+
+    def effects(_: None) -> Iterator[str]:
+        if is_held:
+            yield "Nothing of it counts yet: no bill changes, and what is in force stays."
+            return
+        yield (
+            f"Its {counted(fact.imported, 'new row')} go, and the {fact.replaced:,} that it replaced "
+            "count again."
+        )
+        yield from _bills_then(fact)
+        yield "The hours that they pay for are settled anew. A closed month stays as it is."
+
+    return Change(
+        finding=f"Discard {fact.name}" if is_held else f"Undo {fact.name}",
+        explanation="The same file can be sent again.",
+        back=_back_to(fact),
+        form=ChangeForm,
+        confirm="Discard it" if is_held else "Undo it",
+        read=lambda _: None,
+        effects=lambda _: tuple(effects(_)),
+        apply=apply,
+        refusals=REFUSALS,
+        empty=None
+        if fact.state in {"held", "done"}
+        else EmptyState("Nothing to undo", f"{fact.name} is {STATES[fact.state]}."),
+    )
+
+
+def delivery_or_404(import_id: int) -> ledger.DeliveryFact:
+    """The file of this id."""
+    fact = ledger.delivery(import_id)
+    if fact is None:
+        raise Http404
+    return fact
+
+
+def _bills_then(fact: ledger.DeliveryFact) -> Iterator[str]:
+    """What each of its bills says now and would say then."""
+    moved = ledger.bills_moved(fact)
+    for bill, then in islice(moved, MOST_BILLS):
+        sums = [
+            f"{word} {_sum_words(bill.sums, word, bill)} becomes {_sum_words(then, word, bill)}"
+            for word in ("billed", "effective")
+        ]
+        yield f"{bill.issuer} {bill.account}, {period_words(bill)}: {', '.join(sums)}."
+    if len(moved) > MOST_BILLS:
+        yield f"And {counted(len(moved) - MOST_BILLS, 'more bill')}."
+
+
+def _sum_words(sums: ledger.BillSums, basis: str, bill: ledger.BillFact) -> str:
+    if not sums.rows:
+        return "nothing"
+    amount = getattr(sums, basis)
+    return "not known" if amount is None else billed_amount(amount, bill.currency)
+
+
+def _back_to(fact: ledger.DeliveryFact) -> Link:
+    return Link(fact.name, reverse("bill-import", args=[fact.id]))

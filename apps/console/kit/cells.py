@@ -89,6 +89,17 @@ def titled(text: str, title: str) -> SafeString:
     return format_html('<span title="{}">{}</span>', title, text)
 
 
+def sending(text: str, unseen: str, address: str) -> SafeString:
+    """A button that sends to this address; `unseen` says of what, to whom the row is not seen."""
+    return format_html(
+        '<button class="button small" type="submit" formaction="{}">{}'
+        '<span class="unseen"> {}</span></button>',
+        address,
+        text,
+        unseen,
+    )
+
+
 def unseen(text: str) -> SafeString:
     """A heading that is heard and not seen."""
     return format_html('<span class="unseen">{}</span>', text)

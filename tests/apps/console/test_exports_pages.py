@@ -52,8 +52,9 @@ def test_a_file_is_asked_for_and_fetched() -> None:
     assert "1 export of yours is ready to download." in page
     fetched = finn.get(f"/exports/{export_id}/file")
     assert b"Research" in gzip.decompress(b"".join(fetched.streaming_content))
-    finn.post(f"/exports/{export_id}/cancel")
-    assert "cancelled" in finn.get("/exports").content.decode()
+    given_up = finn.post(f"/exports/{export_id}/cancel", follow=True).content.decode()
+    assert "Its file is deleted." in given_up
+    assert "cancelled" in given_up
     assert finn.get(f"/exports/{export_id}/file").status_code == 404
 
 

@@ -1,21 +1,17 @@
-"""What people do with cloud accounts: add one, change it, end it, have it read now."""
+"""What people do with cloud accounts: add one, change it, end it."""
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
-from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import Http404
 from django.urls import reverse
-from django.utils import timezone
-from django.views.decorators.http import require_POST
 
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import LONGEST_LIST, PickField, TextField
 from apps.console.kit.frame import Link
-from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, shown_to
+from apps.console.kit.request import MANAGES, Context
 from apps.console.pages.clouds.words import how_often, needs
 from apps.economics.refusal import Refusal
 from apps.fleet.actions import clouds as actions
@@ -27,7 +23,6 @@ from apps.fleet.queries.clouds import (
 )
 from apps.providers.cloud import KINDS
 from apps.providers.registry import clouds, label_of, readings_of
-from apps.show.amounts import counted
 
 SPLIT = re.compile(r"[\s,;]+")
 OPTION_LABELS = {
@@ -86,7 +81,7 @@ def add(context: Context) -> Change[actions.NewCloudAccount]:
 @changing(MANAGES, "clouds")
 def change(context: Context, account_id: int) -> Change[actions.NewCloudAccount]:
     """Says what would be read anew or no more, then changes the account."""
-    held = _account_or_404(account_id)
+    held = account_or_404(account_id)
 
     def apply(account: actions.NewCloudAccount) -> Done:
         actions.change_cloud_account(account=account)
@@ -114,7 +109,7 @@ def change(context: Context, account_id: int) -> Change[actions.NewCloudAccount]
 @changing(MANAGES, "clouds")
 def end(context: Context, account_id: int) -> Change[CloudAccountFact]:
     """Says what stays, then reads nothing more of the account."""
-    held = _account_or_404(account_id)
+    held = account_or_404(account_id)
 
     def apply(_: CloudAccountFact) -> Done:
         actions.end_cloud_account(account_id=account_id, at=context.at)
@@ -136,16 +131,12 @@ def end(context: Context, account_id: int) -> Change[CloudAccountFact]:
     )
 
 
-@require_POST
-@shown_to(SEES_EVERYTHING)
-def read_now(request: HttpRequest, account_id: int) -> HttpResponse:
-    """Leave it to the next sweep of the worker, which is a matter of seconds."""
-    held = _account_or_404(account_id)
-    count = actions.want_syncs(account_id=account_id, at=timezone.now())
-    messages.success(
-        request, f"{held.name}: {counted(count, 'reading')} about to begin; this page says how far."
-    )
-    return redirect(reverse("clouds") + f"#account-{account_id}")
+def account_or_404(account_id: int) -> CloudAccountFact:
+    """The account of this id."""
+    held = cloud_account(account_id)
+    if held is None:
+        raise Http404
+    return held
 
 
 def _entered_account(
@@ -229,13 +220,6 @@ def _words_in(text: str) -> tuple[str, ...]:
 
 def _kind_words(whats: Sequence[str]) -> str:
     return ", ".join(KINDS[what].label.lower() for what in whats)
-
-
-def _account_or_404(account_id: int) -> CloudAccountFact:
-    held = cloud_account(account_id)
-    if held is None:
-        raise Http404
-    return held
 
 
 def _back_link() -> Link:

@@ -1,11 +1,14 @@
 """Cloud accounts: how reading them goes, limits, and who is missing on either side."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
+from apps.console.kit.change import Act, ChangeForm, Done, acting
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Include, Section, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
@@ -21,6 +24,7 @@ from apps.console.pages.clouds.tables import (
 )
 from apps.console.pages.clouds.words import advice_of, is_under_way, needs
 from apps.console.pages.managers import step_for
+from apps.fleet.actions import clouds as actions
 from apps.fleet.queries.cloud_machines import Strays, strays
 from apps.fleet.queries.clouds import CloudAccountFact, SyncHealth, cloud_accounts, sync_health
 from apps.pricing.queries.quotas import quotas
@@ -34,32 +38,23 @@ from apps.show.words import joined
 @shown(SEES_EVERYTHING, "clouds")
 def clouds(context: Context) -> ConsolePage:
     """Every account with what is read of it, limits, and who is missing on either side."""
-    accounts, health, missing = cloud_accounts(), sync_health(), strays(context.at)
-    limits = quotas()
-    return ConsolePage(
-        context=context,
-        finding=_clouds_finding(accounts, health, missing),
-        under=("Read by the worker, with the keys it finds where it runs; none is kept here.",),
-        actions=(_new_account(),) if context.viewer.may_manage else (),
-        refresh_seconds=3 if any(is_under_way(each, context.at) for each in health) else 0,
-        sections=(
-            None if accounts else _no_account(context),
-            *_account_sections(accounts, health, context),
-            QUOTAS.section(
-                limits,
-                context,
-                empty=format_html(
-                    "None is read yet: name <code>{}</code> and <code>{}</code> in what is read of "
-                    "an account.",
-                    "quotas",
-                    "reservations",
-                ),
-                csv_href=reverse("cloud-quotas") if limits else "",
-            )
-            if accounts or limits
-            else None,
-            *(_stray_sections(missing, accounts, context) if accounts else ()),
-        ),
+    return _clouds_page(context)
+
+
+@acting(SEES_EVERYTHING, "clouds")
+def read_now(context: Context, account_id: int) -> Act:
+    """Leave it to the next sweep of the worker, which is a matter of seconds."""
+    held = changes.account_or_404(account_id)
+
+    def apply(_: Mapping[str, Any]) -> Done:
+        count = counted(actions.want_syncs(account_id=account_id, at=context.at), "reading")
+        said = f"{held.name}: {count} about to begin; this page says how far."
+        return said, (reverse("clouds") + f"#account-{account_id}",)
+
+    return Act(
+        form=ChangeForm(context.sent, context, is_sent=True),
+        apply=apply,
+        page=lambda _: _clouds_page(replace(context, path=reverse("clouds"))),
     )
 
 
@@ -87,6 +82,36 @@ def machines_csv(context: Context) -> HttpResponse:
 def nodes_csv(context: Context) -> HttpResponse:
     """Nodes that no cloud account runs."""
     return NODES.csv(strays(context.at).nodes, context, "nodes without machine")
+
+
+def _clouds_page(context: Context) -> ConsolePage:
+    accounts, health, missing = cloud_accounts(), sync_health(), strays(context.at)
+    limits = quotas()
+    return ConsolePage(
+        context=context,
+        finding=_clouds_finding(accounts, health, missing),
+        under=("Read by the worker, with the keys it finds where it runs; none is kept here.",),
+        actions=(_new_account(),) if context.viewer.may_manage else (),
+        refresh_seconds=3 if any(is_under_way(each, context.at) for each in health) else 0,
+        sections=(
+            None if accounts else _no_account(context),
+            *_account_sections(accounts, health, context),
+            QUOTAS.section(
+                limits,
+                context,
+                empty=format_html(
+                    "None is read yet: name <code>{}</code> and <code>{}</code> in what is read of "
+                    "an account.",
+                    "quotas",
+                    "reservations",
+                ),
+                csv_href=reverse("cloud-quotas") if limits else "",
+            )
+            if accounts or limits
+            else None,
+            *(_stray_sections(missing, accounts, context) if accounts else ()),
+        ),
+    )
 
 
 def _account_sections(
@@ -223,5 +248,5 @@ urlpatterns = [
     path("clouds/add", changes.add, name="add-cloud-account"),
     path("clouds/<int:account_id>/change", changes.change, name="change-cloud-account"),
     path("clouds/<int:account_id>/end", changes.end, name="end-cloud-account"),
-    path("clouds/<int:account_id>/read", changes.read_now, name="read-cloud-account"),
+    path("clouds/<int:account_id>/read", read_now, name="read-cloud-account"),
 ]

@@ -4,19 +4,15 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from django.core.exceptions import ObjectDoesNotExist
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import redirect
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.urls import path, reverse
-from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_POST
 
-from apps.accounts.authentication import viewer_of_request
 from apps.console.kit.cells import COUNT, FIGURE, INSTANT, WRAPPED, Locale, linked
 from apps.console.kit.change import Act, ChangeForm, Done, acting
 from apps.console.kit.page import ConsolePage, Include, shown
-from apps.console.kit.request import EVERYONE, Context, shown_to
+from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Column, Table
 from apps.console.pages.exports.asking import FORMS, ExportForm, wanted_export
 from apps.ledger.actions import exports as actions
@@ -124,7 +120,7 @@ EXPORTS = Table[ListedExport](
 @shown(EVERYONE, "exports", carries=False)
 def exports(context: Context) -> ConsolePage:
     """What I asked for, and the form; the address may fill it in."""
-    return _exports_page(context, ExportForm(context.query, context, initial={"what": "lines"}))
+    return _exports_page(context)
 
 
 @shown(EVERYONE, "exports")
@@ -168,11 +164,10 @@ def ask(context: Context) -> Act:
     )
 
 
-@require_POST
-@shown_to(EVERYONE)
-def cancel(request: HttpRequest, export_id: int) -> HttpResponse:
+@acting(EVERYONE, "exports")
+def cancel(context: Context, export_id: int) -> Act:
     """Call one of mine off, or give up its file."""
-    viewer = viewer_of_request(request)
+    viewer = context.viewer
     asker = Asker(person_id=viewer.person_id)
     try:
         fact = export_seen(export_id, asker, viewer)
@@ -180,11 +175,22 @@ def cancel(request: HttpRequest, export_id: int) -> HttpResponse:
         raise Http404 from None
     if fact.asker != asker and not viewer.may_manage:
         raise Http404
-    actions.cancel_export(export_id=export_id, at=timezone.now())
-    return redirect("exports")
+
+    def apply(_: Mapping[str, Any]) -> Done:
+        actions.cancel_export(export_id=export_id, at=context.at)
+        is_open = fact.state in OPEN
+        return "The export is cancelled." if is_open else "Its file is deleted.", ("exports",)
+
+    return Act(
+        form=ChangeForm(context.sent, context, is_sent=True),
+        apply=apply,
+        page=lambda _: _exports_page(context),
+    )
 
 
-def _exports_page(context: Context, form: ChangeForm) -> ConsolePage:
+def _exports_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage:
+    """The list, and the form as it was sent; the address may fill it in."""
+    form = sent or ExportForm(context.query, context, initial={"what": "lines"})
     rows = _listed_exports(context)
     is_busy = any(row.is_open for row in rows)
     about = "the latest first"

@@ -203,8 +203,12 @@ def test_a_weak_or_mistyped_password_leaves_the_link_good(client) -> None:
     link = f"/invitation/{invited().secret}"
     weak = client.post(link, {"password": "password", "again": "password"})
     assert "too common" in weak.content.decode()
-    mistyped = client.post(link, {"password": PASSWORD, "again": "another"})
-    assert "not the same" in mistyped.content.decode()
+    mistyped = client.post(link, {"password": PASSWORD, "again": "another"}).content.decode()
+    assert "not the same" in mistyped
+    assert 'aria-describedby="invitation-again-about"' in mistyped
+    assert PASSWORD not in mistyped
+    spaced = client.post(link, {"password": f" {PASSWORD}", "again": PASSWORD})
+    assert "not the same" in spaced.content.decode()
     assert client.get(link).status_code == 200
 
 

@@ -19,7 +19,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.accounts.queries import Role
-from apps.console.kit.entries import MomentField, PickField, TicksField
+from apps.console.kit.entries import MomentField, PasswordField, PickField, TicksField
 from apps.console.kit.form import EffectList, Field, FormSection
 from apps.console.kit.frame import Choice, EmptyState, Link
 from apps.console.kit.page import ConsolePage, Section, answered
@@ -125,7 +125,7 @@ class ChangeForm(forms.Form):
 
     def frozen(self) -> tuple[Field, ...]:
         """The entries as the template takes them, each whole: what is too long is refused, not cut."""
-        return tuple(_frozen(self[name], each) for name, each in self.fields.items())
+        return frozen_fields(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,6 +346,11 @@ def fingerprint(entered: Sequence[Field], preview: ChangePreview) -> str:
     return hashlib.sha256(repr((said, shown)).encode()).hexdigest()[:16]
 
 
+def frozen_fields(form: forms.Form) -> tuple[Field, ...]:
+    """The entries of a form as the template takes them; a password is not shown again."""
+    return tuple(_frozen(form[name], each) for name, each in form.fields.items())
+
+
 def words_of(refusal: Exception) -> str:
     """What a refusal says, as it stands at a field."""
     if isinstance(refusal, Refusal):
@@ -359,7 +364,7 @@ def _hidden(name: str, value: str) -> Field:
 
 
 def _frozen(bound: forms.BoundField, each: forms.Field) -> Field:
-    entered = bound.value()
+    entered = None if isinstance(each, PasswordField) else bound.value()
     is_ticks = isinstance(each, TicksField)
     value = "" if entered is None or is_ticks else str(entered).strip()
     chosen = {*map(str, entered or ())} if is_ticks else {value}
@@ -372,4 +377,5 @@ def _frozen(bound: forms.BoundField, each: forms.Field) -> Field:
         problem=" ".join(map(str, bound.errors)),
         hint=str(each.help_text),
         choices=tuple(Choice(key, text, key in chosen) for key, text in picks.items()),
+        autocomplete=getattr(each, "autocomplete", ""),
     )

@@ -64,6 +64,8 @@ def test_the_first_person_comes_in_once(client):
         answer = client.post(address, {**FIRST, "again": FIRST["password"]} | wrong)
         assert (answer.status_code, User.objects.count()) == (400, 0)
         assert said in text_of(answer)
+        kept = {**FIRST, **wrong}["email"]
+        assert f'name="email" type="email" value="{kept}"' in answer.content.decode()
     came_in(client)
     assert (first_person_secret(), User.objects.get().role) == (None, "platform")
     assert Client().get(address).status_code == 410

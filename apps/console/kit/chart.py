@@ -11,6 +11,9 @@ from apps.show.sparkline import Sparkline
 from apps.show.time import weekday
 from apps.show.words import StateWords
 
+UNKNOWN_NUMBER = "Unknown"
+"""In place of a figure that is not known, or of nothing; its note says why."""
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -18,7 +21,8 @@ class Figure:
 
     `number` is text ready to show (`$18.2k`, `69 %`); `change` its difference from the span before
     (`+8 %`) and `note` the words after it. `tone` names the state whose colour the sparkline has.
-    `is_unknown` hatches the number.
+    `is_unknown` hatches the number, which then is UNKNOWN_NUMBER or a mark; its `status` is shown
+    where it is not that of its page.
     """
 
     title: str

@@ -82,6 +82,7 @@ def api_spend(context: Context) -> ConsolePage:
     return ConsolePage(
         context=context,
         finding=finding_of(rows, whole, month.words, currency),
+        status=status if whole else "",
         under=(
             f"{month.words}, each call at its own date and tier, in {currency}; calls without a "
             "price are in no amount.",

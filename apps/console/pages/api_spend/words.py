@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import date
 
-from apps.console.kit.chart import DailyChart, Figure, daily_chart
+from apps.console.kit.chart import UNKNOWN_NUMBER, DailyChart, Figure, daily_chart
 from apps.ledger.queries.api_spend import Spend
 from apps.show.amounts import count, counted, per_cent, share
 from apps.show.money import short_amount, unit_cost, whole_amount
@@ -49,7 +49,7 @@ def figures_of(
         ),
         Figure(
             title="A million tokens",
-            number="Undefined"
+            number=UNKNOWN_NUMBER
             if whole.million_micros is None
             else unit_cost(whole.million_micros, currency),
             note=f"{count(whole.tokens)} in and out"

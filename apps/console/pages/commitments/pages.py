@@ -73,9 +73,11 @@ def commitments(context: Context) -> ConsolePage:
     month, currency = asked_month(context), context.currency
     use = commitment_use(month.day_cuts(_local_today(context)), context.at)
     is_empty = not use.commitments and not every_commitment()
+    status = worst_status(*month.cuts) if use.of else ""
     return ConsolePage(
         context=context,
         finding="Nothing was bought ahead" if is_empty else finding_of(use, month.words, currency),
+        status=status,
         under=(
             f"{month.words}, amortised over each term, in {currency}; against what the same use "
             "costs without a commitment.",
@@ -86,7 +88,7 @@ def commitments(context: Context) -> ConsolePage:
         if context.viewer.may_close
         else (),
         sections=(
-            FigureRow(figures_of(use, worst_status(*month.cuts), currency)) if use.of else None,
+            FigureRow(figures_of(use, status, currency)) if use.of else None,
             _ending_soon(context),
             chart_of(
                 _days_of_use(use, month, context),

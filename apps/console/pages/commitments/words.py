@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from apps.accounts.queries import special_teams, teams
-from apps.console.kit.chart import DailyChart, DayRow, Figure, daily_chart
+from apps.console.kit.chart import UNKNOWN_NUMBER, DailyChart, DayRow, Figure, daily_chart
 from apps.fleet.queries import pools
 from apps.ledger.queries.commitments import Figures, Use, total
 from apps.pricing.queries.commitments import CommitmentFact
@@ -26,7 +26,6 @@ UNITS = {"node": "node", "gpu": "GPU"}
 # The colours of time that bought work, and of time that nobody held.
 USED = StateWords("active", "Used", "What node-hours that a commitment covered cost.")
 UNUSED = StateWords("unallocated", "Not used", "What commitments cost that nobody used.")
-UNDEFINED = "Undefined"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +139,7 @@ def figures_of(use: Use, status: str, currency: str) -> tuple[Figure, ...]:
 
 
 def _ratio_figure(title: str, number: str | None, note: str, status: str) -> Figure:
-    return Figure(title, number or UNDEFINED, note, status, is_unknown=number is None)
+    return Figure(title, number or UNKNOWN_NUMBER, note, status, is_unknown=number is None)
 
 
 def chart_of(

@@ -12,7 +12,7 @@ from django.utils.html import format_html
 
 from apps.accounts import queries as accounts
 from apps.console.kit.cells import linked
-from apps.console.kit.chart import Figure, FigureRow, LineChart
+from apps.console.kit.chart import UNKNOWN_NUMBER, Figure, FigureRow, LineChart
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, Section
 from apps.console.kit.periods import span
@@ -46,7 +46,6 @@ from apps.workloads.queries import WorkloadFact
 from apps.workloads.queries.requests import attainment, changes_of, latency
 
 DAY = timedelta(days=1)
-UNDEFINED = "Undefined"
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +220,9 @@ def _service_figures(now: UnitCost, units: Units, status: str, currency: str) ->
         ),
         Figure(
             title="No requests",
-            number=UNDEFINED if unasked is None else short_amount(now.parts.idle or 0, currency),
+            number=UNKNOWN_NUMBER
+            if unasked is None
+            else short_amount(now.parts.idle or 0, currency),
             note="requests not counted"
             if unasked is None
             else f"{per_cent(unasked)} of its cost: hours without requests",
@@ -237,7 +238,7 @@ def _unit_figure(
     now, moved = found
     return Figure(
         title=title,
-        number=UNDEFINED if now is None else unit_cost(now, currency),
+        number=UNKNOWN_NUMBER if now is None else unit_cost(now, currency),
         note=note,
         status=status,
         change=moved,

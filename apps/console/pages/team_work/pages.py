@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.accounts import queries as accounts
-from apps.console.kit.chart import Figure, FigureRow, LineChart
+from apps.console.kit.chart import UNKNOWN_NUMBER, Figure, FigureRow, LineChart
 from apps.console.kit.filters import Reading, asked_window, period_filter
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Include, shown
@@ -70,6 +70,7 @@ def team_work(context: Context) -> ConsolePage:
     return ConsolePage(
         context=context,
         finding=_work_finding(by_team(work), said.within, currency),
+        status=_status_of(work) if work else "",
         under=(
             f"{said.days}, effective cost without shared-out idle, in {currency}; the parts of "
             "waste never overlap",
@@ -197,7 +198,7 @@ def _key_metrics(
     wasted = sum_of_known(each.wasted_micros for each in work)
     observed = sum(each.observed_ms for each in work)
     active = sum(each.active_ms for each in work) / observed if observed else None
-    status = "provisional" if any(each.is_provisional for each in work) else "estimated"
+    status = _status_of(work)
     return (
         Figure(
             "Cost",
@@ -209,7 +210,7 @@ def _key_metrics(
         ),
         Figure(
             "Active",
-            "Unknown" if active is None else per_cent(active),
+            UNKNOWN_NUMBER if active is None else per_cent(active),
             "of the GPU time that was held and observed",
             status,
             is_unknown=active is None,
@@ -225,10 +226,14 @@ def _key_metrics(
     )
 
 
+def _status_of(work: Sequence[TeamWork]) -> str:
+    return "provisional" if any(each.is_provisional for each in work) else "estimated"
+
+
 def _queue_wait(began: Sequence[FirstWork]) -> Figure:
     if not began:
         note = "no job reported when it was submitted"
-        return Figure("Queue wait, p50", "Unknown", note, "", is_unknown=True)
+        return Figure("Queue wait, p50", UNKNOWN_NUMBER, note, "", is_unknown=True)
     started, _, waiting, median, ninth = quantiles_of(began)
     note = f"until the first step, of {counted(started, 'run or job', 'runs and jobs')}"
     if waiting:
@@ -237,12 +242,12 @@ def _queue_wait(began: Sequence[FirstWork]) -> Figure:
 
 
 def _waste_chart(ranked: Sequence[WorkRow], currency: str) -> LineChart | None:
-    """The teams with the most waste, by its parts; None where none is known."""
+    """The teams with the most waste, by its parts; None where there are no two to compare."""
     wasting = sorted(ranked, key=lambda row: -(row.work.wasted_micros or 0))[:MOST_BARS]
     bars = [
         WasteParts(row.team, waste_parts(row.work)) for row in wasting if row.work.wasted_micros
     ]
-    if not bars:
+    if len(bars) < 2:
         return None
     most = wasting[0]
     return LineChart(

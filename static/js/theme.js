@@ -62,6 +62,18 @@
     list.parentElement.querySelector("[data-search]").focus();
   };
 
+  // Arrows walk from the field through what was found, and back to it.
+  const walkFound = (event) => {
+    const field = document.querySelector("[data-search]");
+    const found = ["suggested", "found"].map((id) => document.getElementById(id));
+    const list = found.find((each) => each?.checkVisibility());
+    if (!list || (event.target !== field && !list.contains(event.target))) return;
+    const stops = [field, ...list.querySelectorAll("li a, .whole a")];
+    const step = event.key === "ArrowDown" ? 1 : stops.length - 1;
+    stops[(stops.indexOf(event.target) + step) % stops.length].focus();
+    event.preventDefault();
+  };
+
   document.addEventListener("input", (event) => {
     const list = document.getElementById("suggested");
     if (list && event.target.matches("[data-search]")) delete list.dataset.closed;
@@ -88,7 +100,9 @@
         menu.querySelector("summary").focus();
       }
     }
-    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") walkFound(event);
+    if (isTyping(event.target)) return;
     const search = document.querySelector("[data-search]");
     const page = document.querySelector(".to-search");
     const shortcuts = document.getElementById("shortcuts");

@@ -169,10 +169,12 @@ def left_margin(texts: Sequence[str]) -> int:
 
 
 def day_axis(days: Sequence[date], step: int = 1) -> Json:
-    """Days, `step` apart, as the axis of a chart, a few of them named."""
+    """Days, `step` apart, as the axis of a chart, a few named; a lone one with its neighbours."""
     every = _days_between_labels(len(days))
     # Counted back from the last day, so that the newest bar is always named.
     labelled = [day for index, day in enumerate(reversed(days)) if index % every == 0][::-1]
+    if len(days) == 1:
+        labelled = [days[0] + timedelta(days=apart) for apart in (-step, 0, step)]
     months = [(day.year, day.month) for day in labelled]
     starts_month = [index == 0 or months[index - 1] != month for index, month in enumerate(months)]
     return {

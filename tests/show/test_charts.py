@@ -92,13 +92,18 @@ def test_series_are_named_at_their_end_up_to_six():
     assert "annotations" not in daily_cost_by_state(days(1), rows, "USD")["layout"]
 
 
-@pytest.mark.parametrize("count", [1, 2, 7, 8, 9, 30, 31, 92, 366])
+@pytest.mark.parametrize("count", [2, 7, 8, 9, 30, 31, 92, 366])
 def test_the_newest_day_is_always_labelled_and_labels_stay_few(count):
     axis = daily_cost_by_state(days(count), [series("active", (DOLLAR,) * count)], "USD")["layout"][
         "xaxis"
     ]
     assert axis["tickvals"][-1] == days(count)[-1].isoformat()
     assert len(axis["tickvals"]) <= 8
+
+
+def test_a_lone_day_is_named_between_its_neighbours():
+    axis = daily_cost_by_state(days(1), [series("active", (DOLLAR,))], "USD")["layout"]["xaxis"]
+    assert axis["tickvals"] == ["2026-10-25", "2026-10-26", "2026-10-27"]
 
 
 def test_a_label_names_the_month_where_it_begins():

@@ -94,8 +94,11 @@ def test_the_title_says_what_was_saved_and_what_nobody_used(finn: Client) -> Non
     make_used()
     text = words(finn.get(f"/commitments?{MARCH}"))
     assert "Commitments saved 29 % of on-demand in March 2026; $35.00 was not used" in text
-    assert "Coverage 100 % estimated of the GPU time that could be covered" in text
-    assert "Utilization 50 % estimated" in text
+    assert "Coverage 100 % of the GPU time that could be covered" in text
+    assert "Utilization 50 %" in text
+    # How sure the figures are is said once, of all of them.
+    assert text.count("Estimated") == 1
+    assert " estimated " not in text
     # 70 a node-pair hour against twice 98.32.
     assert "100 % 50 % 36 % 29 % $98.32 $70.00 $35.00 Platform" in text
     assert "Most was left unused on Mon 2 March: $35.00." in text

@@ -1,34 +1,33 @@
 """The list of imports, one import, and what people do with it: send, say how it is read, start."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from django.http import Http404, HttpResponse, QueryDict
+from django.http import Http404, HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
-from apps.console.kit.cells import COUNT, FIGURE, INSTANT
+from apps.console.kit.cells import COUNT, INSTANT
 from apps.console.kit.change import Act, ChangeForm, Done, acting
-from apps.console.kit.form import FormSection
 from apps.console.kit.frame import Link
-from apps.console.kit.page import ConsolePage, Include, Section, shown
+from apps.console.kit.page import ConsolePage, Include, shown
 from apps.console.kit.request import MANAGES, Context
 from apps.console.kit.table import Column, Table
-from apps.console.pages.imports.reading import (
-    Trial,
-    asked_by,
-    reading_fields,
-    rows_of,
-    texts_of,
-    trial_of,
-)
+from apps.console.pages.imports.reading import Trial, asked_by, trial_of
 from apps.console.pages.imports.receiving import (
     LARGEST_BYTES,
     REJECTED_ROWS,
     FileForm,
     ToUploads,
     receiving,
+)
+from apps.console.pages.imports.sections import (
+    FIRST_JOBS,
+    discard_section,
+    reading_form,
+    reading_sections,
+    trial_sections,
 )
 from apps.economics.hours import HOUR, hour_of
 from apps.ledger.queries.closes.months import LATE_PASSES, closed_months, closed_spans
@@ -73,37 +72,6 @@ IMPORTS = Table[workloads.ImportFact](
     sort="sort",
     csv_first=("file", "kind", "state"),
 )  # fmt: skip
-TRIAL_COLUMNS = {
-    "cluster": ("Cluster", "–"),
-    "job": ("Job", "–"),
-    "user": ("User", "–"),
-    "account": ("Account", "–"),
-    "state": ("State", "–"),
-    "started": ("Started (UTC)", "never"),
-    "ended": ("Ended (UTC)", "runs still"),
-    "nodes": ("Nodes", "–"),
-}
-
-
-def _text_at(place: int) -> Callable[[tuple[str, ...]], str | None]:
-    """The cell there; None where the row is shorter, or has nothing in it."""
-    return lambda row: (row[place] or None) if place < len(row) else None
-
-
-FIRST_JOBS = Table[tuple[str, ...]](
-    "trial",
-    "The first jobs as they would be taken",
-    (
-        *(
-            Column(key, text, _text_at(place), missing=missing)
-            for place, (key, (text, missing)) in enumerate(TRIAL_COLUMNS.items())
-        ),
-        Column("gpus", "GPUs", _text_at(len(TRIAL_COLUMNS)), FIGURE),
-    ),
-)
-REJECTED_FIRST = replace(
-    REJECTED_ROWS, name="trial-rejected", title="Rows that would be rejected", about=""
-)
 
 
 @shown(MANAGES, "setup")
@@ -190,9 +158,9 @@ def _import_page(context: Context, batch_id: int, sent: ChangeForm | None = None
                     "first_day_href": context.onward(reverse("first-day")),
                 },
             ),
-            _discard_section(fact) if is_busy and fact.state != "done" else None,
-            *(_trial_sections(fact, trial, context) if asks else ()),
-            *(_reading_sections(fact, sent, context) if asks else ()),
+            discard_section(fact) if is_busy and fact.state != "done" else None,
+            *(trial_sections(fact, trial, context) if asks else ()),
+            *(reading_sections(fact, sent, context) if asks else ()),
             REJECTED_ROWS.section(
                 rejected,
                 context,
@@ -246,7 +214,7 @@ def read_so(context: Context, batch_id: int) -> Act:
         uploads.ask_reading(batch_id=batch_id, asked=asked, at=context.at)
         return "looked at again"
 
-    form = _reading_form(fact, context.sent, context, is_sent=True)
+    form = reading_form(fact, context.sent, context, is_sent=True)
     return _import_act(context, batch_id, ask, form)
 
 
@@ -325,77 +293,6 @@ def import_or_404(batch_id: int) -> workloads.ImportFact:
     if fact is None:
         raise Http404
     return fact
-
-
-def _trial_sections(
-    fact: workloads.ImportFact, trial: Trial, context: Context
-) -> Iterator[Section]:
-    """The first jobs as they would be taken, the rows that would not, and the way to take all."""
-    if trial.refused or not trial.lines:
-        return
-    yield FIRST_JOBS.section(
-        trial.first_jobs,
-        context,
-        about=f"{counted(trial.jobs, 'job')}, {trial.rejected:,} rejected, "
-        f"{trial.skipped:,} passed over in the first {trial.lines:,} lines",
-        empty="None yet: say below what the columns mean.",
-        csv_href=reverse("trial-import", args=[fact.id]) if trial.first_jobs else "",
-    )
-    if trial.first_rejected:
-        yield REJECTED_FIRST.section(trial.first_rejected, context)
-    if fact.state == "asking" and trial.jobs:
-        yield FormSection(
-            name="start",
-            action=reverse("start-import", args=[fact.id]),
-            button="Import the whole file",
-            is_primary=True,
-        )
-
-
-def _reading_sections(
-    fact: workloads.ImportFact, sent: ChangeForm | None, context: Context
-) -> Iterator[Section]:
-    """The first rows of the file, the form that says what they mean, and the way to forget it."""
-    samples = Table[tuple[str, ...]](
-        "samples",
-        "The first rows of the file",
-        tuple(
-            Column(str(place), name or "–", _text_at(place), missing="")
-            for place, name in enumerate(texts_of(fact.seen.get("columns")))
-        ),
-    )
-    rows = rows_of(fact.seen.get("samples"))
-    if rows:
-        yield samples.section(rows, context)
-    form = sent if sent is not None and sent.fields else _reading_form(fact, QueryDict(), context)
-    yield form.section(
-        "reading",
-        reverse("read-import", args=[fact.id]),
-        "Look again, read so",
-        title="How it is read",
-        about="the columns are known by their names"
-        if fact.kind == "sacct"
-        else "which column of the file means what; nothing is imported before you say so",
-        css="card",
-    )
-    yield _discard_section(fact)
-
-
-def _reading_form(
-    fact: workloads.ImportFact, given: QueryDict, context: Context, *, is_sent: bool = False
-) -> ChangeForm:
-    columns = texts_of(fact.seen.get("columns"))
-    fields = reading_fields(fact.kind, fact.asked, columns)
-    return ChangeForm(given, context, more=fields, is_sent=is_sent)
-
-
-def _discard_section(fact: workloads.ImportFact) -> Section:
-    is_running = fact.state == "running"
-    return FormSection(
-        name="discard",
-        action=reverse("discard-import", args=[fact.id]),
-        button="Stop it; what is in stays" if is_running else "Discard the file",
-    )
 
 
 def _import_finding(fact: workloads.ImportFact, trial: Trial) -> str:

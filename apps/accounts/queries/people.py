@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.crypto import salted_hmac
 
 from apps.accounts.models import Invitation, Organisation, Role, Team, User
+from apps.accounts.queries.reading import once
 from apps.accounts.queries.tokens import digest_of
 
 
@@ -57,6 +58,7 @@ def person_of_address(email: str) -> int | None:
     return found.values_list("id", flat=True).first()
 
 
+@once
 def names_of_role(role: Role) -> list[str]:
     """Who has this role and may sign in, by name."""
     found = User.objects.filter(role=role, is_active=True)

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from django.db import connection
-from django.db.models import F, Min, Q, Value
-from django.db.models.functions import Greatest, Least, NullIf
+from django.db.models import F, Min, OuterRef, Q, Subquery, Value
+from django.db.models.functions import Coalesce, Greatest, Least, NullIf
 
 from apps.accounts.queries.reading import once
 from apps.economics.purchase import PurchaseOption
@@ -162,7 +162,7 @@ class PolicyFact:
 
 @dataclass(frozen=True, slots=True)
 class UnconfirmedDevice:
-    """A device that an agent named and nobody has confirmed."""
+    """A device that an agent named and nobody has confirmed, on a node of so many units."""
 
     id: int
     uuid: str
@@ -170,6 +170,8 @@ class UnconfirmedDevice:
     kind: str
     node_id: int
     node_name: str
+    pool_id: int
+    node_units: int
     seen_from: datetime
 
 
@@ -345,11 +347,14 @@ def node_ids_named(names: Collection[str]) -> dict[str, list[int]]:
 
 def unconfirmed_devices(at: datetime) -> list[UnconfirmedDevice]:
     """Devices that live at `at` on a node that does, and wait for a person's yes."""
-    rows = Device.objects.filter(confirmed_at=None, period__contains=at, node__period__contains=at)
+    found = Device.objects.filter(confirmed_at=None, period__contains=at, node__period__contains=at)
+    units = NodeCapacity.objects.filter(node_id=OuterRef("node_id"), period__contains=at)
+    rows = found.annotate(node_units=Coalesce(Subquery(units.values("units")[:1]), 0))
+    columns = ("id", "uuid", "model", "kind", "node_id", "node__name", "node__pool_id")
     return [
         UnconfirmedDevice(*row)
         for row in rows.order_by("node__name", "index", "id").values_list(
-            "id", "uuid", "model", "kind", "node_id", "node__name", "period__startswith"
+            *columns, "node_units", "period__startswith"
         )
     ]
 

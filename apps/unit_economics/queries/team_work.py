@@ -69,9 +69,8 @@ def work_of_teams(window: Window, team_ids: frozenset[int] | None, at: datetime)
     costs = _costs_by_work(window, team_ids)
     now, before = _compared_costs(window, team_ids, at)
     waste = waste_by(CubeQuestion(window, team_ids=team_ids).by("team", "workload"))
-    starved = _starved_costs(window, team_ids)
+    starved, million = _costs_of_runs(window, team_ids)
     thousand = _cost_per_thousand(window, team_ids)
-    million = _cost_per_million(window, team_ids)
     found = []
     for team_id, workload_id in sorted({*costs, *starved}, key=lambda key: (key[0], key[1] or 0)):
         micros, held, active, observed, unpriced, provisional = costs.get(
@@ -144,19 +143,29 @@ def _compared_costs(
     spans = compared_spans(window, at)
     if spans is None:
         return {}, {}
-    now, before = (
-        {key: row[0] for key, row in _costs_by_work(span, team_ids).items()} for span in spans
-    )
-    keys = now.keys() | before.keys()
-    return {key: now.get(key, 0) for key in keys}, {key: before.get(key, 0) for key in keys}
+    params = _query_params(spans[0], team_ids) | {
+        "before_first": spans[1].first_day,
+        "before_end": spans[1].end_day,
+    }
+    found = rows(COMPARED, params)
+    return {(row[0], row[1]): row[2] for row in found}, {(row[0], row[1]): row[3] for row in found}
 
 
-def _starved_costs(window: Window, team_ids: frozenset[int] | None) -> dict[Key, int | None]:
+def _costs_of_runs(
+    window: Window, team_ids: frozenset[int] | None
+) -> tuple[dict[Key, int], dict[Key, int]]:
+    """What waiting for data cost, 0 where there was none of it, and what a million tokens cost."""
     params = _query_params(window, team_ids) | {
         "of_states": [int(part) for part in OF_STATES],
         "starved": int(Bucket.DATA_WAIT),
+        "from": window.starts_at,
+        "to": window.ends_at,
     }
-    return {(row[0], row[1]): row[2] for row in rows(STARVED, params)}
+    found = rows(RUNS, params)
+    return (
+        {(row[0], row[1]): row[2] for row in found if row[2] is not None},
+        {(row[0], row[1]): row[3] for row in found if row[3] is not None},
+    )
 
 
 def _cost_per_thousand(window: Window, team_ids: frozenset[int] | None) -> dict[Key, int]:
@@ -167,11 +176,6 @@ def _cost_per_thousand(window: Window, team_ids: frozenset[int] | None) -> dict[
         if thousand is not None and not cost.unpriced_milliseconds:
             found[(cost.keys[0], cost.keys[1])] = round(thousand)
     return found
-
-
-def _cost_per_million(window: Window, team_ids: frozenset[int] | None) -> dict[Key, int]:
-    params = _query_params(window, team_ids) | {"from": window.starts_at, "to": window.ends_at}
-    return {(row[0], row[1]): row[2] for row in rows(MILLION, params)}
 
 
 def _query_params(window: Window, team_ids: frozenset[int] | None) -> dict[str, object]:
@@ -197,21 +201,39 @@ WHERE day >= %(first_day)s AND day < %(end_day)s AND flags & %(shared_idle)s = 0
   AND (%(is_all)s OR team_id = ANY(%(teams)s))
 GROUP BY team_id, workload_id ORDER BY team_id, workload_id
 """
-# Whoever told where time went has an amount here, and be it 0.
-STARVED: LiteralString = """
-SELECT team_id, workload_id, coalesce(sum(effective_micros) FILTER (
-           WHERE bucket = %(starved)s AND NOT is_unasked
-             AND (state IS NULL OR state <> ALL(%(of_states)s))), 0)::int8
-FROM ledger_runday
-WHERE day >= %(first_day)s AND day < %(end_day)s AND flags & %(shared_idle)s = 0
-  AND (%(is_all)s OR team_id = ANY(%(teams)s))
+COMPARED: LiteralString = """
+SELECT team_id, workload_id,
+       CASE WHEN bool_or(is_now) THEN sum(effective_micros) FILTER (WHERE is_now) ELSE 0 END::int8,
+       CASE WHEN bool_or(NOT is_now)
+            THEN sum(effective_micros) FILTER (WHERE NOT is_now) ELSE 0 END::int8
+FROM (
+    SELECT team_id, workload_id, effective_micros, day >= %(first_day)s AS is_now
+    FROM ledger_ledgerday_fact
+    WHERE (day >= %(first_day)s AND day < %(end_day)s
+           OR day >= %(before_first)s AND day < %(before_end)s)
+      AND flags & %(shared_idle)s = 0 AND (%(is_all)s OR team_id = ANY(%(teams)s))
+) AS compared
 GROUP BY team_id, workload_id ORDER BY team_id, workload_id
 """
-MILLION: LiteralString = """
-SELECT team_id, workload_id, (sum(effective_micros) * 1000000 / sum(tokens))::int8
-FROM ledger_runfigures
-WHERE began_at >= %(from)s AND began_at < %(to)s AND workload_id IS NOT NULL
-  AND tokens > 0 AND effective_micros IS NOT NULL AND unpriced_milliseconds = 0
-  AND (%(is_all)s OR team_id = ANY(%(teams)s))
-GROUP BY team_id, workload_id ORDER BY team_id, workload_id
+# Whoever told where time went has an amount of what waited, and be it 0.
+RUNS: LiteralString = """
+SELECT team_id, workload_id, starved.micros, million.micros
+FROM (
+    SELECT team_id, workload_id, coalesce(sum(effective_micros) FILTER (
+               WHERE bucket = %(starved)s AND NOT is_unasked
+                 AND (state IS NULL OR state <> ALL(%(of_states)s))), 0)::int8 AS micros
+    FROM ledger_runday
+    WHERE day >= %(first_day)s AND day < %(end_day)s AND flags & %(shared_idle)s = 0
+      AND (%(is_all)s OR team_id = ANY(%(teams)s))
+    GROUP BY team_id, workload_id
+) AS starved
+FULL JOIN (
+    SELECT team_id, workload_id, (sum(effective_micros) * 1000000 / sum(tokens))::int8 AS micros
+    FROM ledger_runfigures
+    WHERE began_at >= %(from)s AND began_at < %(to)s AND workload_id IS NOT NULL
+      AND tokens > 0 AND effective_micros IS NOT NULL AND unpriced_milliseconds = 0
+      AND (%(is_all)s OR team_id = ANY(%(teams)s))
+    GROUP BY team_id, workload_id
+) AS million USING (team_id, workload_id)
+ORDER BY team_id, workload_id
 """

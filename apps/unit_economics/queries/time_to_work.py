@@ -75,8 +75,7 @@ def first_work(window: Window, team_ids: frozenset[int] | None, at: datetime) ->
     found = [
         FirstWork(team_id, workload_id, entered_at, worked_at, min(ended_at or at, at),
                   worked_at is None and ended_at is None, is_told)
-        for query, is_told in ((TOLD, True), (SEEN, False))
-        for team_id, workload_id, entered_at, worked_at, ended_at in rows(query, params)
+        for team_id, workload_id, entered_at, worked_at, ended_at, is_told in rows(ENTERED, params)
     ]  # fmt: skip
     found += _queued_jobs(rows(QUEUED, params), team_ids, at)
     possible = [each for each in found if each.wait.length >= timedelta(0)]
@@ -125,7 +124,7 @@ def quantiles_of(work: Sequence[FirstWork]) -> tuple[int, int, int, WaitQuantile
 
 TOLD: LiteralString = """
 SELECT figured.team_id, figured.workload_id, told.submitted_at, first.worked_at,
-       CASE WHEN told.status = ANY(%(stopped)s) THEN told.ended_at END
+       CASE WHEN told.status = ANY(%(stopped)s) THEN told.ended_at END, true
 FROM workloads_runsummary_fact AS told
 JOIN ledger_runfigures AS figured ON figured.run_id = told.run_id
 CROSS JOIN LATERAL (
@@ -136,7 +135,6 @@ CROSS JOIN LATERAL (
 ) AS first
 WHERE told.submitted_at >= %(from)s AND told.submitted_at < %(to)s
   AND (%(is_all)s OR figured.team_id = ANY(%(teams)s))
-ORDER BY told.run_id
 """
 SEEN: LiteralString = """
 WITH entered AS (
@@ -151,7 +149,7 @@ SELECT line.team_id, line.workload_id, entered.submitted_at,
        CASE WHEN line.state = %(active)s THEN greatest(
            entered.started_at, line.hour + coalesce(minute.first, 0) * interval '1 minute') END,
        CASE WHEN line.state = %(active)s THEN entered.ended_at
-            ELSE least(entered.ended_at, greatest(entered.started_at, dark.since)) END
+            ELSE least(entered.ended_at, greatest(entered.started_at, dark.since)) END, false
 FROM entered
 CROSS JOIN LATERAL (
     SELECT hour, team_id, workload_id, state FROM ledger_line_fact
@@ -175,8 +173,8 @@ LEFT JOIN LATERAL (
       AND hour >= entered.started_at - interval '1 hour'
 ) AS dark ON line.state <> %(active)s
 WHERE (%(is_all)s OR line.team_id = ANY(%(teams)s))
-ORDER BY entered.id
 """
+ENTERED: LiteralString = "(" + TOLD + ") UNION ALL (" + SEEN + ")"
 # A job that was never let run has no line, and holds nothing that would tell GPUs from cores.
 QUEUED: LiteralString = """
 WITH gpu_partition AS (

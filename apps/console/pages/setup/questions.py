@@ -96,33 +96,28 @@ def asked_of(at: datetime, organisation: accounts.OrganisationFact) -> AskedOf:
 
 def _unconfirmed_nodes(asked: AskedOf) -> list[UnconfirmedNode]:
     devices = fleet.unconfirmed_devices(asked.at)
-    if not devices:
-        return []
-    node_ids = {device.node_id for device in devices}
-    nodes = fleet.nodes_lived(asked.at, asked.at + timedelta(seconds=1), node_ids)
-    living = {node.id: node for node in nodes}
     return [
-        _unconfirmed_node(list(of_node), living[node_id], asked.pools[living[node_id].pool_id])
-        for node_id, of_node in groupby(devices, lambda device: device.node_id)
-        if node_id in living
+        _unconfirmed_node(list(of_node), asked.pools)
+        for _, of_node in groupby(devices, lambda device: device.node_id)
     ]
 
 
 def _unconfirmed_node(
-    devices: Sequence[fleet.UnconfirmedDevice], node: fleet.NodeFact, pool: fleet.PoolFact
+    devices: Sequence[fleet.UnconfirmedDevice], pools: Mapping[int, fleet.PoolFact]
 ) -> UnconfirmedNode:
+    node, pool = devices[0], pools[devices[0].pool_id]
     models = Counter(device.model or "unknown model" for device in devices if device.kind == "gpu")
     slices = sum(device.kind == "mig" for device in devices)
     said = [f"{count} × {model}" for model, count in models.items()]
     if slices:
         said.append(f"{slices} MIG slices")
-    is_expected = pool.unit != "gpu" or models == Counter({pool.gpu_model: node.units})
+    is_expected = pool.unit != "gpu" or models == Counter({pool.gpu_model: node.node_units})
     return UnconfirmedNode(
-        node_id=node.id,
-        node=node.name,
+        node_id=node.node_id,
+        node=node.node_name,
         pool=pool.name,
         devices=joined(said),
-        expected="" if is_expected else f"{node.units} × {pool.gpu_model or 'GPU'}",
+        expected="" if is_expected else f"{node.node_units} × {pool.gpu_model or 'GPU'}",
         uuids=tuple(device.uuid for device in devices),
         first_seen_at=min(device.seen_from for device in devices),
     )

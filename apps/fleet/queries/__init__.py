@@ -33,7 +33,6 @@ from apps.fleet.queries.inventory import (
     OutageFact,
     PolicyFact,
     PoolFact,
-    UnconfirmedDevice,
     billable_nodes,
     clusters,
     core_pool_ids,
@@ -52,7 +51,6 @@ from apps.fleet.queries.inventory import (
     outages,
     pools,
     share_policies,
-    unconfirmed_devices,
 )
 from apps.fleet.queries.listing import node_if_on_record
 from apps.fleet.queries.living import StandingNode, standing_nodes
@@ -63,3 +61,4 @@ from apps.fleet.queries.telling import (
     disagreements,
     lives_on_node,
 )
+from apps.fleet.queries.unconfirmed import UnconfirmedDevice, unconfirmed_devices

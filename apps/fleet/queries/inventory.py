@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from django.db import connection
-from django.db.models import F, Min, OuterRef, Q, Subquery, Value
-from django.db.models.functions import Coalesce, Greatest, Least, NullIf
+from django.db.models import F, Min, Q, Value
+from django.db.models.functions import Greatest, Least, NullIf
 
 from apps.accounts.queries.reading import once
 from apps.economics.purchase import PurchaseOption
@@ -158,21 +158,6 @@ class PolicyFact:
     rule: str
     cores_per_node: int = 0
     core_weight: Fraction = Fraction(0)
-
-
-@dataclass(frozen=True, slots=True)
-class UnconfirmedDevice:
-    """A device that an agent named and nobody has confirmed, on a node of so many units."""
-
-    id: int
-    uuid: str
-    model: str
-    kind: str
-    node_id: int
-    node_name: str
-    pool_id: int
-    node_units: int
-    seen_from: datetime
 
 
 @once
@@ -343,20 +328,6 @@ def node_ids_named(names: Collection[str]) -> dict[str, list[int]]:
     for name, node_id in rows:
         found.setdefault(name, []).append(node_id)
     return found
-
-
-def unconfirmed_devices(at: datetime) -> list[UnconfirmedDevice]:
-    """Devices that live at `at` on a node that does, and wait for a person's yes."""
-    found = Device.objects.filter(confirmed_at=None, period__contains=at, node__period__contains=at)
-    units = NodeCapacity.objects.filter(node_id=OuterRef("node_id"), period__contains=at)
-    rows = found.annotate(node_units=Coalesce(Subquery(units.values("units")[:1]), 0))
-    columns = ("id", "uuid", "model", "kind", "node_id", "node__name", "node__pool_id")
-    return [
-        UnconfirmedDevice(*row)
-        for row in rows.order_by("node__name", "index", "id").values_list(
-            *columns, "node_units", "period__startswith"
-        )
-    ]
 
 
 def nodes_owned(node_ids: Collection[int]) -> set[int]:

@@ -20,8 +20,8 @@ from apps.console.pages.bills.tables import BILLS, FILES, SUMS
 from apps.console.pages.imports.receiving import (
     LARGEST_BYTES,
     REJECTED_ROWS,
-    FileForm,
     ToUploads,
+    UploadForm,
     receiving,
 )
 from apps.ledger.actions import bill_uploads
@@ -34,7 +34,7 @@ MOST_SHOWN = 20
 MOST_IN_CSV = 10_000
 
 
-class BillForm(FileForm):
+class BillForm(UploadForm):
     """A file of a bill, and what of its period it is."""
 
     add = PickField(

@@ -18,8 +18,8 @@ from apps.console.pages.imports.reading import Trial, asked_by, trial_of
 from apps.console.pages.imports.receiving import (
     LARGEST_BYTES,
     REJECTED_ROWS,
-    FileForm,
     ToUploads,
+    UploadForm,
     receiving,
 )
 from apps.console.pages.imports.sections import (
@@ -93,7 +93,7 @@ def imports_page(context: Context, sent: ChangeForm | None = None) -> ConsolePag
             "sending a file again changes nothing twice",
         ),
         sections=(
-            FileForm.opened(sent, context).section(
+            UploadForm.opened(sent, context).section(
                 "upload",
                 reverse("upload-jobs"),
                 "Send",
@@ -198,7 +198,7 @@ def upload(context: Context, receiver: ToUploads) -> Act:
         return f"{file.name} came, and is looked at next.", ("import", batch_id)
 
     return Act(
-        form=FileForm(context.sent, context, is_sent=True),
+        form=UploadForm(context.sent, context, is_sent=True),
         apply=apply,
         page=lambda form: imports_page(context, form),
     )

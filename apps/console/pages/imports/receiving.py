@@ -42,7 +42,7 @@ REJECTED_ROWS = Table[RejectedBillFact | RejectedFact](
 )  # fmt: skip
 
 
-class FileForm(ChangeForm):
+class UploadForm(ChangeForm):
     """The file that is sent."""
 
     file = UploadField(
@@ -111,7 +111,7 @@ class ToUploads(FileUploadHandler):
 def receiving(
     roles: frozenset[Role], here: str, page: Callable[[Context], ConsolePage]
 ) -> Callable[[Callable[[Context, ToUploads], Act]], View[[]]]:
-    """What people of these roles do by sending a FileForm, whose file goes to disk as it comes.
+    """What people of these roles do by sending a UploadForm, whose file goes to disk as it comes.
 
     The token is in the form, and reading the form takes the file in: so the size and who sends it are
     looked at first, then where the file goes is set, and only then is the token asked for. A file

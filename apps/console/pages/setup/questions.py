@@ -1,16 +1,14 @@
 """The questions that wait for an answer, asked of every room, each with its table and its answer."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import groupby
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 
 from apps.accounts import queries as accounts
 from apps.console.kit.cells import (
@@ -33,33 +31,22 @@ from apps.console.kit.waiting import keep_count
 from apps.console.pages.pool_links import pool_costs_href, pool_href
 from apps.console.pages.setup.exclusions import EXCLUDED_NODES
 from apps.console.pages.setup.question_kind import ANSWER, PER_PAGE, AskedOf, QuestionKind
+from apps.console.pages.setup.unconfirmed_nodes import (
+    UnconfirmedNode,
+    devices_cell,
+    unconfirmed_nodes,
+)
 from apps.fleet import queries as fleet
 from apps.fleet.queries.agents import SilentAgentNode
 from apps.ledger import queries as ledger
 from apps.ledger.queries.open_questions import UnclaimedWork
 from apps.show.time import duration
-from apps.show.words import joined
 from apps.telemetry import queries as telemetry
 from apps.telemetry.queries.remarks import RejectionCount
 from apps.workloads import queries as workloads
 
 LOOKED_BACK = "7d"
 CODE = Format(lambda text, _: format_html("<code>{}</code>", text), TEXT.written)
-
-
-class UnconfirmedNode(NamedTuple):
-    """A node whose agent reports devices that nobody has confirmed; `devices` counts them by model.
-
-    `expected` is what its pool says a node has, where that is something else.
-    """
-
-    node_id: int
-    node: str
-    pool: str
-    devices: str
-    expected: str
-    uuids: tuple[str, ...]
-    first_seen_at: datetime
 
 
 class SilentNode(NamedTuple):
@@ -92,45 +79,6 @@ def asked_of(at: datetime, organisation: accounts.OrganisationFact) -> AskedOf:
     calendar = ledger.calendar_of(organisation.zone, organisation.week_starts_on, at)
     window = ledger.window_of(LOOKED_BACK, calendar)
     return AskedOf(at, window, fleet.pools(), workloads.unknown_nodes())
-
-
-def _unconfirmed_nodes(asked: AskedOf) -> list[UnconfirmedNode]:
-    devices = fleet.unconfirmed_devices(asked.at)
-    return [
-        _unconfirmed_node(list(of_node), asked.pools)
-        for _, of_node in groupby(devices, lambda device: device.node_id)
-    ]
-
-
-def _unconfirmed_node(
-    devices: Sequence[fleet.UnconfirmedDevice], pools: Mapping[int, fleet.PoolFact]
-) -> UnconfirmedNode:
-    node, pool = devices[0], pools[devices[0].pool_id]
-    models = Counter(device.model or "unknown model" for device in devices if device.kind == "gpu")
-    slices = sum(device.kind == "mig" for device in devices)
-    said = [f"{count} × {model}" for model, count in models.items()]
-    if slices:
-        said.append(f"{slices} MIG slices")
-    is_expected = pool.unit != "gpu" or models == Counter({pool.gpu_model: node.node_units})
-    return UnconfirmedNode(
-        node_id=node.node_id,
-        node=node.node_name,
-        pool=pool.name,
-        devices=joined(said),
-        expected="" if is_expected else f"{node.node_units} × {pool.gpu_model or 'GPU'}",
-        uuids=tuple(device.uuid for device in devices),
-        first_seen_at=min(device.seen_from for device in devices),
-    )
-
-
-def _devices_cell(row: UnconfirmedNode, _: Locale) -> str:
-    codes = format_html_join("", "<li><code>{}</code></li>", ((uuid,) for uuid in row.uuids))
-    cell = format_html(
-        '<details class="list"><summary>{}</summary><ul>{}</ul></details>', row.devices, codes
-    )
-    if not row.expected:
-        return cell
-    return format_html('{}<small class="differs">The pool says {}.</small>', cell, row.expected)
 
 
 def _confirm_button(row: UnconfirmedNode, _: Locale) -> str:
@@ -256,7 +204,7 @@ UNCONFIRMED_NODES = QuestionKind[UnconfirmedNode](
                    href=lambda row: reverse("node", args=[row.node_id])),
             Column("pool", "Pool", lambda row: row.pool),
             Column("devices", "Devices seen", lambda row: row.devices, WRAPPED,
-                   shown=_devices_cell),
+                   shown=devices_cell),
             Column("expected", "", lambda row: row.expected),
             Column("uuids", "", lambda row: " ".join(row.uuids)),
             Column("first_seen_at", "First seen", lambda row: row.first_seen_at, INSTANT),
@@ -267,7 +215,7 @@ UNCONFIRMED_NODES = QuestionKind[UnconfirmedNode](
         sort="unconfirmed",
         per_page=PER_PAGE,
     ),
-    _unconfirmed_nodes,
+    unconfirmed_nodes,
 )  # fmt: skip
 SILENT_NODES = QuestionKind[SilentNode](
     "silent_nodes",

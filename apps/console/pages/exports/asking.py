@@ -8,7 +8,7 @@ from apps.console.kit.entries import PickField, TextField
 from apps.console.kit.request import Context
 from apps.ledger.actions.exports import NewExport
 from apps.ledger.queries.export_asked import RowsAsked, chosen_ids, window_asked_for
-from apps.ledger.queries.exports import ExportWhat, UploadForm
+from apps.ledger.queries.exports import ExportWhat, FileForm
 
 LONGEST_NAMES = 500
 WHATS = {
@@ -47,5 +47,5 @@ def wanted_export(entered: Mapping[str, Any], context: Context) -> NewExport:
         window_asked_for(asked.window, context.at),
         asked=asked.words(),
         chosen=chosen_ids(asked, context.viewer),
-        form=UploadForm(entered["form"]),
+        form=FileForm(entered["form"]),
     )

@@ -22,7 +22,6 @@ from apps.console.kit.cells import (
     Format,
     Locale,
     quiet,
-    sending,
 )
 from apps.console.kit.frame import Link, Step
 from apps.console.kit.request import SEES_EVERYTHING

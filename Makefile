@@ -72,6 +72,6 @@ bench: setup ## Measure ingest, settling and the pages
 bench-agent: setup ## Measure the node agent on a made-up driver of 8 GPUs
 	@$(RUN)python -m bench.agent_driver --seconds 120 --json
 
-screenshots: setup ## Take the pictures of the README and of the first day
-	@deploy/get-chromium.sh && $(RUN)python docs/screenshots.py
+screenshots: setup ## Take the README's pictures of a demo that runs (ARGS='http://127.0.0.1:8000 EMAIL PASSWORD') and the first day's
+	@deploy/get-chromium.sh && $(RUN)python docs/screenshots.py $(ARGS)
 	@FIRST_DAY_PICTURES=docs/pictures $(RUN)python -m pytest -q -m proof tests/browser/test_first_day.py -k small

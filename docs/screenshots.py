@@ -4,56 +4,59 @@ import shutil
 import sys
 from pathlib import Path
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 PICTURES = Path(__file__).parent / "pictures"
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-PAGES = {
-    "overview": "/",
-    "costs": "/costs",
-    "fleet": "/fleet",
-    "prices": "/prices",
-    "ownership": "/ownership",
-    "runs": "/runs",
-    "services": "/services",
-    "api-spend": "/api-spend",
-    "team-work": "/team-work",
-    "setup": "/setup",
-}
+HIGH = 900
+MOST_HIGH = 1_700
+"""A page that is longer is pictured as far as that."""
+PAGES = (
+    ("overview-light", "/", 1280, "light"),
+    ("overview-dark", "/", 1280, "dark"),
+    ("overview-light-phone", "/", 390, "light"),
+    ("costs-light", "/costs", 1280, "light"),
+    ("runs-light", "/runs", 1280, "light"),
+    ("services-light", "/services", 1280, "light"),
+    ("fleet-light", "/fleet", 1280, "light"),
+)
+"""Name, path, width and scheme of each picture."""
 
 
 def main(address: str, email: str, password: str) -> None:
-    """Every page at desk and phone width, light and dark."""
+    """Each of PAGES, as whoever signs in sees it."""
     PICTURES.mkdir(exist_ok=True)
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
-        for theme in ("light", "dark"):
-            for width, suffix in ((1280, ""), (390, "-phone")):
-                take(browser, address, (email, password), theme, width, suffix)
+        for name, path, width, scheme in PAGES:
+            page = signed_in(browser, address, (email, password), width, scheme)
+            page.goto(address + path)
+            page.wait_for_load_state("networkidle")
+            high = min(MOST_HIGH, page.evaluate("document.documentElement.scrollHeight"))
+            page.set_viewport_size({"width": width, "height": high})
+            page.screenshot(path=PICTURES / f"{name}.png")
+            page.context.close()
         browser.close()
 
 
-def take(
-    browser: Browser, address: str, who: tuple[str, str], theme: str, width: int, suffix: str
-) -> None:
-    """Sign in with a fresh browser and picture each page whole."""
+def signed_in(
+    browser: Browser, address: str, who: tuple[str, str], width: int, scheme: str
+) -> Page:
+    """A fresh browser of this width and scheme, signed in."""
     context = browser.new_context(
-        viewport={"width": width, "height": 900},
-        color_scheme="dark" if theme == "dark" else "light",
+        viewport={"width": width, "height": HIGH},
+        color_scheme="dark" if scheme == "dark" else "light",
     )
     page = context.new_page()
     page.goto(address)
     page.get_by_label("Email").fill(who[0])
     page.get_by_label("Password").fill(who[1])
     page.get_by_role("button", name="Sign in").click()
-    for name, path in PAGES.items():
-        page.goto(address + path)
-        page.wait_for_load_state("networkidle")
-        page.screenshot(path=PICTURES / f"{name}-{theme}{suffix}.png", full_page=True)
-    context.close()
+    page.wait_for_load_state()
+    return page
 
 
 if __name__ == "__main__":

@@ -30,13 +30,13 @@ class Buyer:
 
 BUYERS = (
     Buyer(
-        "Assistant", "chat-serving", "hard-questions", "openai", "gpt-4o", 14, 46_000, 18_000, 3_800
+        "Assistant", "asr-batch", "call-summaries", "openai", "gpt-4o", 14, 46_000, 18_000, 3_800
     ),
     Buyer("Assistant", "chat-serving", "titles", "openai", "gpt-4o-mini", 30, 3_400, 0, 24, 0.02),
     Buyer(
         "Search",
-        "search-serving",
-        "query-rewrite",
+        "embed-batch",
+        "summaries",
         "anthropic",
         "claude-sonnet-4-5",
         9,

@@ -12,7 +12,7 @@ from apps.fleet.queries.clouds import sync_health
 from apps.ledger.models import BillRow, BillRule, Charge, Close, Export
 from apps.pricing.models import Rate
 from apps.pricing.queries.quotas import quotas
-from apps.workloads.models import ImportBatch
+from apps.workloads.models import ImportBatch, Job
 from controlplane.demo.bills import take_bill
 from controlplane.demo.company import WEEK, Company
 from controlplane.demo.database import MANAGES, SIGN_IN
@@ -35,11 +35,12 @@ def company() -> Company:
 
 def test_months_are_closed_and_a_late_owner_is_posted_as_a_correction() -> None:
     make.make_organisation()
-    make.make_team("Data science")
+    make.make_team("Search")
     make.make_person(SIGN_IN, role="finance")
     node_id = scene.make_priced_node()
     gpus = scene.make_gpus(node_id)
-    scene.make_job("1", node_id, gpus=Fraction(4), uuids=gpus[:4], account="skunkworks")
+    job_id = scene.make_job("1", node_id, gpus=Fraction(4), uuids=gpus[:4])
+    Job.objects.filter(id=job_id).update(cluster=make.make_cluster("harbor"), namespace="speech")
     fleet.end_node(
         node_id=node_id, ended_at=TEN + timedelta(hours=1), reason="given back", at=IN_APRIL
     )

@@ -37,17 +37,17 @@ def eventually(said, seconds: float = 180.0):
 
 
 class Installation:
-    """`manage.py up` on a database and port of its own."""
+    """`manage.py up`, or another command that serves, on a database and port of its own."""
 
-    def __init__(self, home: Path) -> None:
-        self.home = home
+    def __init__(self, home: Path, command: str = "up") -> None:
+        self.home, self.command = home, command
         self.port = free_port()
         self.start()
 
     def start(self) -> None:
         with self.home.with_suffix(".log").open("a") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "manage.py", "up", "--listen", f"127.0.0.1:{self.port}"],
+                [sys.executable, "manage.py", self.command, "--listen", f"127.0.0.1:{self.port}"],
                 cwd=ROOT,
                 env=bare_environment(self.home),
                 stderr=log,

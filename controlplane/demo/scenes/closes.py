@@ -1,7 +1,7 @@
 """Months that were closed, and a fact that came after."""
 
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from apps.accounts.queries import person_of_address
 from apps.economics.ownership import Rule
@@ -24,21 +24,24 @@ def close_months(company: Company) -> None:
 
 
 def own_late(company: Company) -> None:
-    """Somebody says whose the account was that nobody owned: the closed month is corrected."""
-    team_id = company.team("Data science")
-    workload_id = add_workload(name="side-project", team_id=team_id, kind="training")
+    """Somebody says late whose speech recognition was in a month that is closed: it is corrected."""
+    months = list(_months_over(company))
+    if not months:
+        return
+    team_id = company.team("Search")
     rule = Rule(
-        priority=60,
+        priority=1,
         team_id=team_id,
-        workload_id=workload_id,
-        cluster_id=company.cluster("atlas"),
-        account="skunkworks",
+        workload_id=add_workload(name="spoken-index", team_id=team_id, kind="batch"),
+        cluster_id=company.cluster("harbor"),
+        namespace="speech",
     )
-    # Until the last week: of that one nobody has said it yet.
-    fact = RuleFact(rule, company.since, company.week.starts_at)
-    add_rule(rule=fact, at=company.week.at)
-    for month in _months_over(company):
-        post_corrections(month=month, at=company.week.at)
+    since, until = (
+        datetime(month.year, month.month, 1, tzinfo=UTC)
+        for month in (months[-1], company.week.at.date())
+    )
+    add_rule(rule=RuleFact(rule, since, until), at=company.week.at)
+    post_corrections(month=months[-1], at=company.week.at)
 
 
 def _months_over(company: Company) -> Iterator[date]:

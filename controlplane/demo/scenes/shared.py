@@ -8,7 +8,7 @@ from controlplane.demo.company import Company
 
 def share_costs(company: Company) -> None:
     """Support and a shared file system, which nobody holds and everybody needs."""
-    weights = {"Language models": 5, "Vision": 3, "Ranking": 1, "Search": 1}
+    weights = {"Language models": 5, "Vision": 3, "Ranking": 2}
     for name, amount, method, of_teams in (
         ("Cloud support", 4_200, "by_cost", {}),
         ("Shared file system", 6_500, "weighted", weights),

@@ -1,0 +1,142 @@
+"""The demo of all its weeks, served: it adds up, agents go on sending, and every page has something."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from controlplane.demo.database import MANAGES, SIGN_IN
+from tests.browser.conftest import Desk
+from tests.browser.demo_pages import Walked, every_page, walk
+from tests.journeys.test_demo import last_line, manage
+from tests.journeys.test_processes import Installation, eventually
+
+pytestmark = [pytest.mark.browser, pytest.mark.proof, pytest.mark.xdist_group("demo")]
+FILLED_SECONDS = 3_600
+"""Beside much other work; by itself a machine of two cores takes some nine minutes."""
+IS_OVER = re.compile(r"All weeks are there|No more is filled in")
+TOLD = """
+import json
+from django.db import connection
+with connection.cursor() as cursor:
+    cursor.execute("SELECT extract(epoch FROM now() - max(starts_at))::float8 FROM telemetry_window")
+    (seconds,) = cursor.fetchone()
+    cursor.execute("SELECT count(*) FROM ledger_charge WHERE corrects_id IS NOT NULL")
+    print(json.dumps({"seconds": seconds, "corrections": cursor.fetchone()[0]}))
+"""
+STAYS_BARE = {
+    "/search": "nothing is asked for yet",
+    "/clouds": "every machine of the cloud that was read is a node, and the other way round",
+}
+BY_A_BUTTON = {
+    "accept-bill", "accept-rate", "ask-again", "ask-export", "call-off-bill", "cancel-export",
+    "change-role", "close-month", "compare-runs", "confirm-devices", "confirm-node-devices",
+    "correct-month", "deactivate-person", "discard-import", "exclude-nodes", "explorer",
+    "first-agent", "first-invitation", "first-jobs-token", "invite-again", "invite-person",
+    "make-join-token", "make-token", "name-nodes", "organisation", "place-in-teams",
+    "read-cloud-account", "read-import", "refuse-rate", "reopen-month", "revoke-join-token",
+    "search-suggested", "set-price-approval", "start-import", "undo-bill", "upload-bill",
+    "upload-jobs", "add-team", "add-workload", "downloads", "end-outage", "end-rate",
+}  # fmt: skip
+"""What a form on a page opens, or a link that only shows where there is something to do."""
+SHOWN = (
+    ("/months", "", r"(?s)closed\t.*closed\t"),
+    ("/prices", "", r"1 price waits for a decision"),
+    ("/prices", "", r"\$24\.016"),
+    ("/commitments", "", r"(?s)Four g6\.12xlarge.*[-−]\d+ %.*Compute plan 2026.*\d\d %"),
+    ("/owned", "", r"Lab, L40S"),
+    ("/clouds", "", r"Northwind production"),
+    ("/fleet/incidents", "", r"GPU fell off the bus"),
+    ("/fleet/agents", "", r"\d of \d+ agents need attention"),
+    ("/runs?window=90d", "vlm-pilot-4911", r"data wait \$"),
+    ("/workloads/1/runs", "", r"\d\.\d+ × as fast"),
+    ("/workloads/1/runs", "pretrain-7b-30031", r"Rank 11 on atlas-h100-02 holds every step up"),
+    ("/services", "chat-serving", r"(?s)a second model reads every answer"),
+    ("/services", "chat-serving", r"\d+ % left"),
+    ("/services", "search-serving", r"spent, and \d+ % of it over"),
+    ("/findings", "", r"chat-serving: the cost of 1,000 requests rose"),
+    ("/api-spend", "", r"(?s)Beside the vendors’ own reports.*openai"),
+)
+"""What happened in the company: a page, a link on it (empty: none), and what it says."""
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """All weeks of it, served on."""
+    running = Installation(tmp_path_factory.mktemp("weeks") / "home", "demo")
+    try:
+        eventually(
+            lambda: running.process.poll() is not None or IS_OVER.search(running.log()),
+            FILLED_SECONDS,
+        )
+        assert "All weeks are there" in running.log(), running.log()[-3000:]
+        yield running
+    finally:
+        if running.process.poll() is None:
+            running.stop()
+
+
+def test_thirteen_weeks_add_up_months_are_closed_and_agents_go_on_sending(
+    filled: Installation,
+) -> None:
+    proof = last_line(manage(filled.home, "audit_ledger", "--json"))
+    assert (proof["residual_micros"], proof["missing"], proof["places"]) == (0, 0, [])
+    assert len(proof["closed_months"]) >= 2
+
+    told = last_line(manage(filled.home, "shell", "--no-imports", "-c", TOLD))
+    assert told["seconds"] < 300
+    assert told["corrections"]
+
+
+def test_every_page_has_something_for_finance_and_for_the_platform(
+    filled: Installation, desk: Desk
+) -> None:
+    walked = [walk_as(desk, filled, address) for address in (SIGN_IN, MANAGES)]
+
+    assert [each.refused for each in walked] == [{}, {}]
+    bare = walked[0].bare | walked[1].bare
+    assert {address: bare[address] for address in bare if address not in STAYS_BARE} == {}
+    seen = {name for each in walked for name in each.addresses}
+    assert every_page() - seen - BY_A_BUTTON == set()
+
+
+def test_what_happened_in_the_company_stands_on_its_pages(filled: Installation, desk: Desk) -> None:
+    page, url = desk.page(), address_of(filled)
+    sign_in(page, filled, SIGN_IN)
+    missing = []
+    for path, link, said in SHOWN:
+        page.goto(f"{url}{path}")
+        if link:
+            page.locator("main").get_by_role("link", name=link, exact=True).first.click()
+            page.wait_for_load_state()
+        if not re.search(said, page.locator("main").inner_text()):
+            missing.append((path, link, said))
+    assert missing == []
+
+
+def walk_as(desk: Desk, filled: Installation, address: str) -> Walked:
+    """The console of finance or of the platform; a month that is closed before the open one."""
+    page = desk.page()
+    sign_in(page, filled, address)
+    closed = datetime.now(UTC).replace(day=1) - timedelta(days=1)
+    platform = page.locator("main").get_by_role("link", name="Platform", exact=True).first
+    team = platform.get_attribute("href") or ""
+    return walk(page, address_of(filled), f"/months/{closed:%Y-%m}", team)
+
+
+def sign_in(page: Page, filled: Installation, address: str) -> None:
+    """With the password that the demo printed."""
+    password = re.search(r"Password: (\S+)", filled.log())
+    assert password is not None
+    page.goto(address_of(filled))
+    page.get_by_label("Email").fill(address)
+    page.get_by_label("Password").fill(password[1])
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.locator("main h1")).to_contain_text("cost")
+
+
+def address_of(filled: Installation) -> str:
+    """Where it listens."""
+    return f"http://127.0.0.1:{filled.port}"

@@ -87,3 +87,11 @@ def test_headline_figures_are_what_raw_rows_add_up_to(demo):
     }
     assert wrong == {}
     assert all(pair[0] for pair in figures.values()), figures
+
+
+@pytest.mark.parametrize("service", ["chat-serving", "search-serving"])
+def test_the_model_of_a_service_costs_what_the_ledger_says(demo, service):
+    home, _ = demo
+    measured = last_line(manage(home, "crossover", "--service", service, "--json"))["measured"]
+    assert measured["hours"] > 100
+    assert abs(measured["difference_ratio"]) < 0.05

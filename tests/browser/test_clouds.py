@@ -77,7 +77,7 @@ def account() -> CloudAccountFact:
 def test_an_account_is_added_after_a_look_and_then_waits_for_the_worker(page, site):
     opened(page, f"{site}/clouds")
     expect(page.get_by_role("heading", level=1)).to_have_text("No cloud is read yet.")
-    page.get_by_role("link", name="Add an account").click()
+    page.get_by_role("link", name="Add an account").first.click()
     page.get_by_label("Name").fill("main")
     page.get_by_label("Account").fill("123456789012")
     page.get_by_label("Regions").fill("us-east-1")

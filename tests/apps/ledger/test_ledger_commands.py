@@ -13,6 +13,7 @@ from django.core.management import CommandError, call_command
 from django.db import OperationalError, transaction
 from django.db.models import F
 
+from apps.fleet.models import Node
 from apps.ledger.actions import calls, split
 from apps.ledger.models import Line
 from apps.ledger.queries.tables import Row
@@ -28,7 +29,6 @@ from tests.apps.ledger.test_audit import make_settled
 pytestmark = pytest.mark.django_db(transaction=True)
 
 HOUR = timedelta(hours=1)
-BEFORE_CHARGE = (Pass.USAGE, Pass.CALLS)
 
 
 @pytest.fixture
@@ -111,8 +111,9 @@ def test_an_hour_whose_usage_or_calls_raise_is_named_and_the_others_are_settled(
     began_at: datetime, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     poisoned = began_at + timedelta(hours=1)
+    units = {Pass.USAGE: Node.objects.get().id, Pass.CALLS: 0}
     with transaction.atomic():
-        mark(Mark(pass_, 0, began_at + k * HOUR) for pass_ in BEFORE_CHARGE for k in range(3))
+        mark(Mark(pass_, units[pass_], began_at + k * HOUR) for pass_ in units for k in range(3))
 
     def raising(real: Callable[..., Any]) -> Callable[..., Any]:
         def break_off(hour: datetime, *given: Any) -> Any:
@@ -128,7 +129,7 @@ def test_an_hour_whose_usage_or_calls_raise_is_named_and_the_others_are_settled(
         with pytest.raises(CommandError) as stopped:
             call_command("settle", "--json")
 
-    named = [f"{pass_.name.lower()} of {poisoned.isoformat()}" for pass_ in BEFORE_CHARGE]
+    named = [f"{pass_.name.lower()} of {poisoned.isoformat()}" for pass_ in units]
     assert str(stopped.value).splitlines()[1:] == [f"{each}: KeyError: 'a call'" for each in named]
     told = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert (told["settlements"], told["pending"]) == (4, 2)

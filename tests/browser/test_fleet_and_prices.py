@@ -105,5 +105,7 @@ def test_a_price_that_waits_fits_on_a_phone_and_can_be_refused_there(desk: Desk,
         page.goto(f"{site}{address}")
         fits(page)
     page.get_by_label("Because").fill("the offer is over")
+    page.get_by_role("button", name="See what rejecting it leaves").click()
+    fits(page)
     page.get_by_role("button", name="Reject this price").click()
     expect(page.locator(".facts")).to_contain_text("refused: the offer is over")

@@ -74,7 +74,8 @@ def make_setup_page():
             )
         ],
     }
-    return setup_page(make_setup_context(), waiting, {"1": "l40s-lab"})
+    unasked = {kind.key: [] for kind in KINDS}
+    return setup_page(make_setup_context(), unasked | waiting, {"1": "l40s-lab"})
 
 
 def make_answered_setup_page():

@@ -57,7 +57,7 @@ def test_the_title_is_the_finding(finance):
 def test_the_figures_say_what_worked_and_where_the_rest_went(finance):
     page = text_of(finance.get("/"))
     assert "Spend $197" in page
-    assert len(re.findall(r"\bestimated\b", page.partition("Spend $197")[0], re.I)) == 1
+    assert len(re.findall(r"\bestimated\b", page.partition("Spend $197")[0], re.IGNORECASE)) == 1
     assert "Active 25 %" in page
     assert "Waste $147 unallocated $98.32 and idle while allocated $49.16" in page
     assert "Not known 16.0 GPU-hours without a price" in page

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from apps.economics.forecast.backtest import NothingToForecast, backtest
-from apps.economics.forecast.candidates import NAMES, candidates
+from apps.economics.forecast.candidates import candidates
 from apps.economics.forecast.mixing import LeadGroups
+from apps.economics.forecast.names import CANDIDATES
 from apps.economics.forecast.rolling import RolledForecasts, TooLittleHistory, rolled_forecasts
 from apps.economics.forecast.series import HourlySeries, SpanTooLong, hourly_means
 
@@ -170,7 +171,7 @@ def plain_candidates(values: np.ndarray, origin: int, lead: int) -> dict[str, fl
 def test_candidates_are_what_their_names_say(lead):
     values = seasonal()
     found = candidates(values, np.array([FIRST]), np.array([lead]))
-    assert set(found) == set(NAMES)
+    assert set(found) == set(CANDIDATES)
     for name, value in plain_candidates(values, FIRST, lead).items():
         assert found[name][0, 0] == pytest.approx(value), name
 

@@ -5,10 +5,11 @@ from math import nan
 
 import numpy as np
 
-from apps.economics.forecast.candidates import BASELINES, candidates
+from apps.economics.forecast.candidates import candidates
 from apps.economics.forecast.intervals import LEVELS
 from apps.economics.forecast.mixing import observed_at
-from apps.economics.forecast.rolling import rolled_forecasts
+from apps.economics.forecast.names import BASELINES, RUNRATE
+from apps.economics.forecast.rolling import RolledForecasts, rolled_forecasts
 from apps.economics.forecast.scores import (
     DAY,
     Floats,
@@ -18,8 +19,6 @@ from apps.economics.forecast.scores import (
     weighted_quantile_loss,
 )
 from apps.economics.refusal import Refusal
-
-RUNRATE = "runrate"
 
 
 class NothingToForecast(Refusal):
@@ -47,18 +46,28 @@ def backtest(values: Floats, first: int, horizon: int) -> ForecastScores:
     count = (len(values) - horizon - first) // DAY + 1
     if count < 1:
         raise NothingToForecast("", f"no {horizon} hours follow in the series")
-    rolled = rolled_forecasts(values, first, count, horizon)
-    leads = np.arange(horizon)
-    actual = observed_at(values, rolled.origins, leads)
+    return score_rolled(values, rolled_forecasts(values, first, count, horizon), horizon)
+
+
+def score_rolled(values: Floats, rolled: RolledForecasts, horizon: int) -> ForecastScores:
+    """Scores of the first `horizon` hours of those forecasts after which that many follow in the series.
+
+    Refuses NothingToForecast where there is none.
+    """
+    is_followed = rolled.origins + horizon <= len(values)
+    origins, leads = rolled.origins[is_followed], np.arange(horizon)
+    if not len(origins):
+        raise NothingToForecast("", f"no {horizon} hours follow in the series")
+    actual = observed_at(values, origins, leads)
     begin = int(np.flatnonzero(~np.isnan(values))[0])
-    pool = candidates(values[begin:], rolled.origins - begin, leads)
-    forecasts = {RUNRATE: rolled.points} | {name: pool[name] for name in BASELINES}
-    scales = [seasonal_scale(values[:origin]) for origin in rolled.origins]
-    is_bounded = ~np.isnan(rolled.quantiles).any(axis=1)
-    inside = np.where(is_bounded, actual, np.nan)
-    quantiles = np.moveaxis(rolled.quantiles, 1, 0)
+    pool = candidates(values[begin:], origins - begin, leads)
+    forecasts = {RUNRATE: rolled.points[is_followed, :horizon]}
+    forecasts |= {name: pool[name] for name in BASELINES}
+    scales = [seasonal_scale(values[:origin]) for origin in origins]
+    quantiles = np.moveaxis(rolled.quantiles[is_followed, :, :horizon], 1, 0)
+    inside = np.where(np.isnan(quantiles).any(axis=0), np.nan, actual)
     return ForecastScores(
-        origins=count,
+        origins=len(origins),
         mase={name: _mean_mase(actual, of_method, scales) for name, of_method in forecasts.items()},
         coverage_80=coverage(inside, quantiles[0], quantiles[-1]),
         wql=weighted_quantile_loss(inside, quantiles, LEVELS),

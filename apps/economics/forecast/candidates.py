@@ -10,22 +10,12 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from apps.economics.forecast.names import CANDIDATES, NAIVE
 from apps.economics.forecast.scores import DAY, Floats
 
 Ints = NDArray[np.int64]
 WEEK = 7 * DAY
 LEAST_ORIGIN = DAY
-NAIVE = "naive"
-BASELINES = (NAIVE, "seasonal_naive_24", "seasonal_naive_168", "hour_of_day_mean_7", "ses")
-NAMES = (
-    *BASELINES,
-    "median_24",
-    "median_168",
-    "hour_of_week_mean_4",
-    "day_shape_at_last_level",
-    "day_shape_at_level_of_day",
-    "week_shape_at_level_of_day",
-)
 SMOOTHING = np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1.0])
 LAST_HOURS = 3
 
@@ -61,9 +51,9 @@ def candidates(values: Floats, origins: Ints, leads: Ints) -> Mapping[str, Float
 
 
 def stacked_candidates(values: Floats, origins: Ints, leads: Ints) -> Floats:
-    """The same as one array: by origin, lead and candidate, in the order of NAMES."""
+    """The same as one array: by origin, lead and candidate, in the order of CANDIDATES."""
     pool = candidates(values, origins, leads)
-    return np.stack([pool[name] for name in NAMES], axis=2)
+    return np.stack([pool[name] for name in CANDIDATES], axis=2)
 
 
 def _for_all_leads(levels: Floats, leads: Ints) -> Floats:

@@ -6,9 +6,10 @@ import numpy as np
 
 from apps.economics.forecast.candidates import Ints
 from apps.economics.forecast.mixing import LeadGroups
+from apps.economics.forecast.names import QUANTILE_LEVELS
 from apps.economics.forecast.scores import DAY, Floats, adapted_miss_rate, conformal_rank
 
-LEVELS = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
+LEVELS = np.array(QUANTILE_LEVELS)
 NOMINAL_MISS_RATES = np.array([0.2, 0.4, 0.6, 0.8])
 """Of the intervals from level 0.1 to 0.9, from 0.2 to 0.8 and so on inwards."""
 

@@ -5,7 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from apps.economics.forecast.candidates import LEAST_ORIGIN, NAIVE, NAMES, Ints, stacked_candidates
+from apps.economics.forecast.candidates import LEAST_ORIGIN, Ints, stacked_candidates
+from apps.economics.forecast.names import CANDIDATES, NAIVE
 from apps.economics.forecast.scores import DAY, Floats
 
 MOST_HORIZON = 14 * DAY
@@ -59,14 +60,14 @@ def weights_at(values: Floats, origins: Ints, groups: LeadGroups) -> Floats:
     relative = mean / np.maximum(mean.mean(axis=2, keepdims=True), 1e-9)
     weights: Floats = (relative + 1e-6) ** -SHARPNESS
     ends = np.array([end for _, end in groups.bounds])
-    weights[:, :, NAMES.index(NAIVE)] *= np.where(ends <= DAY, NAIVE_FIRST_DAY, NAIVE_LATER)
+    weights[:, :, CANDIDATES.index(NAIVE)] *= np.where(ends <= DAY, NAIVE_FIRST_DAY, NAIVE_LATER)
     return weights
 
 
 def _losses_by_hour(values: Floats, groups: LeadGroups) -> tuple[Floats, Floats]:
     """Absolute errors by the hour they became known in, group and candidate, and how many of each group."""
     leads = groups.judged_leads
-    losses = np.zeros((len(values), len(groups.bounds), len(NAMES)))
+    losses = np.zeros((len(values), len(groups.bounds), len(CANDIDATES)))
     counts = np.zeros((len(values), len(groups.bounds), 1))
     for begin in range(LEAST_ORIGIN, len(values), HOURS_AT_ONCE):
         made_at = np.arange(begin, min(begin + HOURS_AT_ONCE, len(values)))

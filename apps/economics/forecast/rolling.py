@@ -24,11 +24,13 @@ class RolledForecasts:
     """`origins` are a day apart; `points` has a row for each and a column for each hour ahead.
 
     `quantiles` is by origin, level of LEVELS and hour ahead: NaN where too few errors are known for an interval.
+    `weights` is by origin, hour ahead and candidate of CANDIDATES, on any scale.
     """
 
     origins: Ints
     points: Floats
     quantiles: Floats
+    weights: Floats
 
 
 def rolled_forecasts(values: Floats, first: int, count: int, horizon: int) -> RolledForecasts:
@@ -51,10 +53,11 @@ def rolled_forecasts(values: Floats, first: int, count: int, horizon: int) -> Ro
     trials = np.arange(origins[-1], LEAST_ORIGIN - 1, -HOURS_BETWEEN_TRIALS)[::-1]
     weights = weights_at(values, trials, groups)
     leads, judged = np.arange(horizon), groups.judged_leads
-    of_origins = weights[np.searchsorted(trials, origins)]
-    points = mixed(values, origins, leads, of_origins[:, groups.group_of_lead])
+    of_leads = weights[np.searchsorted(trials, origins)][:, groups.group_of_lead]
+    points = mixed(values, origins, leads, of_leads)
     tried = mixed(values, trials, judged, weights[:, groups.group_of_lead[judged]])
     errors = observed_at(values, trials, judged) - tried
     offsets = quantile_offsets(ForecastTrials(trials, errors, groups), origins)
     quantiles = points[:, None, :] + offsets[:, :, groups.group_of_lead]
-    return RolledForecasts(origins + begin, points, bounded(values, origins, quantiles))
+    bounds = bounded(values, origins, quantiles)
+    return RolledForecasts(origins + begin, points, bounds, of_leads)

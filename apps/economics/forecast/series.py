@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
+from numpy.typing import NDArray
 
 from apps.economics.forecast.scores import Floats
 from apps.economics.refusal import Refusal
@@ -38,13 +39,25 @@ def hourly_means(moments: Sequence[float], values: Sequence[float]) -> HourlySer
 
     Refuses SpanTooLong where they are over ten years apart.
     """
-    hours = np.asarray(moments, dtype=np.float64) // HOUR_SECONDS
-    first = int(hours.min())
-    position = (hours - first).astype(np.int64)
+    sums = hourly_sums(moments, values)
+    first = sums.starts_at.timestamp()
+    counts = np.bincount(_hours_after(first, moments))
+    return HourlySeries(sums.starts_at, sums.values / np.maximum(counts, 1))
+
+
+def hourly_sums(moments: Sequence[float], values: Sequence[float]) -> HourlySeries:
+    """The sum of each hour's values; as `hourly_means`. An hour with a NaN among them is not known."""
+    first = min(moments) // HOUR_SECONDS * HOUR_SECONDS
+    position = _hours_after(first, moments)
     count = int(position.max()) + 1
     if count > MOST_HOURS:
         raise SpanTooLong("", f"its moments are {count // 8_766:,} years apart; ten are the most")
-    sums = np.bincount(position, weights=np.asarray(values, dtype=np.float64), minlength=count)
-    counts = np.bincount(position, minlength=count)
-    means = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-    return HourlySeries(datetime.fromtimestamp(first * HOUR_SECONDS, UTC), means)
+    amounts = np.asarray(values, dtype=np.float64)
+    sums = np.bincount(position, weights=amounts, minlength=count).astype(np.float64)
+    sums[np.bincount(position, minlength=count) == 0] = np.nan
+    return HourlySeries(datetime.fromtimestamp(first, UTC), sums)
+
+
+def _hours_after(first: float, moments: Sequence[float]) -> NDArray[np.int64]:
+    hours = (np.asarray(moments, dtype=np.float64) - first) // HOUR_SECONDS
+    return hours.astype(np.int64)

@@ -1,0 +1,10 @@
+"""Planning's tables."""
+
+from apps.planning.models.forecasts import (
+    Forecast,
+    ForecastMethod,
+    ForecastSeries,
+    HistoryPoint,
+    SeriesDimension,
+    SeriesMeasure,
+)

@@ -1,0 +1,116 @@
+"""What is forecast, the history that people brought of it, and the forecasts that were made."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+
+class SeriesMeasure(models.TextChoices):
+    """A figure by the hour."""
+
+    GPU_HOURS = "gpu_hours", "GPU-hours"
+    REQUESTS = "requests", "requests"
+    TOKENS = "tokens", "tokens"
+    SPEND = "spend", "spend"
+    QUEUE_WAIT = "queue_wait", "queue wait"
+
+
+class SeriesDimension(models.TextChoices):
+    """What a series is of; the empty one is the whole organisation."""
+
+    WHOLE = "", "the organisation"
+    POOL = "pool", "pool"
+    GPU_MODEL = "gpu_model", "GPU model"
+    WORKLOAD_CLASS = "workload_class", "workload class"
+    TEAM = "team", "team"
+    SERVICE = "service", "service"
+
+
+class ForecastMethod(models.TextChoices):
+    """How a forecast came to be; the last value is what is left where history is too short to choose."""
+
+    WEIGHTED_MEDIAN = "weighted_median", "weighted median of the candidates"
+    LAST_VALUE = "last_value", "last value"
+
+
+class ForecastSeries(models.Model):
+    """A figure by the hour of one thing: `key` is the id of a pool, team or service, else the word itself.
+
+    `looked_at` is when it was last looked for new hours of it.
+    """
+
+    measure = models.TextField(choices=SeriesMeasure.choices)
+    dimension = models.TextField(choices=SeriesDimension.choices, blank=True, default="")
+    key = models.TextField(blank=True, default="")
+    looked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["measure", "dimension", "key"], name="forecast_series_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(dimension="", key="") | (~Q(dimension="") & ~Q(key="")),
+                name="forecast_series_is_of_something",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.measure} {self.dimension}={self.key}"
+
+
+class HistoryPoint(models.Model):
+    """An hour of a series as a file has it, in the unit of its measure; an hour without a row is unknown."""
+
+    pk = models.CompositePrimaryKey("series", "hour")
+    series = models.ForeignKey(ForecastSeries, on_delete=models.CASCADE, related_name="history")
+    hour = models.DateTimeField()
+    value = models.FloatField()
+
+    def __str__(self) -> str:
+        return f"{self.series_id} {self.hour:%Y-%m-%dT%H}"
+
+
+class Forecast(models.Model):
+    """What was forecast of a series from the hour `starts_at` on, from what, how, and how it turned out.
+
+    `points[n]` is of the hour n after `starts_at`, `quantiles[level][n]` of each of QUANTILE_LEVELS; none where
+    there is no interval. `recent` are the hours just before, `came` those since, null where not known. `digest` is of the hours it was made from: `observed_hours` of them since `history_from`,
+    `imported_hours` from files, `left_out_hours` not settled or not observed. `weights` are the shares of the
+    candidates, `backtests` the scores of this method on this history, `scale` the mean difference of hours a day
+    apart. `refusal` says why a fallback stands here. `realised_hours` of it have come since: their mean
+    absolute error, and the share of them inside the 80 % interval.
+    """
+
+    series = models.ForeignKey(ForecastSeries, on_delete=models.CASCADE, related_name="forecasts")
+    made_at = models.DateTimeField()
+    starts_at = models.DateTimeField()
+    horizon = models.IntegerField()
+    method = models.TextField(choices=ForecastMethod.choices)
+    refusal = models.TextField(blank=True, default="")
+    digest = models.TextField()
+    history_from = models.DateTimeField()
+    observed_hours = models.IntegerField()
+    imported_hours = models.IntegerField()
+    left_out_hours = models.IntegerField()
+    queue = models.TextField(blank=True, default="")
+    scale = models.FloatField(null=True)
+    weights = models.JSONField(default=dict)
+    backtests = models.JSONField(default=list)
+    recent = ArrayField(models.FloatField(null=True))
+    points = ArrayField(models.FloatField())
+    quantiles = ArrayField(ArrayField(models.FloatField(null=True)))
+    came = ArrayField(models.FloatField(null=True), default=list)
+    realised_hours = models.IntegerField(default=0)
+    realised_error = models.FloatField(null=True)
+    realised_coverage = models.FloatField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["series", "starts_at"], name="forecast_once"),
+            models.CheckConstraint(condition=Q(horizon__gte=1), name="forecast_has_a_horizon"),
+        ]
+        indexes = [models.Index(fields=["-starts_at"], name="forecast_by_start")]
+
+    def __str__(self) -> str:
+        return f"{self.series_id} from {self.starts_at:%Y-%m-%dT%H}"

@@ -121,6 +121,11 @@ beat_schedule = {
         "schedule": 4.0,
         "options": {"expires": 4},
     },
+    "make-forecasts": {
+        "task": "apps.planning.tasks.make_forecasts",
+        "schedule": 600.0,
+        "options": {"expires": 600},
+    },
     "look-for-changes": {
         "task": "apps.review.tasks.look_for_changes",
         "schedule": 600.0,

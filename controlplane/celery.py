@@ -21,6 +21,7 @@ app.autodiscover_tasks(
         "apps.ledger",
         "apps.unit_economics",
         "apps.fleet",
+        "apps.planning",
         "apps.review",
     ]
 )

@@ -2,7 +2,6 @@
 
 import json
 from argparse import ArgumentParser
-from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from apps.economics.forecast.mixing import MOST_HORIZON
 from apps.economics.refusal import Refusal
 from apps.economics.typed import parse_moment
 from apps.planning.providers.series_file import read_series
+from apps.planning.solvers.forecasting import serialize_scores
 
 
 class Command(BaseCommand):
@@ -64,17 +64,3 @@ class Command(BaseCommand):
         for name in ("coverage_80", "wql"):
             shown = figures[name]
             self.stdout.write(f"{name:24} {'unknown' if shown is None else shown}")
-
-
-def serialize_scores(scores: ForecastScores) -> dict[str, Any]:
-    """As JSON has it; null where a score is not known."""
-    return {
-        "origins": scores.origins,
-        "mase": {method: _rounded(score) for method, score in scores.mase.items()},
-        "coverage_80": _rounded(scores.coverage_80),
-        "wql": _rounded(scores.wql),
-    }
-
-
-def _rounded(score: float) -> float | None:
-    return None if isnan(score) else round(score, 6)

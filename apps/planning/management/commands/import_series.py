@@ -1,0 +1,108 @@
+"""Bring the history of a series from a CSV, so that it can be forecast from the first day on."""
+
+import json
+from argparse import ArgumentParser, ArgumentTypeError
+from dataclasses import asdict
+from math import inf
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from apps.accounts.queries import known_zones, organisation
+from apps.economics.refusal import Refusal
+from apps.planning import actions
+from apps.planning.providers.series_file import read_history
+from apps.planning.queries.series import (
+    GPU_HOURS,
+    QUEUE_WAIT,
+    REQUESTS,
+    SPEND,
+    TOKENS,
+    series_name,
+    series_named,
+    unit_of,
+)
+
+UNITS: dict[str, dict[str, float]] = {
+    GPU_HOURS: {"gpus": 1.0, "gpu_hours": 1.0, "gpu_seconds": 1 / 3600},
+    REQUESTS: {"requests": 1.0},
+    TOKENS: {"tokens": 1.0, "thousand_tokens": 1e3, "million_tokens": 1e6},
+    QUEUE_WAIT: {"hours": 1.0, "minutes": 1 / 60, "seconds": 1 / 3600},
+}
+"""What a value of a file may be in, and how much of the series' own unit one is; the first where none is said."""
+HELD_UNITS = frozenset({"gpus", *UNITS[QUEUE_WAIT]})
+"""Units of what holds at a moment: an hour is the mean of its rows. Of others it is their sum."""
+
+
+class Command(BaseCommand):
+    """`manage.py import_series FILE --series gpu_hours:pool=h100`: the same file again changes nothing."""
+
+    help = "Import the history of a figure by the hour from a CSV; docs/forecast.md."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """The file, its columns, and what they are."""
+        parser.add_argument("file", metavar="FILE", type=Path, help="CSV, plain or gzip")
+        parser.add_argument(
+            "--series", required=True, metavar="NAME", help="as gpu_hours:pool=h100 or spend"
+        )
+        parser.add_argument("--time", default="time", metavar="COLUMN", help="of moments (time)")
+        parser.add_argument("--value", default="value", metavar="COLUMN", help="of values (value)")
+        parser.add_argument("--unit", help="of the values; docs/forecast.md")
+        parser.add_argument(
+            "--zone", type=zone_named, default="UTC", help="of moments that name none (UTC)"
+        )
+        parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Read all of it, keep it, and say what was new."""
+        try:
+            series = series_named(options["series"])
+            currency = organisation().currency
+            units = UNITS.get(series.measure) or {currency: 1.0}
+            unit = options["unit"] or next(iter(units))
+            if unit not in units:
+                raise Refusal("unit", f"{unit!r} is none of {', '.join(units)}")
+            points = read_history(
+                options["file"],
+                time=options["time"],
+                value=options["value"],
+                zone=options["zone"],
+                amounts=unit not in HELD_UNITS,
+                least=-inf if series.measure == SPEND else 0.0,
+            )
+            kept = actions.import_history(
+                series=series,
+                points=[(hour, value * units[unit]) for hour, value in points],
+                at=timezone.now(),
+            )
+        except Refusal as refusal:
+            raise CommandError(str(refusal)) from refusal
+        hours = [hour for hour, _ in points]
+        span = (hours[-1] - hours[0]).total_seconds() / 3600 + 1
+        fields = {
+            "series": series_name(series),
+            "unit": unit_of(series.measure, currency),
+            "from": hours[0].isoformat(),
+            "to": hours[-1].isoformat(),
+            **asdict(kept),
+            "unknown": int(span) - len(hours),
+        }
+        self.stdout.write(json.dumps(fields) if options["json"] else _told(fields))
+
+
+def zone_named(text: str) -> ZoneInfo:
+    """A time zone by its IANA name. Refuses ArgumentTypeError."""
+    if text not in known_zones():
+        raise ArgumentTypeError(f"{text!r} is no time zone such as Europe/Berlin")
+    return ZoneInfo(text)
+
+
+def _told(fields: dict[str, Any]) -> str:
+    return (
+        f"{fields['series']}: {fields['hours']:,} hours from {fields['from']} to {fields['to']},"
+        f" in {fields['unit']}; {fields['added']:,} new, {fields['changed']:,} changed,"
+        f" {fields['unknown']:,} between them not known."
+    )

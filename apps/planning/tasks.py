@@ -1,0 +1,17 @@
+"""The sweep that makes the day's forecasts."""
+
+from celery import shared_task
+from django.utils import timezone
+
+from apps.accounts.queries import has_organisation, organisation
+from apps.planning import actions
+from apps.planning.solvers.forecasting import forecast_fields
+
+
+@shared_task
+def make_forecasts() -> int:
+    """Forecast every series with new hours where the day's forecasts are due; how many were made."""
+    if not has_organisation():
+        return 0
+    zone = organisation().zone
+    return actions.make_forecasts_if_due(maker=forecast_fields, at=timezone.now(), zone=zone)

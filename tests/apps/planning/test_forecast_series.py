@@ -1,0 +1,184 @@
+"""History brought from a file is forecast as economics would, and from nothing that comes later."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+from math import sin
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+
+from apps.economics.forecast.backtest import backtest
+from apps.economics.forecast.rolling import rolled_forecasts
+from apps.planning.models import ForecastSeries, HistoryPoint
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+DAY_ONE = datetime(2026, 3, 2, tzinfo=UTC)
+NEXT_MONTH = datetime.now(UTC) + timedelta(days=30)
+HOURS = 20 * 24
+GAP = range(100, 130)
+NAME = "gpu_hours:pool=h100"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def world(of_module: None) -> None:
+    make.make_organisation()
+    make.make_pool("h100")
+
+
+def level(hour: int) -> float:
+    return 50 + 20 * sin(hour / 4) + hour * 7 % 5
+
+
+def write(path: Path, lines: list[str]) -> Path:
+    path.write_text("\n".join(["time,value", *lines]) + "\n")
+    return path
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Twenty days with a gap, and an hour whose value is empty."""
+    lines = [
+        f"{DAY_ONE + timedelta(hours=hour):%Y-%m-%d %H:%M},{'' if hour == 200 else level(hour)}"
+        for hour in range(HOURS)
+        if hour not in GAP
+    ]
+    return write(tmp_path / "gpus.csv", lines)
+
+
+def printed(command: str, *arguments: str) -> Any:
+    out = StringIO()
+    call_command(command, *arguments, "--json", stdout=out)
+    return json.loads(out.getvalue().splitlines()[-1])
+
+
+def imported(path: Path, *arguments: str, series: str = NAME) -> Any:
+    return printed("import_series", str(path), "--series", series, *arguments)
+
+
+def forecast(*arguments: str, series: str = NAME) -> Any:
+    return printed("forecast", "--series", series, *arguments)
+
+
+def known_values() -> np.ndarray:
+    values = np.array([level(hour) for hour in range(HOURS)])
+    values[list(GAP)] = np.nan
+    values[200] = np.nan
+    return values
+
+
+def test_the_same_file_again_changes_nothing_and_another_value_one_hour(file: Path) -> None:
+    first = imported(file)
+    assert first == {
+        "series": NAME,
+        "unit": "GPU-hours",
+        "from": "2026-03-02T00:00:00+00:00",
+        "to": "2026-03-21T23:00:00+00:00",
+        "hours": HOURS - 31,
+        "added": HOURS - 31,
+        "changed": 0,
+        "unknown": 31,
+    }
+    assert imported(file) | {"added": HOURS - 31} == first
+    file.write_text(file.read_text().replace("2026-03-02 00:00,50.0", "2026-03-02 00:00,51.5"))
+    again = imported(file)
+    assert (again["added"], again["changed"]) == (0, 1)
+    assert ForecastSeries.objects.count() == 1
+    assert HistoryPoint.objects.get(hour=DAY_ONE).value == 51.5
+
+
+def test_the_forecast_is_the_one_of_economics_and_a_gap_stays_a_gap(file: Path) -> None:
+    imported(file)
+    found = forecast("--horizon", "48")
+    rolled = rolled_forecasts(known_values(), HOURS, 1, 48)
+    assert [point["value"] for point in found["points"]] == rolled.points[0].tolist()
+    lowest = [point["q10"] for point in found["points"]]
+    assert lowest == rolled.quantiles[0, 0].tolist()
+    assert found["points"][0]["hour"] == "2026-03-22T00:00:00+00:00"
+    assert (found["method"], found["refusal"]) == ("weighted_median", "")
+    assert (found["observed_hours"], found["imported_hours"]) == (HOURS - 31, HOURS - 31)
+    assert sum(found["weights"].values()) == pytest.approx(1, abs=1e-5)
+    day, *_ = found["backtests"]
+    scores = backtest(known_values(), 2 * 24, 24)
+    assert day["origins"] == scores.origins
+    assert day["mase"]["runrate"] == pytest.approx(scores.mase["runrate"], abs=1e-6)
+    assert found["coverage_80"] == pytest.approx(scores.coverage_80, abs=1e-6)
+    assert forecast("--horizon", "48")["digest"] == found["digest"]
+
+
+def test_a_forecast_as_of_a_time_knows_nothing_of_what_came_then(file: Path) -> None:
+    imported(file)
+    asked = ("--horizon", "24", "--at", "2026-03-12")
+    before = forecast(*asked)
+    assert before["points"][0]["hour"] == "2026-03-12T00:00:00+00:00"
+    HistoryPoint.objects.filter(hour__gte=datetime(2026, 3, 12, tzinfo=UTC)).update(value=7)
+    assert forecast(*asked) == before
+
+
+def test_too_little_history_is_refused_and_the_last_value_named_as_fallback(tmp_path: Path) -> None:
+    lines = [f"2026-03-02 {hour:02}:00,{level(hour)}" for hour in range(24)]
+    imported(write(tmp_path / "gpus.csv", lines))
+    found = forecast("--horizon", "3")
+    assert found["method"] == "last_value"
+    assert found["refusal"].startswith("24 hours are observed in the 90 days before")
+    assert [point["value"] for point in found["points"]] == [level(23)] * 3
+    assert found["points"][0]["q10"] is None
+    out = StringIO()
+    call_command("forecast", "--series", NAME, "--horizon", "3", stdout=out)
+    assert "Too little history: 24 hours are observed" in out.getvalue()
+
+
+def test_amounts_are_summed_by_the_hour_and_units_are_brought_to_the_series_own(
+    tmp_path: Path,
+) -> None:
+    path = write(tmp_path / "waits.csv", ["1772409600,90", "1772411400,30", "1772416800,60"])
+    imported(path, "--unit", "minutes", series="queue_wait:pool=h100")
+    waits = HistoryPoint.objects.order_by("hour").values_list("hour__hour", "value")
+    assert list(waits) == [(0, 1.0), (2, 1.0)], "means of what holds at a moment"
+    path = write(
+        tmp_path / "spend.csv", ["2026-03-02 01:00,-2", "2026-03-02 01:30,3", "2026-03-02 02:00,"]
+    )
+    assert imported(path, "--zone", "Europe/Berlin", series="spend")["hours"] == 1
+    spend = HistoryPoint.objects.get(series__measure="spend")
+    assert (spend.hour, spend.value) == (datetime(2026, 3, 2, tzinfo=UTC), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("line", "series", "arguments", "message"),
+    [
+        ("2026-03-02 01:00,-4", NAME, (), "value: row 3: -4 is below 0"),
+        ("2026-03-02 01:00,many", NAME, (), "value: row 3: 'many' is no number"),
+        ("2026-03-02 00:00,4", NAME, (), "time: row 3: this moment is in row 2 already"),
+        ("2999-03-02,4", NAME, (), "time: its moments are 9"),
+        (f"{NEXT_MONTH:%Y-%m-%d},4", NAME, (), "time: .* 00:00 UTC has not been yet"),
+        ("2026-10-25 02:30,4", NAME, ("--zone", "Europe/Berlin"), "turns its clocks"),
+        ("2026-03-02 01:00,4", NAME, ("--zone", "Mars"), "'Mars' is no time zone"),
+        ("2026-03-02 01:00,4", NAME, ("--unit", "dollars"), "unit: 'dollars' is none of gpus"),
+        ("2026-03-02 01:00,4", NAME, ("--value", "gpus"), "gpus: there is no such column"),
+        ("2026-03-02 01:00,4", "gpus", (), "series: 'gpus' is none of gpu_hours"),
+        ("2026-03-02 01:00,4", "gpu_hours:pool=a", (), "no pool is called 'a'; there are: h100"),
+        ("2026-03-02 01:00,4", "requests", (), "is not of the form requests:service=NAME"),
+    ],
+)
+def test_what_cannot_be_imported_is_named_by_column_and_row(
+    tmp_path: Path, line: str, series: str, arguments: tuple[str, ...], message: str
+) -> None:
+    path = write(tmp_path / "gpus.csv", ["2026-03-02 00:00,3", line])
+    with pytest.raises(CommandError, match=message):
+        imported(path, *arguments, series=series)
+    assert not HistoryPoint.objects.exists()
+
+
+def test_a_series_without_a_known_hour_says_which_there_are(file: Path) -> None:
+    imported(file)
+    with pytest.raises(
+        CommandError, match="no hour of spend is known; there are: gpu_hours:pool=h100"
+    ):
+        forecast(series="spend")
+    with pytest.raises(CommandError, match="from 1 to 336 hours"):
+        forecast("--horizon", "337")

@@ -24,6 +24,10 @@ from apps.ledger.models import (
     StatementLine,
     VendorCost,
 )
+from apps.planning.actions import import_history, make_forecasts
+from apps.planning.models import Forecast
+from apps.planning.queries.series import SeriesKey
+from apps.planning.solvers.forecasting import forecast_fields
 from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
 from apps.review.models import Finding
@@ -105,6 +109,7 @@ def make_world() -> World:
     ids["objective_id"] = _promised(ids["service_id"])
     _answered(ids["service_id"], team_id, pool_id)
     _changed(ids["service_id"])
+    ids["forecast_id"] = _forecast(pool_id)
     joining = fleet.NewJoinToken("nodes of atlas", cluster_id, ("gpu-*",), NEVER, pool_id)
     ids["join_token_id"] = fleet.make_join_token(token=joining, at=make.NOON).id
     invitation = fleet.invite_agent(node_id=node_id, expires_at=NEVER, at=make.NOON)
@@ -230,6 +235,15 @@ def _changed(service_id: int) -> None:
         impact_micros=1_413_720_000, parts=[{"name": "price", "millionths": 71_400}],
         causes=[{"kind": "deployment", "what": "answer-box 2.4.0", "on": "2026-03-12", "days": 0}],
     )  # fmt: skip
+
+
+def _forecast(pool_id: int) -> int:
+    """A forecast of a pool's demand, of two weeks of it."""
+    demand = SeriesKey("gpu_hours", "pool", str(pool_id))
+    hours = [(make.NOON + timedelta(hours=hour), 50.0 + hour % 24) for hour in range(14 * 24)]
+    import_history(series=demand, points=hours, at=NOON_NEXT_YEAR)
+    make_forecasts(maker=forecast_fields, at=make.NOON + timedelta(days=15))
+    return Forecast.objects.get(series__measure="gpu_hours").id
 
 
 def _answered(service_id: int, team_id: int, pool_id: int) -> None:

@@ -98,22 +98,18 @@ class ForecastHours:
 
 
 def forecasts(
-    team_ids: frozenset[int] | None, *, series: SeriesKey | None = None, is_newest: bool = True
+    team_ids: frozenset[int] | None, series: SeriesKey | None = None
 ) -> list[ForecastFact]:
-    """The newest forecast of each series that these teams (None: who sees everything) may see; or all of them.
+    """The newest forecast of each series that these teams (None: who sees everything) may see, by series.
 
-    By series, the newest first.
+    With `series` all that were made of that one, the newest first.
     """
     rows = Forecast.objects.select_related("series").defer("points", "quantiles", "recent", "came")
-    if series is not None:
-        rows = rows.filter(
-            series__measure=series.measure,
-            series__dimension=series.dimension,
-            series__key=series.key,
-        )
-    rows = rows.order_by("series_id", "-starts_at")
-    if is_newest:
-        rows = rows.distinct("series_id")
+    if series is None:
+        rows = rows.order_by("series_id", "-starts_at").distinct("series_id")
+    else:
+        of_series = {"measure": series.measure, "dimension": series.dimension, "key": series.key}
+        rows = rows.filter(**{f"series__{name}": value for name, value in of_series.items()})
     found = [forecast_fact(row) for row in rows if is_seen(key_of(row.series), team_ids)]
     return sorted(found, key=lambda each: (each.series, -each.starts_at.timestamp()))
 

@@ -89,7 +89,7 @@ def test_what_came_since_is_held_against_the_forecast_and_the_forecast_stays() -
     (before,) = forecasts(None)
     bring(DAYS * 24, 20)
     pass_at(MADE_AT + timedelta(days=1))
-    newest, first = forecasts(None, is_newest=False)
+    newest, first = forecasts(None, SPEND)
     assert newest.starts_at == first.starts_at + 20 * HOUR
     hours = forecast_hours(first.id, None)
     assert hours is not None
@@ -131,9 +131,7 @@ def test_forecasts_of_over_400_days_ago_are_dropped() -> None:
     Forecast.objects.update(made_at=MADE_AT - timedelta(days=400))
     bring(60, 1)
     pass_at(MADE_AT + timedelta(days=1))
-    assert [kept.made_at for kept in forecasts(None, is_newest=False)] == [
-        MADE_AT + timedelta(days=1)
-    ]
+    assert [kept.made_at for kept in forecasts(None, SPEND)] == [MADE_AT + timedelta(days=1)]
 
 
 def test_the_workers_sweep_makes_them() -> None:

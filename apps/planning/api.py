@@ -1,0 +1,235 @@
+"""GET /api/v1/forecasts: what is forecast, how well that did before, and how it turned out."""
+
+from typing import Any
+
+from django.http import Http404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.queries import Viewer
+from apps.economics.forecast.names import CANDIDATES, QUANTILE_LEVELS
+from apps.planning.queries.forecasts import (
+    ForecastFact,
+    ForecastHour,
+    forecast_hours,
+    forecasts,
+)
+from apps.planning.queries.series import DIMENSIONS_OF
+from apps.web.rest.examples import listed
+from apps.web.rest.money import RatioOut
+from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.schema import PAGES
+from apps.web.rest.strict import OptionalText, Parameters, refuse_others, words_given
+from apps.web.rest.views import RestView
+
+QUANTILES = tuple(f"q{round(level * 100)}" for level in QUANTILE_LEVELS)
+DAY_AHEAD, WEEK_AHEAD = 24, 168
+
+
+class ForecastsQuery(Parameters):
+    """Of what, and whether all that were made or the newest of each series."""
+
+    series = OptionalText(help_text="one series, as gpu_hours:pool=h100 or spend")
+    measure = OptionalText(help_text=f"{', '.join(DIMENSIONS_OF)}; several by comma")
+    earlier = serializers.BooleanField(
+        required=False, default=False, help_text="true: all that were made of the series"
+    )
+
+
+class BacktestOut(serializers.Serializer[Any]):
+    """The method on the history of its series: MASE of it and of the best baseline, measured coverage."""
+
+    origins = serializers.IntegerField()
+    mase = RatioOut(allow_null=True)
+    best_baseline = serializers.CharField()
+    best_baseline_mase = RatioOut(allow_null=True)
+    coverage_80 = RatioOut(allow_null=True)
+    wql = RatioOut(allow_null=True)
+
+
+WeightsOut: type[serializers.Serializer[Any]] = type(
+    "WeightsOut",
+    (serializers.Serializer,),
+    {
+        "__doc__": "Each candidate's share of the weight, the mean over the hours; null in a fallback.",
+        **{name: RatioOut(allow_null=True) for name in CANDIDATES},
+    },
+)
+
+
+class ForecastOut(serializers.Serializer[Any]):
+    """A forecast without its hours; `refusal` says why a fallback stands in for too little history.
+
+    `digest` is the SHA-256 of the hours it was made from. Errors of what came are in `unit` and as MASE.
+    """
+
+    id = serializers.IntegerField()
+    series = serializers.CharField()
+    measure = serializers.CharField()
+    dimension = serializers.CharField(help_text="empty: of the organisation")
+    name = serializers.CharField(help_text="of the pool, GPU model, workload class, team, service")
+    unit = serializers.CharField(help_text="of the value of an hour")
+    made_at = serializers.DateTimeField()
+    starts_at = serializers.DateTimeField()
+    horizon_hours = serializers.IntegerField()
+    method = serializers.CharField(help_text="weighted_median, or last_value as a fallback")
+    refusal = serializers.CharField()
+    digest = serializers.CharField()
+    history_from = serializers.DateTimeField()
+    observed_hours = serializers.IntegerField()
+    imported_hours = serializers.IntegerField()
+    left_out_hours = serializers.IntegerField()
+    queue = serializers.CharField(help_text="known, in_part, unknown; empty but of GPU-hours")
+    weights = WeightsOut()
+    backtest_24h = BacktestOut(allow_null=True)
+    backtest_168h = BacktestOut(allow_null=True)
+    realised_hours = serializers.IntegerField()
+    realised_error = serializers.FloatField(allow_null=True)
+    realised_mase = RatioOut(allow_null=True)
+    realised_coverage_80 = RatioOut(allow_null=True)
+
+
+ForecastHourOut: type[serializers.Serializer[Any]] = type(
+    "ForecastHourOut",
+    (serializers.Serializer,),
+    {
+        "__doc__": "An hour ahead: as likely more as less, its quantiles, and what came; null is unknown.",
+        "hour": serializers.DateTimeField(),
+        "value": serializers.FloatField(),
+        "observed": serializers.FloatField(allow_null=True),
+        **{name: serializers.FloatField(allow_null=True) for name in QUANTILES},
+    },
+)
+
+SCORES: dict[str, Any] = {
+    "origins": 28,
+    "mase": 0.71,
+    "best_baseline": "naive",
+    "best_baseline_mase": 0.74,
+    "coverage_80": 0.81,
+    "wql": 0.06,
+}
+EXAMPLE: dict[str, Any] = {
+    "id": 1,
+    "series": "gpu_hours:pool=h100",
+    "measure": "gpu_hours",
+    "dimension": "pool",
+    "name": "h100",
+    "unit": "GPU-hours",
+    "made_at": "2026-03-02T04:00:07Z",
+    "starts_at": "2026-03-02T02:00:00Z",
+    "horizon_hours": 336,
+    "method": "weighted_median",
+    "refusal": "",
+    "digest": "5f2b6d0c9f5f4f0a2c7b8e9d1a3c4e5f60718293a4b5c6d7e8f9012345678abc",
+    "history_from": "2025-12-02T02:00:00Z",
+    "observed_hours": 2_140,
+    "imported_hours": 0,
+    "left_out_hours": 20,
+    "queue": "known",
+    "weights": dict.fromkeys(CANDIDATES, 0.090909),
+    "backtest_24h": SCORES,
+    "backtest_168h": SCORES,
+    "realised_hours": 0,
+    "realised_error": None,
+    "realised_mase": None,
+    "realised_coverage_80": None,
+}
+HOUR_EXAMPLE: dict[str, Any] = {
+    "hour": "2026-03-02T02:00:00Z",
+    "value": 61.5,
+    "observed": None,
+    **{name: 52.0 + 2 * place for place, name in enumerate(QUANTILES)},
+}
+
+
+class Forecasts(RestView):
+    """Forecasts of the organisation for who sees all, of one's teams and their services for others."""
+
+    row = ForecastOut
+
+    @extend_schema(
+        operation_id="list_forecasts",
+        parameters=[ForecastsQuery, *PAGES],
+        responses=list_of(ForecastOut),
+        examples=[listed("Forecasts", EXAMPLE)],
+    )
+    def get(self, request: Request) -> Response:
+        """The newest forecast of each series, or with `earlier` all of one in 400 days."""
+        asked, team_ids = ForecastsQuery.of(request), seen_teams(self.viewer())
+        measures = words_given(asked["measure"])
+        refuse_others("measure", measures, DIMENSIONS_OF)
+        found = forecasts(team_ids)
+        if asked["series"]:
+            by_name = {each.name: each for each in found}
+            refuse_others("series", [asked["series"]], by_name)
+            found = [by_name[asked["series"]]]
+        if asked["earlier"]:
+            if not asked["series"]:
+                raise ValidationError({"earlier": ["this needs a series"]})
+            found = forecasts(team_ids, series=found[0].series)
+        wanted = [each for each in found if not measures or each.series.measure in measures]
+        page = slice_of(wanted, page_asked(request), _by_series)
+        return paged(request, page, serialize_forecast_fact)
+
+
+class HoursOfForecast(RestView):
+    """The hours of a forecast, and what came in them."""
+
+    row = ForecastHourOut
+
+    @extend_schema(
+        operation_id="list_forecast_hours",
+        parameters=PAGES,
+        responses=list_of(ForecastHourOut),
+        examples=[listed("Hours ahead", HOUR_EXAMPLE)],
+    )
+    def get(self, request: Request, forecast_id: int) -> Response:
+        """Each hour with its quantiles; quantiles are null where too few errors are known yet."""
+        Parameters.of(request)
+        found = forecast_hours(forecast_id, seen_teams(self.viewer()))
+        if found is None:
+            raise Http404
+        page = slice_of(found.hours, page_asked(request), _by_hour)
+        return paged(request, page, _serialize_hour)
+
+
+def seen_teams(viewer: Viewer) -> frozenset[int] | None:
+    """None to who sees everything."""
+    return None if viewer.sees_everything else viewer.team_ids
+
+
+def serialize_forecast_fact(each: ForecastFact) -> dict[str, Any]:
+    """A forecast as REST answers it."""
+    answer = fields_of(each) | {
+        "series": each.name,
+        "measure": each.series.measure,
+        "dimension": each.series.dimension,
+        "name": each.of,
+        "unit": each.unit,
+        "horizon_hours": each.horizon,
+        "weights": {name: each.weights.get(name) for name in CANDIDATES},
+        "backtest_24h": each.backtest_of(DAY_AHEAD),
+        "backtest_168h": each.backtest_of(WEEK_AHEAD),
+        "realised_mase": each.realised_mase,
+        "realised_coverage_80": each.realised_coverage,
+    }
+    return told_as(ForecastOut, answer)
+
+
+def _serialize_hour(hour: ForecastHour) -> dict[str, Any]:
+    quantiles = dict.fromkeys(QUANTILES) | dict(zip(QUANTILES, hour.quantiles, strict=False))
+    return told_as(ForecastHourOut, fields_of(hour) | quantiles)
+
+
+def _by_series(each: ForecastFact) -> tuple[str, str, str, float]:
+    """By series, the newest first."""
+    series = each.series
+    return series.measure, series.dimension, series.key, -each.starts_at.timestamp()
+
+
+def _by_hour(hour: ForecastHour) -> tuple[str]:
+    return (hour.hour.isoformat(),)

@@ -18,6 +18,7 @@ from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Column, Table
 from apps.console.pages.fleet.agents import agents_by_need, unhealthy_agents
 from apps.console.pages.fleet.facts import FleetFacts, FleetQuestion, fleet_asked
+from apps.console.pages.fleet.gpu_shares import gpu_share_section
 from apps.console.pages.fleet.heat_map import HOURS_OF_NODES, day_of, heat_map, map_hours
 from apps.console.pages.fleet.hours import GpuTime, by_key, key_of, strip_cell, time_of
 from apps.console.pages.fleet.pools import (
@@ -25,7 +26,6 @@ from apps.console.pages.fleet.pools import (
     chosen_pools,
     figures,
     finding,
-    gpu_share,
     listed_pools,
     spans_since_yesterday,
 )
@@ -169,7 +169,7 @@ def nodes(context: Context) -> ConsolePage:
                 states=_states_of(spans, rows),
             ),
             NODES.section(rows, context, part=part, csv_href=reverse("fleet-nodes")),
-            gpu_share(chosen[0], context) if asked.pool_ids and len(chosen) == 1 else None,
+            gpu_share_section(chosen[0], context) if asked.pool_ids and len(chosen) == 1 else None,
         ),
     )
 

@@ -2,20 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
-from decimal import Decimal
 from typing import NamedTuple
 
 from django.http import HttpResponse
 from django.urls import reverse
-from django.utils.html import format_html
 
 from apps.accounts import queries as accounts
-from apps.console.kit.cells import COUNT, DAY_OR_INSTANT, FIGURE, PROSE, RATIO, linked, warned
+from apps.console.kit.cells import COUNT, FIGURE, RATIO, linked, warned
 from apps.console.kit.chart import Figure
 from apps.console.kit.frame import Link
 from apps.console.kit.page import shown
 from apps.console.kit.request import EVERYONE, Context
-from apps.console.kit.table import Column, Table, TableSection
+from apps.console.kit.table import Column, Table
 from apps.console.pages.fleet.facts import (
     FleetFacts,
     FleetQuestion,
@@ -28,11 +26,9 @@ from apps.console.pages.fleet.hours import GpuTime, strip_cell
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
 from apps.ledger.queries.cube import filter_word
-from apps.pricing.queries.price_policies import PricePolicyFact, policies_of_pool
 from apps.show.amounts import count, counted, gpu_count, per_cent
 
 DAY = timedelta(days=1)
-ALL_ON_GPUS = "All of a node’s price rides on the time of its GPUs."
 Spans = Mapping[int, ledger.PoolSpan]
 
 
@@ -82,17 +78,6 @@ POOLS = Table[ListedPool](
     "as settled",
     sort="pools",
 )  # fmt: skip
-GPU_SHARES = Table[PricePolicyFact](
-    "gpu-share",
-    "Share of its price on GPUs",
-    (
-        Column("share", "Share", lambda row: _exact_per_cent(row.gpu_share), FIGURE),
-        Column("from", "From", lambda row: row.starts_at, DAY_OR_INSTANT, missing="ever"),
-        Column("until", "Until", lambda row: row.ends_at, DAY_OR_INSTANT, missing="open-ended"),
-        Column("note", "Note", lambda row: row.note, PROSE),
-    ),
-    empty="Nobody has said otherwise.",
-)
 
 
 @shown(EVERYONE, "fleet")
@@ -194,47 +179,3 @@ def figures(
             href="#pools",
         ),
     )
-
-
-def gpu_share(pool: fleet.PoolFact, context: Context) -> TableSection | None:
-    """How much of its nodes' price rides on GPUs: now, and what was said of it, the newest first.
-
-    None to who sees no prices.
-    """
-    if not context.viewer.sees_prices:
-        return None
-    history = policies_of_pool(pool.id)
-    now = [
-        each.gpu_share
-        for each in history
-        if (each.starts_at is None or each.starts_at <= context.at)
-        and (each.ends_at is None or context.at < each.ends_at)
-    ]
-    command = (
-        f".venv/bin/python manage.py set_gpu_share {pool.name} 0.85 --from "
-        f"{context.at.astimezone(context.zone):%Y-%m-%d} --preview"
-    )
-    return GPU_SHARES.section(
-        history,
-        context,
-        about=_share_words(now[0]) if now else ALL_ON_GPUS,
-        remark=format_html(
-            "What another share would move, before it is saved without <code>--preview</code>: "
-            "<code>{}</code>",
-            command,
-        ),
-    )
-
-
-def _share_words(share: Decimal) -> str:
-    if share == 1:
-        return ALL_ON_GPUS
-    return (
-        f"{_exact_per_cent(share)} of a node’s price rides on the time of its GPUs; the rest is a "
-        "line of the pool’s owner."
-    )
-
-
-def _exact_per_cent(share: Decimal) -> str:
-    """Exactly what was said: a policy is no estimate."""
-    return f"{(share * 100).normalize():f} %"

@@ -22,6 +22,8 @@ WORDS: Mapping[str, str] = {
     "cost": "idle and shared",
 }
 """The parameters that are carried, beside tags, and what pages call them."""
+UNNARROWING = ("window", "basis")
+"""Those that are of every figure, whatever it is narrowed to."""
 CARRYING: set[str] = set()
 """The pages that what is carried goes on to, by where their functions are; a form is none."""
 OWN = "own"
@@ -38,19 +40,25 @@ def carried_texts(query: QueryDict, besides: Container[str] = ()) -> dict[str, s
 
 
 def onward(href: str, texts: Mapping[str, str]) -> str:
-    """An address of a page with what goes on to it; one that says something itself stays as it is.
+    """An address of a page with what goes on to it.
 
-    A page of the costs of one team, workload or job is narrowed to no other team.
+    One that says something itself is narrowed by that alone; the period and the basis go on to it
+    too. A page of the costs of one team, workload or job is narrowed to no other team.
     """
-    path, mark, part = href.partition("#")
-    if not texts or not path.startswith("/") or "?" in path or path.endswith(".csv"):
+    address, mark, part = href.partition("#")
+    path, _, own = address.partition("?")
+    if not texts or not path.startswith("/") or path.endswith(".csv"):
         return href
     # Ids are as good as each other: so few addresses are asked for.
     if not _takes_along(re.sub(r"\d", "1", path)):
         return href
-    is_of_one = path.startswith("/costs/")
-    kept = {name: text for name, text in texts.items() if name != "team" or not is_of_one}
-    return f"{path}?{urlencode(kept)}{mark}{part}" if kept else href
+    said = QueryDict(own)
+    left = {*said, *(set(texts) - set(UNNARROWING) if own else ())}
+    if path.startswith("/costs/"):
+        left.add("team")
+    kept = urlencode({name: text for name, text in texts.items() if name not in left})
+    query = "&".join(filter(None, (own, kept)))
+    return f"{path}?{query}{mark}{part}" if kept else href
 
 
 @lru_cache(maxsize=1024)

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.queries import Role
 from apps.console.kit.carried import CARRYING, carried_texts, kept_words, with_own_days
-from apps.console.kit.chart import DailyChart, LineChart
+from apps.console.kit.chart import DailyChart, FigureRow, LineChart
 from apps.console.kit.frame import Choice, EmptyState, Filter, Frame, Link, Step
 from apps.console.kit.request import Context, View, led_on, request_context, shown_to
 
@@ -189,14 +189,21 @@ def answered(request: HttpRequest, page: ConsolePage, status: int = 200) -> Http
         steps = zip(empty.steps, links, strict=True)
         return replace(empty, steps=tuple(replace(step, link=link) for step, link in steps))
 
-    sections = (filled(each) if isinstance(each, EmptyState) else each for each in page.sections)
+    def section_led(each: Section | None) -> Section | None:
+        if isinstance(each, EmptyState):
+            return filled(each)
+        if isinstance(each, FigureRow):
+            figures = [replace(it, href=page.context.onward(it.href)) for it in each.figures]
+            return replace(each, figures=tuple(figures))
+        return each
+
     page = replace(
         page,
         back=page.back and led_on(page.back, page.context),
         trail=led(page.trail),
         actions=led(page.actions),
         tabs=tuple(replace(tab, value=page.context.onward(tab.value)) for tab in page.tabs),
-        sections=tuple(sections),
+        sections=tuple(map(section_led, page.sections)),
         empty=page.empty and filled(page.empty),
     )
     return render(request, page.template, {"page": page}, status=status)

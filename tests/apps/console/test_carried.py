@@ -10,7 +10,7 @@ from django.http import QueryDict
 from django.test import Client
 from django.utils import timezone
 
-from apps.console.kit.carried import carried_texts, with_own_days
+from apps.console.kit.carried import carried_texts, onward, with_own_days
 from tests import make
 from tests.apps.console.people import signed_in
 from tests.apps.ledger.explored import make_explored
@@ -142,6 +142,26 @@ def test_links_of_a_page_of_costs_keep_what_it_does_not_use(finn: Client) -> Non
 
     assert teams
     assert all("cost=direct" in href and "window=2026-03-03" in href for href in teams)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_links_that_narrow_by_themselves_go_on_with_the_period_and_the_basis(
+    finn: Client, path: str
+) -> None:
+    chosen = {name: CHOSEN[name] for name in ("window", "basis")}
+    main = page_of(finn, path, **chosen).partition("<main")[2]
+    hrefs = re.findall(r'<a [^>]*href="(/[^"]*)"', re.sub(r"<a [^>]*\bdownload\b[^>]*>", "", main))
+
+    left = [href for href in hrefs if onward(href, chosen) != href and "?" in href]
+    assert left == []
+
+
+def test_a_link_that_says_something_itself_is_narrowed_by_that_alone() -> None:
+    chosen = {"window": "7d", "basis": "list", "team": "Research", "pool": "h100", "cost": "direct"}
+
+    assert onward("/fleet?pool=a100#nodes", chosen) == "/fleet?pool=a100&window=7d&basis=list#nodes"
+    assert onward("/costs?window=lastmonth", chosen) == "/costs?window=lastmonth&basis=list"
+    assert onward("/prices/new?pool=5", chosen) == "/prices/new?pool=5"
 
 
 def test_what_is_of_one_page_alone_is_left_there() -> None:

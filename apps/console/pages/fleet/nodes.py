@@ -156,7 +156,7 @@ def nodes(context: Context) -> ConsolePage:
     return ConsolePage(
         context=context,
         finding=finding(facts, chosen, spans),
-        under=(SILENT_NODES, *trouble_links(context.at)),
+        under=(SILENT_NODES, *trouble_links(context)),
         filters=asked.filters,
         problems=tuple(asked.reading.problems),
         sections=(
@@ -207,14 +207,16 @@ def hours_csv(context: Context) -> HttpResponse:
     return HOURS_OF_NODES.csv(hours, context, "hours of nodes")
 
 
-def trouble_links(at: datetime) -> list[SafeString]:
+def trouble_links(context: Context) -> list[SafeString]:
     """How many incidents are open and how many agents are unhealthy; nothing where none is."""
-    lasting, ill = telemetry.open_incidents(), unhealthy_agents(agents_by_need(at))
+    lasting, ill = telemetry.open_incidents(), unhealthy_agents(agents_by_need(context.at))
     found = []
     if lasting:
-        found.append(linked(counted(lasting, "open incident"), f"{reverse('incidents')}?open=yes"))
+        said = counted(lasting, "open incident")
+        found.append(linked(said, context.onward(f"{reverse('incidents')}?open=yes")))
     if ill:
-        found.append(linked(counted(ill, "unhealthy agent"), f"{reverse('agents')}?show=unwell"))
+        said = counted(ill, "unhealthy agent")
+        found.append(linked(said, context.onward(f"{reverse('agents')}?show=unwell")))
     return found
 
 

@@ -12,10 +12,11 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from apps.accounts.queries.paging import PageAsked
+from apps.console.kit.carried import carried_texts
 from apps.console.kit.cells import DURATION, INSTANT, drawn, linked
 from apps.console.kit.frame import Link
 from apps.console.kit.page import shown
-from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.request import EVERYONE, Context, led_on
 from apps.console.kit.table import Column, Table, TableSection
 from apps.console.pages.fleet import timeline_bars as bars
 from apps.console.pages.fleet.node import on_record
@@ -117,6 +118,7 @@ class Timeline:
     csv_href: str
     days: tuple[Link, ...]
     here: str
+    kept: Mapping[str, str]
     day: str
     last_day: str
 
@@ -221,8 +223,9 @@ def timeline(node_id: int, asked: DayAsked, context: Context) -> Timeline:
         happenings=HAPPENINGS.section(rows[:MOST_ROWS], context),
         meanings=_meanings_of(facts),
         csv_href=context.href(reverse("node-timeline", args=[node_id])),
-        days=tuple(_days_beside(reverse("node-day", args=[node_id]), day, today)),
+        days=tuple(led_on(link, context) for link in _days_beside(context.path, day, today)),
         here=context.path,
+        kept=carried_texts(context.query),
         day=(day or today).isoformat(),
         last_day=today.isoformat(),
     )

@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from apps.accounts import queries as accounts
 from apps.console.kit.frame import Link
+from apps.console.kit.request import led_on
 from apps.console.pages.costs.question import AskedCosts
 from apps.console.pages.managers import who_manages
 from apps.ledger.queries import Basis, OverviewFacts, Share
@@ -38,7 +39,10 @@ def notices(asked: AskedCosts, facts: OverviewFacts) -> tuple[Notice, ...]:
     """Only what occurs in the period."""
     found = tuple(_period_notices(asked, facts))
     if asked.context.viewer.sees_everything:
-        return (*found, *_fleet_notices())
+        return tuple(
+            replace(each, link=each.link and led_on(each.link, asked.context))
+            for each in (*found, *_fleet_notices())
+        )
     # Setup is not theirs to answer.
     return tuple(replace(notice, link=None) for notice in found)
 

@@ -17,7 +17,7 @@ from apps.show.words import StateWords
 
 HEIGHT_PX = 280
 _MARGIN_PX = {"r": 8, "t": 10, "b": 28}
-_LABELS_PX = 116
+_LONGEST_LABEL = 24
 CHARACTER_PX = 7
 FONT = "Inter Variable, Inter, system-ui, sans-serif"
 _DAY_MS = 86_400_000
@@ -25,6 +25,7 @@ _FEWEST_DAYS = 4
 _MOST_DAY_LABELS = 8
 MOST_END_LABELS = 6
 _LABEL_GAP_PX = 17
+_LABEL_SHIFT_PX = 20
 # Ten pixels square, right of the plot.
 _FULL_MARK = "M8,-5L18,-5L18,5L8,5Z"
 _HATCHED_MARK = "M8,0L13,-5M8,5L18,-5M13,5L18,0"
@@ -67,7 +68,7 @@ def daily_cost_by_state(
     layout = plot_layout(
         ticks,
         [_tick_text(tick, currency) for tick in ticks],
-        {**_MARGIN_PX, "r": _LABELS_PX} if is_labelled else _MARGIN_PX,
+        {**_MARGIN_PX, "r": _end_margin(shown)} if is_labelled else _MARGIN_PX,
         barmode="relative",
         hovermode="x unified",
         xaxis=day_axis(days, step),
@@ -168,6 +169,17 @@ def left_margin(texts: Sequence[str]) -> int:
     return 12 + CHARACTER_PX * max(map(len, texts))
 
 
+def _end_margin(series: Sequence[DailySeries]) -> int:
+    """Pixels right of the plot for the longest name of these, after its mark."""
+    longest = max((len(_end_text(row.state.label)) for row in series), default=0)
+    return _LABEL_SHIFT_PX + 4 + CHARACTER_PX * longest
+
+
+def _end_text(label: str) -> str:
+    """A name as it stands beside the plot; the table behind it has all of a longer one."""
+    return label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 1]}…"
+
+
 def day_axis(days: Sequence[date], step: int = 1) -> Json:
     """Days, `step` apart, as the axis of a chart, a few named; a lone one with its neighbours."""
     every = _days_between_labels(len(days))
@@ -260,7 +272,8 @@ def _end_labels(series: Sequence[DailySeries], ticks: Sequence[Decimal]) -> Json
     places = [float(ticks[0] + height * per_px) for height in heights]
     return {
         "annotations": [
-            end_label(row.state.label, at, 20) for row, at in zip(series, places, strict=True)
+            end_label(_end_text(row.state.label), at, _LABEL_SHIFT_PX)
+            for row, at in zip(series, places, strict=True)
         ],
         "shapes": [_end_mark(row.state, at) for row, at in zip(series, places, strict=True)],
     }

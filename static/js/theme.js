@@ -128,8 +128,19 @@
   document.addEventListener("htmx:response:error", askWhole);
   document.addEventListener("htmx:error", askWhole);
 
+  // On a narrow screen the navigation is one line, of which the page that is open is shown.
+  const showCurrent = () => {
+    const line = document.getElementById("nav-inner");
+    const current = line?.querySelector("[aria-current]");
+    if (!current || line.scrollWidth <= line.clientWidth) return;
+    const rest = line.clientWidth - current.offsetWidth;
+    line.scrollLeft += current.getBoundingClientRect().left - line.getBoundingClientRect().left - rest / 2;
+  };
+  document.addEventListener("htmx:after:swap", showCurrent);
+
   document.addEventListener("DOMContentLoaded", () => {
     wear(kept());
+    showCurrent();
     if (CSS.supports("selector(::details-content)")) return;
     // An older browser cannot show a closed fold's content from CSS: open it where there is room.
     for (const fold of document.querySelectorAll("details.fold")) {

@@ -61,6 +61,11 @@ class Filter:
         """The option in force, the first where none is marked."""
         return next((choice for choice in self.choices if choice.is_chosen), self.choices[0])
 
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether another option than the first is in force."""
+        return self.chosen != self.choices[0]
+
 
 @dataclass(frozen=True, slots=True)
 class PeriodFilter(Filter):

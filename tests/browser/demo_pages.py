@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from django.urls import Resolver404, resolve
 from playwright.sync_api import Page
 
+from tests.browser.looks import Fault, faults_of
 from tests.scope.addresses import PARAMETER, every_address
 
 NOT_PAGES = re.compile(
@@ -19,17 +20,16 @@ BARE = """() => [...document.querySelectorAll('main .card')].filter(card =>
     card.classList.contains('empty')
     || !card.querySelector('table, dl, ol, ul, svg, form, a, strong, .chart')
   ).map(card => (card.querySelector('h2, h3') || card).textContent.trim())"""
-DRAWN = """() => [...document.querySelectorAll('.chart')].every(each =>
-    !each.getClientRects().length || each.querySelector('.main-svg'))"""
 
 
 @dataclass
 class Walked:
-    """By the name of a page: its address. `bare` are the cards without anything, by address."""
+    """By the name of a page: its address. By address: cards without anything, and what is amiss."""
 
     addresses: dict[str, str] = field(default_factory=dict)
     bare: dict[str, list[str]] = field(default_factory=dict)
     refused: dict[str, int] = field(default_factory=dict)
+    faults: dict[str, list[Fault]] = field(default_factory=dict)
 
 
 def every_page() -> set[str]:
@@ -49,7 +49,8 @@ def walk(page: Page, url: str, *also: str) -> Walked:
             continue
         walked.addresses[name] = address
         answer = page.goto(f"{url}{address}")
-        page.wait_for_function(DRAWN)
+        if faults := faults_of(page):
+            walked.faults[address] = faults
         if answer is None or answer.status != 200:
             walked.refused[address] = 0 if answer is None else answer.status
         if bare := page.evaluate(BARE):

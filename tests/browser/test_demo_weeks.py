@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from controlplane.demo.database import MANAGES, SIGN_IN
 from tests.browser.conftest import Desk
 from tests.browser.demo_pages import Walked, every_page, walk
+from tests.browser.looks import LOOKING, SIGHTS
 from tests.journeys.test_demo import last_line, manage
 from tests.journeys.test_processes import Installation, eventually
 
@@ -90,13 +91,16 @@ def test_thirteen_weeks_add_up_months_are_closed_and_agents_go_on_sending(
     assert told["corrections"]
 
 
-def test_every_page_has_something_for_finance_and_for_the_platform(
+def test_every_page_has_something_and_fits_for_finance_and_for_the_platform(
     filled: Installation, desk: Desk
 ) -> None:
-    walked = [walk_as(desk, filled, address) for address in (SIGN_IN, MANAGES)]
+    walked = [
+        walk_as(desk, filled, address, *sight) for address in (SIGN_IN, MANAGES) for sight in SIGHTS
+    ]
 
-    assert [each.refused for each in walked] == [{}, {}]
-    bare = walked[0].bare | walked[1].bare
+    assert [each.refused for each in walked if each.refused] == []
+    assert [each.faults for each in walked if each.faults] == []
+    bare = {address: cards for each in walked for address, cards in each.bare.items()}
     assert {address: bare[address] for address in bare if address not in STAYS_BARE} == {}
     seen = {name for each in walked for name in each.addresses}
     assert every_page() - seen - BY_A_BUTTON == set()
@@ -116,9 +120,9 @@ def test_what_happened_in_the_company_stands_on_its_pages(filled: Installation, 
     assert missing == []
 
 
-def walk_as(desk: Desk, filled: Installation, address: str) -> Walked:
+def walk_as(desk: Desk, filled: Installation, address: str, width: int, scheme: str) -> Walked:
     """The console of finance or of the platform; a month that is closed before the open one."""
-    page = desk.page()
+    page = desk.page(width, color_scheme=scheme, **LOOKING)
     sign_in(page, filled, address)
     closed = datetime.now(UTC).replace(day=1) - timedelta(days=1)
     platform = page.locator("main").get_by_role("link", name="Platform", exact=True).first

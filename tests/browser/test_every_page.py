@@ -1,10 +1,8 @@
-"""Every page that opens, held against axe: wide and narrow, light and dark, by three people."""
+"""Every page that opens, held against axe and the screen: wide and narrow, light and dark."""
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-import axe_playwright_python
 import pytest
 from django.contrib.auth import get_user_model
 from django.core.cache import cache
@@ -13,69 +11,67 @@ from playwright.sync_api import Page
 
 from tests import make
 from tests.browser.conftest import Desk
+from tests.browser.looks import LOOKING, SIGHTS, Fault, faults_of
 from tests.scope.addresses import every_address
 from tests.scope.world import World, make_world
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db]
-AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text()
-GRAVE = {"serious", "critical"}
 NOT_THERE = ("/costs/teams/987654321", "/no-such-page")
-EMPTY = (
-    *("/", "/costs", "/fleet", "/prices", "/clouds", "/commitments", "/ownership", "/setup"),
-    *(
-        "/owned",
-        "/people",
-        "/runs",
-        "/runs/compare",
-        "/services",
-        "/api-spend",
-        "/team-work",
-        "/findings",
-    ),
-)
-RUN = """async () => (await axe.run(document, {resultTypes: ["violations"]})).violations.map(
-    each => [each.impact, each.id, each.nodes.slice(0, 3).map(node => node.target.join(" "))])"""
+MAIN = (
+    "/", "/costs", "/fleet", "/prices", "/clouds", "/commitments", "/ownership", "/setup", "/owned",
+    "/people", "/runs", "/runs/compare", "/services", "/api-spend", "/team-work", "/findings",
+    "/setup/first-day",
+)  # fmt: skip
+OTHERS_SIGHTS = (("finn", 1280, "dark"), ("ada", 390, "light"))
 
 
+def test_axe_finds_nothing_on_the_main_pages_of_a_small_screen(
+    live_server: Any, desk: Desk
+) -> None:
+    cache.clear()
+    world = make_world()
+    page = desk.page(390, color_scheme="dark", **LOOKING)
+    signed_in(page, live_server.url, world.askers["petra"].cookie)
+
+    found = faults_on(page, live_server.url, MAIN)
+
+    assert {path: faults for path, faults in found.items() if faults} == {}
+
+
+@pytest.mark.proof
 @pytest.mark.parametrize(
-    ("name", "width", "scheme"),
-    [
-        ("petra", 1280, "light"),
-        pytest.param("finn", 390, "dark", marks=pytest.mark.proof),
-        pytest.param("petra", 390, "dark", marks=pytest.mark.proof),
-        pytest.param("finn", 1280, "dark", marks=pytest.mark.proof),
-        pytest.param("ada", 390, "light", marks=pytest.mark.proof),
-    ],
+    ("name", "width", "scheme"), [*(("petra", *sight) for sight in SIGHTS), *OTHERS_SIGHTS]
 )
-def test_axe_finds_nothing_serious_on_any_page(
+def test_axe_finds_nothing_on_any_page_and_all_of_it_fits(
     live_server: Any, desk: Desk, name: str, width: int, scheme: str
 ) -> None:
     cache.clear()
     world = make_world()
-    # The policy would not let axe in; what the pages themselves load is tried elsewhere.
-    page = desk.page(width, bypass_csp=True, color_scheme=scheme, reduced_motion="reduce")
+    page = desk.page(width, color_scheme=scheme, **LOOKING)
 
     desk.expected += ["404", "403"]
-    found = {"/sign-in": grave(page, f"{live_server.url}/sign-in")}
-    signed_in(page, live_server.url, world, name)
-    found |= {path: grave(page, f"{live_server.url}{path}") for path in pages_of(world, name)}
-    found |= {path: grave(page, f"{live_server.url}{path}") for path in NOT_THERE}
+    found = faults_on(page, live_server.url, ["/sign-in"])
+    signed_in(page, live_server.url, world.askers[name].cookie)
+    found |= faults_on(page, live_server.url, [*pages_of(world, name), *NOT_THERE])
 
     assert {path: faults for path, faults in found.items() if faults} == {}
     assert len(found) > 20
 
 
-def test_axe_finds_nothing_serious_where_there_is_nothing_yet(live_server: Any, desk: Desk) -> None:
+@pytest.mark.proof
+@pytest.mark.parametrize(("width", "scheme"), SIGHTS)
+def test_axe_finds_nothing_where_there_is_nothing_yet(
+    live_server: Any, desk: Desk, width: int, scheme: str
+) -> None:
     cache.clear()
     make.make_organisation()
     make.make_person("petra@example.org", name="Petra", role="platform")
     client = Client()
     client.force_login(get_user_model().objects.get(email="petra@example.org"))
-    page = desk.page(bypass_csp=True, reduced_motion="reduce")
-    cookie = client.cookies["sessionid"].value
-    page.context.add_cookies([{"name": "sessionid", "value": cookie, "url": live_server.url}])
+    page = desk.page(width, color_scheme=scheme, **LOOKING)
+    signed_in(page, live_server.url, client.cookies["sessionid"].value)
 
-    found = {path: grave(page, f"{live_server.url}{path}") for path in EMPTY}
+    found = faults_on(page, live_server.url, MAIN)
 
     assert {path: faults for path, faults in found.items() if faults} == {}
 
@@ -93,14 +89,15 @@ def pages_of(world: World, name: str) -> Iterator[str]:
             yield path
 
 
-def signed_in(page: Page, url: str, world: World, name: str) -> None:
+def signed_in(page: Page, url: str, cookie: str) -> None:
     """The browser is theirs from here on."""
-    session = {"name": "sessionid", "value": world.askers[name].cookie, "url": url}
-    page.context.add_cookies([session])
+    page.context.add_cookies([{"name": "sessionid", "value": cookie, "url": url}])
 
 
-def grave(page: Page, address: str) -> list[tuple[str, str, list[str]]]:
-    """What axe holds against a page: how bad, which rule, and the first elements."""
-    page.goto(address)
-    page.evaluate(AXE)
-    return [tuple(fault) for fault in page.evaluate(RUN) if fault[0] in GRAVE]
+def faults_on(page: Page, url: str, paths: Iterable[str]) -> dict[str, list[Fault]]:
+    """What is held against each of these pages, by its path."""
+    found = {}
+    for path in paths:
+        page.goto(f"{url}{path}")
+        found[path] = faults_of(page)
+    return found

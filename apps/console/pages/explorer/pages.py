@@ -288,11 +288,8 @@ def _title_sentence(asked: AskedCosts, answer: CubeAnswer, names: CubeNames, dai
         then = span(answer.question.against)
         return f"Costs were {said} {within}{f', {moved} against {then}' if moved else ''}."
     name = answer.question.group_by[0] if answer.question.group_by else ""
-    named = [
-        row
-        for row in answer.rows
-        if row.sums.micros is not None and names.filter_text(name, row.keys[0])
-    ]
+    keys = {key for key in {row.keys[0] for row in answer.rows} if names.filter_text(name, key)}
+    named = [row for row in answer.rows if row.sums.micros is not None and row.keys[0] in keys]
     is_one = len(answer.rows) == 1 and name in PAGES
     if len(named) < 2 or (name and dimensions()[name].is_time):
         who = names.text(name, answer.rows[0].keys[0]) if is_one else "Everything"

@@ -58,7 +58,7 @@ def cost_groups(question: CubeQuestion) -> list[CostGroup]:
     ]
     query = sql.SQL(SUMS).format(
         keys=sql.SQL("").join(keys),
-        legs=legs_of(asked),
+        legs=legs_of(asked, "state", "flags", "kind", "status", "is_core"),
         grouped=sql.SQL("GROUP BY {0} ORDER BY {0}").format(numbers) if group_by else sql.SQL(""),
     )
     found = rows(query, parameters_of(asked) | {"shared_idle": int(Flag.SHARED_IDLE)})

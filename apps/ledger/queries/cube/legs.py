@@ -1,6 +1,6 @@
 """The rows that the sums of the cube are of, table by table."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import LiteralString
@@ -35,12 +35,13 @@ NOT_WORKED = [
     int(state)
     for state in (State.HELD_IDLE, State.UNALLOCATED, State.STRANDED, State.OUT_OF_SERVICE)
 ]
+Told = tuple[str, ...]
 OF_POOL = {"cluster", "provider", "region", "gpu_model", "purchase_option"}
 """What is looked up of pools."""
 POOLS: LiteralString = """
 LEFT JOIN unnest(%(pools)s::int8[], %(clusters)s::int8[], %(providers)s::text[],
-                 %(regions)s::text[], %(models)s::text[], %(options)s::text[], %(cores)s::bool[])
-     AS pool (id, cluster_id, provider, region, gpu_model, purchase_option, is_core)
+                 %(regions)s::text[], %(models)s::text[], %(options)s::text[])
+     AS pool (id, cluster_id, provider, region, gpu_model, purchase_option)
      ON pool.id = day.pool_id
 """
 TEAMS: LiteralString = """
@@ -49,38 +50,72 @@ LEFT JOIN unnest(%(teams)s::int8[], %(cost_centres)s::text[]) AS team (id, cost_
 """
 
 
-def legs_of(question: CubeQuestion) -> sql.Composed:
-    """The rows of both periods; of a part also what is beyond it.
+def legs_of(question: CubeQuestion, *told: str) -> sql.Composed:
+    """Sums of both periods, table by table; of a part also what is beyond it.
 
-    Columns: key0 and key1 as far as it is grouped, is_now, state, flags, kind and status (null where
-    the table keeps none), is_core, micros and ms (null micros: no price), and rated: micros before
-    commitments.
+    Columns: key0 and key1 as far as it is grouped, is_now, those `told` of state, flags, kind, status
+    (both null where the table keeps none) and is_core, then micros (null: no price), ms, and rated:
+    micros before commitments. A group may come several times; what has no price stands by itself.
     """
     legs = [
         leg
         for place, window in enumerate(question.periods)
-        for leg in _legs_of_period(question, window, is_now=place == 0)
+        for leg in _legs_of_period(question, window, told, is_now=place == 0)
     ]
     return sql.SQL(" UNION ALL ").join(legs)
 
 
-def _legs_of_period(question: CubeQuestion, window: Window, *, is_now: bool) -> list[sql.Composed]:
+def _legs_of_period(
+    question: CubeQuestion, window: Window, told: Told, *, is_now: bool
+) -> list[sql.Composed]:
     source = source_of(question, window)
-    legs = [
-        _source_leg(question, table, part, is_now=is_now)
-        for table, part in _parts_of_window(question, source, window)
-    ]
     if not has_rest(question, source):
-        return legs
+        return [
+            _source_leg(question, table, part, told, is_now=is_now)
+            for table, part in _parts_of_window(question, source, window)
+        ]
+    own = _source_leg(question, source, window, told, is_now=is_now)
     whole = whole_source(question, window, source.of)
     rest = replace(question, filters={k: v for k, v in question.filters.items() if k != source.of})
     kept = (name for name in question.group_by if name != source.of)
     beyond = [
-        _source_leg(rest, table, part, is_now=is_now, without=source.of)
+        _source_leg(rest, table, part, told, is_now=is_now, without=source.of)
         for table, part in _parts_of_window(rest.by(*kept), whole, window)
     ]
-    taken = _source_leg(rest, source, window, is_now=is_now, without=source.of, sign=-1)
-    return [*legs, *beyond, taken]
+    if source.of in question.filters:
+        taken = _source_leg(rest, source, window, told, is_now=is_now)
+        return [own, *beyond, _taken_sums(rest, source.of, told, sql.SQL("({})").format(taken))]
+    # Of the same rows: they are read once.
+    both = "(WITH part AS MATERIALIZED ({}) SELECT * FROM part UNION ALL {})"
+    taken = _taken_sums(rest, source.of, told, sql.SQL("part"))
+    return [sql.SQL(both).format(own, taken), *beyond]
+
+
+def _taken_sums(question: CubeQuestion, part: str, told: Told, leg: sql.Composable) -> sql.Composed:
+    """What a table of parts takes from the whole: without that dimension, and below zero."""
+    shown = [
+        sql.SQL("NULL::int8") if name == part else key
+        for name, key in zip(question.group_by, _leg_keys(question), strict=True)
+    ]
+    columns = [*shown, sql.Identifier("is_now"), *map(sql.Identifier, told)]
+    return sql.SQL(
+        "SELECT {columns}, -sum(micros)::int8, -sum(ms)::int8, -sum(rated)::int8 FROM {leg} AS part"
+        " GROUP BY {numbers}, micros IS NULL"
+    ).format(columns=sql.SQL(", ").join(columns), leg=leg, numbers=numbers_of(columns))
+
+
+def numbers_of(columns: Collection[object]) -> sql.Composed:
+    """All of the first columns of a SELECT, to group by: `1, 2, 3`."""
+    return sql.SQL(", ").join([sql.Literal(number + 1) for number in range(len(columns))])
+
+
+def key_names(question: CubeQuestion) -> sql.Composed:
+    """The keys of the legs, a comma after each: `key0, key1, `."""
+    return sql.SQL("").join([sql.SQL("{}, ").format(key) for key in _leg_keys(question)])
+
+
+def _leg_keys(question: CubeQuestion) -> list[sql.Identifier]:
+    return [sql.Identifier(f"key{place}") for place in range(len(question.group_by))]
 
 
 def _parts_of_window(
@@ -100,39 +135,46 @@ def _source_leg(
     question: CubeQuestion,
     source: Source,
     window: Window,
+    told: Told,
     *,
     is_now: bool,
     without: str = "",
-    sign: int = 1,
 ) -> sql.Composed:
-    """The rows of one table in a period; with `without` they have none of that dimension."""
+    """The sums of one table in a period; with `without` they have none of that dimension."""
     keys = [
-        sql.SQL("{} AS {}, ").format(
+        sql.SQL("{} AS {}").format(
             sql.SQL("NULL::int8") if name == without else _group_column(question, source, name),
-            sql.Identifier(f"key{place}"),
+            key,
         )
-        for place, name in enumerate(question.group_by)
+        for name, key in zip(question.group_by, _leg_keys(question), strict=True)
     ]
-    told = question.by(*(name for name in question.group_by if name != without))
+    now = sql.SQL("{} AS is_now").format(is_now)
+    columns = [*keys, now, *(_told_column(source, name) for name in told)]
+    grouped = question.by(*(name for name in question.group_by if name != without))
     return sql.SQL(
-        "SELECT {keys} {is_now} AS is_now, day.state, day.flags, {kind} AS kind,"
-        " {status} AS status, {is_core} AS is_core, {sign}{amount} AS micros,"
-        " {sign}day.unit_milliseconds AS ms, {sign}{rated} AS rated"
-        " FROM {rows} WHERE {where}"
+        "SELECT {columns}, sum({amount})::int8 AS micros, sum(day.unit_milliseconds)::int8 AS ms,"
+        " sum({rated})::int8 AS rated"
+        " FROM {rows} WHERE {where} GROUP BY {numbers}, {amount} IS NULL"
     ).format(
-        keys=sql.SQL("").join(keys),
-        is_now=sql.Literal(is_now),
-        kind=sql.SQL(source.columns.get("kind", "NULL::text")),
-        status=sql.SQL(source.columns.get("status", "NULL::text")),
-        is_core=sql.SQL(
-            "day.unit = 'core'" if _tells_unit(source) else "coalesce(pool.is_core, false)"
-        ),
-        sign=sql.SQL("-" if sign < 0 else ""),
+        columns=sql.SQL(", ").join(columns),
         amount=amount_of(question),
         rated=_rated_amount(question.basis),
-        rows=rows_of(told, source),
+        rows=rows_of(grouped, source),
         where=_leg_condition(question, source, window),
+        numbers=numbers_of(columns),
     )
+
+
+def _told_column(source: Source, name: str) -> sql.Composed:
+    """What is told apart besides the keys; null where the table keeps none."""
+    column: LiteralString = source.columns.get(name, "NULL::text")
+    if name == "is_core":
+        # Tables of parts keep no unit of their own.
+        is_core: LiteralString = "coalesce(day.pool_id = ANY(%(core_pools)s), false)"
+        column = is_core if source.is_part else "day.unit = 'core'"
+    if name == "flags":
+        column = "day.flags"
+    return sql.SQL("{} AS {}").format(sql.SQL(column), sql.Identifier(name))
 
 
 def _group_column(question: CubeQuestion, source: Source, name: str) -> sql.Composable:
@@ -151,16 +193,11 @@ def _rated_amount(basis: Basis) -> sql.Composable:
     return sql.SQL("day.{}").format(sql.Identifier(f"{basis}_micros"))
 
 
-def _tells_unit(source: Source) -> bool:
-    """Tables of parts keep no unit of their own: their pools are looked up."""
-    return not source.is_part
-
-
 def _source_joins(source: Source, names: Iterable[str]) -> list[sql.Composable]:
     columns = [source.columns[name_of(name)] for name in names]
     own = [source.joins[name_of(name)] for name in sorted(names) if name_of(name) in source.joins]
     joins = [sql.SQL(join) for join in dict.fromkeys(own)]
-    if source.is_part or any("pool." in column for column in columns):
+    if any("pool." in column for column in columns):
         joins.append(sql.SQL(POOLS))
     if any("team." in column for column in columns):
         joins.append(sql.SQL(TEAMS))
@@ -263,7 +300,7 @@ def parameters_of(question: CubeQuestion, *sources: Source) -> dict[str, object]
         "regions": [pool.region for pool in pools],
         "models": [pool.gpu_model for pool in pools],
         "options": [pool.purchase_option for pool in pools],
-        "cores": [pool.counts_cores for pool in pools],
+        "core_pools": [pool.id for pool in pools if pool.counts_cores],
         "teams": [team.id for team in teams],
         "cost_centres": [team.cost_centre for team in teams],
     }

@@ -64,7 +64,7 @@ class CubeNames:
 
 def filter_word(name: str) -> str:
     """A name as a filter has it: filters part names by comma, and `none` stands for no name."""
-    word = "".join(f"%{ord(sign):02x}" if sign in ",%" else sign for sign in name)
+    word = name.replace("%", "%25").replace(",", "%2c")
     return f"%{ord(word[0]):02x}{word[1:]}" if word == NONE else word
 
 

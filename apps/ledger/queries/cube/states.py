@@ -1,15 +1,15 @@
 """Costs by state of device time: what pages draw and list, of any groups, from the same rows."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from typing import LiteralString
+from typing import LiteralString, NamedTuple
 
 from psycopg import sql
 
 from apps.economics.states import State
 from apps.ledger.queries.costs import STATUSES, standing
-from apps.ledger.queries.cube.legs import legs_of, parameters_of
+from apps.ledger.queries.cube.legs import key_names, legs_of, parameters_of
 from apps.ledger.queries.cube.question import CubeQuestion, Key, has_rest, source_of
 from apps.ledger.queries.tables import Row, rows
 from apps.ledger.queries.windows import Window
@@ -26,8 +26,7 @@ JOB_ORDERS: dict[str, LiteralString] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class StateSum:
+class StateSum(NamedTuple):
     """What one state of GPU time cost in one group; state None: no device time.
 
     Amounts are null where nothing is known. `provisional_micros` is the part not settled yet,
@@ -83,7 +82,7 @@ def state_sums(question: CubeQuestion) -> dict[tuple[Key, ...], States]:
     source = source_of(question, question.window)
     is_rest = has_rest(question, source)
     place = question.group_by.index(source.of) if source.of in question.group_by else None
-    in_order = sql.SQL(" ORDER BY {} state NULLS LAST").format(_key_columns(question))
+    in_order = sql.SQL(" ORDER BY {} state NULLS LAST").format(key_names(question))
     for row in rows(_by_state(question) + in_order, parameters_of(question)):
         summed = _state_sum(row[width:])
         # Of what a part is taken from nothing may be left; the part itself is there.
@@ -124,24 +123,19 @@ def sureness(found: Iterable[StateSum], window: Window, at: datetime) -> Surenes
 
 
 def _by_state(question: CubeQuestion) -> sql.Composed:
-    keys = _key_columns(question)
+    keys = key_names(question)
     is_rest = has_rest(question, source_of(question, question.window))
     return sql.SQL(BY_STATE).format(
         keys=keys,
         micros=sql.SQL(OF_REST if is_rest else "sum(micros)::int8"),
         statuses=STATUSES,
-        legs=legs_of(question),
+        legs=legs_of(question, "state", "flags", "status", "is_core"),
     )
-
-
-def _key_columns(question: CubeQuestion) -> sql.Composed:
-    names = [sql.Identifier(f"key{place}") for place in range(len(question.group_by))]
-    return sql.SQL("").join([sql.SQL("{}, ").format(name) for name in names])
 
 
 def _state_sum(row: Row) -> StateSum:
     state, *sums, statuses = row
-    return replace(StateSum(_state_of(state), *sums), statuses=frozenset(statuses))
+    return StateSum(_state_of(state), *sums, statuses=frozenset(statuses))
 
 
 def _state_of(number: int | None) -> State | None:

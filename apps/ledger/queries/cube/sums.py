@@ -1,15 +1,15 @@
 """What the cube answers: sums by up to two dimensions, for one period or two."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any, LiteralString
+from typing import Any, LiteralString, NamedTuple
 
 from psycopg import sql
 
 from apps.economics.money import sum_of_known
 from apps.ledger.queries.cube.dimensions import dimensions
-from apps.ledger.queries.cube.legs import legs_of, parameters_of
+from apps.ledger.queries.cube.legs import key_names, legs_of, numbers_of, parameters_of
 from apps.ledger.queries.cube.question import (
     CubeQuestion,
     Key,
@@ -19,8 +19,7 @@ from apps.ledger.queries.cube.question import (
 from apps.ledger.queries.tables import Row, rows
 
 
-@dataclass(frozen=True, slots=True)
-class CubeSums:
+class CubeSums(NamedTuple):
     """The measures of a group: money in micro-units, None where nothing of it is known; times.
 
     GPU times are of pools that count GPUs, `core_milliseconds` of those that count cores.
@@ -49,16 +48,14 @@ ABSENT = CubeSums(micros=0, not_worked_micros=0)
 """Of a group that is there in one of two periods alone: in the other it cost nothing, for sure."""
 
 
-@dataclass(frozen=True, slots=True)
-class CubeKey:
+class CubeKey(NamedTuple):
     """What a group is of, along one dimension; `is_other`: all beyond the groups listed."""
 
     value: Key
     is_other: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CubeRow:
+class CubeRow(NamedTuple):
     """A group's sums now, and in the period it is held against (None where none is)."""
 
     keys: tuple[CubeKey, ...]
@@ -179,7 +176,7 @@ def _aligned_keys(
     moved = []
     for name, key in zip(question.group_by, keys, strict=True):
         if isinstance(key.value, date):
-            key = replace(key, value=_moved_date(question, name, key.value))
+            key = key._replace(value=_moved_date(question, name, key.value))
         moved.append(key)
     return tuple(moved)
 
@@ -200,38 +197,44 @@ def _moved_date(question: CubeQuestion, name: str, value: date) -> date:
 # Of what is left when a part is taken from the whole nothing is known where all has no price.
 REST: LiteralString = """
     CASE WHEN sum(micros) <> 0 OR sum(unpriced_ms) = 0 OR sum(ms - unpriced_ms) <> 0
-         THEN sum(micros)::int8 END AS micros
+         THEN sum(micros)::int8 END
 """
-NAMES = (
-    *("micros", "not_worked", "gpu_ms", "active_ms", "held_ms", "observed_ms", "core_ms"),
-    *("unpriced_ms", *(f"of_state{state}" for state in range(7))),
-)
-# First few sums of many rows, then many sums of few: by state, and what else measures need.
-SUMMED: LiteralString = """
-SELECT {grouped}, {micros},
+CELLS: LiteralString = """
+SELECT {keys} is_now, state, is_core, micros IS NULL AS is_unknown, micros, ms,
+       NOT is_core AND state = ANY(%(held)s) AND flags & %(not_held)s = 0 AS is_held,
+       CASE WHEN micros IS NULL THEN ms ELSE 0 END AS unpriced_ms
+FROM ({legs}) AS leg
+"""
+GROUPS: LiteralString = """
+WITH cell AS ({cells}) {ranked}
+SELECT {columns}, {micros},
        CASE WHEN bool_or(is_unknown) FILTER (WHERE state = ANY(%(not_worked)s))
             THEN sum(micros) FILTER (WHERE state = ANY(%(not_worked)s))::int8
             ELSE coalesce(sum(micros) FILTER (WHERE state = ANY(%(not_worked)s)), 0)::int8
-       END AS not_worked,
-       coalesce(sum(ms) FILTER (WHERE NOT is_core), 0)::int8 AS gpu_ms,
-       coalesce(sum(ms) FILTER (WHERE NOT is_core AND state = %(active)s), 0)::int8 AS active_ms,
-       coalesce(sum(ms) FILTER (WHERE is_held), 0)::int8 AS held_ms,
-       coalesce(sum(ms) FILTER (WHERE is_held AND state <> %(unobserved)s), 0)::int8 AS observed_ms,
-       coalesce(sum(ms) FILTER (WHERE is_core), 0)::int8 AS core_ms,
-       sum(unpriced_ms)::int8 AS unpriced_ms, {of_states}
-FROM (SELECT {grouped}, state, is_core, is_unknown, micros, ms,
-             NOT is_core AND state = ANY(%(held)s) AND flags & %(not_held)s = 0 AS is_held,
-             CASE WHEN is_unknown THEN ms ELSE 0 END AS unpriced_ms
-      FROM (SELECT {grouped}, state, flags, is_core, micros IS NULL AS is_unknown,
-                   sum(micros)::int8 AS micros, sum(ms)::int8 AS ms
-            FROM ({legs}) AS leg GROUP BY {grouped}, state, flags, is_core, is_unknown) AS summed
-     ) AS cell
-GROUP BY {grouped}
+       END,
+       coalesce(sum(ms) FILTER (WHERE NOT is_core), 0)::int8,
+       coalesce(sum(ms) FILTER (WHERE NOT is_core AND state = %(active)s), 0)::int8,
+       coalesce(sum(ms) FILTER (WHERE is_held), 0)::int8,
+       coalesce(sum(ms) FILTER (WHERE is_held AND state <> %(unobserved)s), 0)::int8,
+       coalesce(sum(ms) FILTER (WHERE is_core), 0)::int8,
+       sum(unpriced_ms)::int8, {of_states}
+FROM cell {joins} GROUP BY {numbers}
+"""
+# The dearest now, then the dearest before.
+RANKED: LiteralString = """
+, {ranked} AS (
+    SELECT {key}, row_number() OVER (
+        ORDER BY (sum(micros) FILTER (WHERE is_now))::int8 DESC NULLS LAST,
+                 sum(micros)::int8 DESC NULLS LAST,
+                 coalesce(sum(ms) FILTER (WHERE NOT is_core), 0)::int8 DESC, {key}
+    ) AS place
+    FROM cell WHERE {key} IS NOT NULL GROUP BY {key}
+)
 """
 OF_STATES = sql.SQL(", ").join(
     [
-        sql.SQL("sum(micros) FILTER (WHERE coalesce(state, 0) = {})::int8 AS {}").format(
-            sql.Literal(state), sql.Identifier(f"of_state{state}")
+        sql.SQL("sum(micros) FILTER (WHERE coalesce(state, 0) = {})::int8").format(
+            sql.Literal(state)
         )
         for state in range(7)
     ]
@@ -239,72 +242,37 @@ OF_STATES = sql.SQL(", ").join(
 
 
 def _group_statement(question: CubeQuestion) -> sql.Composed:
-    """Every group of both periods; of long dimensions the dearest now, and the others as one."""
+    """Every group of both periods; of long dimensions the dearest now, and the others as one.
+
+    Columns: each key, whether it is the others, and how many these are; is_now; the measures.
+    """
     known = dimensions()
     keys = [sql.Identifier(f"key{place}") for place in range(len(question.group_by))]
-    summed = sql.SQL(SUMMED).format(
-        grouped=sql.SQL(", ").join([*keys, sql.SQL("is_now")]),
-        micros=sql.SQL(REST if _is_of_part(question) else "sum(micros)::int8 AS micros"),
-        of_states=OF_STATES,
-        legs=legs_of(question),
-    )
-    most = [known[name].most for name in question.group_by]
-    if any(most):
-        return _cut_groups(keys, most, summed)
-    none = [sql.SQL("false") for _ in keys] + [sql.SQL("0") for _ in keys]
-    return sql.SQL("SELECT {columns} FROM ({summed}) AS summed").format(
-        columns=sql.SQL(", ").join(
-            [*keys, *none, sql.SQL("is_now"), *(sql.Identifier(name) for name in NAMES)]
-        ),
-        summed=summed,
-    )
-
-
-def _cut_groups(
-    keys: Sequence[sql.Identifier], most: Sequence[int | None], summed: sql.Composed
-) -> sql.Composed:
-    """The groups, of which those beyond `most` along a dimension are one."""
-    places: list[sql.Composable] = []
+    shown: list[sql.Composable] = [*keys]
+    others: list[sql.Composable] = [sql.SQL("false") for _ in keys]
+    counts: list[sql.Composable] = [sql.SQL("0") for _ in keys]
+    ranked: list[sql.Composable] = []
     joins: list[sql.Composable] = []
-    shown: list[sql.Composable] = []
-    others: list[sql.Composable] = []
-    counts: list[sql.Composable] = []
-    for number, (key, count) in enumerate(zip(keys, most, strict=True)):
-        if count is None:
-            shown.append(key)
-            others.append(sql.SQL("false"))
-            counts.append(sql.SQL("0"))
+    for place, (name, key) in enumerate(zip(question.group_by, keys, strict=True)):
+        if (most := known[name].most) is None:
             continue
-        ranked = sql.Identifier(f"ranked{number}")
-        places.append(
-            sql.SQL(
-                ", {ranked} AS (SELECT {key}, row_number() OVER (ORDER BY"
-                " sum(micros) FILTER (WHERE is_now) DESC NULLS LAST, sum(micros) DESC NULLS LAST,"
-                " sum(gpu_ms) DESC, {key}) AS place"
-                " FROM summed WHERE {key} IS NOT NULL GROUP BY {key})"
-            ).format(ranked=ranked, key=key)
-        )
-        joins.append(sql.SQL(" LEFT JOIN {0} USING ({1})").format(ranked, key))
-        beyond = sql.SQL("coalesce({}.place > {}, false)").format(ranked, sql.Literal(count))
-        shown.append(sql.SQL("CASE WHEN NOT {} THEN {} END").format(beyond, key))
-        others.append(beyond)
-        counts.append(
-            sql.SQL("(SELECT greatest(count(*) - {}, 0) FROM {})").format(
-                sql.Literal(count), ranked
-            )
+        by_place = sql.Identifier(f"ranked{place}")
+        ranked.append(sql.SQL(RANKED).format(ranked=by_place, key=key))
+        joins.append(sql.SQL(" LEFT JOIN {0} USING ({1})").format(by_place, key))
+        others[place] = sql.SQL("coalesce({}.place > {}, false)").format(by_place, most)
+        shown[place] = sql.SQL("CASE WHEN NOT {} THEN {} END").format(others[place], key)
+        counts[place] = sql.SQL("(SELECT greatest(count(*) - {}, 0) FROM {})").format(
+            most, by_place
         )
     columns = [*shown, *others, *counts, sql.SQL("is_now")]
-    numbers = sql.SQL(", ").join([sql.Literal(place + 1) for place in range(len(columns))])
-    return sql.SQL(
-        "WITH summed AS MATERIALIZED ({summed}) {places}"
-        " SELECT {columns}, {folded} FROM summed {joins} GROUP BY {numbers}"
-    ).format(
-        summed=summed,
-        places=sql.SQL("").join(places),
-        columns=sql.SQL(", ").join(columns),
-        folded=sql.SQL(", ").join(
-            [sql.SQL("sum({})::int8").format(sql.Identifier(name)) for name in NAMES]
+    return sql.SQL(GROUPS).format(
+        cells=sql.SQL(CELLS).format(
+            keys=key_names(question), legs=legs_of(question, "state", "flags", "is_core")
         ),
+        ranked=sql.SQL("").join(ranked),
+        columns=sql.SQL(", ").join(columns),
+        micros=sql.SQL(REST if _is_of_part(question) else "sum(micros)::int8"),
+        of_states=OF_STATES,
         joins=sql.SQL("").join(joins),
-        numbers=numbers,
+        numbers=numbers_of(columns),
     )

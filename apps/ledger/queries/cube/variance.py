@@ -42,7 +42,7 @@ def variance_of(question: CubeQuestion) -> CostVariance | None:
         return None
     by_pool = question.by("pool", "kind")
     refuse_unanswerable(by_pool)
-    query = sql.SQL(SUMS).format(legs=legs_of(by_pool))
+    query = sql.SQL(SUMS).format(legs=legs_of(by_pool, "state", "flags"))
     found = rows(query, parameters_of(by_pool) | {"useful": USEFUL, "moved": MOVED})
     periods = [[row[1:] for row in found if row[0] == is_now] for is_now in (False, True)]
     if any(period and not any(row[-1] for row in period) for period in periods):

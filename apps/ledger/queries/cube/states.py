@@ -15,6 +15,7 @@ from apps.ledger.queries.tables import Row, rows
 from apps.ledger.queries.windows import Window
 
 MOST_JOBS = 200
+STATES: Mapping[int | None, State | None] = {None: None, **{int(state): state for state in State}}
 JOB_ORDERS: dict[str, LiteralString] = {
     "job": "job_id",
     "cost": "sum(micros)",
@@ -135,11 +136,7 @@ def _by_state(question: CubeQuestion) -> sql.Composed:
 
 def _state_sum(row: Row) -> StateSum:
     state, *sums, statuses = row
-    return StateSum(_state_of(state), *sums, statuses=frozenset(statuses))
-
-
-def _state_of(number: int | None) -> State | None:
-    return None if number is None else State(number)
+    return StateSum(STATES[state], *sums, statuses=frozenset(statuses))
 
 
 # Of what is left when a part is taken from the whole nothing is known where all has no price.

@@ -1,6 +1,6 @@
 """What the cube answers: sums by up to two dimensions, for one period or two."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, LiteralString, NamedTuple
@@ -95,28 +95,38 @@ def explore(question: CubeQuestion) -> CubeAnswer:
     sums: dict[tuple[CubeKey, ...], dict[bool, CubeSums]] = {}
     others: dict[str, int] = {}
     for row in found:
-        keys, counts, is_now, measures = _split_row(row, width)
-        measured = CubeSums(*(*measures[:8], measures[8:]))
-        sums.setdefault(_aligned_keys(question, keys, is_now=is_now), {})[is_now] = measured
-        if any(key.is_other for key in keys):
-            others |= {
-                name: beyond
-                for name, key, beyond in zip(question.group_by, keys, counts, strict=True)
-                if key.is_other
-            }
+        values, are_others, counts = row[:width], row[width : 2 * width], row[2 * width : 3 * width]
+        is_now, measures = row[3 * width], row[3 * width + 1 :]
+        keys = tuple(map(CubeKey, values, are_others))
+        if not is_now:
+            keys = _aligned_keys(question, keys)
+        sums.setdefault(keys, {})[is_now] = _measured(measures)
+        if any(are_others):
+            told = zip(question.group_by, are_others, counts, strict=True)
+            others |= {name: beyond for name, is_other, beyond in told if is_other}
     answered = [_cube_row(question, keys, of_key) for keys, of_key in sums.items()]
     # Where a part is all there is, nothing is left of the whole.
     is_of_part = _is_of_part(question)
     kept = [row for row in answered if not (is_of_part and _is_nothing(row))]
-    total = _total_row(question, sums.values())
+    now, before = (
+        _total([row[3 * width + 1 :] for row in found if row[3 * width] is is_now])
+        for is_now in (True, False)
+    )
+    total = CubeRow((), now, None if question.against is None else before)
     return CubeAnswer(question, tuple(sorted(kept, key=_row_order)), total, others)
 
 
-def _split_row(row: Row, width: int) -> tuple[tuple[CubeKey, ...], Sequence[int], bool, Row]:
-    """Keys, how many keys are beyond those listed, whether it is of now, and the measures."""
-    values, others, counts = row[:width], row[width : 2 * width], row[2 * width : 3 * width]
-    keys = tuple(CubeKey(*pair) for pair in zip(values, others, strict=True))
-    return keys, counts, row[3 * width], row[3 * width + 1 :]
+def _measured(measures: Sequence[Any]) -> CubeSums:
+    return CubeSums(*measures[:8], of_states=tuple(measures[8:]))
+
+
+def _total(parts: Collection[Row]) -> CubeSums:
+    """The measures of all of them together: what is known of any is."""
+    return (
+        _measured([sum_of_known(measure) for measure in zip(*parts, strict=True)])
+        if parts
+        else CubeSums()
+    )
 
 
 def _cube_row(
@@ -124,30 +134,6 @@ def _cube_row(
 ) -> CubeRow:
     now = of.get(True, ABSENT)
     return CubeRow(keys, now, None if question.against is None else of.get(False, ABSENT))
-
-
-def _total_row(question: CubeQuestion, found: Iterable[Mapping[bool, CubeSums]]) -> CubeRow:
-    of_keys = list(found)
-    now, before = (
-        _summed([of_key[is_now] for of_key in of_keys if is_now in of_key])
-        for is_now in (True, False)
-    )
-    return CubeRow((), now, None if question.against is None else before)
-
-
-def _summed(parts: Collection[CubeSums]) -> CubeSums:
-    """All of them together: what is known of any is."""
-    return CubeSums(
-        sum_of_known(each.micros for each in parts),
-        sum_of_known(each.not_worked_micros for each in parts),
-        sum(each.gpu_milliseconds for each in parts),
-        sum(each.active_milliseconds for each in parts),
-        sum(each.held_milliseconds for each in parts),
-        sum(each.observed_milliseconds for each in parts),
-        sum(each.core_milliseconds for each in parts),
-        sum(each.unpriced_milliseconds for each in parts),
-        tuple(sum_of_known(each.of_states[state] for each in parts) for state in range(7)),
-    )
 
 
 def _is_nothing(row: CubeRow) -> bool:
@@ -158,21 +144,15 @@ def _is_of_part(question: CubeQuestion) -> bool:
     return any(source_of(question, window).is_part for window in question.periods)
 
 
-def _row_order(row: CubeRow) -> tuple[Any, ...]:
+def _row_order(row: CubeRow) -> list[Any]:
     """By value; what has none, and the others, last."""
-    return tuple(
-        part
-        for key in row.keys
-        for part in (key.is_other, key.value is None, "" if key.value is None else key.value)
-    )
+    return [
+        (is_other, value is None, "" if value is None else value) for value, is_other in row.keys
+    ]
 
 
-def _aligned_keys(
-    question: CubeQuestion, keys: tuple[CubeKey, ...], *, is_now: bool
-) -> tuple[CubeKey, ...]:
+def _aligned_keys(question: CubeQuestion, keys: tuple[CubeKey, ...]) -> tuple[CubeKey, ...]:
     """Days, weeks and months of the period before, moved to where they are held against."""
-    if is_now or question.against is None:
-        return keys
     moved = []
     for name, key in zip(question.group_by, keys, strict=True):
         if isinstance(key.value, date):

@@ -136,7 +136,7 @@ def _by_state(question: CubeQuestion) -> sql.Composed:
 
 def _state_sum(row: Row) -> StateSum:
     state, *sums, statuses = row
-    return StateSum(STATES[state], *sums, statuses=frozenset(statuses))
+    return StateSum._make((STATES[state], *sums, frozenset(statuses)))
 
 
 # Of what is left when a part is taken from the whole nothing is known where all has no price.

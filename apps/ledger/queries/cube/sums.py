@@ -117,7 +117,7 @@ def explore(question: CubeQuestion) -> CubeAnswer:
 
 
 def _measured(measures: Sequence[Any]) -> CubeSums:
-    return CubeSums(*measures[:8], of_states=tuple(measures[8:]))
+    return CubeSums._make((*measures[:8], tuple(measures[8:])))
 
 
 def _total(parts: Collection[Row]) -> CubeSums:

@@ -51,7 +51,7 @@ class GpuFamily:
         return effective if effective < self.on_demand else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CapacityOffer:
     """A commitment that can be bought: `lot` GPUs at a time, each at `hourly` and `upfront` once.
 

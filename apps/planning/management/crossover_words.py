@@ -8,6 +8,7 @@ from apps.economics.crossover.answer import CrossoverAdvice, CrossoverAnswer, Cr
 from apps.economics.crossover.measured import MeasuredService
 from apps.economics.crossover.uncertainty import SavingsRange, SpreadOfThree
 from apps.ledger.queries import Window
+from apps.planning.management.columns import aligned_columns
 
 ADVICE = {
     CrossoverAdvice.SELF_HOST: "serve it yourself",
@@ -51,7 +52,7 @@ def answer_lines(question: CrossoverQuestion, answer: CrossoverAnswer) -> Iterat
     for title, rows in _sections(answer):
         yield ""
         yield title
-        yield from _aligned(rows)
+        yield from aligned_columns(rows)
     for risk in answer.risks:
         yield f"! {risk}"
 
@@ -77,7 +78,7 @@ def measured_lines(
     (pool,) = measured.hosting.pools
     hours = f"{measured.hours:,} hours from {window.first_day} to {window.end_day}"
     yield f"{name}, {currency} of the ledger: {hours}"
-    yield from _aligned(
+    yield from aligned_columns(
         [
             ("a million tokens by the ledger", _price(measured.ledger_per_million)),
             ("by the model of its replicas", _price(measured.modelled_per_million)),
@@ -219,13 +220,3 @@ def _volume(million_tokens: float) -> str:
 
 def _volume_or_nowhere(million_tokens: float | None) -> str:
     return NOWHERE if million_tokens is None else _volume(million_tokens)
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Cells in columns: names to the left, figures to the right."""
-    count = max(len(row) for row in rows)
-    filled = [(*row, *[""] * (count - len(row))) for row in rows]
-    widths = [max(len(row[place]) for row in filled) for place in range(count)]
-    for first, *rest in filled:
-        cells = (f"{cell:>{width}}" for cell, width in zip(rest, widths[1:], strict=True))
-        yield "  ".join((f"  {first:<{widths[0]}}", *cells)).rstrip()

@@ -1,7 +1,6 @@
 """Compare serving a model oneself with buying it from an API."""
 
 import json
-import tomllib
 from argparse import ArgumentParser
 from collections.abc import Mapping
 from datetime import datetime
@@ -24,6 +23,7 @@ from apps.planning.management.crossover_words import (
     measured_fields,
     measured_lines,
 )
+from apps.planning.management.toml_file import scenario_document
 from apps.planning.queries.service_hours import service_measured
 
 
@@ -69,16 +69,6 @@ class Command(BaseCommand):
         except Refusal as refusal:
             raise CommandError(f"{path}: {refusal}" if path else str(refusal)) from refusal
         self.stdout.write(json.dumps(fields, default=str) if options["json"] else "\n".join(lines))
-
-
-def scenario_document(path: Path) -> dict[str, Any]:
-    """A file's tables. Refuses a CommandError where it is not there or is not TOML."""
-    try:
-        return tomllib.loads(path.read_text())
-    except OSError as error:
-        raise CommandError(f"{path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CommandError(f"{path} is not TOML: {error}") from error
 
 
 def chosen_window(text: str, at: datetime) -> Window:

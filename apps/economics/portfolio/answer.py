@@ -1,0 +1,214 @@
+"""A portfolio's answer: what to buy, what that comes to beside other choices, why, and what would change it."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from apps.economics.forecast.scores import Floats
+from apps.economics.portfolio.costs import CostParts, FamilyCosts, PortfolioCosts
+from apps.economics.portfolio.ladder import PurchaseTranche, purchase_ladder
+from apps.economics.portfolio.newsvendor import tail_mean
+from apps.economics.portfolio.question import CapacityOffer, PortfolioQuestion
+from apps.economics.portfolio.rules import all_committed_lots, look_back_lots
+
+METHOD = "portfolio 1"
+DEMAND_CHANGES = (0.8, 1.2)
+PRICE_CHANGE = 0.8
+
+Mixer = Callable[[PortfolioQuestion, PortfolioCosts], Sequence[int]]
+"""What finds the lots of least cost, of the offers in their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfferAnswer:
+    """How many lots of an offer to buy, and at the margin: what one more, and the last one, come to.
+
+    `one_more_lot` and `last_lot` are what they save, below 0 what they cost. `pays_up_to` is the rate of
+    a GPU-hour up to which one more lot would pay. `break_even_utilization` is over 1 where on demand is cheaper.
+    """
+
+    name: str
+    family: str
+    kind: str
+    lots: int
+    gpus: int
+    rate: float
+    upfront: float
+    break_even_utilization: float | None
+    one_more_lot: float | None
+    last_lot: float | None
+    pays_up_to: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyAnswer:
+    """Where a family's GPU-hours come from. `gpu_hour_worth` is what one more GPU saves an hour, in the mean.
+
+    `utilization` is of all that is committed; `tenth_utilization` its p10 over the scenarios.
+    """
+
+    name: str
+    parts: CostParts
+    utilization: float | None
+    tenth_utilization: float | None
+    gpu_hour_worth: float
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedChoice:
+    """A choice of lots over the same scenarios. The savings rate is of all that demand costs on demand."""
+
+    name: str
+    lots: dict[str, int]
+    mean_cost: float
+    tail_cost: float
+    effective_savings_rate: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PortfolioChange:
+    """What would be bought if an input were another."""
+
+    name: str
+    lots: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class PortfolioAnswer:
+    """All that the scenarios say. `gap` is the part by which a better choice could cost less at most."""
+
+    method: str
+    gap: float
+    chosen: ComparedChoice
+    compared: tuple[ComparedChoice, ...]
+    offers: tuple[OfferAnswer, ...]
+    families: tuple[FamilyAnswer, ...]
+    ladder: tuple[PurchaseTranche, ...]
+    changes: tuple[PortfolioChange, ...]
+
+
+@dataclass(frozen=True)
+class LadderPlan:
+    """In how many purchases to buy, and how many months apart."""
+
+    tranches: int = 3
+    months_between: int = 1
+
+
+def answer_portfolio(
+    costs: PortfolioCosts,
+    mix: tuple[Sequence[int], float],
+    histories: Mapping[str, Floats],
+    plan: LadderPlan,
+    mixer: Mixer,
+) -> PortfolioAnswer:
+    """Explain the lots and the gap of `mix`; `histories` are what the look-back rule sees, by family."""
+    question = costs.question
+    lots = np.array(mix[0], dtype=np.float64)
+    peaks = {one.name: float(one.demand.mean(axis=0).max()) for one in question.families}
+    others = {
+        "nothing new": np.zeros(len(lots)),
+        "look-back rule": look_back_lots(question, histories),
+        "all committed": all_committed_lots(question, peaks),
+    }
+    return PortfolioAnswer(
+        method=METHOD,
+        gap=mix[1],
+        chosen=_compared(costs, "chosen", lots),
+        compared=tuple(_compared(costs, name, other) for name, other in others.items()),
+        offers=tuple(_offer_answers(costs, lots)),
+        families=tuple(
+            _family_answer(family, lots[mine])
+            for family, mine in zip(costs.families, costs.places, strict=True)
+        ),
+        ladder=tuple(purchase_ladder(costs, lots, plan.tranches, plan.months_between)),
+        changes=tuple(_changes(question, mixer)),
+    )
+
+
+def _compared(costs: PortfolioCosts, name: str, lots: Floats) -> ComparedChoice:
+    by_scenario = costs.scenario_costs(lots)
+    mean = float(by_scenario.mean())
+    on_demand = sum(
+        float(one.family.demand.mean(axis=0) @ one.on_demand_price) for one in costs.families
+    )
+    return ComparedChoice(
+        name=name,
+        lots=_named_lots(costs.question, lots),
+        mean_cost=mean,
+        tail_cost=tail_mean(by_scenario, costs.question.tail),
+        effective_savings_rate=(on_demand - mean) / on_demand if on_demand else None,
+    )
+
+
+def _named_lots(question: PortfolioQuestion, lots: Sequence[float] | Floats) -> dict[str, int]:
+    return {
+        offer.name: int(count) for offer, count in zip(question.offers, lots, strict=True) if count
+    }
+
+
+def _offer_answers(costs: PortfolioCosts, lots: Floats) -> Iterator[OfferAnswer]:
+    question, chosen = costs.question, costs.objective(lots)
+    for at, offer in enumerate(question.offers):
+        step = np.zeros(len(lots))
+        step[at] = 1
+        hours = offer.lot * offer.covered_hours(question.hours)
+        may_have_more = offer.most_lots is None or lots[at] < offer.most_lots
+        more = chosen - costs.objective(lots + step) if may_have_more and hours else None
+        yield OfferAnswer(
+            name=offer.name,
+            family=offer.family,
+            kind=offer.kind,
+            lots=int(lots[at]),
+            gpus=int(lots[at]) * offer.lot,
+            rate=offer.rate,
+            upfront=float(lots[at]) * offer.lot * offer.upfront,
+            break_even_utilization=_break_even(costs, offer),
+            one_more_lot=more,
+            last_lot=costs.objective(lots - step) - chosen if lots[at] else None,
+            pays_up_to=None if more is None else offer.rate + more / hours,
+        )
+
+
+def _break_even(costs: PortfolioCosts, offer: CapacityOffer) -> float | None:
+    """Its rate over the mean price on demand of the planned hours that it covers; None: it covers none."""
+    family = next(one for one in costs.families if one.family.name == offer.family)
+    prices = family.on_demand_price[offer.starts_in : offer.ends_in]
+    return offer.rate / float(prices.mean()) if len(prices) else None
+
+
+def _family_answer(family: FamilyCosts, lots: Floats) -> FamilyAnswer:
+    parts, capacity = family.parts(lots), family.capacity(lots)
+    total = float(capacity.sum())
+    used = np.minimum(family.family.demand, capacity).sum(axis=1)
+    now = family.cost_of(family.use(capacity))
+    saved = now - family.cost_of(family.use(capacity + 1.0))
+    return FamilyAnswer(
+        name=family.family.name,
+        parts=parts,
+        utilization=parts.committed_used_hours / total if total else None,
+        tenth_utilization=float(np.quantile(used, 0.1)) / total if total else None,
+        gpu_hour_worth=float(saved.mean()) / len(capacity),
+    )
+
+
+def _changes(question: PortfolioQuestion, mixer: Mixer) -> Iterator[PortfolioChange]:
+    """The best lots with demand and prices changed, all else as it is."""
+    if not question.offers:
+        return
+    changed = {
+        f"demand {factor - 1:+.0%}": tuple(
+            replace(one, demand=one.demand * factor) for one in question.families
+        )
+        for factor in DEMAND_CHANGES
+    }
+    changed[f"price on demand {PRICE_CHANGE - 1:+.0%}"] = tuple(
+        replace(one, on_demand=one.on_demand * PRICE_CHANGE) for one in question.families
+    )
+    for name, families in changed.items():
+        other = replace(question, families=families)
+        yield PortfolioChange(name, _named_lots(other, mixer(other, PortfolioCosts(other))))
+    for name, weight in (("the mean alone counts", 0.0), ("the tail alone counts", 1.0)):
+        other = replace(question, risk_weight=weight)
+        yield PortfolioChange(name, _named_lots(other, mixer(other, PortfolioCosts(other))))

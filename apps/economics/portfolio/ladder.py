@@ -1,0 +1,90 @@
+"""When to buy: a choice of lots in several purchases, the surest first."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from apps.economics.forecast.scores import Floats
+from apps.economics.portfolio.costs import FamilyCosts, PortfolioCosts
+from apps.economics.portfolio.question import MONTH_HOURS
+
+
+@dataclass(frozen=True, slots=True)
+class PurchaseTranche:
+    """Part of a family's lots, bought `in_months`: they cover demand from one level to the next.
+
+    It pays where the hours above `from_gpus` use it by `break_even_utilization` or more, as they do in
+    `pays_in` of the scenarios. `waiting_cost` is what buying later gives away, at the mean saving.
+    """
+
+    family: str
+    number: int
+    in_months: int
+    lots: dict[str, int]
+    from_gpus: float
+    to_gpus: float
+    break_even_utilization: float
+    expected_utilization: float
+    pays_in: float
+    waiting_cost: float
+
+
+def purchase_ladder(
+    costs: PortfolioCosts, lots: Floats, tranches: int, months_between: int
+) -> list[PurchaseTranche]:
+    """By family, up to `tranches` purchases of nearly equal parts of each offer's lots, `months_between` apart.
+
+    Parts are stacked in the order in which they are bought, so that the first meets the demand that is
+    there most often, and each later one can be left out when demand has not come.
+    """
+    ladder: list[PurchaseTranche] = []
+    for family, mine in zip(costs.families, costs.places, strict=True):
+        below = np.zeros(len(mine))
+        parts = [part for part in equal_parts(lots[mine], tranches) if part.any()]
+        for number, part in enumerate(parts):
+            names = [costs.question.offers[at].name for at in mine]
+            bought = {name: int(count) for name, count in zip(names, part, strict=True) if count}
+            prices = costs.lot_costs[mine]
+            wait = number * months_between
+            ladder.append(_tranche(family, bought, (below, part), prices, (number, wait)))
+            below = below + part
+    return ladder
+
+
+def equal_parts(lots: Floats, tranches: int) -> Sequence[Floats]:
+    """Whole parts of each offer's lots that sum to them, larger ones first."""
+    each, more = np.divmod(lots, tranches)
+    return [each + (number < more) for number in range(tranches)]
+
+
+def _tranche(
+    family: FamilyCosts,
+    bought: Mapping[str, int],
+    stack: tuple[Floats, Floats],
+    lot_costs: Floats,
+    when: tuple[int, int],
+) -> PurchaseTranche:
+    below, part = stack
+    under, over = family.capacity(below), family.capacity(below + part)
+    own = over - under
+    demand = family.family.demand
+    used = np.clip(demand - under, 0.0, own)
+    saved = family.cost_of(family.use(under)) - family.cost_of(family.use(over))
+    price = float(lot_costs @ part)
+    number, wait = when
+    covered = own > 0
+    hours = int(covered.sum())
+    held_back = min(wait * MONTH_HOURS, hours)
+    return PurchaseTranche(
+        family=family.family.name,
+        number=number + 1,
+        in_months=wait,
+        lots=dict(bought),
+        from_gpus=float(under[covered].mean()),
+        to_gpus=float(over[covered].mean()),
+        break_even_utilization=price / float(own @ family.on_demand_price),
+        expected_utilization=float(used.mean(axis=0).sum() / own.sum()),
+        pays_in=float((saved >= price).mean()),
+        waiting_cost=(float(saved.mean()) - price) * held_back / hours,
+    )

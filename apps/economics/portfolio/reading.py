@@ -1,0 +1,210 @@
+"""A portfolio question from a document: everything but the hours of demand, which lie elsewhere.
+
+What a document leaves out has the default of its dataclass, which is why those have no slots.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from apps.economics.commitments import CommitmentKind
+from apps.economics.crossover.tables import ABOVE_NOTHING, ScenarioTable
+from apps.economics.forecast.scores import DAY, Floats
+from apps.economics.portfolio.answer import LadderPlan
+from apps.economics.portfolio.question import (
+    MONTH_HOURS,
+    CapacityHeld,
+    CapacityOffer,
+    GpuFamily,
+    PortfolioQuestion,
+)
+from apps.economics.portfolio.scenarios import DemandGrowth, demand_scenarios
+from apps.economics.purchase import PurchaseOption
+
+KINDS = (*(kind.name.lower() for kind in CommitmentKind), PurchaseOption.OWNED.value)
+MOST_MONTHS, MOST_TERM_MONTHS = 60, 120
+MOST_SCENARIOS = 500
+MOST_VALUES = 30_000_000
+"""Of demand, by family, scenario and hour: 240 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class DemandSource:
+    """Where a family's history is: hours in the document, a column of a file, or a series by its name."""
+
+    growth: DemandGrowth
+    hours: tuple[float, ...] = ()
+    file: str = ""
+    time: str = ""
+    value: str = ""
+    series: str = ""
+
+
+@dataclass(frozen=True)
+class PortfolioRequest:
+    """A question whose families have no demand yet, and where each has it from."""
+
+    name: str
+    on: date
+    currency: str
+    scenarios: int
+    seed: int
+    plan: LadderPlan
+    sources: tuple[DemandSource, ...]
+    empty: PortfolioQuestion
+
+    def question(self, histories: Sequence[Floats]) -> PortfolioQuestion:
+        """With demand that follows each family's history, in the order of its families."""
+        draw = np.random.default_rng(self.seed)
+        families = tuple(
+            replace(
+                family,
+                demand=demand_scenarios(
+                    history, source.growth, self.empty.hours, self.scenarios, draw
+                ),
+            )
+            for family, source, history in zip(
+                self.empty.families, self.sources, histories, strict=True
+            )
+        )
+        return replace(self.empty, families=families)
+
+
+def portfolio_request_of(document: Mapping[str, Any]) -> PortfolioRequest:
+    """What a document asks. Refuses a Refusal that names the key and its value."""
+    root = ScenarioTable(document)
+    on = root.day("on")
+    months = root.whole("months", 12, least=1, most=MOST_MONTHS)
+    pairs = [_family_of(table, months) for table in root.tables("families", least=1)]
+    families = tuple(family for family, _ in pairs)
+    names = [family.name for family in families]
+    request = PortfolioRequest(
+        name=root.text("name"),
+        on=on,
+        currency=root.text("currency"),
+        scenarios=root.whole("scenarios", 50, least=1, most=MOST_SCENARIOS),
+        seed=root.whole("seed", 1),
+        plan=LadderPlan(
+            tranches=root.whole("tranches", LadderPlan.tranches, least=1, most=24),
+            months_between=root.whole("months_between", LadderPlan.months_between, most=24),
+        ),
+        sources=tuple(source for _, source in pairs),
+        empty=PortfolioQuestion(
+            families=families,
+            offers=tuple(_offer_of(table, names) for table in root.tables("offers")),
+            held=tuple(_held_of(table, names, on) for table in root.tables("held")),
+            risk_weight=root.number("risk_weight", PortfolioQuestion.risk_weight, most=1),
+            tail=root.number("tail", PortfolioQuestion.tail, most=0.99),
+            budget=_limit(root, "budget"),
+            upfront_budget=_limit(root, "upfront_budget"),
+        ),
+    )
+    root.refuse_unknown()
+    _refuse_twice(root, "families", names)
+    _refuse_twice(root, "offers", [offer.name for offer in request.empty.offers])
+    values = len(families) * request.scenarios * request.empty.hours
+    if values > MOST_VALUES:
+        raise root.refuse("scenarios", f"{values:,} hours of demand; {MOST_VALUES:,} are the most")
+    return request
+
+
+def _family_of(table: ScenarioTable, months: int) -> tuple[GpuFamily, DemandSource]:
+    on_demand = table.number("on_demand", least=ABOVE_NOTHING)
+    family = GpuFamily(
+        name=table.text("name"),
+        demand=np.zeros((1, months * MONTH_HOURS)),
+        on_demand=on_demand,
+        spot=table.number_or_none("spot"),
+        spot_share=table.number("spot_share", GpuFamily.spot_share, most=1),
+        spot_redone_share=table.number("spot_redone_share", GpuFamily.spot_redone_share),
+        monthly_decline=table.number("monthly_decline", GpuFamily.monthly_decline, most=0.5),
+        on_demand_quota=_limit(table, "on_demand_quota"),
+        shortage_cost=table.number_or_none("shortage_cost", least=on_demand),
+    )
+    if (family.on_demand_quota == inf) != (family.shortage_cost is None):
+        raise table.refuse("shortage_cost", "goes with on_demand_quota: give both or neither")
+    if family.spot_share and family.spot is None:
+        raise table.refuse("spot", "is missing, where spot_share is given")
+    source = _source_of(table.table("demand"))
+    table.refuse_unknown()
+    return family, source
+
+
+def _source_of(table: ScenarioTable) -> DemandSource:
+    growth = DemandGrowth(
+        monthly=table.number("monthly_growth", DemandGrowth.monthly, least=-0.5, most=1),
+        spread=table.number("growth_spread", DemandGrowth.spread, most=0.5),
+    )
+    given = [key for key in ("hours", "file", "series") if key in table]
+    if len(given) != 1:
+        raise table.refuse("hours", "give one of hours, file and series")
+    if given == ["hours"]:
+        source = DemandSource(growth, hours=table.hours("hours"))
+        if len(source.hours) % DAY:
+            raise table.refuse("hours", f"{len(source.hours)} hours are no whole days")
+    elif given == ["file"]:
+        file, time, value = (table.text(key) for key in ("file", "time", "value"))
+        source = DemandSource(growth, file=file, time=time, value=value)
+    else:
+        source = DemandSource(growth, series=table.text("series"))
+    table.refuse_unknown()
+    return source
+
+
+def _offer_of(table: ScenarioTable, families: Sequence[str]) -> CapacityOffer:
+    offer = CapacityOffer(
+        name=table.text("name"),
+        family=_family_named(table, families),
+        kind=_kind_of(table),
+        term_hours=table.whole("term_months", least=1, most=MOST_TERM_MONTHS) * MONTH_HOURS,
+        hourly=table.number("hourly", CapacityOffer.hourly),
+        upfront=table.number("upfront", CapacityOffer.upfront),
+        lot=table.whole("lot", CapacityOffer.lot, least=1),
+        most_lots=table.whole_or_none("most_lots"),
+        starts_in=table.whole("starts_in_months", 0, most=MOST_MONTHS) * MONTH_HOURS,
+    )
+    if not offer.rate:
+        raise table.refuse("hourly", "neither this nor upfront is given: a price not known is none")
+    table.refuse_unknown()
+    return offer
+
+
+def _held_of(table: ScenarioTable, families: Sequence[str], on: date) -> CapacityHeld:
+    held = CapacityHeld(
+        name=table.text("name"),
+        family=_family_named(table, families),
+        gpus=table.number("gpus", least=ABOVE_NOTHING),
+        rate=table.number("rate"),
+        ends_in=(table.day("ends_on") - on).days * DAY,
+    )
+    table.refuse_unknown()
+    return held
+
+
+def _family_named(table: ScenarioTable, families: Sequence[str]) -> str:
+    name = table.text("family")
+    if name not in families:
+        raise table.refuse("family", f"{name!r} is none of {', '.join(families)}")
+    return name
+
+
+def _kind_of(table: ScenarioTable) -> str:
+    kind = table.text("kind")
+    if kind not in KINDS:
+        raise table.refuse("kind", f"{kind!r} is none of {', '.join(KINDS)}")
+    return kind
+
+
+def _limit(table: ScenarioTable, key: str) -> float:
+    found = table.number_or_none(key)
+    return inf if found is None else found
+
+
+def _refuse_twice(root: ScenarioTable, key: str, names: Sequence[str]) -> None:
+    for at, name in enumerate(names):
+        if name in names[:at]:
+            raise root.refuse(f"{key}[{at}].name", f"{name!r} is used twice")

@@ -1,0 +1,59 @@
+"""What people buy without a scenario: the rules that a mix of commitments is compared with."""
+
+from collections.abc import Mapping
+from math import ceil
+
+import numpy as np
+
+from apps.economics.forecast.scores import DAY, Floats
+from apps.economics.portfolio.newsvendor import newsvendor_level
+from apps.economics.portfolio.question import CapacityOffer, PortfolioQuestion
+
+LOOK_BACK_HOURS = 30 * DAY
+
+
+def look_back_lots(question: PortfolioQuestion, histories: Mapping[str, Floats]) -> Floats:
+    """Of each family's offer of the lowest rate: what would have cost least over its last 30 days.
+
+    As clouds recommend commitments: as if the past came again. What is held is counted in.
+    """
+    lots = np.zeros(len(question.offers))
+    for at, family, held in _lowest_offers(question):
+        offer = question.offers[at]
+        recent = histories[family][-LOOK_BACK_HOURS:]
+        recent = np.maximum(recent[~np.isnan(recent)] - held, 0.0)
+        prices = {one.name: one.on_demand for one in question.families}
+        if len(recent):
+            level = newsvendor_level(recent, offer.rate, prices[family])
+            lots[at] = _allowed(offer, round(level / offer.lot))
+    return lots
+
+
+def all_committed_lots(question: PortfolioQuestion, levels: Mapping[str, float]) -> Floats:
+    """Of each family's offer of the lowest rate: as much as its level of `levels`, that nothing is left open below it."""
+    lots = np.zeros(len(question.offers))
+    for at, family, held in _lowest_offers(question):
+        offer = question.offers[at]
+        lots[at] = _allowed(offer, ceil(max(0.0, levels[family] - held) / offer.lot))
+    return lots
+
+
+def _lowest_offers(question: PortfolioQuestion) -> list[tuple[int, str, float]]:
+    """By family with offers from the start: the place of the lowest rate, its name, GPUs held then."""
+    lowest: dict[str, int] = {}
+    for at, offer in enumerate(question.offers):
+        best = lowest.setdefault(offer.family, at) if not offer.starts_in else None
+        if best is not None and offer.rate < question.offers[best].rate:
+            lowest[offer.family] = at
+    return [
+        (
+            at,
+            family,
+            sum(one.gpus for one in question.held if one.family == family and one.ends_in > 0),
+        )
+        for family, at in lowest.items()
+    ]
+
+
+def _allowed(offer: CapacityOffer, lots: int) -> int:
+    return lots if offer.most_lots is None else min(lots, offer.most_lots)

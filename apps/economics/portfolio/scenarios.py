@@ -1,0 +1,59 @@
+"""What demand may come to, by the hour: weeks of its history put together anew, and growth."""
+
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from apps.economics.forecast.scores import DAY, Floats
+from apps.economics.portfolio.question import MONTH_HOURS
+
+WEEK = 7 * DAY
+MOST_WEEKS = 13
+"""How much of a history is drawn from: what is older says less of what comes."""
+
+
+@dataclass(frozen=True)
+class DemandGrowth:
+    """By how much demand grows a month (0.05 is 5 %), and the standard deviation of that between scenarios."""
+
+    monthly: float = 0.0
+    spread: float = 0.0
+
+
+def demand_scenarios(
+    history: Floats, growth: DemandGrowth, hours: int, count: int, draw: np.random.Generator
+) -> Floats:
+    """`count` rows of `hours` that come right after `history`; never below 0.
+
+    Whole weeks of the last 13 are drawn with replacement (a block bootstrap, which keeps the shape of
+    day and week and how long a level lasts), days where there are under two weeks, all of it where
+    there is under a day. An hour not observed (NaN) is taken as the median of its hour of the day.
+    Growth is exponential, and alike likely parts of its normal distribution are one scenario each.
+    """
+    observed = _filled(history[-MOST_WEEKS * WEEK :])
+    block = WEEK if len(observed) >= 2 * WEEK else min(DAY, len(observed))
+    blocks = observed[len(observed) % block :].reshape(-1, block)
+    drawn = draw.integers(len(blocks), size=(count, -(-hours // block)))
+    shape = blocks[drawn].reshape(count, -1)[:, :hours]
+    normal = NormalDist()
+    chances = np.array([normal.inv_cdf((place + 0.5) / count) for place in range(count)])
+    # Which scenario grows by how much has nothing to do with which weeks it has.
+    monthly = np.log1p(growth.monthly) + growth.spread * draw.permutation(chances)
+    months = np.arange(hours) / MONTH_HOURS
+    demand: Floats = np.maximum(shape, 0.0) * np.exp(monthly[:, None] * months)
+    return demand
+
+
+def _filled(history: Floats) -> Floats:
+    unknown = np.isnan(history)
+    if not unknown.any():
+        return history
+    hour = np.arange(len(history)) % DAY
+    filled = history.copy()
+    everywhere = float(np.median(history[~unknown]))
+    for each in np.unique(hour[unknown]):
+        known = history[(hour == each) & ~unknown]
+        level = float(np.median(known)) if len(known) else everywhere
+        filled[(hour == each) & unknown] = level
+    return filled

@@ -45,4 +45,5 @@ urlpatterns = [
     path("", include("apps.console.pages.ownership.pages")),
     path("", include("apps.console.pages.team_work.pages")),
     path("", include("apps.console.pages.anomalies.pages")),
+    path("", include("apps.console.pages.forecasts.pages")),
 ]

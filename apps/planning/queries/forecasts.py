@@ -9,7 +9,14 @@ from apps.economics.forecast.names import BASELINES, RUNRATE
 from apps.economics.hours import HOUR
 from apps.planning.models import Forecast, ForecastMethod
 from apps.planning.queries.history import key_of
-from apps.planning.queries.series import SeriesKey, is_seen, name_of_key, series_name, unit_of
+from apps.planning.queries.series import (
+    QUEUE_WAIT,
+    SeriesKey,
+    is_seen,
+    name_of_key,
+    series_name,
+    unit_of,
+)
 
 LAST_VALUE = str(ForecastMethod.LAST_VALUE)
 
@@ -29,7 +36,10 @@ class BacktestFact:
 
 @dataclass(frozen=True, slots=True)
 class ForecastFact:
-    """A forecast without its hours; see the table for what each field is."""
+    """A forecast without its hours; see the table for what each field is.
+
+    `day_ahead` is the sum of its first 24 hours, of waits their mean.
+    """
 
     id: int
     series: SeriesKey
@@ -50,6 +60,7 @@ class ForecastFact:
     realised_hours: int
     realised_error: float | None
     realised_coverage: float | None
+    day_ahead: float
 
     @property
     def name(self) -> str:
@@ -104,7 +115,7 @@ def forecasts(
 
     With `series` all that were made of that one, the newest first.
     """
-    rows = Forecast.objects.select_related("series").defer("points", "quantiles", "recent", "came")
+    rows = Forecast.objects.select_related("series").defer("quantiles", "recent", "came")
     if series is None:
         rows = rows.order_by("series_id", "-starts_at").distinct("series_id")
     else:
@@ -135,9 +146,16 @@ def forecast_fact(row: Forecast) -> ForecastFact:
     derived: dict[str, Any] = {
         "series": key_of(row.series),
         "backtests": tuple(map(_backtest_fact, row.backtests)),
+        "day_ahead": _day_ahead(row),
     }
     names = [name for name in ForecastFact.__slots__ if name not in derived]
     return ForecastFact(**derived, **{name: getattr(row, name) for name in names})
+
+
+def _day_ahead(row: Forecast) -> float:
+    hours = row.points[:24]
+    total = sum(hours)
+    return total / len(hours) if row.series.measure == QUEUE_WAIT else total
 
 
 def _backtest_fact(scores: dict[str, Any]) -> BacktestFact:

@@ -30,7 +30,7 @@ def public_sets(folder: Path) -> dict[str, BenchSet]:
     return {
         "philly": BenchSet((_philly(folder / "philly"),), TWO_WEEKS),
         **{
-            f"helios_{path.name.partition('.')[0]}": BenchSet((_helios(path),), TWO_WEEKS)
+            f"helios_{path.name.partition('.')[0]}": BenchSet((helios_demand(path),), TWO_WEEKS)
             for path in sorted((folder / "helios").glob("*.csv.gz"))
         },
         **_servegen(folder / "servegen" / "m-large_client_rates.csv.gz"),
@@ -48,7 +48,7 @@ def _philly(folder: Path) -> Floats:
     return _by_hour(table["time"].to_numpy(), table["active"].to_numpy())
 
 
-def _helios(path: Path) -> Floats:
+def helios_demand(path: Path) -> Floats:
     """GPUs that ran and that were waited for."""
     table = arrow_csv.read_csv(path)
     running, pending = (table[f"{name}_gpu_num"].to_numpy() for name in ("running", "pending"))

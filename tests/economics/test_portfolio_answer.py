@@ -31,12 +31,18 @@ def drawn(history: np.ndarray, growth: DemandGrowth = FLAT, count: int = 20, hou
 
 
 def test_weeks_of_history_are_put_together_whole() -> None:
-    history = np.arange(3 * WEEK + 5, dtype=float)
-    demand = drawn(history)
-    assert demand.shape == (20, 500)
+    history = np.arange(4 * WEEK + 5, dtype=float)
+    demand = drawn(history, count=60)
+    assert demand.shape == (60, 500)
     begins = demand[:, ::WEEK]
-    assert set(begins.ravel()) == {5.0 + WEEK * week for week in range(3)}
+    assert set(begins.ravel()) == {5.0 + WEEK * week for week in range(4)}
     assert (np.diff(demand[:, :WEEK]) == 1).all()
+
+
+def test_a_block_a_quarter_of_the_plan_older_is_drawn_half_as_often() -> None:
+    two_days = np.repeat([1.0, 2.0], 24)
+    demand = drawn(two_days, count=2000, hours=96)[:, ::24]
+    assert (demand == 2).mean() == pytest.approx(2 / 3, abs=0.02)
 
 
 def test_a_short_history_is_drawn_by_days_and_a_shorter_one_repeated() -> None:

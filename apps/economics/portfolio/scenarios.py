@@ -11,6 +11,9 @@ from apps.economics.portfolio.question import MONTH_HOURS
 WEEK = 7 * DAY
 MOST_WEEKS = 13
 """How much of a history is drawn from: what is older says less of what comes."""
+LEAST_WEEKS = 4
+HALF_LIFE = 0.25
+"""Of the planned hours: how much further back a block is drawn half as often."""
 
 
 @dataclass(frozen=True)
@@ -27,14 +30,18 @@ def demand_scenarios(
     """`count` rows of `hours` that come right after `history`; never below 0.
 
     Whole weeks of the last 13 are drawn with replacement (a block bootstrap, which keeps the shape of
-    day and week and how long a level lasts), days where there are under two weeks, all of it where
-    there is under a day. An hour not observed (NaN) is taken as the median of its hour of the day.
+    day and week and how long a level lasts), days where there are under four weeks, all of it where
+    there is under a day. What lies a quarter of `hours` further back is drawn half as often: a plan of
+    a week is of the level of these days, one of a year of the last months alike. An hour not observed
+    (NaN) is taken as the median of its hour of the day.
     Growth is exponential, and alike likely parts of its normal distribution are one scenario each.
     """
     observed = _filled(history[-MOST_WEEKS * WEEK :])
-    block = WEEK if len(observed) >= 2 * WEEK else min(DAY, len(observed))
+    block = WEEK if len(observed) >= LEAST_WEEKS * WEEK else min(DAY, len(observed))
     blocks = observed[len(observed) % block :].reshape(-1, block)
-    drawn = draw.integers(len(blocks), size=(count, -(-hours // block)))
+    age = block * np.arange(len(blocks))[::-1]
+    weights = 0.5 ** (age / (hours * HALF_LIFE))
+    drawn = draw.choice(len(blocks), size=(count, -(-hours // block)), p=weights / weights.sum())
     shape = blocks[drawn].reshape(count, -1)[:, :hours]
     normal = NormalDist()
     chances = np.array([normal.inv_cdf((place + 0.5) / count) for place in range(count)])

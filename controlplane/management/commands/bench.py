@@ -1,4 +1,4 @@
-"""Measure ingest, settling, the pages, a browser on them, calls, forecasts and a fleet under faults."""
+"""Measure ingest, settling, the pages, a browser on them, calls, forecasts, commitments and a fleet under faults."""
 
 import importlib
 import json
@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand
 
 
 class Command(BaseCommand):
-    """`manage.py bench ingest|settle|backfill|explore|pages|browser|fleet|reconcile|bills|export|units|runs|usage|forecast`; exits 1 where a target is missed."""
+    """`manage.py bench ingest|settle|backfill|explore|pages|browser|fleet|reconcile|bills|export|units|runs|usage|forecast|portfolio`; exits 1 where a target is missed."""
 
     help = "Measure on a database of the bench's own; see docs/bench.md."
 
@@ -34,6 +34,7 @@ class Command(BaseCommand):
                 "runs",
                 "usage",
                 "forecast",
+                "portfolio",
             ],
         )
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
@@ -42,7 +43,7 @@ class Command(BaseCommand):
         parser.add_argument("--rounds", type=int, default=20, help="pages: requests of each page")
         parser.add_argument("--keep", action="store_true", help="pages: keep the filled database")
         parser.add_argument("--agents", type=int, default=1_000, help="fleet: how many (1000)")
-        parser.add_argument("--data", type=Path, help="forecast: where the public series are")
+        parser.add_argument("--data", type=Path, help="forecast, portfolio: where public data is")
         parser.add_argument("--minutes", type=float, default=10.0, help="fleet: how long (10)")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -56,7 +57,7 @@ class Command(BaseCommand):
         elif options["what"] == "pages":
             only_pages = {name: options[name] for name in ("scale", "rounds", "keep")}
             figures = bench.run(full=options["full"], **only_pages)
-        elif options["what"] == "forecast":
+        elif options["what"] in {"forecast", "portfolio"}:
             figures = bench.run(data=options["data"])
         else:
             figures = bench.run(full=options["full"])

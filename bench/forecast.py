@@ -14,7 +14,8 @@ from typing import Any
 
 import psutil
 
-from apps.economics.forecast.backtest import RUNRATE, ForecastScores, backtest
+from apps.economics.forecast.backtest import ForecastScores, backtest
+from apps.economics.forecast.names import RUNRATE
 from apps.economics.forecast.rolling import rolled_forecasts
 from apps.economics.forecast.scores import DAY, Floats
 from bench.calibration import scaled

@@ -28,8 +28,8 @@ from apps.economics.purchase import PurchaseOption
 KINDS = (*(kind.name.lower() for kind in CommitmentKind), PurchaseOption.OWNED.value)
 MOST_MONTHS, MOST_TERM_MONTHS = 60, 120
 MOST_SCENARIOS = 500
-MOST_VALUES = 30_000_000
-"""Of demand, by family, scenario and hour: 240 MB."""
+MOST_VALUES = 10_000_000
+"""Of demand, by family, scenario and hour: 80 MB, and several times that while costs are summed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from apps.economics.forecast.scores import Floats
 from apps.economics.portfolio.costs import PortfolioCosts
 from apps.economics.portfolio.newsvendor import ROUNDING
-from apps.economics.portfolio.question import PortfolioQuestion
+from apps.economics.portfolio.question import CapacityOffer, PortfolioQuestion
 
 GAP = 1e-3
 """How far above the proven bound an answer may lie, as a part of it."""
@@ -77,6 +77,13 @@ def _seeds(question: PortfolioQuestion) -> list[Floats]:
     return seeds
 
 
+def _most_lots(offer: CapacityOffer, hours: int) -> float:
+    """None of what covers no planned hour: it costs and saves nothing here."""
+    if not offer.covered_hours(hours):
+        return 0.0
+    return inf if offer.most_lots is None else float(offer.most_lots)
+
+
 class MasterProgram:
     """The linear program of all bounds so far.
 
@@ -109,7 +116,7 @@ class MasterProgram:
         return np.arange(self.scenarios, dtype=np.int32) * self.families + self.offers + family
 
     def _add_columns(self, question: PortfolioQuestion) -> None:
-        most = [inf if one.most_lots is None else float(one.most_lots) for one in question.offers]
+        most = [_most_lots(one, question.hours) for one in question.offers]
         weight, count = question.risk_weight, self.scenarios
         uncommitted = count * self.families
         excess = weight / count / (1 - question.tail)

@@ -84,6 +84,11 @@ def test_no_choice_costs_less_by_half_a_percent(question: PortfolioQuestion) -> 
     assert mix.bound <= least + 1e-6
 
 
+def test_what_begins_after_the_planned_hours_is_not_bought() -> None:
+    later = capacity_offer(name="later", hourly=0.01, starts_in=4)
+    assert solved(portfolio(offers=(capacity_offer(hourly=2.0), later))).lots == (0, 0)
+
+
 def test_without_offers_all_stays_as_it_is() -> None:
     question = portfolio(offers=())
     mix = solved(question)

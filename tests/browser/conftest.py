@@ -13,6 +13,8 @@ FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
+# The headless shell has no window to draw, which is most of what a new page costs the others.
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 OURS = {"127.0.0.1", "localhost", "::1"}
 # How long a page may take before it counts as absent: the suite's other half is busy beside it.
 PATIENCE_MS = 30_000
@@ -26,9 +28,7 @@ SETTLED_AND_FITS = (
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """The browser; a machine without one fails here and says what to install."""
-    path = next(
-        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-    )
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
         pytest.fail("No Chromium: run `make test`, or apt-get install chromium")
     # Playwright's loop runs in this thread, which Django would otherwise take for async code.

@@ -156,27 +156,9 @@ def _committed_tests_leave_nothing() -> None:
     """Tests that commit empty every table; Django's own flush knows none that are partitioned."""
     from django.test import TransactionTestCase
 
-    def empty_tables(case: TransactionTestCase) -> None:
-        from django.db import connection
+    from tests.databases import empty_tables
 
-        with connection.cursor() as cursor:
-            cursor.execute(
-                """
-                SELECT format('SELECT %L WHERE EXISTS (SELECT FROM %I)', relname, relname)
-                FROM pg_class
-                WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
-                  AND NOT relispartition
-                  AND relname !~ '^(django_(migrations|content)|auth_perm|telemetry_holderkey$)'
-                """
-            )
-            cursor.execute(" UNION ALL ".join(row[0] for row in cursor.fetchall()))
-            filled = ", ".join(f'"{row[0]}"' for row in cursor.fetchall())
-            if filled:
-                cursor.execute(f"TRUNCATE {filled} CASCADE")
-            # Nobody's key is the one that a migration made.
-            cursor.execute("DELETE FROM telemetry_holderkey WHERE id <> 0")
-
-    TransactionTestCase._fixture_teardown = empty_tables
+    TransactionTestCase._fixture_teardown = lambda case: empty_tables()
 
 
 @pytest.fixture(autouse=True)

@@ -1,15 +1,18 @@
 """Databases of tests: each is a copy of one that was migrated once, until a migration changes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 from inspect import getfile
 from pathlib import Path
 
 import psycopg
+import pytest
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
+from django.test import TransactionTestCase
 from psycopg.sql import SQL, Identifier, Literal
 
 # Arbitrary but fixed: workers of one run, and runs beside it, wait for whoever makes the template.
@@ -24,6 +27,35 @@ def forget_durability(url: str) -> None:
         for name in ("fsync", "full_page_writes", "synchronous_commit"):
             server.execute(SQL("ALTER SYSTEM SET {} = off").format(Identifier(name)))
         server.execute("SELECT pg_reload_conf()")
+
+
+def empty_tables() -> None:
+    """Leave nothing in any table but what migrations put there."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT format('SELECT %L WHERE EXISTS (SELECT FROM %I)', relname, relname)
+            FROM pg_class
+            WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
+              AND NOT relispartition
+              AND relname !~ '^(django_(migrations|content)|auth_perm|telemetry_holderkey$)'
+            """
+        )
+        cursor.execute(" UNION ALL ".join(row[0] for row in cursor.fetchall()))
+        filled = ", ".join(f'"{row[0]}"' for row in cursor.fetchall())
+        if filled:
+            cursor.execute(f"TRUNCATE {filled} CASCADE")
+        # Nobody's key is the one that a migration made.
+        cursor.execute("DELETE FROM telemetry_holderkey WHERE id <> 0")
+
+
+@contextmanager
+def kept_until_the_end() -> Iterator[None]:
+    """Tests that commit leave what they find, up to the end: then the tables are emptied."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda case: None)
+        yield
+    empty_tables()
 
 
 def migrated_template() -> str:

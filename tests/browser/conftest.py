@@ -7,7 +7,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+import pytest_django
+from django.contrib.auth import get_user_model
+from django.core.cache import cache
+from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from tests.databases import kept_until_the_end
+from tests.planted import forget_rows
 
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -48,11 +55,47 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=BROWSER_ERRED))
 
 
+@pytest.fixture(scope="module")
+def committed(
+    django_db_setup: None, django_db_blocker: pytest_django.DjangoDbBlocker
+) -> Iterator[None]:
+    """What fixtures of the module make after this one is there for the server of all its tests.
+
+    None of them changes what another reads.
+    """
+    forget_rows()
+    with django_db_blocker.unblock(), kept_until_the_end():
+        cache.clear()
+        yield
+    forget_rows()
+
+
+def opened(page: Page, address: str, name: str = "finn") -> Page:
+    """The page at an address, as somebody who has signed in before."""
+    client = Client()
+    client.force_login(get_user_model().objects.get(email=f"{name}@example.org"))
+    return opened_with(page, address, client.cookies["sessionid"].value)
+
+
+def opened_with(page: Page, address: str, session: str) -> Page:
+    """The page at an address, in somebody's session."""
+    page.context.add_cookies([{"name": "sessionid", "value": session, "url": address}])
+    page.goto(address)
+    return page
+
+
 def fits(page: Page) -> None:
     """Fails when the page, once it is there, scrolls sideways; a page on its way is waited for."""
     # The function is asked in vain only by eval, which the pages' policy refuses.
     page.wait_for_load_state()
     page.wait_for_function(SETTLED_AND_FITS)
+
+
+def fits_in_both_schemes(page: Page) -> None:
+    """As `fits`, by day and by night."""
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        fits(page)
 
 
 class Desk:

@@ -11,10 +11,10 @@ from apps.ledger.actions.partitions import ensure_month
 from tests import make
 from tests.apps.unit_economics import service_scene as services
 from tests.apps.unit_economics.service_scene import DOLLAR
+from tests.browser.conftest import opened
 from tests.browser.fleet import make_people
-from tests.browser.test_overview import opened
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 DAY = timedelta(days=1)
 TODAY = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 FIRST, LAST = (TODAY - 9 * DAY).date(), (TODAY - 5 * DAY).date()

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from django.core.cache import cache
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from apps.fleet.actions import clouds
 from apps.fleet.actions.cloud_machines import keep_machines
@@ -14,8 +14,8 @@ from apps.fleet.queries.clouds import CloudAccountFact, cloud_account_named
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
 from apps.providers.reading import SeenMachine
 from tests import make
-from tests.browser.conftest import Desk, fits
-from tests.browser.fleet import PASSWORD, make_people
+from tests.browser.conftest import Desk, fits_in_both_schemes, opened
+from tests.browser.fleet import make_people
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 DENIED = (
@@ -31,16 +31,6 @@ def site(live_server) -> str:
     make.make_organisation()
     make_people("Petra")
     return live_server.url
-
-
-def opened(page: Page, address: str) -> Page:
-    """The page at an address, signed in as Petra on the way."""
-    page.goto(address)
-    page.get_by_label("Email").fill("petra@example.org")
-    page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_role("button", name="Sign in", exact=True).click()
-    expect(page.get_by_role("heading", level=1)).not_to_have_text("Sign in")
-    return page
 
 
 def account() -> CloudAccountFact:
@@ -75,7 +65,7 @@ def account() -> CloudAccountFact:
 
 
 def test_an_account_is_added_after_a_look_and_then_waits_for_the_worker(page, site):
-    opened(page, f"{site}/clouds")
+    opened(page, f"{site}/clouds", "petra")
     expect(page.get_by_role("heading", level=1)).to_have_text("No cloud is read yet.")
     page.get_by_role("link", name="Add an account").first.click()
     page.get_by_label("Name").fill("main")
@@ -91,7 +81,7 @@ def test_an_account_is_added_after_a_look_and_then_waits_for_the_worker(page, si
 
 def test_what_is_wanted_at_once_is_said_until_it_was_read(page, site):
     held = account()
-    opened(page, f"{site}/clouds")
+    opened(page, f"{site}/clouds", "petra")
     page.get_by_role("button", name="Read now").click()
     reading = page.get_by_role("region", name="What is read of main")
     expect(reading).to_contain_text("about to be read")
@@ -101,10 +91,9 @@ def test_what_is_wanted_at_once_is_said_until_it_was_read(page, site):
     expect(reading).not_to_contain_text("about to be read")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_of_clouds_scrolls_sideways_on_a_phone(desk: Desk, site, scheme):
+def test_nothing_of_clouds_scrolls_sideways_on_a_phone(desk: Desk, site):
     held = account()
-    page = opened(desk.page(390, color_scheme=scheme), f"{site}/clouds")
+    page = opened(desk.page(390), f"{site}/clouds", "petra")
     for address in ("/clouds", "/clouds/add", f"/clouds/{held.id}/change"):
         page.goto(f"{site}{address}")
-        fits(page)
+        fits_in_both_schemes(page)

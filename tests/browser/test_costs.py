@@ -1,36 +1,29 @@
 """What a team spent on a workload, and how much of it worked: three clicks from the Overview."""
 
 import pytest
-from django.core.cache import cache
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from apps.accounts.models import Team
 from tests import make
-from tests.browser.conftest import Desk, fits
-from tests.browser.fleet import PASSWORD
+from tests.browser.conftest import Desk, fits, opened
 from tests.browser.spending import make_spending
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 
 
-@pytest.fixture
-def site(live_server) -> str:
-    """The address of a console over last month's spending; Finn is of finance, Ada leads."""
-    cache.clear()
+@pytest.fixture(scope="module")
+def _world(committed) -> None:
+    """Last month's spending; Finn is of finance, Ada leads."""
     spending = make_spending()
-    make.make_person("finn@example.org", name="Finn", role="finance", password=PASSWORD)
-    ada = make.make_person("ada@example.org", name="Ada", role="lead", password=PASSWORD)
+    make.make_person("finn@example.org", name="Finn", role="finance")
+    ada = make.make_person("ada@example.org", name="Ada", role="lead")
     Team.objects.filter(id=spending.research).update(owner_id=ada)
+
+
+@pytest.fixture
+def site(live_server, _world) -> str:
+    """The address of a console."""
     return live_server.url
-
-
-def opened(page: Page, address: str, name: str) -> Page:
-    page.goto(address)
-    page.get_by_label("Email").fill(f"{name}@example.org")
-    page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_role("button", name="Sign in", exact=True).click()
-    expect(page.get_by_role("heading", level=1)).not_to_have_text("Sign in")
-    return page
 
 
 @pytest.mark.parametrize("name", ["finn", "ada"])

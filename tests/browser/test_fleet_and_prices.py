@@ -5,13 +5,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core.cache import cache
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from apps.fleet.queries import pools
 from apps.pricing.actions import NewRate, propose_rate
 from apps.pricing.queries.listing import rates_in_force
-from tests.browser.conftest import Desk, fits
-from tests.browser.fleet import PASSWORD, make_fleet, make_people
+from tests.browser.conftest import Desk, fits_in_both_schemes, opened
+from tests.browser.fleet import make_fleet, make_people
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 
@@ -25,18 +25,8 @@ def site(live_server) -> str:
     return live_server.url
 
 
-def opened(page: Page, address: str, name: str = "petra") -> Page:
-    """The page at an address, signed in as Petra, or another, on the way."""
-    page.goto(address)
-    page.get_by_label("Email").fill(f"{name}@example.org")
-    page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_role("button", name="Sign in", exact=True).click()
-    expect(page.get_by_role("heading", level=1)).not_to_have_text("Sign in")
-    return page
-
-
 def test_a_pool_without_a_price_gets_one_after_a_look_at_what_moves(page, site):
-    opened(page, f"{site}/prices")
+    opened(page, f"{site}/prices", "petra")
     expect(page.get_by_role("heading", level=1)).to_contain_text("16.0 GPU-hours")
     page.locator("#unpriced").get_by_role("link", name="Set its price").click()
     page.get_by_label(re.compile("^Amount as quoted")).fill("10")
@@ -50,7 +40,7 @@ def test_a_pool_without_a_price_gets_one_after_a_look_at_what_moves(page, site):
 
 
 def test_from_the_list_to_a_node_to_a_gpu_without_script(desk: Desk, site):
-    page = opened(desk.page(java_script_enabled=False), f"{site}/fleet")
+    page = opened(desk.page(java_script_enabled=False), f"{site}/fleet", "petra")
     page.get_by_label("Nodes").select_option("ended")
     page.get_by_role("button", name="Apply").click()
     page.get_by_role("link", name="gpu-01").click()
@@ -59,13 +49,12 @@ def test_from_the_list_to_a_node_to_a_gpu_without_script(desk: Desk, site):
     expect(page.locator("#hours")).to_contain_text("The last 48 hours")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_scrolls_sideways_on_a_phone(desk: Desk, site, scheme):
-    page = opened(desk.page(390, color_scheme=scheme), f"{site}/fleet?show=ended")
-    addresses = [page.get_by_role("link", name="gpu-01").get_attribute("href"), "/prices"]
-    for address in ["/fleet?show=ended", *addresses, "/prices/new"]:
+def test_nothing_scrolls_sideways_on_a_phone(desk: Desk, site):
+    page = opened(desk.page(390), f"{site}/fleet?show=ended", "petra")
+    node = page.get_by_role("link", name="gpu-01").get_attribute("href")
+    for address in ("/fleet?show=ended", node, "/prices", "/prices/new"):
         page.goto(f"{site}{address}")
-        fits(page)
+        fits_in_both_schemes(page)
 
 
 def halved() -> int:
@@ -96,16 +85,15 @@ def test_finance_looks_at_a_price_that_waits_accepts_it_and_sees_how_it_moved(pa
     expect(page.locator("#moved .chart path.js-line")).to_have_count(2)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_price_that_waits_fits_on_a_phone_and_can_be_refused_there(desk: Desk, site, scheme):
+def test_a_price_that_waits_fits_on_a_phone_and_can_be_refused_there(desk: Desk, site):
     make_people("Finn")
     rate_id = halved()
-    page = opened(desk.page(390, color_scheme=scheme), f"{site}/prices", "finn")
+    page = opened(desk.page(390), f"{site}/prices", "finn")
     for address in ("/prices", f"/prices/{rate_id}", f"/prices/{rate_id}/decide"):
         page.goto(f"{site}{address}")
-        fits(page)
+        fits_in_both_schemes(page)
     page.get_by_label("Because").fill("the offer is over")
     page.get_by_role("button", name="See what rejecting it leaves").click()
-    fits(page)
+    fits_in_both_schemes(page)
     page.get_by_role("button", name="Reject this price").click()
     expect(page.locator(".facts")).to_contain_text("refused: the offer is over")

@@ -4,11 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from playwright.sync_api import Page, expect
 
 from tests import make
-from tests.browser.conftest import Desk
+from tests.browser.conftest import Desk, opened
 from tests.browser.fleet import PASSWORD
 from tests.browser.spending import make_spending
 
@@ -24,12 +23,16 @@ FOCUSED = """() => {
 ENOUGH_TABS = 80
 
 
-@pytest.fixture
-def site(live_server: Any) -> str:
-    """The address of a console over last month's spending, which Finn of finance reads."""
-    cache.clear()
+@pytest.fixture(scope="module")
+def _world(committed: None) -> None:
+    """Last month's spending, which Finn of finance reads."""
     make_spending()
     make.make_person("finn@example.org", name="Finn", role="finance", password=PASSWORD)
+
+
+@pytest.fixture
+def site(live_server: Any, _world: None) -> str:
+    """The address of a console."""
     return str(live_server.url)
 
 
@@ -69,8 +72,7 @@ def test_a_deep_link_survives_sign_in_and_leads_to_a_job_by_keyboard(page: Page,
 
 
 def test_the_first_stop_skips_the_navigation(page: Page, site: str) -> None:
-    signed_in_by_keyboard(page, f"{site}/costs")
-    page.reload()
+    opened(page, f"{site}/costs")
     page.keyboard.press("Tab")
     assert page.evaluate(FOCUSED)["words"].startswith("Skip")
     page.keyboard.press("Enter")

@@ -4,43 +4,37 @@ import re
 
 import pytest
 from django.contrib.auth import get_user_model
-from django.core.cache import cache
 from playwright.sync_api import Page, expect
 
-from tests import make
-from tests.browser.conftest import Desk, fits
+from tests.browser.conftest import Desk, fits, opened
 from tests.browser.fleet import FINDING, PASSWORD, make_fleet, make_people
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 
 
-@pytest.fixture
-def site(live_server) -> str:
-    """The address of a console over the small fleet."""
-    cache.clear()
+@pytest.fixture(scope="module")
+def _world(committed) -> None:
+    """The small fleet."""
     make_fleet()
-    make_people("Finn")
+    make_people()
+
+
+@pytest.fixture
+def site(live_server, _world) -> str:
+    """The address of a console."""
     return live_server.url
 
 
-def sign_in(page: Page, name: str = "finn") -> None:
+def sign_in(page: Page) -> None:
     """On the sign-in page, where the browser is."""
-    page.get_by_label("Email").fill(f"{name}@example.org")
+    page.get_by_label("Email").fill("finn@example.org")
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_role("button", name="Sign in", exact=True).click()
 
 
-def opened(page: Page, address: str) -> Page:
-    """The page at an address, signed in on the way."""
-    page.goto(address)
-    sign_in(page)
-    expect(page.get_by_role("heading", level=1)).not_to_have_text("Sign in")
-    page.wait_for_load_state()  # before that no script hears a key
-    return page
-
-
 def test_a_deep_link_survives_the_sign_in(page, site):
-    opened(page, f"{site}/?window=yesterday&team=Research")
+    page.goto(f"{site}/?window=yesterday&team=Research")
+    sign_in(page)
     expect(page.get_by_role("heading", level=1)).to_have_text(
         "Research cost $98.32 yesterday, and 50 % of it was waste."
     )
@@ -157,28 +151,12 @@ def test_when_the_session_has_ended_a_filter_leads_to_the_sign_in(page, site):
 
 
 def test_what_a_part_of_a_page_cannot_say_the_whole_page_says(desk: Desk, site):
-    page = opened(desk.page(), site)
-    get_user_model().objects.update(role="viewer")
+    page = opened(desk.page(), site, "petra")
+    get_user_model().objects.filter(email="petra@example.org").update(role="viewer")
     page.get_by_role("combobox", name="Team").select_option("Research")
     expect(page.get_by_role("heading", level=1)).to_have_text("Nothing here is yours to see yet.")
 
 
 def test_who_is_in_no_team_reads_who_can_put_them_in_one(desk: Desk, site):
-    make_people("Vera")
-    page = desk.page()
-    page.goto(site)
-    sign_in(page, "vera")
+    page = opened(desk.page(), site, "vera")
     expect(page.get_by_role("heading", level=1)).to_have_text("Nothing here is yours to see yet.")
-
-
-def test_before_the_first_node_the_page_teaches(page, live_server):
-    cache.clear()
-    make.make_organisation()
-    make_people("Finn")
-    opened(page, live_server.url)
-    expect(page.get_by_role("heading", level=1)).to_have_text("Nothing has cost anything yet.")
-    page.get_by_role("link", name="Set Runrate up, step by step").click()
-    expect(page).to_have_url(re.compile("/setup/first-day$"))
-    expect(page.get_by_role("heading", level=1)).to_have_text(
-        "1 of the 7 steps to a first dollar are done."
-    )

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 from django.core.cache import cache
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from apps.workloads import queries as workloads
 from apps.workloads.tasks import import_uploads
 from tests import make
 from tests.apps.ledger import scene
-from tests.browser.conftest import fits
-from tests.browser.fleet import HOUR, PASSWORD, make_fleet, make_people
+from tests.browser.conftest import fits, opened
+from tests.browser.fleet import HOUR, make_fleet, make_people
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -34,17 +34,11 @@ def _fleet() -> None:
     make_people()
 
 
-def sign_in(page: Page, address: str) -> None:
-    page.goto(address)
-    page.get_by_label("Email").fill("petra@example.org")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
-
-
 @pytest.mark.parametrize("has_script", [True, False])
 def test_what_nobody_owns_gets_an_owner(desk, live_server, has_script):
-    page = desk.page(java_script_enabled=has_script)
-    sign_in(page, f"{live_server.url}/ownership")
+    page = opened(
+        desk.page(java_script_enabled=has_script), f"{live_server.url}/ownership", "petra"
+    )
     expect(page.get_by_role("heading", level=1)).to_contain_text("has no owner")
     page.get_by_role("link", name="Assign A rule for nlp").click()
     page.get_by_label("Belongs to").select_option(label="Vision, no workload")
@@ -56,13 +50,11 @@ def test_what_nobody_owns_gets_an_owner(desk, live_server, has_script):
     expect(finding).to_have_text("Jobs of account nlp, in cluster atlas belong to Vision.")
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_a_file_of_jobs_is_imported(desk, live_server, settings, tmp_path: Path, width):
+def test_a_file_of_jobs_is_imported(desk, live_server, settings, tmp_path: Path):
     settings.HOME = tmp_path
     file = tmp_path / "jobs.csv"
     file.write_text(JOBS)
-    page = desk.page(width)
-    sign_in(page, f"{live_server.url}/setup/imports")
+    page = opened(desk.page(390), f"{live_server.url}/setup/imports", "petra")
     page.get_by_label("File").set_input_files(str(file))
     page.get_by_role("button", name="Send").click()
     finding = page.get_by_role("heading", level=1)
@@ -75,7 +67,9 @@ def test_a_file_of_jobs_is_imported(desk, live_server, settings, tmp_path: Path,
     page.get_by_role("button", name="Look again, read so").click()
     import_uploads()
     expect(finding).to_have_text("Of the first 2 rows of jobs.csv, 1 is a job.")
-    fits(page)
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        fits(page)
     page.get_by_role("button", name="Import the whole file").click()
     import_uploads()
     expect(finding).to_have_text("1 job came from jobs.csv; 1 row could not be taken.")

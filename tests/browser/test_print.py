@@ -23,10 +23,14 @@ GROUND = """() => [document.documentElement, document.body, ...document.querySel
 WHITE = {"rgb(255, 255, 255)", "rgba(0, 0, 0, 0)"}
 
 
+@pytest.fixture(scope="module")
+def world(committed: None) -> World:
+    return make_world()
+
+
 @pytest.fixture
-def paper(live_server, desk: Desk) -> tuple[Page, list[str]]:
+def paper(live_server, world: World, desk: Desk) -> tuple[Page, list[str]]:
     """A page that prints from the dark theme, and the addresses of what people print."""
-    world = make_world()
     page = desk.page(PAPER_PX, color_scheme="dark")
     session = {"name": "sessionid", "value": world.askers["petra"].cookie, "url": live_server.url}
     page.context.add_cookies([session])

@@ -5,14 +5,13 @@ from typing import Any
 
 import pytest
 from django.core.cache import cache
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from apps.economics.run_time import Bucket
 from apps.workloads.models import RunEvent, RunSpan
 from tests import make
 from tests.apps.unit_economics import planted_runs as planted
-from tests.browser.conftest import Desk, fits
-from tests.browser.fleet import PASSWORD
+from tests.browser.conftest import Desk, fits, opened
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 MICROS, HOUR = planted.MICROS, planted.HOUR
@@ -92,16 +91,8 @@ def site(live_server: Any) -> str:
     cache.clear()
     make.make_organisation()
     make_runs()
-    make.make_person("finn@example.org", name="Finn", role="finance", password=PASSWORD)
+    make.make_person("finn@example.org", name="Finn", role="finance")
     return str(live_server.url)
-
-
-def opened(page: Page, address: str) -> Page:
-    page.goto(address)
-    page.get_by_label("Email").fill("finn@example.org")
-    page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_role("button", name="Sign in", exact=True).click()
-    return page
 
 
 def test_runs_lead_to_a_picture_a_comparison_and_an_answer(desk: Desk, site: str) -> None:

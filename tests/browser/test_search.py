@@ -1,31 +1,24 @@
 """Search from the keyboard, in a browser: `/`, suggestions while typing, Escape, and without a script."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from apps.accounts.models import User
-from tests.browser.conftest import Desk, fits
+from tests.browser.conftest import Desk, fits, opened_with
 from tests.scope.world import World, make_world
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 
 
-@pytest.fixture
-def world() -> World:
+@pytest.fixture(scope="module")
+def world(committed: None) -> World:
     return make_world()
-
-
-def as_petra(page: Page, url: str, world: World) -> Page:
-    session = {"name": "sessionid", "value": world.askers["petra"].cookie, "url": url}
-    page.context.add_cookies([session])
-    return page
 
 
 def test_a_slash_a_few_letters_and_enter_lead_to_everything_found(
     live_server, desk: Desk, world: World
 ) -> None:
-    page = as_petra(desk.page(), live_server.url, world)
-    page.goto(f"{live_server.url}/fleet")
+    page = opened_with(desk.page(), f"{live_server.url}/fleet", world.askers["petra"].cookie)
     page.keyboard.press("/")
     field = page.get_by_role("searchbox", name="Search")
     expect(field).to_be_focused()
@@ -51,8 +44,7 @@ def test_a_slash_a_few_letters_and_enter_lead_to_everything_found(
 def test_the_search_page_finds_while_somebody_types_and_keeps_the_address(
     live_server, desk: Desk, world: World
 ) -> None:
-    page = as_petra(desk.page(390), live_server.url, world)
-    page.goto(f"{live_server.url}/fleet")
+    page = opened_with(desk.page(390), f"{live_server.url}/fleet", world.askers["petra"].cookie)
     page.keyboard.press("/")
     page.wait_for_url("**/search")
     page.get_by_role("searchbox", name="Search").type("8804")
@@ -62,8 +54,11 @@ def test_the_search_page_finds_while_somebody_types_and_keeps_the_address(
 
 
 def test_search_works_without_a_script(live_server, desk: Desk, world: World) -> None:
-    page = as_petra(desk.page(java_script_enabled=False), live_server.url, world)
-    page.goto(f"{live_server.url}/fleet")
+    page = opened_with(
+        desk.page(java_script_enabled=False),
+        f"{live_server.url}/fleet",
+        world.askers["petra"].cookie,
+    )
     field = page.get_by_role("searchbox", name="Search")
     field.fill("gpu-0")
     field.press("Enter")
@@ -73,8 +68,7 @@ def test_search_works_without_a_script(live_server, desk: Desk, world: World) ->
 def test_a_question_mark_shows_the_shortcuts_and_escape_closes_them(
     live_server, desk: Desk, world: World
 ) -> None:
-    page = as_petra(desk.page(), live_server.url, world)
-    page.goto(f"{live_server.url}/search")
+    page = opened_with(desk.page(), f"{live_server.url}/search", world.askers["petra"].cookie)
     page.locator("h1").click()
     page.keyboard.press("?")
     shortcuts = page.get_by_role("dialog", name="Keyboard shortcuts")
@@ -84,10 +78,11 @@ def test_a_question_mark_shows_the_shortcuts_and_escape_closes_them(
 
 
 def test_a_long_name_is_cut_in_the_account_menu(live_server, desk: Desk, world: World) -> None:
-    User.objects.filter(name="Petra").update(name="Petra " + "van der Maximiliane " * 4)
+    User.objects.filter(name="Finn").update(name="Finn " + "van der Maximiliane " * 4)
     for width in (1280, 390):
-        page = as_petra(desk.page(width), live_server.url, world)
-        page.goto(f"{live_server.url}/fleet")
+        page = opened_with(
+            desk.page(width), f"{live_server.url}/fleet", world.askers["finn"].cookie
+        )
         box = page.locator(".bar-end .menu > summary").bounding_box()
         assert box is not None
         assert box["height"] <= 36

@@ -11,9 +11,8 @@ from apps.ledger.actions.partitions import ensure_month
 from tests import make
 from tests.apps.unit_economics import service_scene as services
 from tests.apps.unit_economics.service_scene import DOLLAR, HOUR
-from tests.browser.conftest import Desk, fits
+from tests.browser.conftest import Desk, fits, opened
 from tests.browser.fleet import make_people
-from tests.browser.test_overview import opened
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 DAY = timedelta(days=1)

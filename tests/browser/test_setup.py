@@ -5,15 +5,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core.cache import cache
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from apps.accounts.queries import token_of
 from apps.fleet.actions import SeenAgent, agents_seen
 from apps.fleet.queries import agent_of_token
 from tests import make
 from tests.apps.ledger import scene
-from tests.browser.conftest import Desk, fits
-from tests.browser.fleet import PASSWORD, make_people
+from tests.browser.conftest import Desk, fits, opened
+from tests.browser.fleet import make_people
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 
@@ -30,17 +30,9 @@ def site(live_server) -> str:
     return live_server.url
 
 
-def opened(page: Page, address: str) -> Page:
-    page.goto(address)
-    page.get_by_label("Email").fill("petra@example.org")
-    page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_role("button", name="Sign in", exact=True).click()
-    return page
-
-
 @pytest.mark.parametrize("has_script", [True, False])
 def test_devices_are_confirmed_by_a_form(desk: Desk, site, has_script):
-    page = opened(desk.page(java_script_enabled=has_script), f"{site}/setup")
+    page = opened(desk.page(java_script_enabled=has_script), f"{site}/setup", "petra")
     question = page.locator("#unconfirmed-devices")
     expect(question).to_contain_text("8 × NVIDIA H100 80GB HBM3")
     question.locator("summary").click()
@@ -52,7 +44,7 @@ def test_devices_are_confirmed_by_a_form(desk: Desk, site, has_script):
 
 
 def test_an_agents_first_report_is_noticed_without_a_click(desk: Desk, site):
-    page = opened(desk.page(), f"{site}/setup/first-day")
+    page = opened(desk.page(), f"{site}/setup/first-day", "petra")
     page.locator("#step-agent summary").click()
     page.get_by_role("button", name="Create the agent’s token").click()
     made = page.locator("#made")
@@ -71,8 +63,21 @@ def test_an_agents_first_report_is_noticed_without_a_click(desk: Desk, site):
 
 
 def test_setup_is_behind_the_account_menu_and_fits_a_phone(desk: Desk, site):
-    page = opened(desk.page(width=390, color_scheme="dark"), site)
+    page = opened(desk.page(width=390, color_scheme="dark"), site, "petra")
     page.locator("summary", has_text="Petra").click()
     page.get_by_role("link", name="Setup").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("1 question waits for an answer.")
     fits(page)
+
+
+def test_before_the_first_node_the_page_teaches(page, live_server):
+    cache.clear()
+    make.make_organisation()
+    make_people("Petra")
+    opened(page, live_server.url, "petra")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Nothing has cost anything yet.")
+    page.get_by_role("link", name="Set Runrate up, step by step").click()
+    expect(page).to_have_url(re.compile("/setup/first-day$"))
+    expect(page.get_by_role("heading", level=1)).to_have_text(
+        "1 of the 7 steps to a first dollar are done."
+    )

@@ -1,5 +1,6 @@
 """What every test stands on: a real Postgres, started once and private to the test run."""
 
+import gc
 import os
 import tomllib
 from collections.abc import Iterator
@@ -29,6 +30,18 @@ settings.load_profile(os.environ.get("RUNRATE_HYPOTHESIS", "dev"))
 def pytest_configure(config: pytest.Config) -> None:
     """Watch the skips; Postgres runs already (tests/settings.py)."""
     config.pluginmanager.register(SkipsAreListed(), "skips-are-listed")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[Any]:
+    """What is imported and collected stays to the end: nobody looks for garbage in it."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(10_000, 20, 20)
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

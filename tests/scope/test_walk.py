@@ -239,11 +239,12 @@ def is_told_methods(answer: Any) -> bool:
 
 
 def asked_for_nothing(*, is_whole: bool) -> Iterator[tuple[Address, tuple[str, str]]]:
-    """Every address by everybody, with all that makes no sense, or each with the next of it."""
-    meaningless = cycle(MEANINGLESS)
-    for address, name in product(every_address(), ASKING_FOR_NOTHING):
-        for query in MEANINGLESS if is_whole else [next(meaningless)]:
-            yield address, (name, query)
+    """Every address by everybody, with all that makes no sense, or each by the next with the next."""
+    everything = list(product(ASKING_FOR_NOTHING, MEANINGLESS))
+    turn = cycle(everything)
+    for address in every_address():
+        for asked in everything if is_whole else [next(turn)]:
+            yield address, asked
 
 
 def queries_of(address: Address, world: World) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from apps.economics.hours import HOUR_MS
 from apps.economics.money import Money
 from apps.show import amounts, money, time
 from apps.show.csv_cells import csv_text
+from apps.show.strip import Strip
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ def sending(text: str, unseen: str, address: str) -> SafeString:
 
 
 def unseen(text: str) -> SafeString:
-    """A heading that is heard and not seen."""
+    """A text that is heard and not seen."""
     return format_html('<span class="unseen">{}</span>', text)
 
 
@@ -121,6 +122,22 @@ def quiet(text: str) -> SafeString:
 def drawn(template: str, **values: Any) -> SafeString:
     """What a template draws of these values, for a cell that no text says."""
     return render_to_string(template, values)
+
+
+def strip_drawn(strip: Strip | None) -> SafeString:
+    """Shares of a whole side by side: by hand, as a page has hundreds of them."""
+    if strip is None:
+        return format_html('<span class="unknown">–{}</span>', unseen("nothing to divide"))
+    parts = "".join(
+        f'<rect class="{part.state.css_class}{" is-hatched" if part.state.is_hatched else ""}"'
+        f' x="{part.offset}" width="{part.width}" height="100%" />'
+        for part in strip.parts
+    )
+    return format_html(
+        '<svg class="strip" role="img" aria-label="{0}"><title>{0}</title>{1}</svg>',
+        strip.words,
+        SafeString(parts),
+    )
 
 
 def escaped(text: str) -> SafeString:

@@ -1,6 +1,7 @@
 """What pages are made of: a column said once is heading, cell, order and CSV; a change is looked at."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -12,7 +13,7 @@ from django.test import Client
 
 from apps.accounts.queries import OrganisationFact, Viewer, teams
 from apps.accounts.queries.reading import reading_once
-from apps.console.kit.cells import COUNT
+from apps.console.kit.cells import COUNT, strip_drawn
 from apps.console.kit.change import ChangeForm
 from apps.console.kit.entries import (
     AmountField,
@@ -27,6 +28,7 @@ from apps.console.kit.page import ConsolePage, FactList, Include
 from apps.console.kit.request import Context
 from apps.console.kit.table import Column, Table, TableSection
 from apps.pricing.models import ApiPrice
+from apps.show.strip import strip_of_states
 from tests import make
 from tests.apps.console.people import signed_in
 
@@ -150,6 +152,19 @@ ENTERED = "name=rack&kind=b&amount=1.5&since=2026-03-02T10:00&until="
 
 def lease(address: str) -> ChangeForm:
     return LeaseForm(QueryDict(address), context(), {"kind": {"a": "Small", "b": "Big"}}, {})
+
+
+def test_a_strip_is_drawn_part_by_part_and_says_itself_and_nothing_is_told_apart() -> None:
+    strip = strip_of_states({"active": 750, "unallocated": 250})
+    assert strip is not None
+    drawn = strip_drawn(strip)
+    assert re.findall(r'class="(state-\w+)[^"]*" x="([\d.%]+)" width="([\d.%]+)"', drawn) == [
+        ("state-active", "0.0%", "75.0%"),
+        ("state-unallocated", "75.0%", "25.0%"),
+    ]
+    assert f'aria-label="{strip.words}"' in drawn
+    assert "&lt;b&gt;" in strip_drawn(replace(strip, words="<b>"))
+    assert "nothing to divide" in strip_drawn(None)
 
 
 def test_a_form_that_was_only_opened_has_nothing_wrong_in_it() -> None:

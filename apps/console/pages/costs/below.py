@@ -15,6 +15,7 @@ from apps.console.kit.table import TableSection
 from apps.console.pages.costs.days import chart_of_days
 from apps.console.pages.costs.figures import cost_figures
 from apps.console.pages.costs.question import AskedCosts
+from apps.console.pages.costs.sums import summed_days
 from apps.console.pages.costs.words import under_words
 from apps.console.pages.meters import Metered, meter_table
 from apps.economics.gpu_meters import meters_together
@@ -65,7 +66,7 @@ def cost_page(
     known = parts.get("known") or sureness(daily.states, asked.question.window, asked.context.at)
     status = least_sure(known.statuses)
     figures = cost_figures(
-        asked, daily, status, lambda sort: place.rows(asked, sort), is_of_job=is_of_job
+        asked, summed_days(daily), status, lambda sort: place.rows(asked, sort), is_of_job=is_of_job
     )
     return ConsolePage(
         context=asked.context,

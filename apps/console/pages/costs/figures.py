@@ -7,9 +7,8 @@ from fractions import Fraction
 from apps.console.kit.chart import Figure
 from apps.console.kit.periods import span
 from apps.console.pages.costs.question import AskedCosts
-from apps.console.pages.costs.sums import Sums, sums_of
-from apps.ledger.queries import States
-from apps.ledger.queries.cube.days import Daily
+from apps.console.pages.costs.sums import SummedDays, Sums
+from apps.ledger.queries.cube.days import Against
 from apps.show.amounts import change, gpu_hours, per_cent, points
 from apps.show.money import short_amount
 from apps.show.sparkline import Sparkline, sparkline
@@ -20,39 +19,49 @@ NO_SPAN_BEFORE = "no whole span before to compare with"
 
 
 def cost_figures(
-    asked: AskedCosts, daily: Daily, status: str, rows: Callable[[str], str], *, is_of_job: bool
+    asked: AskedCosts,
+    summed: SummedDays,
+    status: str,
+    rows: Callable[[str], str],
+    *,
+    is_of_job: bool,
 ) -> tuple[Figure, ...]:
     """At most four; `rows` gives the rows behind one, in an order. A job runs but once."""
-    sums = sums_of(daily.states)
+    sums = summed.whole
     if not sums.by_state:
         return ()
+    moved = _change_of(summed, lambda each: each.not_worked)
     idle = Figure(
         "Idle or not held by a job",
         short_amount(sums.not_worked, asked.currency),
-        _figure_note(
-            daily, _change_of(daily, lambda each: each.not_worked), _idle_parts(sums, asked)
-        ),
+        _figure_note(summed, moved, _idle_parts(sums, asked)),
         status,
-        change=_change_of(daily, lambda each: each.not_worked),
+        change=moved,
         sparkline=spark(
-            daily.days, lambda each: each.not_worked, "Idle or not held by a job, day by day"
+            summed.days, lambda each: each.not_worked, "Idle or not held by a job, day by day"
         ),
         tone="held_idle",
         href=rows("-not_worked"),
     )
     return (
-        cost_figure("Cost", daily, asked.currency, status, rows("-cost"), is_of_job=is_of_job),
-        active_figure("cost", daily, status, rows("-bought")),
+        cost_figure("Cost", summed, asked.currency, status, rows("-cost"), is_of_job=is_of_job),
+        active_figure("cost", summed, status, rows("-bought")),
         idle,
         _unknown_figure(asked, sums, status, rows("-cost")),
     )
 
 
 def cost_figure(
-    title: str, daily: Daily, currency: str, status: str, href: str, *, is_of_job: bool = False
+    title: str,
+    summed: SummedDays,
+    currency: str,
+    status: str,
+    href: str,
+    *,
+    is_of_job: bool = False,
 ) -> Figure:
     """What it cost, and against the same days before."""
-    sums, moved = sums_of(daily.states), _change_of(daily, lambda each: each.total)
+    sums, moved = summed.whole, _change_of(summed, lambda each: each.total)
     provisional = ""
     if sums.provisional_total:
         provisional = f"{short_amount(sums.provisional_total, currency)} of it is provisional"
@@ -60,29 +69,28 @@ def cost_figure(
     return Figure(
         title,
         short_amount(sums.total, currency),
-        together([without, _figure_note(daily, moved, provisional)]),
+        together([without, _figure_note(summed, moved, provisional)]),
         status,
         change=moved,
-        sparkline=spark(daily.days, lambda each: each.total, f"{title}, day by day"),
+        sparkline=spark(summed.days, lambda each: each.total, f"{title}, day by day"),
         href=href,
     )
 
 
-def active_figure(of: str, daily: Daily, status: str, href: str) -> Figure:
+def active_figure(of: str, summed: SummedDays, status: str, href: str) -> Figure:
     """The share of the cost in which a kernel was resident."""
     moved = ""
-    if daily.against and daily.against.before_states and daily.against.now_states:
-        now = sums_of(daily.against.now_states).worked_ratio
-        before = sums_of(daily.against.before_states).worked_ratio
+    if summed.before.by_state and summed.now.by_state:
+        now, before = summed.now.worked_ratio, summed.before.worked_ratio
         moved = "" if now is None or before is None else points(now, before)
     return Figure(
         "Active",
-        per_cent(sums_of(daily.states).worked_ratio),
-        _figure_note(daily, moved, f"share of {of} in which a kernel was resident"),
+        per_cent(summed.whole.worked_ratio),
+        _figure_note(summed, moved, f"share of {of} in which a kernel was resident"),
         status,
         change=moved,
         sparkline=spark(
-            daily.days,
+            summed.days,
             lambda each: _as_float(each.worked_ratio),
             "Share that was active, day by day",
         ),
@@ -118,26 +126,24 @@ def together(parts: Sequence[str]) -> str:
     return "; ".join(filter(None, parts))
 
 
-def against_words(daily: Daily) -> str:
+def against_words(against: Against | None) -> str:
     """`on 8 to 14 November`."""
-    return f"on {span(daily.against.before)}" if daily.against else ""
+    return f"on {span(against.before)}" if against else ""
 
 
 def spark(
-    days: Mapping[date, States], value: Callable[[Sums], float | int | None], words: str
+    days: Mapping[date, Sums], value: Callable[[Sums], float | int | None], words: str
 ) -> Sparkline | None:
     """A line through the days, dashed from the first that is not settled."""
-    return spark_of(days, [value(sums_of(states)) for states in days.values()], words)
+    return spark_of(days, [value(sums) for sums in days.values()], words)
 
 
 def spark_of(
-    days: Mapping[date, States], values: Sequence[float | int | None], words: str
+    days: Mapping[date, Sums], values: Sequence[float | int | None], words: str
 ) -> Sparkline | None:
     """The same through these values, one a day."""
     unsettled = [
-        place
-        for place, states in enumerate(days.values())
-        if any(each.provisional_micros is not None for each in states)
+        place for place, sums in enumerate(days.values()) if sums.provisional_total is not None
     ]
     first = unsettled[0] if unsettled else None
     return sparkline(values, provisional_from=first, words=words)
@@ -161,19 +167,16 @@ def _unknown_figure(asked: AskedCosts, sums: Sums, status: str, href: str) -> Fi
     return unknown_figure(parts, "all of it is priced and observed", status, href)
 
 
-def _change_of(daily: Daily, amount: Callable[[Sums], int | None]) -> str:
+def _change_of(summed: SummedDays, amount: Callable[[Sums], int | None]) -> str:
     """How much more than before: 0 where nothing was charged, empty where its cost is not known."""
-    if daily.against is None:
+    if summed.against is None:
         return ""
-    now, before = (
-        amount(sums_of(states)) if states else 0
-        for states in (daily.against.now_states, daily.against.before_states)
-    )
+    now, before = (amount(sums) if sums.by_state else 0 for sums in (summed.now, summed.before))
     return "" if now is None or before is None else change(now, before)
 
 
-def _figure_note(daily: Daily, moved: str, words: str) -> str:
-    return together([against_words(daily) if moved else "", words])
+def _figure_note(summed: SummedDays, moved: str, words: str) -> str:
+    return together([against_words(summed.against) if moved else "", words])
 
 
 def _as_float(ratio: Fraction | None) -> float | None:

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 
 from apps.economics.hours import HOUR_MS
 from apps.economics.money import sum_of_known
 from apps.economics.states import State
 from apps.ledger.queries import StateSum
+from apps.ledger.queries.cube.days import Against, Daily
 from apps.show.amounts import per_cent, share
 from apps.show.words import NOT_WORKED, STATES, StateWords
 
@@ -63,8 +65,31 @@ class Sums:
         return tuple(state for state in STATES if self.by_state.get(state.key))
 
 
+@dataclass(frozen=True, slots=True)
+class SummedDays:
+    """The sums of each day, of all of them, and of like spans `now` and `before`, where there are."""
+
+    days: Mapping[date, Sums]
+    whole: Sums
+    against: Against | None
+    now: Sums
+    before: Sums
+
+
+def summed_days(daily: Daily) -> SummedDays:
+    """Every sum that figures are of, each made once."""
+    against = daily.against
+    return SummedDays(
+        days={day: sums_of(states) for day, states in daily.days.items()},
+        whole=sums_of(daily.states),
+        against=against,
+        now=sums_of(against.now_states if against else ()),
+        before=sums_of(against.before_states if against else ()),
+    )
+
+
 def sums_of(parts: Iterable[StateSum]) -> Sums:
-    """The sums of days or teams, in one pass: pages ask for those of every day several times."""
+    """The sums of days or teams, in one pass."""
     by_state: dict[str, Micros] = {}
     provisional: dict[str, Micros] = {}
     gpu_milliseconds = unpriced_milliseconds = 0

@@ -3,7 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from apps.console.kit.cells import GPU_HOURS, MONEY, TEXT, UNIT_COST, UNKNOWN, Locale, drawn, titled
+from django.utils.html import format_html
+
+from apps.console.kit.cells import (
+    GPU_HOURS,
+    MONEY,
+    TEXT,
+    UNIT_COST,
+    UNKNOWN,
+    Locale,
+    strip_drawn,
+    titled,
+)
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.costs.question import AskedCosts
 from apps.console.pages.costs.sums import Sums
@@ -117,7 +128,8 @@ def unit_cost_cell(micros: int | None, currency: str, *, is_part: bool) -> str:
 def strip_cell(by_state: Mapping[str, int | None], words: str) -> str:
     """Shares of a cost by state side by side, and what part of it was active."""
     strip = strip_of_states({key: micros or 0 for key, micros in by_state.items()})
-    return drawn("costs/_strip.html", strip=strip, words=words)
+    shown = strip_drawn(strip)
+    return format_html("{}<small>{}</small>", shown, words) if strip else shown
 
 
 def _key_column(place: int, key: str) -> Column[CostRow]:

@@ -18,7 +18,7 @@ from apps.console.pages.costs.below import CostPlace, day_chart, export_link, me
 from apps.console.pages.costs.days import days_file
 from apps.console.pages.costs.figures import cost_figures
 from apps.console.pages.costs.question import AskedCosts, parameters_of
-from apps.console.pages.costs.sums import sums_of
+from apps.console.pages.costs.sums import Sums, summed_days, sums_of
 from apps.console.pages.costs.tables import OWNER_KEYS, CostRow, cost_table
 from apps.console.pages.costs.words import spent, under_words
 from apps.console.pages.explorer.links import PAGES, group_links
@@ -44,7 +44,7 @@ from apps.ledger.queries.cube import (
     read_question,
     variance_of,
 )
-from apps.ledger.queries.cube.days import Daily, costs_by_day
+from apps.ledger.queries.cube.days import costs_by_day
 from apps.ledger.queries.cube.states import state_sums, sureness
 from apps.show.amounts import change, gpu_hours
 from apps.show.money import bridged, whole_amount
@@ -78,9 +78,10 @@ def explorer(context: Context) -> ConsolePage:
     daily = costs_by_day(_whole_question(asked.question), context.at)
     known = sureness(daily.states, asked.question.window, context.at)
     status = least_sure(known.statuses)
+    summed = summed_days(daily)
     figures = cost_figures(
         asked,
-        daily,
+        summed,
         status,
         lambda sort: PLACE.rows(asked, ORDERS.get(sort, sort)),
         is_of_job=False,
@@ -91,7 +92,7 @@ def explorer(context: Context) -> ConsolePage:
     return ConsolePage(
         context=context,
         filters=_filter_bar(asked),
-        finding=_title_sentence(asked, answer, names, daily),
+        finding=_title_sentence(asked, answer, names, summed.whole),
         status=status,
         under=_quiet_words(asked, answer, under_words(asked, known)),
         problems=asked.problems,
@@ -104,7 +105,7 @@ def explorer(context: Context) -> ConsolePage:
                 context,
                 total=answer.total,
                 csv_href=reverse("explorer-csv"),
-                states=sums_of(daily.states).states,
+                states=summed.whole.states,
                 links=(Link("REST", _rest_address(asked)),),
             ),
             _team_meters(asked),
@@ -275,7 +276,7 @@ def _cause_rows(causes: Mapping[str, int]) -> list[CauseRow]:
     return [CauseRow(*CAUSE_WORDS[name], causes[name]) for name in CAUSE_WORDS]
 
 
-def _title_sentence(asked: AskedCosts, answer: CubeAnswer, names: CubeNames, daily: Daily) -> str:
+def _title_sentence(asked: AskedCosts, answer: CubeAnswer, names: CubeNames, sums: Sums) -> str:
     whole, before, within = answer.total.sums.micros, answer.total.before, asked.words.within
     if not answer.rows:
         who = "anybody" if asked.context.viewer.sees_everything else "your teams"
@@ -293,7 +294,7 @@ def _title_sentence(asked: AskedCosts, answer: CubeAnswer, names: CubeNames, dai
     is_one = len(answer.rows) == 1 and name in PAGES
     if len(named) < 2 or (name and dimensions()[name].is_time):
         who = names.text(name, answer.rows[0].keys[0]) if is_one else "Everything"
-        return spent(asked, who, sums_of(daily.states))
+        return spent(asked, who, sums)
     first = max(named, key=lambda row: row.sums.micros or 0)
     text = keyed_words(name, names.text(name, first.keys[0]))
     most = whole_amount(first.sums.micros, asked.currency)

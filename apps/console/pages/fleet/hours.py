@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from django.utils.safestring import SafeString
 
-from apps.console.kit.cells import TEXT, Format, drawn
+from apps.console.kit.cells import TEXT, Format, drawn, strip_drawn
 from apps.economics.hours import HOUR, hour_of
 from apps.economics.split import largest_remainder
 from apps.economics.states import State
@@ -87,7 +87,7 @@ class Heat:
 
 def strip_cell(time: GpuTime) -> SafeString:
     """A span of GPU time by state, as the cell of a table."""
-    return drawn("components/strip.html", strip=time.strip)
+    return strip_drawn(time.strip)
 
 
 def shown_from(at: datetime) -> datetime:

@@ -26,7 +26,7 @@ from apps.console.pages.costs.figures import (
     unknown_figure,
 )
 from apps.console.pages.costs.question import AskedCosts, asked_charged_costs
-from apps.console.pages.costs.sums import Sums, sums_of
+from apps.console.pages.costs.sums import SummedDays, Sums, summed_days, sums_of
 from apps.console.pages.costs.tables import (
     COST_COLUMN,
     NOTES,
@@ -61,7 +61,8 @@ def overview(context: Context) -> ConsolePage:
     facts = _facts_of(asked)
     if not facts.daily.days:
         return _empty_page(asked, facts)
-    sums = sums_of(facts.daily.states)
+    summed = summed_days(facts.daily)
+    sums = summed.whole
     waste = waste_of_window(asked.question, facts.daily.against)
     status, said = least_sure(facts.known.statuses), notices(asked, facts)
     chart = chart_of_days(
@@ -80,7 +81,7 @@ def overview(context: Context) -> ConsolePage:
         under=under_words(asked, facts.known),
         refresh_seconds=REFRESH_SECONDS if context.frame.filling else 0,
         sections=(
-            FigureRow(_key_figures(asked, facts, sums, waste, status)),
+            FigureRow(_key_figures(asked, facts, summed, waste, status)),
             SideBySide([part for part in (chart, aloud) if part is not None], "cols"),
             _overview_table(asked, "Team", OWNER_KEYS).section(
                 _team_rows(asked, facts, waste),
@@ -150,7 +151,11 @@ def _empty_page(asked: AskedCosts, facts: OverviewFacts) -> ConsolePage:
 
 
 def _key_figures(
-    asked: AskedCosts, facts: OverviewFacts, sums: Sums, waste: WasteOfWindow, status: str
+    asked: AskedCosts,
+    facts: OverviewFacts,
+    summed: SummedDays,
+    waste: WasteOfWindow,
+    status: str,
 ) -> tuple[Figure, ...]:
     """Each with its change against the same days before, and the rows that it sums."""
 
@@ -158,17 +163,16 @@ def _key_figures(
         return f"{asked.href('overview', sort=sort)}#by-team"
 
     return (
-        cost_figure("Spend", facts.daily, asked.currency, status, rows("-cost")),
-        active_figure("spend", facts.daily, status, rows("-bought")),
-        _waste_figure(asked, facts, sums, waste, status, rows("-waste")),
-        _unknown_figure(asked, facts, sums, status),
+        cost_figure("Spend", summed, asked.currency, status, rows("-cost")),
+        active_figure("spend", summed, status, rows("-bought")),
+        _waste_figure(asked, summed, waste, status, rows("-waste")),
+        _unknown_figure(asked, facts, summed.whole, status),
     )
 
 
 def _waste_figure(
     asked: AskedCosts,
-    facts: OverviewFacts,
-    sums: Sums,
+    summed: SummedDays,
     waste: WasteOfWindow,
     status: str,
     href: str,
@@ -179,18 +183,19 @@ def _waste_figure(
         moved = change(now, before)
     parts = {part.name.lower(): micros for part, micros in waste.total.parts.items() if micros}
     known = largest_parts(parts, asked.currency) or "none is known"
-    wasted = {day: waste.days.get(day, Waste()).micros or 0 for day in facts.daily.days}
     return Figure(
         "Waste",
-        short_amount(waste.total.micros or 0 if sums.total is not None else None, asked.currency),
-        together([against_words(facts.daily) if moved else "", known]),
+        short_amount(
+            waste.total.micros or 0 if summed.whole.total is not None else None, asked.currency
+        ),
+        together([against_words(summed.against) if moved else "", known]),
         status,
         change=moved,
         sparkline=spark_of(
-            facts.daily.days,
+            summed.days,
             [
-                None if sums_of(states).total is None else wasted[day]
-                for day, states in facts.daily.days.items()
+                None if sums.total is None else waste.days.get(day, Waste()).micros or 0
+                for day, sums in summed.days.items()
             ],
             "Waste, day by day",
         ),

@@ -19,10 +19,10 @@ from apps.console.kit.cells import (
     RATIO,
     UNIT_COST,
     Locale,
-    drawn,
     escaped,
     linked,
     quiet,
+    strip_drawn,
     titled,
     warned,
 )
@@ -82,7 +82,7 @@ def _status_cell(row: RunRow) -> str:
 
 
 def _goodput_cell(row: RunRow, _: Locale) -> SafeString:
-    strip = drawn("components/strip.html", strip=strip_of_buckets(in_order(row.bucket_unit_ms)))
+    strip = strip_drawn(strip_of_buckets(in_order(row.bucket_unit_ms)))
     is_told = row.goodput_ratio is not None and (row.told_ratio or 0) >= LEAST_TOLD
     told = per_cent(row.goodput_ratio) if is_told else quiet("not reported")
     return format_html("{} <small>{}</small>", strip, told)

@@ -1,7 +1,7 @@
 """`manage.py portfolio`: what to commit to, from a scenario in a file."""
 
 import json
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from apps.planning.management.portfolio_words import month_after
+from tests import make
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "portfolio.toml"
 SMALL = """
@@ -86,7 +87,7 @@ def test_the_table_is_of_what_the_file_says(tmp_path) -> None:
     ("before", "after", "message"),
     [
         ("name = \"small\"", "name = ", "is not TOML"),
-        ("gpus.csv", "none.csv", "none.csv cannot be read"),
+        ("gpus.csv", "none.csv", r"families\[0\].demand: none.csv cannot be read"),
         ("on_demand = 2.0", "on_demand = 0", r"families\[0\]\.on_demand: 0 must be above 0"),
         ("hourly = 1.0", "hourly = -1", r"offers\[0\]\.hourly: -1 must be at least 0"),
     ],
@@ -105,7 +106,17 @@ def test_demand_may_be_a_series_of_the_ledger(tmp_path) -> None:
     path = tmp_path / "series.toml"
     of_file = SMALL[SMALL.index("file =") : SMALL.index("[[offers]]")]
     path.write_text(SMALL.replace(of_file, 'series = "gpu_hours"\n'))
-    with pytest.raises(CommandError, match="no hour of gpu_hours is known"):
+    with pytest.raises(CommandError, match=r"families\[0\].demand: series: no hour of gpu_hours"):
+        portfolio(path)
+    make.make_organisation()
+    history = tmp_path / "history.csv"
+    begins = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(days=3)
+    moments = (begins + timedelta(hours=hour) for hour in range(48))
+    history.write_text("time,value\n" + "".join(f"{moment.isoformat()},7\n" for moment in moments))
+    call_command("import_series", str(history), "--series", "gpu_hours", stdout=StringIO())
+    assert portfolio(path).startswith("small: 7 × a year")
+    path.write_text(path.read_text().replace("gpu_hours", "spend"))
+    with pytest.raises(CommandError, match="'spend' is not of gpu_hours"):
         portfolio(path)
 
 

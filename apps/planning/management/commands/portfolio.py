@@ -2,7 +2,7 @@
 
 import json
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from apps.planning.management.commands.forecast import history_named
 from apps.planning.management.portfolio_words import answer_fields, answer_lines
 from apps.planning.management.toml_file import scenario_document
 from apps.planning.providers.series_file import read_series
+from apps.planning.queries.series import GPU_HOURS, series_named
 from apps.planning.solvers.commitment_mix import least_cost_mix
 
 
@@ -40,8 +41,7 @@ class Command(BaseCommand):
         document = scenario_document(path)
         try:
             request = portfolio_request_of(document)
-            at = timezone.now()
-            histories = [_history(source, path, at) for source in request.sources]
+            histories = list(_histories(request.sources, path, timezone.now()))
         except Refusal as refusal:
             raise CommandError(f"{path}: {refusal}") from refusal
         costs = PortfolioCosts(request.question(histories))
@@ -60,12 +60,22 @@ class Command(BaseCommand):
             self.stdout.write("\n".join(answer_lines(request, answer)))
 
 
+def _histories(sources: Sequence[DemandSource], scenario: Path, at: datetime) -> Iterator[Floats]:
+    """Each family's known hours. Refuses a Refusal that names the family by its place."""
+    for place, source in enumerate(sources):
+        try:
+            yield _history(source, scenario, at)
+        except Refusal as refusal:
+            raise Refusal(f"families[{place}].demand", str(refusal)) from refusal
+
+
 def _history(source: DemandSource, scenario: Path, at: datetime) -> Floats:
-    """The hours of a family's demand that are known. Refuses a Refusal."""
     if source.file:
         found = read_series(scenario.parent / source.file, time=source.time, value=source.value)
         return found.values
     if source.series:
+        if series_named(source.series).measure != GPU_HOURS:
+            raise Refusal("series", f"{source.series!r} is not of {GPU_HOURS}")
         return np.array(history_named(source.series, at).values, dtype=np.float64)
     return np.array(source.hours)
 

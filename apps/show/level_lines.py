@@ -1,6 +1,6 @@
 """A figure day by day with the levels it had, and what changed about then marked."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -20,12 +20,18 @@ class Level:
 
 
 def level_line(
-    points: Sequence[tuple[date, float, str]], levels: Sequence[Level], marks: Sequence[MarkedDay]
+    points: Sequence[tuple[date, float, str]],
+    levels: Sequence[Level],
+    marks: Sequence[MarkedDay],
+    named: Callable[[float], str],
 ) -> Json:
-    """Dots joined from zero, each with its words; levels as lines across, marks as lines down."""
+    """Dots joined from zero, each with its words; levels as lines across, marks as lines down.
+
+    `named` says a value with its unit.
+    """
     days = [day for day, _, _ in points]
     ticks = ticks_between(Decimal(0), max(Decimal(str(value)) for _, value, _ in points))
-    texts = [f"{tick.normalize():f}" for tick in ticks]
+    texts = [named(float(tick)) for tick in ticks]
     traces = [_day_points(points), *map(_level_line, levels), *marked_lines(days, marks, ticks[-1])]
     return checked(traces, marked_layout(days, marks, ticks, texts))
 

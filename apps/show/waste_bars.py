@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
-from apps.show.charts import GROUND, Json, amount_axis, checked, left_margin
+from apps.show.charts import GROUND, Json, amount_axis, checked, left_margin, ticks_between
 from apps.show.money import MICROS, full_amount, short_amount
 
 _ROW_PX = 34
@@ -50,16 +51,15 @@ def waste_bars(teams: Sequence[WasteParts], currency: str) -> Json:
 
 def _bars_layout(names: Sequence[str], teams: Sequence[WasteParts], currency: str) -> Json:
     most = max(sum(amount or 0 for amount in each.micros) for each in teams)
+    ticks = ticks_between(Decimal(0), Decimal(most) / MICROS)
     return {
         "barmode": "stack",
         "height": 70 + _ROW_PX * len(names),
-        "margin": {"l": left_margin(names), "r": 12, "t": 26, "b": 28},
+        # To the right half of the last amount has its place.
+        "margin": {"l": left_margin(names), "r": 28, "t": 26, "b": 28},
         **GROUND,
         "showlegend": True,
         "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "traceorder": "normal"},
-        "xaxis": {
-            **amount_axis([0, most / MICROS], [short_amount(each, currency) for each in (0, most)]),
-            "range": [0, most / MICROS or 1],
-        },
+        "xaxis": amount_axis(ticks, [short_amount(round(at * MICROS), currency) for at in ticks]),
         "yaxis": {"autorange": "reversed", "fixedrange": True, "type": "category"},
     }

@@ -5,6 +5,8 @@
 (() => {
   // Below this width series are named in the key above the chart (charts.css), not at its end.
   const NARROW_PX = 560;
+  const CHARACTER_PX = 7;
+  const TICK_GAP_PX = 8;
   const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false, responsive: false };
   const TOKEN = /^var\((--[\w-]+)\)$/;
 
@@ -37,9 +39,23 @@
 
   const room = (place) => ({ width: place.clientWidth, height: place.clientHeight });
 
+  // Ticks whose names would touch are left out: of days the last stays, of amounts the first.
+  const thinned = (axis, width) => {
+    const names = axis?.ticktext;
+    if (!Array.isArray(names)) return axis;
+    const widest = CHARACTER_PX * Math.max(...names.map((name) => name.length)) + TICK_GAP_PX;
+    const every = Math.ceil((widest * names.length) / width);
+    const from = axis.type === "date" ? names.length - 1 : 0;
+    const stays = (_, index) => Math.abs(index - from) % every === 0;
+    return { ...axis, tickvals: axis.tickvals.filter(stays), ticktext: names.filter(stays) };
+  };
+
   const fitted = (layout, size) => {
-    if (size.width >= NARROW_PX || !layout.annotations) return { ...layout, ...size };
-    return { ...layout, ...size, annotations: [], shapes: [], margin: { ...layout.margin, r: 8 } };
+    const isNarrow = size.width < NARROW_PX && layout.annotations;
+    const margin = isNarrow ? { ...layout.margin, r: 8 } : layout.margin;
+    const across = size.width - (margin?.l ?? 0) - (margin?.r ?? 0);
+    const drawn = { ...layout, ...size, margin, xaxis: thinned(layout.xaxis, across) };
+    return isNarrow ? { ...drawn, annotations: [], shapes: [] } : drawn;
   };
 
   const draw = (place, scheme = "") => {

@@ -292,7 +292,9 @@ def _level_chart(found: FindingFact, context: Context) -> LineChart | None:
         name="level-figure",
         title=f"{before}, {since}",
         unit=f"{words.UNITS[found.measure]}; the numbers mark what changed about then",
-        figure=level_line(points, levels, marks),
+        figure=level_line(
+            points, levels, marks, lambda value: words.level(found, value / scale, currency)
+        ),
         behind=DRAWN_DAYS.section(points[::-1], context),
         csv_href=reverse("finding-days", args=[found.id]),
     )

@@ -25,7 +25,7 @@ UNFIT = """() => {
     + ' ' + each.textContent.trim().slice(0, 40)
   const ownText = each => [...each.childNodes].some(it => it.nodeType === 3 && it.data.trim())
   const every = [...document.querySelectorAll('body *')].filter(seen)
-  const named_ticks = (chart, axis) => [...chart.querySelectorAll(`.${axis} text`)].filter(it =>
+  const namedTicks = (chart, axis) => [...chart.querySelectorAll(`.${axis} text`)].filter(it =>
     it.getClientRects().length && getComputedStyle(it).opacity !== '0').length
   const root = document.documentElement
   const cuts = each => ['hidden', 'clip'].includes(getComputedStyle(each).overflowX)
@@ -39,7 +39,7 @@ UNFIT = """() => {
     'chart text cut': every.filter(each => each.matches('.chart text')
       && beyond(each.getBoundingClientRect(), each.closest('.chart').getBoundingClientRect())),
     'an axis without two ticks': every.filter(each => each.matches('.chart')
-      && ['xtick', 'ytick'].some(axis => named_ticks(each, axis) < 2)),
+      && ['xtick', 'ytick'].some(axis => namedTicks(each, axis) < 2)),
   }
   return Object.entries(faults).filter(([, found]) => found.length)
     .map(([fault, found]) => ['unfit', fault, found.slice(0, 3).map(named)])

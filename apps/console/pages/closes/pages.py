@@ -245,7 +245,8 @@ def _how_closed(
 def _months_finding(rows: Sequence[asked.MonthStanding]) -> str:
     late = [row for row in rows if row.late_hours]
     if late:
-        return f"{counted(len(late), 'closed month')} have late-arriving facts."
+        said = counted(len(late), "closed month has", "closed months have")
+        return f"{said} late-arriving facts."
     closed = [row for row in rows if row.standing == "closed"]
     if not closed:
         return "No month is closed yet."

@@ -19,6 +19,7 @@ from django.test import Client
 
 from apps.accounts import actions as accounts
 from apps.accounts.models import Role
+from apps.economics.hours import hour_of
 from apps.economics.jobs import (
     AllocationRecord,
     EventKind,
@@ -41,6 +42,10 @@ from apps.ledger.models import (
     StatementLine,
     VendorCost,
 )
+from apps.planning.actions import import_history, make_forecasts
+from apps.planning.models import Forecast
+from apps.planning.queries.series import SeriesKey
+from apps.planning.solvers.forecasting import forecast_fields
 from apps.pricing.actions import NewRate, propose_rate
 from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
@@ -148,6 +153,7 @@ def make_world() -> World:
         **work,
         **(services := _services(teams, began_at)),
         "finding_id": _findings(services["service_id"], began_at),
+        "forecast_id": _forecasts(teams, now),
         "api_price_id": _calls(teams, now),
         "team_id": teams["zephyr"],
         "person_id": people["ada"],
@@ -185,6 +191,15 @@ def make_world() -> World:
         "name": "runrate_agent-0.0.0-py3-none-any.whl",  # everybody may fetch what is served
     }
     return World(planted, _askers(tokens), _secrets(teams))
+
+
+def _forecasts(teams: Mapping[str, int], now: datetime) -> int:
+    """What each team is expected to spend; that of the Zephyrines."""
+    for team_id in teams.values():
+        spent = [(hour_of(now) - hour * scene.HOUR, 613.0) for hour in range(60)]
+        import_history(series=SeriesKey("spend", "team", str(team_id)), points=spent, at=now)
+    make_forecasts(maker=forecast_fields, at=now)
+    return Forecast.objects.get(series__measure="spend", series__key=str(teams["zephyr"])).id
 
 
 def _join_token(cluster_id: int, now: datetime) -> int:

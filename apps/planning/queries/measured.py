@@ -271,13 +271,22 @@ def _groups_of_pool(pool_id: int, models: Mapping[int, str]) -> list[tuple[str, 
 
 def _of_services(span: tuple[datetime, datetime]) -> dict[SeriesKey, MeasuredSeries]:
     """Requests and tokens, of the source that counted more: both see the same."""
-    services = [fact.id for fact in workloads.workloads().values() if fact.kind in SERVICE_KINDS]
-    by_source: dict[tuple[int, datetime, str], list[HourCount]] = defaultdict(list)
-    for count in request_hours(services, span) if services else ():
-        by_source[count.workload_id, count.hour, count.source].append(count)
+    found: dict[SeriesKey, MeasuredSeries] = {}
+    for fact in workloads.workloads().values():
+        if fact.kind in SERVICE_KINDS:
+            # One at a time: their counts of 90 days together would be a large part of a worker's memory.
+            found |= _of_service(fact.id, request_hours([fact.id], span))
+    return found
+
+
+def _of_service(workload_id: int, counts: Iterable[HourCount]) -> dict[SeriesKey, MeasuredSeries]:
+    by_source: dict[tuple[datetime, str], list[HourCount]] = defaultdict(list)
+    for count in counts:
+        by_source[count.hour, count.source].append(count)
     found: dict[SeriesKey, MeasuredSeries] = defaultdict(MeasuredSeries)
-    for (workload_id, hour, _), counts in by_source.items():
-        for measure, amount in ((REQUESTS, _requests_of(counts)), (TOKENS, _tokens_of(counts))):
+    for (hour, _), of_source in by_source.items():
+        amounts = {REQUESTS: _requests_of(of_source), TOKENS: _tokens_of(of_source)}
+        for measure, amount in amounts.items():
             if amount is not None:
                 values = found[SeriesKey(measure, SERVICE, str(workload_id))].values
                 values[hour] = max(values.get(hour, 0.0), float(amount))

@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 
 from apps.economics.forecast.backtest import backtest
 from apps.economics.forecast.rolling import rolled_forecasts
-from apps.planning.models import ForecastSeries, HistoryPoint
+from apps.planning.models import Forecast, ForecastSeries, HistoryPoint
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -182,3 +182,12 @@ def test_a_series_without_a_known_hour_says_which_there_are(file: Path) -> None:
         forecast(series="spend")
     with pytest.raises(CommandError, match="from 1 to 336 hours"):
         forecast("--horizon", "337")
+    with pytest.raises(CommandError, match="--horizon and --at are of one --series"):
+        call_command("forecast", "--horizon", "24")
+
+
+def test_without_a_series_the_command_makes_the_forecasts_of_all_and_keeps_them(file: Path) -> None:
+    imported(file)
+    assert printed("forecast") == {"made": 1}
+    kept = Forecast.objects.get()
+    assert kept.digest == forecast("--horizon", "24")["digest"]

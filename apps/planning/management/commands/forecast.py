@@ -42,6 +42,8 @@ class Command(BaseCommand):
         if not 1 <= horizon <= MOST_HORIZON:
             raise CommandError(f"--horizon is from 1 to {MOST_HORIZON} hours")
         if not options["series"]:
+            if options["at"] is not None or horizon != MOST_HORIZON:
+                raise CommandError("--horizon and --at are of one --series")
             made = actions.make_forecasts(maker=forecast_fields, at=timezone.now())
             self.stdout.write(json.dumps({"made": made}) if options["json"] else f"{made} made.")
             return

@@ -5,6 +5,8 @@ UV_VERSION := 0.13.8
 UV := .uv/bin/uv
 # The last one that knows Python 3.9.
 MYPY_OF_39 := mypy==1.19.1
+# For two cores: some tests wait, for browsers, agents and servers, while others work.
+TEST_WORKERS := 3
 # The machine's own certificates where it has some: a company's proxy is known there.
 export UV_SYSTEM_CERTS := $(if $(wildcard /etc/ssl/certs/ca-certificates.crt),true,false)
 RUN := .venv/bin/
@@ -36,7 +38,7 @@ demo: setup ## Fill a simulated company, settle it and serve the console on http
 
 test: setup ## Run the whole test suite, a browser's too
 	@deploy/get-chromium.sh && deploy/get-slurm.sh && deploy/get-focus-validator.sh
-	@$(RUN)python -m pytest -n 2 --dist worksteal $(ARGS)
+	@$(RUN)python -m pytest -n $(TEST_WORKERS) --dist worksteal $(ARGS)
 
 proofs: setup ## Run the slow proofs
 	@$(RUN)python -m pytest -m proof -n 2 --dist worksteal $(ARGS)

@@ -10,6 +10,9 @@ from apps.fleet import actions as fleet
 from apps.fleet.models import JoinToken
 from apps.fleet.queries.clouds import sync_health
 from apps.ledger.models import BillRow, BillRule, Charge, Close, Export
+from apps.planning.actions import import_history
+from apps.planning.models import Forecast
+from apps.planning.queries.series import SeriesKey
 from apps.pricing.models import Rate
 from apps.pricing.queries.quotas import quotas
 from apps.workloads.models import ImportBatch, Job
@@ -18,7 +21,7 @@ from controlplane.demo.company import WEEK, Company
 from controlplane.demo.database import MANAGES, SIGN_IN
 from controlplane.demo.doors import Doors
 from controlplane.demo.fleet import DemoSpan
-from controlplane.demo.scenes import closes, cloud, office, prices
+from controlplane.demo.scenes import ahead, closes, cloud, office, prices
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.ledger.scene import LATER, TEN
@@ -104,3 +107,12 @@ def test_people_leave_a_rule_a_token_files_and_a_price_that_waits() -> None:
     assert [each.objects.count() for each in made] == [1, 1, 2, 1]
     assert ImportBatch.objects.get().rows == 3
     assert Rate.objects.exclude(standing="in_force").count() == 1
+
+
+def test_everything_with_two_days_of_hours_is_forecast() -> None:
+    make.make_organisation()
+    spent = [(TEN + hour * scene.HOUR, 40.0 + hour % 24) for hour in range(48)]
+    import_history(series=SeriesKey("spend"), points=spent, at=IN_APRIL)
+    ahead.forecast_everything(company())
+    kept = Forecast.objects.get()
+    assert (kept.method, kept.starts_at) == ("weighted_median", TEN + 48 * scene.HOUR)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from controlplane.demo.company import Company
 from controlplane.demo.scenes import (
     agents,
+    ahead,
     anomalies,
     bought,
     closes,
@@ -45,6 +46,7 @@ AFTER_THE_WEEKS: tuple[Scene, ...] = (
     prices.propose_a_price,
     vendors.take_vendor_reports,
     anomalies.look_every_day,
+    ahead.forecast_everything,
     closes.close_months,
     closes.own_late,
 )

@@ -83,7 +83,7 @@ def test_teams_add_up_to_the_whole(finance):
     page = get(finance, "/costs")
     assert "Research cost the most" in page
     assert re.search(r"Research \$98\.32 .*50 % active \$49\.16 8\.00 \$12\.3", page)
-    assert re.search(r"Vision \$49\.16 .*0 % active \$0\.00 4\.00", page)
+    assert re.search(r"Vision \$49\.16 .*active unknown \$0\.00 4\.00", page)
     assert re.search(r"Total \$196\.64 .*25 % active \$98\.32 16\.0", page)
 
 

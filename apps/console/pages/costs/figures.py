@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from fractions import Fraction
 
-from apps.console.kit.chart import Figure
+from apps.console.kit.chart import Figure, known_figure
 from apps.console.kit.periods import span
 from apps.console.pages.costs.question import AskedCosts
-from apps.console.pages.costs.sums import SummedDays, Sums
+from apps.console.pages.costs.sums import SummedDays, Sums, is_unobserved
 from apps.ledger.queries.cube.days import Against
 from apps.show.amounts import change, gpu_hours, per_cent, points
 from apps.show.money import short_amount
@@ -83,6 +83,9 @@ def active_figure(of: str, summed: SummedDays, status: str, href: str) -> Figure
     if summed.before.by_state and summed.now.by_state:
         now, before = summed.now.worked_ratio, summed.before.worked_ratio
         moved = "" if now is None or before is None else points(now, before)
+    if is_unobserved(summed.whole.by_state):
+        note = "no agent reported on what was held"
+        return known_figure("Active", None, note, status, href=href)
     return Figure(
         "Active",
         per_cent(summed.whole.worked_ratio),

@@ -10,7 +10,7 @@ from apps.economics.money import sum_of_known
 from apps.economics.states import State
 from apps.ledger.queries import StateSum
 from apps.ledger.queries.cube.days import Against, Daily
-from apps.show.amounts import per_cent, share
+from apps.show.amounts import share
 from apps.show.words import NOT_WORKED, STATES, StateWords
 
 Micros = int | None
@@ -46,11 +46,6 @@ class Sums:
     def worked_ratio(self) -> Fraction | None:
         """The part of the total in which a kernel was running."""
         return share(self.by_state.get("active") or 0, self.total)
-
-    @property
-    def active_words(self) -> str:
-        """`50 % active`."""
-        return f"{per_cent(self.worked_ratio)} active"
 
     @property
     def gpu_hour_micros(self) -> Micros:
@@ -100,6 +95,12 @@ def sums_of(parts: Iterable[StateSum]) -> Sums:
         gpu_milliseconds += each.gpu_milliseconds
         unpriced_milliseconds += each.unpriced_milliseconds
     return Sums(by_state, provisional, gpu_milliseconds, unpriced_milliseconds)
+
+
+def is_unobserved(by_state: Mapping[str, Micros]) -> bool:
+    """Whether nothing that was held was observed: how much of it was active is not known."""
+    seen = by_state.get("active") or by_state.get("held_idle")
+    return bool(by_state.get("unobserved")) and not seen
 
 
 def state_key(state: State | None) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 from django.utils.html import format_html
 
@@ -17,8 +18,8 @@ from apps.console.kit.cells import (
 )
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.costs.question import AskedCosts
-from apps.console.pages.costs.sums import Sums
-from apps.show.amounts import gpu_hours
+from apps.console.pages.costs.sums import Sums, is_unobserved
+from apps.show.amounts import gpu_hours, per_cent
 from apps.show.money import symbol, unit_cost
 from apps.show.strip import strip_of_states
 from apps.show.words import STATES, StateWords
@@ -125,8 +126,9 @@ def unit_cost_cell(micros: int | None, currency: str, *, is_part: bool) -> str:
     return titled(f"≥ {text}", AT_LEAST) if is_part and micros is not None else text
 
 
-def strip_cell(by_state: Mapping[str, int | None], words: str) -> str:
-    """Shares of a cost by state side by side, and what part of it was active."""
+def strip_cell(by_state: Mapping[str, int | None], active: Fraction | None) -> str:
+    """Shares of a cost by state side by side, and what part of it was `active`."""
+    words = "active unknown" if is_unobserved(by_state) else f"{per_cent(active)} active"
     strip = strip_of_states({key: micros or 0 for key, micros in by_state.items()})
     shown = strip_drawn(strip)
     return format_html("{}<small>{}</small>", shown, words) if strip else shown
@@ -141,7 +143,7 @@ def _state_column(state: StateWords) -> Column[CostRow]:
 
 
 def _strip_shown(row: CostRow, _: Locale) -> str:
-    return strip_cell(row.sums.by_state, row.sums.active_words)
+    return strip_cell(row.sums.by_state, row.sums.worked_ratio)
 
 
 COST_COLUMN: Column[CostRow] = Column(

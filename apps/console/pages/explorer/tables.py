@@ -12,7 +12,7 @@ from apps.console.pages.costs.tables import strip_cell, unit_cost_cell
 from apps.economics.hours import HOUR_MS
 from apps.economics.states import State
 from apps.ledger.queries.cube import CubeAnswer, CubeRow, CubeSums, dimensions
-from apps.show.amounts import per_cent, share
+from apps.show.amounts import share
 from apps.show.money import symbol
 from apps.show.words import STATES, STATUSES, StateWords, Word
 
@@ -151,7 +151,7 @@ def _strip_shown(row: CubeRow, _: Locale) -> str:
         State(number).name.lower() if number else "other": micros
         for number, micros in enumerate(row.sums.of_states)
     }
-    return strip_cell(by_state, f"{per_cent(_active_part(row.sums))} active")
+    return strip_cell(by_state, _active_part(row.sums))
 
 
 @dataclass(frozen=True, slots=True)

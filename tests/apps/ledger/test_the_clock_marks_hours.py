@@ -79,7 +79,7 @@ def test_a_node_is_charged_hour_by_hour_without_anybody_telling(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     scene.make_priced_node(at=TEN + MINUTE)
-    for minutes in range(1, 60 * 4, 10):
+    for minutes in range(1, 60 * 4, 20):
         sweep(monkeypatch, TEN + minutes * MINUTE)
 
     statuses = dict(Charge.objects.values_list("hour", "status"))

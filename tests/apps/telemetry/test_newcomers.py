@@ -201,7 +201,7 @@ def outcome(groups: Sequence[Sequence[dict[str, Any]]]) -> tuple[list[Any], Any]
 
 
 # Each example is two histories of several batches in a database.
-@settings(max_examples=max(20, settings.default.max_examples // 5))
+@settings(max_examples=max(8, settings.default.max_examples // 5))
 @given(earlier=deliveries, together=deliveries)
 def test_together_they_come_to_what_they_come_to_one_by_one(
     earlier: list[dict[str, Any]], together: list[dict[str, Any]]

@@ -137,7 +137,8 @@ def _ownership_page(context: Context, sent: ChangeForm | None = None) -> Console
     context, viewer = replace(context, path=reverse("ownership")), context.viewer
     window, reading = asked_window(context)
     said, called = period_words(window, context.calendar.today), names(viewer)
-    rows = workload_costs(window, viewer, called)
+    costs = workload_costs(window, viewer, called)
+    rows = [row._replace(href=context.onward(row.href)) for row in costs]
     nobodys = unowned_jobs(window, called) if viewer.sees_everything else []
     adds = (
         "Add the first below." if viewer.may_manage else "Somebody of the role platform adds them."

@@ -280,7 +280,8 @@ def _rate_facts(rate: Rate, context: Context) -> list[tuple[str, str]]:
     decided = "Rejected" if rate["standing"] == "refused" else "Accepted"
     at, by = rate["decided_at"], names.get(rate["decided_by_id"], "")
     reached = [pool.name for pool in fleet.pools().values() if listing.may_price(rate, pool)]
-    links = format_html_join(", ", "{}", ((linked(name, pool_href(name)),) for name in reached))
+    hrefs = {name: context.onward(pool_href(name)) for name in reached}
+    links = format_html_join(", ", "{}", ((linked(*each),) for each in hrefs.items()))
     facts = [
         ("Rate status", ListedRate(rate, context.at).standing),
         kind,

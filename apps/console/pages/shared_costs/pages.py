@@ -33,7 +33,7 @@ def shared_costs(context: Context) -> ConsolePage:
     when = f"in {last} and so far in {this}"
     other = linked("Without ended ones", here)
     if not shows_ended:
-        other = linked("With ended ones", f"{here}?show=all")
+        other = linked("With ended ones", context.onward(f"{here}?show=all"))
     return ConsolePage(
         context=context,
         finding=_shared_finding(costs, context.currency),

@@ -11,7 +11,7 @@ from apps.economics.serving import SERVICE_KINDS
 from apps.economics.states import State
 from apps.ledger.queries.kinds import ChargeKind, Status
 from apps.ledger.queries.tables import named_rows
-from apps.marks.queries import Pass, hours_marked
+from apps.marks.queries import Pass, units_marked
 from apps.planning.queries.series import (
     GPU_HOURS,
     GPU_MODEL,
@@ -173,7 +173,7 @@ def _of_ledger(span: Mapping[str, datetime]) -> dict[SeriesKey, MeasuredSeries]:
         if group is not None:
             by_group[group].add(row)
     whole = by_group[WHOLE, ""]
-    waiting = whole.provisional | _waiting_hours(span["to"])
+    waiting = whole.provisional | _waiting_hours(span)
     found = {}
     for (dimension, key), hours in sorted(by_group.items()):
         if hours.held:
@@ -189,12 +189,14 @@ def _of_ledger(span: Mapping[str, datetime]) -> dict[SeriesKey, MeasuredSeries]:
     return found
 
 
-def _waiting_hours(until: datetime) -> set[datetime]:
+def _waiting_hours(span: Mapping[str, datetime]) -> set[datetime]:
     """Hours whose charges or lines are not yet what the facts say."""
+    count = (span["to"] - span["from"]) // HOUR
+    hours = [span["from"] + number * HOUR for number in range(count)]
     return {
         hour
         for each in (Pass.CHARGE, Pass.SPLIT, Pass.SPREAD)
-        for hour in hours_marked(each, until, HISTORY_HOURS)
+        for hour in units_marked(each, hours)
     }
 
 

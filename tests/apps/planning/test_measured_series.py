@@ -8,7 +8,7 @@ import pytest
 from apps.ledger.actions.partitions import ensure_month
 from apps.marks.models import ChangedHour
 from apps.marks.queries import Pass
-from apps.planning.queries.measured import MeasuredSeries, measured_series
+from apps.planning.queries.measured import HISTORY_HOURS, MeasuredSeries, measured_series
 from apps.planning.queries.series import SeriesKey, is_seen, series_name
 from apps.workloads.models import Job
 from tests import make
@@ -93,7 +93,11 @@ def test_requests_are_those_of_the_source_that_counted_more_and_tokens_known_thr
 
 
 def test_an_hour_that_waits_to_be_settled_anew_is_left_out(world) -> None:
-    ChangedHour.objects.create(pass_id=Pass.SPLIT, unit=1, hour=at(7), revision=1)
+    # As when a year was imported: what waits of before the forecast's days hides nothing that waits in them.
+    earlier = [at(-number) for number in range(1, HISTORY_HOURS + 1)]
+    ChangedHour.objects.bulk_create(
+        ChangedHour(pass_id=Pass.SPLIT, unit=1, hour=hour, revision=1) for hour in (*earlier, at(7))
+    )
     assert 7 not in by_number(found(SeriesKey("gpu_hours")))
     assert 7 not in by_number(found(SeriesKey("spend")))
 

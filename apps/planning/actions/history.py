@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.db import connection, transaction
 
+from apps.economics.hours import HOUR
 from apps.economics.refusal import Refusal
 from apps.logs.changes import field_of, logged_change
 from apps.planning.models import ForecastSeries
@@ -22,7 +23,7 @@ RETURNING xmax = 0
 
 
 class HistoryAhead(Refusal):
-    """Hours of a history that have not been yet."""
+    """Hours of a history that are not over yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,10 @@ def import_history(
     The same points again change nothing. Refuses HistoryAhead.
     """
     last = max((hour for hour, _ in points), default=None)
-    if last is not None and last > at:
-        raise HistoryAhead("time", f"{last:%Y-%m-%d %H:%M} UTC has not been yet: history ends now")
+    if last is not None and last + HOUR > at:
+        raise HistoryAhead(
+            "time", f"the hour of {last:%Y-%m-%d %H:%M} UTC is not over yet: history ends before it"
+        )
     row, _ = ForecastSeries.objects.get_or_create(
         measure=series.measure, dimension=series.dimension, key=series.key
     )

@@ -16,6 +16,8 @@ from apps.economics.refusal import Refusal
 
 GZIP_MAGIC = b"\x1f\x8b"
 LATEST_SECONDS = datetime(3000, 1, 1, tzinfo=UTC).timestamp()
+MOST_VALUE = 1e15
+"""Of what is kept: sums, and squares of errors, have to stay finite."""
 
 
 class SeriesRow(NamedTuple):
@@ -49,8 +51,9 @@ def read_history(
 ) -> list[tuple[datetime, float]]:
     """The known hours of a figure: sums of `amounts`, else means of what held at each moment.
 
-    Moments without a zone are of `zone`. No moment may come twice, no value be below `least`. An hour of
-    amounts of which one is empty is unknown: the others are a part of it. Refuses SeriesFileRefused.
+    Moments without a zone are of `zone`. No moment may come twice, no value be below `least` or beyond
+    MOST_VALUE. An hour of amounts of which one is empty is unknown: the others are a part of it. Refuses
+    SeriesFileRefused.
     """
     rows = read_rows(path, time=time, value=value, zone=zone)
     first_row: dict[float, int] = {}
@@ -63,6 +66,10 @@ def read_history(
             )
         if row.value is not None and row.value < least:
             raise SeriesFileRefused(value, f"row {row.number}: {row.value:g} is below {least:g}")
+        if row.value is not None and abs(row.value) > MOST_VALUE:
+            raise SeriesFileRefused(
+                value, f"row {row.number}: {row.value:g} is beyond {MOST_VALUE:g}, the most"
+            )
     known = [
         (row.seconds, nan if row.value is None else row.value)
         for row in rows
@@ -156,7 +163,10 @@ def _read_moment(text: str, column: str, row: int, zone: tzinfo) -> float:
                 column,
                 f"row {row}: {text} is in the hour that {zone} turns its clocks: name the offset",
             )
-    return moment.timestamp()
+    seconds = moment.timestamp()
+    if not 0 <= seconds < LATEST_SECONDS:
+        raise SeriesFileRefused(column, f"row {row}: {text} is not from 1970 to 2999")
+    return seconds
 
 
 def _read_value(text: str, column: str, row: int) -> float:

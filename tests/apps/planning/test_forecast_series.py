@@ -19,7 +19,8 @@ from tests import make
 pytestmark = pytest.mark.django_db
 
 DAY_ONE = datetime(2026, 3, 2, tzinfo=UTC)
-NEXT_MONTH = datetime.now(UTC) + timedelta(days=30)
+THIS_HOUR = datetime.now(UTC)
+NEXT_MONTH = THIS_HOUR + timedelta(days=30)
 HOURS = 20 * 24
 GAP = range(100, 130)
 NAME = "gpu_hours:pool=h100"
@@ -155,7 +156,12 @@ def test_amounts_are_summed_by_the_hour_and_units_are_brought_to_the_series_own(
         ("2026-03-02 01:00,many", NAME, (), "value: row 3: 'many' is no number"),
         ("2026-03-02 00:00,4", NAME, (), "time: row 3: this moment is in row 2 already"),
         ("2999-03-02,4", NAME, (), "time: its moments are 9"),
-        (f"{NEXT_MONTH:%Y-%m-%d},4", NAME, (), "time: .* 00:00 UTC has not been yet"),
+        (f"{NEXT_MONTH:%Y-%m-%d},4", NAME, (), "time: the hour of .* 00:00 UTC is not over yet"),
+        (f"{THIS_HOUR:%Y-%m-%d %H:%M},4", NAME, (), "time: the hour of .* is not over yet"),
+        ("0001-01-02,4", NAME, (), "time: row 3: 0001-01-02 is not from 1970 to 2999"),
+        ("9999-12-31 23:59,4", NAME, (), "time: row 3: 9999-12-31 23:59 is not from 1970 to 2999"),
+        ("2026-03-02 01:00,1e308", NAME, (), r"value: row 3: 1e\+308 is beyond 1e\+15, the most"),
+        ("2026-03-02 01:00,-1e300", "spend", (), r"value: row 3: -1e\+300 is beyond"),
         ("2026-10-25 02:30,4", NAME, ("--zone", "Europe/Berlin"), "turns its clocks"),
         ("2026-03-02 01:00,4", NAME, ("--zone", "Mars"), "'Mars' is no time zone"),
         ("2026-03-02 01:00,4", NAME, ("--unit", "dollars"), "unit: 'dollars' is none of gpus"),

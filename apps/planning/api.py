@@ -1,5 +1,6 @@
 """GET /api/v1/forecasts: what is forecast, how well that did before, and how it turned out."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.http import Http404
@@ -10,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import Viewer
+from apps.accounts.queries.reading import reading_once
 from apps.economics.forecast.names import CANDIDATES, QUANTILE_LEVELS
 from apps.planning.queries.forecasts import (
     ForecastFact,
@@ -159,21 +161,16 @@ class Forecasts(RestView):
     )
     def get(self, request: Request) -> Response:
         """The newest forecast of each series, or with `earlier` all of one in 400 days."""
-        asked, team_ids = ForecastsQuery.of(request), seen_teams(self.viewer())
+        asked = ForecastsQuery.of(request)
         measures = words_given(asked["measure"])
         refuse_others("measure", measures, DIMENSIONS_OF)
-        found = forecasts(team_ids)
-        if asked["series"]:
-            by_name = {each.name: each for each in found}
-            refuse_others("series", [asked["series"]], by_name)
-            found = [by_name[asked["series"]]]
-        if asked["earlier"]:
-            if not asked["series"]:
-                raise ValidationError({"earlier": ["this needs a series"]})
-            found = forecasts(team_ids, series=found[0].series)
-        wanted = [each for each in found if not measures or each.series.measure in measures]
-        page = slice_of(wanted, page_asked(request), _by_series)
-        return paged(request, page, serialize_forecast_fact)
+        if asked["earlier"] and not asked["series"]:
+            raise ValidationError({"earlier": ["this needs a series"]})
+        with reading_once():
+            found = _asked_forecasts(asked, seen_teams(self.viewer()))
+            wanted = [each for each in found if not measures or each.series.measure in measures]
+            page = slice_of(wanted, page_asked(request), _by_series)
+            return paged(request, page, serialize_forecast_fact)
 
 
 class HoursOfForecast(RestView):
@@ -200,6 +197,20 @@ class HoursOfForecast(RestView):
 def seen_teams(viewer: Viewer) -> frozenset[int] | None:
     """None to who sees everything."""
     return None if viewer.sees_everything else viewer.team_ids
+
+
+def _asked_forecasts(
+    asked: Mapping[str, Any], team_ids: frozenset[int] | None
+) -> list[ForecastFact]:
+    """Of the series that is named, or of all; several may have one name, as services of two teams do."""
+    found = forecasts(team_ids)
+    if not asked["series"]:
+        return found
+    refuse_others("series", [asked["series"]], dict.fromkeys(each.name for each in found))
+    found = [each for each in found if each.name == asked["series"]]
+    if not asked["earlier"]:
+        return found
+    return [earlier for each in found for earlier in forecasts(team_ids, series=each.series)]
 
 
 def serialize_forecast_fact(each: ForecastFact) -> dict[str, Any]:

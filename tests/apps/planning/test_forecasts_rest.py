@@ -5,10 +5,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from apps.economics.hours import HOUR
 from apps.planning import actions
+from apps.planning.models import Forecast, ForecastSeries
 from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.forecasting import forecast_fields
 from tests import make
@@ -56,12 +59,11 @@ def names(answer: Any) -> list[str]:
 
 
 def test_a_team_sees_its_own_series_and_its_services(tokens) -> None:
-    everything = names(asked(tokens["everything"]))
-    assert everything == [
+    assert sorted(names(asked(tokens["everything"]))) == [
         "gpu_hours",
         "requests:service=chat-api",
-        "spend:team=Red",
         "spend:team=Blue",
+        "spend:team=Red",
     ]
     assert names(asked(tokens["red"])) == ["requests:service=chat-api", "spend:team=Red"]
     assert asked(tokens["ingest"]).status_code == 403
@@ -125,3 +127,36 @@ def test_a_series_of_others_is_as_if_there_were_none(tokens) -> None:
         assert answer.json()["errors"][0]["message"] == (
             f"'{name}' is none of requests:service=chat-api, spend:team=Red"
         )
+
+
+def test_services_of_one_name_are_all_answered_each_to_who_sees_it(tokens) -> None:
+    forecast_again_of(services.make_service(make.make_team("Green")))
+    for given in ({}, {"earlier": "true"}):
+        chats = asked(tokens["everything"], series="requests:service=chat-api", **given)
+        assert len({row["id"] for row in chats.json()["results"]}) == 2
+    assert len(names(asked(tokens["red"], series="requests:service=chat-api"))) == 1
+
+
+def test_more_series_take_no_more_queries(tokens) -> None:
+    queries_of_list(tokens["everything"])
+    before = queries_of_list(tokens["everything"])
+    green = make.make_team("Green")
+    for number in range(5):
+        forecast_again_of(services.make_service(green, name=f"chat-{number}"))
+    assert queries_of_list(tokens["everything"]) == before
+
+
+def forecast_again_of(service: int) -> None:
+    """Another service with the newest forecast of chat-api."""
+    forecast = Forecast.objects.filter(series__measure="requests").latest("starts_at")
+    forecast.series = ForecastSeries.objects.create(
+        measure="requests", dimension="service", key=str(service)
+    )
+    forecast.pk = None
+    forecast.save(force_insert=True)
+
+
+def queries_of_list(secret: str) -> int:
+    with CaptureQueriesContext(connection) as made:
+        assert asked(secret).status_code == 200
+    return len(made)

@@ -83,12 +83,15 @@ class ScenarioTable:
         return value.strip()
 
     def day(self, key: str) -> date:
-        """A day, as TOML has them or as text."""
+        """A day from 1970 to 2999, as TOML has them or as text."""
         value = self._taken(key)
         try:
-            return value if type(value) is date else date.fromisoformat(value)
+            day = value if type(value) is date else date.fromisoformat(value)
         except (TypeError, ValueError):
             raise self.refuse(key, f"{value!r} is not a day such as 2026-11-01") from None
+        if not 1970 <= day.year <= 2999:
+            raise self.refuse(key, f"{day} is not from 1970 to 2999")
+        return day
 
     def day_or_none(self, key: str) -> date | None:
         """A day, or None where the file does not say."""

@@ -16,8 +16,6 @@ from apps.economics.refusal import Refusal
 
 GZIP_MAGIC = b"\x1f\x8b"
 LATEST_SECONDS = datetime(3000, 1, 1, tzinfo=UTC).timestamp()
-MOST_VALUE = 1e15
-"""Of what is kept: sums, and squares of errors, have to stay finite."""
 
 
 class SeriesRow(NamedTuple):
@@ -47,15 +45,16 @@ def read_series(path: Path, *, time: str, value: str) -> HourlySeries:
 
 
 def read_history(
-    path: Path, *, time: str, value: str, zone: tzinfo, amounts: bool, least: float
+    path: Path, *, time: str, value: str, zone: tzinfo, amounts: bool, within: tuple[float, float]
 ) -> list[tuple[datetime, float]]:
     """The known hours of a figure: sums of `amounts`, else means of what held at each moment.
 
-    Moments without a zone are of `zone`. No moment may come twice, no value be below `least` or beyond
-    MOST_VALUE. An hour of amounts of which one is empty is unknown: the others are a part of it. Refuses
+    Moments without a zone are of `zone`. No moment may come twice, no value lie outside of
+    `within`. An hour of amounts of which one is empty is unknown: the others are a part of it. Refuses
     SeriesFileRefused.
     """
     rows = read_rows(path, time=time, value=value, zone=zone)
+    least, most = within
     first_row: dict[float, int] = {}
     for row in rows:
         before = first_row.setdefault(row.seconds, row.number)
@@ -66,10 +65,8 @@ def read_history(
             )
         if row.value is not None and row.value < least:
             raise SeriesFileRefused(value, f"row {row.number}: {row.value:g} is below {least:g}")
-        if row.value is not None and abs(row.value) > MOST_VALUE:
-            raise SeriesFileRefused(
-                value, f"row {row.number}: {row.value:g} is beyond {MOST_VALUE:g}, the most"
-            )
+        if row.value is not None and row.value > most:
+            raise SeriesFileRefused(value, f"row {row.number}: {row.value:g} is above {most:g}")
     known = [
         (row.seconds, nan if row.value is None else row.value)
         for row in rows

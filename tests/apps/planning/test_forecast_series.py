@@ -23,7 +23,7 @@ THIS_HOUR = datetime.now(UTC)
 NEXT_MONTH = THIS_HOUR + timedelta(days=30)
 HOURS = 20 * 24
 GAP = range(100, 130)
-NAME = "gpu_hours:pool=h100"
+NAME, WAITS = "gpu_hours:pool=h100", "queue_wait:pool=h100"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -138,7 +138,7 @@ def test_amounts_are_summed_by_the_hour_and_units_are_brought_to_the_series_own(
     tmp_path: Path,
 ) -> None:
     path = write(tmp_path / "waits.csv", ["1772409600,90", "1772411400,30", "1772416800,60"])
-    imported(path, "--unit", "minutes", series="queue_wait:pool=h100")
+    imported(path, "--unit", "minutes", series=WAITS)
     waits = HistoryPoint.objects.order_by("hour").values_list("hour__hour", "value")
     assert list(waits) == [(0, 1.0), (2, 1.0)], "means of what holds at a moment"
     path = write(
@@ -160,8 +160,9 @@ def test_amounts_are_summed_by_the_hour_and_units_are_brought_to_the_series_own(
         (f"{THIS_HOUR:%Y-%m-%d %H:%M},4", NAME, (), "time: the hour of .* is not over yet"),
         ("0001-01-02,4", NAME, (), "time: row 3: 0001-01-02 is not from 1970 to 2999"),
         ("9999-12-31 23:59,4", NAME, (), "time: row 3: 9999-12-31 23:59 is not from 1970 to 2999"),
-        ("2026-03-02 01:00,1e308", NAME, (), r"value: row 3: 1e\+308 is beyond 1e\+15, the most"),
-        ("2026-03-02 01:00,-1e300", "spend", (), r"value: row 3: -1e\+300 is beyond"),
+        ("2026-03-02 01:00,1e308", NAME, (), r"value: row 3: 1e\+308 is above 1e\+15"),
+        ("2026-03-02 01:00,1e10", WAITS, ("--unit", "seconds"), r"1e\+10 is above 3.6e\+09"),
+        ("2026-03-02 01:00,-1e300", "spend", (), r"value: row 3: -1e\+300 is below -1e\+15"),
         ("2026-10-25 02:30,4", NAME, ("--zone", "Europe/Berlin"), "turns its clocks"),
         ("2026-03-02 01:00,4", NAME, ("--zone", "Mars"), "'Mars' is no time zone"),
         ("2026-03-02 01:00,4", NAME, ("--unit", "dollars"), "unit: 'dollars' is none of gpus"),

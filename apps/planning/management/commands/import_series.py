@@ -3,7 +3,6 @@
 import json
 from argparse import ArgumentParser, ArgumentTypeError
 from dataclasses import asdict
-from math import inf
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -35,6 +34,10 @@ UNITS: dict[str, dict[str, float]] = {
 """What a value of a file may be in, and how much of the series' own unit one is; the first where none is said."""
 HELD_UNITS = frozenset({"gpus", *UNITS[QUEUE_WAIT]})
 """Units of what holds at a moment: an hour is the mean of its rows. Of others it is their sum."""
+MOST_AMOUNT = 1e15
+"""Of a file's value in the series' own unit: sums, and powers of errors, have to stay finite."""
+MOST_VALUES = {QUEUE_WAIT: 1e6}
+"""Less for these: a wait of over a century is none."""
 
 
 class Command(BaseCommand):
@@ -65,13 +68,14 @@ class Command(BaseCommand):
             unit = options["unit"] or next(iter(units))
             if unit not in units:
                 raise Refusal("unit", f"{unit!r} is none of {', '.join(units)}")
+            most = MOST_VALUES.get(series.measure, MOST_AMOUNT) / units[unit]
             points = read_history(
                 options["file"],
                 time=options["time"],
                 value=options["value"],
                 zone=options["zone"],
                 amounts=unit not in HELD_UNITS,
-                least=-inf if series.measure == SPEND else 0.0,
+                within=(-most if series.measure == SPEND else 0.0, most),
             )
             kept = actions.import_history(
                 series=series,

@@ -196,7 +196,7 @@ def make_world() -> World:
 def _forecasts(teams: Mapping[str, int], now: datetime) -> int:
     """What each team is expected to spend; that of the Zephyrines."""
     for team_id in teams.values():
-        spent = [(hour_of(now) - hour * scene.HOUR, 613.0) for hour in range(60)]
+        spent = [(hour_of(now) - hour * scene.HOUR, 613.0) for hour in range(1, 61)]
         import_history(series=SeriesKey("spend", "team", str(team_id)), points=spent, at=now)
     make_forecasts(maker=forecast_fields, at=now)
     return Forecast.objects.get(series__measure="spend", series__key=str(teams["zephyr"])).id

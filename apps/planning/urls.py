@@ -2,13 +2,9 @@
 
 from django.urls import path
 
-from apps.planning import api
+from apps.planning.api.forecasts import Forecasts, HoursOfForecast
 
 urlpatterns = [
-    path("forecasts", api.Forecasts.as_view(), name="api-forecasts"),
-    path(
-        "forecasts/<int:forecast_id>/hours",
-        api.HoursOfForecast.as_view(),
-        name="api-forecast-hours",
-    ),
+    path("forecasts", Forecasts.as_view(), name="api-forecasts"),
+    path("forecasts/<int:forecast_id>/hours", HoursOfForecast.as_view(), name="api-forecast-hours"),
 ]

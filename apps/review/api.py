@@ -124,7 +124,7 @@ class Anomalies(RestView):
     def get(self, request: Request) -> Response:
         """Changes of the caller's teams' workloads, seen in two daily looks; the newest first."""
         asked, viewer = AnomaliesQuery.of(request), self.viewer()
-        seen = None if viewer.sees_everything else viewer.team_ids
+        seen = viewer.seen_teams
         found = findings(
             FindingsWanted(
                 team_ids=seen,

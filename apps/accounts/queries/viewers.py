@@ -31,6 +31,11 @@ class Viewer:
     may_manage: bool
     may_close: bool
 
+    @property
+    def seen_teams(self) -> frozenset[int] | None:
+        """Whose figures they see in full; None: everybody's, and what belongs to nobody."""
+        return None if self.sees_everything else self.team_ids
+
     def sees_team(self, team_id: int | None) -> bool:
         """Whether what belongs to this team (None: to nobody) is theirs to read in full."""
         return self.sees_everything or team_id in self.team_ids

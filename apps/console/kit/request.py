@@ -62,7 +62,7 @@ class Context:
     @property
     def seen_teams(self) -> frozenset[int] | None:
         """Whose figures the viewer sees; None: everybody's."""
-        return None if self.viewer.sees_everything else self.viewer.team_ids
+        return self.viewer.seen_teams
 
     @property
     def currency(self) -> str:

@@ -169,7 +169,7 @@ class ApiSpend(RestView):
         group_by = _group_by(asked["group_by"])
         viewer, currency = self.viewer(), organisation().currency
         names = {team.id: team.name for team in teams()}
-        own: Collection[int] | None = None if viewer.sees_everything else viewer.team_ids
+        own: Collection[int] | None = viewer.seen_teams
         if "team" in asked:
             own = {i for i, name in names.items() if name == asked["team"] and viewer.sees_team(i)}
         wanted = _spend_asked(asked, own)

@@ -137,7 +137,7 @@ class CloseStatements(RestView):
         Parameters.of(request)
         _close_found(close_id)
         viewer, currency = self.viewer(), accounts.organisation().currency
-        teams = None if viewer.sees_everything else viewer.team_ids
+        teams = viewer.seen_teams
         found = team_statements(close_id, teams)
         page = slice_of(found, page_asked(request), lambda each: (each.team_id,))
         return paged(request, page, lambda each: told_as(StatementOut, each, currency))

@@ -44,7 +44,7 @@ class RunTeller:
     def team_ids(self, name: str | None) -> frozenset[int] | None:
         """The team of this name, as a filter: none of the viewer's is as if there were none."""
         if name is None:
-            return None if self.viewer.sees_everything else self.viewer.team_ids
+            return self.viewer.seen_teams
         found = (id_ for id_, each in self._teams.items() if each == name)
         return frozenset(id_ for id_ in found if self.viewer.sees_team(id_))
 

@@ -236,7 +236,7 @@ def _chosen_units(
     if team_names:
         team_ids: frozenset[int] | None = ids_named("team", team_names, teams)
     else:
-        team_ids = None if viewer.sees_everything else viewer.team_ids
+        team_ids = viewer.seen_teams
     return UnitFilter(
         window=window_asked(asked["window"], at),
         basis=queries.Basis(asked["basis"]),

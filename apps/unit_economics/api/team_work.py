@@ -124,7 +124,7 @@ class Teams(RestView):
         """By team and workload; the caller's teams alone, unless they see the organisation."""
         asked, viewer, at = TeamWorkAsked.of(request), self.viewer(), timezone.now()
         window = window_asked(asked["window"], at)
-        seen = None if viewer.sees_everything else viewer.team_ids
+        seen = viewer.seen_teams
         waits = {
             (waited.team_id, waited.workload_id): waited
             for waited in waits_of(first_work(window, seen, at))

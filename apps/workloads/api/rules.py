@@ -48,7 +48,7 @@ class OwnershipRules(RestView):
     def get(self, request: Request) -> Response:
         """The rules that give jobs to the caller's teams, past ones too, in order of priority."""
         asked, called = RulesAsked.of(request), Called(self.viewer())
-        own = None if called.viewer.sees_everything else called.viewer.team_ids
+        own = called.viewer.seen_teams
         team_ids = called.team_ids(asked.get("team"))
         page = listing.rule_page(own if team_ids is None else team_ids, page_asked(request))
         return paged(request, page, lambda row: told_rule(row, called))

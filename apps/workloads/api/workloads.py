@@ -33,7 +33,7 @@ class Workloads(RestView):
     def get(self, request: Request) -> Response:
         """The workloads of the caller's teams, by name."""
         asked, called = WorkloadsAsked.of(request), Called(self.viewer())
-        own = None if called.viewer.sees_everything else called.viewer.team_ids
+        own = called.viewer.seen_teams
         team_ids = called.team_ids(asked.pop("team", None))
         wanted = listing.WorkloadsWanted(team_ids=own if team_ids is None else team_ids, **asked)
         page = listing.workload_page(wanted, page_asked(request))

@@ -108,7 +108,7 @@ def read_question(
         filters={name: keys for name, keys in narrowed.items() if name in texts},
         basis=read("basis", _basis_of),
         loading=read("cost", _loading_of),
-        team_ids=None if viewer.sees_everything else viewer.team_ids,
+        team_ids=viewer.seen_teams,
         against=spans[1],
         week_starts_on=organisation.week_starts_on,
         is_bounded=filters is None,

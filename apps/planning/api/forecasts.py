@@ -10,7 +10,6 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.queries import Viewer
 from apps.accounts.queries.reading import reading_once
 from apps.economics.forecast.names import CANDIDATES, QUANTILE_LEVELS
 from apps.planning.queries.forecasts import (
@@ -167,7 +166,7 @@ class Forecasts(RestView):
         if asked["earlier"] and not asked["series"]:
             raise ValidationError({"earlier": ["this needs a series"]})
         with reading_once():
-            found = _asked_forecasts(asked, seen_teams(self.viewer()))
+            found = _asked_forecasts(asked, self.viewer().seen_teams)
             wanted = [each for each in found if not measures or each.series.measure in measures]
             page = slice_of(wanted, page_asked(request), _by_series)
             return paged(request, page, serialize_forecast_fact)
@@ -187,16 +186,11 @@ class HoursOfForecast(RestView):
     def get(self, request: Request, forecast_id: int) -> Response:
         """Each hour with its quantiles; quantiles are null where too few errors are known yet."""
         Parameters.of(request)
-        found = forecast_hours(forecast_id, seen_teams(self.viewer()))
+        found = forecast_hours(forecast_id, self.viewer().seen_teams)
         if found is None:
             raise Http404
         page = slice_of(found.hours, page_asked(request), _by_hour)
         return paged(request, page, _serialize_hour)
-
-
-def seen_teams(viewer: Viewer) -> frozenset[int] | None:
-    """None to who sees everything."""
-    return None if viewer.sees_everything else viewer.team_ids
 
 
 def _asked_forecasts(

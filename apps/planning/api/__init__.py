@@ -1,0 +1,1 @@
+"""Planning over REST, a module for each thing that is answered."""

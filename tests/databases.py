@@ -1,6 +1,7 @@
 """Databases of tests: each is a copy of one that was migrated once, until a migration changes."""
 
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
@@ -56,6 +57,26 @@ def kept_until_the_end() -> Iterator[None]:
         patch.setattr(TransactionTestCase, "_fixture_teardown", lambda case: None)
         yield
     empty_tables()
+
+
+def somebody_waits() -> bool:
+    """Whether a connection to this database waits for a lock."""
+    with connection.cursor() as cursor:
+        # All of a transaction sees who was there when it first asked.
+        cursor.execute("SELECT pg_stat_clear_snapshot()")
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_stat_activity"
+            " WHERE wait_event_type = 'Lock' AND datname = current_database())"
+        )
+        return bool(cursor.fetchone()[0])
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    """Return as soon as it holds; a minute of asking in vain fails."""
+    until = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < until, "waited in vain"
+        time.sleep(0.01)
 
 
 def migrated_template() -> str:

@@ -1,7 +1,6 @@
 """Sums by month, user and node: made with the day, made once of what was settled before, and again."""
 
 import threading
-import time
 from datetime import date, datetime, timedelta
 from importlib import import_module
 from pathlib import Path
@@ -29,6 +28,7 @@ from controlplane.ledger_audit import audit_here
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.ledger.audited_world import make_world
+from tests.databases import somebody_waits, wait_until
 
 DIVIDING = "apps.ledger.migrations.0026_days_tell_jobs"
 MIGRATION = "apps.ledger.migrations.0024_rollups_of_months_users_and_nodes"
@@ -115,7 +115,7 @@ def test_two_days_of_a_month_wait_for_each_other_and_both_are_in_it() -> None:
         assert roll_up_day(first_hour=days[1]).changed
         other = threading.Thread(target=roll_up_in_thread, args=(days[0],))
         other.start()
-        wait_until_somebody_waits(other)
+        wait_until(somebody_waits)
     other.join()
 
     assert sums_of(LedgerMonth) == sums_of(Line)
@@ -131,17 +131,3 @@ def roll_up_in_thread(first_hour: datetime) -> None:
         roll_up_day(first_hour=first_hour)
     finally:
         connection.close()
-
-
-def wait_until_somebody_waits(settler: threading.Thread) -> None:
-    """Until a settler waits for the sums of a month."""
-    until = time.monotonic() + 60
-    while settler.is_alive() and time.monotonic() < until:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'advisory'"
-            )
-            if cursor.fetchone() != (0,):
-                return
-        time.sleep(0.05)
-    raise AssertionError("nobody waited")

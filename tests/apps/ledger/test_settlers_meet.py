@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from io import StringIO
@@ -18,21 +17,27 @@ from django.core.management import call_command
 from django.db import connection
 
 from apps.economics.states import State
+from apps.ledger.actions.partitions import ensure_month
 from apps.marks.models import ChangedHour
 from controlplane.ledger_audit import audit
 from tests import make
 from tests.apps.ledger import scene
+from tests.databases import somebody_waits, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 HOURS = 3
 UNTIL = scene.TEN + HOURS * scene.HOUR
-PATIENCE_SECONDS = 60
 
 
 @pytest.fixture
 def nodes() -> list[int]:
-    """Three nodes with jobs and usage in three hours."""
+    """Three nodes with jobs and usage in three hours, in a month that has its partition.
+
+    Without it a settler that is blocked would first wait there, and keep from writers of usage what
+    a new partition refers to.
+    """
+    ensure_month(month=scene.TEN.date().replace(day=1))
     make.make_organisation()
     pool_id = make.make_pool("h100", idle_sharing="by_held_time")
     nodes = []
@@ -119,7 +124,7 @@ def test_a_fact_that_commits_after_the_facts_were_read_is_settled_next(nodes: li
     with blocking("ledger_settlement"):
         settler = threading.Thread(target=settle_in_thread)
         settler.start()
-        wait_until_somebody_waits()
+        wait_until(somebody_waits)
         scene.make_usage(scene.device_ids([uuid])[0], [200] * 60)
     settler.join()
 
@@ -138,10 +143,10 @@ def test_a_fact_that_commits_after_the_facts_were_read_is_settled_next(nodes: li
 def test_a_settler_killed_between_two_steps_loses_nothing(nodes: list[int], table: str) -> None:
     with blocking(table):
         settler = settler_process()
-        wait_until_somebody_waits()
+        wait_until(somebody_waits)
         settler.send_signal(signal.SIGKILL)
         settler.wait()
-    wait_until_nobody_else_works()
+    wait_until(no_settler_works)
     assert waiting_hours() > 0
 
     scene.settle(ends_at=UNTIL)
@@ -198,23 +203,7 @@ def blocking(table: str) -> Iterator[None]:
         yield
 
 
-def wait_until_somebody_waits() -> None:
-    wait_for(
-        "SELECT count(*) > 0 FROM pg_stat_activity"
-        " WHERE wait_event_type = 'Lock' AND datname = current_database()"
-    )
-
-
-def wait_until_nobody_else_works() -> None:
-    wait_for("SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'settler'")
-
-
-def wait_for(question: str) -> None:
-    until = time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < until:
-        with connection.cursor() as cursor:
-            cursor.execute(question)
-            if cursor.fetchone()[0]:
-                return
-        time.sleep(0.05)
-    pytest.fail(f"waited in vain for: {question}")
+def no_settler_works() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'settler'")
+        return cursor.fetchone() == (0,)

@@ -1,11 +1,10 @@
 """A currency chosen for good, while somebody enters what rests on the one before it."""
 
-import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
-from django.db import connection, connections, transaction
+from django.db import connections, transaction
 
 from apps.accounts import actions
 from apps.accounts.queries import organisation
@@ -13,6 +12,7 @@ from apps.pricing.actions import RateCurrencyDiffers
 from apps.pricing.queries import rests_on_organisation
 from tests import make
 from tests.apps.ledger import scene
+from tests.databases import somebody_waits, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -38,20 +38,8 @@ def meanwhile(first: Callable[[], object], second: Callable[[], object]) -> Futu
         with transaction.atomic():
             first()
             begun = pool.submit(alone)
-            until = time.monotonic() + 20
-            while not (begun.done() or somebody_waits()):
-                assert time.monotonic() < until
-                time.sleep(0.01)
+            wait_until(lambda: begun.done() or somebody_waits())
         return begun
-
-
-def somebody_waits() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)"
-            " WHERE NOT granted AND datname = current_database()"
-        )
-        return bool(cursor.fetchone()[0])
 
 
 @pytest.mark.parametrize("entered", [make.make_rate, make.make_node])

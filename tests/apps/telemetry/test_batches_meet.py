@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -22,6 +21,7 @@ from apps.telemetry.api import AuthenticationRefused
 from apps.telemetry.models import Batch, TelemetryWindow, UsageHour
 from tests.apps.telemetry.doors import arriving, through_the_front_door, with_token
 from tests.apps.telemetry.sending import Sending, batch, make_sending, this_hour, window
+from tests.databases import somebody_waits, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -41,23 +41,6 @@ def in_thread(work: Callable[[], Any]) -> Callable[[], Any]:
 def at_once(*works: Callable[[], Any]) -> list[Any]:
     with ThreadPoolExecutor(len(works)) as pool:
         return [each.result(30) for each in [pool.submit(in_thread(work)) for work in works]]
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    until = time.monotonic() + 20
-    while not holds():
-        assert time.monotonic() < until
-        time.sleep(0.01)
-
-
-def someone_waits_for_a_lock() -> bool:
-    with connection.cursor() as cursor:
-        # Of this database: the suite's other workers have theirs in the same cluster.
-        cursor.execute(
-            "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)"
-            " WHERE NOT granted AND datname = current_database()"
-        )
-        return bool(cursor.fetchone()[0])
 
 
 def test_of_identical_batches_at_once_exactly_one_is_stored():
@@ -83,7 +66,7 @@ def test_a_duplicate_waits_for_the_first_and_takes_its_place_if_that_fails():
         with transaction.atomic():
             assert sending.post(sent).json()["duplicate"] is False
             later = pool.submit(in_thread(lambda: sending.post(sent).json()))
-            wait_until(someone_waits_for_a_lock)
+            wait_until(somebody_waits)
             transaction.set_rollback(True)
         assert later.result(30)["duplicate"] is False
     assert TelemetryWindow.objects.count() == 1
@@ -197,7 +180,7 @@ def test_a_batch_that_commits_between_facts_and_marks_is_rolled_up_the_next_time
             # A batch on its way: its mark is laid, so the roll-up must wait to lift its own.
             mark([Mark(Pass.USAGE, sending.node_id, this_hour())])
             rolled = pool.submit(in_thread(lambda: roll_up_hour(hour=this_hour())))
-            wait_until(someone_waits_for_a_lock)
+            wait_until(somebody_waits)
             sending.post(batch([window(2)], sequence=2))
         assert rolled.result(30) == 1
     assert bytes(UsageHour.objects.get().observed)[:3] == bytes([240, 240, 0])

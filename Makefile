@@ -41,7 +41,7 @@ test: setup ## Run the whole test suite, a browser's too
 	@$(RUN)python -m pytest -n $(TEST_WORKERS) --dist worksteal $(ARGS)
 
 proofs: setup ## Run the slow proofs
-	@$(RUN)python -m pytest -m proof -n 2 --dist worksteal $(ARGS)
+	@$(RUN)python -m pytest -m proof -n 2 --dist worksteal -o faulthandler_timeout=5400 $(ARGS)
 
 format: setup ## Rewrite the code in the house style
 	@$(RUN)ruff format . && $(RUN)ruff check --fix .

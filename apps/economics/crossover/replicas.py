@@ -137,16 +137,22 @@ class Staircase:
 
     def replicas_at(self, volume: float) -> tuple[tuple[int, int], ...]:
         """Replicas needed, by level, each with the number of its hours; limits not applied."""
+        least, mean_load = self.pool.least_replicas, volume / self.capacity
         return tuple(
-            (max(self.pool.least_replicas, self._replicas_for(volume * level)), hours)
-            for level, hours in self.levels
+            (max(least, _whole_replicas(mean_load * level)), hours) for level, hours in self.levels
         )
 
     def mean_replicas(self, volume: float) -> float:
         """Replicas that stand, over the hours, unused commitments among them."""
-        base = self.pool.base_replicas
-        counted = sum(max(base, count) * hours for count, hours in self.replicas_at(volume))
-        return counted / self.hours
+        base, mean_load = self.pool.base_replicas, volume / self.capacity
+        counted, hours_above = 0, 0
+        for level, hours in reversed(self.levels):
+            needed = _whole_replicas(mean_load * level)
+            if needed <= base:
+                break
+            counted += needed * hours
+            hours_above += hours
+        return base + (counted - base * hours_above) / self.hours
 
     def further_cost(self, volume: float) -> float:
         """A month's cost of replicas beyond the base."""
@@ -155,10 +161,6 @@ class Staircase:
     def load(self, volume: float) -> float:
         """The mean load in replicas that work all the time."""
         return volume * self.work_seconds / (HOUR_SECONDS * MONTH_HOURS)
-
-    def _replicas_for(self, volume: float) -> int:
-        needed = volume / self.capacity
-        return ceil(needed - ROUNDING * max(1.0, needed))
 
 
 def staircases(
@@ -190,6 +192,10 @@ def base_month(hosting: SelfHosting) -> float:
     """What self-hosting costs a month at the smallest volume."""
     standing = fsum(pool.committed_hour + pool.floor_hour for pool in hosting.pools)
     return hosting.fixed_month + standing * MONTH_HOURS
+
+
+def _whole_replicas(needed: float) -> int:
+    return ceil(needed - ROUNDING * max(1.0, needed))
 
 
 def _phase_seconds(tokens: float, tokens_per_second: float | None) -> float:

@@ -7,12 +7,18 @@ from enum import StrEnum
 from math import fsum
 
 from apps.economics.crossover.adaptation import CheapestWay, ModelAdaptation, cheapest_ways
-from apps.economics.crossover.crossings import CrossingSearch, Side, find_crossings
+from apps.economics.crossover.crossings import (
+    MOST_STEPS,
+    CrossingSearch,
+    Side,
+    find_crossings,
+)
 from apps.economics.crossover.demand import MONTH_HOURS
 from apps.economics.crossover.levers import CostLever, with_lever, with_levers
 from apps.economics.crossover.replicas import Staircase
 from apps.economics.crossover.scenario import CostCurves, CrossoverScenario, cost_curves
 from apps.economics.crossover.uncertainty import (
+    BREAK_EVEN_DRAWS,
     SURE,
     BreakEvenInput,
     InputRange,
@@ -49,6 +55,27 @@ class CrossoverQuestion:
     draws: int = 5_000
     seed: int = 1
     acceptable_loss: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerEffort:
+    """How much is worked out at most: draws of the ranges, those with a break-even, steps walked.
+
+    `draws` None: as many as the question asks for.
+    """
+
+    draws: int | None = None
+    break_even_draws: int = BREAK_EVEN_DRAWS
+    most_steps: int = MOST_STEPS
+
+    def draws_of(self, question: CrossoverQuestion) -> int:
+        """How often its ranges are drawn."""
+        return question.draws if self.draws is None else min(question.draws, self.draws)
+
+
+WHOLE_ANSWER = AnswerEffort()
+QUICK_ANSWER = AnswerEffort(draws=200, break_even_draws=40, most_steps=20_000)
+"""For somebody who waits: a few tenths of a second at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +140,20 @@ class CrossoverAnswer:
     risks: tuple[str, ...]
 
 
-def answer_question(question: CrossoverQuestion, chance: Callable[[], float]) -> CrossoverAnswer:
+def answer_question(
+    question: CrossoverQuestion,
+    chance: Callable[[], float],
+    effort: AnswerEffort = WHOLE_ANSWER,
+) -> CrossoverAnswer:
     """Work a scenario out; `chance` gives numbers from 0 to 1. Refuses NoPriceInForce."""
     scenario = question.scenario
     curves = cost_curves(scenario)
     costs = costs_at(scenario, curves, scenario.demand.million_tokens)
-    search = find_crossings(curves)
+    search = find_crossings(curves, effort.most_steps)
     spread = (
-        savings_range(scenario, question.ranges, question.draws, chance)
+        savings_range(
+            scenario, question.ranges, effort.draws_of(question), chance, effort.break_even_draws
+        )
         if question.ranges
         else None
     )
@@ -138,7 +171,7 @@ def answer_question(question: CrossoverQuestion, chance: Callable[[], float]) ->
         uncertainty=spread,
         tornado=tuple(tornado(scenario, question.ranges)),
         must_be_true=tuple(break_even_inputs(scenario)),
-        levers=tuple(_lever_effects(scenario, question.levers)),
+        levers=tuple(_lever_effects(scenario, question.levers, effort.most_steps)),
         cheapest_ways=tuple(cheapest_ways(question.adaptations)) if question.adaptations else (),
         risks=tuple(_risks(scenario, curves)),
     )
@@ -214,17 +247,17 @@ def _advice(
 
 
 def _lever_effects(
-    scenario: CrossoverScenario, levers: Sequence[CostLever]
+    scenario: CrossoverScenario, levers: Sequence[CostLever], most_steps: int
 ) -> Sequence[LeverEffect]:
     changed = [(lever.name, with_lever(scenario, lever)) for lever in levers]
     if len(levers) > 1:
         changed.append((ALL_LEVERS, with_levers(scenario, levers)))
-    return [_lever_effect(name, pulled) for name, pulled in changed]
+    return [_lever_effect(name, pulled, most_steps) for name, pulled in changed]
 
 
-def _lever_effect(name: str, scenario: CrossoverScenario) -> LeverEffect:
+def _lever_effect(name: str, scenario: CrossoverScenario, most_steps: int) -> LeverEffect:
     curves, volume = cost_curves(scenario), scenario.demand.million_tokens
-    search = find_crossings(curves)
+    search = find_crossings(curves, most_steps)
     return LeverEffect(
         name,
         curves.self_host_month(volume),

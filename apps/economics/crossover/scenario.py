@@ -53,6 +53,12 @@ class CostCurves(NamedTuple):
         """Whether the replicas allowed can serve so much."""
         return self.most_volume is None or volume <= self.most_volume
 
+    def utilization(self, volume: float) -> float | None:
+        """Load over the GPUs that stand for it, of all pools; None where none stand."""
+        standing = fsum(pool.pool.gpus * pool.mean_replicas(volume) for pool in self.pools)
+        busy = fsum(pool.pool.gpus * pool.load(volume) for pool in self.pools)
+        return busy / standing if standing else None
+
     @property
     def cost_at_scale(self) -> float:
         """Self-hosting's cost of a further million tokens where steps no longer matter."""

@@ -13,6 +13,7 @@ ABOVE_NOTHING = 1e-9
 """The least of what has to be above 0."""
 MOST_COUNT, MOST_HOURS = 100_000, 744
 MOST_NUMBER = 1e15
+MOST_CHARACTERS, MOST_TABLES = 500, 50
 
 
 class ScenarioTable:
@@ -78,8 +79,10 @@ class ScenarioTable:
         if otherwise is not None and key not in self._left:
             return otherwise
         value = self._taken(key)
-        if not isinstance(value, str) or not value.strip():
+        if not isinstance(value, str) or not is_plain_text(value):
             raise self.refuse(key, f"{value!r} is not a text")
+        if len(value) > MOST_CHARACTERS:
+            raise self.refuse(key, f"has over {MOST_CHARACTERS:,} characters")
         return value.strip()
 
     def day(self, key: str) -> date:
@@ -120,6 +123,11 @@ class ScenarioTable:
     def amounts(self, key: str) -> dict[str, float]:
         """A table of amounts by names that the file chooses."""
         table = self.table(key, {})
+        for name in table._left:
+            if not is_plain_text(name) or len(name) > MOST_CHARACTERS:
+                raise self.refuse(key, f"{name!r} is not a name")
+        if len(table._left) > MOST_TABLES:
+            raise self.refuse(key, f"has {len(table._left)} amounts: {MOST_TABLES} at most")
         return {name: table.number(name) for name in list(table._left)}
 
     def table(self, key: str, otherwise: Mapping[str, Any] | None = None) -> "ScenarioTable":
@@ -134,12 +142,14 @@ class ScenarioTable:
         return ScenarioTable(self._left, self.path, ranges)
 
     def tables(self, key: str, *, least: int = 0) -> list["ScenarioTable"]:
-        """A list of tables (`[[key]]`), of `least` at least."""
+        """A list of tables (`[[key]]`), of `least` at least and MOST_TABLES at most."""
         value = self._left.pop(key, [])
         if not isinstance(value, list) or not all(isinstance(row, Mapping) for row in value):
             raise self.refuse(key, f"{value!r} is not a list of tables")
         if len(value) < least:
             raise self.refuse(key, f"needs {least} at least")
+        if len(value) > MOST_TABLES:
+            raise self.refuse(key, f"has {len(value)}: {MOST_TABLES} at most")
         return [
             ScenarioTable(row, (*self.path, key, at), self.ranges) for at, row in enumerate(value)
         ]
@@ -160,7 +170,7 @@ class ScenarioTable:
 
     def _checked(self, key: str, value: Any, least: float, most: float) -> float:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not is_number or not isfinite(value):
+        if not is_number or (isinstance(value, float) and not isfinite(value)):
             raise self.refuse(key, f"{value!r} is not a number")
         if not least <= value <= most:
             above = "above 0" if least == ABOVE_NOTHING else f"at least {least:g}"
@@ -182,3 +192,9 @@ class ScenarioTable:
             raise self.refuse(key, f"{low:g}, {likely:g}, {high:g} do not rise")
         self.ranges.append(InputRange(table.path, low, likely, high, moves_with))
         return likely
+
+
+def is_plain_text(value: str) -> bool:
+    """Whether it says something, with no sign in it that cannot be shown."""
+    words = value.split()
+    return bool(words) and all(word.isprintable() for word in words)

@@ -159,8 +159,9 @@ def savings_range(
     ranges: Sequence[InputRange],
     draws: int,
     chance: Callable[[], float],
+    break_even_draws: int = BREAK_EVEN_DRAWS,
 ) -> SavingsRange:
-    """Savings and break-even volumes over `draws` (2 or more) of the ranges.
+    """Savings over `draws` (2 or more) of the ranges, break-even volumes over the first of them.
 
     What the replicas allowed cannot serve is not cheaper, whatever it would cost.
     """
@@ -170,7 +171,7 @@ def savings_range(
         curves, volume = cost_curves(drawn), drawn.demand.million_tokens
         saved.append(curves.savings(volume))
         cheaper += saved[-1] > 0 and curves.serves(volume)
-        if len(firsts) < BREAK_EVEN_DRAWS:
+        if len(firsts) < break_even_draws:
             search = find_crossings(curves, BREAK_EVEN_STEPS)
             firsts.append(search.first)
             durables.append(search.durable)

@@ -1,8 +1,6 @@
-"""A crossover's answer as JSON fields and as lines for a terminal."""
+"""A crossover's answer as lines for a terminal."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
-from typing import Any
 
 from apps.economics.crossover.answer import CrossoverAdvice, CrossoverAnswer, CrossoverQuestion
 from apps.economics.crossover.measured import MeasuredService
@@ -19,31 +17,6 @@ NOWHERE = "nowhere"
 MILLE = 1_000
 
 
-def answer_fields(question: CrossoverQuestion, answer: CrossoverAnswer) -> dict[str, Any]:
-    """What `--json` prints: money in the scenario's currency a month, volumes in million tokens."""
-    scenario, search = question.scenario, answer.search
-    fields = asdict(answer)
-    for name in ("search", "break_even_utilization", "cost_at_scale", "months_until_durable"):
-        del fields[name]
-    return {
-        "name": scenario.name,
-        "on": scenario.on,
-        "currency": scenario.currency,
-        "draws": question.draws,
-        "seed": question.seed,
-        "price_in_force": asdict(scenario.api.price_on(scenario.on)),
-        **fields,
-        "break_even": {
-            "first_million_tokens": search.first,
-            "durable_million_tokens": search.durable,
-            "months_until_durable": answer.months_until_durable,
-            "utilization": answer.break_even_utilization,
-            "cost_at_scale": answer.cost_at_scale,
-            **asdict(search),
-        },
-    }
-
-
 def answer_lines(question: CrossoverQuestion, answer: CrossoverAnswer) -> Iterator[str]:
     """The answer for people, a section at a time."""
     scenario = question.scenario
@@ -55,20 +28,6 @@ def answer_lines(question: CrossoverQuestion, answer: CrossoverAnswer) -> Iterat
         yield from aligned_columns(rows)
     for risk in answer.risks:
         yield f"! {risk}"
-
-
-def measured_fields(name: str, window: Window, measured: MeasuredService) -> dict[str, Any]:
-    """What was measured, as JSON: also as the tables of a scenario's file, to be gone on from."""
-    return {
-        "service": name,
-        "from": window.starts_at,
-        "to": window.ends_at,
-        "hours": measured.hours,
-        "ledger_per_million": measured.ledger_per_million,
-        "modelled_per_million": measured.modelled_per_million,
-        "difference_ratio": measured.difference_ratio,
-        "scenario": measured.document,
-    }
 
 
 def measured_lines(

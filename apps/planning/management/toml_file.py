@@ -1,17 +1,21 @@
-"""Scenarios in TOML files."""
+"""Scenarios in files."""
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
 
+from apps.economics.refusal import Refusal
+from apps.planning.queries.scenario_text import scenario_tables
+
 
 def scenario_document(path: Path) -> dict[str, Any]:
-    """A file's tables. Refuses a CommandError where it is not there or is not TOML."""
+    """A file's tables. Refuses a CommandError where it is not there, or is neither TOML nor JSON."""
     try:
-        return tomllib.loads(path.read_text())
+        return scenario_tables(path.read_text())
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except Refusal as refusal:
+        raise CommandError(f"{path} {refusal.message}") from refusal
+    except UnicodeDecodeError as error:
         raise CommandError(f"{path} is not TOML: {error}") from error

@@ -12,6 +12,7 @@ from apps.ledger.queries.tables import rows
 from apps.ledger.queries.windows import Window
 from apps.unit_economics.queries.unit_costs import UnitCost, UnitFilter, unit_cost_groups
 from apps.workloads import queries as workloads
+from apps.workloads.queries import WorkloadFact
 from apps.workloads.queries.requests import Counts, request_hours
 
 MICROS = 1_000_000
@@ -24,12 +25,11 @@ GROUP BY hour
 """
 
 
-def service_measured(name: str, window: Window) -> MeasuredService:
+def service_measured(workload_id: int, name: str, window: Window) -> MeasuredService:
     """A service's demand and fleet in a window. Refuses a Refusal.
 
     Hours in which nobody counted tokens, or in which it held no GPU, are left out on both sides.
     """
-    workload_id = _service_id(name)
     span = window.starts_at, window.ends_at
     counted = _counted_hours(workload_id, span)
     held = rows(
@@ -54,12 +54,19 @@ def service_measured(name: str, window: Window) -> MeasuredService:
     )
 
 
-def _service_id(name: str) -> int:
-    services = [
-        fact.id
+def services_seen(team_ids: frozenset[int] | None) -> list[WorkloadFact]:
+    """The services of these teams (None: of all), by name."""
+    found = [
+        fact
         for fact in workloads.workloads().values()
-        if fact.kind in SERVICE_KINDS and fact.name == name
+        if fact.kind in SERVICE_KINDS and (team_ids is None or fact.team_id in team_ids)
     ]
+    return sorted(found, key=lambda fact: (fact.name, fact.id))
+
+
+def service_named(name: str, team_ids: frozenset[int] | None = None) -> WorkloadFact:
+    """The one service of this name among those of these teams. Refuses a Refusal."""
+    services = [fact for fact in services_seen(team_ids) if fact.name == name]
     if len(services) != 1:
         many = "several services" if services else "no service"
         raise Refusal("service", f"{name!r} is the name of {many}")

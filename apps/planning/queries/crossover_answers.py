@@ -1,0 +1,70 @@
+"""A scenario worked out, and its answer as JSON fields."""
+
+from dataclasses import asdict
+from random import Random
+from typing import Any
+
+from apps.economics.crossover.answer import (
+    WHOLE_ANSWER,
+    AnswerEffort,
+    CrossoverAnswer,
+    CrossoverQuestion,
+    answer_question,
+)
+from apps.economics.crossover.measured import MeasuredService
+from apps.economics.refusal import Refusal
+from apps.ledger.queries import Window
+
+
+def seeded_chance(question: CrossoverQuestion) -> Random:
+    """Draws that are the same each time."""
+    return Random(question.seed)  # noqa: S311 - draws to be repeated, not a secret
+
+
+def worked_out(question: CrossoverQuestion, effort: AnswerEffort = WHOLE_ANSWER) -> CrossoverAnswer:
+    """The answer, the same each time. Refuses a Refusal."""
+    try:
+        return answer_question(question, seeded_chance(question).random, effort)
+    except ArithmeticError as error:
+        raise Refusal(
+            "scenario", "its numbers are so far apart that they cannot be worked with"
+        ) from error
+
+
+def answer_fields(question: CrossoverQuestion, answer: CrossoverAnswer) -> dict[str, Any]:
+    """What `--json` prints: money in the scenario's currency a month, volumes in million tokens."""
+    scenario, search = question.scenario, answer.search
+    fields = asdict(answer)
+    for name in ("search", "break_even_utilization", "cost_at_scale", "months_until_durable"):
+        del fields[name]
+    return {
+        "name": scenario.name,
+        "on": scenario.on,
+        "currency": scenario.currency,
+        "draws": question.draws,
+        "seed": question.seed,
+        "price_in_force": asdict(scenario.api.price_on(scenario.on)),
+        **fields,
+        "break_even": {
+            "first_million_tokens": search.first,
+            "durable_million_tokens": search.durable,
+            "months_until_durable": answer.months_until_durable,
+            "utilization": answer.break_even_utilization,
+            "cost_at_scale": answer.cost_at_scale,
+            **asdict(search),
+        },
+    }
+
+
+def measured_fields(name: str, window: Window, measured: MeasuredService) -> dict[str, Any]:
+    """What was measured, as JSON: also as the tables of a scenario's file, to be gone on from."""
+    return {
+        "service": name,
+        "from": window.starts_at,
+        "to": window.ends_at,
+        "hours": measured.hours,
+        "ledger_per_million": measured.ledger_per_million,
+        "modelled_per_million": measured.modelled_per_million,
+        "difference_ratio": measured.difference_ratio,
+        "scenario": measured.document,
+    }

@@ -126,6 +126,12 @@ beat_schedule = {
         "schedule": 600.0,
         "options": {"expires": 600},
     },
+    "run-scenarios": {
+        "task": "apps.planning.tasks.run_scenarios",
+        # Little is due each time: this is how long somebody waits who wants it at once.
+        "schedule": 15.0,
+        "options": {"expires": 15},
+    },
     "look-for-changes": {
         "task": "apps.review.tasks.look_for_changes",
         "schedule": 600.0,

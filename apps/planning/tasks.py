@@ -1,4 +1,4 @@
-"""The sweep that makes the day's forecasts."""
+"""The sweeps that make the day's forecasts and the week's runs of kept scenarios."""
 
 from celery import shared_task
 from django.utils import timezone
@@ -15,3 +15,11 @@ def make_forecasts() -> int:
         return 0
     zone = organisation().zone
     return actions.make_forecasts_if_due(maker=forecast_fields, at=timezone.now(), zone=zone)
+
+
+@shared_task
+def run_scenarios() -> int:
+    """Run the kept scenarios that are due; how many."""
+    if not has_organisation():
+        return 0
+    return actions.run_due_scenarios(at=timezone.now())

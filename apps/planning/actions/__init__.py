@@ -1,4 +1,14 @@
-"""What planning changes: histories that are brought, forecasts that are kept."""
+"""What planning changes: histories that are brought, forecasts and scenarios that are kept."""
 
+from apps.planning.actions.crossover import (
+    ScenarioEntry,
+    ScenarioExists,
+    ask_scenario_run,
+    keep_scenario,
+    remove_scenario,
+    replace_scenario,
+    run_due_scenarios,
+    run_scenario,
+)
 from apps.planning.actions.forecasts import make_forecasts, make_forecasts_if_due
 from apps.planning.actions.history import import_history

@@ -7,42 +7,19 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from apps.ledger.actions.partitions import ensure_month
 from tests import make
-from tests.apps.ledger import scene
-from tests.apps.unit_economics import service_scene as services
-from tests.apps.unit_economics.service_scene import DOLLAR, GPU_HOUR_MS, HOUR, MIDNIGHT
+from tests.apps.planning.crossover_scene import API, make_served_team
 
 pytestmark = pytest.mark.django_db
 
 WINDOW = "2026-03-02"
-OFFER = """
-[api]
-name = "an API"
-prices = [{ starts_on = 2026-01-01, input = 1.0, output = 4.0 }]
-"""
 
 
 @pytest.fixture(scope="module")
 def chat(of_module: None) -> int:
     """A day on two GPUs at 2.50 an hour, shared costs included; busy by day, idle by night."""
     make.make_organisation()
-    ensure_month(month=scene.TEN.date().replace(day=1))
-    team, pool = make.make_team(), make.make_pool()
-    chat = services.make_service(team)
-    for number in range(24):
-        hour, is_day = MIDNIGHT + number * HOUR, 8 <= number < 20
-        for state, part in ((1, 3 if is_day else 1), (2, 1 if is_day else 3)):
-            services.make_line(
-                pool, team, chat, hour=hour, kind="service", state=state,
-                ms=2 * GPU_HOUR_MS * part // 4, micros=DOLLAR * part,
-            )  # fmt: skip
-        services.make_line(pool, team, chat, hour=hour, ms=0, state=None)
-        requests = 1000 if is_day else 50
-        tokens = {"prompt_tokens": requests * 600, "output_tokens": requests * 200}
-        services.count(chat, hour, requests=requests, cached_tokens=requests * 60, **tokens)
-    services.roll_up(pool)
-    return chat
+    return make_served_team()[1]
 
 
 def crossover(*arguments: str) -> str:
@@ -76,7 +53,7 @@ def test_the_model_costs_what_the_ledger_says(chat) -> None:
 
 def test_with_an_offer_it_is_answered_and_the_file_has_the_last_word(chat, tmp_path) -> None:
     path = tmp_path / "offer.toml"
-    path.write_text(OFFER + "[[self_host.pools]]\ngpu_hour = 1.25\n")
+    path.write_text(API + "[[self_host.pools]]\ngpu_hour = 1.25\n")
     plain = answered(str(path))
     assert plain["name"] == "chat-api"
     assert plain["costs"]["self_host_month"] == pytest.approx(2 * 1.25 * 730)

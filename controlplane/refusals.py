@@ -35,6 +35,7 @@ from apps.ledger.actions import (
     vendor_costs,
 )
 from apps.ledger.queries import conversion
+from apps.planning import actions as planning
 from apps.pricing import actions as pricing
 from apps.pricing.actions import api_prices, price_table
 from apps.telemetry import api as telemetry
@@ -110,6 +111,7 @@ STATUS_OF: dict[type[Exception], int] = {
     api_prices.ApiPriceOverlaps: 409,
     price_table.ColumnsUnknown: 400,
     settle.NotSettled: 503,
+    planning.ScenarioExists: 409,
     pricing.CommitmentAlreadyEnded: 409,
     pricing.CommitmentExists: 409,
     pricing.DecidedByFinance: 403,

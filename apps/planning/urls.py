@@ -2,9 +2,19 @@
 
 from django.urls import path
 
+from apps.planning.api.crossover import (
+    EvaluatedScenario,
+    KeptScenarios,
+    OneKeptScenario,
+    RunsOfScenario,
+)
 from apps.planning.api.forecasts import Forecasts, HoursOfForecast
 
 urlpatterns = [
     path("forecasts", Forecasts.as_view(), name="api-forecasts"),
     path("forecasts/<int:forecast_id>/hours", HoursOfForecast.as_view(), name="api-forecast-hours"),
+    path("crossovers", KeptScenarios.as_view(), name="api-crossovers"),
+    path("crossovers/evaluate", EvaluatedScenario.as_view(), name="api-crossover-evaluate"),
+    path("crossovers/<int:scenario_id>", OneKeptScenario.as_view(), name="api-crossover"),
+    path("crossovers/<int:scenario_id>/runs", RunsOfScenario.as_view(), name="api-crossover-runs"),
 ]

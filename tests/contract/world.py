@@ -4,6 +4,7 @@
 body. A new parameter that neither knows fails the tests: make the thing in `make_world`.
 """
 
+import json
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -24,7 +25,14 @@ from apps.ledger.models import (
     StatementLine,
     VendorCost,
 )
-from apps.planning.actions import import_history, make_forecasts
+from apps.planning.actions import (
+    ScenarioEntry,
+    import_history,
+    keep_scenario,
+    make_forecasts,
+    run_scenario,
+)
+from apps.planning.api.crossover_examples import SCENARIO
 from apps.planning.models import Forecast
 from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.forecasting import forecast_fields
@@ -110,6 +118,7 @@ def make_world() -> World:
     _answered(ids["service_id"], team_id, pool_id)
     _changed(ids["service_id"])
     ids["forecast_id"] = _forecast(pool_id)
+    ids["scenario_id"] = _scenario()
     joining = fleet.NewJoinToken("nodes of atlas", cluster_id, ("gpu-*",), NEVER, pool_id)
     ids["join_token_id"] = fleet.make_join_token(token=joining, at=make.NOON).id
     invitation = fleet.invite_agent(node_id=node_id, expires_at=NEVER, at=make.NOON)
@@ -244,6 +253,14 @@ def _forecast(pool_id: int) -> int:
     import_history(series=demand, points=hours, at=NOON_NEXT_YEAR)
     make_forecasts(maker=forecast_fields, at=make.NOON + timedelta(days=15))
     return Forecast.objects.get(series__measure="gpu_hours").id
+
+
+def _scenario() -> int:
+    """A kept scenario that was run."""
+    entry = ScenarioEntry(json.dumps(SCENARIO))
+    kept = keep_scenario(entry=entry, owner_id=None, at=make.NOON)
+    run_scenario(scenario_id=kept, at=make.NOON + timedelta(seconds=20))
+    return kept
 
 
 def _answered(service_id: int, team_id: int, pool_id: int) -> None:

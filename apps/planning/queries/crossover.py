@@ -73,9 +73,12 @@ def may_keep(viewer: Viewer, team_id: int | None) -> bool:
 
     Finance and platform, a team's leads, and tokens that manage the organisation.
     """
-    if viewer.person_id is None:
-        return viewer.may_manage
-    return viewer.sees_everything or (viewer.role == Role.LEAD and viewer.sees_team(team_id))
+    return may_keep_any(viewer) and viewer.sees_team(team_id)
+
+
+def may_keep_any(viewer: Viewer) -> bool:
+    """Whether scenarios are theirs to keep at all, be it of some teams alone."""
+    return viewer.may_manage if viewer.person_id is None else viewer.role != Role.VIEWER
 
 
 def kept_scenarios(team_ids: frozenset[int] | None) -> list[KeptScenarioFact]:

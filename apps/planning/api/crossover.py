@@ -1,0 +1,331 @@
+"""Kept scenarios of self-hosting against an API over the wire, their runs, and one answered at once."""
+
+import json
+from typing import Any
+
+from django.http import Http404
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers
+from rest_framework.exceptions import PermissionDenied, ValidationError
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.queries import Viewer, person_names, teams
+from apps.accounts.queries.reading import reading_once
+from apps.economics.crossover.answer import QUICK_ANSWER
+from apps.economics.refusal import Refusal
+from apps.planning import actions
+from apps.planning.api import crossover_examples as examples
+from apps.planning.api.answer_shapes import CrossoverAnswerOut
+from apps.planning.queries.crossover import (
+    KeptScenarioFact,
+    ScenarioRunFact,
+    kept_scenario,
+    kept_scenarios,
+    may_keep,
+    may_keep_any,
+    scenario_runs,
+)
+from apps.planning.queries.crossover_answers import answer_fields, worked_out
+from apps.planning.queries.crossover_inputs import read_scenario
+from apps.planning.queries.scenario_text import scenario_tables
+from apps.planning.queries.service_hours import service_named
+from apps.web.rest.money import NamedOut
+from apps.web.rest.once import once
+from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import OptionalText, Parameters, Strict, parsed
+from apps.web.rest.views import Reads, RestView, team_seen
+from apps.workloads.queries import workloads
+
+ADVICES = ("self_host", "api", "too_close_to_call")
+INPUT_HELP = "the tables of docs/crossover.md"
+
+
+@extend_schema_field(OpenApiTypes.OBJECT)
+class ScenarioTables(serializers.DictField):
+    """A scenario as JSON has it: the same tables and keys as the file."""
+
+
+class KeptScenarioIn(Strict):
+    """A scenario to be kept; what it leaves out is measured of `service`, if one is named."""
+
+    scenario = ScenarioTables(help_text=INPUT_HELP)
+    service = OptionalText(help_text="by name; the scenario is its team's then")
+    team = OptionalText(help_text="by name; without one, and without a service: the organisation's")
+
+
+class ScenarioIn(Strict):
+    """A scenario to be answered at once."""
+
+    scenario = ScenarioTables(help_text=INPUT_HELP)
+
+
+class ScenarioRunOut(serializers.Serializer[Any]):
+    """A run: refused, or with what it came to; costs in the scenario's currency, volumes in million tokens."""
+
+    id = serializers.IntegerField()
+    ran_at = serializers.DateTimeField()
+    is_asked = serializers.BooleanField(help_text="asked for or after a change, not by the week")
+    on = serializers.DateField(allow_null=True, help_text="the day whose prices hold")
+    advice = serializers.ChoiceField(choices=ADVICES, allow_null=True)
+    flipped_from = serializers.ChoiceField(choices=ADVICES, allow_null=True)
+    refusal = serializers.CharField()
+    million_tokens = serializers.FloatField(allow_null=True)
+    self_host_per_million = serializers.FloatField(allow_null=True)
+    api_per_million = serializers.FloatField(allow_null=True)
+    ledger_per_million = serializers.FloatField(allow_null=True)
+    savings_p10 = serializers.FloatField(allow_null=True)
+    savings_p50 = serializers.FloatField(allow_null=True)
+    savings_p90 = serializers.FloatField(allow_null=True)
+    first_million_tokens = serializers.FloatField(allow_null=True)
+    durable_million_tokens = serializers.FloatField(allow_null=True)
+    moved = serializers.ListField(
+        child=serializers.CharField(), help_text="inputs not as before, what matters most first"
+    )
+    digest = serializers.CharField(help_text="SHA-256 of the inputs")
+
+
+class KeptScenarioOut(serializers.Serializer[Any]):
+    """A scenario without its tables, and what its newest answer advises."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    owner = NamedOut(allow_null=True)
+    team = NamedOut(allow_null=True)
+    service = NamedOut(allow_null=True)
+    created_at = serializers.DateTimeField()
+    changed_at = serializers.DateTimeField()
+    is_waiting = serializers.BooleanField(help_text="a run is asked for and not made yet")
+    ran_at = serializers.DateTimeField(allow_null=True)
+    advice = serializers.ChoiceField(choices=ADVICES, allow_null=True)
+    flipped_from = serializers.ChoiceField(choices=ADVICES, allow_null=True)
+    refusal = serializers.CharField(help_text="of the newest run; empty where it was answered")
+
+
+class WholeScenarioOut(KeptScenarioOut):
+    """A scenario with its tables and its newest answer."""
+
+    scenario = ScenarioTables()
+    answer = CrossoverAnswerOut(allow_null=True)
+
+
+class KeepsScenarios(BasePermission):
+    """Finance, platform, leads of teams, and tokens that manage the organisation."""
+
+    message = "scenarios are kept by finance, platform, a team's leads, and tokens that manage the organisation"
+
+    def has_permission(self, request: Request, view: object) -> bool:
+        """Whether this caller may keep any."""
+        return isinstance(view, RestView) and may_keep_any(view.viewer())
+
+
+class CrossoverView(RestView):
+    """Scenarios are finance's, platform's and their team's to see."""
+
+    changes = (Reads, KeepsScenarios)
+
+    def seen(self, scenario_id: int) -> KeptScenarioFact:
+        """The scenario; refuses Http404 where there is none that the caller may see."""
+        found = kept_scenario(scenario_id, self.viewer().seen_teams)
+        if found is None:
+            raise Http404
+        return found
+
+    def changeable(self, scenario_id: int) -> KeptScenarioFact:
+        """The scenario, where it is the caller's to change."""
+        found = self.seen(scenario_id)
+        self.refuse_unless_kept(found.team_id)
+        return found
+
+    def refuse_unless_kept(self, team_id: int | None) -> None:
+        """Refuse who may not keep scenarios of this team."""
+        if not may_keep(self.viewer(), team_id):
+            raise PermissionDenied(KeepsScenarios.message)
+
+    def entry(self, request: Request) -> actions.ScenarioEntry:
+        """What is to be kept; refuses what names no team or service of the caller's."""
+        asked = parsed(KeptScenarioIn, request)
+        team_id, service_id = None, None
+        if asked["service"]:
+            service = service_named(asked["service"], self.viewer().seen_teams)
+            team_id, service_id = service.team_id, service.id
+        if asked["team"]:
+            team_id = _team_named(asked["team"], self.viewer(), team_id)
+        self.refuse_unless_kept(team_id)
+        return actions.ScenarioEntry(json.dumps(asked["scenario"], indent=2), team_id, service_id)
+
+
+class KeptScenarios(CrossoverView):
+    """What is kept."""
+
+    row = KeptScenarioOut
+
+    @extend_schema(
+        operation_id="list_crossovers",
+        parameters=[*PAGES],
+        responses=list_of(KeptScenarioOut),
+        examples=[examples.SCENARIOS],
+    )
+    def get(self, request: Request) -> Response:
+        """Kept scenarios by name, each with what its newest answer advises."""
+        Parameters.of(request)
+        with reading_once():
+            found = kept_scenarios(self.viewer().seen_teams)
+            page = slice_of(found, page_asked(request), lambda each: (each.name, each.id))
+            return paged(request, page, lambda each: _told_scenario(each, self.viewer()))
+
+    @extend_schema(
+        operation_id="keep_crossover",
+        parameters=[REPEAT_KEY],
+        request=KeptScenarioIn,
+        responses={201: WholeScenarioOut},
+        examples=[examples.NEW_SCENARIO, examples.KEPT_SCENARIO],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """Keep a scenario; it is run within the minute, and every week from then on."""
+        entry = self.entry(request)
+        owner_id = self.viewer().person_id
+        made = actions.keep_scenario(entry=entry, owner_id=owner_id, at=timezone.now())
+        return Response(_told_whole(self.seen(made), self.viewer()), status=201)
+
+
+class OneKeptScenario(CrossoverView):
+    """One kept scenario."""
+
+    @extend_schema(
+        operation_id="crossover", responses=WholeScenarioOut, examples=[examples.RUN_SCENARIO]
+    )
+    def get(self, request: Request, scenario_id: int) -> Response:
+        """Its tables and its newest answer."""
+        Parameters.of(request)
+        return Response(_told_whole(self.seen(scenario_id), self.viewer()))
+
+    @extend_schema(
+        operation_id="replace_crossover",
+        request=KeptScenarioIn,
+        responses=WholeScenarioOut,
+        examples=[examples.NEW_SCENARIO, examples.RUN_SCENARIO],
+    )
+    def put(self, request: Request, scenario_id: int) -> Response:
+        """Keep this in its place; its runs stay, and it is run again within the minute."""
+        self.changeable(scenario_id)
+        entry = self.entry(request)
+        actions.replace_scenario(scenario_id=scenario_id, entry=entry, at=timezone.now())
+        return Response(_told_whole(self.seen(scenario_id), self.viewer()))
+
+    @extend_schema(
+        operation_id="remove_crossover",
+        responses={200: WholeScenarioOut},
+        examples=[examples.RUN_SCENARIO],
+    )
+    def delete(self, request: Request, scenario_id: int) -> Response:
+        """Keep it no longer, nor its runs; answers what it was."""
+        Parameters.of(request)
+        was = _told_whole(self.changeable(scenario_id), self.viewer())
+        actions.remove_scenario(scenario_id=scenario_id)
+        return Response(was)
+
+
+class RunsOfScenario(CrossoverView):
+    """The runs of a kept scenario."""
+
+    row = ScenarioRunOut
+
+    @extend_schema(
+        operation_id="list_crossover_runs",
+        parameters=[*PAGES],
+        responses=list_of(ScenarioRunOut),
+        examples=[examples.RUNS],
+    )
+    def get(self, request: Request, scenario_id: int) -> Response:
+        """All of them, the newest first, refused ones too."""
+        Parameters.of(request)
+        runs = scenario_runs(self.seen(scenario_id).id)
+        page = slice_of(runs, page_asked(request), lambda run: (-run.ran_at.timestamp(),))
+        return paged(request, page, _told_run)
+
+    @extend_schema(
+        operation_id="run_crossover",
+        request=None,
+        responses={202: WholeScenarioOut},
+        examples=[examples.WAITING_SCENARIO],
+    )
+    def post(self, request: Request, scenario_id: int) -> Response:
+        """Have it run now, which takes up to a minute."""
+        self.changeable(scenario_id)
+        parsed(Strict, request)
+        actions.ask_scenario_run(scenario_id=scenario_id, at=timezone.now())
+        return Response(_told_whole(self.seen(scenario_id), self.viewer()), status=202)
+
+
+class EvaluatedScenario(RestView):
+    """A scenario that is not kept: a question, which whoever reads may ask."""
+
+    changes = (Reads,)
+
+    @extend_schema(
+        operation_id="evaluate_crossover",
+        request=ScenarioIn,
+        responses=CrossoverAnswerOut,
+        examples=[examples.TRIED_SCENARIO, examples.ANSWER],
+    )
+    def post(self, request: Request) -> Response:
+        """Answer a scenario and keep nothing; its ranges are drawn 200 times at most."""
+        tables = json.dumps(parsed(ScenarioIn, request)["scenario"])
+        question = read_scenario(tables, timezone.now(), is_measured=False)
+        answer = worked_out(question, QUICK_ANSWER)
+        told = answer_fields(question, answer) | {"draws": QUICK_ANSWER.draws_of(question)}
+        return Response(told_as(CrossoverAnswerOut, told))
+
+
+def _team_named(name: str, viewer: Viewer, of_service: int | None) -> int:
+    found = {team.name: team.id for team in teams() if viewer.sees_team(team.id)}.get(name)
+    if found is None:
+        raise ValidationError({"team": [f"there is no team named {name!r}"]})
+    if of_service not in {None, found}:
+        raise Refusal("team", "the service is another team's: leave the team out")
+    return found
+
+
+def _told_scenario(fact: KeptScenarioFact, viewer: Viewer) -> dict[str, Any]:
+    names = {team.id: team.name for team in teams()}
+    answered, newest = fact.answered, fact.newest
+    service = None if fact.service_id is None else workloads()[fact.service_id]
+    told = fields_of(fact) | {
+        "owner": fact.owner_id and {"id": fact.owner_id, "name": person_names()[fact.owner_id]},
+        "team": team_seen(viewer, fact.team_id, names),
+        "service": service and {"id": service.id, "name": service.name},
+        "is_waiting": fact.is_waiting,
+        "ran_at": newest and newest.ran_at,
+        "advice": answered and answered.advice,
+        "flipped_from": (answered and answered.flipped_from) or None,
+        "refusal": newest.refusal if newest else "",
+    }
+    return told_as(KeptScenarioOut, told)
+
+
+def _told_whole(fact: KeptScenarioFact, viewer: Viewer) -> dict[str, Any]:
+    answer = fact.answered and told_as(CrossoverAnswerOut, fact.answered.answer)
+    tables = json.loads(json.dumps(scenario_tables(fact.text), default=str))
+    return _told_scenario(fact, viewer) | {"scenario": tables, "answer": answer}
+
+
+def _told_run(run: ScenarioRunFact) -> dict[str, Any]:
+    told = fields_of(run) | {
+        "on": run.figure("on"),
+        "advice": run.advice or None,
+        "flipped_from": run.flipped_from or None,
+        "ledger_per_million": run.measured and run.measured["ledger_per_million"],
+        "moved": [move["name"] for move in run.moved],
+        **{name: run.figure("costs", name) for name in
+           ("million_tokens", "self_host_per_million", "api_per_million")},
+        **{f"savings_{name}": run.figure("uncertainty", "savings", name) for name in ("p10", "p50", "p90")},
+        **{name: run.figure("break_even", name) for name in
+           ("first_million_tokens", "durable_million_tokens")},
+    }  # fmt: skip
+    return told_as(ScenarioRunOut, told)

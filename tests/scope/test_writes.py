@@ -38,13 +38,21 @@ MEANT_FOR = {
     # Whoever reads may ask for a file of what they read, and call their own off.
     "api/v1/exports": {"cy", "dee", "ada", "the token read", "the token harbour"},
     "exports/ask": {"cy", "dee", "ada"},
+    "api/v1/crossovers": {"dee", "ada"},
+    "api/v1/crossovers/<int:scenario_id>": {"ada"},
+    # A question keeps nothing.
+    "api/v1/crossovers/evaluate": {"cy", "dee", "ada", "the token read", "the token harbour"},
     # A lead promises for their own services, and notes what changed of them.
     "services/<int:service_id>/objectives/new": {"ada"},
     "services/<int:service_id>/changes/new": {"ada"},
 }
 """Who gets as far as to have what they send read; an invitation to enrol is a credential itself."""
-THEIRS = {"services/<int:service_id>/objectives/<int:objective_id>/end": {"ada"}}
-"""Whose it is to change, by a form without a field."""
+THEIRS = {
+    "services/<int:service_id>/objectives/<int:objective_id>/end": {"ada"},
+    "api/v1/crossovers/<int:scenario_id>": {"ada"},
+    "api/v1/crossovers/<int:scenario_id>/runs": {"ada"},
+}
+"""Whose it is to change, by a form without a field, or a request without a body."""
 
 
 @pytest.mark.parametrize("address", ADDRESSES)

@@ -6,6 +6,7 @@ three of its eight GPUs, Dee's team two, and nobody's job runs on node gpu-02 fo
 them still run.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -42,7 +43,14 @@ from apps.ledger.models import (
     StatementLine,
     VendorCost,
 )
-from apps.planning.actions import import_history, make_forecasts
+from apps.planning.actions import (
+    ScenarioEntry,
+    import_history,
+    keep_scenario,
+    make_forecasts,
+    run_scenario,
+)
+from apps.planning.api.crossover_examples import SCENARIO
 from apps.planning.models import Forecast
 from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.forecasting import forecast_fields
@@ -81,10 +89,12 @@ SECRETS: dict[str, tuple[str, ...]] = {
         "pretrain-quill", "ottoline", "acct-plume", "ns-gusts", "gale-force", "run-kestrel",
         "880412771", "tagged-gannet",
         "answers-kittiwake", "feature-plover", "deploy-petrel", "feature-siskin",
+        "scenario-lapwing",
     ),
     HARBOUR: (
         "Harbourside", "CC-55023", "tugboats", "dredge-nightly", "barnabas", "acct-quay",
         "660938125", "run-cutter", "answers-skua", "model-guillemot",
+        "scenario-turnstone",
     ),
     NOBODY: ("orphaned-sweep", "peregrina", "acct-drift", "330571944"),
     WHOLE: (
@@ -154,6 +164,7 @@ def make_world() -> World:
         **(services := _services(teams, began_at)),
         "finding_id": _findings(services["service_id"], began_at),
         "forecast_id": _forecasts(teams, now),
+        "scenario_id": _scenarios(teams, now),
         "api_price_id": _calls(teams, now),
         "team_id": teams["zephyr"],
         "person_id": people["ada"],
@@ -200,6 +211,21 @@ def _forecasts(teams: Mapping[str, int], now: datetime) -> int:
         import_history(series=SeriesKey("spend", "team", str(team_id)), points=spent, at=now)
     make_forecasts(maker=forecast_fields, at=now)
     return Forecast.objects.get(series__measure="spend", series__key=str(teams["zephyr"])).id
+
+
+def _scenarios(teams: Mapping[str, int], now: datetime) -> int:
+    """What each team keeps of self-hosting against an API, named by a secret of its own; that of the Zephyrines."""
+    kept = [
+        keep_scenario(
+            entry=ScenarioEntry(json.dumps(SCENARIO | {"name": name}), teams[team]),
+            owner_id=None,
+            at=now,
+        )
+        for team, name in (("zephyr", "scenario-lapwing"), ("harbour", "scenario-turnstone"))
+    ]
+    for scenario_id in kept:
+        run_scenario(scenario_id=scenario_id, at=now)
+    return kept[0]
 
 
 def _join_token(cluster_id: int, now: datetime) -> int:

@@ -59,7 +59,7 @@ class CrossoverQuestion:
 
 @dataclass(frozen=True, slots=True)
 class AnswerEffort:
-    """How much is worked out at most: draws of the ranges, those with a break-even, steps walked.
+    """How much is reckoned at most: draws of the ranges, those with a break-even, steps walked.
 
     `draws` None: as many as the question asks for.
     """

@@ -18,12 +18,12 @@ from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change, logged_pass
 from apps.planning.models import KeptScenario, ScenarioRun
 from apps.planning.queries.crossover import scenarios_due
-from apps.planning.queries.crossover_answers import answer_fields, worked_out
+from apps.planning.queries.crossover_answers import answer_fields, whole_answer
 from apps.planning.queries.crossover_inputs import read_scenario, scenario_inputs
 from apps.workloads import queries as workloads
 
 log = logging.getLogger(__name__)
-BROKEN = "it could not be worked out; the log of the worker says why"
+BROKEN = "it could not be answered; the log of the worker says why"
 MOST_MOVES = 20
 
 
@@ -52,7 +52,7 @@ def keep_scenario(*, entry: ScenarioEntry, owner_id: int | None, at: datetime) -
 
 @logged_change()
 def replace_scenario(*, scenario_id: int, entry: ScenarioEntry, at: datetime) -> None:
-    """Keep this in its place, with the runs that there are, and ask for one more. Refuses a Refusal."""
+    """Put this in its place, with the runs that there are, and ask for one more. Refuses a Refusal."""
     fields = _entered_fields(entry, at)
     with transaction.atomic():
         _refuse_other(fields, scenario_id)
@@ -111,7 +111,7 @@ def _fill_in(run: ScenarioRun, at: datetime) -> None:
         service = workloads.workloads()[scenario.service_id]
     found = scenario_inputs(scenario.text, service, at)
     question = question_of(found.document)
-    answer = worked_out(question)
+    answer = whole_answer(question)
     run.inputs, run.measured = (
         _plain_json(found.document),
         found.measured and _plain_json(found.measured),
@@ -153,11 +153,8 @@ def _refuse_other(fields: Mapping[str, Any], scenario_id: int | None) -> None:
 
 
 def _plain_json(value: Mapping[str, Any]) -> dict[str, Any]:
-    """As JSON has it: days as text, and no number that JSON has not. Refuses a Refusal."""
-    try:
-        plain: dict[str, Any] = json.loads(json.dumps(value, default=str, allow_nan=False))
-    except ValueError as error:
-        raise Refusal("scenario", "its numbers are too far apart to be worked with") from error
+    """As JSON has it: days as text."""
+    plain: dict[str, Any] = json.loads(json.dumps(value, default=str))
     return plain
 
 

@@ -29,7 +29,7 @@ from apps.planning.queries.crossover import (
     may_keep_any,
     scenario_runs,
 )
-from apps.planning.queries.crossover_answers import answer_fields, worked_out
+from apps.planning.queries.crossover_answers import answer_fields, whole_answer
 from apps.planning.queries.crossover_inputs import read_scenario
 from apps.planning.queries.scenario_text import scenario_tables
 from apps.planning.queries.service_hours import service_named
@@ -212,7 +212,7 @@ class OneKeptScenario(CrossoverView):
         examples=[examples.NEW_SCENARIO, examples.RUN_SCENARIO],
     )
     def put(self, request: Request, scenario_id: int) -> Response:
-        """Keep this in its place; its runs stay, and it is run again within the minute."""
+        """Replace it by this; its runs stay, and it is run again within the minute."""
         self.changeable(scenario_id)
         entry = self.entry(request)
         actions.replace_scenario(scenario_id=scenario_id, entry=entry, at=timezone.now())
@@ -278,7 +278,7 @@ class EvaluatedScenario(RestView):
         """Answer a scenario and keep nothing; its ranges are drawn 200 times at most."""
         tables = json.dumps(parsed(ScenarioIn, request)["scenario"])
         question = read_scenario(tables, timezone.now(), is_measured=False)
-        answer = worked_out(question, QUICK_ANSWER)
+        answer = whole_answer(question, QUICK_ANSWER)
         told = answer_fields(question, answer) | {"draws": QUICK_ANSWER.draws_of(question)}
         return Response(told_as(CrossoverAnswerOut, told))
 

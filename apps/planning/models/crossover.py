@@ -50,7 +50,7 @@ class ScenarioRun(models.Model):
 
     `inputs` is the whole document that was answered, of which `digest` is the SHA-256; `measured`
     says what of it a service's hours gave. `answer` is empty and `refusal` says why, where it could
-    not be worked out. `flipped_from` is what the run before advised where this one advises
+    not be answered. `flipped_from` is what the run before advised where this one advises
     otherwise; `moved` are the inputs that are not what they were then. `is_asked`: not by the week.
     """
 

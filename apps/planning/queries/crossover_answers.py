@@ -1,5 +1,6 @@
-"""A scenario worked out, and its answer as JSON fields."""
+"""A scenario answered, and its answer as JSON fields."""
 
+import json
 from dataclasses import asdict
 from random import Random
 from typing import Any
@@ -15,20 +16,26 @@ from apps.economics.crossover.measured import MeasuredService
 from apps.economics.refusal import Refusal
 from apps.ledger.queries import Window
 
+TOO_FAR_APART = "its numbers are so far apart that there is no answer"
+
 
 def seeded_chance(question: CrossoverQuestion) -> Random:
     """Draws that are the same each time."""
     return Random(question.seed)  # noqa: S311 - draws to be repeated, not a secret
 
 
-def worked_out(question: CrossoverQuestion, effort: AnswerEffort = WHOLE_ANSWER) -> CrossoverAnswer:
-    """The answer, the same each time. Refuses a Refusal."""
+def whole_answer(
+    question: CrossoverQuestion, effort: AnswerEffort = WHOLE_ANSWER
+) -> CrossoverAnswer:
+    """The answer, the same each time, its numbers finite. Refuses a Refusal."""
     try:
-        return answer_question(question, seeded_chance(question).random, effort)
-    except ArithmeticError as error:
-        raise Refusal(
-            "scenario", "its numbers are so far apart that they cannot be worked with"
-        ) from error
+        answer = answer_question(question, seeded_chance(question).random, effort)
+        json.dumps(asdict(answer), default=str, allow_nan=False)
+    except Refusal:
+        raise
+    except (ArithmeticError, ValueError) as error:
+        raise Refusal("scenario", TOO_FAR_APART) from error
+    return answer
 
 
 def answer_fields(question: CrossoverQuestion, answer: CrossoverAnswer) -> dict[str, Any]:

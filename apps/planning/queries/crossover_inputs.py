@@ -1,4 +1,4 @@
-"""What a kept scenario is worked out from: its own tables over what was measured of a service."""
+"""What a kept scenario is answered from: its own tables over what was measured of a service."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

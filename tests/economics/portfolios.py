@@ -1,6 +1,7 @@
 """Questions of a portfolio, and what they come to by brute force, for tests."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from math import inf
 from typing import Any
@@ -72,6 +73,39 @@ def hour_cost(
         cost
         + on_demand * family.on_demand * falls
         + (left - on_demand) * (family.shortage_cost or 0)
+    )
+
+
+def blocked_part(question: PortfolioQuestion, lots: Sequence[float]) -> float:
+    """The part of its GPU-hours that nobody supplies, in the mean of the worst scenarios, one hour after the other."""
+    parts = []
+    for scenario in range(question.scenarios):
+        short = sum(
+            hour_short(question, family, lots, scenario, hour)
+            for family in question.families
+            for hour in range(question.hours)
+        )
+        needed = sum(float(family.demand[scenario].sum()) for family in question.families)
+        parts.append(short / needed if needed else 0.0)
+    return min(
+        risk + sum(max(0.0, part - risk) for part in parts) / len(parts) / (1 - question.blocked_tail)
+        for risk in (0.0, *parts)
+    )
+
+
+def hour_short(
+    question: PortfolioQuestion,
+    family: GpuFamily,
+    lots: Sequence[float],
+    scenario: int,
+    hour: int,
+) -> float:
+    """What is left when nobody is paid for being short, and when a GPU-hour short costs one more."""
+    free, dear = (
+        replace(family, shortage_cost=cost) for cost in (0.0, 1.0)
+    )
+    return hour_cost(question, dear, lots, scenario, hour) - hour_cost(
+        question, free, lots, scenario, hour
     )
 
 

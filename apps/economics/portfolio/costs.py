@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.economics.forecast.scores import Floats
-from apps.economics.portfolio.newsvendor import tail_mean
+from apps.economics.portfolio.newsvendor import ROUNDING, tail_mean
 from apps.economics.portfolio.question import (
     CapacityHeld,
     CapacityOffer,
@@ -103,6 +103,11 @@ class FamilyCosts:
         worth: Floats = (margin @ self.covers.T) * self.lot_gpus
         return worth
 
+    def short_of_lot(self, use: UncommittedUse) -> Floats:
+        """By scenario and offer: GPU-hours that a little more of it unblocks, for a lot: a subgradient."""
+        blocked: Floats = ((use.short > 0) @ self.covers.T) * self.lot_gpus
+        return blocked
+
     def parts(self, lots: Floats) -> CostParts:
         """Where the GPU-hours come from and what they cost, in the mean over the scenarios."""
         capacity = self.capacity(lots)
@@ -142,6 +147,8 @@ class PortfolioCosts:
         hours = question.hours
         self.lot_costs = np.array([offer.amortised_cost(hours) for offer in question.offers])
         self.held_cost = sum(one.cost_within(hours) for one in question.held)
+        demand = sum(one.demand.sum(axis=1) for one in question.families)
+        self.demand_hours: Floats = np.maximum(demand, ROUNDING)
 
     def recourse(self, lots: Floats) -> tuple[Floats, Floats]:
         """What stays uncommitted costs, by scenario and family; what a lot saves, by scenario and offer."""
@@ -153,6 +160,22 @@ class PortfolioCosts:
             costs[:, at] = family.cost_of(use)
             worth[:, mine] = family.worth_of_lot(use)
         return costs, worth
+
+    def blocked(self, lots: Floats) -> tuple[Floats, Floats]:
+        """By scenario: the part of its GPU-hours that nobody can supply, and what of it a lot unblocks."""
+        question = self.question
+        short = np.zeros(question.scenarios)
+        unblocked = np.zeros((question.scenarios, len(question.offers)))
+        for family, mine in zip(self.families, self.places, strict=True):
+            if family.family.on_demand_quota != inf:
+                use = family.use(family.capacity(lots[mine]))
+                short += use.short.sum(axis=1)
+                unblocked[:, mine] = family.short_of_lot(use)
+        return short / self.demand_hours, unblocked / self.demand_hours[:, None]
+
+    def blocked_part(self, lots: Floats) -> float:
+        """The part that `most_blocked` limits."""
+        return tail_mean(self.blocked(lots)[0], self.question.blocked_tail)
 
     def scenario_costs(self, lots: Floats) -> Floats:
         """All that each scenario costs: what is held, what is bought ahead, and the rest."""

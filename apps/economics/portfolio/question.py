@@ -107,7 +107,9 @@ class PortfolioQuestion:
     """Least (1 − `risk_weight`)·mean + `risk_weight`·CVaR of the cost over the scenarios.
 
     CVaR is of the worst 1 − `tail` of them. `budget` limits what new commitments cost over the
-    planned hours, `upfront_budget` what is paid at once for them.
+    planned hours, `upfront_budget` what is paid at once for them. `most_blocked` limits the part of a
+    scenario's GPU-hours that nobody can supply: the mean of the worst 1 − `blocked_tail` of the
+    scenarios, which of 0 is the mean of them all.
     """
 
     families: tuple[GpuFamily, ...]
@@ -117,6 +119,8 @@ class PortfolioQuestion:
     tail: float = 0.9
     budget: float = inf
     upfront_budget: float = inf
+    most_blocked: float = inf
+    blocked_tail: float = 0.0
 
     @property
     def hours(self) -> int:

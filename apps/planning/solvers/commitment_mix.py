@@ -1,5 +1,6 @@
 """The least-cost mix of commitments, by cutting planes on exact costs."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 
@@ -11,15 +12,28 @@ from apps.economics.forecast.scores import Floats
 from apps.economics.portfolio.costs import PortfolioCosts
 from apps.economics.portfolio.newsvendor import ROUNDING
 from apps.economics.portfolio.question import CapacityOffer, PortfolioQuestion
+from apps.economics.refusal import Refusal
 
 GAP = 1e-3
 """How far above the proven bound an answer may lie, as a part of it."""
+INFEASIBLE = (
+    highspy.HighsModelStatus.kInfeasible,
+    highspy.HighsModelStatus.kUnboundedOrInfeasible,
+)
 SEED_LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
 MOST_ROUNDS = 200
 
 
-class NoProvenMix(RuntimeError):
-    """The solver ended without a bound: a fault of ours, never of the question."""
+BLOCKED_SLACK = 1e-6
+"""By how much a blocked part may be above its limit: what a linear program's tolerances leave open."""
+
+
+class NoProvenMix(Refusal):
+    """The solver ended without a bound: amounts of the question are too far apart."""
+
+
+class BlockedAbove(Refusal):
+    """No choice of these offers, within the limits of money, keeps to the limit on blocked GPU-hours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +52,26 @@ class CommitmentMix:
 
 
 def least_cost_mix(
-    question: PortfolioQuestion, costs: PortfolioCosts, *, gap: float = GAP
+    question: PortfolioQuestion,
+    costs: PortfolioCosts,
+    *,
+    gap: float = GAP,
+    watch: Callable[[], None] = lambda: None,
 ) -> CommitmentMix:
     """Whole lots within `gap` (a part) of the least weighed cost: Kelley's cuts by scenario and family.
 
     What stays uncommitted costs a convex function of the lots, so each exact evaluation bounds it from
     below by its slope. A master program of these bounds is solved with fractions first, then with
     whole lots; each answer is evaluated and cut until the best one and the bound meet. CVaR is as
-    Rockafellar and Uryasev (2000) write it. Refuses NoProvenMix.
+    Rockafellar and Uryasev (2000) write it, of the cost and of the blocked part alike; `watch` is
+    called before each round, and may raise to end it. Refuses NoProvenMix, BlockedAbove.
     """
     if not question.offers:
-        nothing = costs.objective(np.zeros(0))
-        return CommitmentMix((), nothing, nothing, 0)
-    master = MasterProgram(question, costs, gap)
+        nothing = np.zeros(0)
+        if costs.blocked_part(nothing) > question.most_blocked + BLOCKED_SLACK:
+            raise BlockedAbove("most_blocked", "nothing is offered that would lower it")
+        return CommitmentMix((), costs.objective(nothing), costs.objective(nothing), 0)
+    master = MasterProgram(question, costs, gap, watch)
     for seed in _seeds(question):
         master.add_cuts(seed)
     rounds = master.close_gap(gap / 10)
@@ -88,11 +109,19 @@ class MasterProgram:
     """The linear program of all bounds so far.
 
     Columns: lots by offer, a bound of each scenario's and family's uncommitted cost, the value at
-    risk, and by scenario the excess over it. Money is scaled to a thousand, that tolerances hold.
+    risk, and by scenario the excess over it; where blocking is limited, its bound by scenario, the
+    part at risk and the excess over that. Money is scaled to a thousand, that tolerances hold.
     """
 
-    def __init__(self, question: PortfolioQuestion, costs: PortfolioCosts, gap: float) -> None:
-        self.costs = costs
+    def __init__(
+        self,
+        question: PortfolioQuestion,
+        costs: PortfolioCosts,
+        gap: float,
+        watch: Callable[[], None],
+    ) -> None:
+        self.costs, self.watch = costs, watch
+        self.limits_blocked = question.most_blocked != inf
         self.offers, self.scenarios = len(question.offers), question.scenarios
         self.families = len(question.families)
         self.best, self.bound = inf, -inf
@@ -105,11 +134,18 @@ class MasterProgram:
         self._add_columns(question)
         self._add_limits(question)
         self._add_tail()
+        if self.limits_blocked:
+            self._add_blocked_limit(question)
 
     @property
     def value_at_risk(self) -> int:
         """The column after the bounds of uncommitted costs."""
         return self.offers + self.scenarios * self.families
+
+    @property
+    def blocked_bounds(self) -> NDArray[np.int32]:
+        """The columns of the blocked parts, by scenario: after the excess over the value at risk."""
+        return np.arange(self.scenarios, dtype=np.int32) + self.value_at_risk + 1 + self.scenarios
 
     def bounds_of(self, family: int) -> NDArray[np.int32]:
         """The columns of a family's uncommitted costs, by scenario."""
@@ -154,6 +190,19 @@ class MasterProgram:
         signs = np.array([*[-1.0] * self.families, 1.0, 1.0])
         self._add_rows(np.zeros(self.scenarios), places, np.tile(signs, (self.scenarios, 1)))
 
+    def _add_blocked_limit(self, question: PortfolioQuestion) -> None:
+        """The tail's mean of the blocked part is at most its limit, as the tail's mean of the cost is made."""
+        count, bounds = self.scenarios, self.blocked_bounds
+        at_risk = np.full(count, bounds[-1] + 1, dtype=np.int32)
+        excess = at_risk + 1 + np.arange(count, dtype=np.int32)
+        added = 2 * count + 1
+        self.program.addVars(added, np.zeros(added), np.full(added, inf))
+        places = np.column_stack([bounds, at_risk, excess])
+        self._add_rows(np.zeros(count), places, np.tile([-1.0, 1.0, 1.0], (count, 1)))
+        weights = np.array([1.0, *[1 / count / (1 - question.blocked_tail)] * count])
+        summed = np.array([at_risk[0], *excess], dtype=np.int32)
+        self.program.addRow(-inf, question.most_blocked, len(summed), summed, weights)
+
     def _add_rows(self, least: Floats, places: NDArray[np.int32], factors: Floats) -> None:
         """A row for each: the sum of `factors` × columns at `places` is at least `least`."""
         count, width = places.shape
@@ -167,8 +216,13 @@ class MasterProgram:
         """Keep `lots`, which the limits allow, where they cost least so far, and cut."""
         uncommitted = self.add_cuts(lots)
         cost = self.costs.weighed(uncommitted.sum(axis=1)) + float(self.costs.lot_costs @ lots)
-        if cost < self.best:
+        if cost < self.best and self._keeps_limit(lots):
             self.best, self.best_lots = cost, lots
+
+    def _keeps_limit(self, lots: Floats) -> bool:
+        if not self.limits_blocked:
+            return True
+        return self.costs.blocked_part(lots) <= self.costs.question.most_blocked + BLOCKED_SLACK
 
     def add_cuts(self, lots: Floats) -> Floats:
         """Bound the costs around `lots` by their slopes there; the exact ones, by scenario and family."""
@@ -180,15 +234,24 @@ class MasterProgram:
             offers = np.tile(mine.astype(np.int32), (self.scenarios, 1))
             places = np.column_stack([self.bounds_of(family), offers])
             self._add_rows(least, places, np.column_stack([np.ones(self.scenarios), slopes]))
+        if self.limits_blocked:
+            blocked, unblocked = self.costs.blocked(lots)
+            offers = np.tile(np.arange(self.offers, dtype=np.int32), (self.scenarios, 1))
+            places = np.column_stack([self.blocked_bounds, offers])
+            ones = np.ones(self.scenarios)
+            self._add_rows(
+                blocked + unblocked @ lots, places, np.column_stack([ones, unblocked])
+            )
         return uncommitted
 
     def close_gap(self, gap: float) -> int:
         """Solve, evaluate and cut until the best is within `gap` of the bound; how many rounds it took."""
         for rounds in range(1, MOST_ROUNDS):
+            self.watch()
             self.evaluate(self._solve())
-            if self.best - self.bound <= gap * abs(self.best):
+            if self.best < inf and self.best - self.bound <= gap * abs(self.best):
                 return rounds
-        raise NoProvenMix(f"{MOST_ROUNDS} rounds leave {self.best - self.bound:g} open")
+        raise NoProvenMix("offers", f"{MOST_ROUNDS} rounds leave {self.best - self.bound:g} open")
 
     def demand_whole_lots(self) -> None:
         """From here on lots are whole; the best with fractions, rounded down, is where that begins."""
@@ -202,8 +265,11 @@ class MasterProgram:
         """The lots of the program's best answer; raises the bound to what it proves."""
         self.program.run()
         status = self.program.getModelStatus()
+        if self.limits_blocked and status in INFEASIBLE:
+            raise BlockedAbove("most_blocked", "no choice of these offers keeps to it")
         if status != highspy.HighsModelStatus.kOptimal:
-            raise NoProvenMix(f"the solver ended with {self.program.modelStatusToString(status)}")
+            said = self.program.modelStatusToString(status)
+            raise NoProvenMix("offers", f"the solver ended with {said}: amounts lie too far apart")
         found = self.program.getInfo()
         proven = found.mip_dual_bound if self.is_whole else found.objective_function_value
         self.bound = max(self.bound, proven * self.unit)

@@ -7,9 +7,15 @@ from hypothesis import strategies as st
 
 from apps.economics.portfolio.costs import PortfolioCosts
 from apps.economics.portfolio.question import CapacityHeld, PortfolioQuestion
-from apps.planning.solvers.commitment_mix import CommitmentMix, least_cost_mix
+from apps.planning.solvers.commitment_mix import (
+    BLOCKED_SLACK,
+    BlockedAbove,
+    CommitmentMix,
+    least_cost_mix,
+)
 from tests.economics.portfolios import (
     TWO_SCENARIOS,
+    blocked_part,
     capacity_offer,
     choices,
     gpu_family,
@@ -70,13 +76,25 @@ def questions(draw: st.DrawFn) -> PortfolioQuestion:
         tail=draw(st.sampled_from([0.5, 0.9])),
         budget=draw(st.sampled_from([8.0, float("inf")])),
         upfront_budget=draw(st.sampled_from([3.0, float("inf")])),
+        most_blocked=draw(st.sampled_from([0.0, 0.1, 0.25, float("inf")])),
+        blocked_tail=draw(st.sampled_from([0.0, 0.5])),
     )
 
 
 @given(question=questions())
-def test_no_choice_costs_less_by_half_a_percent(question: PortfolioQuestion) -> None:
+def test_no_choice_within_the_limits_costs_less_by_half_a_percent(
+    question: PortfolioQuestion,
+) -> None:
+    allowed = {
+        lots: weighed(question, hour_by_hour(question, lots))
+        for lots in choices(question)
+        if blocked_part(question, lots) <= question.most_blocked + BLOCKED_SLACK
+    }
+    if not allowed:
+        with pytest.raises(BlockedAbove):
+            solved(question)
+        return
     mix = solved(question)
-    allowed = {lots: weighed(question, hour_by_hour(question, lots)) for lots in choices(question)}
     assert mix.lots in allowed
     least = min(allowed.values())
     assert mix.objective == pytest.approx(allowed[mix.lots], abs=1e-9)

@@ -10,9 +10,9 @@ import psutil
 
 from apps.economics.forecast.scores import DAY, Floats
 from apps.economics.portfolio.costs import PortfolioCosts
+from apps.economics.portfolio.names import MONTH_HOURS
 from apps.economics.portfolio.newsvendor import newsvendor_cost
 from apps.economics.portfolio.question import (
-    MONTH_HOURS,
     CapacityOffer,
     GpuFamily,
     PortfolioQuestion,

@@ -10,7 +10,7 @@ import numpy as np
 from pyarrow import csv as untyped
 
 from apps.economics.forecast.scores import DAY, Floats
-from apps.economics.portfolio.question import MONTH_HOURS
+from apps.economics.portfolio.names import MONTH_HOURS
 from bench.forecast_series import helios_demand
 
 # Its stubs leave out what it offers.

@@ -88,7 +88,8 @@ def blocked_part(question: PortfolioQuestion, lots: Sequence[float]) -> float:
         needed = sum(float(family.demand[scenario].sum()) for family in question.families)
         parts.append(short / needed if needed else 0.0)
     return min(
-        risk + sum(max(0.0, part - risk) for part in parts) / len(parts) / (1 - question.blocked_tail)
+        risk
+        + sum(max(0.0, part - risk) for part in parts) / len(parts) / (1 - question.blocked_tail)
         for risk in (0.0, *parts)
     )
 
@@ -101,9 +102,7 @@ def hour_short(
     hour: int,
 ) -> float:
     """What is left when nobody is paid for being short, and when a GPU-hour short costs one more."""
-    free, dear = (
-        replace(family, shortage_cost=cost) for cost in (0.0, 1.0)
-    )
+    free, dear = (replace(family, shortage_cost=cost) for cost in (0.0, 1.0))
     return hour_cost(question, dear, lots, scenario, hour) - hour_cost(
         question, free, lots, scenario, hour
     )

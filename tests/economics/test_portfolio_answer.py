@@ -6,7 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from apps.economics.portfolio.answer import LadderPlan, PortfolioAnswer, answer_portfolio
+from apps.economics.portfolio.answer import (
+    FoundMix,
+    LadderPlan,
+    PortfolioAnswer,
+    answer_portfolio,
+)
 from apps.economics.portfolio.costs import PortfolioCosts
 from apps.economics.portfolio.ladder import equal_parts, purchase_ladder
 from apps.economics.portfolio.question import CapacityHeld, PortfolioQuestion
@@ -111,15 +116,17 @@ def test_the_surest_part_is_bought_first() -> None:
     assert ladder[1].waiting_cost == pytest.approx(0.175 * 4 * 10)
 
 
-def brute_mixer(question: PortfolioQuestion, costs: PortfolioCosts) -> tuple[int, ...]:
-    return min(choices(question), key=lambda lots: weighed(question, hour_by_hour(question, lots)))
+def brute_mixer(question: PortfolioQuestion, costs: PortfolioCosts) -> FoundMix:
+    def weight(lots: tuple[int, ...]) -> float:
+        return weighed(question, hour_by_hour(question, lots))
+
+    return FoundMix(min(choices(question), key=weight), 0.0, True)
 
 
 def answered(question: PortfolioQuestion) -> PortfolioAnswer:
     costs = PortfolioCosts(question)
     history = {one.name: one.demand.ravel() for one in question.families}
-    mix = (brute_mixer(question, costs), 0.0)
-    return answer_portfolio(costs, mix, history, LadderPlan(), brute_mixer)
+    return answer_portfolio(costs, history, LadderPlan(), brute_mixer)
 
 
 @pytest.fixture(scope="module")
@@ -235,4 +242,4 @@ def test_a_file_or_a_series_is_named_for_who_reads_it() -> None:
     by_file = family_with(demand={"file": "x.csv", "time": "t", "value": "gpus"})
     assert portfolio_request_of(by_file).sources[0].file == "x.csv"
     by_name = family_with(demand={"series": "gpu_hours:pool=a"})
-    assert portfolio_request_of(by_name).sources[0].series == "gpu_hours:pool=a"
+    assert portfolio_request_of(by_name).sources[0].series == ("gpu_hours:pool=a",)

@@ -85,6 +85,14 @@ class ScenarioTable:
             raise self.refuse(key, f"has over {MOST_CHARACTERS:,} characters")
         return value.strip()
 
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A text, or a list of some."""
+        value = self._taken(key)
+        found = value if isinstance(value, list) else [value]
+        if not found or not all(isinstance(each, str) and each.strip() for each in found):
+            raise self.refuse(key, f"{value!r} is not a text, nor a list of texts")
+        return tuple(each.strip() for each in found)
+
     def day(self, key: str) -> date:
         """A day from 1970 to 2999, as TOML has them or as text."""
         value = self._taken(key)

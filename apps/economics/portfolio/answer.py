@@ -7,17 +7,32 @@ import numpy as np
 
 from apps.economics.forecast.scores import Floats
 from apps.economics.portfolio.costs import CostParts, FamilyCosts, PortfolioCosts
+from apps.economics.portfolio.duration import DurationStep, duration_steps
 from apps.economics.portfolio.ladder import PurchaseTranche, purchase_ladder
 from apps.economics.portfolio.newsvendor import tail_mean
 from apps.economics.portfolio.question import CapacityOffer, PortfolioQuestion
 from apps.economics.portfolio.rules import all_committed_lots, look_back_lots
+from apps.economics.purchase import PurchaseOption
 
 METHOD = "portfolio 1"
 DEMAND_CHANGES = (0.8, 1.2)
 PRICE_CHANGE = 0.8
 
-Mixer = Callable[[PortfolioQuestion, PortfolioCosts], Sequence[int]]
-"""What finds the lots of least cost, of the offers in their order."""
+
+@dataclass(frozen=True, slots=True)
+class FoundMix:
+    """Lots of the offers in their order; `gap` is how far above the best they may cost, as a part of it.
+
+    Without `keeps_limit` no lots hold the limit on blocked GPU-hours: these cost least without it.
+    """
+
+    lots: tuple[int, ...]
+    gap: float
+    keeps_limit: bool
+
+
+Mixer = Callable[[PortfolioQuestion, PortfolioCosts], FoundMix]
+"""What finds the lots of least cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,33 +68,44 @@ class FamilyAnswer:
     utilization: float | None
     tenth_utilization: float | None
     gpu_hour_worth: float
+    duration: tuple[DurationStep, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedChoice:
-    """A choice of lots over the same scenarios. The savings rate is of all that demand costs on demand."""
+    """A choice of lots over the same scenarios. The savings rate is of all that demand costs on demand.
+
+    `blocked_part` is of GPU-hours that nobody supplies, in the mean; `limited_part` what the limit is on.
+    """
 
     name: str
     lots: dict[str, int]
     mean_cost: float
     tail_cost: float
     effective_savings_rate: float | None
+    blocked_part: float
+    limited_part: float
 
 
 @dataclass(frozen=True, slots=True)
 class PortfolioChange:
-    """What would be bought if an input were another."""
+    """What would be bought if an input were another; without `keeps_limit` the limit could not be held."""
 
     name: str
     lots: dict[str, int]
+    keeps_limit: bool
 
 
 @dataclass(frozen=True, slots=True)
 class PortfolioAnswer:
-    """All that the scenarios say. `gap` is the part by which a better choice could cost less at most."""
+    """All that the scenarios say. `gap` is the part by which a better choice could cost less at most.
+
+    Without `keeps_limit` no choice holds the limit on blocked GPU-hours: this one was made without it.
+    """
 
     method: str
     gap: float
+    keeps_limit: bool
     chosen: ComparedChoice
     compared: tuple[ComparedChoice, ...]
     offers: tuple[OfferAnswer, ...]
@@ -97,15 +123,13 @@ class LadderPlan:
 
 
 def answer_portfolio(
-    costs: PortfolioCosts,
-    mix: tuple[Sequence[int], float],
-    histories: Mapping[str, Floats],
-    plan: LadderPlan,
-    mixer: Mixer,
+    costs: PortfolioCosts, histories: Mapping[str, Floats], plan: LadderPlan, mixer: Mixer
 ) -> PortfolioAnswer:
-    """Explain the lots and the gap of `mix`; `histories` are what the look-back rule sees, by family."""
+    """Find the lots and explain them; `histories` are what the look-back rule sees, by family."""
     question = costs.question
-    lots = np.array(mix[0], dtype=np.float64)
+    mix = mixer(question, costs)
+    lots = np.array(mix.lots, dtype=np.float64)
+    is_owned = [one.kind == PurchaseOption.OWNED for one in question.offers]
     peaks = {one.name: float(one.demand.mean(axis=0).max()) for one in question.families}
     others = {
         "nothing new": np.zeros(len(lots)),
@@ -114,12 +138,13 @@ def answer_portfolio(
     }
     return PortfolioAnswer(
         method=METHOD,
-        gap=mix[1],
+        gap=mix.gap,
+        keeps_limit=mix.keeps_limit,
         chosen=_compared(costs, "chosen", lots),
         compared=tuple(_compared(costs, name, other) for name, other in others.items()),
         offers=tuple(_offer_answers(costs, lots)),
         families=tuple(
-            _family_answer(family, lots[mine])
+            _family_answer(family, lots[mine], [is_owned[at] for at in mine])
             for family, mine in zip(costs.families, costs.places, strict=True)
         ),
         ladder=tuple(purchase_ladder(costs, lots, plan.tranches, plan.months_between)),
@@ -139,6 +164,8 @@ def _compared(costs: PortfolioCosts, name: str, lots: Floats) -> ComparedChoice:
         mean_cost=mean,
         tail_cost=tail_mean(by_scenario, costs.question.tail),
         effective_savings_rate=(on_demand - mean) / on_demand if on_demand else None,
+        blocked_part=float(costs.blocked(lots)[0].mean()),
+        limited_part=costs.blocked_part(lots),
     )
 
 
@@ -178,7 +205,7 @@ def _break_even(costs: PortfolioCosts, offer: CapacityOffer) -> float | None:
     return offer.rate / float(prices.mean()) if len(prices) else None
 
 
-def _family_answer(family: FamilyCosts, lots: Floats) -> FamilyAnswer:
+def _family_answer(family: FamilyCosts, lots: Floats, owned: Sequence[bool]) -> FamilyAnswer:
     parts, capacity = family.parts(lots), family.capacity(lots)
     total = float(capacity.sum())
     used = np.minimum(family.family.demand, capacity).sum(axis=1)
@@ -190,6 +217,7 @@ def _family_answer(family: FamilyCosts, lots: Floats) -> FamilyAnswer:
         utilization=parts.committed_used_hours / total if total else None,
         tenth_utilization=float(np.quantile(used, 0.1)) / total if total else None,
         gpu_hour_worth=float(saved.mean()) / len(capacity),
+        duration=tuple(duration_steps(family, lots, owned)),
     )
 
 
@@ -207,8 +235,11 @@ def _changes(question: PortfolioQuestion, mixer: Mixer) -> Iterator[PortfolioCha
         replace(one, on_demand=one.on_demand * PRICE_CHANGE) for one in question.families
     )
     for name, families in changed.items():
-        other = replace(question, families=families)
-        yield PortfolioChange(name, _named_lots(other, mixer(other, PortfolioCosts(other))))
+        yield _change(name, replace(question, families=families), mixer)
     for name, weight in (("the mean alone counts", 0.0), ("the tail alone counts", 1.0)):
-        other = replace(question, risk_weight=weight)
-        yield PortfolioChange(name, _named_lots(other, mixer(other, PortfolioCosts(other))))
+        yield _change(name, replace(question, risk_weight=weight), mixer)
+
+
+def _change(name: str, question: PortfolioQuestion, mixer: Mixer) -> PortfolioChange:
+    found = mixer(question, PortfolioCosts(question))
+    return PortfolioChange(name, _named_lots(question, found.lots), found.keeps_limit)

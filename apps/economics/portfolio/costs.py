@@ -15,6 +15,7 @@ from apps.economics.portfolio.question import (
     GpuFamily,
     PortfolioQuestion,
 )
+from apps.economics.purchase import PurchaseOption
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +59,11 @@ class FamilyCosts:
         self.family = family
         self.covers = np.array([hours_covered(offer, hours) for offer in offers]).reshape(-1, hours)
         self.lot_gpus = np.array([float(offer.lot) for offer in offers])
-        self.held_gpus = np.zeros(hours)
+        self.held_gpus, self.owned_gpus = np.zeros(hours), np.zeros(hours)
         for one in held:
             self.held_gpus[: max(0, one.ends_in)] += one.gpus
+            if one.kind == PurchaseOption.OWNED:
+                self.owned_gpus[: max(0, one.ends_in)] += one.gpus
         spot = family.effective_spot
         self.spot_share = 0.0 if spot is None else family.spot_share
         self.on_demand_price = family.on_demand * family.price_path

@@ -7,7 +7,7 @@ import numpy as np
 
 from apps.economics.forecast.scores import Floats
 from apps.economics.portfolio.costs import FamilyCosts, PortfolioCosts
-from apps.economics.portfolio.question import MONTH_HOURS
+from apps.economics.portfolio.names import MONTH_HOURS
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,12 @@
 """What a portfolio is asked for: demand, what can be bought, what is owed already, and the limits."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
 
 from apps.economics.forecast.scores import Floats
-
-MONTH_HOURS = 730
+from apps.economics.portfolio.names import MONTH_HOURS
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,13 +88,17 @@ class CapacityOffer:
 
 @dataclass(frozen=True, slots=True)
 class CapacityHeld:
-    """What is owed already: `gpus` until the hour `ends_in`, whether they are used or not."""
+    """What is owed already: `gpus` until the hour `ends_in`, whether they are used or not.
+
+    `kind` is one of an offer's; empty where nobody said.
+    """
 
     name: str
     family: str
     gpus: float
     rate: float
     ends_in: int
+    kind: str = ""
 
     def cost_within(self, hours: int) -> float:
         """What it costs in the planned hours."""
@@ -121,6 +124,11 @@ class PortfolioQuestion:
     upfront_budget: float = inf
     most_blocked: float = inf
     blocked_tail: float = 0.0
+
+    @property
+    def without_blocked_limit(self) -> "PortfolioQuestion":
+        """The same, whatever is blocked."""
+        return replace(self, most_blocked=inf)
 
     @property
     def hours(self) -> int:

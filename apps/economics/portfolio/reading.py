@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from apps.economics.commitments import CommitmentKind
-from apps.economics.crossover.tables import ABOVE_NOTHING, ScenarioTable
+from apps.economics.crossover.tables import ABOVE_NOTHING, MOST_NUMBER, ScenarioTable
 from apps.economics.forecast.scores import DAY, Floats
 from apps.economics.portfolio.answer import LadderPlan
+from apps.economics.portfolio.names import MONTH_HOURS, MOST_VALUES
 from apps.economics.portfolio.question import (
-    MONTH_HOURS,
     CapacityHeld,
     CapacityOffer,
     GpuFamily,
@@ -24,24 +24,26 @@ from apps.economics.portfolio.question import (
 )
 from apps.economics.portfolio.scenarios import DemandGrowth, demand_scenarios
 from apps.economics.purchase import PurchaseOption
+from apps.economics.refusal import Refusal
 
 KINDS = (*(kind.name.lower() for kind in CommitmentKind), PurchaseOption.OWNED.value)
 MOST_MONTHS, MOST_TERM_MONTHS = 60, 120
 MOST_SCENARIOS = 500
-MOST_VALUES = 10_000_000
-"""Of demand, by family, scenario and hour: 80 MB, and several times that while costs are summed."""
+MOST_RATE, MOST_UPFRONT, MOST_GPUS = 1e5, 1e9, 1e7
+"""Beyond these an amount of one GPU, or a number of them, is a slip: a hundred times what anybody pays or has."""
+LEAST_RATE = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
 class DemandSource:
-    """Where a family's history is: hours in the document, a column of a file, or a series by its name."""
+    """Where a family's history is: hours in the document, a column of a file, or series by their names, summed."""
 
     growth: DemandGrowth
     hours: tuple[float, ...] = ()
     file: str = ""
     time: str = ""
     value: str = ""
-    series: str = ""
+    series: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,21 +59,37 @@ class PortfolioRequest:
     sources: tuple[DemandSource, ...]
     empty: PortfolioQuestion
 
-    def question(self, histories: Sequence[Floats]) -> PortfolioQuestion:
-        """With demand that follows each family's history, in the order of its families."""
+    def question(self, histories: Sequence[Floats], hours: int | None = None) -> PortfolioQuestion:
+        """With demand that follows each family's history, in the order of its families.
+
+        Over so many `hours`, of a budget the same part of it; without them the planned ones. Refuses a Refusal.
+        """
+        planned = self.empty.hours
+        hours = hours or planned
         draw = np.random.default_rng(self.seed)
+        for place, history in enumerate(histories):
+            _refuse_absurd(place, history)
         families = tuple(
             replace(
                 family,
-                demand=demand_scenarios(
-                    history, source.growth, self.empty.hours, self.scenarios, draw
-                ),
+                demand=demand_scenarios(history, source.growth, hours, self.scenarios, draw),
             )
             for family, source, history in zip(
                 self.empty.families, self.sources, histories, strict=True
             )
         )
-        return replace(self.empty, families=families)
+        return replace(self.empty, families=families, budget=self.empty.budget * hours / planned)
+
+
+def _refuse_absurd(place: int, history: Floats) -> None:
+    known = history[~np.isnan(history)]
+    if not len(known):
+        raise Refusal(f"families[{place}].demand", "no hour of it is known")
+    if not (known.min() >= 0 and known.max() <= MOST_GPUS):
+        wrong = next(value for value in known if not 0 <= value <= MOST_GPUS)
+        raise Refusal(
+            f"families[{place}].demand", f"{wrong:g} GPUs in an hour: must be 0 to {MOST_GPUS:g}"
+        )
 
 
 def portfolio_request_of(document: Mapping[str, Any]) -> PortfolioRequest:
@@ -101,6 +119,8 @@ def portfolio_request_of(document: Mapping[str, Any]) -> PortfolioRequest:
             tail=root.number("tail", PortfolioQuestion.tail, most=0.99),
             budget=_limit(root, "budget"),
             upfront_budget=_limit(root, "upfront_budget"),
+            most_blocked=_limit(root, "most_blocked", most=1),
+            blocked_tail=root.number("blocked_tail", PortfolioQuestion.blocked_tail, most=0.99),
         ),
     )
     root.refuse_unknown()
@@ -113,17 +133,17 @@ def portfolio_request_of(document: Mapping[str, Any]) -> PortfolioRequest:
 
 
 def _family_of(table: ScenarioTable, months: int) -> tuple[GpuFamily, DemandSource]:
-    on_demand = table.number("on_demand", least=ABOVE_NOTHING)
+    on_demand = table.number("on_demand", least=LEAST_RATE, most=MOST_RATE)
     family = GpuFamily(
         name=table.text("name"),
         demand=np.zeros((1, months * MONTH_HOURS)),
         on_demand=on_demand,
-        spot=table.number_or_none("spot"),
+        spot=table.number_or_none("spot", most=MOST_RATE),
         spot_share=table.number("spot_share", GpuFamily.spot_share, most=1),
-        spot_redone_share=table.number("spot_redone_share", GpuFamily.spot_redone_share),
+        spot_redone_share=table.number("spot_redone_share", GpuFamily.spot_redone_share, most=10),
         monthly_decline=table.number("monthly_decline", GpuFamily.monthly_decline, most=0.5),
         on_demand_quota=_limit(table, "on_demand_quota"),
-        shortage_cost=table.number_or_none("shortage_cost", least=on_demand),
+        shortage_cost=table.number_or_none("shortage_cost", least=on_demand, most=MOST_RATE),
     )
     if (family.on_demand_quota == inf) != (family.shortage_cost is None):
         raise table.refuse("shortage_cost", "goes with on_demand_quota: give both or neither")
@@ -150,7 +170,7 @@ def _source_of(table: ScenarioTable) -> DemandSource:
         file, time, value = (table.text(key) for key in ("file", "time", "value"))
         source = DemandSource(growth, file=file, time=time, value=value)
     else:
-        source = DemandSource(growth, series=table.text("series"))
+        source = DemandSource(growth, series=table.texts("series"))
     table.refuse_unknown()
     return source
 
@@ -161,14 +181,16 @@ def _offer_of(table: ScenarioTable, families: Sequence[str]) -> CapacityOffer:
         family=_family_named(table, families),
         kind=_kind_of(table),
         term_hours=table.whole("term_months", least=1, most=MOST_TERM_MONTHS) * MONTH_HOURS,
-        hourly=table.number("hourly", CapacityOffer.hourly),
-        upfront=table.number("upfront", CapacityOffer.upfront),
+        hourly=table.number("hourly", CapacityOffer.hourly, most=MOST_RATE),
+        upfront=table.number("upfront", CapacityOffer.upfront, most=MOST_UPFRONT),
         lot=table.whole("lot", CapacityOffer.lot, least=1),
         most_lots=table.whole_or_none("most_lots"),
         starts_in=table.whole("starts_in_months", 0, most=MOST_MONTHS) * MONTH_HOURS,
     )
     if not offer.rate:
         raise table.refuse("hourly", "neither this nor upfront is given: a price not known is none")
+    if offer.rate < LEAST_RATE:
+        raise table.refuse("hourly", f"with upfront {offer.rate:g} an hour: below {LEAST_RATE:g}")
     table.refuse_unknown()
     return offer
 
@@ -177,9 +199,10 @@ def _held_of(table: ScenarioTable, families: Sequence[str], on: date) -> Capacit
     held = CapacityHeld(
         name=table.text("name"),
         family=_family_named(table, families),
-        gpus=table.number("gpus", least=ABOVE_NOTHING),
-        rate=table.number("rate"),
+        gpus=table.number("gpus", least=ABOVE_NOTHING, most=MOST_GPUS),
+        rate=table.number("rate", most=MOST_RATE),
         ends_in=(table.day("ends_on") - on).days * DAY,
+        kind=_kind_of(table) if "kind" in table else "",
     )
     table.refuse_unknown()
     return held
@@ -199,8 +222,8 @@ def _kind_of(table: ScenarioTable) -> str:
     return kind
 
 
-def _limit(table: ScenarioTable, key: str) -> float:
-    found = table.number_or_none(key)
+def _limit(table: ScenarioTable, key: str, most: float = MOST_NUMBER) -> float:
+    found = table.number_or_none(key, most=most)
     return inf if found is None else found
 
 

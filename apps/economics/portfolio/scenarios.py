@@ -6,7 +6,7 @@ from statistics import NormalDist
 import numpy as np
 
 from apps.economics.forecast.scores import DAY, Floats
-from apps.economics.portfolio.question import MONTH_HOURS
+from apps.economics.portfolio.names import MONTH_HOURS
 
 WEEK = 7 * DAY
 MOST_WEEKS = 13
@@ -36,7 +36,7 @@ def demand_scenarios(
     (NaN) is taken as the median of its hour of the day.
     Growth is exponential, and alike likely parts of its normal distribution are one scenario each.
     """
-    observed = _filled(history[-MOST_WEEKS * WEEK :])
+    observed = filled_history(history[-MOST_WEEKS * WEEK :])
     block = WEEK if len(observed) >= LEAST_WEEKS * WEEK else min(DAY, len(observed))
     blocks = observed[len(observed) % block :].reshape(-1, block)
     age = block * np.arange(len(blocks))[::-1]
@@ -52,7 +52,8 @@ def demand_scenarios(
     return demand
 
 
-def _filled(history: Floats) -> Floats:
+def filled_history(history: Floats) -> Floats:
+    """With the median of its hour of the day for each hour not observed (NaN); one at least is."""
     unknown = np.isnan(history)
     if not unknown.any():
         return history

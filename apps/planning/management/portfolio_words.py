@@ -1,42 +1,14 @@
-"""A portfolio's answer as JSON fields and as lines for a terminal."""
+"""A portfolio's answer as lines for a terminal."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
-from datetime import date
-from math import isinf
 from typing import Any
 
 from apps.economics.portfolio.answer import ComparedChoice, PortfolioAnswer
+from apps.economics.portfolio.names import month_after
 from apps.economics.portfolio.reading import PortfolioRequest
 from apps.planning.management.columns import aligned_columns
 
 UNKNOWN = "undefined"
-
-
-def answer_fields(request: PortfolioRequest, answer: PortfolioAnswer) -> dict[str, Any]:
-    """What `--json` prints: money in the scenario's currency over the planned months."""
-    limits = {
-        name: None if isinf(limit) else limit
-        for name, limit in (
-            ("budget", request.empty.budget),
-            ("upfront_budget", request.empty.upfront_budget),
-        )
-    }
-    return {
-        "name": request.name,
-        "on": request.on,
-        "currency": request.currency,
-        "hours": request.empty.hours,
-        "scenarios": request.scenarios,
-        "seed": request.seed,
-        "risk_weight": request.empty.risk_weight,
-        "tail": request.empty.tail,
-        **limits,
-        **asdict(answer),
-        "ladder": [
-            asdict(step) | {"on": month_after(request.on, step.in_months)} for step in answer.ladder
-        ],
-    }
 
 
 def answer_lines(request: PortfolioRequest, answer: PortfolioAnswer) -> Iterator[str]:
@@ -53,12 +25,39 @@ def answer_lines(request: PortfolioRequest, answer: PortfolioAnswer) -> Iterator
         yield from aligned_columns(rows)
 
 
-def month_after(day: date, months: int) -> date:
-    """The same day of a later month, its last where it has none such."""
-    year, month = divmod(day.month - 1 + months, 12)
-    first = date(day.year + year, month + 1, 1)
-    following = date(first.year + first.month // 12, first.month % 12 + 1, 1)
-    return first.replace(day=min(day.day, (following - first).days))
+def bought_lines(measured: Mapping[str, Any], held_out: Mapping[str, Any]) -> Iterator[str]:
+    """What was paid in the months that are over, what choices would have done in the last, what is not known."""
+    bought, rows = measured["bought"], [("", "month", "GPU-hours", "on demand", "paid")]
+    for row in bought["sources"]:
+        amounts = (_money(row["on_demand"]), _money(row["paid"]))
+        family = row["family"] or "several"
+        about = f"{family}: {row['source'].replace('_', ' ')}"
+        rows.append((about, row["month"][:7], f"{row['gpu_hours']:,.0f}", *amounts))
+    yield ""
+    yield bought["refusal"] or "By what the last months were bought"
+    if bought["sources"]:
+        yield from aligned_columns(rows)
+        rates = bought["savings"]
+        yield (
+            f"Effective savings rate {_part(rates['effective_savings_rate'])}; attainable"
+            f" {_part(rates['attainable_savings_rate'])}"
+        )
+    yield ""
+    yield held_out["refusal"] or "Decided before the last month of the history, and paid over it"
+    scored = [
+        (
+            one["name"],
+            _money(one["cost"]),
+            _part(one["effective_savings_rate"]),
+            _bought(one["lots"]),
+        )
+        for one in held_out["choices"]
+    ]
+    if scored:
+        yield from aligned_columns([("", "cost", "savings rate", "lots"), *scored])
+    for one in measured["left_out"]:
+        yield f"Left out: {one['name']}, {one['why']}"
+    yield from measured["notes"]
 
 
 def _sections(

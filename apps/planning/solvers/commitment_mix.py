@@ -239,9 +239,7 @@ class MasterProgram:
             offers = np.tile(np.arange(self.offers, dtype=np.int32), (self.scenarios, 1))
             places = np.column_stack([self.blocked_bounds, offers])
             ones = np.ones(self.scenarios)
-            self._add_rows(
-                blocked + unblocked @ lots, places, np.column_stack([ones, unblocked])
-            )
+            self._add_rows(blocked + unblocked @ lots, places, np.column_stack([ones, unblocked]))
         return uncommitted
 
     def close_gap(self, gap: float) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 from django.db import connection
 
 from apps.economics.run_time import Bucket
-from apps.workloads.models import Job, Run, RunSpan, Workload
+from apps.workloads.models import Job, Run, RunSpan, RunSummary, Workload
 from apps.workloads.queries.listing import JOB, Ruling
 from apps.workloads.queries.ownership import NOBODY, OwnerFact
 
@@ -48,6 +48,12 @@ def run_wholes(run_ids: Collection[int]) -> dict[int, RunWhole]:
             owner = OwnerFact(teams[workload_id], workload_id)
         found[run_id] = RunWhole(keys[run_id], owner, *lived.get(run_id, (0, None, None)))
     return found
+
+
+def runs_with_checkpoints() -> list[int]:
+    """The runs that saved a checkpoint that passed, by id."""
+    saved = RunSummary.objects.filter(good_checkpoints__gt=0).order_by("run_id")
+    return list(saved.values_list("run_id", flat=True))
 
 
 def run_clocks(run_ids: Collection[int]) -> dict[int, RunClock]:

@@ -88,7 +88,7 @@ def test_the_table_is_of_what_the_file_says(tmp_path) -> None:
     [
         ("name = \"small\"", "name = ", "is not TOML"),
         ("gpus.csv", "none.csv", r"families\[0\].demand: none.csv cannot be read"),
-        ("on_demand = 2.0", "on_demand = 0", r"families\[0\]\.on_demand: 0 must be above 0"),
+        ("on_demand = 2.0", "on_demand = 0", r"families\[0\]\.on_demand: 0 must be at least 0.0001"),
         ("on = 2026-12-01", "on = 9999-12-01", "on: 9999-12-01 is not from 1970 to 2999"),
         ("hourly = 1.0", "hourly = -1", r"offers\[0\]\.hourly: -1 must be at least 0"),
     ],

@@ -1,0 +1,33 @@
+"""A portfolio's answer as JSON has it."""
+
+from dataclasses import asdict
+from math import isinf
+from typing import Any
+
+from apps.economics.portfolio.answer import PortfolioAnswer
+from apps.economics.portfolio.names import month_after
+from apps.economics.portfolio.reading import PortfolioRequest
+
+
+def answer_fields(request: PortfolioRequest, answer: PortfolioAnswer) -> dict[str, Any]:
+    """What was asked and what came out: money in the scenario's currency over the planned months."""
+    asked = request.empty
+    limits = {"budget": asked.budget, "upfront_budget": asked.upfront_budget}
+    limits |= {"most_blocked": asked.most_blocked}
+    return {
+        "name": request.name,
+        "on": request.on.isoformat(),
+        "currency": request.currency,
+        "hours": asked.hours,
+        "scenarios": request.scenarios,
+        "seed": request.seed,
+        "risk_weight": asked.risk_weight,
+        "tail": asked.tail,
+        "blocked_tail": asked.blocked_tail,
+        **{name: None if isinf(limit) else limit for name, limit in limits.items()},
+        **asdict(answer),
+        "ladder": [
+            asdict(step) | {"on": month_after(request.on, step.in_months).isoformat()}
+            for step in answer.ladder
+        ],
+    }

@@ -1,0 +1,126 @@
+"""What choices would have come to: decided on what was known before some months, paid over what they brought."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+
+import numpy as np
+
+from apps.economics.forecast.scores import Floats
+from apps.economics.portfolio.answer import Mixer
+from apps.economics.portfolio.costs import PortfolioCosts
+from apps.economics.portfolio.names import MONTH_HOURS
+from apps.economics.portfolio.question import GpuFamily, PortfolioQuestion
+from apps.economics.portfolio.rules import all_committed_lots, look_back_lots
+from apps.economics.portfolio.savings import HoursInService
+from apps.economics.portfolio.scenarios import LEAST_WEEKS, WEEK, filled_history
+
+HELD_OUT_HOURS = MONTH_HOURS
+LEAST_BEFORE = LEAST_WEEKS * WEEK
+"""So much history is drawn by weeks: with less nothing is decided on it."""
+
+Drawn = Callable[[Sequence[Floats], int], PortfolioQuestion]
+"""From each family's history the question of so many hours after it."""
+
+
+class TooShortToHoldOut(ValueError):
+    """A history is too short for a month to be held out of it; the message says which and by how much."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOutChoice:
+    """A choice of lots, and what it would have cost in the months held out. `blocked_part` of GPU-hours was short."""
+
+    name: str
+    lots: dict[str, int]
+    cost: float
+    effective_savings_rate: float | None
+    blocked_part: float
+
+
+def held_out_choices(
+    histories: Mapping[str, Floats], drawn: Drawn, mixer: Mixer
+) -> list[HeldOutChoice]:
+    """Ours and the usual rules', decided before the last month of each history and scored on it.
+
+    Prices, offers and what is held are those of now; a commitment costs its hours of that month alone,
+    and of limits of money on it as large a part counts as it is of the planned hours. Refuses TooShortToHoldOut.
+    """
+    for name, history in histories.items():
+        if len(history) < HELD_OUT_HOURS + LEAST_BEFORE:
+            raise TooShortToHoldOut(
+                f"{name} has {len(history):,} hours of history: {HELD_OUT_HOURS} to be scored on and"
+                f" {LEAST_BEFORE} before them to decide on are needed"
+            )
+    before = {name: history[:-HELD_OUT_HOURS] for name, history in histories.items()}
+    question = drawn(list(before.values()), HELD_OUT_HOURS)
+    held = tuple(replace(one, ends_in=HELD_OUT_HOURS) for one in question.held if one.ends_in > 0)
+    question = replace(question, held=held)
+    costs = PortfolioCosts(question)
+    peaks = {one.name: float(one.demand.mean(axis=0).max()) for one in question.families}
+    choices = {
+        "chosen": np.array(mixer(question, costs).lots, dtype=np.float64),
+        "nothing new": np.zeros(len(question.offers)),
+        "look-back rule": look_back_lots(question, before),
+        "all committed": all_committed_lots(question, peaks),
+    }
+    came = replace(
+        question,
+        families=tuple(
+            replace(one, demand=filled_history(histories[one.name])[None, -HELD_OUT_HOURS:])
+            for one in question.families
+        ),
+    )
+    scored = PortfolioCosts(came)
+    on_demand = sum(_on_demand_cost(one) for one in came.families)
+    return [_choice(name, lots, scored, on_demand) for name, lots in choices.items()]
+
+
+def foresight_costs(
+    question: PortfolioQuestion, in_service: Mapping[str, HoursInService], mixer: Mixer
+) -> dict[str, float]:
+    """By family: the least that its hours in service could have cost, had they been known beforehand.
+
+    With the question's offers at its prices, each from the first hour on, and with nothing held: what
+    was bought then is chosen anew. Families with no such hours are left out.
+    """
+    families = tuple(
+        replace(
+            one,
+            demand=np.array(in_service[one.name].gpus)[None, :],
+            on_demand=in_service[one.name].on_demand,
+            monthly_decline=0.0,
+            on_demand_quota=inf,
+            shortage_cost=None,
+        )
+        for one in question.families
+        if one.name in in_service
+    )
+    if not families:
+        return {}
+    names = {one.name for one in families}
+    offers = tuple(replace(one, starts_in=0) for one in question.offers if one.family in names)
+    known = PortfolioQuestion(families, offers, risk_weight=0.0)
+    costs = PortfolioCosts(known)
+    lots = np.array(mixer(known, costs).lots, dtype=np.float64)
+    return {
+        one.family.name: float(one.cost_of(one.use(one.capacity(lots[mine])))[0])
+        + float(costs.lot_costs[mine] @ lots[mine])
+        for one, mine in zip(costs.families, costs.places, strict=True)
+    }
+
+
+def _on_demand_cost(family: GpuFamily) -> float:
+    return float(family.demand[0] @ (family.on_demand * family.price_path))
+
+
+def _choice(name: str, lots: Floats, scored: PortfolioCosts, on_demand: float) -> HeldOutChoice:
+    cost = float(scored.scenario_costs(lots)[0])
+    offers = scored.question.offers
+    return HeldOutChoice(
+        name=name,
+        lots={one.name: int(lot) for one, lot in zip(offers, lots, strict=True) if lot},
+        cost=cost,
+        effective_savings_rate=(on_demand - cost) / on_demand if on_demand else None,
+        blocked_part=float(scored.blocked(lots)[0][0]),
+    )

@@ -1,0 +1,15 @@
+"""What a portfolio's parts share that needs no arithmetic of arrays."""
+
+from datetime import date
+
+MONTH_HOURS = 730
+MOST_VALUES = 10_000_000
+"""Of demand, by family, scenario and hour: 80 MB, and several times that while costs are summed."""
+
+
+def month_after(day: date, months: int) -> date:
+    """The same day of a later month, its last where it has none such."""
+    year, month = divmod(day.month - 1 + months, 12)
+    first = date(day.year + year, month + 1, 1)
+    following = date(first.year + first.month // 12, first.month % 12 + 1, 1)
+    return first.replace(day=min(day.day, (following - first).days))

@@ -1,0 +1,65 @@
+"""The effective savings rate of months that are over, beside what could have been saved."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class PaidCapacity:
+    """A family's GPU-hours in service: at list prices on demand, and as paid, what was not used included.
+
+    None: not known.
+    """
+
+    family: str
+    on_demand: float | None
+    paid: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class HoursInService:
+    """A family's GPUs in service by the hour, and what a GPU-hour cost on demand then."""
+
+    gpus: Sequence[float]
+    on_demand: float
+
+
+@dataclass(frozen=True, slots=True)
+class SavingsRate:
+    """(On demand − cost) ÷ on demand, of what was paid and of the least that could have been.
+
+    `families` are those of which all of that is known; None where there is none.
+    """
+
+    families: tuple[str, ...]
+    on_demand: float
+    paid: float
+    least: float
+
+    @property
+    def effective(self) -> float | None:
+        """Of what was paid; below 0 more was paid than on demand."""
+        return (self.on_demand - self.paid) / self.on_demand if self.on_demand else None
+
+    @property
+    def attainable(self) -> float | None:
+        """Of the least cost with everything known beforehand."""
+        return (self.on_demand - self.least) / self.on_demand if self.on_demand else None
+
+
+def savings_rates(
+    capacity: Sequence[PaidCapacity], least: Mapping[str, float]
+) -> tuple[SavingsRate, list[tuple[str, SavingsRate]]]:
+    """Of all families together, and of each; `least` is what each could have cost, by name."""
+    known = [
+        SavingsRate((each.family,), each.on_demand, each.paid, least[each.family])
+        for each in capacity
+        if each.on_demand is not None and each.paid is not None and each.family in least
+    ]
+    whole = SavingsRate(
+        tuple(name for each in known for name in each.families),
+        sum(each.on_demand for each in known),
+        sum(each.paid for each in known),
+        sum(each.least for each in known),
+    )
+    return whole, [(each.families[0], each) for each in known]

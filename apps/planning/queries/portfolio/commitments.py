@@ -1,0 +1,283 @@
+"""What is owed already for GPUs, and the same offered once more: commitments, reserved pools, hardware of one's own."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from apps.accounts.queries import organisation
+from apps.economics.hours import HOUR_MS, hour_of
+from apps.economics.portfolio.names import MONTH_HOURS
+from apps.economics.purchase import PurchaseOption
+from apps.fleet.queries import PoolFact
+from apps.fleet.queries.living import standing_nodes
+from apps.ledger.queries.calendar import local_day, posting_month
+from apps.planning.queries.portfolio.families import FamilyPrices, PoolFamily
+from apps.pricing.queries.commitments import CommitmentFact
+from apps.pricing.queries.exchange import exchange
+from apps.pricing.queries.owned import OwnedPlanFact, fixed_hour
+
+DAY_MINUTES = 24 * 60
+MICROS = 1_000_000
+WATTS = 1_000
+CAPACITY_BLOCK = "capacity_block"
+
+
+@dataclass(frozen=True)
+class KnownCapacity:
+    """What is known when a question is put together: `demand` is the mean of each family's GPUs."""
+
+    families: Sequence[PoolFamily]
+    prices: Mapping[str, FamilyPrices]
+    demand: Mapping[str, float]
+    at: datetime
+
+    @property
+    def on(self) -> date:
+        """The day in the organisation's zone."""
+        return local_day(self.at, organisation().zone)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedSpend:
+    """A commitment's GPUs in one family: `price` is of a GPU-hour on its terms, in its own currency."""
+
+    family: PoolFamily
+    instance_type: str
+    price: float
+    gpus: float
+    lot: int
+
+
+def families_of(fact: CommitmentFact, known: KnownCapacity) -> list[SharedSpend]:
+    """Where a commitment may be used. Of units the one family that they are of.
+
+    A spend goes where it saves most first, as far as that family's mean demand reaches; what is left stays there.
+    """
+    if fact.units:
+        return _of_units(fact, known)
+    choices = [
+        (family, pool, float(price) / pool.gpus_per_node)
+        for name, price in fact.prices.items()
+        for family, pool in _machines_of(fact, name, known)
+    ]
+    choices.sort(key=lambda choice: (-_discount(choice[0], choice[2], known), choice[0].name))
+    left, found = float(fact.spend), list[SharedSpend]()
+    for family, pool, price in choices:
+        gpus = min(left / price, known.demand.get(family.name, 0.0))
+        left -= gpus * price
+        found.append(SharedSpend(family, pool.instance_type, price, gpus, 1))
+    if found:
+        first = found[0]
+        gpus = first.gpus + left / first.price
+        found[0] = SharedSpend(first.family, first.instance_type, first.price, gpus, 1)
+    return found
+
+
+def held_tables(
+    facts: Sequence[CommitmentFact], plans: Sequence[OwnedPlanFact], known: KnownCapacity
+) -> Iterator[dict[str, Any]]:
+    """What holds now, as `[[held]]`; without `rate` nobody knows what it costs, without `ends_on` until when."""
+    for fact in facts:
+        unit_cost = _cost_of_price(fact, known.at)
+        for used in families_of(fact, known):
+            if used.gpus:
+                rate = None if unit_cost is None else unit_cost * used.price
+                name = fact.name if fact.units else f"{fact.name}: {used.instance_type}"
+                ends_on = local_day(fact.ends_at, organisation().zone)
+                yield _held_table(name, used.family, (used.gpus, rate, ends_on), fact.kind)
+    living = _living_gpus(known.at)
+    for family in known.families:
+        for pool in family.pools:
+            gpus = living.get(pool.id, 0)
+            if pool.purchase_option == PurchaseOption.RESERVED:
+                yield from _reserved_tables(family, pool, gpus, (facts, known))
+            elif pool.purchase_option == PurchaseOption.OWNED:
+                yield from _owned_tables(family, pool, gpus, (plans, known))
+
+
+def offer_tables(
+    facts: Sequence[CommitmentFact], plans: Sequence[OwnedPlanFact], known: KnownCapacity
+) -> Iterator[dict[str, Any]]:
+    """What was bought before at the same terms once more, as `[[offers]]`; blocks of days are left out."""
+    for fact in facts:
+        unit_cost = _cost_of_price(fact, known.at)
+        if fact.kind == CAPACITY_BLOCK or unit_cost is None:
+            continue
+        for used in families_of(fact, known):
+            again = f"{fact.name}, again"
+            rate = unit_cost * used.price
+            upfront = float(fact.upfront) / float(fact.price) if fact.price else 0.0
+            hours = fact.term_ms / HOUR_MS
+            yield {
+                "name": again if fact.units else f"{again}: {used.instance_type}",
+                "family": used.family.name,
+                "kind": fact.kind,
+                "term_months": max(1, round(hours / MONTH_HOURS)),
+                "hourly": rate * (1 - upfront),
+                "upfront": rate * upfront * max(1, round(hours / MONTH_HOURS)) * MONTH_HOURS,
+                "lot": used.lot,
+            }
+    by_pool = {pool.id: (family, pool) for family in known.families for pool in family.pools}
+    for plan in plans:
+        if plan.pool_id in by_pool:
+            yield from _plan_again(plan, *by_pool[plan.pool_id], known.at)
+
+
+def _plan_again(
+    plan: OwnedPlanFact, family: PoolFamily, pool: PoolFact, at: datetime
+) -> Iterator[dict[str, Any]]:
+    rate, worth = _rate_of_plan(plan, pool, at), _worth(plan.currency, at)
+    if rate is None or worth is None:
+        return
+    price = worth * float(plan.purchase - plan.salvage) / plan.nodes / pool.gpus_per_node
+    yield {
+        "name": f"{plan.name}, again",
+        "family": family.name,
+        "kind": PurchaseOption.OWNED.value,
+        "term_months": plan.life_months,
+        "hourly": max(0.0, rate - price / plan.life_months / MONTH_HOURS),
+        "upfront": price,
+        "lot": pool.gpus_per_node,
+    }
+
+
+def _of_units(fact: CommitmentFact, known: KnownCapacity) -> list[SharedSpend]:
+    machines = _machines_of(fact, fact.instance_type, known)
+    if not machines:
+        return []
+    family, pool = machines[0]
+    lot = pool.gpus_per_node if fact.unit == "node" else 1
+    gpus = fact.units * lot
+    return [SharedSpend(family, pool.instance_type, _hourly(fact) / gpus, gpus, lot)]
+
+
+def _machines_of(
+    fact: CommitmentFact, instance_type: str, known: KnownCapacity
+) -> list[tuple[PoolFamily, PoolFact]]:
+    """The families that it may cover, each with the pool of it that has such machines."""
+    found = []
+    for family in known.families:
+        pools = [
+            pool
+            for pool in family.pools
+            if pool.purchase_option not in (PurchaseOption.OWNED, PurchaseOption.SPOT)
+            and pool.gpus_per_node
+            and fact.pool_id in (None, pool.id)
+            and fact.provider in ("", pool.provider)
+            and fact.region in ("", pool.region)
+            and instance_type in ("", pool.instance_type)
+            and fact.gpu_model in ("", pool.gpu_model)
+        ]
+        if pools:
+            found.append((family, pools[0]))
+    return found
+
+
+def _discount(family: PoolFamily, price: float, known: KnownCapacity) -> float:
+    on_demand = known.prices[family.name].on_demand
+    return 1 - price / on_demand if on_demand else 0.0
+
+
+def _hourly(fact: CommitmentFact) -> float:
+    """What its whole term costs, for an hour of it, in its own currency."""
+    return float(fact.price) * HOUR_MS / fact.term_ms
+
+
+def _cost_of_price(fact: CommitmentFact, at: datetime) -> float | None:
+    """What one unit of a commitment's own prices costs in the organisation's currency; None: not known.
+
+    Of a spend what is paid for it need not be what it buys for.
+    """
+    worth = _worth(fact.currency, at)
+    if worth is None or fact.units:
+        return worth
+    return worth * _hourly(fact) / float(fact.spend)
+
+
+def _worth(currency: str, at: datetime) -> float | None:
+    ours = organisation()
+    month = posting_month(at, ours.zone)
+    found = exchange(from_currency=currency, to_currency=ours.currency, month=month)
+    return None if found is None else float(found.rate)
+
+
+def _living_gpus(at: datetime) -> dict[int, int]:
+    """GPUs of the nodes that live now, by pool."""
+    found: dict[int, int] = {}
+    for node in standing_nodes(at):
+        if node.lives(at):
+            found[node.pool_id] = found.get(node.pool_id, 0) + (node.units or node.gpus_seen)
+    return found
+
+
+def _reserved_tables(
+    family: PoolFamily,
+    pool: PoolFact,
+    gpus: int,
+    about: tuple[Sequence[CommitmentFact], KnownCapacity],
+) -> Iterator[dict[str, Any]]:
+    """Its nodes beyond what reservations on record cover; nobody knows until when."""
+    facts, known = about
+    committed = sum(
+        used.gpus
+        for fact in facts
+        if fact.units and fact.pool_id in (None, pool.id)
+        for used in families_of(fact, known)
+        if used.family == family and used.instance_type == pool.instance_type
+    )
+    if gpus > committed:
+        terms = gpus - committed, known.prices[family.name].reserved, None
+        yield _held_table(f"{pool.name}, reserved", family, terms, "reserved")
+
+
+def _owned_tables(
+    family: PoolFamily,
+    pool: PoolFact,
+    gpus: int,
+    about: tuple[Sequence[OwnedPlanFact], KnownCapacity],
+) -> Iterator[dict[str, Any]]:
+    """By plan; what no plan tells of, at the pool's own rate, or at none that is known."""
+    plans, known = about
+    kind = PurchaseOption.OWNED.value
+    for plan in plans:
+        if plan.pool_id == pool.id and plan.holds(known.at):
+            held = min(gpus, plan.nodes * pool.gpus_per_node)
+            gpus -= held
+            written_off = plan.starts_at + plan.life_months * timedelta(days=365) / 12
+            ends_at = plan.ends_at or max(written_off, known.at)
+            ends_on = local_day(ends_at, organisation().zone)
+            rate = _rate_of_plan(plan, pool, known.at)
+            if held:
+                yield _held_table(
+                    plan.name, family, (held, rate, ends_on if ends_on > known.on else None), kind
+                )
+    if gpus:
+        rate = known.prices[family.name].owned
+        yield _held_table(f"{pool.name}, owned", family, (gpus, rate, None), kind)
+
+
+def _rate_of_plan(plan: OwnedPlanFact, pool: PoolFact, at: datetime) -> float | None:
+    """Depreciation, monthly costs and power by the plate, of a GPU for an hour."""
+    worth, gpus = _worth(plan.currency, at), plan.nodes * pool.gpus_per_node
+    if worth is None or not gpus:
+        return None
+    fixed = fixed_hour(plan, hour_of(at), organisation().zone).micros / MICROS / gpus
+    tariffs = plan.tariffs_at(hour_of(at))
+    ends = [minute for minute, _ in tariffs[1:]] + [DAY_MINUTES]
+    lasts = [end - minute for end, (minute, _) in zip(ends, tariffs, strict=False)]
+    mean = sum(micros * last for (_, micros), last in zip(tariffs, lasts, strict=False))
+    kilowatts = plan.watts / WATTS * float(plan.pue) / pool.gpus_per_node
+    return worth * (fixed + kilowatts * mean / DAY_MINUTES / MICROS)
+
+
+def _held_table(
+    name: str, family: PoolFamily, terms: tuple[float, float | None, date | None], kind: str
+) -> dict[str, Any]:
+    gpus, rate, ends_on = terms
+    table: dict[str, Any] = {"name": name, "family": family.name, "gpus": gpus, "kind": kind}
+    if rate is not None:
+        table["rate"] = rate
+    if ends_on is not None:
+        table["ends_on"] = ends_on.isoformat()
+    return table

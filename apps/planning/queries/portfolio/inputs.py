@@ -1,0 +1,156 @@
+"""All that a portfolio is answered from, what of it is not known, and the months that are over beside it."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from apps.economics.hours import HOUR_MS
+from apps.economics.portfolio.overlay import CompletedDocument, completed, overlaid
+from apps.economics.portfolio.savings import (
+    HoursInService,
+    PaidCapacity,
+    SavingsRate,
+    savings_rates,
+)
+from apps.economics.refusal import Refusal
+from apps.planning.queries.history import SeriesHistory, histories
+from apps.planning.queries.portfolio.bought import (
+    MICROS,
+    SOURCES,
+    UNUSED,
+    BoughtMonths,
+    BoughtSum,
+)
+from apps.planning.queries.portfolio.demand import summed_hours
+from apps.planning.queries.portfolio.question import LedgerQuestion, ledger_question
+from apps.planning.queries.series import SeriesKey
+
+
+@dataclass(frozen=True)
+class PortfolioInputs:
+    """The ledger's question with what somebody said over it, and the histories that series are read from."""
+
+    ledger: LedgerQuestion
+    completed: CompletedDocument
+    known: Mapping[SeriesKey, SeriesHistory]
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What is asked."""
+        return self.completed.document
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the document and of every history that there is."""
+        hashed = hashlib.sha256(json.dumps(self.document, sort_keys=True, default=str).encode())
+        for series, history in sorted(self.known.items()):
+            hashed.update(f"{series} {history.digest}".encode())
+        return hashed.hexdigest()
+
+    def hours_of_series(self, names: Sequence[str]) -> list[float | None]:
+        """The GPU-hours of series, summed by the hour. Refuses a Refusal."""
+        return summed_hours(names, self.known)
+
+    @property
+    def in_service(self) -> dict[str, HoursInService]:
+        """By family: GPUs in service in the months that are over, and a GPU-hour's price on demand then."""
+        found = {}
+        for name, gpus in self.ledger.bought.in_service.items():
+            price = _price_on_demand(self.ledger.bought.of_family(name))
+            if price:
+                found[name] = HoursInService(gpus, price)
+        return found
+
+
+def portfolio_inputs(overlay: Mapping[str, Any], at: datetime) -> PortfolioInputs:
+    """What the installation knows, with the tables of `overlay` over it. Refuses a Refusal."""
+    known = histories(at)
+    return inputs_with(overlay, ledger_question(known, at), known)
+
+
+def inputs_with(
+    overlay: Mapping[str, Any], ledger: LedgerQuestion, known: Mapping[SeriesKey, SeriesHistory]
+) -> PortfolioInputs:
+    """The ledger's question with the tables of `overlay` over it. Refuses a Refusal."""
+    try:
+        document = completed(overlaid(ledger.document, overlay))
+    except (TypeError, ValueError, AttributeError) as wrong:
+        raise Refusal("on", f"is not a day such as 2026-11-01: {wrong}") from wrong
+    if not document.document["families"]:
+        why = "; ".join(f"{name}: {reason}" for name, reason in document.left_out)
+        raise Refusal("families", why or "the ledger has no GPU-hour of a pool yet")
+    return PortfolioInputs(ledger, document, known)
+
+
+def measured_fields(inputs: PortfolioInputs, attainable: Mapping[str, float]) -> dict[str, Any]:
+    """The months that are over, what was left open, and where all of it is from, as JSON has it."""
+    bought = inputs.ledger.bought
+    names = sorted({family for _, family, _ in bought.sums})
+    capacity = [_paid_capacity(name, bought.of_family(name)) for name in names]
+    whole, each = savings_rates(capacity, attainable)
+    return {
+        "question": inputs.document,
+        "digest": inputs.digest,
+        "left_out": [{"name": name, "why": why} for name, why in inputs.completed.left_out],
+        "notes": [*inputs.ledger.notes, *inputs.completed.notes],
+        "interruptible": dict(inputs.ledger.tolerant),
+        "bought": {
+            "months": [month.isoformat() for month in bought.months],
+            "refusal": bought.refusal,
+            "sources": list(_source_rows(bought)),
+            "savings": _savings_fields(whole),
+            "families": [{"name": name} | _savings_fields(rate) for name, rate in each],
+        },
+    }
+
+
+def _source_rows(bought: BoughtMonths) -> list[dict[str, Any]]:
+    order = {source: place for place, source in enumerate(SOURCES)}
+    keys = sorted(bought.sums, key=lambda key: (key[0], key[1], order.get(key[2], len(order))))
+    return [
+        {
+            "month": month.isoformat(),
+            "family": family,
+            "source": source,
+            "gpu_hours": bought.sums[month, family, source].gpu_ms / HOUR_MS,
+            "on_demand": None if source == UNUSED else _whole_units(found.list_micros),
+            "paid": _whole_units(found.paid_micros),
+        }
+        for month, family, source in keys
+        for found in (bought.sums[month, family, source],)
+    ]
+
+
+def _paid_capacity(name: str, sums: Mapping[str, BoughtSum]) -> PaidCapacity:
+    listed = [each.list_micros for source, each in sums.items() if source != UNUSED]
+    paid = [each.paid_micros for each in sums.values()]
+    return PaidCapacity(
+        name,
+        None if None in listed else _whole_units(sum(filter(None, listed))),
+        None if None in paid else _whole_units(sum(filter(None, paid))),
+    )
+
+
+def _price_on_demand(sums: Mapping[str, BoughtSum]) -> float | None:
+    """Of a GPU-hour: as it was paid on demand, else by the list; None: nobody knows."""
+    bought = sums.get("on_demand")
+    if bought is not None and bought.gpu_ms and bought.paid_micros:
+        return bought.paid_micros / MICROS / (bought.gpu_ms / HOUR_MS)
+    listed = [each for each in sums.values() if each.gpu_ms and each.list_micros]
+    hours = sum(each.gpu_ms for each in listed) / HOUR_MS
+    return sum(each.list_micros or 0 for each in listed) / MICROS / hours if hours else None
+
+
+def _savings_fields(rate: SavingsRate) -> dict[str, Any]:
+    return asdict(rate) | {
+        "families": list(rate.families),
+        "effective_savings_rate": rate.effective,
+        "attainable_savings_rate": rate.attainable,
+    }
+
+
+def _whole_units(micros: int | None) -> float | None:
+    return None if micros is None else micros / MICROS

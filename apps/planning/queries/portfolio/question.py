@@ -1,0 +1,127 @@
+"""A portfolio's question as the installation knows it: a document, the GPUs behind it, and what is not known."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from apps.accounts.queries import organisation
+from apps.economics.portfolio.names import MONTH_HOURS, MOST_VALUES
+from apps.ledger.queries.calendar import month_span
+from apps.planning.queries.history import SeriesHistory
+from apps.planning.queries.portfolio.bought import BoughtMonths, bought_months, tolerant_shares
+from apps.planning.queries.portfolio.commitments import (
+    KnownCapacity,
+    families_of,
+    held_tables,
+    offer_tables,
+)
+from apps.planning.queries.portfolio.families import PoolFamily, family_prices, pool_families
+from apps.planning.queries.series import GPU_HOURS, POOL, SeriesKey, series_name
+from apps.pricing.queries.commitments import commitments_in
+from apps.pricing.queries.owned import owned_plans
+
+MONTHS, SCENARIOS = 12, 50
+MOMENT = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True)
+class LedgerQuestion:
+    """A document as a file would have it, but for what nobody knows: `missing` says that in sentences.
+
+    `tolerant` is the measured part of each family's GPU-hours that may be interrupted, None where nobody tells.
+    """
+
+    document: dict[str, Any]
+    bought: BoughtMonths
+    tolerant: Mapping[str, float | None]
+    notes: tuple[str, ...]
+
+
+def ledger_question(histories: Mapping[SeriesKey, SeriesHistory], at: datetime) -> LedgerQuestion:
+    """Families with a known hour of demand, what is paid for them, what holds, and what could be bought again."""
+    ours = organisation()
+    families = [each for each in pool_families() if _series_of(each, histories)]
+    known = KnownCapacity(
+        families=families,
+        prices=family_prices(families, at),
+        demand={each.name: _mean_demand(each, histories) for each in families},
+        at=at,
+    )
+    facts = commitments_in(at, at + MOMENT)
+    plans = [plan for plan in owned_plans() if plan.holds(at)]
+    used_in = {fact.id: {each.family.name for each in families_of(fact, known)} for fact in facts}
+    of_commitment = {key: next(iter(names)) for key, names in used_in.items() if len(names) == 1}
+    bought = bought_months(families, of_commitment, at, ours.zone)
+    tolerant = _tolerant_of_months(families, bought, ours.zone)
+    tables = [_family_table(each, known, tolerant[each.name], histories) for each in families]
+    scenarios = MOST_VALUES // (max(1, len(families)) * MONTHS * MONTH_HOURS)
+    document = {
+        "name": f"GPUs of the next {MONTHS} months",
+        "on": known.on.isoformat(),
+        "currency": ours.currency,
+        "months": MONTHS,
+        "scenarios": max(1, min(SCENARIOS, scenarios)),
+        "families": tables,
+        "offers": list(offer_tables(facts, plans, known)),
+        "held": list(held_tables(facts, plans, known)),
+    }
+    return LedgerQuestion(document, bought, tolerant, tuple(_notes(known, tolerant)))
+
+
+def _series_of(family: PoolFamily, histories: Mapping[SeriesKey, SeriesHistory]) -> list[SeriesKey]:
+    keys = [SeriesKey(GPU_HOURS, POOL, str(pool.id)) for pool in family.pools]
+    return [key for key in keys if key in histories]
+
+
+def _mean_demand(family: PoolFamily, histories: Mapping[SeriesKey, SeriesHistory]) -> float:
+    means = 0.0
+    for key in _series_of(family, histories):
+        values = [value for value in histories[key].values if value is not None]
+        means += sum(values) / len(values)
+    return means
+
+
+def _family_table(
+    family: PoolFamily,
+    known: KnownCapacity,
+    tolerant: float | None,
+    histories: Mapping[SeriesKey, SeriesHistory],
+) -> dict[str, Any]:
+    prices = known.prices[family.name]
+    names = [series_name(key) for key in _series_of(family, histories)]
+    table: dict[str, Any] = {"name": family.name, "demand": {"series": names}}
+    if prices.on_demand is not None:
+        table["on_demand"] = prices.on_demand
+    if prices.spot is not None:
+        table |= {"spot": prices.spot, "spot_share": tolerant or 0.0}
+    return table
+
+
+def _tolerant_of_months(
+    families: Sequence[PoolFamily], bought: BoughtMonths, zone: str
+) -> dict[str, float | None]:
+    if not bought.months:
+        return {family.name: None for family in families}
+    first, last = (month_span(bought.months[end], zone) for end in (0, -1))
+    return tolerant_shares(families, first.starts_at, last.ends_at)
+
+
+def _notes(known: KnownCapacity, tolerant: Mapping[str, float | None]) -> list[str]:
+    """What was left open, in sentences."""
+    notes = []
+    for family in known.families:
+        prices = known.prices[family.name]
+        if tolerant[family.name] is None:
+            notes.append(
+                f"What of the work on {family.name} may be interrupted is not known: nothing of it ran on spot and"
+                " no run on it reported. None is taken to be."
+            )
+        elif prices.spot is None:
+            notes.append(f"No spot price of {family.name} is on record: none of it is run on spot.")
+        if prices.reserved is not None:
+            notes.append(
+                f"A reserved price of {family.name} is on record ({prices.reserved:,.4f} a GPU-hour) without the"
+                " term that it takes: add it as an offer to have it considered."
+            )
+    return notes

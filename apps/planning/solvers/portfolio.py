@@ -1,0 +1,110 @@
+"""A portfolio's question answered whole: the mix, what would change it, and how it would have done before."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from apps.economics.forecast.scores import Floats
+from apps.economics.portfolio.answer import (
+    DEMAND_CHANGES,
+    FoundMix,
+    Mixer,
+    PortfolioAnswer,
+    answer_portfolio,
+)
+from apps.economics.portfolio.costs import PortfolioCosts
+from apps.economics.portfolio.fields import answer_fields
+from apps.economics.portfolio.held_out import (
+    HELD_OUT_HOURS,
+    TooShortToHoldOut,
+    foresight_costs,
+    held_out_choices,
+)
+from apps.economics.portfolio.question import PortfolioQuestion
+from apps.economics.portfolio.reading import (
+    DemandSource,
+    PortfolioRequest,
+    portfolio_request_of,
+)
+from apps.economics.portfolio.savings import HoursInService
+from apps.economics.refusal import Refusal
+from apps.planning.solvers.commitment_mix import BlockedAbove, least_cost_mix
+
+SOLVED = 1 + len(DEMAND_CHANGES) + 3 + 2
+"""Mixes that an answer takes: ours, what would change it, the held-out month, the attainable."""
+Watch = Callable[[int, int], None]
+"""Told how many mixes of how many are found; may raise to end it."""
+HoursOf = Callable[[DemandSource], Sequence[float | None]]
+"""The hours of a source that are not in the document; an unknown one None."""
+
+
+def solve_portfolio(
+    document: Mapping[str, Any],
+    hours_of: HoursOf,
+    in_service: Mapping[str, HoursInService],
+    watch: Watch,
+) -> tuple[PortfolioRequest, PortfolioAnswer, dict[str, Any]]:
+    """What a document asks, the answer, and the answer as JSON has it.
+
+    In the latter `held_out` scores choices on the last month of the histories, or says why not, and
+    `attainable_costs` are what the months in service could have cost, by family. Refuses a Refusal.
+    """
+    request = portfolio_request_of(document)
+    histories = [_history(place, each, hours_of) for place, each in enumerate(request.sources)]
+    mixer = counted_mixer(watch)
+    question = request.question(histories)
+    names = [family.name for family in question.families]
+    by_name = dict(zip(names, histories, strict=True))
+    answer = answer_portfolio(PortfolioCosts(question), by_name, request.plan, mixer)
+    fields = {
+        **answer_fields(request, answer),
+        "held_out": _held_out_fields(request, by_name, mixer),
+        "attainable_costs": foresight_costs(question, in_service, mixer),
+    }
+    return request, answer, fields
+
+
+def counted_mixer(watch: Watch) -> Mixer:
+    """What finds mixes; where the limit on blocked GPU-hours cannot be held, the least cost without it."""
+    found = 0
+
+    def mixer(question: PortfolioQuestion, costs: PortfolioCosts) -> FoundMix:
+        nonlocal found
+
+        def tell() -> None:
+            watch(found, SOLVED)
+
+        tell()
+        keeps_limit = True
+        try:
+            mix = least_cost_mix(question, costs, watch=tell)
+        except BlockedAbove:
+            unlimited = question.without_blocked_limit
+            mix = least_cost_mix(unlimited, PortfolioCosts(unlimited), watch=tell)
+            keeps_limit = False
+        found += 1
+        return FoundMix(mix.lots, mix.gap, keeps_limit)
+
+    return mixer
+
+
+def _history(place: int, source: DemandSource, hours_of: HoursOf) -> Floats:
+    """A family's known hours. Refuses a Refusal that names the family by its place."""
+    try:
+        hours = source.hours or hours_of(source)
+    except Refusal as refusal:
+        raise Refusal(f"families[{place}].demand", str(refusal)) from refusal
+    return np.array([np.nan if hour is None else hour for hour in hours], dtype=np.float64)
+
+
+def _held_out_fields(
+    request: PortfolioRequest, histories: Mapping[str, Floats], mixer: Mixer
+) -> dict[str, Any]:
+    fields: dict[str, Any] = {"hours": HELD_OUT_HOURS, "refusal": "", "choices": []}
+    try:
+        choices = held_out_choices(histories, request.question, mixer)
+    except TooShortToHoldOut as refused:
+        return fields | {"refusal": str(refused)}
+    return fields | {"choices": [asdict(choice) for choice in choices]}

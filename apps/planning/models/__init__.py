@@ -9,3 +9,9 @@ from apps.planning.models.forecasts import (
     SeriesDimension,
     SeriesMeasure,
 )
+from apps.planning.models.requests import (
+    CapacityRequest,
+    CapacityRequestStep,
+    RequestState,
+    RequestStepKind,
+)

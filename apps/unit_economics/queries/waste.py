@@ -12,6 +12,7 @@ from apps.economics.money import sum_of_known
 from apps.economics.refusal import Refusal
 from apps.economics.run_time import Bucket
 from apps.economics.states import State
+from apps.ledger.queries.core_time import gpu_time
 from apps.ledger.queries.cube.days import Against
 from apps.ledger.queries.cube.legs import amount_of, condition_of, parameters_of, rows_of
 from apps.ledger.queries.cube.question import CubeQuestion, source_of
@@ -43,6 +44,8 @@ OF_STATES = (WastePart.HELD_IDLE, *NOT_HELD)
 FAILED_BUCKETS = (Bucket.FAILED, Bucket.LOST)
 GROUPED = frozenset({"day", "team", "workload", "pool"})
 """What waste may be grouped by."""
+GPU_MS_OF_STATES = sql.SQL("CASE WHEN day.unit <> 'core' THEN day.unit_milliseconds END")
+GPU_MS_OF_PARTS = sql.SQL(f"CASE WHEN {gpu_time('day')} THEN day.unit_milliseconds END")
 COLUMNS: Mapping[str, LiteralString] = {
     "day": "day.day",
     "team": "day.team_id",
@@ -93,13 +96,29 @@ def waste_by(question: CubeQuestion) -> dict[tuple[Any, ...], Waste]:
     they are taken off the states that these lines were in: the parts add up, and never overlap.
     Filters by what runs and services do not keep, as tags, are refused too.
     """
+    found = _parts_by_group(question, (amount_of(question), amount_of(question)))
+    return {key: Waste(parts) for key, parts in found.items()}
+
+
+def waste_time_by(question: CubeQuestion) -> dict[tuple[Any, ...], dict[WastePart, int]]:
+    """The GPU-milliseconds of the same parts of the same lines, by group; cores aside.
+
+    Refuses WasteNotTold.
+    """
+    return _parts_by_group(question, (GPU_MS_OF_STATES, GPU_MS_OF_PARTS))
+
+
+def _parts_by_group(
+    question: CubeQuestion, summed: tuple[sql.Composable, sql.Composable]
+) -> dict[tuple[Any, ...], dict[WastePart, int]]:
+    """Sums of each part by group; `summed` is what of a row of the ledger's days, and of runs and services."""
     group_by = question.group_by
     names = [f"{name}_key" for name in group_by]
     numbers = sql.SQL(", ").join([sql.Literal(place + 1) for place in range(len(names) + 1)])
     found: dict[tuple[Any, ...], dict[WastePart, int]] = {}
-    for *key, part, micros in _waste_rows(question, group_by, names, numbers):
-        found.setdefault(tuple(key), {})[WastePart(part)] = micros
-    return {key: Waste(parts) for key, parts in found.items()}
+    for *key, part, amount in _waste_rows(question, group_by, names, numbers, summed=summed):
+        found.setdefault(tuple(key), {})[WastePart(part)] = amount
+    return found
 
 
 def _refuse_untold(question: CubeQuestion) -> None:
@@ -159,6 +178,7 @@ def _waste_rows(
     names: Sequence[str],
     grouped: sql.Composable,
     more: Mapping[str, object] | None = None,
+    summed: tuple[sql.Composable, sql.Composable] | None = None,
 ) -> Iterable[Row]:
     """The keys, the part and its sum, of what is known; `grouped` is by the keys' names, or places."""
     _refuse_untold(question)
@@ -170,10 +190,12 @@ def _waste_rows(
         sql.SQL("{} AS {}, ").format(sql.SQL(COLUMNS[column]), sql.Identifier(name))
         for column, name in zip(columns, names, strict=True)
     ]
+    of_states, of_parts = summed or (amount_of(asked), amount_of(asked))
     query = sql.SQL(WASTE).format(
         keys=sql.SQL("").join(keys),
         names=sql.SQL("").join([sql.SQL("{}, ").format(sql.Identifier(name)) for name in names]),
-        amount=amount_of(asked),
+        amount=of_states,
+        part_amount=of_parts,
         grouped=grouped,
         **_narrowed_rows(asked, "states", states),
         **_narrowed_rows(asked, "runs", RUN_DAYS),
@@ -215,7 +237,7 @@ FROM (
     FROM {states}
     WHERE {states_where} AND day.state = ANY(%(of_states)s)
     UNION ALL
-    SELECT {keys} of.part, of.sign * {amount}
+    SELECT {keys} of.part, of.sign * {part_amount}
     FROM {runs} CROSS JOIN LATERAL (VALUES
         (%(failed_part)s, 1),
         (CASE WHEN day.is_unasked THEN %(unasked_part)s
@@ -223,7 +245,7 @@ FROM (
     ) AS of (part, sign)
     WHERE {runs_where} AND day.bucket = ANY(%(failed)s) AND of.part IS NOT NULL
     UNION ALL
-    SELECT {keys} of.part, of.sign * {amount}
+    SELECT {keys} of.part, of.sign * {part_amount}
     FROM {services} CROSS JOIN LATERAL (VALUES
         (%(unasked_part)s, 1),
         (CASE WHEN day.state = ANY(%(of_states)s) THEN day.state END, -1)

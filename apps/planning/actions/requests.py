@@ -1,0 +1,237 @@
+"""Capacity is asked for, decided on, delivered; Runrate says when the first productive hour came."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.accounts.queries import person, teams
+from apps.economics.capacity import first_productive_hour
+from apps.economics.gpu_catalogue import named_gpu
+from apps.economics.hours import hour_from, hour_of
+from apps.economics.refusal import Refusal
+from apps.fleet import queries as fleet
+from apps.logs.changes import logged_change, logged_pass
+from apps.planning.models import (
+    CapacityRequest,
+    CapacityRequestStep,
+    RequestState,
+    RequestStepKind,
+)
+from apps.planning.queries.request_profile import AskedCapacity, request_profile
+from apps.planning.queries.requests import (
+    DECIDES,
+    LOOKED_AFTER,
+    PROVISIONAL_FOR,
+    WITHDRAWABLE,
+    active_hours,
+    decides_alone,
+    most_held_before,
+)
+from apps.workloads import queries as workloads
+
+MOST_GPUS = 1_000_000
+LONGEST_REASON = 2_000
+
+
+class RequestNotOpen(Exception):
+    """The request is already past that step, or not there yet."""
+
+
+class RequestDecidedByManagers(Exception):
+    """Requests are decided on by people of finance and platform."""
+
+
+class AnotherPersonDecides(Exception):
+    """Who raised a request does not decide on it, unless nobody else could."""
+
+
+class CapacityNotAskable(Refusal):
+    """No such capacity can be asked for: says which field is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewCapacityRequest:
+    """GPUs in a pool or of a model for a team, from `starts_at` to `ends_at` (None: open), and why."""
+
+    asked: AskedCapacity
+    gpus: int
+    starts_at: datetime
+    ends_at: datetime | None
+    reason: str
+
+
+def check_capacity_request(request: NewCapacityRequest) -> None:
+    """Refuse CapacityNotAskable at the field that is wrong."""
+    asked = request.asked
+    if all(team.id != asked.team_id for team in teams()):
+        raise CapacityNotAskable("team", "there is no such team")
+    workload = workloads.workloads().get(asked.workload_id or 0)
+    if asked.workload_id is not None and (workload is None or workload.team_id != asked.team_id):
+        raise CapacityNotAskable("workload", "the team has no such workload")
+    _refuse_unknown_place(asked)
+    if not 1 <= request.gpus <= MOST_GPUS:
+        raise CapacityNotAskable("gpus", f"say 1 to {MOST_GPUS:,} GPUs")
+    if request.ends_at is not None and request.ends_at <= request.starts_at:
+        raise CapacityNotAskable("ends_at", "it ends after it starts")
+    _needed_reason(request.reason)
+
+
+@logged_change()
+def raise_capacity_request(
+    *, request: NewCapacityRequest, by: int | None, raised_as: str, at: datetime
+) -> int:
+    """Keep it with its profile as of now; its id. `raised_as` names a token where `by` is no person.
+
+    Refuses CapacityNotAskable.
+    """
+    check_capacity_request(request)
+    asked = request.asked
+    profile = request_profile(asked, at).as_json()
+    with transaction.atomic():
+        row = CapacityRequest.objects.create(
+            team_id=asked.team_id,
+            workload_id=asked.workload_id,
+            pool_id=asked.pool_id,
+            gpu_model=asked.gpu_model,
+            gpus=request.gpus,
+            starts_at=request.starts_at,
+            ends_at=request.ends_at,
+            reason=request.reason.strip(),
+            raised_by_id=by,
+            raised_as="" if by is not None else raised_as,
+            raised_at=at,
+            profile=profile,
+        )
+        CapacityRequestStep.objects.create(
+            request=row, kind=RequestStepKind.RAISED, at=at, by_id=by, reason=row.reason
+        )
+    return row.pk
+
+
+@logged_change()
+@transaction.atomic
+def approve_capacity_request(
+    *, capacity_request_id: int, by: int, reason: str, at: datetime
+) -> None:
+    """A person of finance or platform says yes, and why.
+
+    Refuses RequestNotOpen, RequestDecidedByManagers, AnotherPersonDecides and CapacityNotAskable (no reason).
+    """
+    _decide(capacity_request_id, RequestState.APPROVED, by, reason, at)
+
+
+@logged_change()
+@transaction.atomic
+def decline_capacity_request(
+    *, capacity_request_id: int, by: int, reason: str, at: datetime
+) -> None:
+    """A person of finance or platform says no, and why. Refuses as `approve_capacity_request`."""
+    _decide(capacity_request_id, RequestState.DECLINED, by, reason, at)
+
+
+@logged_change()
+@transaction.atomic
+def withdraw_capacity_request(
+    *, capacity_request_id: int, by: int, reason: str, at: datetime
+) -> None:
+    """Who raised it, or somebody of finance or platform, says that it is needed no longer.
+
+    Refuses RequestNotOpen once it was declined or delivered, and RequestDecidedByManagers.
+    """
+    row = _row_in(capacity_request_id, WITHDRAWABLE)
+    if row.raised_by_id != by:
+        _refuse_others(by)
+    _take_step(row, RequestState.WITHDRAWN, by, reason.strip()[:LONGEST_REASON], at)
+
+
+@logged_change()
+@transaction.atomic
+def deliver_capacity_request(
+    *, capacity_request_id: int, by: int, reason: str, at: datetime
+) -> None:
+    """What was approved is there from now on: the clock to the first productive hour starts.
+
+    Refuses RequestNotOpen and RequestDecidedByManagers.
+    """
+    row = _row_in(capacity_request_id, {RequestState.APPROVED})
+    _refuse_others(by)
+    _take_step(row, RequestState.DELIVERED, by, reason.strip()[:LONGEST_REASON], at)
+
+
+@logged_pass("clock_capacity_requests")
+def clock_capacity_requests(at: datetime) -> int:
+    """Look for the first productive hour of what was delivered in the last 90 days; how many had one."""
+    open_clocks = CapacityRequestStep.objects.filter(
+        kind=RequestStepKind.DELIVERED, at__gt=at - LOOKED_AFTER
+    ).exclude(request__steps__kind=RequestStepKind.PRODUCTIVE)
+    return sum(_clock(step, at) for step in open_clocks.select_related("request").order_by("pk"))
+
+
+def _clock(delivered: CapacityRequestStep, at: datetime) -> bool:
+    row = delivered.request
+    asked = AskedCapacity(row.team_id, row.workload_id, row.pool_id, row.gpu_model)
+    hours = active_hours(asked, hour_from(delivered.at), hour_of(at - PROVISIONAL_FOR))
+    first = first_productive_hour(hours, most_held_before(asked, delivered.at))
+    if first is None:
+        return False
+    _, is_new = CapacityRequestStep.objects.get_or_create(
+        request=row, kind=RequestStepKind.PRODUCTIVE, defaults={"at": first}
+    )
+    return is_new
+
+
+def _refuse_unknown_place(asked: AskedCapacity) -> None:
+    if (asked.pool_id is None) == (not asked.gpu_model):
+        raise CapacityNotAskable("pool", "say a pool or a GPU model, one of them")
+    if asked.pool_id is not None:
+        pool = fleet.pools().get(asked.pool_id)
+        if pool is None or pool.counts_cores:
+            raise CapacityNotAskable("pool", "there is no such pool of GPUs")
+    elif not asked.pool_ids and not named_gpu(asked.gpu_model).candidates:
+        raise CapacityNotAskable("gpu_model", f"{asked.gpu_model!r} is no GPU model that is known")
+
+
+def _decide(
+    capacity_request_id: int, state: RequestState, by: int, reason: str, at: datetime
+) -> None:
+    row = _row_in(capacity_request_id, {RequestState.RAISED})
+    _refuse_others(by)
+    if row.raised_by_id == by and not decides_alone():
+        raise AnotherPersonDecides("who raised a request does not decide on it")
+    _take_step(row, state, by, _needed_reason(reason), at)
+
+
+def _refuse_others(by: int) -> None:
+    who = person(by)
+    if who is None or who.role not in DECIDES:
+        raise RequestDecidedByManagers("a person of finance or platform decides on requests")
+
+
+def _needed_reason(reason: str) -> str:
+    said = reason.strip()
+    if not said:
+        raise CapacityNotAskable("reason", "say why")
+    if len(said) > LONGEST_REASON:
+        raise CapacityNotAskable("reason", f"say it in at most {LONGEST_REASON:,} characters")
+    return said
+
+
+def _row_in(
+    capacity_request_id: int, states: "frozenset[str] | set[RequestState]"
+) -> CapacityRequest:
+    row = CapacityRequest.objects.select_for_update().get(pk=capacity_request_id)
+    if row.state not in states:
+        label = RequestState(row.state).label
+        raise RequestNotOpen(f"the request is {label}")
+    return row
+
+
+def _take_step(
+    row: CapacityRequest, state: RequestState, by: int, reason: str, at: datetime
+) -> None:
+    row.state = state
+    row.save(update_fields=["state"])
+    CapacityRequestStep.objects.create(
+        request=row, kind=RequestStepKind(state.value), at=at, by_id=by, reason=reason
+    )

@@ -1,0 +1,332 @@
+"""What is known about a team's use as it asks for capacity: read once, and kept with the request."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from fractions import Fraction
+from typing import Any
+
+from apps.accounts.queries import organisation
+from apps.economics.capacity import GpuReturn, MeasuredUse
+from apps.economics.gpu_meters import GpuMeters
+from apps.economics.hours import HOUR, HOUR_MS, MILLISECOND
+from apps.economics.money import sum_of_known
+from apps.economics.rates import MICROS, Per, QuotedRate
+from apps.economics.run_time import Bucket
+from apps.economics.states import State
+from apps.fleet import queries as fleet
+from apps.ledger.queries.calendar import local_day
+from apps.ledger.queries.cube import CubeQuestion
+from apps.ledger.queries.cube.states import States, state_sums
+from apps.ledger.queries.gpu_meters import meters_by
+from apps.ledger.queries.windows import Window
+from apps.planning.models import Forecast
+from apps.planning.queries.series import GPU_HOURS, GPU_MODEL, POOL, TEAM, SeriesKey, name_of_key
+from apps.pricing.queries import RateSpan, pool_rates
+from apps.unit_economics.queries.runs.bucket_time import BucketTime, bucket_times
+from apps.unit_economics.queries.time_to_work import first_work, quantiles_of
+from apps.unit_economics.queries.waste import WastePart, waste_by, waste_time_by
+
+PROFILE_DAYS = 28
+RETURNS = {
+    GpuReturn.IDLE: WastePart.HELD_IDLE,
+    GpuReturn.FAILED: WastePart.FAILED,
+    GpuReturn.NO_REQUESTS: WastePart.NO_REQUESTS,
+    GpuReturn.UNALLOCATED: WastePart.UNALLOCATED,
+    GpuReturn.STRANDED: WastePart.STRANDED,
+    GpuReturn.OUT_OF_SERVICE: WastePart.OUT_OF_SERVICE,
+}
+CONTRACTED, LIST, EFFECTIVE = "contracted", "list", "effective"
+
+
+@dataclass(frozen=True, slots=True)
+class AskedCapacity:
+    """Whose work, and where: a pool or a GPU model (by its pools' own word), never both."""
+
+    team_id: int
+    workload_id: int | None = None
+    pool_id: int | None = None
+    gpu_model: str = ""
+
+    @property
+    def pool_ids(self) -> frozenset[int]:
+        """The pool, or those of the model; none where there is no such GPU yet."""
+        if self.pool_id is not None:
+            return frozenset({self.pool_id})
+        pools = fleet.pools().values()
+        return frozenset(pool.id for pool in pools if pool.gpu_model == self.gpu_model)
+
+
+@dataclass(frozen=True, slots=True)
+class UseFact:
+    """GPU time in milliseconds, ratios of what was observed, money in micro-units; None: not known.
+
+    `waste` is money by part, `lost_ms` time by GpuReturn, `told_ms` the time of runs that report.
+    """
+
+    held_ms: int
+    active_ms: int
+    observed_ms: int
+    told_ms: int
+    sm_active_ratio: float | None
+    sm_coverage_ratio: float | None
+    micros: int | None
+    waste: Mapping[str, int] = field(default_factory=dict)
+    lost_ms: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def active_ratio(self) -> float | None:
+        """Active of held time that was observed."""
+        return self.active_ms / self.observed_ms if self.observed_ms else None
+
+    @property
+    def waste_micros(self) -> int | None:
+        """All parts of waste; 0 where work was observed and had none."""
+        known = sum_of_known(self.waste.values())
+        return 0 if known is None and self.observed_ms else known
+
+    def measured(self, span_ms: int) -> MeasuredUse:
+        """As the arithmetic of returns takes it."""
+        lost = {GpuReturn(cause): ms for cause, ms in self.lost_ms.items()}
+        return MeasuredUse(span_ms, self.held_ms, self.observed_ms, self.told_ms, lost)
+
+
+@dataclass(frozen=True, slots=True)
+class WaitFact:
+    """Queue wait of what entered the queue, in seconds; `…_is_longer`: at least so much."""
+
+    worked: int
+    waiting: int
+    median_seconds: float
+    median_is_longer: bool
+    ninth_seconds: float
+    ninth_is_longer: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GpuHourPrice:
+    """What a GPU-hour costs there in micro-units (a numerator and a denominator), on which basis, where.
+
+    `contracted` and `list` are prices in force; `effective` is what a GPU-hour there came to over the profile's days.
+    """
+
+    numerator: int
+    denominator: int
+    basis: str
+    pool: str
+
+    @property
+    def micros(self) -> Fraction:
+        """The exact price."""
+        return Fraction(self.numerator, self.denominator)
+
+
+@dataclass(frozen=True, slots=True)
+class DemandForecast:
+    """GPUs that a kept forecast expects: the mean, and the most of its upper end where it has one.
+
+    `dimension` is pool, gpu_model or team; `there` are the GPUs that are there, None of a team.
+    """
+
+    forecast_id: int
+    dimension: str
+    of: str
+    starts_at: str
+    hours: int
+    mean_gpus: float
+    most_gpus: float
+    there: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RequestProfile:
+    """A snapshot: the days it is of, the use where the capacity is asked for and everywhere, and what follows.
+
+    `span_ms` is how long of these days there was anything to measure.
+    """
+
+    first_day: str
+    end_day: str
+    span_ms: int
+    there: UseFact
+    everywhere: UseFact
+    waits: WaitFact | None
+    price: GpuHourPrice | None
+    forecasts: tuple[DemandForecast, ...]
+
+    @property
+    def days(self) -> tuple[date, date]:
+        """From the first up to, not with, the last."""
+        return date.fromisoformat(self.first_day), date.fromisoformat(self.end_day)
+
+    def as_json(self) -> dict[str, Any]:
+        """What is kept."""
+        return asdict(self)
+
+
+def profile_from_json(kept: Mapping[str, Any]) -> RequestProfile:
+    """What was kept, as it was."""
+    made: dict[str, Any] = {
+        "there": UseFact(**kept["there"]),
+        "everywhere": UseFact(**kept["everywhere"]),
+        "waits": kept["waits"] and WaitFact(**kept["waits"]),
+        "price": kept["price"] and GpuHourPrice(**kept["price"]),
+        "forecasts": tuple(DemandForecast(**each) for each in kept["forecasts"]),
+    }
+    return RequestProfile(**{**kept, **made})
+
+
+def request_profile(asked: AskedCapacity, at: datetime) -> RequestProfile:
+    """The 28 complete local days before `at`, prices and forecasts as they stand then."""
+    zone = organisation().zone
+    end_day = local_day(at, zone)
+    window = Window("", end_day - timedelta(days=PROFILE_DAYS), end_day, zone)
+    since = max(window.starts_at, fleet.lived_since() or window.starts_at)
+    span_ms = max(window.ends_at - since, HOUR) // MILLISECOND
+    work = CubeQuestion(window, team_ids=frozenset({asked.team_id}), is_bounded=False)
+    if asked.workload_id is not None:
+        work = work.of(workload={asked.workload_id})
+    return RequestProfile(
+        first_day=window.first_day.isoformat(),
+        end_day=window.end_day.isoformat(),
+        span_ms=span_ms,
+        there=_use_of(work.of(pool=asked.pool_ids)),
+        everywhere=_use_of(work),
+        waits=_waits_of(asked, window, at),
+        price=_price_of(asked.pool_ids, window, at),
+        forecasts=_forecasts_of(asked, at),
+    )
+
+
+def _use_of(question: CubeQuestion) -> UseFact:
+    states: States = state_sums(question).get((), ())
+    meters = meters_by(question).get((), GpuMeters())
+    times = waste_time_by(question).get((), {})
+    told = {
+        bucket: time for bucket, time in bucket_times(question).items() if bucket != Bucket.UNTOLD
+    }
+    starved = told.get(Bucket.DATA_WAIT, BucketTime(0, 0))
+    lost = {str(cause): times.get(part, 0) for cause, part in RETURNS.items()}
+    lost[GpuReturn.DATA_WAIT] = starved.milliseconds
+    # What stood idle while it waited for data is the data wait's: nothing comes back twice.
+    lost[GpuReturn.IDLE] = max(0, lost[GpuReturn.IDLE] - starved.idle_milliseconds)
+    waste = waste_by(question)
+    parts = waste[()].parts if () in waste else {}
+    return UseFact(
+        held_ms=sum(each.held_milliseconds for each in states),
+        active_ms=sum(each.gpu_milliseconds for each in states if each.state is State.ACTIVE),
+        observed_ms=sum(each.observed_milliseconds for each in states),
+        told_ms=sum(time.milliseconds for time in told.values()),
+        sm_active_ratio=meters.sm_active_ratio,
+        sm_coverage_ratio=meters.sm_coverage_ratio,
+        micros=sum_of_known(each.micros for each in states),
+        waste={part.name.lower(): micros for part, micros in parts.items() if micros},
+        lost_ms={str(cause): milliseconds for cause, milliseconds in lost.items() if milliseconds},
+    )
+
+
+def _waits_of(asked: AskedCapacity, window: Window, at: datetime) -> WaitFact | None:
+    """Of all that entered the queue, wherever it ran; None where nothing did."""
+    work = [
+        each
+        for each in first_work(window, frozenset({asked.team_id}), at)
+        if asked.workload_id in (None, each.workload_id)
+    ]
+    if not work:
+        return None
+    worked, _, waiting, median, ninth = quantiles_of(work)
+    return WaitFact(
+        worked,
+        waiting,
+        median.length.total_seconds(),
+        median.is_longer,
+        ninth.length.total_seconds(),
+        ninth.is_longer,
+    )
+
+
+def _price_of(pool_ids: Collection[int], window: Window, at: datetime) -> GpuHourPrice | None:
+    """The dearest price in force of these pools, else what a GPU-hour in them came to; None: nobody knows."""
+    pools = {pool_id: fleet.pools()[pool_id] for pool_id in pool_ids}
+    quoted = [
+        (price, basis, pool)
+        for pool_id, spans in pool_rates(pools, at, at + HOUR).items()
+        for price, basis, pool in [_price_in_force(spans[0], pools[pool_id])]
+        if price is not None
+    ]
+    if quoted:
+        price, basis, pool = max(quoted, key=lambda each: (each[0], each[2]))
+        return GpuHourPrice(price.numerator, price.denominator, basis, pool)
+    states = state_sums(CubeQuestion(window, is_bounded=False).of(pool=pool_ids)).get((), ())
+    micros = sum_of_known(each.micros for each in states)
+    priced_ms = sum(each.gpu_milliseconds - each.unpriced_milliseconds for each in states)
+    if not micros or not priced_ms:
+        return None
+    names = ", ".join(sorted(pool.name for pool in pools.values()))
+    price = Fraction(micros * HOUR_MS, priced_ms)
+    return GpuHourPrice(price.numerator, price.denominator, EFFECTIVE, names)
+
+
+def _price_in_force(span: RateSpan, pool: fleet.PoolFact) -> tuple[Fraction | None, str, str]:
+    basis = LIST if span.contract_rate is None else CONTRACTED
+    rate = span.paid_rate
+    if rate is None or rate.exchange is None or not pool.gpus_per_node or pool.counts_cores:
+        return None, basis, pool.name
+    return _micros_per_gpu_hour(rate, pool.gpus_per_node), basis, pool.name
+
+
+def _micros_per_gpu_hour(rate: QuotedRate, gpus_per_node: int) -> Fraction:
+    """A quoted rate (of tiers the first) for an hour of one GPU."""
+    per_hour = Fraction(rate.amount) * Fraction(rate.exchange or 0) * MICROS * 3600
+    per_gpu = gpus_per_node if rate.per is Per.NODE else 1
+    return per_hour / rate.quantity_seconds / per_gpu
+
+
+def _forecasts_of(asked: AskedCapacity, at: datetime) -> tuple[DemandForecast, ...]:
+    """The newest kept forecast of GPU-hours of the pool or model, and of the team."""
+    place = (
+        SeriesKey(GPU_HOURS, POOL, str(asked.pool_id))
+        if asked.pool_id is not None
+        else SeriesKey(GPU_HOURS, GPU_MODEL, asked.gpu_model)
+    )
+    found = []
+    for series, there in (
+        (place, gpus_there(asked.pool_ids, at)),
+        (SeriesKey(GPU_HOURS, TEAM, str(asked.team_id)), None),
+    ):
+        row = (
+            Forecast.objects.filter(
+                series__measure=series.measure,
+                series__dimension=series.dimension,
+                series__key=series.key,
+            )
+            .order_by("-starts_at")
+            .first()
+        )
+        if row is not None:
+            found.append(_demand_of(row, series, there))
+    return tuple(found)
+
+
+def _demand_of(row: Forecast, series: SeriesKey, there: int | None) -> DemandForecast:
+    upper = [value for value in (row.quantiles or [()])[-1] if value is not None]
+    return DemandForecast(
+        forecast_id=row.id,
+        dimension=series.dimension,
+        of=name_of_key(series),
+        starts_at=row.starts_at.astimezone(UTC).isoformat(),
+        hours=len(row.points),
+        mean_gpus=sum(row.points) / len(row.points),
+        most_gpus=max([*row.points, *upper]),
+        there=there,
+    )
+
+
+def gpus_there(pool_ids: Collection[int], at: datetime) -> int:
+    """How many GPUs live in these pools."""
+    pools = fleet.pools()
+    return sum(
+        node.units
+        for node in fleet.nodes_lived(at, at + MILLISECOND)
+        if node.pool_id in pool_ids and not pools[node.pool_id].counts_cores
+    )

@@ -1,0 +1,141 @@
+"""What a request's profile says, in sentences with numbers and the formula of each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from apps.economics.capacity import (
+    GpuReturn,
+    ReturnedGpus,
+    capacity_cost,
+    gpu_returns,
+    returned_together,
+)
+from apps.economics.hours import HOUR_MS
+from apps.planning.queries.request_profile import (
+    CONTRACTED,
+    EFFECTIVE,
+    LIST,
+    DemandForecast,
+    RequestProfile,
+    UseFact,
+)
+from apps.planning.queries.requests import CapacityRequestFact
+from apps.show.amounts import gpu_hours, per_cent
+
+MONTH_MS = 30 * 24 * HOUR_MS
+"""What an open request is priced by: 30 days."""
+FIXES: Mapping[GpuReturn, str] = {
+    GpuReturn.DATA_WAIT: "A data-loader fix",
+    GpuReturn.IDLE: "Giving up GPUs that are idle while allocated",
+    GpuReturn.FAILED: "An end to failed and redone work",
+    GpuReturn.NO_REQUESTS: "Scaling services down in hours without requests",
+    GpuReturn.UNALLOCATED: "Using the team’s own unallocated GPUs",
+    GpuReturn.STRANDED: "A MIG geometry that strands nothing",
+    GpuReturn.OUT_OF_SERVICE: "Repairing what is out of service",
+}
+SHARES: Mapping[GpuReturn, str] = {
+    GpuReturn.DATA_WAIT: "of runs that report × {share} of their time waiting for data",
+    GpuReturn.IDLE: "held × {share} idle while allocated, data waits left aside",
+    GpuReturn.FAILED: "of runs that report × {share} of their time failed or redone",
+    GpuReturn.NO_REQUESTS: "held × {share} in hours without requests",
+}
+NOT_MEASURED: Mapping[GpuReturn, str] = {
+    GpuReturn.DATA_WAIT: "Waiting for data: not measured, none of its runs reports what its time was spent on",
+    GpuReturn.IDLE: "Idle while allocated: not measured, no agent observed what it held",
+    GpuReturn.FAILED: "Failed or redone work: not measured, none of its runs reports what its time was spent on",
+}
+NOTHING: Mapping[GpuReturn, str] = {
+    GpuReturn.DATA_WAIT: "None of its runs’ reported time waits for data",
+    GpuReturn.IDLE: "Nothing that it held was idle",
+    GpuReturn.FAILED: "None of its runs’ reported time failed or was redone",
+}
+BASES: Mapping[str, str] = {
+    CONTRACTED: "contracted price in force, before commitments",
+    LIST: "list price in force, before commitments",
+    EFFECTIVE: "effective cost of a GPU-hour there in the profile’s days",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileSentence:
+    """What one cause would give back: GPUs (None: not measured), the sentence, and its formula."""
+
+    cause: str
+    gpus: float | None
+    sentence: str
+    formula: str
+
+
+def gpus_text(gpus: float) -> str:
+    """GPUs as a mean: `12`, `3.4`, `0.25`."""
+    return f"{gpus:,.0f}" if gpus >= 100 else f"{gpus:.1f}" if gpus >= 10 else f"{gpus:.2g}"
+
+
+def judged_use(profile: RequestProfile) -> tuple[UseFact, bool]:
+    """What the sentences are of: the use where the capacity is asked for, else all of it; whether there."""
+    is_there = bool(profile.there.held_ms or profile.there.lost_ms)
+    return (profile.there, True) if is_there else (profile.everywhere, False)
+
+
+def profile_sentences(profile: RequestProfile) -> list[ProfileSentence]:
+    """What each cause would give back, in the order of GpuReturn; none where nothing was held."""
+    use, _ = judged_use(profile)
+    found = gpu_returns(use.measured(profile.span_ms))
+    return [_sentence_of(each, use, profile.span_ms) for each in found]
+
+
+def returned_gpus(profile: RequestProfile) -> float | None:
+    """All that is measured, together; None where nothing is, or it would be of other GPUs."""
+    use, is_there = judged_use(profile)
+    return returned_together(gpu_returns(use.measured(profile.span_ms))) if is_there else None
+
+
+def request_cost(fact: CapacityRequestFact) -> int | None:
+    """Its cost in micro-units, of an open one of 30 days; None: no price is known."""
+    price = fact.profile.price
+    if price is None:
+        return None
+    return capacity_cost(fact.gpus, fact.milliseconds or MONTH_MS, price.micros)
+
+
+def forecast_words(demand: DemandForecast, gpus: int) -> str:
+    """What is expected against what is there, with what is asked for on top."""
+    of = {"pool": "pool ", "gpu_model": "", "team": "team "}[demand.dimension] + demand.of
+    said = (
+        f"GPU-hours forecast of {of}: {gpus_text(demand.mean_gpus)} GPUs on average over "
+        f"{demand.hours / 24:.0f} days, up to {gpus_text(demand.most_gpus)}"
+    )
+    if demand.there is None:
+        return f"{said}."
+    room = demand.there - demand.mean_gpus
+    fits = "fits" if room >= gpus else "does not fit"
+    return (
+        f"{said}; {demand.there:,} are there, {gpus_text(max(0.0, room))} free on average: "
+        f"{gpus:,} more {fits} in them."
+    )
+
+
+def span_words(milliseconds: int) -> str:
+    """A span in days where it is whole ones, else in hours."""
+    days = timedelta(milliseconds=milliseconds) / timedelta(days=1)
+    return f"{days:.0f} days" if days == int(days) else f"{days * 24:,.0f} hours"
+
+
+def _sentence_of(returned: ReturnedGpus, use: UseFact, span_ms: int) -> ProfileSentence:
+    cause = returned.cause
+    lost = use.lost_ms.get(cause, 0)
+    if returned.gpus is None:
+        return ProfileSentence(cause, None, f"{NOT_MEASURED[cause]}.", "")
+    if not lost:
+        return ProfileSentence(cause, 0.0, f"{NOTHING[cause]}.", "")
+    gpus = gpus_text(returned.gpus)
+    if returned.of_gpus is None or returned.share is None:
+        formula = f"{gpu_hours(lost)} GPU-hours ÷ {gpu_hours(span_ms)} hours = {gpus}"
+    else:
+        share = SHARES[cause].format(share=per_cent(returned.share))
+        formula = f"{gpus_text(returned.of_gpus)} GPUs {share} = {gpus}"
+    noun = "GPU" if gpus == "1" else "GPUs"
+    return ProfileSentence(
+        cause, returned.gpus, f"{FIXES[cause]} returns up to {gpus} {noun}.", formula
+    )

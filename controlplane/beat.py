@@ -132,6 +132,11 @@ beat_schedule = {
         "schedule": 15.0,
         "options": {"expires": 15},
     },
+    "clock-capacity-requests": {
+        "task": "apps.planning.tasks.clock_capacity_requests",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
     "look-for-changes": {
         "task": "apps.review.tasks.look_for_changes",
         "schedule": 600.0,

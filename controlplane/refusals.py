@@ -36,6 +36,7 @@ from apps.ledger.actions import (
 )
 from apps.ledger.queries import conversion
 from apps.planning import actions as planning
+from apps.planning.actions import requests as capacity
 from apps.pricing import actions as pricing
 from apps.pricing.actions import api_prices, price_table
 from apps.telemetry import api as telemetry
@@ -107,6 +108,9 @@ STATUS_OF: dict[type[Exception], int] = {
     conversion.RateOfExchangeMissing: 409,
     unit_costs.UnitGroupNotKnown: 400,
     vendor_costs.VendorCostsNotUnderstood: 400,
+    capacity.AnotherPersonDecides: 409,
+    capacity.RequestDecidedByManagers: 403,
+    capacity.RequestNotOpen: 409,
     api_prices.ApiPriceAlreadyEnded: 409,
     api_prices.ApiPriceOverlaps: 409,
     price_table.ColumnsUnknown: 400,

@@ -46,4 +46,5 @@ urlpatterns = [
     path("", include("apps.console.pages.team_work.pages")),
     path("", include("apps.console.pages.anomalies.pages")),
     path("", include("apps.console.pages.forecasts.pages")),
+    path("", include("apps.console.pages.capacity_requests.pages")),
 ]

@@ -1,4 +1,4 @@
-"""The sweeps that make the day's forecasts and the week's runs of kept scenarios."""
+"""The sweeps that make the day's forecasts, the week's runs of kept scenarios, and clock requests."""
 
 from celery import shared_task
 from django.utils import timezone
@@ -23,3 +23,9 @@ def run_scenarios() -> int:
     if not has_organisation():
         return 0
     return actions.run_due_scenarios(at=timezone.now())
+
+
+@shared_task
+def clock_capacity_requests() -> int:
+    """Look for the first productive hour of requests that were delivered; how many had one."""
+    return actions.clock_capacity_requests(timezone.now())

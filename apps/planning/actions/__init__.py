@@ -1,4 +1,4 @@
-"""What planning changes: histories that are brought, forecasts and scenarios that are kept."""
+"""What planning changes: histories that are brought, forecasts, scenarios and requests that are kept."""
 
 from apps.planning.actions.crossover import (
     ScenarioEntry,
@@ -12,3 +12,4 @@ from apps.planning.actions.crossover import (
 )
 from apps.planning.actions.forecasts import make_forecasts, make_forecasts_if_due
 from apps.planning.actions.history import import_history
+from apps.planning.actions.requests import clock_capacity_requests

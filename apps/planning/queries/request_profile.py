@@ -309,7 +309,7 @@ def _forecasts_of(asked: AskedCapacity, at: datetime) -> tuple[DemandForecast, .
 
 
 def _demand_of(row: Forecast, series: SeriesKey, there: int | None) -> DemandForecast:
-    upper = [value for value in (row.quantiles or [()])[-1] if value is not None]
+    upper = [value for value in (row.quantiles[-1] if row.quantiles else []) if value is not None]
     return DemandForecast(
         forecast_id=row.id,
         dimension=series.dimension,

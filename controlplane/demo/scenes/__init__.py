@@ -11,6 +11,7 @@ from controlplane.demo.scenes import (
     agents,
     ahead,
     anomalies,
+    asked,
     bought,
     closes,
     cloud,
@@ -47,6 +48,7 @@ AFTER_THE_WEEKS: tuple[Scene, ...] = (
     vendors.take_vendor_reports,
     anomalies.look_every_day,
     ahead.forecast_everything,
+    asked.ask_for_capacity,
     closes.close_months,
     closes.own_late,
 )

@@ -1,0 +1,61 @@
+"""Who asks for capacity: one request that was approved and delivered, one that waits."""
+
+from datetime import datetime, timedelta
+
+from apps.accounts.queries import person_of_address
+from apps.planning.actions.requests import (
+    NewCapacityRequest,
+    approve_capacity_request,
+    clock_capacity_requests,
+    deliver_capacity_request,
+    raise_capacity_request,
+)
+from apps.planning.queries.request_profile import AskedCapacity
+from controlplane.demo.company import Company
+from controlplane.demo.database import MANAGES, SIGN_IN
+
+BEFORE_LAST_WEEK = timedelta(days=6)
+
+
+def ask_for_capacity(company: Company) -> None:
+    """A team asked for the node of three days and had it; another request waits for finance."""
+    last, finance = company.week.starts_at, person_of_address(SIGN_IN)
+    rented_at = last + timedelta(hours=40)
+    asked = AskedCapacity(
+        team_id=company.team("Language models"), pool_id=company.pool("h100-on-demand")
+    )
+    rented = NewCapacityRequest(
+        asked=asked,
+        gpus=8,
+        starts_at=rented_at,
+        ends_at=rented_at + timedelta(days=3),
+        reason="Eight more for the three days before the release: the last evaluations run beside training.",
+    )
+    made = _raised(rented, last - BEFORE_LAST_WEEK)
+    if finance is not None:
+        approve_capacity_request(
+            capacity_request_id=made,
+            by=finance,
+            reason="Three days at the on-demand price cost less than a release that is a week late.",
+            at=last - BEFORE_LAST_WEEK / 2,
+        )
+        deliver_capacity_request(
+            capacity_request_id=made, by=finance, reason="Node atlas-h100-05.", at=rented_at
+        )
+    workload_id = company.workload("Language models", "pretrain-7b")
+    waiting = NewCapacityRequest(
+        asked=AskedCapacity(
+            team_id=asked.team_id, workload_id=workload_id, pool_id=company.pool("h100-reserved")
+        ),
+        gpus=16,
+        starts_at=company.week.ends_at + timedelta(days=14),
+        ends_at=company.week.ends_at + timedelta(days=104),
+        reason="The next model has twice the tokens: with what there is it would train until spring.",
+    )
+    _raised(waiting, company.week.at)
+    clock_capacity_requests(company.week.at)
+
+
+def _raised(request: NewCapacityRequest, at: datetime) -> int:
+    platform = person_of_address(MANAGES)
+    return raise_capacity_request(request=request, by=platform, raised_as="platform", at=at)

@@ -9,6 +9,11 @@ from apps.planning.api.crossover import (
     RunsOfScenario,
 )
 from apps.planning.api.forecasts import Forecasts, HoursOfForecast
+from apps.planning.api.requests import (
+    CapacityRequestDecision,
+    CapacityRequests,
+    OneCapacityRequest,
+)
 
 urlpatterns = [
     path("forecasts", Forecasts.as_view(), name="api-forecasts"),
@@ -17,4 +22,15 @@ urlpatterns = [
     path("crossovers/evaluate", EvaluatedScenario.as_view(), name="api-crossover-evaluate"),
     path("crossovers/<int:scenario_id>", OneKeptScenario.as_view(), name="api-crossover"),
     path("crossovers/<int:scenario_id>/runs", RunsOfScenario.as_view(), name="api-crossover-runs"),
+    path("capacity-requests", CapacityRequests.as_view(), name="api-capacity-requests"),
+    path(
+        "capacity-requests/<int:capacity_request_id>",
+        OneCapacityRequest.as_view(),
+        name="api-capacity-request",
+    ),
+    path(
+        "capacity-requests/<int:capacity_request_id>/decision",
+        CapacityRequestDecision.as_view(),
+        name="api-capacity-request-decision",
+    ),
 ]

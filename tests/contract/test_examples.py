@@ -22,6 +22,7 @@ from tests.planted import undone
 FOR_PEOPLE = {
     ("post", "/api/v1/closes"),
     ("post", "/api/v1/bills/imports/{import_id}/accept"),
+    ("post", "/api/v1/capacity-requests/{capacity_request_id}/decision"),
 }
 """What no token may do: asked by somebody of finance who signed in."""
 OTHERS_WIRES = {"/api/v1/usage-events/litellm", "/api/v1/usage-events/otel"}

@@ -32,8 +32,10 @@ from apps.planning.actions import (
     make_forecasts,
     run_scenario,
 )
+from apps.planning.actions.requests import NewCapacityRequest, raise_capacity_request
 from apps.planning.api.crossover_examples import SCENARIO
 from apps.planning.models import Forecast
+from apps.planning.queries.request_profile import AskedCapacity
 from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.forecasting import forecast_fields
 from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
@@ -119,6 +121,7 @@ def make_world() -> World:
     _changed(ids["service_id"])
     ids["forecast_id"] = _forecast(pool_id)
     ids["scenario_id"] = _scenario()
+    ids["capacity_request_id"] = _asked_for(team_id, workload_id, pool_id)
     joining = fleet.NewJoinToken("nodes of atlas", cluster_id, ("gpu-*",), NEVER, pool_id)
     ids["join_token_id"] = fleet.make_join_token(token=joining, at=make.NOON).id
     invitation = fleet.invite_agent(node_id=node_id, expires_at=NEVER, at=make.NOON)
@@ -261,6 +264,19 @@ def _scenario() -> int:
     kept = keep_scenario(entry=entry, owner_id=None, at=make.NOON)
     run_scenario(scenario_id=kept, at=make.NOON + timedelta(seconds=20))
     return kept
+
+
+def _asked_for(team_id: int, workload_id: int, pool_id: int) -> int:
+    """A request for capacity that a machine raised, so that anybody may decide on it."""
+    request = NewCapacityRequest(
+        asked=AskedCapacity(team_id, workload_id=workload_id, pool_id=pool_id),
+        gpus=12,
+        starts_at=make.NOON,
+        ends_at=NOON_NEXT_YEAR,
+        reason="a longer context",
+    )
+    at = make.NOON + timedelta(days=15)
+    return raise_capacity_request(request=request, by=None, at=at)
 
 
 def _answered(service_id: int, team_id: int, pool_id: int) -> None:

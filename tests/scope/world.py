@@ -50,6 +50,7 @@ from apps.planning.actions import (
     make_forecasts,
     run_scenario,
 )
+from apps.planning.actions.requests import NewCapacityRequest, raise_capacity_request
 from apps.planning.api.crossover_examples import SCENARIO
 from apps.planning.models import Forecast
 from apps.planning.queries.series import SeriesKey
@@ -88,12 +89,12 @@ SECRETS: dict[str, tuple[str, ...]] = {
         "Zephyrine", "Zephyrling", "CC-77190", "Ada Quillfeather", "windtunnel-larks",
         "pretrain-quill", "ottoline", "acct-plume", "ns-gusts", "gale-force", "run-kestrel",
         "880412771", "tagged-gannet",
-        "answers-kittiwake", "feature-plover", "deploy-petrel", "feature-siskin",
+        "answers-kittiwake", "feature-plover", "deploy-petrel", "feature-siskin", "asked-bittern",
         "scenario-lapwing",
     ),
     HARBOUR: (
         "Harbourside", "CC-55023", "tugboats", "dredge-nightly", "barnabas", "acct-quay",
-        "660938125", "run-cutter", "answers-skua", "model-guillemot",
+        "660938125", "run-cutter", "answers-skua", "model-guillemot", "asked-avocet",
         "scenario-turnstone",
     ),
     NOBODY: ("orphaned-sweep", "peregrina", "acct-drift", "330571944"),
@@ -165,6 +166,7 @@ def make_world() -> World:
         "finding_id": _findings(services["service_id"], began_at),
         "forecast_id": _forecasts(teams, now),
         "scenario_id": _scenarios(teams, now),
+        "capacity_request_id": _capacity_requests(teams, fleet_ids["pool_id"], now),
         "api_price_id": _calls(teams, now),
         "team_id": teams["zephyr"],
         "person_id": people["ada"],
@@ -226,6 +228,21 @@ def _scenarios(teams: Mapping[str, int], now: datetime) -> int:
     for scenario_id in kept:
         run_scenario(scenario_id=scenario_id, at=now)
     return kept[0]
+
+
+def _capacity_requests(teams: Mapping[str, int], pool_id: int, now: datetime) -> int:
+    """What each team asks for, and why; that of the Zephyrines."""
+    made = [
+        raise_capacity_request(
+            request=NewCapacityRequest(
+                AskedCapacity(teams[owner], pool_id=pool_id), 5, now, None, reason
+            ),
+            by=None,
+            at=now,
+        )
+        for owner, reason in (("zephyr", "asked-bittern"), ("harbour", "asked-avocet"))
+    ]
+    return made[0]
 
 
 def _join_token(cluster_id: int, now: datetime) -> int:

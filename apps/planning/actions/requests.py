@@ -78,10 +78,8 @@ def check_capacity_request(request: NewCapacityRequest) -> None:
 
 
 @logged_change()
-def raise_capacity_request(
-    *, request: NewCapacityRequest, by: int | None, raised_as: str, at: datetime
-) -> int:
-    """Keep it with its profile as of now; its id. `raised_as` names a token where `by` is no person.
+def raise_capacity_request(*, request: NewCapacityRequest, by: int | None, at: datetime) -> int:
+    """Keep it with its profile as of now; its id. `by` None: a token did.
 
     Refuses CapacityNotAskable.
     """
@@ -99,7 +97,6 @@ def raise_capacity_request(
             ends_at=request.ends_at,
             reason=request.reason.strip(),
             raised_by_id=by,
-            raised_as="" if by is not None else raised_as,
             raised_at=at,
             profile=profile,
         )

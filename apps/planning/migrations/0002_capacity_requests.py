@@ -32,7 +32,6 @@ class Migration(migrations.Migration):
                     ("starts_at", models.DateTimeField()),
                     ("ends_at", models.DateTimeField(null=True)),
                     ("reason", models.TextField()),
-                    ("raised_as", models.TextField(blank=True, default="")),
                     ("raised_at", models.DateTimeField()),
                     (
                         "state",

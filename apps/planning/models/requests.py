@@ -29,7 +29,7 @@ class CapacityRequest(models.Model):
     """GPUs for a team (and workload) in a pool or of a model, from `starts_at` to `ends_at` (null: open).
 
     `profile` is what was known as it was raised, a snapshot that nothing changes afterwards
-    (apps.planning.queries.request_profile). `raised_as` names who raised it where that was no person.
+    (apps.planning.queries.request_profile). `raised_by` is null where a token did.
     """
 
     team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, related_name="+")
@@ -45,7 +45,6 @@ class CapacityRequest(models.Model):
     raised_by = models.ForeignKey(
         "accounts.User", on_delete=models.PROTECT, null=True, related_name="+"
     )
-    raised_as = models.TextField(blank=True, default="")
     raised_at = models.DateTimeField()
     state = models.TextField(choices=RequestState.choices, default=RequestState.RAISED)
     profile = models.JSONField()

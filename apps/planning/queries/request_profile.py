@@ -246,7 +246,7 @@ def _waits_of(asked: AskedCapacity, window: Window, at: datetime) -> WaitFact | 
 
 
 def _price_of(pool_ids: Collection[int], window: Window, at: datetime) -> GpuHourPrice | None:
-    """The dearest price in force of these pools, else what a GPU-hour in them came to; None: nobody knows."""
+    """The highest price in force of these pools, else what a GPU-hour in them came to; None: nobody knows."""
     pools = {pool_id: fleet.pools()[pool_id] for pool_id in pool_ids}
     quoted = [
         (price, basis, pool)
@@ -283,7 +283,7 @@ def _micros_per_gpu_hour(rate: QuotedRate, gpus_per_node: int) -> Fraction:
 
 
 def _forecasts_of(asked: AskedCapacity, at: datetime) -> tuple[DemandForecast, ...]:
-    """The newest kept forecast of GPU-hours of the pool or model, and of the team."""
+    """The newest forecast that was kept by then, of GPU-hours of the pool or model and of the team."""
     place = (
         SeriesKey(GPU_HOURS, POOL, str(asked.pool_id))
         if asked.pool_id is not None
@@ -299,6 +299,7 @@ def _forecasts_of(asked: AskedCapacity, at: datetime) -> tuple[DemandForecast, .
                 series__measure=series.measure,
                 series__dimension=series.dimension,
                 series__key=series.key,
+                made_at__lte=at,
             )
             .order_by("-starts_at")
             .first()

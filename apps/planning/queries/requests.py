@@ -35,7 +35,7 @@ LOOKED_AFTER = timedelta(days=90)
 
 @dataclass(frozen=True, slots=True)
 class RequestStepFact:
-    """What happened, when, by whom (a person's name, a token's, or "Runrate"), and why."""
+    """What happened, when, by whom (a person's name, "a token" or "Runrate"), and why."""
 
     kind: str
     at: datetime
@@ -219,16 +219,14 @@ def _request_fact(row: CapacityRequest, people: dict[int, str]) -> CapacityReque
         profile=profile_from_json(row.profile),
         steps=tuple(
             RequestStepFact(
-                step.kind, step.at, _actor_of(step.by_id, step.kind, row, people), step.reason
+                step.kind, step.at, _actor_of(step.by_id, step.kind, people), step.reason
             )
             for step in steps
         ),
     )
 
 
-def _actor_of(
-    person_id: int | None, kind: str, row: CapacityRequest, people: dict[int, str]
-) -> str:
+def _actor_of(person_id: int | None, kind: str, people: dict[int, str]) -> str:
     if person_id is not None:
         return people[person_id]
-    return "Runrate" if kind == PRODUCTIVE else row.raised_as
+    return "Runrate" if kind == PRODUCTIVE else "a token"

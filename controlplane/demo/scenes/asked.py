@@ -42,15 +42,17 @@ def ask_for_capacity(company: Company) -> None:
         deliver_capacity_request(
             capacity_request_id=made, by=finance, reason="Node atlas-h100-05.", at=rented_at
         )
-    workload_id = company.workload("Language models", "pretrain-7b")
+    vision = company.team("Vision")
     waiting = NewCapacityRequest(
         asked=AskedCapacity(
-            team_id=asked.team_id, workload_id=workload_id, pool_id=company.pool("h100-reserved")
+            team_id=vision,
+            workload_id=company.workload("Vision", "vlm-pilot"),
+            pool_id=company.pool("h100-on-demand"),
         ),
-        gpus=16,
+        gpus=4,
         starts_at=company.week.ends_at + timedelta(days=14),
         ends_at=company.week.ends_at + timedelta(days=104),
-        reason="The next model has twice the tokens: with what there is it would train until spring.",
+        reason="The pilot becomes a product: at today’s pace the full data set takes until spring.",
     )
     _raised(waiting, company.week.at)
     clock_capacity_requests(company.week.at)
@@ -58,4 +60,4 @@ def ask_for_capacity(company: Company) -> None:
 
 def _raised(request: NewCapacityRequest, at: datetime) -> int:
     platform = person_of_address(MANAGES)
-    return raise_capacity_request(request=request, by=platform, raised_as="platform", at=at)
+    return raise_capacity_request(request=request, by=platform, at=at)

@@ -50,6 +50,4 @@ def raised(team_id: int, **given: Any) -> int:
         "ends_at": NEXT_DAY + timedelta(days=10),
         "reason": "a longer context",
     } | given
-    return raise_capacity_request(
-        request=NewCapacityRequest(**values), by=by, raised_as="token", at=at
-    )
+    return raise_capacity_request(request=NewCapacityRequest(**values), by=by, at=at)

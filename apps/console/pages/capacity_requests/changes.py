@@ -95,7 +95,6 @@ def raise_request(context: Context) -> Change[NewCapacityRequest]:
         made = actions.raise_capacity_request(
             request=request,
             by=context.viewer.person_id,
-            raised_as=context.viewer.name,
             at=context.at,
         )
         return "The request is raised, with what is known of the team’s use.", (

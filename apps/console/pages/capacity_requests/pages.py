@@ -185,8 +185,8 @@ def _clock_remark(fact: CapacityRequestFact) -> str:
     if fact.at_step("delivered") is None or fact.time_to_work is not None:
         return ""
     return (
-        "The first productive GPU-hour is not there yet: the first settled hour since delivery with at least one "
-        "active GPU-hour more than it held there in any hour of the seven days before."
+        "The first productive GPU-hour is not there yet: the first settled hour since then with at least one "
+        "active GPU-hour more than it held there in any hour of the seven days before that."
     )
 
 

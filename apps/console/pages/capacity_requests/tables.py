@@ -64,7 +64,7 @@ REQUESTS = Table[CapacityRequestFact](
         Column("raised_at", "Raised", lambda fact: fact.raised_at, INSTANT),
         Column("decided", "To decision", lambda fact: fact.time_to_decision, DURATION,
                csv="seconds_to_decision", missing=NOT_YET),
-        Column("delivered", "To delivery", lambda fact: fact.time_to_delivery, DURATION,
+        Column("delivered", "To delivered", lambda fact: fact.time_to_delivery, DURATION,
                csv="seconds_to_delivery", missing=NOT_YET),
         Column("worked", "To productive work", lambda fact: fact.time_to_work, DURATION,
                csv="seconds_to_productive_work", missing=NOT_YET),

@@ -1,0 +1,284 @@
+"""Capacity requests as REST answers them."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from apps.accounts.queries import Viewer, organisation
+from apps.economics.hours import HOUR_MS
+from apps.planning.queries.request_profile import UseFact
+from apps.planning.queries.request_words import profile_sentences, request_cost, returned_gpus
+from apps.planning.queries.requests import STATES, STEPS, CapacityRequestFact
+from apps.planning.queries.series import TEAM
+from apps.web.rest.examples import dollars
+from apps.web.rest.money import HoursOut, MoneyOut, NamedOut, RatioOut
+from apps.web.rest.pages import fields_of, told_as
+
+HOURS_OF_OPEN = 720.0
+
+
+class CapacityRequestOut(serializers.Serializer[Any]):
+    """A request, and how long each step took; null: not yet, or not known.
+
+    `cost` is GPUs × `cost_hours` × the price in force as it was raised, on `cost_basis`: of an open-ended one for
+    720 hours. `fixes_return_gpus` is what the team's own use said is there already.
+    """
+
+    id = serializers.IntegerField()
+    state = serializers.ChoiceField(choices=list(STATES))
+    team = NamedOut()
+    workload = NamedOut(allow_null=True)
+    pool = NamedOut(allow_null=True)
+    gpu_model = serializers.CharField(help_text="empty where a pool is named")
+    gpus = serializers.IntegerField()
+    starts_at = serializers.DateTimeField()
+    ends_at = serializers.DateTimeField(allow_null=True)
+    reason = serializers.CharField()
+    raised_at = serializers.DateTimeField()
+    raised_by = serializers.CharField()
+    cost = MoneyOut(allow_null=True)
+    cost_hours = RatioOut()
+    cost_basis = serializers.CharField(help_text="contracted, list or effective; empty: no price")
+    fixes_return_gpus = RatioOut(allow_null=True)
+    seconds_to_decision = serializers.IntegerField(allow_null=True)
+    seconds_to_delivery = serializers.IntegerField(allow_null=True)
+    seconds_to_productive_work = serializers.IntegerField(allow_null=True)
+
+
+class WasteOfUseOut(serializers.Serializer[Any]):
+    """What a part of waste came to."""
+
+    part = serializers.CharField()
+    cost = MoneyOut()
+
+
+class UseOut(serializers.Serializer[Any]):
+    """GPU-hours and shares of a span; a share is null where nothing of it was observed or reported."""
+
+    gpus_allocated = RatioOut(help_text="mean")
+    gpu_hours_allocated = HoursOut(source="held_ms")
+    active = RatioOut(source="active_ratio", allow_null=True)
+    sm_active = RatioOut(source="sm_active_ratio", allow_null=True)
+    sm_observed = RatioOut(source="sm_coverage_ratio", allow_null=True)
+    gpu_hours_reported_by_runs = HoursOut(source="told_ms")
+    waiting_for_data = RatioOut(allow_null=True, help_text="of what runs reported")
+    cost = MoneyOut(source="micros", allow_null=True)
+    waste = MoneyOut(source="waste_micros", allow_null=True)
+    waste_parts = WasteOfUseOut(many=True)
+
+
+class QueueWaitOut(serializers.Serializer[Any]):
+    """How long its work waited; `…_is_longer`: at least so long, for more of it waits still."""
+
+    worked = serializers.IntegerField()
+    waiting = serializers.IntegerField()
+    median_seconds = serializers.FloatField()
+    median_is_longer = serializers.BooleanField()
+    p90_seconds = serializers.FloatField(source="ninth_seconds")
+    p90_is_longer = serializers.BooleanField(source="ninth_is_longer")
+
+
+class ProfileSentenceOut(serializers.Serializer[Any]):
+    """At most how many GPUs it would give back (null: not measured), in a sentence, and its formula."""
+
+    cause = serializers.CharField()
+    gpus = RatioOut(allow_null=True)
+    sentence = serializers.CharField()
+    formula = serializers.CharField()
+
+
+class RequestProfileOut(serializers.Serializer[Any]):
+    """The use of the days `[first_day, end_day)`, where the capacity is asked for and everywhere.
+
+    `hours` of them there was anything to measure.
+    """
+
+    first_day = serializers.DateField()
+    end_day = serializers.DateField()
+    hours = HoursOut(source="span_ms")
+    there = UseOut()
+    everywhere = UseOut()
+    queue_wait = QueueWaitOut(source="waits", allow_null=True)
+    says = ProfileSentenceOut(many=True)
+
+
+class DemandForecastOut(serializers.Serializer[Any]):
+    """GPUs that a kept forecast expects of a pool, model or team, and how many are there (null of a team)."""
+
+    forecast_id = serializers.IntegerField()
+    dimension = serializers.CharField()
+    of = serializers.CharField()
+    starts_at = serializers.DateTimeField()
+    hours = serializers.IntegerField()
+    mean_gpus = RatioOut()
+    most_gpus = RatioOut()
+    there = serializers.IntegerField(allow_null=True)
+
+
+class RequestStepOut(serializers.Serializer[Any]):
+    """What happened, when, by whom and why; `productive` is measured."""
+
+    step = serializers.ChoiceField(choices=list(STEPS), source="kind")
+    at = serializers.DateTimeField()
+    by = serializers.CharField()
+    reason = serializers.CharField()
+
+
+class CapacityRequestOneOut(CapacityRequestOut):
+    """A request with what was known as it was raised, and every step."""
+
+    profile = RequestProfileOut()
+    forecasts = DemandForecastOut(many=True)
+    steps = RequestStepOut(many=True)
+
+
+def serialize_request(fact: CapacityRequestFact) -> dict[str, Any]:
+    """A request without its profile."""
+    return told_as(CapacityRequestOut, _request_fields(fact), organisation().currency)
+
+
+def serialize_one_request(fact: CapacityRequestFact, viewer: Viewer) -> dict[str, Any]:
+    """A request with its profile; what all of a pool's teams ask for is for who sees everything."""
+    currency, profile = organisation().currency, fact.profile
+    answer = _request_fields(fact) | {
+        "profile": {
+            **fields_of(profile),
+            "first_day": profile.days[0],
+            "end_day": profile.days[1],
+            "there": _use_fields(profile.there, profile.span_ms),
+            "everywhere": _use_fields(profile.everywhere, profile.span_ms),
+            "says": profile_sentences(profile),
+        },
+        "forecasts": [
+            demand
+            for demand in profile.forecasts
+            if viewer.sees_everything or demand.dimension == TEAM
+        ],
+        "steps": fact.steps,
+    }
+    return told_as(CapacityRequestOneOut, answer, currency)
+
+
+def _request_fields(fact: CapacityRequestFact) -> dict[str, Any]:
+    price, length = fact.profile.price, fact.milliseconds
+    return fields_of(fact) | {
+        "team": {"id": fact.team_id, "name": fact.team},
+        "workload": fact.workload_id and {"id": fact.workload_id, "name": fact.workload},
+        "pool": fact.pool_id and {"id": fact.pool_id, "name": fact.pool},
+        "raised_at": fact.raised_at,
+        "raised_by": fact.steps[0].by,
+        "cost": request_cost(fact),
+        "cost_hours": HOURS_OF_OPEN if length is None else length / HOUR_MS,
+        "cost_basis": price.basis if price else "",
+        "fixes_return_gpus": returned_gpus(fact.profile),
+        **{
+            f"seconds_{name}": span and round(span.total_seconds())
+            for name, span in (
+                ("to_decision", fact.time_to_decision),
+                ("to_delivery", fact.time_to_delivery),
+                ("to_productive_work", fact.time_to_work),
+            )
+        },
+    }
+
+
+def _use_fields(use: UseFact, span_ms: int) -> dict[str, Any]:
+    return fields_of(use) | {
+        "gpus_allocated": use.held_ms / span_ms,
+        "active_ratio": use.active_ratio,
+        "waiting_for_data": use.lost_ms.get("data_wait", 0) / use.told_ms if use.told_ms else None,
+        "waste_micros": use.waste_micros,
+        "waste_parts": [
+            {"part": part, "cost": micros} for part, micros in sorted(use.waste.items())
+        ],
+    }
+
+
+NEW: dict[str, Any] = {
+    "team": "Research",
+    "workload": "llm-pretrain",
+    "pool": "h100",
+    "gpus": 12,
+    "starts_at": "2026-03-10T00:00:00Z",
+    "ends_at": "2026-06-10T00:00:00Z",
+    "reason": "a longer context needs twice the memory",
+}
+DECIDED: dict[str, Any] = {"decision": "approved", "reason": "within the plan of the quarter"}
+EXAMPLE: dict[str, Any] = {
+    "id": 1,
+    "state": "raised",
+    "team": {"id": 3, "name": "Research"},
+    "workload": {"id": 1, "name": "llm-pretrain"},
+    "pool": {"id": 1, "name": "h100"},
+    "gpu_model": "",
+    "gpus": 12,
+    "starts_at": "2026-03-10T00:00:00Z",
+    "ends_at": "2026-06-10T00:00:00Z",
+    "reason": "a longer context needs twice the memory",
+    "raised_at": "2026-03-03T12:00:00Z",
+    "raised_by": "Ada",
+    "cost": dollars("182346.240000"),
+    "cost_hours": 2208.0,
+    "cost_basis": "list",
+    "fixes_return_gpus": 4.6,
+    "seconds_to_decision": None,
+    "seconds_to_delivery": None,
+    "seconds_to_productive_work": None,
+}
+USE_EXAMPLE: dict[str, Any] = {
+    "gpus_allocated": 24.0,
+    "gpu_hours_allocated": 16128.0,
+    "active": 0.81,
+    "sm_active": 0.46,
+    "sm_observed": 0.97,
+    "gpu_hours_reported_by_runs": 15900.0,
+    "waiting_for_data": 0.15,
+    "cost": dollars("110960.640000"),
+    "waste": dollars("14424.880000"),
+    "waste_parts": [{"part": "held_idle", "cost": dollars("14424.880000")}],
+}
+ONE_EXAMPLE: dict[str, Any] = EXAMPLE | {
+    "profile": {
+        "first_day": "2026-02-03",
+        "end_day": "2026-03-03",
+        "hours": 672.0,
+        "there": USE_EXAMPLE,
+        "everywhere": USE_EXAMPLE,
+        "queue_wait": {
+            "worked": 41,
+            "waiting": 2,
+            "median_seconds": 660.0,
+            "median_is_longer": False,
+            "p90_seconds": 5400.0,
+            "p90_is_longer": False,
+        },
+        "says": [
+            {
+                "cause": "data_wait",
+                "gpus": 3.55,
+                "sentence": "A data-loader fix returns up to 3.5 GPUs.",
+                "formula": "23.7 GPUs of runs that report × 15 % of their time waiting for data = 3.5",
+            }
+        ],
+    },
+    "forecasts": [
+        {
+            "forecast_id": 1,
+            "dimension": "pool",
+            "of": "h100",
+            "starts_at": "2026-03-03T02:00:00Z",
+            "hours": 336,
+            "mean_gpus": 50.2,
+            "most_gpus": 66.0,
+            "there": 64,
+        }
+    ],
+    "steps": [
+        {
+            "step": "raised",
+            "at": "2026-03-03T12:00:00Z",
+            "by": "Ada",
+            "reason": "a longer context needs twice the memory",
+        }
+    ],
+}

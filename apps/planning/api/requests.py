@@ -1,0 +1,237 @@
+"""Capacity requests over the wire: who asks, what is known of their use, and what was decided."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.http import Http404
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts import queries as accounts
+from apps.accounts.queries import Viewer
+from apps.accounts.queries.reading import reading_once
+from apps.fleet import queries as fleet
+from apps.planning.actions import requests as actions
+from apps.planning.actions.requests import LONGEST_REASON, MOST_GPUS, NewCapacityRequest
+from apps.planning.api.request_shapes import (
+    DECIDED,
+    EXAMPLE,
+    NEW,
+    ONE_EXAMPLE,
+    CapacityRequestOneOut,
+    CapacityRequestOut,
+    serialize_one_request,
+    serialize_request,
+)
+from apps.planning.queries.request_profile import AskedCapacity
+from apps.planning.queries.requests import (
+    STATES,
+    CapacityRequestFact,
+    capacity_request,
+    capacity_requests,
+)
+from apps.web.rest.examples import answered, listed, sent
+from apps.web.rest.once import once
+from apps.web.rest.pages import list_of, page_asked, paged, slice_of
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import (
+    Moment,
+    OptionalText,
+    Parameters,
+    Strict,
+    Text,
+    Whole,
+    parsed,
+    refuse_others,
+    words_given,
+)
+from apps.web.rest.views import RestView
+from apps.workloads import queries as workloads
+
+DECISIONS: Mapping[str, Callable[..., None]] = {
+    "approved": actions.approve_capacity_request,
+    "declined": actions.decline_capacity_request,
+    "delivered": actions.deliver_capacity_request,
+    "withdrawn": actions.withdraw_capacity_request,
+}
+
+
+class AsksForTeams(BasePermission):
+    """People, for their teams; the organisation's token of scope manage, for any."""
+
+    message = "capacity is asked for by people, and with the organisation's 'manage' token"
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """Whether this caller may ask for capacity at all."""
+        viewer: Viewer = view.viewer()
+        return viewer.may_manage or (viewer.person_id is not None and bool(viewer.team_ids))
+
+
+class DecidesInPerson(BasePermission):
+    """People: a decision has a name."""
+
+    message = "requests are decided on by people who signed in"
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """Whether somebody's name stands for it; the action knows whose may."""
+        return view.viewer().person_id is not None
+
+
+class CapacityRequestsQuery(Parameters):
+    """Which requests."""
+
+    state = OptionalText(help_text=f"{', '.join(STATES)}; several by comma")
+
+
+class CapacityRequestIn(Strict):
+    """GPUs for a team (and one of its workloads) in a pool or of a GPU model, one of them.
+
+    Without `ends_at` it is open-ended.
+    """
+
+    team = Text()
+    workload = OptionalText()
+    pool = OptionalText()
+    gpu_model = OptionalText(help_text="as pools have it, or any that the catalogue knows")
+    gpus = Whole(min_value=1, max_value=MOST_GPUS)
+    starts_at = Moment()
+    ends_at = Moment(required=False, allow_null=True, default=None)
+    reason = Text(max_length=LONGEST_REASON)
+
+
+class RequestDecisionIn(Strict):
+    """What became of it, and why: needed where it is approved or declined."""
+
+    decision = serializers.ChoiceField(choices=list(DECISIONS))
+    reason = OptionalText(max_length=LONGEST_REASON)
+
+
+class CapacityRequests(RestView):
+    """Requests of the organisation for who sees all, of one's teams for others."""
+
+    row = CapacityRequestOut
+    changes = (AsksForTeams,)
+
+    @extend_schema(
+        operation_id="list_capacity_requests",
+        parameters=[CapacityRequestsQuery, *PAGES],
+        responses=list_of(CapacityRequestOut),
+        examples=[listed("Requests", EXAMPLE)],
+    )
+    def get(self, request: Request) -> Response:
+        """The newest first, each with what it costs and how long each step took."""
+        states = words_given(CapacityRequestsQuery.of(request)["state"])
+        refuse_others("state", states, STATES)
+        with reading_once():
+            found = capacity_requests(self.viewer().seen_teams)
+            wanted = [fact for fact in found if not states or fact.state in states]
+            page = slice_of(wanted, page_asked(request), _newest_first)
+            return paged(request, page, serialize_request)
+
+    @extend_schema(
+        operation_id="raise_capacity_request",
+        parameters=[REPEAT_KEY],
+        request=CapacityRequestIn,
+        responses={201: CapacityRequestOneOut},
+        examples=[sent("A request", NEW), answered("A request", ONE_EXAMPLE, 201)],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """Raise a request: what is known of the team's use is attached, and kept as it is now."""
+        body, viewer = parsed(CapacityRequestIn, request), self.viewer()
+        made = actions.raise_capacity_request(
+            request=NewCapacityRequest(
+                asked=_asked_capacity(body, viewer),
+                gpus=body["gpus"],
+                starts_at=body["starts_at"],
+                ends_at=body["ends_at"],
+                reason=body["reason"],
+            ),
+            by=viewer.person_id,
+            at=timezone.now(),
+        )
+        return Response(serialize_one_request(_request_seen(made, viewer), viewer), status=201)
+
+
+class OneCapacityRequest(RestView):
+    """A request with its profile."""
+
+    @extend_schema(
+        operation_id="get_capacity_request",
+        responses=CapacityRequestOneOut,
+        examples=[answered("A request", ONE_EXAMPLE)],
+    )
+    def get(self, request: Request, capacity_request_id: int) -> Response:
+        """What was known of the use as it was raised, what that says, and every step since."""
+        Parameters.of(request)
+        viewer = self.viewer()
+        with reading_once():
+            fact = _request_seen(capacity_request_id, viewer)
+            return Response(serialize_one_request(fact, viewer))
+
+
+class CapacityRequestDecision(RestView):
+    """What people decide about a request."""
+
+    changes = (DecidesInPerson,)
+
+    @extend_schema(
+        operation_id="decide_capacity_request",
+        parameters=[REPEAT_KEY],
+        request=RequestDecisionIn,
+        responses={200: CapacityRequestOneOut},
+        examples=[sent("Approved", DECIDED), answered("A request", ONE_EXAMPLE)],
+    )
+    @once()
+    def post(self, request: Request, capacity_request_id: int) -> Response:
+        """Approve, decline, say that it is delivered, or withdraw; for people.
+
+        Finance and platform approve and decline, but not what they raised themselves; whoever raised it may withdraw it.
+        """
+        body, viewer = parsed(RequestDecisionIn, request), self.viewer()
+        fact = _request_seen(capacity_request_id, viewer)
+        DECISIONS[body["decision"]](
+            capacity_request_id=fact.id,
+            by=viewer.person_id,
+            reason=body["reason"],
+            at=timezone.now(),
+        )
+        return Response(serialize_one_request(_request_seen(fact.id, viewer), viewer))
+
+
+def _request_seen(capacity_request_id: int, viewer: Viewer) -> CapacityRequestFact:
+    fact = capacity_request(capacity_request_id, viewer.seen_teams)
+    if fact is None:
+        raise Http404
+    return fact
+
+
+def _asked_capacity(body: Mapping[str, Any], viewer: Viewer) -> AskedCapacity:
+    """Whose, and where, by the names in a body; a team of others is as one that nobody has."""
+    teams = {team.name: team.id for team in accounts.teams() if team.id in viewer.team_ids}
+    team_id = _id_named("team", body["team"], teams)
+    of_team = {
+        fact.name: fact.id for fact in workloads.workloads().values() if fact.team_id == team_id
+    }
+    pools = {pool.name: pool.id for pool in fleet.pools().values()}
+    return AskedCapacity(
+        team_id=team_id,
+        workload_id=_id_named("workload", body["workload"], of_team) if body["workload"] else None,
+        pool_id=_id_named("pool", body["pool"], pools) if body["pool"] else None,
+        gpu_model=body["gpu_model"],
+    )
+
+
+def _id_named(field: str, name: str, ids: Mapping[str, int]) -> int:
+    if name not in ids:
+        raise ValidationError({field: [f"there is no {field} named {name!r}"]})
+    return ids[name]
+
+
+def _newest_first(fact: CapacityRequestFact) -> tuple[float, int]:
+    return -fact.raised_at.timestamp(), -fact.id

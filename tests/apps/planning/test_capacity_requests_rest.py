@@ -1,0 +1,113 @@
+"""/api/v1/capacity-requests: whose one sees, who raises and who decides, and the same as CSV."""
+
+import csv
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from tests import make
+from tests.apps.console.people import signed_in
+from tests.apps.planning.capacity_scene import raised, starved_team
+
+pytestmark = pytest.mark.django_db
+PATH = "/api/v1/capacity-requests"
+
+
+@pytest.fixture(scope="module")
+def starved(of_module: None) -> Iterator[tuple[int, int]]:
+    make.make_organisation()
+    return starved_team()
+
+
+def with_token(*scopes: str, **given: Any) -> APIClient:
+    return APIClient(HTTP_AUTHORIZATION=f"Bearer {make.make_token(*scopes, **given).secret}")
+
+
+def body(**given: Any) -> dict[str, Any]:
+    return {
+        "team": "Research",
+        "pool": "h100",
+        "gpus": 12,
+        "starts_at": "2026-03-10T00:00:00Z",
+        "reason": "a longer context",
+    } | given
+
+
+def decide(client: Client, request_id: int, **given: Any) -> Any:
+    path = f"{PATH}/{request_id}/decision"
+    return client.post(path, given, content_type="application/json")
+
+
+def test_a_machine_raises_and_people_decide(starved) -> None:
+    machine = with_token("manage", name="planner")
+    made = machine.post(PATH, body(), format="json")
+    assert made.status_code == 201
+    told = made.json()
+    assert (told["state"], told["raised_by"], told["ends_at"]) == ("raised", "a token", None)
+    assert (told["cost_hours"], told["cost"]["amount"]) == (720, "106185.600000")
+    assert [said["cause"] for said in told["profile"]["says"]] == []
+    assert decide(machine, told["id"], decision="approved", reason="yes").status_code == 403
+    finn = signed_in("finance")
+    assert decide(finn, told["id"], decision="approved").status_code == 400
+    approved = decide(finn, told["id"], decision="approved", reason="yes").json()
+    assert (approved["state"], [step["step"] for step in approved["steps"]]) == (
+        "approved",
+        ["raised", "approved"],
+    )
+    assert decide(finn, told["id"], decision="declined", reason="no").status_code == 409
+
+
+def test_a_team_sees_its_own_and_raises_for_no_other(starved) -> None:
+    team_id, pool_id = starved
+    request_id = raised(team_id, pool_id=pool_id)
+    blue = make.make_team("Blue")
+    eve = signed_in("lead", blue)
+    assert eve.get(PATH).json()["results"] == []
+    assert eve.get(f"{PATH}/{request_id}").status_code == 404
+    assert decide(eve, request_id, decision="withdrawn").status_code == 404
+    refused = eve.post(PATH, body(), content_type="application/json")
+    assert refused.json()["errors"][0]["message"] == "there is no team named 'Research'"
+    own = eve.post(PATH, body(team="Blue"), content_type="application/json").json()
+    assert own["raised_by"] == "Lead"
+    assert decide(eve, own["id"], decision="approved", reason="mine").status_code == 403
+    assert decide(eve, own["id"], decision="withdrawn").json()["state"] == "withdrawn"
+    of_team = with_token("read", name="red", team_id=team_id)
+    assert [row["id"] for row in of_team.get(PATH).json()["results"]] == [request_id]
+    assert of_team.post(PATH, body(), format="json").status_code == 403
+
+
+def test_the_list_is_filtered_and_told_as_csv(starved) -> None:
+    team_id, pool_id = starved
+    raised(team_id, pool_id=pool_id)
+    client = with_token("read", name="all")
+    assert client.get(PATH, {"state": "approved,delivered"}).json()["results"] == []
+    assert client.get(PATH, {"state": "lost"}).status_code == 400
+    table = client.get(PATH, headers={"Accept": "text/csv"}).content.decode()
+    (row,) = csv.DictReader(table.splitlines())
+    assert (row["team"], row["pool"], row["gpus"], row["cost"]) == (
+        "Research", "h100", "12", "35395.200000",
+    )  # fmt: skip
+    assert float(row["fixes_return_gpus"]) == pytest.approx(6 / 14, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"gpus": 0}, "gpus"),
+        ({"gpus": "12"}, "gpus"),
+        ({"pool": "h200"}, "pool"),
+        ({"gpu_model": "B200"}, "pool"),
+        ({"pool": "", "gpu_model": "abacus"}, "gpu_model"),
+        ({"workload": "nothing"}, "workload"),
+        ({"ends_at": "2026-03-09T00:00:00Z"}, "ends_at"),
+        ({"reason": ""}, "reason"),
+        ({"colour": "green"}, "colour"),
+    ],
+)
+def test_what_is_wrong_is_refused_by_its_field(starved, given, field) -> None:
+    answer = with_token("manage", name="planner").post(PATH, body(**given), format="json")
+    assert answer.status_code == 400
+    assert [error["field"] for error in answer.json()["errors"]] == [field]

@@ -42,6 +42,11 @@ MEANT_FOR = {
     "api/v1/crossovers/<int:scenario_id>": {"ada"},
     # A question keeps nothing.
     "api/v1/crossovers/evaluate": {"cy", "dee", "ada", "the token read", "the token harbour"},
+    # Whoever is in a team asks for it, and withdraws what they asked for.
+    "api/v1/capacity-requests": {"dee", "ada"},
+    "api/v1/capacity-requests/<int:capacity_request_id>/decision": {"ada"},
+    "capacity-requests/new": {"cy", "dee", "ada"},
+    "capacity-requests/<int:capacity_request_id>/withdraw": {"ada"},
     # A lead promises for their own services, and notes what changed of them.
     "services/<int:service_id>/objectives/new": {"ada"},
     "services/<int:service_id>/changes/new": {"ada"},

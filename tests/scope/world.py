@@ -53,6 +53,7 @@ from apps.planning.actions import (
 from apps.planning.actions.requests import NewCapacityRequest, raise_capacity_request
 from apps.planning.api.crossover_examples import SCENARIO
 from apps.planning.models import Forecast
+from apps.planning.queries.request_profile import AskedCapacity
 from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.forecasting import forecast_fields
 from apps.pricing.actions import NewRate, propose_rate

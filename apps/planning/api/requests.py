@@ -193,8 +193,8 @@ class CapacityRequestDecision(RestView):
 
         Finance and platform approve and decline, but not what they raised themselves; whoever raised it may withdraw it.
         """
-        body, viewer = parsed(RequestDecisionIn, request), self.viewer()
-        fact = _request_seen(capacity_request_id, viewer)
+        viewer = self.viewer()
+        fact, body = _request_seen(capacity_request_id, viewer), parsed(RequestDecisionIn, request)
         DECISIONS[body["decision"]](
             capacity_request_id=fact.id,
             by=viewer.person_id,

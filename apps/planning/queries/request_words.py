@@ -109,7 +109,10 @@ def forecast_words(demand: DemandForecast, gpus: int) -> str:
     if demand.there is None:
         return f"{said}."
     room = demand.there - demand.mean_gpus
-    fits = "fits" if room >= gpus else "does not fit"
+    is_one = gpus == 1
+    fits = (
+        ("fits" if is_one else "fit") if room >= gpus else f"{'does' if is_one else 'do'} not fit"
+    )
     return (
         f"{said}; {demand.there:,} are there, {gpus_text(max(0.0, room))} free on average: "
         f"{gpus:,} more {fits} in them."

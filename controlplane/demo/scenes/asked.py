@@ -21,6 +21,7 @@ def ask_for_capacity(company: Company) -> None:
     """A team asked for the node of three days and had it; another request waits for finance."""
     last, finance = company.week.starts_at, person_of_address(SIGN_IN)
     rented_at = last + timedelta(hours=40)
+    soon = company.week.ends_at.replace(hour=0) + timedelta(days=14)
     asked = AskedCapacity(
         team_id=company.team("Language models"), pool_id=company.pool("h100-on-demand")
     )
@@ -50,8 +51,8 @@ def ask_for_capacity(company: Company) -> None:
             pool_id=company.pool("h100-on-demand"),
         ),
         gpus=4,
-        starts_at=company.week.ends_at + timedelta(days=14),
-        ends_at=company.week.ends_at + timedelta(days=104),
+        starts_at=soon,
+        ends_at=soon + timedelta(days=90),
         reason="The pilot becomes a product: at today’s pace the full data set takes until spring.",
     )
     _raised(waiting, company.week.at)

@@ -68,7 +68,10 @@ def test_finance_sees_the_price_and_decides_with_a_reason(starved) -> None:
     request_id = raised(team_id, pool_id=pool_id)
     finn, at = signed_in("finance"), f"/capacity-requests/{request_id}"
     text = text_of(finn.get(at).content.decode())
-    assert "$35,395 for 10 days: 12 GPUs × 10 days × $12.3 a GPU-hour, list price in force" in text
+    assert (
+        "$35,395 for 10 days: 12 GPUs × 10 days × $12.3 a GPU-hour (h100: list price in force"
+        in text
+    )
     refused = confirmed(finn, f"{at}/approve", {"reason": ""})
     assert "Say why." in refused.content.decode()
     done = confirmed(finn, f"{at}/approve", {"reason": "it pays"}, follow=True)

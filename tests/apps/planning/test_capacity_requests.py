@@ -112,9 +112,9 @@ def test_forecasts_are_held_against_what_is_there() -> None:
     demand = DemandForecast(1, "pool", "h100", "2026-03-02T00:00:00+00:00", 336, 50.0, 66.0, 64)
     assert forecast_words(demand, 12) == (
         "GPU-hours forecast of pool h100: 50.0 GPUs on average over 14 days, up to 66.0; 64 are there, "
-        "14.0 free on average: 12 more fits in them."
+        "14.0 free on average: 12 more fit in them."
     )
-    assert "does not fit" in forecast_words(demand, 15)
+    assert "15 more do not fit in them" in forecast_words(demand, 15)
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,9 @@ WASTE_PARTS = {
 
 
 def title_of(fact: CapacityRequestFact) -> str:
-    """`12 GPUs in h100 for Search: reranker`."""
+    """`12 GPUs in h100 for Search (reranker)`."""
     place = f"in {fact.pool}" if fact.pool else f"of {fact.gpu_model}"
-    of = f": {fact.workload}" if fact.workload else ""
+    of = f" ({fact.workload})" if fact.workload else ""
     return f"{counted(fact.gpus, 'GPU')} {place} for {fact.team}{of}"
 
 
@@ -75,8 +75,8 @@ def cost_words(fact: CapacityRequestFact, currency: str, *, sees_prices: bool) -
         return f"{said}; {BASES[price.basis]}"
     each = unit_cost(round(price.micros), currency)
     return (
-        f"{said}: {counted(fact.gpus, 'GPU')} × {span} × {each} a GPU-hour, "
-        f"{BASES[price.basis]} of {price.pool}"
+        f"{said}: {counted(fact.gpus, 'GPU')} × {span} × {each} a GPU-hour "
+        f"({price.pool}: {BASES[price.basis]})"
     )
 
 

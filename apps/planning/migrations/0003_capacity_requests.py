@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ("accounts", "0009_team_facts"),
         ("fleet", "0016_join_tokens_in_the_trail"),
-        ("planning", "0001_initial"),
+        ("planning", "0002_kept_scenarios"),
         ("workloads", "0017_excluded_node_names"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

@@ -19,7 +19,3 @@ if "RUNRATE_DATABASE_URL" not in os.environ:
 from controlplane.settings import *  # noqa: E402, F403 - they read the database's address at import
 
 PASSWORD_HASHERS = ["tests.passwords.QuickArgon2"]
-MIDDLEWARE = [
-    "tests.static_files.StaticFilesFoundOnce" if each.startswith("whitenoise.") else each
-    for each in MIDDLEWARE  # noqa: F405
-]

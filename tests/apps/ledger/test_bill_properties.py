@@ -2,8 +2,7 @@
 
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -30,6 +29,7 @@ from tests import make
 from tests.apps.ledger import bill_files, scene
 from tests.apps.ledger.bill_files import take_file
 from tests.apps.ledger.scene import HOUR
+from tests.planted import undone
 
 pytestmark = pytest.mark.django_db
 BASES = ("list_micros", "contracted_micros", "effective_micros", "billed_micros")
@@ -375,11 +375,3 @@ def assert_order(charge: Charge, lines: Sequence[Line]) -> None:
         sign = (high > low) - (high < low)
         for line in lines:
             assert (getattr(line, upper) - getattr(line, lower)) * sign >= 0, (charge, line)
-
-
-@contextmanager
-def undone() -> Iterator[None]:
-    """Everything inside is rolled back."""
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)

@@ -1,15 +1,13 @@
 """Late facts, corrections and openings in any order: a month costs what it would, never closed."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from django.db import transaction
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
@@ -31,6 +29,7 @@ from tests import make
 from tests.apps.ledger import bill_files, scene
 from tests.apps.ledger.bill_files import take_file
 from tests.apps.ledger.scene import HOUR, TEN
+from tests.planted import undone
 
 pytestmark = pytest.mark.django_db
 MARCH = date(2026, 3, 1)
@@ -264,11 +263,3 @@ LEFT JOIN fleet_node AS node ON node.id = charge.node_id
 LEFT JOIN workloads_job AS job ON job.id = line.job_id
 WHERE line.posting_month = %(month)s
 """
-
-
-@contextmanager
-def undone() -> Iterator[None]:
-    """Everything inside is rolled back."""
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)

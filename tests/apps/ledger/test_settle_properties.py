@@ -2,14 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from django.db import transaction
 from django.db.models import Model, Q, Sum
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -31,6 +29,7 @@ from apps.ledger.queries.cube import CubeQuestion, dimensions, explore
 from apps.telemetry.actions.partitions import ensure_months
 from tests import make
 from tests.apps.ledger import scene
+from tests.planted import undone
 
 pytestmark = pytest.mark.django_db
 
@@ -331,11 +330,3 @@ def rows() -> list[object]:
             (LedgerDay, ["id"]),
         )
     ]
-
-
-@contextmanager
-def undone() -> Iterator[None]:
-    """Everything inside is rolled back: each example begins with an empty fleet."""
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)

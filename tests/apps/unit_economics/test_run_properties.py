@@ -1,14 +1,12 @@
 """Whatever carried which runs, at whatever price: their parts are exactly their jobs' lines."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.db import transaction
 from django.db.models import F, Sum
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,6 +20,7 @@ from controlplane.ledger_audit import audit_here
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.unit_economics import run_scene
+from tests.planted import undone
 
 pytestmark = pytest.mark.django_db
 
@@ -199,11 +198,3 @@ def assert_runs_are_their_rows() -> None:
 def minute(number: int) -> datetime:
     """After ten o'clock."""
     return scene.TEN + timedelta(minutes=number)
-
-
-@contextmanager
-def undone() -> Iterator[None]:
-    """What happens inside is taken back."""
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)

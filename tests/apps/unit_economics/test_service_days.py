@@ -1,12 +1,10 @@
 """What services cost is divided over their features, and every part of it adds up to the lines."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +18,7 @@ from tests import make
 from tests.apps.ledger import scene
 from tests.apps.unit_economics import service_scene as services
 from tests.apps.unit_economics.service_scene import DOLLAR, GPU_HOUR_MS, HOUR
+from tests.planted import undone
 
 pytestmark = pytest.mark.django_db
 
@@ -210,7 +209,8 @@ told = st.fixed_dictionaries(
 def test_the_parts_of_a_service_sum_to_its_lines_exactly_on_every_basis(
     given_lines: list[dict[str, Any]], counted: list[dict[str, Any]]
 ) -> None:
-    with undone() as world:
+    with undone():
+        world = world_there()
         for line in given_lines:
             plant(world, dict(line))
         for place, counts in enumerate(counted):
@@ -245,15 +245,12 @@ def audited(check: str = CHECK) -> list[AuditPlace]:
     return [place for place in found.places if place.check == check]
 
 
-@contextmanager
-def undone() -> Iterator[World]:
-    """Everything inside is rolled back: each example begins with an empty ledger."""
-    with transaction.atomic():
-        pools = (Pool.objects.get(name="h100").id, Pool.objects.get(name="a100").id)
-        found = {each.name: each.id for each in Workload.objects.all()}
-        team = Workload.objects.get(name="nightly").team_id
-        yield World(team, pools, found["chat-api"], found["nightly"])
-        transaction.set_rollback(True)
+def world_there() -> World:
+    """As the fixture made it: each example begins with an empty ledger."""
+    pools = (Pool.objects.get(name="h100").id, Pool.objects.get(name="a100").id)
+    found = {each.name: each.id for each in Workload.objects.all()}
+    team = Workload.objects.get(name="nightly").team_id
+    return World(team, pools, found["chat-api"], found["nightly"])
 
 
 def plant(world: World, line: dict[str, Any]) -> None:

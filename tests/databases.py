@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 from inspect import getfile
 from pathlib import Path
+from typing import TypeVar
 
 import psycopg
 import pytest
@@ -15,6 +16,8 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.test import TransactionTestCase
 from psycopg.sql import SQL, Identifier, Literal
+
+Answer = TypeVar("Answer")
 
 # Arbitrary but fixed: workers of one run, and runs beside it, wait for whoever makes the template.
 MAKING = 7_305_099
@@ -71,12 +74,14 @@ def somebody_waits() -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def wait_until(holds: Callable[[], bool]) -> None:
-    """Return as soon as it holds; a minute of asking in vain fails."""
-    until = time.monotonic() + 60
-    while not holds():
+def wait_until(holds: Callable[[], Answer], seconds: float = 180) -> Answer:
+    """Its first true answer, asked for ever less often; so long in vain fails."""
+    until, pause = time.monotonic() + seconds, 0.005
+    while not (answer := holds()):
         assert time.monotonic() < until, "waited in vain"
-        time.sleep(0.01)
+        time.sleep(pause)
+        pause = min(1.2 * pause, 0.2)
+    return answer
 
 
 def migrated_template() -> str:

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -24,6 +23,7 @@ from apps.workloads.models import Allocation, Job
 from tests import make
 from tests.agents.kubelet import kubelet_at
 from tests.agents.nvml.conftest import built
+from tests.databases import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.proof]
 MANIFEST = Path(__file__).resolve().parents[2] / "agents/agent/kubernetes/daemonset.yaml"
@@ -121,13 +121,6 @@ def make_join_token() -> str:
     return out.getvalue()
 
 
-def until(is_there: Callable[[], object], seconds: float = 40.0) -> None:
-    last = time.monotonic() + seconds
-    while not is_there():
-        assert time.monotonic() < last
-        time.sleep(0.2)
-
-
 def counts() -> dict[str, int]:
     """Windows of devices, by node."""
     nodes = dict(Device.objects.values_list("id", "node__name"))
@@ -138,7 +131,7 @@ def counts() -> dict[str, int]:
 
 def test_three_agents_of_one_daemonset_are_three_nodes(cluster) -> None:
     agents = [cluster(name) for name in NODES]
-    until(lambda: len(counts()) == len(NODES))
+    wait_until(lambda: len(counts()) == len(NODES))
     said = {each.name: each.stop() for each in agents}
 
     # gpu-03 was not on record: the join token says which pool new nodes are of.
@@ -167,14 +160,14 @@ def test_three_agents_of_one_daemonset_are_three_nodes(cluster) -> None:
 
 def test_an_agent_that_is_killed_comes_back_as_itself(cluster) -> None:
     first = cluster("gpu-01")
-    until(counts)
+    wait_until(counts)
     token = Agent.objects.get().token_id
     first.process.kill()
     first.process.communicate(timeout=10)
     before = counts()["gpu-01"]
 
     again = cluster("gpu-01")
-    until(lambda: counts()["gpu-01"] > before)
+    wait_until(lambda: counts()["gpu-01"] > before)
     again.stop()
 
     assert Agent.objects.get().token_id == token

@@ -7,7 +7,6 @@ and started again; every window that was measured is there once.
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,6 +22,7 @@ from apps.web.queries.wheels import install_command
 from apps.workloads.models import RunProgress
 from tests import make
 from tests.agents.nvml.conftest import built
+from tests.databases import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.proof]
 VERSIONS = ("3.9", "3.10", "3.11", "3.12", "3.13")
@@ -61,13 +61,6 @@ def shell(command: str, **env: str) -> None:
     assert done.returncode == 0, done.stderr[-2_000:]
 
 
-def until(is_there: Callable[[], object], seconds: float = 60.0) -> None:
-    last = time.monotonic() + seconds
-    while not is_there():
-        assert time.monotonic() < last
-        time.sleep(0.2)
-
-
 @pytest.mark.parametrize("version", VERSIONS)
 def test_from_an_empty_environment_to_counts_that_are_right(
     version: str, live_server: Any, tmp_path: Path
@@ -90,12 +83,12 @@ def test_from_an_empty_environment_to_counts_that_are_right(
         shell(f"{venv}/bin/{install_command(live_server.url, project)}")
     start = _agent(tmp_path, live_server.url)
     first = start()
-    until(TelemetryWindow.objects.exists)
+    wait_until(TelemetryWindow.objects.exists)
     first.kill()
     first.communicate(timeout=20)
     token, before = Agent.objects.get().token_id, TelemetryWindow.objects.count()
     again = start()
-    until(lambda: TelemetryWindow.objects.count() > before)
+    wait_until(lambda: TelemetryWindow.objects.count() > before)
     again.send_signal(signal.SIGTERM)
     _, said = again.communicate(timeout=30)
 

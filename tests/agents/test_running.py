@@ -18,6 +18,7 @@ from runrate_agent.sending import Sending, phase_of
 from runrate_agent.spool import BATCH, REPORT, Spool
 from runrate_agent.uplink import Patience, Uplink, server_at
 from runrate_agent.whose.resolving import Resolving
+from tests.databases import wait_until
 
 WINDOW = 10
 GPU = DeviceRecord("GPU-0", "NVIDIA H100 80GB HBM3", 0)
@@ -83,7 +84,7 @@ def started(tmp_path, far_server) -> Iterator:
         thread = threading.Thread(target=agent.run)
         nodes.append(Node(agent, source, thread))
         thread.start()
-        until(lambda: reports(far_server) and not spool.depth().items)
+        wait_until(lambda: reports(far_server) and not spool.depth().items)
         # The first report goes at once, and with it all that is older, as these tests' windows are.
         sending._hurried_ms = 0
         return nodes[-1]
@@ -91,13 +92,6 @@ def started(tmp_path, far_server) -> Iterator:
     yield start
     for node in nodes:
         node.stop()
-
-
-def until(is_there, seconds: float = 10.0) -> None:
-    last = time.monotonic() + seconds
-    while not is_there():
-        assert time.monotonic() < last
-        time.sleep(0.01)
 
 
 def reports(far_server) -> list[dict]:
@@ -113,7 +107,7 @@ def measure(node: Node) -> None:
     ends = (now_ms() // (WINDOW * 1000) - 1) * WINDOW * 1000
     node.source.tell(ends)
     node.source.tell(ends + 1)
-    until(lambda: node.agent.spool.depth().items)
+    wait_until(lambda: node.agent.spool.depth().items)
 
 
 def test_a_thousand_agents_part_evenly_over_the_window_each_always_at_its_own_moment():
@@ -134,7 +128,7 @@ def test_a_window_waits_for_its_agents_moment_but_for_no_event(started, far_serv
     assert far_server.batches == []
 
     node.source.tell(now_ms(), Event(now_ms(), "xid", device=GPU.uuid, code=79))
-    until(lambda: len(reports(far_server)) == 2, seconds=2)
+    wait_until(lambda: len(reports(far_server)) == 2, seconds=2)
 
     assert [each["code"] for each in reports(far_server)[-1]["events"]] == [79]
     assert far_server.batches[0]["windows"]["worked_seconds"] == [4.0]
@@ -165,12 +159,12 @@ def test_while_the_sender_waits_for_an_answer_an_ending_agent_sends_nothing_besi
     node.stop()
 
     try:
-        until(lambda: far_server.holding == 1)
+        wait_until(lambda: far_server.holding == 1)
         time.sleep(0.3)
         assert (len(far_server.batches), far_server.most_at_once) == (1, 1)
     finally:
         answering.set()
-    until(lambda: "sending" not in [each.name for each in threading.enumerate()])
+    wait_until(lambda: "sending" not in [each.name for each in threading.enumerate()])
     assert node.source.state == "closed"
 
 
@@ -182,7 +176,7 @@ def test_an_ending_agent_does_not_wait_out_its_patience_with_a_server_that_is_aw
         far_server.answer(503)
     measure(node)
     node.agent.sending.hurry(now_ms())
-    until(lambda: len(far_server.batches) >= 2)
+    wait_until(lambda: len(far_server.batches) >= 2)
     began = time.monotonic()
 
     node.stop()
@@ -196,10 +190,10 @@ def test_windows_that_the_server_refused_for_good_are_counted_and_told(started, 
     measure(node)
     far_server.answer(413, {"title": "too large"})
     node.agent.sending.hurry(now_ms())
-    until(lambda: node.agent.spool.depth().items == 0)
+    wait_until(lambda: node.agent.spool.depth().items == 0)
 
     node.source.tell(now_ms(), Event(now_ms(), "xid", device=GPU.uuid, code=79))
-    until(lambda: len(reports(far_server)) == 2)
+    wait_until(lambda: len(reports(far_server)) == 2)
 
     told = reports(far_server)[-1]
     assert told["status"]["dropped_windows"] == 1

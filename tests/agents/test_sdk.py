@@ -17,6 +17,7 @@ import pytest
 import runrate
 from runrate import delivery, running
 from runrate.surroundings import surroundings
+from tests.databases import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -49,9 +50,7 @@ class Server:
         self._http.server_close()
 
     def wait_for(self, count: int) -> list[dict[str, Any]]:
-        deadline = time.monotonic() + 10
-        while len(self.reports) < count and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_until(lambda: len(self.reports) >= count)
         return self.reports
 
 

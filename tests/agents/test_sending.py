@@ -20,6 +20,7 @@ from runrate_agent.uplink import (
     Uplink,
     server_at,
 )
+from tests.databases import wait_until
 
 PATH = "/api/v1/telemetry/batches"
 ANSWER = (
@@ -121,9 +122,7 @@ def test_a_wrong_token_is_asked_once_however_much_comes_in(sending, spool, far_s
     put(spool, BATCH)
     thread = threading.Thread(target=sending.run)
     thread.start()
-    until = time.monotonic() + 5
-    while not sending.sent.problem and time.monotonic() < until:
-        time.sleep(0.01)
+    wait_until(lambda: sending.sent.problem)
 
     put(spool, BATCH)
     sending.wake()

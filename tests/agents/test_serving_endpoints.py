@@ -25,6 +25,7 @@ from tests.agents.engines import (
     count_vllm,
     shown_at,
 )
+from tests.databases import wait_until
 
 BOOT_MS = 1_795_161_600_000
 TEN = 1_795_168_800.0  # 2026-11-20T10:00:00Z
@@ -60,10 +61,8 @@ def test_an_endpoint_is_read_over_http_and_told_to_the_server(tmp_path, far_serv
     assert (reading.problem, reading.engines) == ("", ("vllm",))
 
 
-def until_read(serving: Serving) -> None:
-    until = time.monotonic() + 10
-    while not serving.figures()["serving_readings_total"] and time.monotonic() < until:
-        time.sleep(0.01)
+def wait_until_read(serving: Serving) -> None:
+    wait_until(lambda: serving.figures()["serving_readings_total"])
 
 
 def test_threads_read_at_once_and_once_more_at_the_end(tmp_path) -> None:
@@ -78,7 +77,7 @@ def test_threads_read_at_once_and_once_more_at_the_end(tmp_path) -> None:
             lambda text: None,
         )
         serving.start(BOOT_MS)
-        until_read(serving)
+        wait_until_read(serving)
         count_vllm(shown)
         serving.stop(10)
     item = spool.first()
@@ -197,7 +196,7 @@ def test_the_next_process_goes_on_where_the_one_before_ended(tmp_path) -> None:
         for boot in range(3):
             serving = Serving([Endpoint(url, "s")], spool, lambda: None, lambda text: None)
             serving.start(boot)
-            until_read(serving)
+            wait_until_read(serving)
             count_vllm(shown)
             serving.stop(10)
             # Meanwhile nobody reads.

@@ -11,8 +11,9 @@ from controlplane.demo.database import MANAGES, SIGN_IN
 from tests.browser.conftest import Desk
 from tests.browser.demo_pages import Walked, every_page, walk
 from tests.browser.looks import LOOKING, SIGHTS
+from tests.databases import wait_until
 from tests.journeys.test_demo import last_line, manage
-from tests.journeys.test_processes import Installation, eventually
+from tests.journeys.test_processes import Installation
 
 pytestmark = [pytest.mark.browser, pytest.mark.proof, pytest.mark.xdist_group("demo")]
 FILLED_SECONDS = 3_600
@@ -68,7 +69,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     """All weeks of it, served on."""
     running = Installation(tmp_path_factory.mktemp("weeks") / "home", "demo")
     try:
-        eventually(
+        wait_until(
             lambda: running.process.poll() is not None or IS_OVER.search(running.log()),
             FILLED_SECONDS,
         )

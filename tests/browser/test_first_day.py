@@ -13,7 +13,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Desk
 from tests.browser.fleet import PASSWORD
-from tests.journeys.test_processes import Installation, eventually
+from tests.databases import wait_until
+from tests.journeys.test_processes import Installation
 
 pytestmark = [pytest.mark.browser, pytest.mark.proof, pytest.mark.xdist_group("first-day")]
 SMALL = Path(__file__).resolve().parents[1] / "journeys" / "accounting.psv"
@@ -83,8 +84,8 @@ def test_nothing_becomes_a_dollar_without_a_shell(
 def come_in(walk: Walk, installation: Installation) -> None:
     """The address that `make run` printed, then a sign-in."""
     said = re.compile(r"http://\S+/invitation/first/\w+")
-    address = eventually(lambda: said.search(installation.home.with_suffix(".log").read_text()))
-    eventually(installation.answers)
+    address = wait_until(lambda: said.search(installation.home.with_suffix(".log").read_text()))
+    wait_until(installation.answers)
     page = walk.page
     page.goto(address[0])
     page.get_by_label("Your name").fill("Ada")
@@ -184,5 +185,5 @@ def see_the_dollar(walk: Walk, dollars: str) -> None:
         said = page.locator("main").inner_text().replace("\N{NO-BREAK SPACE}", " ")
         return dollars in said and "Research" in said
 
-    eventually(is_there)
+    wait_until(is_there)
     walk.step("dollar")

@@ -20,7 +20,8 @@ from apps.telemetry.models import Batch
 from controlplane import processes
 from controlplane.env import environment
 from tests import make
-from tests.journeys.test_processes import eventually, free_port
+from tests.databases import wait_until
+from tests.journeys.test_processes import free_port
 
 # One worker starts the server that the module shares, once.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -69,7 +70,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None) -> I
         return False
 
     try:
-        eventually(answers)
+        wait_until(answers)
         yield started
     finally:
         running.terminate()

@@ -14,6 +14,7 @@ import pytest
 
 from controlplane import embedded_postgres
 from controlplane.folders import own_folder
+from tests.databases import wait_until
 
 NOBODY = 65_534
 
@@ -157,8 +158,7 @@ def test_what_died_comes_back_at_the_same_address(home) -> None:
         assert not embedded_postgres.revive()
         server = postmaster_of(home)
         server.kill()
-        while is_living(server):
-            time.sleep(0.01)
+        wait_until(lambda: not is_living(server))
         assert embedded_postgres.revive()
         psycopg.connect(url).close()
 
@@ -170,8 +170,7 @@ def test_no_server_starts_beside_a_backend_that_outlived_its_own(home, monkeypat
         backend.suspend()
         postmaster = postmaster_of(home)
         postmaster.kill()
-        while is_living(postmaster):
-            time.sleep(0.01)
+        wait_until(lambda: not is_living(postmaster))
         assert is_living(backend)
 
         with embedded_postgres.running(home) as again:

@@ -4,7 +4,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.databases import wait_until
 from tests.journeys.installations import ROOT, FirstStart, bare_environment
 
 WORDS = ("granian", "worker", "beat")
@@ -23,17 +23,6 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
-
-
-def eventually(said, seconds: float = 180.0):
-    """The first true answer of `said`; fails after `seconds`."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        answer = said()
-        if answer:
-            return answer
-        time.sleep(0.2)
-    pytest.fail("it did not happen in time")
 
 
 class Installation:
@@ -99,7 +88,7 @@ def installation(only: Installation) -> Installation:
     """The one of this module, running, whatever was done to it before."""
     if only.process.poll() is not None:
         only.start()
-    eventually(only.answers)
+    wait_until(only.answers)
     return only
 
 
@@ -114,7 +103,7 @@ def is_fetching(installation: Installation) -> bool:
     waiting = installation.home / "broker"
     mark = waiting / f"{'0' * 20}_probe.runrate.msg"
     mark.write_text("not a message")
-    eventually(lambda: not mark.exists())
+    wait_until(lambda: not mark.exists())
     return True
 
 
@@ -127,25 +116,25 @@ def is_fetching(installation: Installation) -> bool:
     ],
 )
 def test_a_killed_process_is_started_again(installation, word):
-    (killed,) = eventually(lambda: installation.children(word))
+    (killed,) = wait_until(lambda: installation.children(word))
     killed.kill()
-    eventually(lambda: [each for each in installation.children(word) if each.pid != killed.pid])
-    eventually(installation.answers)
+    wait_until(lambda: [each for each in installation.children(word) if each.pid != killed.pid])
+    wait_until(installation.answers)
 
 
 def test_a_killed_database_is_started_again_under_the_same_processes(installation):
     before = [installation.children(word)[0].pid for word in WORDS]
     was = installation.postmaster()
     was.kill()
-    eventually(lambda: "the database had ended; it was started again" in installation.log())
-    eventually(installation.answers)
+    wait_until(lambda: "the database had ended; it was started again" in installation.log())
+    wait_until(installation.answers)
     assert installation.postmaster().pid != was.pid
     after = [installation.children(word)[0].pid for word in WORDS]
     assert after == before
 
 
 def test_spoilt_messages_are_set_aside_and_the_worker_goes_on(installation):
-    (worker,) = eventually(lambda: installation.children("worker"))
+    (worker,) = wait_until(lambda: installation.children("worker"))
     assert is_fetching(installation)
     spoilt = installation.home / "broker" / "unreadable"
     assert [each.read_text() for each in spoilt.iterdir()] == ["not a message"]
@@ -168,9 +157,9 @@ def test_after_everything_is_killed_it_starts_again_and_up_stops_all_of_it(insta
             each.kill()
     installation.process.wait(timeout=30)
     installation.start()
-    eventually(installation.answers)
+    wait_until(installation.answers)
 
-    eventually(lambda: all(installation.children(word) for word in WORDS))
+    wait_until(lambda: all(installation.children(word) for word in WORDS))
     assert [len(installation.children(word)) for word in WORDS] == [1, 1, 1]
     assert installation.answers("/healthz")
     assert installation.answers("/metrics")

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.databases import wait_until
+
 # Windows of two seconds, so that a test sees many; a node has them of a minute.
 RUN = """
 import sys, time
@@ -67,10 +69,7 @@ def test_an_agent_killed_at_any_moment_loses_at_most_the_window_it_was_in(
     def started(boots: int) -> subprocess.Popen[bytes]:
         """The agent, once a window of it has come; as many ran by then."""
         agent = subprocess.Popen([sys.executable, "-c", RUN, str(config)])
-        last = time.monotonic() + 30
-        while len({boot for boot, _ in windows(far_server)}) < boots:
-            assert time.monotonic() < last
-            time.sleep(0.02)
+        wait_until(lambda: len({boot for boot, _ in windows(far_server)}) >= boots)
         return agent
 
     killed = []

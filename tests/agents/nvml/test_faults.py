@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from runrate_agent.frames import Event, Frame
+from tests.databases import wait_until
 
 
 def kinds(events: list[Event]) -> list[tuple[str, str, str | None]]:
@@ -246,10 +247,7 @@ def test_a_child_that_hangs_dies_with_its_parent(driver):
     parent.wait()
     parent.stdout.close()
 
-    until = time.monotonic() + 5
-    while _lives(child) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert not _lives(child)
+    wait_until(lambda: not _lives(child))
 
 
 def _zombies() -> int:

@@ -205,5 +205,8 @@ def blocking(table: str) -> Iterator[None]:
 
 def no_settler_works() -> bool:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'settler'")
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE application_name = 'settler' AND datname = current_database()"
+        )
         return cursor.fetchone() == (0,)

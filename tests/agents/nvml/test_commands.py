@@ -145,7 +145,7 @@ def test_once_prints_what_was_measured_and_sends_nothing(driver, config, far_ser
 def test_once_says_what_there_is_none_of(driver, config):
     driver.write(init__rc=18)
 
-    done = command("once", "--seconds", "1", "--config", config)
+    done = command("once", "--seconds", "5", "--config", config)
 
     assert (done.returncode, done.stdout) == (1, "")
     assert "nothing was measured: nvml is driver_mismatch" in done.stderr

@@ -12,7 +12,8 @@ from tests.browser.conftest import Desk
 from tests.browser.demo_pages import Walked, every_page, walk
 from tests.browser.looks import LOOKING, SIGHTS
 from tests.databases import wait_until
-from tests.journeys.test_demo import last_line, manage
+from tests.journeys.installations import manage
+from tests.journeys.test_demo import last_line
 from tests.journeys.test_processes import Installation
 
 pytestmark = [pytest.mark.browser, pytest.mark.proof, pytest.mark.xdist_group("demo")]

@@ -30,7 +30,7 @@ class CommandSaid:
     stderr: str
 
 
-def manage(home: Path, *arguments: str, timeout: int = 120) -> CommandSaid:
+def manage(home: Path, *arguments: str, timeout: int = 480) -> CommandSaid:
     """Run a command of the installation that lives there."""
     done = subprocess.run(
         [sys.executable, "manage.py", *arguments],

@@ -1,15 +1,13 @@
 """The demo is the main job, whole: agent process, HTTP, sweeps, ledger, proof."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.journeys.installations import CommandSaid, manage
+
 pytestmark = pytest.mark.proof
-ROOT = Path(__file__).resolve().parents[2]
 
 # Worked out from the scenario: 84 GPUs, less the nodes that came later or went early, for a week
 # of 168 hours; 2,004 node-hours lived. The clock on the wall changes none of these.
@@ -24,20 +22,7 @@ WEEK = {
 }
 
 
-def manage(home: Path, *arguments: str, timeout: int = 480) -> subprocess.CompletedProcess:
-    bare = {k: v for k, v in os.environ.items() if not k.startswith(("RUNRATE_", "DJANGO_"))}
-    return subprocess.run(
-        [sys.executable, "manage.py", *arguments],
-        cwd=ROOT,
-        env={**bare, "RUNRATE_HOME": str(home)},
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
-
-
-def last_line(finished: subprocess.CompletedProcess) -> dict:
+def last_line(finished: CommandSaid) -> dict:
     assert finished.returncode == 0, finished.stderr
     return json.loads(finished.stdout.splitlines()[-1])
 

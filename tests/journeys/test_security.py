@@ -5,7 +5,6 @@ import logging
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from django.contrib.sessions.models import Session
@@ -13,9 +12,9 @@ from django.core.cache import cache
 from django.test import Client
 from django.urls import path
 
+from tests.journeys.installations import ROOT, bare_environment
 from tests.make import make_organisation, make_person, make_token
 
-ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "correct horse battery"
 PRODUCTION = {
     "RUNRATE_HTTPS": "yes",
@@ -51,19 +50,13 @@ def production(tmp_path_factory: pytest.TempPathFactory) -> subprocess.Completed
     home = tmp_path_factory.mktemp("production")
     secret = home / "secret_key"
     secret.write_text("k" * 20 + "0123456789abcdefghijklmnopqrstuvwxyz")
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("RUNRATE_", "DJANGO_"))
-    }
     return subprocess.run(
         [sys.executable, "-c", TELL],
         cwd=ROOT,
-        env=kept
+        env=bare_environment(home)
         | PRODUCTION
         | {
             "DJANGO_SETTINGS_MODULE": "controlplane.settings",
-            "RUNRATE_HOME": str(home),
             "RUNRATE_SECRET_KEY_FILE": str(secret),
             "RUNRATE_DATABASE_URL": os.environ["RUNRATE_DATABASE_URL"],
         },

@@ -79,9 +79,14 @@ def opened(page: Page, address: str, name: str = "finn") -> Page:
 
 def opened_with(page: Page, address: str, session: str) -> Page:
     """The page at an address, in somebody's session."""
-    page.context.add_cookies([{"name": "sessionid", "value": session, "url": address}])
+    sign_in_with(page, address, session)
     page.goto(address)
     return page
+
+
+def sign_in_with(page: Page, address: str, session: str) -> None:
+    """The browser is theirs from here on."""
+    page.context.add_cookies([{"name": "sessionid", "value": session, "url": address}])
 
 
 def fits(page: Page) -> None:

@@ -4,13 +4,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
-from django.contrib.auth import get_user_model
 from django.core.cache import cache
-from django.test import Client
 from playwright.sync_api import Page
 
 from tests import make
-from tests.browser.conftest import Desk
+from tests.browser.conftest import Desk, opened, sign_in_with
 from tests.browser.looks import LOOKING, SIGHTS, Fault, faults_of
 from tests.scope.addresses import every_address
 from tests.scope.world import World, make_world
@@ -31,7 +29,7 @@ def test_axe_finds_nothing_on_the_main_pages_of_a_small_screen(
     cache.clear()
     world = make_world()
     page = desk.page(390, color_scheme="dark", **LOOKING)
-    signed_in(page, live_server.url, world.askers["petra"].cookie)
+    sign_in_with(page, live_server.url, world.askers["petra"].cookie)
 
     found = faults_on(page, live_server.url, MAIN)
 
@@ -51,7 +49,7 @@ def test_axe_finds_nothing_on_any_page_and_all_of_it_fits(
 
     desk.expected += ["404", "403"]
     found = faults_on(page, live_server.url, ["/sign-in"])
-    signed_in(page, live_server.url, world.askers[name].cookie)
+    sign_in_with(page, live_server.url, world.askers[name].cookie)
     found |= faults_on(page, live_server.url, [*pages_of(world, name), *NOT_THERE])
 
     assert {path: faults for path, faults in found.items() if faults} == {}
@@ -66,10 +64,7 @@ def test_axe_finds_nothing_where_there_is_nothing_yet(
     cache.clear()
     make.make_organisation()
     make.make_person("petra@example.org", name="Petra", role="platform")
-    client = Client()
-    client.force_login(get_user_model().objects.get(email="petra@example.org"))
-    page = desk.page(width, color_scheme=scheme, **LOOKING)
-    signed_in(page, live_server.url, client.cookies["sessionid"].value)
+    page = opened(desk.page(width, color_scheme=scheme, **LOOKING), live_server.url, "petra")
 
     found = faults_on(page, live_server.url, MAIN)
 
@@ -87,11 +82,6 @@ def pages_of(world: World, name: str) -> Iterator[str]:
         # A part of a page is looked at where it stands.
         if is_page and b"<html" in answer.content:
             yield path
-
-
-def signed_in(page: Page, url: str, cookie: str) -> None:
-    """The browser is theirs from here on."""
-    page.context.add_cookies([{"name": "sessionid", "value": cookie, "url": url}])
 
 
 def faults_on(page: Page, url: str, paths: Iterable[str]) -> dict[str, list[Fault]]:

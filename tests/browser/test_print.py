@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Desk
+from tests.browser.conftest import Desk, sign_in_with
 from tests.scope.world import World, make_world
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db]
@@ -32,8 +32,7 @@ def world(committed: None) -> World:
 def paper(live_server, world: World, desk: Desk) -> tuple[Page, list[str]]:
     """A page that prints from the dark theme, and the addresses of what people print."""
     page = desk.page(PAPER_PX, color_scheme="dark")
-    session = {"name": "sessionid", "value": world.askers["petra"].cookie, "url": live_server.url}
-    page.context.add_cookies([session])
+    sign_in_with(page, live_server.url, world.askers["petra"].cookie)
     page.emulate_media(media="print", color_scheme="dark")
     return page, [f"{live_server.url}{path}" for path in printed(world)]
 

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import wraps
-from typing import Concatenate, ParamSpec, cast
+from typing import Concatenate, ParamSpec, TypeVar, cast
 from zoneinfo import ZoneInfo
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.files.uploadedfile import UploadedFile
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.datastructures import MultiValueDict
@@ -27,6 +27,7 @@ from apps.console.kit.waiting import questions_waiting
 from apps.ledger.queries.windows import Calendar, calendar_of
 
 Given = ParamSpec("Given")
+Found = TypeVar("Found")
 View = Callable[Concatenate[HttpRequest, Given], HttpResponseBase]
 
 SEES_EVERYTHING = frozenset({Role.FINANCE, Role.PLATFORM})
@@ -81,6 +82,13 @@ class Context:
     def onward(self, href: str) -> str:
         """An address with what goes on to its page."""
         return onward(href, self.frame.carries)
+
+
+def found_or_404(found: Found | None, said: str = "") -> Found:
+    """What an address asks for; where there is none, or none to be seen, the page that says so."""
+    if found is None:
+        raise Http404(said)
+    return found
 
 
 def led_on(link: Link, context: Context) -> Link:

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.accounts import queries as accounts
@@ -15,7 +15,7 @@ from apps.console.kit.filters import asked_window, period_filter
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.periods import period_words
-from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.request import EVERYONE, Context, found_or_404
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.anomalies import words
 from apps.ledger.queries.cube import filter_word
@@ -191,10 +191,7 @@ def anomaly_csv(context: Context, finding_id: int) -> HttpResponse:
 
 def known(finding_id: int, context: Context) -> FindingFact:
     """The change, or the page that there is none: another team's is as if it were not there."""
-    found = review.finding(finding_id, context.seen_teams)
-    if found is None:
-        raise Http404
-    return found
+    return found_or_404(review.finding(finding_id, context.seen_teams))
 
 
 def rows_of(window: Window, context: Context) -> list[Anomaly]:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.http import Http404
 from django.urls import reverse
 
 from apps.accounts.queries import Role
@@ -18,7 +17,7 @@ from apps.console.kit.entries import (
 )
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage
-from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.pages.api_spend.tables import price_words
 from apps.ledger.actions import api_prices as ledger
 from apps.ledger.actions.vendor_costs import (
@@ -98,9 +97,7 @@ def add_price(context: Context) -> Change[NewApiPrice]:
 @changing(FINANCE, "api-spend")
 def end_price(context: Context, api_price_id: int) -> Change[Mapping[str, Any]]:
     """Says what goes by the public price again; then ends the contract price."""
-    fact = api_price(api_price_id)
-    if fact is None:
-        raise Http404
+    fact = found_or_404(api_price(api_price_id))
 
     def effects(entered: Mapping[str, Any]) -> tuple[str, ...]:
         since = entered["ended_at"]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
@@ -15,7 +15,7 @@ from apps.console.kit.entries import ParsedField, PickField, TextField
 from apps.console.kit.filters import filter_of
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.kit.table import Column, Table
 from apps.console.pages.bill_rules.words import KINDS, amounts, fits, moves_said, says
 from apps.economics.billing import BillRowRule
@@ -184,9 +184,7 @@ def add_rule(context: Context) -> Change[BillRowRule]:
 @changing(SEES_EVERYTHING, "bills")
 def end_rule(context: Context, bill_rule_id: int) -> Change[BillRuleRow]:
     """Says where its rows would go without it, then ends the rule."""
-    rule = next((each for each in bill_rule_rows() if each.id == bill_rule_id), None)
-    if rule is None:
-        raise Http404
+    rule = found_or_404(next((each for each in bill_rule_rows() if each.id == bill_rule_id), None))
 
     def read(_: Mapping[str, Any]) -> BillRuleRow:
         if rule.ended_at is not None:

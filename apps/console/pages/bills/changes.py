@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from itertools import islice
 
-from django.http import Http404
 from django.urls import reverse
 
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import TextField
 from apps.console.kit.frame import EmptyState, Link
-from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.pages.bills.tables import STATES, period_words
 from apps.ledger.actions import bills as actions
 from apps.ledger.actions.bill_acceptance import LONGEST_REASON, accept_unread_rows
@@ -113,10 +112,7 @@ def undo(context: Context, import_id: int) -> Change[None]:
 
 def delivery_or_404(import_id: int) -> ledger.DeliveryFact:
     """The file of this id."""
-    fact = ledger.delivery(import_id)
-    if fact is None:
-        raise Http404
-    return fact
+    return found_or_404(ledger.delivery(import_id))
 
 
 def _bills_then(fact: ledger.DeliveryFact) -> Iterator[str]:

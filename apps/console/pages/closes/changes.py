@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-from django.http import Http404
 from django.urls import path, reverse
 
 from apps.accounts.queries import Role, teams
@@ -12,7 +11,7 @@ from apps.console.kit.cells import MONEY
 from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
 from apps.console.kit.entries import TextField, TicksField
 from apps.console.kit.frame import Link
-from apps.console.kit.request import Context
+from apps.console.kit.request import Context, found_or_404
 from apps.console.kit.table import Column, Table
 from apps.economics.hours import month_said
 from apps.economics.money import sum_of_known
@@ -64,10 +63,7 @@ class ReopeningForm(ChangeForm):
 
 def month_of(text: str) -> date:
     """`2026-07` as its first day; 404 for anything else."""
-    found = month_said(text)
-    if found is None:
-        raise Http404
-    return found
+    return found_or_404(month_said(text))
 
 
 @changing(CLOSES, "months")

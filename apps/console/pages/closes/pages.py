@@ -13,7 +13,7 @@ from apps.console.kit.cells import DAY_OR_INSTANT, INSTANT
 from apps.console.kit.form import FormSection
 from apps.console.kit.frame import EmptyState, Link
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
+from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context, found_or_404
 from apps.console.kit.table import TableSection
 from apps.console.pages.closes.changes import CloseForm, ReopeningForm, month_of
 from apps.console.pages.closes.tables import (
@@ -215,10 +215,7 @@ def _team_statement(
 
 
 def _known_close(close_id: int) -> asked.CloseFact:
-    found = asked.close_fact(close_id)
-    if found is None:
-        raise Http404
-    return found
+    return found_or_404(asked.close_fact(close_id))
 
 
 def _how_closed(

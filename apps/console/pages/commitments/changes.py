@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from django.http import Http404
 from django.urls import reverse
 
 from apps.accounts.queries import Role, teams
@@ -19,7 +18,7 @@ from apps.console.kit.entries import (
     amount_like,
 )
 from apps.console.kit.frame import Link
-from apps.console.kit.request import Context
+from apps.console.kit.request import Context, found_or_404
 from apps.console.pages.commitments.words import KINDS
 from apps.console.pages.setup.questions import recount
 from apps.fleet import queries as fleet
@@ -132,10 +131,7 @@ def end_commitment(context: Context, commitment_id: int) -> Change[Mapping[str, 
 
 def known(commitment_id: int) -> CommitmentFact:
     """The commitment, or the page that there is none."""
-    found = next((each for each in commitments() if each.id == commitment_id), None)
-    if found is None:
-        raise Http404
-    return found
+    return found_or_404(next((each for each in commitments() if each.id == commitment_id), None))
 
 
 def _thought_of(entered: Mapping[str, Any]) -> actions.NewCommitment:

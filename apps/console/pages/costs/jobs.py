@@ -8,7 +8,7 @@ from django.urls import path, reverse
 
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Section, shown
-from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.request import EVERYONE, Context, found_or_404
 from apps.console.kit.table import Table, TableSection
 from apps.console.pages.costs.below import CostPlace, cost_page, empty_page, meters_of
 from apps.console.pages.costs.days import days_file
@@ -160,10 +160,7 @@ def job_days(context: Context, job_id: int) -> HttpResponse:
 
 
 def _workload_fact(workload_id: int) -> workloads.WorkloadFact:
-    fact = workloads.workloads().get(workload_id)
-    if fact is None:
-        raise Http404("There is no such workload.")
-    return fact
+    return found_or_404(workloads.workloads().get(workload_id), "There is no such workload.")
 
 
 def _workload_jobs(asked: AskedCosts, workload_id: int) -> tuple[workloads.WorkloadFact, JobSums]:
@@ -190,9 +187,7 @@ def _job_days(
     asked: AskedCosts, job_id: int
 ) -> tuple[workloads.JobFact, workloads.OwnerFact, dict[date, States]]:
     """The job and its days, the first one first; none of others is known to who sees no such team."""
-    fact = workloads.jobs([job_id]).get(job_id)
-    if fact is None:
-        raise Http404("There is no such job.")
+    fact = found_or_404(workloads.jobs([job_id]).get(job_id), "There is no such job.")
     found = state_sums(asked.question.of(job=[job_id]).by("day"))
     days = {day: states for (day,), states in found.items() if isinstance(day, date)}
     owner = workloads.owners([job_id], asked.context.at)[job_id]

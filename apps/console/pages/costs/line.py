@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.urls import path
 from django.utils.html import format_html
 
 from apps.console.kit.cells import GPU_HOURS, MONEY, PROSE, Locale, drawn, quiet
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
+from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context, found_or_404
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table, TableSection
 from apps.console.pages.costs.details import DetailList
 from apps.console.pages.costs.line_facts import LineFacts, PieceRow, line_facts
@@ -85,12 +85,11 @@ def pieces_csv(context: Context, month: str, line_id: int) -> HttpResponse:
 
 
 def _facts_of(context: Context, month: str, line_id: int) -> LineFacts:
-    first = month_said(month)
-    if first is None:
-        raise Http404("There is no such month.")
-    behind = behind_line(first, line_id, context.viewer)
-    if behind is None:
-        raise Http404("There is no such line, or its hour was settled again.")
+    first = found_or_404(month_said(month), "There is no such month.")
+    behind = found_or_404(
+        behind_line(first, line_id, context.viewer),
+        "There is no such line, or its hour was settled again.",
+    )
     return line_facts(behind, asked_costs(context))
 
 

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.http import Http404
 from django.urls import reverse
 
 from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
 from apps.console.kit.entries import MomentField, ParsedField, PickField, as_entered
 from apps.console.kit.frame import EmptyState, Link
-from apps.console.kit.request import MANAGES, Context
+from apps.console.kit.request import MANAGES, Context, found_or_404
+from apps.console.pages.fleet.node import on_record
 from apps.console.pages.fleet.node_tables import device_name
 from apps.console.pages.fleet.nodes import OUTAGES
 from apps.console.pages.setup.questions import recount
@@ -61,7 +61,7 @@ class ConfirmForm(ChangeForm):
 @changing(MANAGES, "fleet")
 def end_node(context: Context, node_id: int) -> Change[Mapping[str, Any]]:
     """Says which charges go, then ends the node."""
-    node = _known_node(node_id)
+    node = on_record(node_id)
 
     def apply(entered: Mapping[str, Any]) -> Done:
         actions.end_node(node_id=node_id, at=context.at, **entered)
@@ -84,7 +84,7 @@ def end_node(context: Context, node_id: int) -> Change[Mapping[str, Any]]:
 @changing(MANAGES, "fleet")
 def record_outage(context: Context, node_id: int) -> Change[actions.NewOutage]:
     """Says which hours are judged again, then notes the outage."""
-    node = _known_node(node_id)
+    node = on_record(node_id)
     lives = fleet.devices_of_node(node_id, context.at)
 
     def read(entered: Mapping[str, Any]) -> actions.NewOutage:
@@ -130,10 +130,8 @@ def record_outage(context: Context, node_id: int) -> Change[actions.NewOutage]:
 @changing(MANAGES, "fleet")
 def end_outage(context: Context, outage_id: int) -> Change[Mapping[str, Any]]:
     """Says which hours are judged again, then notes the end of the outage."""
-    outage = fleet.outage_on_record(outage_id)
-    if outage is None:
-        raise Http404
-    node, began = _known_node(outage.node_id), instant(outage.starts_at, context.zone)
+    outage = found_or_404(fleet.outage_on_record(outage_id))
+    node, began = on_record(outage.node_id), instant(outage.starts_at, context.zone)
 
     def read(entered: Mapping[str, Any]) -> Mapping[str, Any]:
         if entered["ended_at"] <= outage.starts_at:
@@ -160,7 +158,7 @@ def end_outage(context: Context, outage_id: int) -> Change[Mapping[str, Any]]:
 @changing(MANAGES, "fleet")
 def confirm_node_devices(context: Context, node_id: int) -> Change[Sequence[fleet.DeviceLife]]:
     """Lists the devices that an agent named, then confirms them."""
-    node = _known_node(node_id)
+    node = on_record(node_id)
     known = fleet.devices_of_node(node_id, context.at)
     lives = [life for life in known if life.confirmed_at is None]
 
@@ -185,13 +183,6 @@ def confirm_node_devices(context: Context, node_id: int) -> Change[Sequence[flee
         if lives
         else EmptyState("Nothing to confirm", "Every device of this node is confirmed."),
     )
-
-
-def _known_node(node_id: int) -> Mapping[str, Any]:
-    node = fleet.node_if_on_record(node_id)
-    if node is None:
-        raise Http404
-    return node
 
 
 def _back_to(node: Mapping[str, Any]) -> Link:

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 
 from apps.console.kit.cells import INSTANT, RATIO, UNKNOWN, Locale
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, FactList, Include, shown
-from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.request import EVERYONE, Context, found_or_404
 from apps.console.kit.table import Column, Table
 from apps.console.pages.fleet.hours import SHOWN_HOURS, Heat, HeatCell, heat_of, shown_from
 from apps.console.pages.fleet.node_tables import device_name
@@ -82,10 +82,7 @@ def device_lives_csv(context: Context, device_id: int) -> HttpResponse:
 
 
 def _known_device(device_id: int) -> fleet.DeviceLife:
-    life = fleet.device_life(device_id)
-    if life is None:
-        raise Http404
-    return life
+    return found_or_404(fleet.device_life(device_id))
 
 
 def _hours_there(heat: Heat) -> list[HeatCell]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 
@@ -13,7 +13,7 @@ from apps.accounts import queries as accounts
 from apps.console.kit.cells import INSTANT, UNKNOWN, drawn, linked
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, FactList, Include, shown
-from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.request import EVERYONE, Context, found_or_404
 from apps.console.pages.fleet.hours import (
     SHOWN_HOURS,
     heat_of,
@@ -53,10 +53,7 @@ Measured = Mapping[int, Mapping[datetime, telemetry.DeviceHourReading]]
 
 def on_record(node_id: int) -> Mapping[str, Any]:
     """The node, or the page that there is none."""
-    row = fleet.node_if_on_record(node_id)
-    if row is None:
-        raise Http404
-    return row
+    return found_or_404(fleet.node_if_on_record(node_id))
 
 
 @shown(EVERYONE, "fleet")

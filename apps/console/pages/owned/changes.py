@@ -6,7 +6,6 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from django.http import Http404
 from django.urls import reverse
 
 from apps.console.kit.change import Change, ChangeForm, Done, changing
@@ -21,7 +20,7 @@ from apps.console.kit.entries import (
     amount_like,
 )
 from apps.console.kit.frame import EmptyState, Link, Step
-from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.pages.managers import step_for
 from apps.console.pages.setup.new_nodes import add_pool_link
 from apps.console.pages.setup.questions import recount
@@ -256,10 +255,7 @@ def plain_digits(amount: Decimal) -> str:
 
 
 def _known_plan(plan_id: int) -> OwnedPlanFact:
-    for plan in owned_plans():
-        if plan.id == plan_id:
-            return plan
-    raise Http404
+    return found_or_404(next((plan for plan in owned_plans() if plan.id == plan_id), None))
 
 
 def _as_fact(plan: actions.NewOwnedPlan) -> OwnedPlanFact:

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from decimal import Decimal
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.console.kit.cells import DAY_OR_INSTANT
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, FactList, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.pages.owned import changes
 from apps.console.pages.owned.tables import (
     COSTS,
@@ -97,10 +97,8 @@ def _no_hardware(context: Context) -> EmptyState:
 
 
 def _plan_standing(plan_id: int, context: Context) -> PlanStanding:
-    for standing in plan_standings(context.at):
-        if standing.plan.id == plan_id:
-            return standing
-    raise Http404
+    standings = plan_standings(context.at)
+    return found_or_404(next((each for each in standings if each.plan.id == plan_id), None))
 
 
 def _plans_finding(standings: Sequence[PlanStanding], context: Context) -> str:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.http import Http404, HttpResponse, QueryDict
+from django.http import HttpResponse, QueryDict
 from django.urls import path, reverse
 from django.utils.html import format_html
 
@@ -20,7 +20,7 @@ from apps.console.kit.entries import (
 )
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, SecretOnce, Section, shown
-from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context
+from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, found_or_404
 from apps.console.kit.table import Column, Table
 from apps.console.pages.people.pages import tabs_of
 from apps.console.pages.setup.commands import (
@@ -172,10 +172,7 @@ def make_join_token(context: Context) -> Change[actions.NewJoinToken]:
 @changing(MANAGES, "people")
 def revoke_join_token(context: Context, join_token_id: int) -> Change[None]:
     """Says who goes on, then lets no further node join with it."""
-    found = next((row for row in join_tokens() if row["id"] == join_token_id), None)
-    if found is None:
-        raise Http404
-    row = found
+    row = found_or_404(next((row for row in join_tokens() if row["id"] == join_token_id), None))
 
     def read(_: Mapping[str, Any]) -> None:
         if row["revoked_at"] is not None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from django.conf import settings
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -26,7 +26,7 @@ from apps.console.kit.entries import PickField, TextField, TicksField
 from apps.console.kit.form import FormSection
 from apps.console.kit.frame import Choice, Link
 from apps.console.kit.page import ConsolePage, SecretOnce, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.kit.table import Column, Table
 from apps.show.amounts import counted
 
@@ -148,10 +148,7 @@ def team_costs(every_team: Sequence[TeamFact], context: Context) -> dict[str, st
 
 def known_person(person_id: int) -> ListedPerson:
     """The person, or 404."""
-    found = listed_person(person_id)
-    if found is None:
-        raise Http404
-    return found
+    return found_or_404(listed_person(person_id))
 
 
 def may_grant(viewer: Viewer, role: str) -> bool:

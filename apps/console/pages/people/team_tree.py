@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.accounts import actions
@@ -14,7 +14,7 @@ from apps.console.kit.change import Act, Change, ChangeForm, Done, acting, chang
 from apps.console.kit.entries import PickField, TextField
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context
+from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, found_or_404
 from apps.console.kit.table import Column, Table
 from apps.console.pages.people.pages import tabs_of
 from apps.show.amounts import counted
@@ -103,10 +103,9 @@ def add_team(context: Context) -> Act:
 @changing(MANAGES, "people")
 def book_team(context: Context, team_id: int) -> Change[str]:
     """Says from where to where finance books a team, then does it."""
-    found = next((team for team in teams() if (team.id, team.kind) == (team_id, "team")), None)
-    if found is None:
-        raise Http404
-    team = found
+    team = found_or_404(
+        next((each for each in teams() if (each.id, each.kind) == (team_id, "team")), None)
+    )
 
     def apply(cost_centre: str) -> Done:
         actions.book_team(team_id=team.id, cost_centre=cost_centre)

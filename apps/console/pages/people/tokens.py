@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
@@ -24,7 +24,7 @@ from apps.console.kit.change import Act, Change, ChangeForm, ChangePreview, Done
 from apps.console.kit.entries import ParsedField, PickField, TextField, TicksField, or_none
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, SecretOnce, shown
-from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context
+from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, found_or_404
 from apps.console.kit.table import Column, Table
 from apps.console.pages.people.pages import tabs_of, team_costs
 from apps.economics.refusal import Refusal
@@ -152,10 +152,7 @@ def make_token(context: Context) -> Act:
 @changing(MANAGES, "people")
 def revoke_token(context: Context, token_id: int) -> Change[ListedToken]:
     """Says what stops, then ends a token."""
-    token = next((each for each in every_token() if each.id == token_id), None)
-    if token is None:
-        raise Http404
-    given = token
+    given = found_or_404(next((each for each in every_token() if each.id == token_id), None))
 
     def read(_: Mapping[str, Any]) -> ListedToken:
         if given.revoked_at is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from django.http import Http404, QueryDict
+from django.http import QueryDict
 from django.urls import reverse
 from django.utils.html import format_html
 
@@ -14,7 +14,7 @@ from apps.console.kit.entries import TextField
 from apps.console.kit.form import EffectList
 from apps.console.kit.frame import EmptyState, Link
 from apps.console.kit.page import ConsolePage, FactList, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.pages.prices.effects import effects_of
 from apps.console.pages.prices.tables import (
     BESIDE,
@@ -147,10 +147,7 @@ def refuse(context: Context, waiting_id: int) -> Change[str]:
 
 def rate_or_404(rate_id: int) -> Rate:
     """The rate of this id, as the listing has it."""
-    rate = listing.rate_if_entered(rate_id)
-    if rate is None:
-        raise Http404
-    return rate
+    return found_or_404(listing.rate_if_entered(rate_id))
 
 
 def _acceptance_section(rate: Rate, context: Context) -> EffectList:
@@ -225,6 +222,4 @@ def quoted_words(rate: Rate) -> str:
 
 def _person_id(context: Context) -> int:
     """A page is asked for by somebody who signed in."""
-    if context.viewer.person_id is None:
-        raise Http404
-    return context.viewer.person_id
+    return found_or_404(context.viewer.person_id)

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from urllib.parse import urlencode
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
 from apps.console.kit.cells import COUNT, FIGURE, MONEY, PROSE
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, Include, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.bill_rules.words import pattern_of
 from apps.economics.billing import NO_RESOURCE
@@ -77,10 +77,7 @@ def unbilled_csv(context: Context, bill_id: int) -> HttpResponse:
 
 
 def _bill_of(bill_id: int) -> BillFact:
-    found = bill_fact(bill_id)
-    if found is None:
-        raise Http404
-    return found
+    return found_or_404(bill_fact(bill_id))
 
 
 def _quiet_words(

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from urllib.parse import urlencode
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
@@ -12,7 +12,7 @@ from apps.console.kit.cells import linked, titled
 from apps.console.kit.chart import Figure, FigureRow, known_figure
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Include, Section, shown
-from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.request import EVERYONE, Context, found_or_404
 from apps.console.pages.runs.anatomy import RunFacts, anatomy_of, spent_of
 from apps.console.pages.runs.listing import meters_of_listed
 from apps.console.pages.runs.numbers import METRICS, metrics_of
@@ -126,10 +126,7 @@ def _sections_of(
 
 def known_run(run_id: int, who: Context) -> RunAnatomy:
     """The run, or the page that there is none."""
-    found = run_costs(run_id, who.viewer)
-    if found is None:
-        raise Http404("There is no such run.")
-    return found
+    return found_or_404(run_costs(run_id, who.viewer), "There is no such run.")
 
 
 def sums_of_run(told: RunAnatomy) -> BucketSums:

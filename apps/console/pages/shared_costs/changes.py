@@ -5,14 +5,13 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.http import Http404
 from django.urls import reverse
 
 from apps.accounts import queries as accounts
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import AmountField, MomentField, PickField, TextField
 from apps.console.kit.frame import Link
-from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.pages.setup.questions import recount
 from apps.console.pages.shared_costs.tables import weight_words
 from apps.economics.refusal import Refusal
@@ -173,10 +172,7 @@ def _all_costs() -> Link:
 
 
 def _known_cost(cost_id: int) -> SharedCostRow:
-    cost = shared_cost_if_entered(cost_id)
-    if cost is None:
-        raise Http404
-    return cost
+    return found_or_404(shared_cost_if_entered(cost_id))
 
 
 def _weight_fields(teams: Mapping[int, str]) -> dict[str, AmountField]:

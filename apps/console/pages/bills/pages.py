@@ -20,7 +20,7 @@ from apps.console.pages.bills.tables import BILLS, FILES, SUMS
 from apps.console.pages.imports.receiving import (
     LARGEST_BYTES,
     REJECTED_ROWS,
-    ToUploads,
+    ReceivedFile,
     UploadForm,
     receiving,
 )
@@ -153,23 +153,14 @@ def rejected_csv(context: Context, import_id: int) -> HttpResponse:
     return REJECTED_ROWS.csv(rows, context, f"rejected rows of bill {import_id}")
 
 
-@receiving(SEES_EVERYTHING, "bills", bills_page)
-def upload(context: Context, receiver: ToUploads) -> Act:
+@receiving(SEES_EVERYTHING, "bills", BillForm, bills_page)
+def upload(context: Context, file: ReceivedFile, entered: Mapping[str, Any]) -> Done:
     """Take a file to disk as it comes, and leave it to the next sweep."""
-
-    def apply(entered: Mapping[str, Any]) -> Done:
-        file = receiver.received(entered["file"])
-        upload = bill_uploads.BillUpload(
-            **asdict(file), is_addition=entered["add"] == "yes", person_id=context.viewer.person_id
-        )
-        import_id = bill_uploads.keep_bill(upload=upload, at=context.at)
-        return f"{file.name} came, and is taken in next.", ("bill-import", import_id)
-
-    return Act(
-        form=BillForm(context.sent, context, is_sent=True),
-        apply=apply,
-        page=lambda form: bills_page(context, form),
+    upload = bill_uploads.BillUpload(
+        **asdict(file), is_addition=entered["add"] == "yes", person_id=context.viewer.person_id
     )
+    import_id = bill_uploads.keep_bill(upload=upload, at=context.at)
+    return f"{file.name} came, and is taken in next.", ("bill-import", import_id)
 
 
 @acting(SEES_EVERYTHING, "bills")

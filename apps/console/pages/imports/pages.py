@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
@@ -12,13 +12,13 @@ from apps.console.kit.cells import COUNT, INSTANT
 from apps.console.kit.change import Act, ChangeForm, Done, acting
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, Include, shown
-from apps.console.kit.request import MANAGES, Context
+from apps.console.kit.request import MANAGES, Context, found_or_404
 from apps.console.kit.table import Column, Table
 from apps.console.pages.imports.reading import Trial, asked_by, trial_of
 from apps.console.pages.imports.receiving import (
     LARGEST_BYTES,
     REJECTED_ROWS,
-    ToUploads,
+    ReceivedFile,
     UploadForm,
     receiving,
 )
@@ -188,20 +188,11 @@ def rejected_csv(context: Context, batch_id: int) -> HttpResponse:
     return REJECTED_ROWS.csv(rows, context, f"rejected rows of import {batch_id}")
 
 
-@receiving(MANAGES, "setup", imports_page)
-def upload(context: Context, receiver: ToUploads) -> Act:
+@receiving(MANAGES, "setup", UploadForm, imports_page)
+def upload(context: Context, file: ReceivedFile, _: Mapping[str, Any]) -> Done:
     """Take a file to disk as it comes, and leave it to the next sweep."""
-
-    def apply(entered: Mapping[str, Any]) -> Done:
-        file = receiver.received(entered["file"])
-        batch_id = uploads.keep_upload(upload=uploads.Upload(**asdict(file)), at=context.at)
-        return f"{file.name} came, and is looked at next.", ("import", batch_id)
-
-    return Act(
-        form=UploadForm(context.sent, context, is_sent=True),
-        apply=apply,
-        page=lambda form: imports_page(context, form),
-    )
+    batch_id = uploads.keep_upload(upload=uploads.Upload(**asdict(file)), at=context.at)
+    return f"{file.name} came, and is looked at next.", ("import", batch_id)
 
 
 @acting(MANAGES, "setup")
@@ -209,49 +200,53 @@ def read_so(context: Context, batch_id: int) -> Act:
     """Have the file looked at again, read as the form says."""
     fact = import_or_404(batch_id)
 
-    def ask(entered: Mapping[str, Any]) -> str:
+    def ask(entered: Mapping[str, Any]) -> None:
         asked = asked_by(fact.kind, entered, fact.asked)
         uploads.ask_reading(batch_id=batch_id, asked=asked, at=context.at)
-        return "looked at again"
 
     form = reading_form(fact, context.sent, context, is_sent=True)
-    return _import_act(context, batch_id, ask, form)
+    return _import_act(context, fact, "looked at again", ask, form)
 
 
 @acting(MANAGES, "setup")
 def start(context: Context, batch_id: int) -> Act:
     """Have the file imported as it was last looked at."""
-
-    def begin(_: Mapping[str, Any]) -> str:
-        uploads.start_import(batch_id=batch_id, at=context.at)
-        return "imported now"
-
-    return _import_act(context, batch_id, begin)
+    return _import_act(
+        context,
+        import_or_404(batch_id),
+        "imported now",
+        lambda _: uploads.start_import(batch_id=batch_id, at=context.at),
+    )
 
 
 @acting(MANAGES, "setup")
 def discard(context: Context, batch_id: int) -> Act:
     """Forget the file."""
-
-    def forget(_: Mapping[str, Any]) -> str:
-        uploads.discard_import(batch_id=batch_id, at=context.at)
-        return "discarded"
-
-    return _import_act(context, batch_id, forget)
+    return _import_act(
+        context,
+        import_or_404(batch_id),
+        "discarded",
+        lambda _: uploads.discard_import(batch_id=batch_id, at=context.at),
+    )
 
 
 def _import_act(
     context: Context,
-    batch_id: int,
-    action: Callable[[Mapping[str, Any]], str],
+    fact: workloads.ImportFact,
+    then: str,
+    action: Callable[[Mapping[str, Any]], None],
     form: ChangeForm | None = None,
 ) -> Act:
-    """What is done with a file, on its page; `action` answers what the file is then."""
-    fact = import_or_404(batch_id)
+    """What is done with a file, on its page; `then` says what the file is afterwards."""
+
+    def apply(entered: Mapping[str, Any]) -> Done:
+        action(entered)
+        return f"{fact.name} is {then}.", ("import", fact.id)
+
     return Act(
         form=form or ChangeForm(context.sent, context, is_sent=True),
-        apply=lambda entered: (f"{fact.name} is {action(entered)}.", ("import", batch_id)),
-        page=lambda sent: _import_page(context, batch_id, sent),
+        apply=apply,
+        page=lambda sent: _import_page(context, fact.id, sent),
         refusals=REFUSALS,
         status=409,
     )
@@ -289,10 +284,7 @@ def _settling_words(unsettled: int, late: int) -> str:
 
 def import_or_404(batch_id: int) -> workloads.ImportFact:
     """The import of this id."""
-    fact = workloads.import_batch(batch_id)
-    if fact is None:
-        raise Http404
-    return fact
+    return found_or_404(workloads.import_batch(batch_id))
 
 
 def _import_finding(fact: workloads.ImportFact, trial: Trial) -> str:

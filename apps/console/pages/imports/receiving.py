@@ -2,7 +2,7 @@
 
 import hashlib
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path, PurePath
@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST
 
 from apps.accounts.queries import Role
 from apps.console.kit.cells import WRAPPED
-from apps.console.kit.change import Act, ChangeForm
+from apps.console.kit.change import Act, ChangeForm, Done
 from apps.console.kit.entries import UploadField
 from apps.console.kit.page import ConsolePage, answered
 from apps.console.kit.request import Context, View, request_context, shown_to
@@ -109,29 +109,41 @@ class ToUploads(FileUploadHandler):
 
 
 def receiving(
-    roles: frozenset[Role], here: str, page: Callable[[Context], ConsolePage]
-) -> Callable[[Callable[[Context, ToUploads], Act]], View[[]]]:
-    """What people of these roles do by sending a UploadForm, whose file goes to disk as it comes.
+    roles: frozenset[Role],
+    here: str,
+    form: type[UploadForm],
+    page: Callable[[Context, ChangeForm | None], ConsolePage],
+) -> Callable[[Callable[[Context, ReceivedFile, Mapping[str, Any]], Done]], View[[]]]:
+    """What people of these roles do by sending this form, whose file goes to disk as it comes.
+
+    What is decorated keeps the file, with what else was entered; `page` is the form's.
 
     The token is in the form, and reading the form takes the file in: so the size and who sends it are
     looked at first, then where the file goes is set, and only then is the token asked for. A file
     that is too large is refused unread, on `page`. Unless the answer is a redirect the file is deleted.
     """
 
-    def decorate(act: Callable[[Context, ToUploads], Act]) -> View[[]]:
+    def decorate(keep: Callable[[Context, ReceivedFile, Mapping[str, Any]], Done]) -> View[[]]:
         @csrf_exempt
         @require_POST
         @shown_to(roles)
-        @wraps(act)
+        @wraps(keep)
         def view(request: HttpRequest, /) -> HttpResponseBase:
             context = request_context(request, here, carries=False)
             if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST_BYTES + FORM_BYTES:
                 said = "That file is too large to be taken: send it as gzip or Parquet."
-                return answered(request, replace(page(context), problems=(said,)), 413)
+                return answered(request, replace(page(context, None), problems=(said,)), 413)
             receiver = ToUploads(request)
 
             def answer_form(request: HttpRequest) -> HttpResponse:
-                return act(context, receiver).answer(request, context)
+                act = Act(
+                    form=form(context.sent, context, is_sent=True),
+                    apply=lambda entered: keep(
+                        context, receiver.received(entered["file"]), entered
+                    ),
+                    page=lambda sent: page(context, sent),
+                )
+                return act.answer(request, context)
 
             handlers: list[FileUploadHandler] = [receiver]
             request.upload_handlers = handlers

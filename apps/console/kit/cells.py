@@ -93,12 +93,20 @@ def titled(text: str, title: str) -> SafeString:
 def sending(text: str, unseen: str, address: str) -> SafeString:
     """A button that sends to this address; `unseen` says of what, to whom the row is not seen."""
     return format_html(
-        '<button class="button small" type="submit" formaction="{}">{}'
-        '<span class="unseen"> {}</span></button>',
+        '<button class="button small" type="submit" formaction="{}">{}</button>',
         address,
-        text,
-        unseen,
+        said_more(text, unseen),
     )
+
+
+def leading(text: str, unseen: str, href: str) -> SafeString:
+    """A link that looks like a button; `unseen` as of one that sends."""
+    return format_html('<a class="button small" href="{}">{}</a>', href, said_more(text, unseen))
+
+
+def said_more(text: str, unseen: str) -> SafeString:
+    """A text that is seen, and what is heard after it."""
+    return format_html('{}<span class="unseen"> {}</span>', text, unseen)
 
 
 def unseen(text: str) -> SafeString:

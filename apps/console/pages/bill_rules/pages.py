@@ -9,7 +9,7 @@ from django.urls import path, reverse
 from django.utils.html import format_html
 
 from apps.accounts import queries as accounts
-from apps.console.kit.cells import COUNT, FIGURE, INSTANT, WRAPPED, Locale, linked
+from apps.console.kit.cells import COUNT, FIGURE, INSTANT, WRAPPED, Locale, linked, said_more
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import ParsedField, PickField, TextField
 from apps.console.kit.filters import filter_of
@@ -51,11 +51,8 @@ def _end_cell(row: ListedRule, locale: Locale) -> str:
     """The way to end the rule, or when that was."""
     if row.rule.ended_at is not None:
         return INSTANT.shown(row.rule.ended_at, locale)
-    return format_html(
-        '<a href="{}">End<span class="unseen"> the rule for {}</span></a>',
-        reverse("end-bill-rule", args=[row.rule.id]),
-        fits(row.rule),
-    )
+    end = said_more("End", f"the rule for {fits(row.rule)}")
+    return linked(end, reverse("end-bill-rule", args=[row.rule.id]))
 
 
 def _exact_billed(row: ListedRule, _: Locale) -> str:

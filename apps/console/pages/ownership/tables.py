@@ -16,6 +16,7 @@ from apps.console.kit.cells import (
     MONEY,
     PROSE,
     Locale,
+    leading,
     linked,
     quiet,
     titled,
@@ -216,11 +217,7 @@ def _rule_button(row: UnownedJobs, _: Locale) -> str:
     if not row.rule_href:
         return ""
     whose = " ".join(filter(None, (row.asked(name) for name in RULE_ASKS[:3])))
-    return format_html(
-        '<a class="button small" href="{}">Assign<span class="unseen"> A rule for {}</span></a>',
-        row.rule_href,
-        whose,
-    )
+    return leading("Assign", f"A rule for {whose}", row.rule_href)
 
 
 def _created_cell(row: StatedRule, locale: Locale) -> str:
@@ -288,9 +285,7 @@ def changes_table(called: OwnerNames) -> Table[RuleChange]:
 
 def workload_costs(window: ledger.Window, viewer: Viewer, called: OwnerNames) -> list[WorkloadCost]:
     """Of the viewer's teams, by team, the highest cost first; workloads without cost included."""
-    asked = CubeQuestion(window, team_ids=None if viewer.sees_everything else viewer.team_ids).by(
-        "team", "workload"
-    )
+    asked = CubeQuestion(window, team_ids=viewer.seen_teams).by("team", "workload")
 
     def cost(team_id: int, workload_id: int | None, group: ledger.CostGroup | None) -> WorkloadCost:
         fact = None if workload_id is None else called.workloads[workload_id]

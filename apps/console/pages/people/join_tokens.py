@@ -7,9 +7,8 @@ from typing import Any
 
 from django.http import HttpResponse, QueryDict
 from django.urls import path, reverse
-from django.utils.html import format_html
 
-from apps.console.kit.cells import COUNT, DAY_OR_INSTANT, INSTANT, WRAPPED, Locale, linked
+from apps.console.kit.cells import COUNT, DAY_OR_INSTANT, INSTANT, WRAPPED, Locale
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import (
     LONGEST_LIST,
@@ -22,7 +21,7 @@ from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, SecretOnce, Section, shown
 from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, found_or_404
 from apps.console.kit.table import Column, Table
-from apps.console.pages.people.pages import tabs_of
+from apps.console.pages.people.pages import tabs_of, token_state
 from apps.console.pages.setup.commands import (
     CHECK,
     JOIN_TOKEN,
@@ -77,14 +76,13 @@ def join_tokens_table(context: Context) -> Table[JoinTokenRow]:
     """Every join token as it stands now; whoever may revoke them can."""
 
     def state(row: JoinTokenRow, _: Locale) -> str:
-        if row["revoked_at"] is not None:
-            return "revoked"
-        if not is_good(row, context.at):
-            return "expired"
-        if not context.viewer.may_manage:
-            return "valid"
-        revoke = format_html('Revoke<span class="unseen"> {}</span>', row["name"])
-        return linked(revoke, reverse("revoke-join-token", args=[row["id"]]))
+        return token_state(
+            row["name"],
+            context,
+            is_revoked=row["revoked_at"] is not None,
+            is_good=is_good(row, context.at),
+            revoke=reverse("revoke-join-token", args=[row["id"]]),
+        )
 
     return Table[JoinTokenRow](
         "list",

@@ -20,7 +20,7 @@ from apps.accounts.queries import (
 )
 from apps.accounts.queries import people as everybody
 from apps.accounts.queries import tokens as every_token
-from apps.console.kit.cells import INSTANT, WRAPPED, Locale, linked, quiet
+from apps.console.kit.cells import INSTANT, WRAPPED, Locale, linked, quiet, said_more
 from apps.console.kit.change import ChangeForm
 from apps.console.kit.entries import PickField, TextField, TicksField
 from apps.console.kit.form import FormSection
@@ -139,6 +139,15 @@ def person_tokens_csv(context: Context, person_id: int) -> HttpResponse:
 def tabs_of(current: str) -> tuple[Choice, ...]:
     """The pages of people, side by side."""
     return tuple(Choice(reverse(name), text, name == current) for name, text in TABS)
+
+
+def token_state(
+    name: str, context: Context, *, is_revoked: bool, is_good: bool, revoke: str
+) -> str:
+    """How a token stands; while it is good, to whom may do so, the way to revoke it."""
+    if is_revoked or not is_good:
+        return "revoked" if is_revoked else "expired"
+    return linked(said_more("Revoke", name), revoke) if context.viewer.may_manage else "valid"
 
 
 def team_costs(every_team: Sequence[TeamFact], context: Context) -> dict[str, str]:

@@ -26,7 +26,7 @@ from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, SecretOnce, shown
 from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, found_or_404
 from apps.console.kit.table import Column, Table
-from apps.console.pages.people.pages import tabs_of, team_costs
+from apps.console.pages.people.pages import tabs_of, team_costs, token_state
 from apps.economics.refusal import Refusal
 from apps.show.amounts import counted
 from apps.show.time import instant
@@ -100,14 +100,13 @@ def _made_cell(row: ListedToken, locale: Locale) -> str:
 
 
 def _state_cell(row: ListedToken, context: Context) -> str:
-    if row.revoked_at is not None:
-        return "revoked"
-    if not row.is_good(context.at):
-        return "expired"
-    if not context.viewer.may_manage:
-        return "valid"
-    revoke = format_html('Revoke<span class="unseen"> {}</span>', row.name)
-    return linked(revoke, reverse("revoke-token", args=[row.id]))
+    return token_state(
+        row.name,
+        context,
+        is_revoked=row.revoked_at is not None,
+        is_good=row.is_good(context.at),
+        revoke=reverse("revoke-token", args=[row.id]),
+    )
 
 
 @shown(SEES_EVERYTHING, "people")

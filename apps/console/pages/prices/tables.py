@@ -21,6 +21,7 @@ from apps.console.kit.cells import (
     WRAPPED,
     Format,
     Locale,
+    leading,
     quiet,
     warned,
 )
@@ -127,12 +128,8 @@ def _costs_href(row: UnpricedUse) -> str:
 def _price_button(pool: PoolFact, starts_at: str = "") -> str:
     """The way to the form, filled in for the pool."""
     filled = {"pool": pool.id} | ({"starts_at": starts_at} if starts_at else {})
-    return format_html(
-        '<a class="button small" href="{}?{}">Set its price<span class="unseen"> for {}</span></a>',
-        reverse("add-rate"),
-        urlencode(filled),
-        pool.name,
-    )
+    href = f"{reverse('add-rate')}?{urlencode(filled)}"
+    return leading("Set its price", f"for {pool.name}", href)
 
 
 def _unpriced_cell(row: UnpricedUse, _: Locale) -> str:
@@ -191,12 +188,9 @@ def _beside_cell(row: WaitingRate, locale: Locale) -> str:
 
 def _decide_cell(row: WaitingRate, locale: Locale) -> str:
     rate = row.listed.rate
-    return format_html(
-        '<a class="button small" href="{}">{}<span class="unseen"> at the price of {}</span></a>',
-        locale.onward(reverse("decide-rate", args=[rate["id"]])),
-        "Decide" if row.may_decide else "Look",
-        what_it_prices(rate),
-    )
+    href = locale.onward(reverse("decide-rate", args=[rate["id"]]))
+    said = f"at the price of {what_it_prices(rate)}"
+    return leading("Decide" if row.may_decide else "Look", said, href)
 
 
 def _read_on(row: ListedRate) -> str:

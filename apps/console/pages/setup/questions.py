@@ -21,6 +21,7 @@ from apps.console.kit.cells import (
     WRAPPED,
     Format,
     Locale,
+    leading,
     quiet,
 )
 from apps.console.kit.frame import Link, Step
@@ -82,7 +83,7 @@ def asked_of(at: datetime, organisation: accounts.OrganisationFact) -> AskedOf:
 
 def _confirm_button(row: UnconfirmedNode, _: Locale) -> str:
     href = f"{reverse('confirm-node-devices', args=[row.node_id])}?back_to=setup"
-    return _link_button(href, "Confirm", f"the devices of {row.node}")
+    return leading("Confirm", f"the devices of {row.node}", href)
 
 
 def _silent_nodes(asked: AskedOf) -> list[SilentNode]:
@@ -100,7 +101,7 @@ def _end_node(rows: Sequence[SilentNode]) -> Step:
 
 def _price_button(row: ledger.UnpricedPool, _: Locale) -> str:
     href = f"{reverse('add-rate')}?{urlencode({'pool': row.pool.id, 'back_to': 'setup'})}"
-    return _link_button(href, "Set its price", f"for {row.pool.name}")
+    return leading("Set its price", f"for {row.pool.name}", href)
 
 
 def _rule_button(row: workloads.AccountWithoutOwner, _: Locale) -> str:
@@ -108,13 +109,7 @@ def _rule_button(row: workloads.AccountWithoutOwner, _: Locale) -> str:
     href = (
         f"{reverse('new-rule')}?{urlencode({'cluster': row.cluster, **asked, 'back_to': 'setup'})}"
     )
-    return _link_button(href, "Whose?", f"A rule for {row.name}")
-
-
-def _link_button(href: str, text: str, said: str) -> str:
-    return format_html(
-        '<a class="button small" href="{}">{}<span class="unseen"> {}</span></a>', href, text, said
-    )
+    return leading("Whose?", f"A rule for {row.name}", href)
 
 
 def _account_cell(row: workloads.AccountWithoutOwner, _: Locale) -> str:

@@ -7,7 +7,7 @@ from psycopg import sql
 
 from apps.economics.states import Flag
 from apps.ledger.queries.cube.dimensions import Dimension, dimensions
-from apps.ledger.queries.cube.legs import legs_of, parameters_of
+from apps.ledger.queries.cube.legs import leg_keys, legs_of, numbers_of, parameters_of
 from apps.ledger.queries.cube.question import CubeQuestion
 from apps.ledger.queries.cube.sources import DAYS, SOURCES, TEXTS, name_of
 from apps.ledger.queries.loading import Loading
@@ -49,12 +49,10 @@ def cost_groups(question: CubeQuestion) -> list[CostGroup]:
     """
     group_by = question.group_by
     asked = replace(question, loading=Loading.LOADED, is_bounded=not DAYS.has(question.names))
-    numbers = sql.SQL(", ").join([sql.Literal(place + 1) for place in range(len(group_by))])
+    numbers = numbers_of(group_by)
     keys = [
-        sql.SQL("coalesce({}, ''), " if name in TEXTS else "{}, ").format(
-            sql.Identifier(f"key{place}")
-        )
-        for place, name in enumerate(group_by)
+        sql.SQL("coalesce({}, ''), " if name in TEXTS else "{}, ").format(key)
+        for name, key in zip(group_by, leg_keys(question), strict=True)
     ]
     query = sql.SQL(SUMS).format(
         keys=sql.SQL("").join(keys),

@@ -95,7 +95,7 @@ def _taken_sums(question: CubeQuestion, part: str, told: Told, leg: sql.Composab
     """What a table of parts takes from the whole: without that dimension, and below zero."""
     shown = [
         sql.SQL("NULL::int8") if name == part else key
-        for name, key in zip(question.group_by, _leg_keys(question), strict=True)
+        for name, key in zip(question.group_by, leg_keys(question), strict=True)
     ]
     columns = [*shown, sql.Identifier("is_now"), *map(sql.Identifier, told)]
     return sql.SQL(
@@ -111,10 +111,11 @@ def numbers_of(columns: Collection[object]) -> sql.Composed:
 
 def key_names(question: CubeQuestion) -> sql.Composed:
     """The keys of the legs, a comma after each: `key0, key1, `."""
-    return sql.SQL("").join([sql.SQL("{}, ").format(key) for key in _leg_keys(question)])
+    return sql.SQL("").join([sql.SQL("{}, ").format(key) for key in leg_keys(question)])
 
 
-def _leg_keys(question: CubeQuestion) -> list[sql.Identifier]:
+def leg_keys(question: CubeQuestion) -> list[sql.Identifier]:
+    """The keys of the legs, in the order of the question's groups."""
     return [sql.Identifier(f"key{place}") for place in range(len(question.group_by))]
 
 
@@ -146,7 +147,7 @@ def _source_leg(
             sql.SQL("NULL::int8") if name == without else _group_column(question, source, name),
             key,
         )
-        for name, key in zip(question.group_by, _leg_keys(question), strict=True)
+        for name, key in zip(question.group_by, leg_keys(question), strict=True)
     ]
     now = sql.SQL("{} AS is_now").format(is_now)
     columns = [*keys, now, *(_told_column(source, name) for name in told)]

@@ -9,7 +9,7 @@ from psycopg import sql
 
 from apps.economics.money import sum_of_known
 from apps.ledger.queries.cube.dimensions import dimensions
-from apps.ledger.queries.cube.legs import key_names, legs_of, numbers_of, parameters_of
+from apps.ledger.queries.cube.legs import key_names, leg_keys, legs_of, numbers_of, parameters_of
 from apps.ledger.queries.cube.question import (
     CubeQuestion,
     Key,
@@ -227,7 +227,7 @@ def _group_statement(question: CubeQuestion) -> sql.Composed:
     Columns: each key, whether it is the others, and how many these are; is_now; the measures.
     """
     known = dimensions()
-    keys = [sql.Identifier(f"key{place}") for place in range(len(question.group_by))]
+    keys = leg_keys(question)
     shown: list[sql.Composable] = [*keys]
     others: list[sql.Composable] = [sql.SQL("false") for _ in keys]
     counts: list[sql.Composable] = [sql.SQL("0") for _ in keys]

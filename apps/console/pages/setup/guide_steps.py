@@ -18,7 +18,7 @@ from apps.console.pages.setup.organisation import is_kept_for_good
 from apps.fleet import queries as fleet
 from apps.ledger.queries.bills.deliveries import deliveries_by_state
 from apps.pricing import queries as pricing
-from apps.pricing.queries.owned import owned_plans_in
+from apps.pricing.queries.owned import pools_owned
 from apps.show.amounts import counted
 from apps.show.time import duration
 from apps.show.words import joined, option_words
@@ -90,7 +90,7 @@ def known_of(context: Context) -> Known:
     rules = sum(rule.is_in_force(at) for rule in workloads.rules())
     spans = pricing.pool_rates(pools, at, at + MOMENT) if pools else {}
     unpriced = [pool for pool in pools.values() if spans[pool.id][0].paid_rate is None]
-    planned = {plan.pool_id for plan in owned_plans_in(at, at + MOMENT)} if unpriced else set()
+    planned = pools_owned(at) if unpriced else set()
     return Known(
         at=at,
         server=context.site,

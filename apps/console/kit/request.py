@@ -96,13 +96,8 @@ def led_on(link: Link, context: Context) -> Link:
     return replace(link, href=context.onward(link.href))
 
 
-def request_context(
-    request: HttpRequest, here: str, path: str = "", *, carries: bool = True
-) -> Context:
-    """Who asks for a page of the entry `here`; Setup's questions wait for who sees everything.
-
-    `path` is the page's own where something is answered by it that was sent elsewhere.
-    """
+def request_context(request: HttpRequest, here: str, *, carries: bool = True) -> Context:
+    """Who asks for a page of the entry `here`; Setup's questions wait for who sees everything."""
     at, chosen, viewer = timezone.now(), organisation(), viewer_of_request(request)
     waiting = questions_waiting(at) if viewer.sees_everything else 0
     return Context(
@@ -111,7 +106,7 @@ def request_context(
         organisation=chosen,
         zone=ZoneInfo(chosen.zone),
         frame=frame_of(request, chosen, here, waiting, carries=carries),
-        path=path or request.path,
+        path=request.path,
         query=request.GET,
         # A body is read where a page looks at it: one that is too large is refused unread.
         sent=cast(QueryDict, SimpleLazyObject(lambda: request.POST)),

@@ -12,7 +12,6 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from apps.accounts.queries.paging import PageAsked
-from apps.console.kit.carried import carried_texts
 from apps.console.kit.cells import DURATION, INSTANT, drawn, linked
 from apps.console.kit.frame import Link
 from apps.console.kit.page import shown
@@ -225,7 +224,7 @@ def timeline(node_id: int, asked: DayAsked, context: Context) -> Timeline:
         csv_href=context.href(reverse("node-timeline", args=[node_id])),
         days=tuple(led_on(link, context) for link in _days_beside(context.path, day, today)),
         here=context.path,
-        kept=carried_texts(context.query),
+        kept=context.frame.carries,
         day=(day or today).isoformat(),
         last_day=today.isoformat(),
     )

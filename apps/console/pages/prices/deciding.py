@@ -1,6 +1,7 @@
 """Prices that wait: why, what lies beside them, what would move, and what finance decides."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from django.http import QueryDict
@@ -152,21 +153,14 @@ def rate_or_404(rate_id: int) -> Rate:
 
 def _acceptance_section(rate: Rate, context: Context) -> EffectList:
     """What accepting it changes, with the button of who decides."""
-    preview, back = _acceptance(rate, context), _back_to_prices()
-    effects, title = preview.effects, "What accepting it changes"
+    preview, title = _acceptance(rate, context), "What accepting it changes"
+    section = EffectList(effects=preview.effects, back=_back_to_prices(), title=title)
     if context.viewer.role not in DECIDES:
-        remark = "A person of finance decides."
-        return EffectList(effects=effects, back=back, title=title, remark=remark)
+        return replace(section, remark="A person of finance decides.")
     if _is_own(rate, context):
-        return EffectList(effects=effects, back=back, title=title, remark=f"{OWN}.")
-    return EffectList(
-        effects=effects,
-        confirm=ACCEPT,
-        seen=fingerprint((), preview),
-        here=reverse("accept-rate", args=[rate["id"]]),
-        back=back,
-        title=title,
-    )
+        return replace(section, remark=f"{OWN}.")
+    here = reverse("accept-rate", args=[rate["id"]])
+    return replace(section, confirm=ACCEPT, seen=fingerprint((), preview), here=here)
 
 
 def _acceptance(rate: Rate, context: Context) -> ChangePreview:

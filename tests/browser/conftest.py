@@ -8,11 +8,10 @@ from urllib.parse import urlsplit
 
 import pytest
 import pytest_django
-from django.contrib.auth import get_user_model
 from django.core.cache import cache
-from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from tests.apps.console.people import client_of
 from tests.databases import kept_until_the_end
 from tests.planted import forget_rows
 
@@ -72,9 +71,7 @@ def committed(
 
 def opened(page: Page, address: str, name: str = "finn") -> Page:
     """The page at an address, as somebody who has signed in before."""
-    client = Client()
-    client.force_login(get_user_model().objects.get(email=f"{name}@example.org"))
-    return opened_with(page, address, client.cookies["sessionid"].value)
+    return opened_with(page, address, client_of(name).cookies["sessionid"].value)
 
 
 def opened_with(page: Page, address: str, session: str) -> Page:

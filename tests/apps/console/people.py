@@ -27,10 +27,23 @@ def signed_in(role: str, *team_ids: int) -> Client:
     return client
 
 
+def client_of(name: str = "petra", **given: Any) -> Client:
+    """The browser of somebody who is there, after they signed in."""
+    client = Client(**given)
+    client.force_login(get_user_model().objects.get(email=f"{name}@example.org"))
+    return client
+
+
 def text_of(markup: str) -> str:
     """What is read of it, with single spaces."""
     words = html.unescape(re.sub(r"<[^>]+>", " ", markup))
     return re.sub(r"\s+", " ", words.replace("\N{NO-BREAK SPACE}", " ")).strip()
+
+
+def words_of(answer: Any) -> str:
+    """What people read of an answer, without what is drawn."""
+    markup = answer.content.decode()
+    return text_of(re.sub(r"<(script|style).*?</\1>", " ", markup, flags=re.DOTALL))
 
 
 def confirmed(client: Client, path: str, entered: Mapping[str, Any], **given: Any) -> Any:

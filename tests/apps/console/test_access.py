@@ -6,6 +6,7 @@ from django.core.cache import cache
 from django.test import Client
 
 from tests import make
+from tests.apps.console.people import client_of
 from tests.browser.fleet import make_people
 
 pytestmark = pytest.mark.django_db
@@ -19,12 +20,6 @@ def _people() -> None:
     make_people()
 
 
-def signed_in(name: str) -> Client:
-    client = Client()
-    client.force_login(get_user_model().objects.get(email=f"{name}@example.org"))
-    return client
-
-
 @pytest.mark.parametrize("path", PAGES)
 def test_a_stranger_signs_in_first_and_comes_back(path):
     answer = Client().get(path, {"window": "today"})
@@ -34,24 +29,24 @@ def test_a_stranger_signs_in_first_and_comes_back(path):
 
 
 def test_who_is_in_no_team_sees_nothing_of_the_whole():
-    answer = signed_in("vera").get("/")
+    answer = client_of("vera").get("/")
     assert b"You are in no team yet" in answer.content
-    assert signed_in("vera").get("/setup").status_code == 403
+    assert client_of("vera").get("/setup").status_code == 403
 
 
 @pytest.mark.parametrize("name", ["finn", "petra"])
 @pytest.mark.parametrize("path", PAGES)
 def test_finance_and_platform_see_every_page(name, path):
-    assert signed_in(name).get(path).status_code == 200
+    assert client_of(name).get(path).status_code == 200
 
 
 def test_only_the_platform_confirms_devices():
     node_id = make.make_node("gpu-01")
     path = f"/fleet/nodes/{node_id}/devices/confirm"
-    assert signed_in("finn").post(path).status_code == 403
-    assert signed_in("vera").post(path).status_code == 403
+    assert client_of("finn").post(path).status_code == 403
+    assert client_of("vera").post(path).status_code == 403
     assert Client().post(path)["Location"].startswith("/sign-in")
-    assert signed_in("petra").get(path).status_code == 200
+    assert client_of("petra").get(path).status_code == 200
 
 
 def test_a_form_without_its_token_is_refused():
@@ -62,14 +57,14 @@ def test_a_form_without_its_token_is_refused():
 
 
 def test_signing_out_is_a_post():
-    client = signed_in("finn")
+    client = client_of("finn")
     assert client.get("/sign-out").status_code == 405
     assert client.post("/sign-out")["Location"] == "/sign-in"
     assert client.get("/").status_code == 302
 
 
 def test_pages_are_not_kept_by_the_browser():
-    assert "no-store" in signed_in("finn").get("/")["Cache-Control"]
+    assert "no-store" in client_of("finn").get("/")["Cache-Control"]
 
 
 def test_a_part_of_a_page_asked_for_after_the_session_ended_sends_the_browser_to_sign_in():

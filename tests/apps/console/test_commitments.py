@@ -1,9 +1,7 @@
 """The pages of commitments: what they saved, what nobody used, entering and ending one."""
 
 import csv
-import html
 import io
-import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -18,7 +16,7 @@ from apps.marks.actions import mark_span
 from apps.marks.queries import Pass
 from apps.pricing.queries.commitments import commitments
 from tests import make
-from tests.apps.console.people import confirmed, signed_in
+from tests.apps.console.people import confirmed, signed_in, words_of
 from tests.apps.ledger import scene
 
 pytestmark = pytest.mark.django_db
@@ -65,13 +63,6 @@ def finn() -> Client:
     return signed_in("finance")
 
 
-def words(answer: HttpResponse) -> str:
-    """What people read, without what is drawn."""
-    text = re.sub(r"<script.*?</script>", " ", answer.content.decode(), flags=re.DOTALL)
-    text = html.unescape(re.sub(r"<[^>]+>", " ", text))
-    return re.sub(r"\s+", " ", text.replace("\N{NO-BREAK SPACE}", " "))
-
-
 def table(answer: HttpResponse) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(answer.content.decode())))
 
@@ -92,7 +83,7 @@ def make_used(**given: Any) -> int:
 
 def test_the_title_says_what_was_saved_and_what_nobody_used(finn: Client) -> None:
     make_used()
-    text = words(finn.get(f"/commitments?{MARCH}"))
+    text = words_of(finn.get(f"/commitments?{MARCH}"))
     assert "Commitments saved 29 % of on-demand in March 2026; $35.00 was not used" in text
     assert "Coverage 100 % of the GPU time that could be covered" in text
     assert "Utilization 50 %" in text
@@ -107,7 +98,7 @@ def test_the_title_says_what_was_saved_and_what_nobody_used(finn: Client) -> Non
 def test_one_that_costs_more_than_on_demand_says_so(finn: Client) -> None:
     make_used(hourly=Decimal(150))
     answer = finn.get(f"/commitments?{MARCH}")
-    assert "Commitments cost 53 % more than on-demand in March 2026" in words(answer)
+    assert "Commitments cost 53 % more than on-demand in March 2026" in words_of(answer)
     assert "under the break-even" in answer.content.decode()
 
 
@@ -115,7 +106,7 @@ def test_what_is_undefined_is_said_and_never_zero(finn: Client) -> None:
     scene.make_priced_node("gpu-01")
     scene.make_commitment(instance_type="p4d.24xlarge")
     settle()
-    text = words(finn.get(f"/commitments?{MARCH}"))
+    text = words_of(finn.get(f"/commitments?{MARCH}"))
     assert "Nobody used the commitments of March 2026: $40.00" in text
     assert "Effective savings rate Unknown" in text
     assert "undefined 0 % undefined undefined" in text
@@ -125,24 +116,24 @@ def test_use_without_a_price_leaves_the_savings_unknown(finn: Client) -> None:
     make.make_node("gpu-01", started_at=TEN, at=scene.LATER, units=8)
     scene.make_commitment()
     settle()
-    text = words(finn.get(f"/commitments?{MARCH}"))
+    text = words_of(finn.get(f"/commitments?{MARCH}"))
     assert "What commitments saved in March 2026 is not known; all of them was used" in text
 
 
 def test_before_the_first_charge_and_without_one_the_page_says_which(finn: Client) -> None:
-    text = words(finn.get("/commitments"))
+    text = words_of(finn.get("/commitments"))
     assert "Nothing was bought ahead" in text
     assert "Enter a commitment" in text
     scene.make_commitment()
-    assert "The commitments of March 2026 are not charged yet" in words(
+    assert "The commitments of March 2026 are not charged yet" in words_of(
         finn.get(f"/commitments?{MARCH}")
     )
-    assert "No commitment held in January 2026" in words(finn.get("/commitments?month=2026-01"))
+    assert "No commitment held in January 2026" in words_of(finn.get("/commitments?month=2026-01"))
 
 
 def test_a_month_nobody_understands_is_said_and_the_current_one_shown(finn: Client) -> None:
     scene.make_commitment()
-    text = words(finn.get("/commitments?month=the-ides"))
+    text = words_of(finn.get("/commitments?month=the-ides"))
     assert "'the-ides' is no month" in text
 
 
@@ -155,7 +146,7 @@ def test_the_ones_that_end_soon_are_flagged(
     ends_at = TEN + timedelta(days=days)
     scene.make_commitment(name="soon over", period=(TEN, ends_at))
     scene.make_commitment(name="long", period=(TEN, TEN + timedelta(days=400)))
-    text = words(finn.get("/commitments"))
+    text = words_of(finn.get("/commitments"))
     assert "Ending soon" in text
     assert said in text.partition("One by one")[0]
     assert "long ends" not in text
@@ -163,7 +154,7 @@ def test_the_ones_that_end_soon_are_flagged(
 
 def test_the_order_of_application_is_explained(finn: Client) -> None:
     make_used()
-    text = words(finn.get(f"/commitments?{MARCH}"))
+    text = words_of(finn.get(f"/commitments?{MARCH}"))
     assert (
         "Capacity blocks first, then reservations, then committed use, savings plans last" in text
     )
@@ -199,7 +190,7 @@ def test_every_table_is_there_as_exact_csv(finn: Client) -> None:
 def test_the_page_of_one_says_its_terms_its_months_and_whose_it_was(finn: Client) -> None:
     owner = make.make_team("Research")
     one = make_used(owner_id=owner, upfront=Decimal(1000), external_id="ri-1")
-    text = words(finn.get(f"/commitments/{one}?{MARCH}"))
+    text = words_of(finn.get(f"/commitments/{one}?{MARCH}"))
     assert "two nodes saved 19 % of on-demand in March 2026; 50 % of it was used" in text
     assert "Upfront $1,000.00 By the hour $70.00 an hour" in text
     assert "Unused is charged to Research" in text
@@ -223,12 +214,12 @@ def test_node_hours_that_two_commitments_cover_are_told_of_each_by_its_part(finn
 def test_platform_reads_and_finance_alone_buys(finn: Client) -> None:
     one = make_used()
     petra = signed_in("platform")
-    assert "Enter a commitment" not in words(petra.get(f"/commitments?{MARCH}"))
-    assert "End it before its term" not in words(petra.get(f"/commitments/{one}"))
+    assert "Enter a commitment" not in words_of(petra.get(f"/commitments?{MARCH}"))
+    assert "End it before its term" not in words_of(petra.get(f"/commitments/{one}"))
     assert petra.get("/commitments/new").status_code == 403
     assert petra.post("/commitments/new", ENTERED).status_code == 403
     assert petra.post(f"/commitments/{one}/end", {}).status_code == 403
-    assert "Enter a commitment" in words(finn.get(f"/commitments?{MARCH}"))
+    assert "Enter a commitment" in words_of(finn.get(f"/commitments?{MARCH}"))
 
 
 @pytest.mark.parametrize("role", ["lead", "viewer"])
@@ -243,7 +234,7 @@ def test_nobody_else_sees_what_was_bought(role: str) -> None:
         *(f"/{one}{end}" for end in ("", ".csv", "/unused.csv", "/end")),
     ]
     assert {client.get(f"/commitments{end}").status_code for end in addresses} == {403}
-    assert "Commitments" not in words(client.get("/"))
+    assert "Commitments" not in words_of(client.get("/"))
 
 
 def test_what_entering_moves_is_shown_before_it_is_done(
@@ -251,7 +242,7 @@ def test_what_entering_moves_is_shown_before_it_is_done(
 ) -> None:
     scene.make_priced_node("gpu-01")
     settle(hours=2)
-    text = words(finn.get("/commitments/new", ENTERED))
+    text = words_of(finn.get("/commitments/new", ENTERED))
     assert "26 past hours are charged again. It would have been used by 3.8 %." in text
     assert "cost about $197; the commitment costs $1,820 in these hours (+$1,623.36)." in text
     assert commitments() == []
@@ -291,14 +282,14 @@ def test_what_says_nothing_is_said_at_its_field_and_nothing_is_entered(
         finn.get("/commitments/new", ENTERED | given),
         finn.post("/commitments/new", ENTERED | given),
     ):
-        assert said in words(answer)
-        assert "What will change" not in words(answer)
+        assert said in words_of(answer)
+        assert "What will change" not in words_of(answer)
     assert len(commitments()) == 1
 
 
 def test_a_currency_without_a_rate_of_exchange_is_refused_when_it_is_entered(finn: Client) -> None:
     answer = confirmed(finn, "/commitments/new", ENTERED | {"currency": "EUR"})
-    assert "No rate of exchange from EUR to USD" in words(answer)
+    assert "No rate of exchange from EUR to USD" in words_of(answer)
     assert commitments() == []
 
 
@@ -309,16 +300,16 @@ def test_what_ending_moves_is_shown_before_it_is_done(
     one = scene.make_commitment(name="a node")
     settle(hours=3)
     given = {"ended_at": "2026-03-02T11:00"}
-    text = words(finn.get(f"/commitments/{one}/end", given))
+    text = words_of(finn.get(f"/commitments/{one}/end", given))
     assert "25 past hours are charged again without it." in text
     assert "$80.00 of its cost goes, and what it covered costs about $197 again (+$116.64)." in text
     assert commitments()[0].ended_at is None
     confirmed(finn, f"/commitments/{one}/end", given)
     assert commitments()[0].ended_at == TEN + HOUR
-    assert "ended early" in words(finn.get(f"/commitments?{MARCH}"))
-    assert "End it before its term" not in words(finn.get(f"/commitments/{one}"))
+    assert "ended early" in words_of(finn.get(f"/commitments?{MARCH}"))
+    assert "End it before its term" not in words_of(finn.get(f"/commitments/{one}"))
     again = confirmed(finn, f"/commitments/{one}/end", given)
-    assert "ends at 2026-03-02 11:00Z already" in words(again)
+    assert "ends at 2026-03-02 11:00Z already" in words_of(again)
 
 
 def test_what_is_not_there_is_not_found(finn: Client) -> None:

@@ -1,7 +1,6 @@
 """The pages of what changed: titles in words, parts that add up, causes, and whose they are."""
 
 import csv
-import html
 import io
 import re
 from datetime import UTC, datetime, timedelta
@@ -9,12 +8,11 @@ from typing import Any
 
 import pytest
 from django.core.cache import cache
-from django.http import HttpResponse
 from django.utils import timezone
 
 from apps.review.actions import look_at_day
 from tests import make
-from tests.apps.console.people import signed_in
+from tests.apps.console.people import signed_in, words_of
 from tests.apps.review.history import DAYS, FIRST, STEP, make_service_days, noise
 from tests.apps.unit_economics import service_scene
 
@@ -46,14 +44,8 @@ def found() -> int:
     return service_id
 
 
-def words(answer: HttpResponse) -> str:
-    text = re.sub(r"<script.*?</script>", " ", answer.content.decode(), flags=re.DOTALL)
-    text = html.unescape(re.sub(r"<[^>]+>", " ", text))
-    return re.sub(r"\s+", " ", text.replace("\N{NO-BREAK SPACE}", " "))
-
-
 def test_a_change_is_told_in_words_with_its_worth_and_what_changed_then(found: int) -> None:
-    text = words(signed_in("finance").get("/findings"))
+    text = words_of(signed_in("finance").get("/findings"))
     assert re.search(r"1 anomaly in the last 90 days; anomalies come to \$1,\d\d\d more", text)
     assert re.search(r"chat-api: the cost of 1,000 requests rose by 2\d % on 2\d February", text)
     assert "model: chat-v7" in text
@@ -92,12 +84,12 @@ def test_a_change_of_another_team_is_as_if_it_were_not_there(found: int) -> None
     href = re.search(r'href="(/findings/\d+)"', finn.get("/findings").content.decode())
     assert href is not None
     dee = signed_in("lead")
-    assert "Nothing is known to have changed" in words(dee.get("/findings"))
+    assert "Nothing is known to have changed" in words_of(dee.get("/findings"))
     assert dee.get(href[1]).status_code == 404
     assert dee.get(f"{href[1]}.csv").status_code == 404
 
 
 def test_before_the_first_look_the_page_says_what_it_waits_for() -> None:
-    text = words(signed_in("finance").get("/findings"))
+    text = words_of(signed_in("finance").get("/findings"))
     assert "No figure was looked at yet" in text
     assert "A figure needs three weeks of days" in text

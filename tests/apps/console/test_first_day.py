@@ -1,6 +1,5 @@
 """The guided first day, and answers that Setup takes right where it asks."""
 
-import html
 import re
 from datetime import UTC, datetime, timedelta
 
@@ -20,7 +19,7 @@ from apps.ledger.models import BillImport
 from apps.workloads.models import Allocation
 from apps.workloads.queries import unknown_nodes
 from tests import make
-from tests.apps.console.people import confirmed
+from tests.apps.console.people import confirmed, words_of
 from tests.apps.console.people import text_of as text_of_html
 from tests.apps.ledger import scene
 from tests.browser.fleet import make_fleet, make_people
@@ -42,11 +41,6 @@ def signed_in(name: str = "petra") -> Client:
     return client
 
 
-def text_of(answer) -> str:
-    words = html.unescape(re.sub(r"<[^>]+>", " ", answer.content.decode()))
-    return re.sub(r"\s+", " ", words.replace("\N{NO-BREAK SPACE}", " "))
-
-
 @pytest.fixture
 def job_on_an_unknown_node() -> datetime:
     """A job of yesterday on gpu-07 of cluster atlas, which nobody put on record."""
@@ -61,7 +55,7 @@ def job_on_an_unknown_node() -> datetime:
 def test_an_empty_installation_is_led_without_a_shell():
     make.make_organisation()
     answer = signed_in().get("/setup/first-day")
-    page = text_of(answer)
+    page = words_of(answer)
     assert "1 of the 7 steps to a first dollar are done." in page
     assert page.count("To do") == 6
     assert "manage.py" not in page
@@ -71,21 +65,21 @@ def test_an_empty_installation_is_led_without_a_shell():
     for path in ("/setup", "/"):
         empty = signed_in().get(path)
         assert "/setup/first-day" in empty.content.decode()
-        assert "manage.py" not in text_of(empty)
-    overview = text_of(signed_in("finn").get("/"))
+        assert "manage.py" not in words_of(empty)
+    overview = words_of(signed_in("finn").get("/"))
     assert "Nothing has cost anything yet." in overview
     assert "Set Runrate up, step by step" in overview
 
 
 def test_what_is_done_is_said():
     make_fleet()
-    page = text_of(signed_in().get("/setup/first-day"))
+    page = words_of(signed_in().get("/setup/first-day"))
     assert "6 of the 7 steps to a first dollar are done." in page
     assert "lab has no price now." in page
     missing = "lab: no price of p5.48xlarge of aws, on demand, is on record. Set the price of lab"
     assert missing in page
     scene.make_rate(Pool.objects.get(name="lab").id)
-    page = text_of(signed_in().get("/setup/first-day"))
+    page = words_of(signed_in().get("/setup/first-day"))
     assert "The first day is done: work has a price and an owner." in page
     assert "Every pool has a price now." in page
     assert "1 rule in force." in page
@@ -121,7 +115,7 @@ def test_an_agents_token_is_made_in_place_and_its_first_report_is_waited_for(lon
     client = signed_in()
     assert "every 5s" not in client.get("/setup/first-day").content.decode()
     answer = client.post("/setup/first-day/agent", {"node": lone_node, "source": "nvml"})
-    page = text_of(answer)
+    page = words_of(answer)
     (secret,) = set(re.findall(r"rr_[\w-]{40,}", page))
     assert f"printf '%s\\n' {secret} > /etc/runrate/agent.token" in page
     assert "1 agent is enrolled; none has reported yet." in page
@@ -141,14 +135,14 @@ def test_an_agents_token_is_made_in_place_and_its_first_report_is_waited_for(lon
 
 def test_an_agent_is_invited_in_place_and_its_one_time_token_is_shown_once(lone_node):
     client = signed_in()
-    page = text_of(client.post("/setup/first-day/invitation", {"node": lone_node}))
+    page = words_of(client.post("/setup/first-day/invitation", {"node": lone_node}))
     (secret,) = set(re.findall(r"rre_[\w-]{40,}", page))
     assert f"printf '%s\\n' {secret} | runrate-agent enrol" in page
     assert "pip install 'http://testserver/downloads/runrate_agent-" in page
     assert 'url = "http://testserver"' in page
     assert secret not in client.get("/setup/first-day").content.decode()
     wrong = client.post("/setup/first-day/invitation", {"node": "0"})
-    assert (wrong.status_code, "Choose one of the list." in text_of(wrong)) == (
+    assert (wrong.status_code, "Choose one of the list." in words_of(wrong)) == (
         400,
         True,
     )
@@ -156,7 +150,7 @@ def test_an_agent_is_invited_in_place_and_its_one_time_token_is_shown_once(lone_
 
 def test_a_token_for_jobs_is_let_in_as_the_command_says_and_states_no_job(lone_node):
     cluster_id = make.make_cluster("borealis")
-    page = text_of(signed_in().post("/setup/first-day/jobs", {"cluster": cluster_id}))
+    page = words_of(signed_in().post("/setup/first-day/jobs", {"cluster": cluster_id}))
     assert "The token for the jobs of borealis" in page
     (secret,) = set(re.findall(r"rr_[\w-]{40,}", page))
     (body,) = re.findall(r"-d '([^']+)'", page)
@@ -178,13 +172,13 @@ def test_a_token_for_jobs_is_let_in_as_the_command_says_and_states_no_job(lone_n
 def test_a_first_token_that_cannot_be_made_is_not(lone_node, path, wrong, said):
     answer = signed_in().post(f"/setup/first-day/{path}", {"node": lone_node} | wrong)
     assert answer.status_code == 400
-    assert said in text_of(answer)
+    assert said in words_of(answer)
     assert not AccessToken.objects.exists()
 
 
 def test_only_the_platform_makes_first_tokens(lone_node):
     finn = signed_in("finn")
-    page = text_of(finn.get("/setup/first-day"))
+    page = words_of(finn.get("/setup/first-day"))
     assert "Create the agent’s token" not in page
     assert "Invite its agent" not in page
     for path in ("invitation", "agent", "jobs"):
@@ -219,21 +213,21 @@ def test_finance_is_led_to_nothing_that_it_may_not_open():
 def test_names_of_schedulers_become_nodes_of_a_pool(job_on_an_unknown_node):
     pool_id = make.make_pool("h100")
     client = signed_in()
-    assert "See what they cost" in text_of(client.get("/setup"))
+    assert "See what they cost" in words_of(client.get("/setup"))
     (unknown,) = unknown_nodes()
     day = (job_on_an_unknown_node - 2 * DAY).date().isoformat()
     asked = {"pool": pool_id, "from": day, "until": "", "node": f"{unknown.cluster_id}/gpu-07"}
-    looked = text_of(client.get("/setup/nodes/name", asked))
+    looked = words_of(client.get("/setup/nodes/name", asked))
     assert "1 node of h100 with 8 GPUs each: gpu-07." in looked
     assert "node-hours of theirs have no price yet." in looked
     scene.make_rate(pool_id)
-    looked = text_of(client.get("/setup/nodes/name", asked))
+    looked = words_of(client.get("/setup/nodes/name", asked))
     hours = (datetime.now(UTC) - (job_on_an_unknown_node - 2 * DAY)).total_seconds() / 3600
     (cost,) = re.findall(r"up to now they cost \$([\d,]+)", looked)
     assert abs(int(cost.replace(",", "")) / 98.32 - hours) <= 24, "from the first hour of its day"
     assert unknown_nodes() == [unknown]
     answer = confirmed(client, "/setup/nodes/name", asked, follow=True)
-    assert "1 node of h100 added." in text_of(answer)
+    assert "1 node of h100 added." in words_of(answer)
     names = fleet.nodes_named(unknown.cluster_id, ["gpu-07"])
     assert names["gpu-07"][0][1].date().isoformat() == day
 
@@ -251,7 +245,7 @@ def test_nodes_whose_jobs_still_run_are_named_a_minute_after_the_look(
     asked = {"pool": pool_id, "from": day, "until": "", "node": f"{unknown.cluster_id}/gpu-07"}
     hour = job_on_an_unknown_node.replace(minute=0, second=0, microsecond=0)
     monkeypatch.setattr(timezone, "now", lambda: hour + timedelta(minutes=5))
-    looked = text_of(client.get("/setup/nodes/name", asked))
+    looked = words_of(client.get("/setup/nodes/name", asked))
     whole, part = (
         int(re.findall(said, looked)[0].replace(",", ""))
         for said in (r"they cost \$([\d,]+) by", r"Of that \$([\d,]+)")
@@ -262,7 +256,7 @@ def test_nodes_whose_jobs_still_run_are_named_a_minute_after_the_look(
     )
     monkeypatch.setattr(timezone, "now", lambda: hour + timedelta(minutes=55))
     answer = client.post("/setup/nodes/name", asked | {"seen": seen}, follow=True)
-    assert "1 node of h100 added." in text_of(answer)
+    assert "1 node of h100 added." in words_of(answer)
 
 
 @pytest.mark.parametrize(
@@ -284,13 +278,13 @@ def test_what_cannot_be_followed_changes_nothing(job_on_an_unknown_node, wrong, 
     }
     answer = signed_in().post("/setup/nodes/name", asked | wrong)
     assert answer.status_code == 400
-    assert said in text_of(answer)
+    assert said in words_of(answer)
     assert len(unknown_nodes()) == 1
 
 
 def test_only_the_platform_names_nodes(job_on_an_unknown_node):
     assert signed_in("finn").post("/setup/nodes/name").status_code == 403
-    assert "See what they cost" not in text_of(signed_in("finn").get("/setup"))
+    assert "See what they cost" not in words_of(signed_in("finn").get("/setup"))
     assert signed_in("vera").get("/setup/first-day").status_code == 403
 
 

@@ -19,7 +19,7 @@ from apps.workloads.queries import unknown_nodes
 from apps.workloads.tasks import import_uploads
 from controlplane.first_person import first_person_words
 from tests import make
-from tests.apps.console.people import confirmed
+from tests.apps.console.people import confirmed, words_of
 from tests.apps.ledger import scene
 
 pytestmark = pytest.mark.django_db
@@ -36,11 +36,6 @@ def client(settings, tmp_path) -> Client:
     return Client()
 
 
-def text_of(answer) -> str:
-    words = html.unescape(re.sub(r"<[^>]+>", " ", answer.content.decode()))
-    return re.sub(r"\s+", " ", words.replace("\N{NO-BREAK SPACE}", " "))
-
-
 def came_in(client: Client) -> Client:
     """Ada, who opened the address that was printed."""
     address = f"/invitation/first/{first_person_secret()}"
@@ -51,7 +46,7 @@ def came_in(client: Client) -> Client:
 
 
 def test_the_first_person_comes_in_once(client):
-    assert "an address that lets the first person in" in text_of(client.get("/sign-in"))
+    assert "an address that lets the first person in" in words_of(client.get("/sign-in"))
     address = f"/invitation/first/{first_person_secret()}"
     assert client.get(address).status_code == 200
     assert client.get(f"{address[:-1]}x").status_code == 410
@@ -63,7 +58,7 @@ def test_the_first_person_comes_in_once(client):
     ):
         answer = client.post(address, {**FIRST, "again": FIRST["password"]} | wrong)
         assert (answer.status_code, User.objects.count()) == (400, 0)
-        assert said in text_of(answer)
+        assert said in words_of(answer)
         kept = {**FIRST, **wrong}["email"]
         assert f'name="email" type="email" value="{kept}"' in answer.content.decode()
     came_in(client)
@@ -102,11 +97,11 @@ def test_a_command_prints_where_the_first_person_comes_in(client, capsys):
 def test_the_organisation_is_chosen_once(client):
     ada = came_in(client)
     asked = {"name": "Labs", "currency": "EUR", "zone": "Europe/Berlin", "week_starts_on": "7"}
-    looked = text_of(ada.get("/setup/organisation", asked))
+    looked = words_of(ada.get("/setup/organisation", asked))
     assert "Days and months begin at midnight of Europe/Berlin, weeks on Sunday." in looked
     assert confirmed(ada, "/setup/organisation", asked)["Location"] == "/setup/first-day"
     assert (organisation().currency, organisation().week_starts_on) == ("EUR", 7)
-    assert "They are kept for good." in text_of(ada.get("/setup/organisation"))
+    assert "They are kept for good." in words_of(ada.get("/setup/organisation"))
 
 
 def test_a_currency_that_prices_rest_on_is_not_replaced_by_a_form_looked_at_before(client):
@@ -117,7 +112,7 @@ def test_a_currency_that_prices_rest_on_is_not_replaced_by_a_form_looked_at_befo
     scene.make_rate(make.make_pool("main"))
     late = ada.post("/setup/organisation", asked | {"seen": seen})
     assert (late.status_code, organisation().currency) == (409, "USD")
-    assert "They are kept for good." in text_of(late)
+    assert "They are kept for good." in words_of(late)
 
 
 def test_the_guide_asks_for_no_currency_that_prices_rest_on(client):
@@ -138,12 +133,12 @@ def test_teams_are_added_and_booked(client):
     ada = came_in(client)
     new = {"name": "Research", "parent": "", "cost_centre": "CC-1"}
     assert ada.post("/people/teams/add", new)["Location"] == "/people/teams"
-    assert "there is a team named 'Research'" in text_of(
+    assert "there is a team named 'Research'" in words_of(
         ada.post("/people/teams/add", new)
     ).replace("There is", "there is")
     team = Team.objects.get(name="Research")
     path = f"/people/teams/{team.id}/book"
-    assert "Research goes from CC-1 to CC-2." in text_of(ada.get(path, {"cost_centre": "CC-2"}))
+    assert "Research goes from CC-1 to CC-2." in words_of(ada.get(path, {"cost_centre": "CC-2"}))
     confirmed(ada, path, {"cost_centre": "CC-2"})
     assert "Research,,CC-2" in ada.get("/people/teams.csv").content.decode()
 
@@ -155,7 +150,7 @@ def test_an_accounting_file_becomes_a_dollar_that_has_an_owner(client):
     import_uploads()
     ada.post(f"{path}/start")
     import_uploads()
-    assert "6 jobs came from accounting.psv." in text_of(ada.get(path))
+    assert "6 jobs came from accounting.psv." in words_of(ada.get(path))
 
     (link,) = {
         each
@@ -174,7 +169,7 @@ def test_an_accounting_file_becomes_a_dollar_that_has_an_owner(client):
     assert confirmed(ada, "/prices/new", price)["Location"] == "/setup/first-day"
     names = [f"{each.cluster_id}/{each.node_name}" for each in unknown_nodes() if each.gpus]
     nodes = {"node": names, "pool": pool_id, "from": "2025-03-03", "until": "2025-03-05"}
-    assert "From 3 March 2025 to 5 March 2025 they cost $1,536" in text_of(
+    assert "From 3 March 2025 to 5 March 2025 they cost $1,536" in words_of(
         ada.get("/setup/nodes/name", nodes)
     )
     confirmed(ada, "/setup/nodes/name", nodes)
@@ -183,17 +178,17 @@ def test_an_accounting_file_becomes_a_dollar_that_has_an_owner(client):
     rule = {"owner": team_id, "account": "vision", "priority": "100", "from": "", "to": ""}
     asked = rule | {"back_to": "first-day"}
     assert confirmed(ada, "/ownership/rules/new", asked)["Location"] == "/setup/first-day"
-    assert "hours of its time wait to be settled" in text_of(ada.get(path))
+    assert "hours of its time wait to be settled" in words_of(ada.get(path))
     march = datetime(2025, 3, 1, tzinfo=UTC), datetime(2025, 3, 8, tzinfo=UTC)
     scene.settle(datetime.now(UTC), starts_at=march[0], ends_at=march[1])
 
-    assert "Every hour of its time in which a known node was in service is settled." in text_of(
+    assert "Every hour of its time in which a known node was in service is settled." in words_of(
         ada.get(path)
     )
-    overview = text_of(ada.get("/?window=2025-03-03/2025-03-05"))
+    overview = words_of(ada.get("/?window=2025-03-03/2025-03-05"))
     assert "$1,536" in overview
     assert "Research" in overview
-    assert "The first day is done" in text_of(ada.get("/setup/first-day"))
+    assert "The first day is done" in words_of(ada.get("/setup/first-day"))
 
 
 def page(client: Client) -> str:

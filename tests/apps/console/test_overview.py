@@ -14,6 +14,7 @@ from django.test import Client, override_settings
 from apps.accounts.models import Organisation, Team
 from apps.console.kit.filling import Filling, tell_filling
 from tests import make
+from tests.apps.console.people import words_of
 from tests.browser.fleet import FINDING, make_fleet, make_people
 
 pytestmark = pytest.mark.django_db
@@ -37,13 +38,6 @@ def signed_in() -> Client:
     return client
 
 
-def text_of(answer) -> str:
-    """What a reader sees, in one line."""
-    body = re.sub(r"<(script|style).*?</\1>", "", answer.content.decode(), flags=re.DOTALL)
-    words = html.unescape(re.sub(r"<[^>]+>", " ", body)).replace("\N{NO-BREAK SPACE}", " ")
-    return re.sub(r"\s+", " ", words)
-
-
 def finding(answer) -> str:
     found = re.search(r"<h1>(.*?)</h1>", answer.content.decode())
     assert found
@@ -55,7 +49,7 @@ def test_the_title_is_the_finding(finance):
 
 
 def test_the_figures_say_what_worked_and_where_the_rest_went(finance):
-    page = text_of(finance.get("/"))
+    page = words_of(finance.get("/"))
     assert "Spend $197" in page
     assert len(re.findall(r"\bestimated\b", page.partition("Spend $197")[0], re.IGNORECASE)) == 1
     assert "Active 25 %" in page
@@ -64,15 +58,15 @@ def test_the_figures_say_what_worked_and_where_the_rest_went(finance):
 
 
 def test_what_has_no_price_is_said_and_not_counted_as_nothing(finance):
-    page = text_of(finance.get("/"))
+    page = words_of(finance.get("/"))
     assert "16.0 GPU-hours of lab have no price" in page
     only_the_lab = finance.get("/", {"pool": "lab"})
     assert "is not known: no price covers it." in finding(only_the_lab)
-    assert "$0" not in text_of(only_the_lab)
+    assert "$0" not in words_of(only_the_lab)
 
 
 def test_each_team_has_its_part_and_they_add_up(finance):
-    page = text_of(finance.get("/"))
+    page = words_of(finance.get("/"))
     assert re.search(r"Research \$98\.32 .* 50 % active \$49\.16 8\.00 \$12\.3", page)
     assert re.search(r"Platform not held by a job, 16\.0 GPU-hours unpriced \$98\.32", page)
     assert re.search(
@@ -100,7 +94,7 @@ def test_a_filter_narrows_the_finding(finance):
 def test_what_is_not_understood_is_said_and_the_default_shown(finance, given, problem):
     answer = finance.get("/", given)
     assert finding(answer) == FINDING
-    assert problem in text_of(answer)
+    assert problem in words_of(answer)
 
 
 def test_what_waste_is_not_told_of_narrows_nothing(finance):
@@ -114,13 +108,13 @@ def test_a_basis_nobody_knows_yet_is_unknown_and_not_zero(finance):
     assert finding(answer) == (
         "What was billed for everything in the last 30 days is not known: no bill was read."
     )
-    assert "$0" not in text_of(answer)
+    assert "$0" not in words_of(answer)
 
 
 def test_a_period_without_charges_says_where_there_are_some(finance):
     answer = finance.get("/", {"window": "2020-01"})
     assert finding(answer) == "Nothing was charged in January 2020."
-    assert "Show everything since" in text_of(answer)
+    assert "Show everything since" in words_of(answer)
 
 
 def test_rows_follow_the_column_asked_for(finance):
@@ -135,13 +129,13 @@ def test_rows_follow_the_column_asked_for(finance):
 
 
 def test_there_is_no_change_without_a_whole_span_before(finance):
-    assert "no whole span before to compare with" in text_of(finance.get("/"))
+    assert "no whole span before to compare with" in words_of(finance.get("/"))
 
 
 def test_whole_days_are_compared_with_whole_days(now):
     # Known since long before, and then it cost nothing.
     make.make_node("old", started_at=now - timedelta(days=40), at=now - timedelta(days=39))
-    page = text_of(signed_in().get("/", {"window": "yesterday"}))
+    page = words_of(signed_in().get("/", {"window": "yesterday"}))
     assert "Spend $197 new on" in page
     assert "change is from" in page
 
@@ -200,13 +194,13 @@ def test_every_figure_leads_to_its_rows_and_every_day_to_its_page(finance):
 def test_a_demo_says_how_far_its_history_is_filled_in(finance):
     tell_filling(Filling(3, 13, "the week from 2 November 2026"))
     said = "3 of 13 weeks of this demo are there; the week from 2 November 2026 is being filled in."
-    assert said not in text_of(finance.get("/")), "this is nobody's demo"
+    assert said not in words_of(finance.get("/")), "this is nobody's demo"
 
     Organisation.objects.update(is_demo=True)
     answer = finance.get("/")
-    assert said in text_of(answer)
+    assert said in words_of(answer)
     assert 'hx-trigger="every 20s"' in answer.content.decode()
-    assert said in text_of(finance.get("/fleet"))
+    assert said in words_of(finance.get("/fleet"))
 
     tell_filling(None)
-    assert "weeks of this demo" not in text_of(finance.get("/"))
+    assert "weeks of this demo" not in words_of(finance.get("/"))

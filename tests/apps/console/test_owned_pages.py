@@ -1,6 +1,5 @@
 """Hardware of one's own by browser: what it came to, and what a change would move before it is made."""
 
-import html
 import re
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -13,7 +12,7 @@ from apps.ledger.models import Charge, Close
 from apps.pricing.models import OwnedPlan
 from apps.pricing.queries.owned import owned_plan
 from tests import make
-from tests.apps.console.people import confirmed, signed_in
+from tests.apps.console.people import confirmed, signed_in, words_of
 from tests.apps.ledger import scene
 
 pytestmark = pytest.mark.django_db
@@ -41,11 +40,6 @@ def _march(monkeypatch: pytest.MonkeyPatch) -> None:
     make.make_organisation()
 
 
-def words(answer: Any) -> str:
-    text = html.unescape(re.sub(r"<[^>]+>", " ", answer.content.decode()))
-    return re.sub(r"\s+", " ", text.replace("\N{NO-BREAK SPACE}", " "))
-
-
 def make_settled(**given: Any) -> int:
     """A plan whose one node lived from 10:00, charged until 13:00."""
     plan_id = scene.make_owned_plan("rack 4", starts_at=MARCH, **given)
@@ -55,7 +49,7 @@ def make_settled(**given: Any) -> int:
 
 
 def test_without_any_plan_the_page_says_how_to_enter_one() -> None:
-    page = words(signed_in("finance").get("/owned"))
+    page = words_of(signed_in("finance").get("/owned"))
     assert "No hardware was entered yet" in page
     assert "Enter what its nodes cost. Enter a plan" in page
 
@@ -63,7 +57,7 @@ def test_without_any_plan_the_page_says_how_to_enter_one() -> None:
 def test_the_list_shows_loaded_and_marginal_and_what_is_left() -> None:
     make_settled()
     finance = signed_in("finance")
-    page = words(finance.get("/owned"))
+    page = words_of(finance.get("/owned"))
     assert "1 node of your own, of which $35,675 is not written off yet." in page
     # Three hours of 1 + 1 + 1.02 over 24 GPU-hours.
     row = "rack 4 pool of rack 4 1 $35,712.00 $37.00 $35,675.00 $0.378 $0.128 0 % of node-hours"
@@ -78,7 +72,7 @@ def test_the_list_shows_loaded_and_marginal_and_what_is_left() -> None:
 def test_a_plans_page_has_its_terms_months_costs_and_tariffs() -> None:
     plan_id = make_settled(nodes=2)
     finance = signed_in("finance")
-    page = words(finance.get(f"/owned/{plan_id}"))
+    page = words_of(finance.get(f"/owned/{plan_id}"))
     assert "rack 4: $0.378 a GPU-hour fully loaded this month, $0.128 of it power" in page
     assert "March 2026 $37.00 $37.00 $3.06 $9.06 $3.00 24.0" in page
     assert "staff $744.00" in page
@@ -104,7 +98,7 @@ def test_a_line_shows_what_its_hour_added_beside_what_it_cost_loaded() -> None:
     charge = Charge.objects.filter(kind="node_hour").order_by("hour")[0]
     line = charge.lines.order_by("id")[0]
     finance = signed_in("finance")
-    page = words(finance.get(f"/costs/lines/2026-03/{line.id}"))
+    page = words_of(finance.get(f"/costs/lines/2026-03/{line.id}"))
     assert "Effective cost of all of it $3.02" in page
     assert "Marginal cost of all of it $1.02" in page
     assert "by its plate × 1 PUE at 0.1" in page
@@ -117,7 +111,7 @@ def test_a_plan_is_entered_after_what_it_moves_was_looked_at() -> None:
     scene.settle(AT, ends_at=AT)
     finance = signed_in("finance")
     asked = ASKED | {"pool": str(pool_id)}
-    looked = words(finance.get("/owned/new", asked))
+    looked = words_of(finance.get("/owned/new", asked))
     # 3 × 98.32 before; 3 × (2 + 2) owed and 3 × 10.2 × 0.2 of power after.
     assert (
         "3 hours of open months are charged again: $294.96 becomes about $18.12, of which $12.00 "
@@ -150,17 +144,17 @@ def test_what_cannot_be_is_said_at_its_field(field: str, entered: str, said: str
     pool_id = make.make_pool("own", provider="onprem", purchase_option="owned")
     finance = signed_in("finance")
     asked = ASKED | {"pool": str(pool_id), field: entered}
-    assert said in words(finance.post("/owned/new", asked))
+    assert said in words_of(finance.post("/owned/new", asked))
     assert not OwnedPlan.objects.exists()
 
 
 def test_costs_and_tariff_change_from_an_hour_on() -> None:
     plan_id = make_settled()
     finance = signed_in("finance")
-    opened = words(finance.get(f"/owned/{plan_id}/change"))
+    opened = words_of(finance.get(f"/owned/{plan_id}/change"))
     assert "From an hour on" in opened
     asked = {"starts_at": "2026-03-02T12:00", "monthly": "staff 1488", "power": "0.3"}
-    looked = words(finance.get(f"/owned/{plan_id}/change", asked))
+    looked = words_of(finance.get(f"/owned/{plan_id}/change", asked))
     # Staff 1 more and power 2.04 more in the one hour since.
     assert "1 hour of open months are charged again: +$3.04, to $6.06." in looked
     assert confirmed(finance, f"/owned/{plan_id}/change", asked).status_code == 302
@@ -169,7 +163,7 @@ def test_costs_and_tariff_change_from_an_hour_on() -> None:
     assert last is not None
     assert last.effective_micros == 6_060_000
     late = asked | {"starts_at": "2026-02-28T12:00"}
-    said = words(finance.post(f"/owned/{plan_id}/change", late))
+    said = words_of(finance.post(f"/owned/{plan_id}/change", late))
     assert "Rack 4 begins only at 2026-03-01 00:00Z." in said
 
 
@@ -185,7 +179,7 @@ def test_a_tariff_of_every_hour_stays_whole_when_it_is_changed() -> None:
     held = owned_plan(plan_id).tariffs_at(AT)
     assert [micros for _, micros in held] == [int(of * 10**6) for of in tariffs.values()]
     asked["power"] = f"{power}, " * 6
-    said = words(finance.get(f"/owned/{plan_id}/change", asked))
+    said = words_of(finance.get(f"/owned/{plan_id}/change", asked))
     assert "Say it in at most 2,000 characters." in said
 
 
@@ -193,21 +187,21 @@ def test_an_end_says_what_is_owed_no_more_and_closed_months_stay() -> None:
     plan_id = make_settled()
     finance = signed_in("finance")
     asked = {"ended_at": "2026-03-02T11:00"}
-    looked = words(finance.get(f"/owned/{plan_id}/end", asked))
+    looked = words_of(finance.get(f"/owned/{plan_id}/end", asked))
     assert "2 hours of open months are charged again: $6.04 is owed no more" in looked
     Close.objects.create(
         month=MARCH.date(), version=1, closed_at=AT, cut_off=AT, digest="0" * 64, lines=0,
         checklist=[], totals={},
     )  # fmt: skip
-    looked = words(finance.get(f"/owned/{plan_id}/end", asked))
+    looked = words_of(finance.get(f"/owned/{plan_id}/end", asked))
     assert "No past hour of an open month changes" in looked
     assert "2 hours of closed months stay; corrections can be posted." in looked
     Close.objects.all().delete()
     assert confirmed(finance, f"/owned/{plan_id}/end", asked).status_code == 302
-    page = words(finance.get(f"/owned/{plan_id}"))
+    page = words_of(finance.get(f"/owned/{plan_id}"))
     assert "End this plan" not in page
     assert "is over" not in page
-    again = words(finance.post(f"/owned/{plan_id}/end", {"ended_at": "2026-03-02T12:00"}))
+    again = words_of(finance.post(f"/owned/{plan_id}/end", {"ended_at": "2026-03-02T12:00"}))
     assert "Rack 4 ended at 2026-03-02 11:00Z." in again
 
 

@@ -7,14 +7,12 @@ import re
 
 import psycopg
 import pytest
-from django.contrib.auth import get_user_model
-from django.test import Client
 
 from apps.accounts.models import Membership, Team
 from apps.workloads import queries as workloads
 from apps.workloads.actions.workloads import add_workload
 from tests import make
-from tests.apps.console.people import confirmed
+from tests.apps.console.people import client_of, confirmed, words_of
 from tests.apps.ledger import scene
 from tests.browser.fleet import HOUR, make_fleet, make_people
 
@@ -36,24 +34,13 @@ def fleet(of_module: None) -> None:
     Membership.objects.create(team=Team.objects.get(name="Research"), user_id=lead)
 
 
-def signed_in(name: str) -> Client:
-    client = Client()
-    client.force_login(get_user_model().objects.get(email=f"{name}@example.org"))
-    return client
-
-
-def text_of(answer) -> str:
-    words = html.unescape(re.sub(r"<[^>]+>", " ", answer.content.decode()))
-    return re.sub(r"\s+", " ", words.replace("\N{NO-BREAK SPACE}", " "))
-
-
 def team_id(name: str) -> int:
     return Team.objects.get(name=name).id
 
 
 def test_finance_sees_what_each_workload_cost_and_what_nobody_owns():
     add_workload(name="llm", team_id=team_id("Research"), kind="training")
-    page = text_of(signed_in("finn").get("/ownership"))
+    page = words_of(client_of("finn").get("/ownership"))
     assert "Research llm training $0.00" in page
     assert "Research Not held by a job, or no workload $98.32" in page
     assert "nlp – – atlas 1 $98.32 8.00" in page
@@ -62,10 +49,10 @@ def test_finance_sees_what_each_workload_cost_and_what_nobody_owns():
 
 
 def test_a_lead_sees_only_what_is_theirs():
-    page = text_of(signed_in("ada").get("/ownership"))
+    page = words_of(client_of("ada").get("/ownership"))
     assert "Research Not held by a job, or no workload $98.32" in page
     assert "account research" in page
-    dee = signed_in("dee")
+    dee = client_of("dee")
     for path in ("/ownership", "/ownership/workloads.csv", "/ownership/rules.csv"):
         said = dee.get(path).content.decode()
         assert "esearch" not in said
@@ -77,7 +64,7 @@ def test_a_lead_sees_only_what_is_theirs():
 
 @pytest.mark.parametrize("name", ["finn", "ada", "vera"])
 def test_only_the_platform_changes_rules(name):
-    client = signed_in(name)
+    client = client_of(name)
     (rule,) = workloads.rules()
     asked = {"owner": team_id("Vision"), "account": "nlp"}
     assert client.get("/ownership/rules/new").status_code == 403
@@ -88,39 +75,41 @@ def test_only_the_platform_changes_rules(name):
 
 
 def test_the_unowned_list_leads_to_a_rule_that_shows_what_it_moves_and_then_moves_it():
-    platform = signed_in("petra")
+    platform = client_of("petra")
     listed = platform.get("/ownership/unowned").content.decode()
     (link,) = re.findall(r'href="(/ownership/rules/new[^"]*)"', listed)
     form = platform.get(html.unescape(link))
     assert 'value="nlp"' in form.content.decode()
 
     asked = {"owner": team_id("Vision"), "cluster": "atlas", "account": "nlp"}
-    shown = text_of(platform.get("/ownership/rules/new", asked))
+    shown = words_of(platform.get("/ownership/rules/new", asked))
     assert "1 job with 8.00 GPU-hours, $98.32, would move to Vision." in shown
     assert "Unowned Vision 1 8.00 $98.32" in shown
     assert len(workloads.rules()) == 1
 
     answer = confirmed(platform, "/ownership/rules/new", asked, follow=True)
-    assert "Saved." in text_of(answer)
-    assert "Added" in text_of(answer)
-    assert "Petra" in text_of(answer)
+    assert "Saved." in words_of(answer)
+    assert "Added" in words_of(answer)
+    assert "Petra" in words_of(answer)
     assert [rule.rule.account for rule in workloads.rules()] == ["research", "nlp"]
 
 
 def test_ending_a_rule_shows_what_goes_to_whom():
-    platform = signed_in("petra")
+    platform = client_of("petra")
     (rule,) = workloads.rules()
     path = f"/ownership/rules/{rule.rule.id}/end"
-    assert "Nothing that was held so far changes hands." in text_of(platform.get(path, {"end": ""}))
-    shown = text_of(platform.get(path, {"end": "2026-01-01"}))
+    assert "Nothing that was held so far changes hands." in words_of(
+        platform.get(path, {"end": ""})
+    )
+    shown = words_of(platform.get(path, {"end": "2026-01-01"}))
     assert "Research Unowned 1 8.00 $98.32" in shown
     assert "What ending it would move" in shown
     answer = confirmed(platform, path, {"end": "2026-01-01"}, follow=True)
-    assert "The rule is ended." in text_of(answer)
+    assert "The rule is ended." in words_of(answer)
     assert not workloads.rules()[0].is_in_force(make.NOON)
     again = confirmed(platform, path, {"end": "2026-06-01"})
     assert again.status_code == 400
-    assert "ended at" in text_of(again)
+    assert "ended at" in words_of(again)
 
 
 @pytest.mark.parametrize(
@@ -138,38 +127,38 @@ def test_ending_a_rule_shows_what_goes_to_whom():
 )
 def test_what_is_wrong_with_a_rule_is_said_by_field(wrong, problem):
     asked = {"owner": team_id("Vision"), "account": "nlp"} | wrong
-    platform = signed_in("petra")
-    assert problem in text_of(platform.get("/ownership/rules/new", asked))
+    platform = client_of("petra")
+    assert problem in words_of(platform.get("/ownership/rules/new", asked))
     answer = platform.post("/ownership/rules/new", asked)
     assert answer.status_code == 400
-    assert problem in text_of(answer)
+    assert problem in words_of(answer)
     assert len(workloads.rules()) == 1
 
 
 def test_a_rule_that_is_there_already_is_refused_with_the_form_kept():
     asked = {"owner": team_id("Vision"), "account": "research", "priority": "10"}
-    answer = confirmed(signed_in("petra"), "/ownership/rules/new", asked)
+    answer = confirmed(client_of("petra"), "/ownership/rules/new", asked)
     assert answer.status_code == 400
-    assert "asks exactly that already" in text_of(answer)
+    assert "asks exactly that already" in words_of(answer)
     assert 'value="research"' in answer.content.decode()
 
 
 def test_a_workload_is_added_once():
-    platform = signed_in("petra")
+    platform = client_of("petra")
     asked = {"name": "llm", "team": team_id("Research"), "kind": "training"}
-    assert "llm is a workload of Research." in text_of(
+    assert "llm is a workload of Research." in words_of(
         platform.post("/ownership/workloads", asked, follow=True)
     )
-    assert "has a workload llm already" in text_of(
+    assert "has a workload llm already" in words_of(
         platform.post("/ownership/workloads", asked, follow=True)
     )
     chosen = f"{team_id('Research')}/{next(iter(workloads.workloads()))}"
     asked = {"owner": chosen, "account": "nlp"}
-    assert "would move to Research: llm." in text_of(platform.get("/ownership/rules/new", asked))
+    assert "would move to Research: llm." in words_of(platform.get("/ownership/rules/new", asked))
 
 
 def test_the_tables_are_there_as_csv():
-    client = signed_in("finn")
+    client = client_of("finn")
     (row,) = csv.DictReader(io.StringIO(client.get("/ownership/unowned.csv").content.decode()))
     assert (row["account"], row["jobs"], row["cost"]) == ("nlp", "1", "98.320000")
     rows = csv.DictReader(io.StringIO(client.get("/ownership/workloads.csv").content.decode()))
@@ -180,7 +169,7 @@ def test_the_tables_are_there_as_csv():
 
 @pytest.mark.parametrize("path", ["/ownership", "/ownership/unowned", "/ownership/rules/{rule}"])
 def test_a_page_asks_the_database_at_most_fifteen_questions(path, monkeypatch):
-    client = signed_in("petra")
+    client = client_of("petra")
     path = path.format(rule=workloads.rules()[0].rule.id)
     asked: list[str] = []
     execute = psycopg.Cursor.execute
@@ -197,7 +186,7 @@ def test_a_page_asks_the_database_at_most_fifteen_questions(path, monkeypatch):
 
 def test_each_table_of_ownership_is_ordered_by_the_address_and_leads_to_costs():
     add_workload(name="llm", team_id=team_id("Research"), kind="training")
-    finn = signed_in("finn")
+    finn = client_of("finn")
     page = finn.get("/ownership?sort=cost&unowned=-jobs&rules=-priority").content.decode()
     assert page.count('aria-sort="') == 3
     research = f"/costs/teams/{team_id('Research')}"
@@ -205,14 +194,14 @@ def test_each_table_of_ownership_is_ordered_by_the_address_and_leads_to_costs():
     for address in (research, f"/costs/teams/{unowned}/jobs?window=30d"):
         assert f'href="{address}"' in page
         assert finn.get(address).status_code == 200
-    turned = text_of(finn.get("/ownership?sort=-cost"))
+    turned = words_of(finn.get("/ownership?sort=-cost"))
     assert turned.index("Research Not held by a job, or no workload") < turned.index(
         "Research llm training"
     )
 
 
 def test_what_a_rule_would_move_and_who_said_it_are_sheets():
-    platform = signed_in("petra")
+    platform = client_of("petra")
     asked = {"owner": str(team_id("Vision")), "account": "nlp", "priority": "100"}
     page = html.unescape(platform.get("/ownership/rules/new", asked).content.decode())
     (address,) = re.findall(r'href="(/ownership/rules/new/moves\.csv\?[^"]+)"', page)
@@ -224,7 +213,7 @@ def test_what_a_rule_would_move_and_who_said_it_are_sheets():
         "98.320000",
     )
     assert platform.get("/ownership/rules/new/moves.csv").status_code == 404
-    assert signed_in("finn").get(address).status_code == 403
+    assert client_of("finn").get(address).status_code == 403
 
     confirmed(platform, "/ownership/rules/new", asked)
     rule_id = max(fact.rule.id for fact in workloads.rules())
@@ -239,4 +228,4 @@ def test_what_a_rule_would_move_and_who_said_it_are_sheets():
     )
     assert (row["from"], row["to"]) == ("Vision", "Unowned")
     assert platform.get(f"/ownership/rules/{rule_id}/moves.csv?end=x").status_code == 404
-    assert signed_in("ada").get(changes).status_code == 404
+    assert client_of("ada").get(changes).status_code == 404

@@ -18,7 +18,7 @@ from apps.fleet import queries as fleet
 from apps.fleet.models import JoinToken, Node, Pool
 from apps.workloads.queries import UnknownNodeName, unknown_nodes
 from tests import make
-from tests.apps.console.people import confirmed, signed_in
+from tests.apps.console.people import confirmed, signed_in, words_of
 from tests.apps.ledger import scene
 
 pytestmark = pytest.mark.django_db
@@ -35,11 +35,6 @@ POOL = {
 def _organisation() -> None:
     cache.clear()
     make.make_organisation()
-
-
-def text_of(answer) -> str:
-    words = html.unescape(re.sub(r"<[^>]+>", " ", answer.content.decode()))
-    return re.sub(r"\s+", " ", words.replace("\N{NO-BREAK SPACE}", " "))
 
 
 @pytest.mark.parametrize(
@@ -60,12 +55,12 @@ def test_a_join_token_is_shown_once_lets_nodes_in_and_is_revoked_in_the_trail():
     asked = {"name": "image", "cluster": cluster_id, "node_names": "gpu-*, big-1", "tells": "yes"}
     asked |= {"pool": pool_id, "days": "30"}
     scene.make_rate(pool_id)
-    looked = text_of(petra.get("/people/join-tokens/make", asked))
+    looked = words_of(petra.get("/people/join-tokens/make", asked))
     assert "Nodes of borealis named gpu-* and big-1 come in with it" in looked
     assert "is put into h100 as it comes, and costs from then on." in looked
     assert "A node costs $2,360 a day, $70,790 in 30 days, at the price of today." in looked
     assert JoinToken.objects.count() == 0
-    page = text_of(confirmed(petra, "/people/join-tokens/make", asked))
+    page = words_of(confirmed(petra, "/people/join-tokens/make", asked))
     (secret,) = set(re.findall(r"rrj_[\w-]{40,}", page))
     assert "pip install 'http://testserver/downloads/runrate_agent-" in page
     assert (
@@ -83,9 +78,9 @@ def test_a_join_token_is_shown_once_lets_nodes_in_and_is_revoked_in_the_trail():
 
     token = JoinToken.objects.get()
     revoke = f"/people/join-tokens/{token.id}/revoke"
-    assert "1 agent came with it" in text_of(petra.get(revoke))
+    assert "1 agent came with it" in words_of(petra.get(revoke))
     assert confirmed(petra, revoke, {})["Location"] == "/people/join-tokens"
-    assert "The join token image was revoked" in text_of(petra.get(revoke))
+    assert "The join token image was revoked" in words_of(petra.get(revoke))
     with pytest.raises(actions.JoinTokenOver):
         actions.join_node(secret=secret, node=machine, at=datetime.now(UTC))
     assert [(each.verb, each.name, each.who) for each in changes(kind="join token")] == [
@@ -109,21 +104,21 @@ def test_a_join_token_that_lets_nobody_in_is_not_made(wrong, said):
     asked |= {"tells": "no", "pool": "", "days": "1"}
     answer = confirmed(signed_in("platform"), "/people/join-tokens/make", asked | wrong)
     assert (answer.status_code, JoinToken.objects.count()) == (400, 0)
-    assert said in text_of(answer)
+    assert said in words_of(answer)
 
 
 def test_finance_sees_join_tokens_and_makes_none():
     finance = signed_in("finance")
-    page = text_of(finance.get("/people/join-tokens"))
+    page = words_of(finance.get("/people/join-tokens"))
     assert "No join token is valid" in page
     assert "Create join token" not in page
     assert finance.post("/people/join-tokens/make").status_code == 403
-    assert "Add a pool" in text_of(signed_in("platform").get("/people/join-tokens"))
+    assert "Add a pool" in words_of(signed_in("platform").get("/people/join-tokens"))
 
 
 def test_a_pool_is_added_with_its_cluster_after_a_look_at_what_its_nodes_cost():
     petra = signed_in("platform")
-    looked = text_of(petra.get("/fleet/pools/new", POOL))
+    looked = words_of(petra.get("/fleet/pools/new", POOL))
     assert (
         "Nodes of h100 have 8 × NVIDIA H100 80GB HBM3 each, bought as owned of the cluster atlas"
         in looked
@@ -137,9 +132,9 @@ def test_a_pool_is_added_with_its_cluster_after_a_look_at_what_its_nodes_cost():
     pool = Pool.objects.get(name="h100")
     assert (pool.cluster.name, pool.gpus_per_node, pool.owner_team_id) == ("atlas", 8, None)
     again = petra.get("/fleet/pools/new", POOL)
-    assert "There is a pool named 'h100' already" in text_of(again)
+    assert "There is a pool named 'h100' already" in words_of(again)
     both = POOL | {"name": "b", "cluster": str(pool.cluster_id)}
-    assert "choose a cluster, or name a new one; not both" in text_of(
+    assert "choose a cluster, or name a new one; not both" in words_of(
         petra.get("/fleet/pools/new", both)
     ).replace("Choose", "choose")
 
@@ -147,7 +142,7 @@ def test_a_pool_is_added_with_its_cluster_after_a_look_at_what_its_nodes_cost():
 def test_a_description_that_a_price_is_of_is_priced_before_it_is_a_pool():
     make.make_rate(pool_id=None, provider="own", gpu_model=POOL["gpu_model"], amount="2", unit="gpu",
                    purchase_option="owned")  # fmt: skip
-    looked = text_of(signed_in("platform").get("/fleet/pools/new", POOL))
+    looked = words_of(signed_in("platform").get("/fleet/pools/new", POOL))
     assert "A node costs $384 a day, $11,520 in 30 days, at the price of today." in looked
 
 
@@ -162,16 +157,16 @@ def test_nodes_are_added_by_hand_from_a_list_after_a_look_at_what_they_cost():
         "nodes": f"gpu-[01-03]\r\ngpu-09,{today - 3 * DAY},4", "pool": pool_id, "units": "",
         "from": (today - DAY).isoformat(), "until": "",
     }  # fmt: skip
-    looked = text_of(petra.get("/fleet/nodes/new", asked))
+    looked = words_of(petra.get("/fleet/nodes/new", asked))
     assert "4 nodes of h100 with 4 to 8 GPUs: gpu-01, gpu-02, gpu-03, gpu-09." in looked
     assert "They cost $960 a day, $28,800 in 30 days" in looked
     assert "1 node of h100" not in looked
     answer = confirmed(petra, "/fleet/nodes/new", asked, follow=True)
-    assert "4 nodes of h100 added." in text_of(answer)
+    assert "4 nodes of h100 added." in words_of(answer)
     lives = fleet.nodes_named(Pool.objects.get(id=pool_id).cluster_id, ["gpu-09"])
     assert lives["gpu-09"][0][1].date() == today - 3 * DAY
     again = petra.get("/fleet/nodes/new", asked | {"nodes": "gpu-02"})
-    assert "Gpu-02 is on record then already" in text_of(again).replace("gpu-02 is", "Gpu-02 is")
+    assert "Gpu-02 is on record then already" in words_of(again).replace("gpu-02 is", "Gpu-02 is")
 
 
 @pytest.mark.parametrize(
@@ -194,7 +189,7 @@ def test_a_list_that_cannot_be_followed_says_where(wrong, said):
     asked = {"nodes": "a", "pool": make.make_pool("h100"), "units": "", "from": "2026-02-01"}
     answer = signed_in("platform").post("/fleet/nodes/new", asked | {"until": ""} | wrong)
     assert (answer.status_code, Node.objects.count()) == (400, 0)
-    assert said in text_of(answer)
+    assert said in words_of(answer)
 
 
 def test_a_long_list_is_read_at_once():
@@ -207,7 +202,7 @@ def test_a_long_list_is_read_at_once():
 def test_a_pool_whose_nodes_no_node_is_like_is_not_added(count):
     answer = signed_in("platform").post("/fleet/pools/new", POOL | {"gpus_per_node": count})
     assert (answer.status_code, Pool.objects.count()) == (400, 0)
-    assert "A node has 1 to 9,999" in text_of(answer)
+    assert "A node has 1 to 9,999" in words_of(answer)
 
 
 @pytest.fixture
@@ -219,7 +214,7 @@ def told_by_a_file() -> dict[str, UnknownNodeName]:
 
 def test_nodes_of_a_file_are_offered_unticked_with_their_gpus(told_by_a_file):
     petra = signed_in("platform")
-    assert "They need a pool first." in text_of(petra.get("/setup"))
+    assert "They need a pool first." in words_of(petra.get("/setup"))
     links = re.findall(r'href="(/fleet/pools/new[^"]+)"', page_of(petra))
     (link,) = (each for each in links if "gpu_model" in each)
     form = petra.get(html.unescape(link)).content.decode()
@@ -228,7 +223,7 @@ def test_nodes_of_a_file_are_offered_unticked_with_their_gpus(told_by_a_file):
     make.make_pool("big")
     answer = petra.get("/setup")
     assert "checked" not in answer.content.decode()
-    page = text_of(answer)
+    page = words_of(answer)
     assert "2 nodes named by schedulers" in page
     assert "gpu-02 atlas 8 h100 3" in page
     assert "2 nodes on which no job held a GPU" in page
@@ -250,7 +245,7 @@ def test_dollars_are_said_and_what_was_chosen_is_not_asked_again(told_by_a_file)
         "node": [f"{name.cluster_id}/gpu-02", f"{name.cluster_id}/gpu-01"], "pool": pool_id,
         "from": "2025-03-04", "until": "2025-03-06",
     }  # fmt: skip
-    looked = text_of(petra.get("/setup/nodes/name", asked))
+    looked = words_of(petra.get("/setup/nodes/name", asked))
     assert "They cost $480 a day, $14,400 in 30 days, at the price of today." in looked
     assert "From 4 March 2025 to 6 March 2025 they cost $960 by the pool’s prices" in looked
     assert (
@@ -259,7 +254,7 @@ def test_dollars_are_said_and_what_was_chosen_is_not_asked_again(told_by_a_file)
     )
     assert "Look again: jobs held 8 GPUs of gpu-02 at once, and a node of big has 4." in looked
     confirmed(petra, "/setup/nodes/name", asked)
-    page = text_of(petra.get("/setup"))
+    page = words_of(petra.get("/setup"))
     assert "named by schedulers" not in page, "what held before its first day is not asked about"
     assert "no job held a GPU" in page
 
@@ -277,8 +272,8 @@ def test_a_node_that_is_not_ours_is_asked_about_no_more_until_somebody_takes_it_
     opened = petra.get(path, asked).content.decode()
     assert len(re.findall(r"checked", opened)) == 2
     assert "Say why" not in opened, "nothing is wrong in a form that was only opened"
-    assert "Say why" in text_of(petra.get(path, asked | {"reason": ""}))
-    looked = text_of(petra.get(path, asked | {"reason": "sold in 2024"}))
+    assert "Say why" in words_of(petra.get(path, asked | {"reason": ""}))
+    looked = words_of(petra.get(path, asked | {"reason": "sold in 2024"}))
     assert "2 nodes will not be asked about again: cpu-01, gpu-02." in looked
     assert "Look again: jobs held 8 GPUs of gpu-02 at once." in looked
     assert confirmed(finn, path, asked | {"reason": "sold"}).status_code == 403
@@ -286,16 +281,16 @@ def test_a_node_that_is_not_ours_is_asked_about_no_more_until_somebody_takes_it_
 
     assert {each.node_name for each in unknown_nodes()} == {"gpu-01", "cpu-02"}
     page = petra.get("/setup")
-    assert "1 question waits" in text_of(page)
-    assert "2 nodes that are not ours" in text_of(page)
-    assert "gpu-02 atlas sold in 2024 Platform" in text_of(page)
+    assert "1 question waits" in words_of(page)
+    assert "2 nodes that are not ours" in words_of(page)
+    assert "gpu-02 atlas sold in 2024 Platform" in words_of(page)
     assert "sold in 2024" in finn.get("/setup/excluded-nodes.csv").content.decode()
     (again,) = re.findall(
         r'formaction="([^"]*)">Ask again<span class="unseen"> about gpu-02', page_of(petra)
     )
     assert finn.post(again).status_code == 403
-    assert "It is asked about again." in text_of(petra.post(again, follow=True))
-    assert "It was asked about already." in text_of(petra.post(again, follow=True))
+    assert "It is asked about again." in words_of(petra.post(again, follow=True))
+    assert "It was asked about already." in words_of(petra.post(again, follow=True))
     assert "gpu-02" in {each.node_name for each in unknown_nodes()}
     trail = [(each.verb, each.name, each.who) for each in changes(kind="node that is not ours")]
     assert trail == [

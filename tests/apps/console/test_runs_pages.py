@@ -17,7 +17,7 @@ from apps.economics.run_time import Bucket
 from apps.workloads.models import Job, RunEvent, RunSpan
 from bench.pages_ask import counted_statements
 from tests import make
-from tests.apps.console.people import signed_in
+from tests.apps.console.people import signed_in, words_of
 from tests.apps.unit_economics import planted_runs as planted
 
 pytestmark = pytest.mark.django_db
@@ -53,13 +53,6 @@ def finn() -> Client:
     return signed_in("finance")
 
 
-def words(answer: HttpResponse) -> str:
-    """What people read, without what is drawn."""
-    text = re.sub(r"<script.*?</script>", " ", answer.content.decode(), flags=re.DOTALL)
-    text = html.unescape(re.sub(r"<[^>]+>", " ", text))
-    return re.sub(r"\s+", " ", text.replace("\N{NO-BREAK SPACE}", " "))
-
-
 def table(answer: HttpResponse) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(answer.content.decode())))
 
@@ -79,7 +72,7 @@ def make_run(key: str = "july-3", workload_id: int | None = None, **figures: obj
 
 def test_the_title_says_what_runs_cost_and_how_much_bought_no_progress(finn: Client) -> None:
     make_run(workload_id=planted.make_programme())
-    text = words(finn.get("/runs"))
+    text = words_of(finn.get("/runs"))
     # 640 GPU-hours at 2.50, of them 96 lost and 32 of which nobody told.
     assert "1 training run cost $1,600 in the last 30 days" in text
     assert "15 % of it was not productive, and 5 % of it was not reported." in text
@@ -91,9 +84,9 @@ def test_a_run_is_listed_with_its_figures_and_sorted_by_any(finn: Client) -> Non
     programme = planted.make_programme()
     make_run("slow", programme, mfu_ratio=0.2)
     make_run("fast", programme, mfu_ratio=0.5)
-    answer = words(finn.get("/runs?sort=-mfu"))
+    answer = words_of(finn.get("/runs?sort=-mfu"))
     assert answer.index("Compare fast") < answer.index("Compare slow")
-    answer = words(finn.get("/runs?sort=mfu"))
+    answer = words_of(finn.get("/runs?sort=mfu"))
     assert answer.index("Compare slow") < answer.index("Compare fast")
     assert "$1,600.00" in answer
     assert "111k" in answer
@@ -120,10 +113,10 @@ def test_more_than_fifty_runs_are_turned_page_by_page(finn: Client) -> None:
         began_at = planted.TEN + timedelta(minutes=number)
         planted.plant_run(f"run {number:02}", programme, began_at=began_at)
     first = finn.get("/runs")
-    assert "50 of 52 runs" in words(first)
+    assert "50 of 52 runs" in words_of(first)
     following = re.search(r'rel="next" href="([^"#]+)', first.content.decode())
     assert following is not None
-    second = words(finn.get(html.unescape(following[1])))
+    second = words_of(finn.get(html.unescape(following[1])))
     assert "Compare run 01" in second
     assert "Compare run 02" not in second
 
@@ -131,26 +124,26 @@ def test_more_than_fifty_runs_are_turned_page_by_page(finn: Client) -> None:
 def test_filters_leave_runs_out_and_what_is_not_understood_is_said(finn: Client) -> None:
     make_run("llama", planted.make_programme("llm"))
     make_run("whisper", planted.make_programme("speech", "Audio"), status="failed")
-    text = words(finn.get("/runs?team=Audio"))
+    text = words_of(finn.get("/runs?team=Audio"))
     assert "Compare whisper" in text
     assert "Compare llama" not in text
-    assert "Compare llama" not in words(finn.get("/runs?status=failed"))
-    assert "Compare whisper" not in words(finn.get("/runs?workload=llm"))
-    assert "There is no workload named 'nobodys'" in words(finn.get("/runs?workload=nobodys"))
-    assert "There is no column 'shoes'" in words(finn.get("/runs?sort=shoes"))
+    assert "Compare llama" not in words_of(finn.get("/runs?status=failed"))
+    assert "Compare whisper" not in words_of(finn.get("/runs?workload=llm"))
+    assert "There is no workload named 'nobodys'" in words_of(finn.get("/runs?workload=nobodys"))
+    assert "There is no column 'shoes'" in words_of(finn.get("/runs?sort=shoes"))
 
 
 def test_an_impossible_mfu_is_flagged_and_tensor_active_called_that(finn: Client) -> None:
     programme = planted.make_programme()
     make_run("wrong", programme, mfu_ratio=1.3, mfu_doubt="More than the GPUs can do.")
     make_run("unsaid", programme, mfu_ratio=None, tensor_active_ratio=0.38)
-    text = words(finn.get("/runs"))
+    text = words_of(finn.get("/runs"))
     assert "130 %, impossible" in text
     assert "38 % tensor-active" in text
 
 
 def test_before_the_first_run_the_page_teaches_how_runs_tell_of_themselves(finn: Client) -> None:
-    text = words(finn.get("/runs"))
+    text = words_of(finn.get("/runs"))
     assert "No training run is known in the last 30 days." in text
     assert "/downloads/runrate_sdk-" in text
     assert "runrate wrap -- torchrun train.py" in text
@@ -158,7 +151,7 @@ def test_before_the_first_run_the_page_teaches_how_runs_tell_of_themselves(finn:
 
 def test_one_run_shows_where_its_money_went_and_the_parts_are_the_whole(finn: Client) -> None:
     run_id = make_run(workload_id=planted.make_programme())
-    text = words(finn.get(f"/runs/{run_id}"))
+    text = words_of(finn.get(f"/runs/{run_id}"))
     assert "july-3 cost $1,600 in 10 h on 64 GPUs; 15 % of it was not productive." in text
     assert "Productive $1,280.00 80 % 512 8 h –" in text
     assert "$240.00 15 %" in text
@@ -184,15 +177,16 @@ def test_the_picture_of_a_run_has_its_buckets_attempts_and_marks(finn: Client) -
     )
     answer = finn.get(f"/runs/{run_id}")
     page = answer.content.decode()
-    assert "80 % of the time was kept training steps; it was interrupted or failed once" in words(
-        answer
+    assert (
+        "80 % of the time was kept training steps; it was interrupted or failed once"
+        in words_of(answer)
     )
     assert f'aria-label="Job {job.raw_id}: Productive 80' in page
     assert 'class="patch state-run-productive" d="M0.0' in page
     assert "Not reported: 30 min" in page
     assert "Good checkpoint, 2 March 2026, 12:00 UTC, step 1,000" in page
     assert "Interrupted, 2 March 2026, 14:00 UTC" in page
-    assert "2.345" in words(answer)
+    assert "2.345" in words_of(answer)
 
 
 def test_each_of_the_five_numbers_says_what_is_usual_and_what_to_mind(finn: Client) -> None:
@@ -201,7 +195,7 @@ def test_each_of_the_five_numbers_says_what_is_usual_and_what_to_mind(finn: Clie
         make_run(f"before-{number}", programme, mfu_ratio=0.3)
     unknown = {"first_good_seconds": None, "checkpoint_micros": None, "good_checkpoints": 0}
     run_id = make_run("now", programme, **unknown)
-    text = words(finn.get(f"/runs/{run_id}"))
+    text = words_of(finn.get(f"/runs/{run_id}"))
     assert "41 % 30 %, the median of 3 other runs" in text
     assert "– not known: No checkpoint has passed. 2 h, the median of 3 other runs" in text
 
@@ -210,7 +204,7 @@ def test_what_stands_out_is_told_with_what_it_cost(finn: Client) -> None:
     programme = planted.make_programme()
     run_id = planted.plant_run("starved", programme, **USUAL)
     planted.plant_day(run_id, {Bucket.PRODUCTIVE: 59, Bucket.DATA_WAIT: 41})
-    text = words(finn.get(f"/runs/{run_id}"))
+    text = words_of(finn.get(f"/runs/{run_id}"))
     assert "41 % of GPU time waits for data" in text
     assert "No counters of the nodes were seen" in text
 
@@ -220,7 +214,7 @@ def test_a_run_that_told_nothing_is_shown_as_not_told(finn: Client) -> None:
     run_id = planted.plant_run("silent", programme, effective_micros=250 * MICROS)
     planted.plant_day(run_id, {Bucket.UNTOLD: 100})
     answer = finn.get(f"/runs/{run_id}")
-    text = words(answer)
+    text = words_of(answer)
     assert "silent cost $250 in 10 h on 64 GPUs; what it was spent on was not reported." in text
     assert "The run reported too little of its time for a verdict." in text
     assert "is-hatched" in answer.content.decode()
@@ -231,7 +225,7 @@ def test_two_runs_stand_side_by_side_with_what_differs(finn: Client) -> None:
     one = make_run("first", programme)
     other = planted.plant_run("second", programme, **(USUAL | {"wall_seconds": 72_000.0}))
     planted.plant_day(other, {Bucket.PRODUCTIVE: 512, Bucket.DATA_WAIT: 400})
-    text = words(finn.get(f"/runs/compare?run={one}&run={other}"))
+    text = words_of(finn.get(f"/runs/compare?run={one}&run={other}"))
     assert "second cost $680 more than first: $1,000 of data wait" in text
     assert "second against first: cost $680 more (+42 %), took 10 h more (+100 %)" in text
     rows = table(finn.get(f"/runs/compare.csv?run={one}&run={other}"))
@@ -239,7 +233,7 @@ def test_two_runs_stand_side_by_side_with_what_differs(finn: Client) -> None:
 
 
 def test_a_comparison_of_nothing_says_how_to_choose(finn: Client) -> None:
-    text = words(finn.get("/runs/compare?run=one&run=987654321"))
+    text = words_of(finn.get("/runs/compare?run=one&run=987654321"))
     assert "Choose two or more runs to compare" in text
     assert "A run is named by its number" in text
     assert "There is no such run." in text
@@ -256,7 +250,7 @@ def make_scaled_programme() -> int:
 def test_a_programme_answers_what_a_number_of_gpus_would_bring(finn: Client) -> None:
     programme = make_scaled_programme()
     answer = finn.get(f"/workloads/{programme}/runs?gpus=96")
-    text = words(answer)
+    text = words_of(answer)
     assert "4 runs of llm cost $6,400 in the last 90 days" in text
     assert "GPUs (" in text
     assert "→ 96)" in text
@@ -267,16 +261,16 @@ def test_a_programme_answers_what_a_number_of_gpus_would_bring(finn: Client) -> 
 def test_a_programme_refuses_in_words_what_no_run_can_say(finn: Client) -> None:
     programme = make_scaled_programme()
     answer = finn.get(f"/workloads/{programme}/runs?gpus=4096")
-    assert "over twice the largest run seen, 64" in words(answer)
+    assert "over twice the largest run seen, 64" in words_of(answer)
     assert 'data-figure="time-to-train-figure"' in answer.content.decode()
-    text = words(finn.get(f"/workloads/{programme}/runs?gpus=many"))
+    text = words_of(finn.get(f"/workloads/{programme}/runs?gpus=many"))
     assert "Say a number of GPUs, as in 128." in text
 
 
 def test_a_programme_of_one_size_of_run_is_refused_a_curve(finn: Client) -> None:
     programme = planted.make_programme()
     make_run("only", programme)
-    text = words(finn.get(f"/workloads/{programme}/runs"))
+    text = words_of(finn.get(f"/workloads/{programme}/runs"))
     assert "No answer Runs on 3 different numbers of GPUs are needed" in text
     assert "1 of 1 run" in text
 
@@ -286,13 +280,13 @@ def test_a_member_sees_their_teams_runs_and_of_others_that_there_is_none() -> No
     mine, hidden = make_run("mine", own), make_run("hidden", others)
     team = next(each.id for each in accounts.teams() if each.name == "Research")
     lead = signed_in("lead", team)
-    text = words(lead.get("/runs"))
+    text = words_of(lead.get("/runs"))
     assert "1 training run cost $1,600" in text
     assert "hidden" not in text
     assert lead.get(f"/runs/{mine}").status_code == 200
     for path in (f"/runs/{hidden}", f"/runs/{hidden}/jobs.csv", f"/workloads/{others}/runs"):
         assert lead.get(path).status_code == 404
-    text = words(lead.get(f"/runs/compare?run={mine}&run={hidden}"))
+    text = words_of(lead.get(f"/runs/compare?run={mine}&run={hidden}"))
     assert "There is no such run." in text
     assert "hidden" not in text
 

@@ -1,9 +1,7 @@
 """The pages of services: what their units cost, hours without requests, and what is not counted."""
 
 import csv
-import html
 import io
-import re
 from datetime import UTC, datetime
 
 import pytest
@@ -15,7 +13,7 @@ from apps.fleet.models import Node
 from apps.ledger.actions.partitions import ensure_month
 from apps.workloads.models import ServiceObjective
 from tests import make
-from tests.apps.console.people import confirmed, signed_in
+from tests.apps.console.people import confirmed, signed_in, words_of
 from tests.apps.ledger import scene
 from tests.apps.unit_economics import service_scene as services
 from tests.apps.unit_economics.service_scene import DOLLAR, HOUR
@@ -63,19 +61,12 @@ def chat(team: int) -> int:
     return chat
 
 
-def words(answer: HttpResponse) -> str:
-    """What people read, without what is drawn."""
-    text = re.sub(r"<script.*?</script>", " ", answer.content.decode(), flags=re.DOTALL)
-    text = html.unescape(re.sub(r"<[^>]+>", " ", text))
-    return re.sub(r"\s+", " ", text.replace("\N{NO-BREAK SPACE}", " "))
-
-
 def table(answer: HttpResponse) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(answer.content.decode())))
 
 
 def test_without_services_the_page_says_how_requests_are_counted(team: int) -> None:
-    found = words(signed_in("finance").get("/services"))
+    found = words_of(signed_in("finance").get("/services"))
 
     assert "No service cost anything in the last 30 days" in found
     assert "/api/v1/request-hours" in found
@@ -84,7 +75,7 @@ def test_without_services_the_page_says_how_requests_are_counted(team: int) -> N
 def test_every_share_in_the_finding_is_of_the_cost_in_it(chat: int) -> None:
     page = signed_in("finance").get("/services")
 
-    found = words(page)
+    found = words_of(page)
     assert "1 service cost $18.00 in the last 30 days and answered 2,000 requests" in found
     # $6 of $18: not of the $12 in hours that were counted.
     assert "33 % of the cost was hours without requests" in found
@@ -93,7 +84,7 @@ def test_every_share_in_the_finding_is_of_the_cost_in_it(chat: int) -> None:
 
 
 def test_a_service_says_what_a_thousand_requests_cost_against_before(chat: int) -> None:
-    found = words(signed_in("finance").get(f"/services/{chat}?window=2026-03-02"))
+    found = words_of(signed_in("finance").get(f"/services/{chat}?window=2026-03-02"))
 
     # Two hours at $2, one of them idle, for 1,000 answers; $8 the day before.
     assert "chat answers 1,000 requests for $4.00, 50 % cheaper than in 1 March" in found
@@ -106,7 +97,7 @@ def test_a_span_before_anything_was_known_compares_with_nothing(chat: int) -> No
     finn = signed_in("finance")
     Node.objects.update(period=(scene.TEN - DAY + HOUR, None))
     for address in (f"/services/{chat}?window=2026-03-02", "/services?window=2026-03-02"):
-        found = words(finn.get(address))
+        found = words_of(finn.get(address))
         assert "cheaper" not in found
         assert "−50 %" not in found
 
@@ -120,8 +111,8 @@ def test_batch_work_that_nobody_counts_is_left_out_and_said(chat: int, team: int
     services.roll_up(pool)
     finn = signed_in("finance")
 
-    found = words(finn.get("/services"))
-    every = words(finn.get("/services?show=all"))
+    found = words_of(finn.get("/services"))
+    every = words_of(finn.get("/services?show=all"))
 
     assert "2 services cost $68.00" in found
     assert "Left out: 1 batch workload of which nobody counts requests, $50.00." in found
@@ -144,7 +135,7 @@ def test_features_and_what_no_feature_has_sum_to_the_service(chat: int) -> None:
 
 
 def test_latency_promises_and_changes_stand_beside(chat: int) -> None:
-    found = words(signed_in("finance").get(f"/services/{chat}?window=2026-03-02"))
+    found = words_of(signed_in("finance").get(f"/services/{chat}?window=2026-03-02"))
 
     assert "Whole answer gateway 1,000 1 s 4 s over 4 s over 4 s" in found
     assert "95 %: whole answer within 2 s" in found
@@ -158,16 +149,16 @@ def test_an_objective_is_looked_at_made_and_ended(chat: int) -> None:
     entered = {"measure": "availability", "target": "99.9", "budget_days": "7",
                "feature": "", "within_seconds": "", "starts_at": "2026-03-01T00:00"}  # fmt: skip
 
-    assert "Add an objective" in words(finn.get(f"/services/{chat}"))
-    looked = words(finn.get(here, entered))
+    assert "Add an objective" in words_of(finn.get(f"/services/{chat}"))
+    looked = words_of(finn.get(here, entered))
     assert "99.9 %: answered without an error. Of 2,200 requests" in looked
     assert ServiceObjective.objects.count() == 1
-    assert "It is more than 0" in words(finn.post(here, entered | {"target": "0"}))
+    assert "It is more than 0" in words_of(finn.post(here, entered | {"target": "0"}))
     assert confirmed(finn, here, entered).status_code == 302
-    assert "The same is promised then already" in words(confirmed(finn, here, entered))
+    assert "The same is promised then already" in words_of(confirmed(finn, here, entered))
     made = ServiceObjective.objects.get(measure="availability")
     assert (made.target_ratio, made.budget_days, made.within_seconds) == (0.999, 7, None)
-    assert "99.9 %: answered without an error" in words(finn.get(f"/services/{chat}"))
+    assert "99.9 %: answered without an error" in words_of(finn.get(f"/services/{chat}"))
 
     end = f"/services/{chat}/objectives/{made.id}/end"
     assert confirmed(finn, end, {"ended_at": "2026-03-02T00:00"}).status_code == 302
@@ -180,16 +171,16 @@ def test_a_change_is_noted_beside_the_figures(chat: int) -> None:
     finn = signed_in("finance")
     here = f"/services/{chat}/changes/new"
     entered = {"kind": "prompt", "name": "shorter answers", "feature": "", "at": "2026-03-02T09:00"}
-    assert "Say what it is called." in words(finn.post(here, entered | {"name": ""}))
+    assert "Say what it is called." in words_of(finn.post(here, entered | {"name": ""}))
     assert confirmed(finn, here, entered).status_code == 302
-    assert "shorter answers" in words(finn.get(f"/services/{chat}"))
+    assert "shorter answers" in words_of(finn.get(f"/services/{chat}"))
 
 
 def test_usage_and_other_costs_can_be_asked_for(chat: int) -> None:
     finn = signed_in("finance")
 
-    usage = words(finn.get(f"/services/{chat}?allocation=usage&load=direct"))
-    odd = words(finn.get("/services?load=heavy&allocation=none&basis=free"))
+    usage = words_of(finn.get(f"/services/{chat}?allocation=usage&load=direct"))
+    odd = words_of(finn.get("/services?load=heavy&allocation=none&basis=free"))
 
     assert "without shared costs; units carry what was active of it" in usage
     assert "There is no cost named 'heavy'." in odd
@@ -210,7 +201,7 @@ def test_tables_are_told_as_csv(chat: int) -> None:
 def test_another_teams_service_is_as_if_it_were_not_there(chat: int, team: int) -> None:
     stranger = signed_in("viewer", make.make_team("Elsewhere"))
 
-    assert "No service cost anything" in words(stranger.get("/services"))
+    assert "No service cost anything" in words_of(stranger.get("/services"))
     for address in (f"/services/{chat}", f"/services/{chat}.csv", f"/services/{chat}/days.csv"):
         assert stranger.get(address).status_code == 404
     assert signed_in("lead", team).get(f"/services/{chat}").status_code == 200
@@ -222,8 +213,8 @@ def test_a_service_that_nobody_counted_has_no_unit_cost(team: int) -> None:
     services.roll_up(pool)
     finn = signed_in("finance")
 
-    assert "their requests were not counted" in words(finn.get("/services"))
-    found = words(finn.get(f"/services/{silent}"))
+    assert "their requests were not counted" in words_of(finn.get("/services"))
+    found = words_of(finn.get(f"/services/{silent}"))
     assert "silent cost $1.00 in the last 30 days; nobody counted what it answered" in found
     assert "Unknown" in found
 
@@ -240,4 +231,4 @@ def test_a_list_of_services_asks_the_database_as_often_for_many_as_for_one(
         finn.get(address)
         with django_assert_max_num_queries(15):
             finn.get(address)
-    assert "6 services" in words(finn.get("/services"))
+    assert "6 services" in words_of(finn.get("/services"))

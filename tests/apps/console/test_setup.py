@@ -1,7 +1,5 @@
 """Setup asks what waits for an answer, and nothing else."""
 
-import html
-import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -14,7 +12,7 @@ from apps.fleet import queries as fleet
 from apps.telemetry.models import WindowRejection
 from apps.workloads.models import Allocation, Job
 from tests import make
-from tests.apps.console.people import confirmed
+from tests.apps.console.people import confirmed, words_of
 from tests.apps.ledger import scene
 from tests.browser.fleet import make_fleet, make_people
 
@@ -39,19 +37,14 @@ def opened(name: str = "Petra") -> Client:
     return client
 
 
-def text_of(answer) -> str:
-    words = html.unescape(re.sub(r"<[^>]+>", " ", answer.content.decode()))
-    return re.sub(r"\s+", " ", words.replace("\N{NO-BREAK SPACE}", " "))
-
-
 def test_nothing_waits_where_everything_is_known():
     make.make_organisation()
-    page = text_of(opened().get("/setup"))
+    page = words_of(opened().get("/setup"))
     assert "Nothing is on record yet." in page
     assert "No questions yet" in page
     make.make_node("gpu-01", started_at=datetime.now(UTC) - HOUR)
     cache.clear()
-    page = text_of(opened("Finn").get("/setup"))
+    page = words_of(opened("Finn").get("/setup"))
     assert "Nothing waits for an answer." in page
     assert "No open questions" in page
 
@@ -61,9 +54,9 @@ def test_a_question_that_nobody_may_answer_yet_names_nobody(now):
     node_id = make.make_node("gpu-01", started_at=now - HOUR, at=now)
     scene.make_gpus(node_id, seen_from=now - HOUR)
     finn = opened("Finn")
-    assert "Somebody of the role platform answers this. " in text_of(finn.get("/setup"))
+    assert "Somebody of the role platform answers this. " in words_of(finn.get("/setup"))
     make_people("Petra")
-    assert "Somebody of the role platform answers this: Petra." in text_of(finn.get("/setup"))
+    assert "Somebody of the role platform answers this: Petra." in words_of(finn.get("/setup"))
 
 
 def test_devices_are_confirmed_node_by_node(now):
@@ -71,7 +64,7 @@ def test_devices_are_confirmed_node_by_node(now):
     node_id = make.make_node("gpu-01", started_at=now - HOUR, at=now)
     scene.make_gpus(node_id, seen_from=now - HOUR)
     client = opened()
-    page = text_of(client.get("/setup"))
+    page = words_of(client.get("/setup"))
     assert "1 question waits for an answer." in page
     assert "8 × NVIDIA H100 80GB HBM3" in page
     assert "The pool says" not in page
@@ -80,21 +73,21 @@ def test_devices_are_confirmed_node_by_node(now):
         client.get("/setup").content.decode()
     )
     address = f"/fleet/nodes/{node_id}/devices/confirm"
-    looked = text_of(client.get(f"{address}?back_to=setup"))
+    looked = words_of(client.get(f"{address}?back_to=setup"))
     assert "no cost changes" in looked
     assert "NVIDIA H100 80GB HBM3: GPU-" in looked
-    said = text_of(confirmed(client, address, {"back_to": "setup"}, follow=True))
+    said = words_of(confirmed(client, address, {"back_to": "setup"}, follow=True))
     assert "8 devices of gpu-01 confirmed." in said
     assert "Nothing waits for an answer." in said
     assert fleet.unconfirmed_devices(datetime.now(UTC)) == []
-    assert "Every device of this node is confirmed." in text_of(client.get(address))
+    assert "Every device of this node is confirmed." in words_of(client.get(address))
 
 
 def test_what_differs_from_the_pool_is_pointed_out(now):
     make.make_organisation()
     node_id = make.make_node("gpu-01", started_at=now - HOUR, at=now)
     scene.make_gpus(node_id, count=4, model="NVIDIA A10G", seen_from=now - HOUR)
-    page = text_of(opened().get("/setup"))
+    page = words_of(opened().get("/setup"))
     assert "4 × NVIDIA A10G" in page
     assert "The pool says 8 × NVIDIA H100 80GB HBM3." in page
 
@@ -120,7 +113,7 @@ def test_names_that_no_node_bears_are_asked_for_with_what_answers(now):
         gpus_denominator=1,
         period=(datetime(2026, 3, 1, tzinfo=UTC), None),
     )
-    page = text_of(opened().get("/setup"))
+    page = words_of(opened().get("/setup"))
     assert "1 node named by schedulers: which pool, from when?" in page
     assert "They need a pool first. Add a pool" in page
     assert "still held" in page
@@ -130,7 +123,7 @@ def test_a_silent_node_is_a_question_and_not_an_end(now):
     make.make_organisation()
     node_id = make.make_node("gpu-01", started_at=now - timedelta(days=2), at=now)
     make.make_agent(node_id=node_id, at=now - timedelta(hours=7))
-    page = text_of(opened().get("/setup"))
+    page = words_of(opened().get("/setup"))
     assert "1 silent node" in page
     assert "7 h" in page
     assert "End gpu-01" in page
@@ -140,7 +133,7 @@ def test_time_without_a_price_and_jobs_without_an_owner_are_asked_for():
     now = make_fleet()
     scene.make_job("2", make.make_node("x"), account="misc", from_=now - 2 * HOUR, to=now - HOUR)
     answer = opened().get("/setup")
-    page = text_of(answer)
+    page = words_of(answer)
     assert "1 pool without a price" in page
     assert "Set its price" in page
     assert "1 account without a team" in page
@@ -156,7 +149,7 @@ def test_work_of_no_known_job_is_listed_by_its_key(now):
     (device_id,) = scene.device_ids([uuid])
     scene.make_usage(device_id, [240] * 60, key="slurm/atlas/31337", hour=began_at)
     scene.settle(now, starts_at=began_at, ends_at=began_at + HOUR)
-    page = text_of(opened().get("/setup"))
+    page = words_of(opened().get("/setup"))
     assert "1 holder of no known job" in page
     assert "slurm/atlas/31337" in page
 
@@ -173,7 +166,7 @@ def test_what_was_refused_of_an_agent_is_told_with_its_reason(now):
         count=4,
         last_at=now,
     )
-    page = text_of(opened().get("/setup"))
+    page = words_of(opened().get("/setup"))
     assert "Measurements refused for 1 reason" in page
     assert "gpu-01 worked_seconds is longer than the window 4" in page
 
@@ -181,8 +174,8 @@ def test_what_was_refused_of_an_agent_is_told_with_its_reason(now):
 def test_the_overview_says_how_many_questions_wait(setup_is_counted):
     make_fleet()
     finn = opened("Finn")
-    assert "in Setup" not in text_of(finn.get("/")), "a page waited for the count"
-    page = text_of(finn.get("/"))
+    assert "in Setup" not in words_of(finn.get("/")), "a page waited for the count"
+    page = words_of(finn.get("/"))
     assert "1 questions in Setup" in page or "1 question in Setup" in page
 
 

@@ -1,7 +1,5 @@
 """Shared costs by browser: what each team carries, and what a change would move before it is made."""
 
-import html
-import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -14,7 +12,7 @@ from apps.ledger.models import Charge, Close
 from apps.pricing import actions
 from apps.pricing.models import SharedCost
 from tests import make
-from tests.apps.console.people import confirmed, signed_in
+from tests.apps.console.people import confirmed, signed_in, words_of
 from tests.apps.ledger import scene
 
 pytestmark = pytest.mark.django_db
@@ -44,17 +42,12 @@ def share(method: str = "by_cost", **given: Any) -> int:
     )
 
 
-def words(answer: Any) -> str:
-    text = html.unescape(re.sub(r"<[^>]+>", " ", answer.content.decode()))
-    return re.sub(r"\s+", " ", text.replace("\N{NO-BREAK SPACE}", " "))
-
-
 def test_the_page_says_what_each_team_carried_and_how() -> None:
     share(ends_at=None)
     scene.settle(AT)
     finance = signed_in("finance")
 
-    page = words(finance.get("/shared-costs"))
+    page = words_of(finance.get("/shared-costs"))
 
     assert "1 cost is shared: $1.00 so far this month." in page
     assert "Support $744.00 by direct cost – $1.00" in page
@@ -67,7 +60,7 @@ def test_the_page_says_what_each_team_carried_and_how() -> None:
     teams = finance.get("/shared-costs/teams.csv").content.decode().splitlines()
     assert "Support,Research,,0.500000,USD" in teams
     line = Charge.objects.get(kind="shared").lines.order_by("id")[0]
-    behind = words(finance.get(f"/costs/lines/2026-03/{line.id}"))
+    behind = words_of(finance.get(f"/costs/lines/2026-03/{line.id}"))
     assert "Shared cost Support Spread by direct cost." in behind
 
 
@@ -83,12 +76,12 @@ def test_a_cost_is_entered_after_what_it_moves_was_looked_at(research: int) -> N
         f"weight-{scene.platform()}": "1",
     }
 
-    looked = words(finance.get("/shared-costs/new", asked))
+    looked = words_of(finance.get("/shared-costs/new", asked))
 
     assert "60 hours of March 2026 are charged again: +$60.00." in looked
     assert "In open months teams are allocated Research +$45.00 and Platform +$15.00." in looked
     assert not SharedCost.objects.exists()
-    done = words(confirmed(finance, "/shared-costs/new", asked, follow=True))
+    done = words_of(confirmed(finance, "/shared-costs/new", asked, follow=True))
     assert "Storage is shared; past hours are charged again." in done
     assert "by stated weights of teams: Platform 1, Research 3" in done
 
@@ -96,7 +89,7 @@ def test_a_cost_is_entered_after_what_it_moves_was_looked_at(research: int) -> N
 def test_what_goes_by_cost_is_told_by_the_sums_of_the_months() -> None:
     scene.settle(AT)
 
-    looked = words(
+    looked = words_of(
         signed_in("platform").get(
             "/shared-costs/new",
             {
@@ -119,7 +112,7 @@ def test_a_closed_month_waits_for_corrections() -> None:
         month="2026-03-01", version=1, closed_at=AT, cut_off=AT, digest="0" * 64, lines=0, totals={}
     )
 
-    looked = words(
+    looked = words_of(
         signed_in("finance").get(
             "/shared-costs/new",
             {"name": "Storage", "amount": "744", "starts_at": "2026-03-02T10:00"},
@@ -134,14 +127,14 @@ def test_ending_a_cost_says_who_carries_less() -> None:
     scene.settle(AT)
     finance = signed_in("finance")
 
-    looked = words(finance.get(f"/shared-costs/{cost_id}/end", {"ended_at": "2026-03-02T10:30"}))
+    looked = words_of(finance.get(f"/shared-costs/{cost_id}/end", {"ended_at": "2026-03-02T10:30"}))
 
     assert "hours of March 2026 are charged again" in looked
     confirmed(finance, f"/shared-costs/{cost_id}/end", {"ended_at": "2026-03-02T10:30"})
     assert SharedCost.objects.get().period.upper == scene.TEN + timedelta(minutes=30)
-    late = words(finance.get(f"/shared-costs/{cost_id}/end", {"ended_at": "2026-03-02T11:00"}))
+    late = words_of(finance.get(f"/shared-costs/{cost_id}/end", {"ended_at": "2026-03-02T11:00"}))
     assert "It is over by then." in late
-    early = words(finance.get(f"/shared-costs/{cost_id}/end", {"ended_at": "2026-03-01T11:00"}))
+    early = words_of(finance.get(f"/shared-costs/{cost_id}/end", {"ended_at": "2026-03-01T11:00"}))
     assert "It begins only then, or later." in early
 
 
@@ -156,18 +149,18 @@ def test_new_weights_say_who_carries_more_and_begin_another_cost(research: int) 
         f"weight-{scene.platform()}": "1",
     }
 
-    over = words(finance.get(f"/shared-costs/{cost_id}/weights", asked))
-    begun = words(finance.get(f"/shared-costs/{cost_id}/weights", asked | share_hour))
+    over = words_of(finance.get(f"/shared-costs/{cost_id}/weights", asked))
+    begun = words_of(finance.get(f"/shared-costs/{cost_id}/weights", asked | share_hour))
 
     assert "It is over by then." in over
     assert "It begins only then, or later." in begun
     SharedCost.objects.filter(id=cost_id).delete()
     cost_id = share("weighted", weights={research: Decimal(1)}, ends_at=None)
     scene.settle(AT, ends_at=scene.TEN + 2 * scene.HOUR)
-    looked = words(finance.get(f"/shared-costs/{cost_id}/weights", asked))
+    looked = words_of(finance.get(f"/shared-costs/{cost_id}/weights", asked))
     assert "are charged again; the sum stays." in looked
     assert "Research -$1.00" in looked or "Research −$1.00" in looked
-    done = words(confirmed(finance, f"/shared-costs/{cost_id}/weights", asked, follow=True))
+    done = words_of(confirmed(finance, f"/shared-costs/{cost_id}/weights", asked, follow=True))
     assert "Support goes on with these weights." in done
     assert SharedCost.objects.count() == 2
 
@@ -194,7 +187,7 @@ def test_new_weights_say_who_carries_more_and_begin_another_cost(research: int) 
 def test_what_cannot_be_shared_says_why_by_its_field(entered: dict[str, str], said: str) -> None:
     answer = signed_in("finance").post("/shared-costs/new", entered)
 
-    assert said in words(answer)
+    assert said in words_of(answer)
     assert not SharedCost.objects.exists()
 
 

@@ -1,9 +1,7 @@
 """The page of teams: what their work cost, what of it was waste, whose place is told to whom."""
 
 import csv
-import html
 import io
-import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -17,7 +15,7 @@ from apps.fleet.models import Node
 from apps.unit_economics.actions.runs import figure_due_runs
 from apps.workloads.models import Job, RunAttempt, RunProgress
 from tests import make
-from tests.apps.console.people import signed_in
+from tests.apps.console.people import signed_in, words_of
 from tests.apps.ledger import scene
 from tests.apps.unit_economics import run_scene
 
@@ -48,12 +46,6 @@ def teams(of_module: None) -> dict[str, int]:
     return found
 
 
-def words(answer: HttpResponse) -> str:
-    text = re.sub(r"<script.*?</script>", " ", answer.content.decode(), flags=re.DOTALL)
-    text = html.unescape(re.sub(r"<[^>]+>", " ", text))
-    return re.sub(r"\s+", " ", text.replace("\N{NO-BREAK SPACE}", " "))
-
-
 def table(answer: HttpResponse) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(answer.content.decode())))
 
@@ -61,7 +53,7 @@ def table(answer: HttpResponse) -> list[dict[str, str]]:
 def test_the_title_says_what_work_cost_and_what_of_it_was_waste(
     teams: dict[str, int],
 ) -> None:
-    text = words(signed_in("finance").get("/team-work"))
+    text = words_of(signed_in("finance").get("/team-work"))
     # 46 hours of two nodes that nobody held, and half of Research's.
     assert (
         "The work of 3 teams cost $4,719 in the last 30 days; $4,572 of it (97 %) was waste" in text
@@ -73,7 +65,7 @@ def test_the_title_says_what_work_cost_and_what_of_it_was_waste(
 def test_a_span_before_anything_was_known_compares_with_nothing(teams: dict[str, int]) -> None:
     """The nodes began on the day before yesterday: two hours of a span are no span to compare with."""
     finn = signed_in("finance")
-    page = words(finn.get("/team-work"))
+    page = words_of(finn.get("/team-work"))
     assert "no whole span before to compare with" in page
     assert {row["cost_before"] for row in table(finn.get("/team-work.csv"))} == {""}
 
@@ -81,13 +73,13 @@ def test_a_span_before_anything_was_known_compares_with_nothing(teams: dict[str,
 def test_what_is_compared_is_whole_days_that_are_over(teams: dict[str, int]) -> None:
     Node.objects.update(period=(scene.TEN - timedelta(days=60), None))
     finn = signed_in("finance")
-    assert "from nothing" not in words(finn.get("/team-work?window=2026-03-03/2026-03-04"))
+    assert "from nothing" not in words_of(finn.get("/team-work?window=2026-03-03/2026-03-04"))
     rows = {row["team"]: row for row in table(finn.get("/team-work.csv?window=2026-03-02"))}
     assert (rows["Research"]["cost_compared"], rows["Research"]["cost_before"]) == (
         "98.320000",
         "0.000000",
     )
-    assert "2 March against 1 March" in words(finn.get("/team-work?window=2026-03-02"))
+    assert "2 March against 1 March" in words_of(finn.get("/team-work?window=2026-03-02"))
 
 
 def test_idle_and_active_are_told_by_workload_and_add_up(teams: dict[str, int]) -> None:
@@ -120,7 +112,7 @@ def test_a_job_that_nobody_observed_any_longer_waited_at_least_until_then(
     vision = rows["Vision"]
     assert (vision["count"], vision["still_waiting"]) == ("1", "0")
     assert (vision["median_seconds"], vision["ninth_decile_seconds"]) == ("0", "")
-    text = words(signed_in("lead", teams["Vision"]).get("/team-work"))
+    text = words_of(signed_in("lead", teams["Vision"]).get("/team-work"))
     assert "p90 over 1 h" in text
 
 
@@ -151,7 +143,7 @@ def test_a_team_sees_its_own_place_unless_the_organisation_publishes_them(
     teams: dict[str, int], settings: Any
 ) -> None:
     lead = signed_in("lead", teams["Vision"])
-    text = words(lead.get("/team-work"))
+    text = words_of(lead.get("/team-work"))
     assert "your rank among" in text
     assert "Research" not in text
     assert [row["team"] for row in table(lead.get("/team-work/waste.csv"))] == ["Vision"]
@@ -172,7 +164,7 @@ def test_programs_are_told_of_their_teams(teams: dict[str, int]) -> None:
 
 
 def test_without_work_the_page_teaches() -> None:
-    text = words(signed_in("finance").get("/team-work?window=2020-01"))
+    text = words_of(signed_in("finance").get("/team-work?window=2020-01"))
     assert "No team’s work cost anything in January 2020" in text
 
 
@@ -188,7 +180,7 @@ def test_what_still_waits_is_in_the_waits(teams: dict[str, int]) -> None:
     rows = {row["team"]: row for row in table(finn.get("/team-work/waits.csv"))}
     vision = rows["Vision"]
     assert (vision["count"], vision["still_waiting"], vision["median_seconds"]) == ("1", "3", "")
-    text = words(finn.get("/team-work"))
+    text = words_of(finn.get("/team-work"))
     assert "of 2 runs and jobs and 3 still waiting; p90 over 1 d 1 h" in text
 
 

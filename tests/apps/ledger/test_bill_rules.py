@@ -18,7 +18,7 @@ from apps.ledger.actions.bill_rules import add_bill_rule
 from apps.ledger.models import BilledMatch, BillRule, Charge, Close
 from apps.ledger.queries.bills.rules import bill_rule_rows, moves_if_added, moves_if_ended
 from tests import make
-from tests.apps.console.people import confirmed, signed_in
+from tests.apps.console.people import confirmed, signed_in, words_of
 from tests.apps.ledger import scene
 from tests.apps.ledger.scene import LATER, TEN
 from tests.apps.ledger.test_reconcile import deliver, reconcile, row
@@ -32,11 +32,6 @@ def node_id(of_module: None) -> int:
     node_id = scene.make_priced_node(pool_id=make.make_pool("h100"))
     scene.settle_all()
     return node_id
-
-
-def words(answer: Any) -> str:
-    text = html.unescape(re.sub(r"<[^>]+>", " ", answer.content.decode()))
-    return re.sub(r"\s+", " ", text.replace("\N{NO-BREAK SPACE}", " "))
 
 
 def bill_of_two_machines(folder: Path) -> None:
@@ -107,17 +102,17 @@ def test_a_row_of_no_node_is_mapped_from_its_bill(tmp_path: Path) -> None:
     asked = {"resource_id": "host-7", "issuer": "A Cloud", "node": "gpu-01"}
     looked = finance.get("/bills/rules/new", asked)
 
-    assert "What will change" not in words(opened)
+    assert "What will change" not in words_of(opened)
     assert 'value="host-7"' in opened.content.decode()
     assert (
         "2 rows of A Cloud, March 2026 ($123.00 billed): from unmatched, charged to Platform"
-        " to node gpu-01" in words(looked)
+        " to node gpu-01" in words_of(looked)
     )
     assert not BillRule.objects.exists()
     kept = confirmed(finance, "/bills/rules/new", asked, follow=True)
     reconcile(LATER)
-    assert "The rule is saved" in words(kept)
-    assert "1 rule maps 2 rows of bills in open months." in words(finance.get("/bills/rules"))
+    assert "The rule is saved" in words_of(kept)
+    assert "1 rule maps 2 rows of bills in open months." in words_of(finance.get("/bills/rules"))
     assert Charge.objects.filter(kind="unmatched").count() == 0
 
 
@@ -138,15 +133,15 @@ def test_ending_a_rule_says_where_its_rows_go_first(node_id: int, tmp_path: Path
 
     finance.get("/bills/rules")
     with CaptureQueriesContext(connection) as asked:
-        looked = words(finance.get(f"/bills/rules/{rule_id}/end"))
+        looked = words_of(finance.get(f"/bills/rules/{rule_id}/end"))
 
     assert len(asked) <= 15
     assert "from node gpu-01 to unmatched, charged to Platform" in looked
     confirmed(finance, f"/bills/rules/{rule_id}/end", {})
     assert BillRule.objects.get().ended_at is not None
-    assert "It is ended already." in words(finance.get(f"/bills/rules/{rule_id}/end"))
-    assert "resource host-*" not in words(finance.get("/bills/rules"))
-    assert "resource host-*" in words(finance.get("/bills/rules?show=all"))
+    assert "It is ended already." in words_of(finance.get(f"/bills/rules/{rule_id}/end"))
+    assert "resource host-*" not in words_of(finance.get("/bills/rules"))
+    assert "resource host-*" in words_of(finance.get("/bills/rules?show=all"))
     csv = finance.get("/bills/rules.csv").content.decode().splitlines()
     assert csv[1].startswith(f",{rule_id},,,,host-*,,,,,gpu-01,")
 
@@ -161,7 +156,7 @@ def test_a_rule_that_is_none_says_what_is_wrong_by_its_field() -> None:
         ({"kind": "water", "service": "x"}, "Choose one of the list."),
     ):
         answer = finance.post("/bills/rules/new", asked)
-        assert said in words(answer)
+        assert said in words_of(answer)
     assert not BillRule.objects.exists()
     assert finance.get("/bills/rules/987654321/end").status_code == 404
 
@@ -224,7 +219,9 @@ def test_the_list_asks_no_more_for_more_rules(
     for number in range(5):
         add_bill_rule(rule=BillRowRule(0, resource_id=f"host-{number}", node_id=node_id), at=LATER)
     finance = signed_in("finance")
-    assert "The 5 rules map no row of bills in open months." in words(finance.get("/bills/rules"))
+    assert "The 5 rules map no row of bills in open months." in words_of(
+        finance.get("/bills/rules")
+    )
 
     with django_assert_max_num_queries(14):
         assert finance.get("/bills/rules").status_code == 200

@@ -96,8 +96,8 @@ def mark_spans(*, pass_: Pass, spans: Iterable[tuple[int, datetime, datetime]]) 
 
 
 @logged_change(count=answered)
-def expand_ranges(*, limit: int = RANGES_AT_ONCE) -> int:
-    """Turn up to `limit` ranges into marks in the transaction that deletes them; how many.
+def expand_ranges() -> int:
+    """Turn some ranges into marks in the transaction that deletes them; how many.
 
     Two that run at once take different ranges.
     """
@@ -108,7 +108,7 @@ def expand_ranges(*, limit: int = RANGES_AT_ONCE) -> int:
                 SELECT id FROM fleet_changedrange ORDER BY id LIMIT %s FOR UPDATE SKIP LOCKED
             ) RETURNING pass_id, unit, starts_at, ends_at
             """,
-            [limit],
+            [RANGES_AT_ONCE],
         )
         ranges = cursor.fetchall()
         if ranges:

@@ -30,7 +30,7 @@ class CommandSaid:
     stderr: str
 
 
-def manage(home: Path, *arguments: str, timeout: int = 480) -> CommandSaid:
+def manage(home: Path, *arguments: str) -> CommandSaid:
     """Run a command of the installation that lives there."""
     done = subprocess.run(
         [sys.executable, "manage.py", *arguments],
@@ -38,7 +38,7 @@ def manage(home: Path, *arguments: str, timeout: int = 480) -> CommandSaid:
         env=bare_environment(home),
         capture_output=True,
         text=True,
-        timeout=timeout,
+        timeout=480,
         check=False,
     )
     return CommandSaid(done.returncode, done.stdout, done.stderr)

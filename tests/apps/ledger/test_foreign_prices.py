@@ -179,13 +179,13 @@ def test_a_month_waits_for_its_rate_of_exchange_and_does_not_move_once_it_is_clo
     assert amounts(scene.charge(node_id)) == (11_000_000,) * 3
 
 
-def make_shared(currency: str = "EUR") -> int:
+def make_shared() -> int:
     """744 a month, in force since March began: 1 an hour."""
     return actions.add_shared_cost(
         cost=actions.NewSharedCost(
             name="support",
             amount=Decimal(744),
-            currency=currency,
+            currency="EUR",
             method="by_unit_time",
             starts_at=datetime(2026, 3, 1, tzinfo=UTC),
         ),

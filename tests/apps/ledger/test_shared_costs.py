@@ -32,9 +32,9 @@ def share(amount: str, method: str = "by_cost", **given: Any) -> int:
     )
 
 
-def shared_lines(hour: datetime = scene.TEN) -> dict[int | None, int | None]:
+def shared_lines() -> dict[int | None, int | None]:
     """Job → effective micro-units of the shared charge."""
-    found = Line.objects.filter(hour=hour, charge__kind=ChargeKind.SHARED)
+    found = Line.objects.filter(hour=scene.TEN, charge__kind=ChargeKind.SHARED)
     return {line.job_id: line.effective_micros for line in found}
 
 

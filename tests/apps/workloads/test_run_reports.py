@@ -53,9 +53,9 @@ def post(body: Any, *, secret: str | None = None, **given: Any) -> Any:
     return Client().post("/api/v1/run-reports", sent, headers=headers | packed, **values)
 
 
-def started(raw_id: str = "4711", minutes: float = 0, **given: Any) -> None:
+def started(raw_id: str = "4711", **given: Any) -> None:
     """A job that runs on eight GPUs."""
-    tell(raw_id, said("start", minutes, allocations=(on("gpu-01"),), **given))
+    tell(raw_id, said("start", 0, allocations=(on("gpu-01"),), **given))
 
 
 def test_a_report_is_taken_once_however_often_it_is_sent() -> None:

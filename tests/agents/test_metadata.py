@@ -142,12 +142,12 @@ def test_a_notice_that_is_none_is_no_notice(service, text: str) -> None:
 
 def test_a_service_that_is_slow_or_not_there_costs_a_second_and_nothing_else(service) -> None:
     kind, address = service
-    kind.slow_seconds = 3.0
+    kind.slow_seconds = 10.0
     began = time.monotonic()
     for where in (address, "127.0.0.1:1"):
         with pytest.raises(MetadataUnreachable):
             Gcp(where).notice()
-    assert time.monotonic() - began < 2.5
+    assert time.monotonic() - began < 8
 
 
 def test_the_cloud_is_known_by_its_hardware(tmp_path: Path) -> None:

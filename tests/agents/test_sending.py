@@ -194,7 +194,7 @@ def test_an_answer_that_trickles_in_is_cut_at_the_deadline_and_is_none(listener,
     with pytest.raises(ServerUnreachable):
         uplink.post(PATH, lambda: b"{}")
 
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 5
     uplink.close()
 
 

@@ -135,7 +135,7 @@ def test_a_controller_that_hangs_holds_up_the_agent_once_and_not_for_each_note(
     began = time.monotonic()
     events = notes.read(NOW)
 
-    assert time.monotonic() - began < 2 * 0.3 + 1
+    assert time.monotonic() - began < 10 * 0.3
     assert len(events) == 20
 
 

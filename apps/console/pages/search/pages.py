@@ -75,9 +75,8 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was typed and what it found, with the page of it; `hint` says why there is nothing."""
+    """What was found, with the page of it; `hint` says why there is nothing."""
 
-    text: str
     groups: tuple[Group, ...]
     hint: str
     href: str
@@ -125,7 +124,7 @@ def _found_by(context: Context, asked: Sought, kind: Kind | None) -> Found:
     hint = "" if groups else "Nothing that you may see bears this name."
     if not asked.is_long_enough:
         hint = TOO_SHORT if asked.text else ""
-    return Found(asked.text, groups, hint, _search_address(asked.text, context))
+    return Found(groups, hint, _search_address(asked.text, context))
 
 
 def _finding_of(asked: Sought, groups: Sequence[Group]) -> str:

@@ -1,7 +1,7 @@
 """What goes with a person from page to page, in the address: the period, the basis, what is narrowed to."""
 
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from datetime import date, timedelta
 from functools import lru_cache
 from urllib.parse import urlencode
@@ -24,8 +24,8 @@ WORDS: Mapping[str, str] = {
 """The parameters that are carried, beside tags, and what pages call them."""
 UNNARROWING = ("window", "basis")
 """Those that are of every figure, whatever it is narrowed to."""
-CARRYING: set[str] = set()
-"""The pages that what is carried goes on to, by where their functions are; a form is none."""
+CARRYING: set[Callable[..., object]] = set()
+"""The pages that what is carried goes on to; a form is none."""
 OWN = "own"
 """The period of somebody who names its days: a form sends these as `from` and `to`."""
 
@@ -64,10 +64,9 @@ def onward(href: str, texts: Mapping[str, str]) -> str:
 @lru_cache(maxsize=1024)
 def _takes_along(path: str) -> bool:
     try:
-        page = resolve(path).func
+        return resolve(path).func in CARRYING
     except Resolver404:
         return False
-    return f"{page.__module__}.{page.__qualname__}" in CARRYING
 
 
 def kept_words(texts: Mapping[str, str], calendar: Calendar) -> str:

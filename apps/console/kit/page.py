@@ -157,9 +157,6 @@ def shown(
     """
 
     def decorate(asked: Asked[Given]) -> View[Given]:
-        if carries:
-            CARRYING.add(f"{asked.__module__}.{asked.__qualname__}")
-
         @require_safe
         @shown_to(roles)
         @wraps(asked)
@@ -173,6 +170,8 @@ def shown(
             answer = asked(context, *args, **kwargs)
             return answered(request, answer) if isinstance(answer, ConsolePage) else answer
 
+        if carries:
+            CARRYING.add(view)
         return view
 
     return decorate

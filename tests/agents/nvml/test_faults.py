@@ -148,7 +148,7 @@ def _holding_the_driver() -> list[int]:
 def test_a_driver_that_hangs_while_it_is_loaded_is_killed_too(driver, watching):
     driver.write(init__hang_ms=60_000)
 
-    watch = watching(start_seconds=1.0).until(
+    watch = watching(start_seconds=3.0).until(
         lambda seen: seen.told("driver_unresponsive", "began")
     )
     driver.write(init__hang_ms=None)

@@ -111,6 +111,7 @@ STATUS_OF: dict[type[Exception], int] = {
     capacity.AnotherPersonDecides: 409,
     capacity.RequestDecidedByManagers: 403,
     capacity.RequestNotOpen: 409,
+    planning.BudgetNameTaken: 409,
     api_prices.ApiPriceAlreadyEnded: 409,
     api_prices.ApiPriceOverlaps: 409,
     price_table.ColumnsUnknown: 400,

@@ -39,6 +39,7 @@ from apps.accounts.queries.tokens import (
 )
 from apps.accounts.queries.viewers import (
     Viewer,
+    teams_below,
     viewer_of_person,
     viewer_of_token,
     viewer_of_user,

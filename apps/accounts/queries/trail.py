@@ -29,6 +29,7 @@ KINDS = {
     "pricing.PowerTariff": "power tariff",
     "pricing.ApiPrice": "contract price of an API",
     "pricing.ApiVendor": "vendor of an API",
+    "planning.Budget": "budget",
     "ledger.BillRule": "bill rule",
     "ledger.Close": "close",
     "pricing.ExchangeRate": "rate of exchange",
@@ -104,10 +105,13 @@ class _Event:
 
 
 def changes(
-    *, kind: str = "", before: TrailPlace | None = None, limit: int = 200
+    *, kind: str = "", of: int | None = None, before: TrailPlace | None = None, limit: int = 200
 ) -> list[TrailChange]:
-    """The newest first; of one `kind` (a value of KINDS) where said, those that stand after `before`."""
-    events = _latest_events(kind, before, limit)
+    """The newest first; of one `kind` (a value of KINDS) where said, and of one thing of it, by its id.
+
+    With `before` those that stand after it.
+    """
+    events = _latest_events(kind, of, before, limit)
     people = dict(User.objects.order_by("id").values_list("id", "name"))
     teams = dict(Team.objects.order_by("id").values_list("id", "name"))
     tokens = _token_names(events)
@@ -125,7 +129,9 @@ def changes(
     ]
 
 
-def _latest_events(kind: str, before: TrailPlace | None, limit: int) -> list[_Event]:
+def _latest_events(
+    kind: str, of: int | None, before: TrailPlace | None, limit: int
+) -> list[_Event]:
     parts = [
         _events_of_table(label, model._meta.db_table)
         for label, model in _audited_models()
@@ -135,13 +141,14 @@ def _latest_events(kind: str, before: TrailPlace | None, limit: int) -> list[_Ev
         return []
     query = sql.SQL(
         "SELECT id, label, at, verb, context, data, before FROM ({}) AS event"
-        " WHERE %(at)s::timestamptz IS NULL OR at < %(at)s OR (at = %(at)s"
-        " AND (label > %(label)s OR (label = %(label)s AND id < %(id)s)))"
+        " WHERE (%(of)s::int8 IS NULL OR thing_id = %(of)s)"
+        " AND (%(at)s::timestamptz IS NULL OR at < %(at)s OR (at = %(at)s"
+        " AND (label > %(label)s OR (label = %(label)s AND id < %(id)s))))"
         " ORDER BY at DESC, label, id DESC LIMIT %(limit)s"
     ).format(sql.SQL(" UNION ALL ").join(parts))
     with connection.cursor() as cursor:
         at, label, id_ = astuple(before) if before else (None, None, None)
-        cursor.execute(query, {"at": at, "label": label, "id": id_, "limit": limit})
+        cursor.execute(query, {"of": of, "at": at, "label": label, "id": id_, "limit": limit})
         return [
             _Event(
                 *row[:4], *(json.loads(each) if isinstance(each, str) else each for each in row[4:])
@@ -152,7 +159,8 @@ def _latest_events(kind: str, before: TrailPlace | None, limit: int) -> list[_Ev
 
 def _events_of_table(label: str, table: str) -> sql.Composed:
     return sql.SQL(
-        "SELECT {label} AS label, pgh_id AS id, pgh_created_at AS at, pgh_label AS verb,"
+        "SELECT {label} AS label, pgh_id AS id, pgh_obj_id AS thing_id, pgh_created_at AS at,"
+        " pgh_label AS verb,"
         " pgh_context AS context, to_jsonb(event) AS data,"
         " lag(to_jsonb(event)) OVER (PARTITION BY pgh_obj_id ORDER BY pgh_id) AS before"
         " FROM {table} AS event"

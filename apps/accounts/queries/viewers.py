@@ -97,6 +97,11 @@ def _teams_of_token(token: TokenFact, *, reads: bool) -> frozenset[int]:
     return _with_all_below({token.team_id}, parents)
 
 
+def teams_below(team_id: int) -> frozenset[int]:
+    """The team and every one that hangs below it."""
+    return _with_all_below({team_id}, {team.id: team.parent_id for team in teams()})
+
+
 def _every_team() -> frozenset[int]:
     return frozenset(team.id for team in teams())
 

@@ -1,5 +1,14 @@
-"""What planning changes: histories that are brought, forecasts, scenarios and requests that are kept."""
+"""What planning changes: budgets, histories that are brought, forecasts, scenarios and requests that are kept."""
 
+from apps.planning.actions.budgets import (
+    BudgetNameTaken,
+    BudgetNotUnderstood,
+    NewBudget,
+    add_budget,
+    check_budget,
+    remove_budget,
+    replace_budget,
+)
 from apps.planning.actions.crossover import (
     ScenarioEntry,
     ScenarioExists,

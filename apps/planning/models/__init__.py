@@ -1,5 +1,6 @@
 """Planning's tables."""
 
+from apps.planning.models.budgets import Budget, BudgetMeasure, BudgetRecurrence, BudgetScope
 from apps.planning.models.crossover import KeptAdvice, KeptScenario, ScenarioRun
 from apps.planning.models.forecasts import (
     Forecast,

@@ -1,0 +1,74 @@
+"""A budget against what came and what is expected: sums ahead, headroom, the chance of exceeding."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+WEEK_HOURS, DAY_HOURS = 7 * 24, 24
+
+
+@dataclass(frozen=True, slots=True)
+class HoursAhead:
+    """A forecast by the hour; `quantiles` has by level a value for each of its `points`, empty without an interval."""
+
+    points: Sequence[float]
+    quantiles: Mapping[float, Sequence[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class SumAhead:
+    """What is expected of some hours together; `quantiles` by level, ascending, empty without an interval."""
+
+    expected: float
+    quantiles: Mapping[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """Between `low` and `high`: one number within the levels that a forecast has, a bound beyond them."""
+
+    low: float
+    high: float
+
+
+def sum_ahead(forecasts: Sequence[tuple[HoursAhead, int]], hours: int) -> SumAhead:
+    """Of these forecasts together, so many hours, each from its own hour on (the second of the pair).
+
+    Beyond a forecast's end its last week comes again, of a shorter one its last day or hour. A quantile of
+    the sum is the sum of the quantiles, which is exact where all hours err together (comonotonic; Dhaene
+    and others 2002) and else too wide, never too narrow. One forecast without an interval leaves the sum without.
+    """
+    expected = sum(repeated_sum(each.points, first, hours) for each, first in forecasts)
+    levels = [set(each.quantiles) for each, _ in forecasts]
+    shared = sorted(set.intersection(*levels)) if levels else []
+    sums = sorted(
+        sum(repeated_sum(each.quantiles[level], first, hours) for each, first in forecasts)
+        for level in shared
+    )
+    return SumAhead(expected, dict(zip(shared, sums, strict=True)))
+
+
+def repeated_sum(values: Sequence[float], first: int, hours: int) -> float:
+    """The sum of `hours` values from place `first` on, where the last week, day or hour is repeated for ever."""
+    period = next(each for each in (WEEK_HOURS, DAY_HOURS, 1) if each <= len(values))
+    known = values[first : first + hours]
+    turned = max(0, first - len(values)) % period
+    last = values[len(values) - period :]
+    last = [*last[turned:], *last[:turned]]
+    whole, rest = divmod(hours - len(known), period)
+    return sum(known) + whole * sum(last) + sum(last[:rest])
+
+
+def chance_above(room: float, quantiles: Mapping[float, float]) -> Chance | None:
+    """How likely the sum is above `room`, between quantiles by straight lines; None without quantiles."""
+    if not quantiles:
+        return None
+    pairs = list(quantiles.items())
+    (lowest, least), (highest, most) = pairs[0], pairs[-1]
+    if room >= most:
+        return Chance(0.0, 1 - highest)
+    if room < least:
+        return Chance(1 - lowest, 1.0)
+    place = next(place for place, (_, value) in enumerate(pairs) if value > room)
+    (below, under), (above, over) = pairs[place - 1], pairs[place]
+    level = below + (above - below) * (room - under) / (over - under)
+    return Chance(1 - level, 1 - level)

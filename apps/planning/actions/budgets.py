@@ -1,0 +1,163 @@
+"""Budgets are set, replaced and removed; what they were stays in the audit trail."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from apps.accounts import queries as accounts
+from apps.accounts.actions.constraints import refusing
+from apps.economics.refusal import Refusal
+from apps.economics.serving import SERVICE_KINDS
+from apps.logs.changes import logged_change
+from apps.planning.models import Budget, BudgetMeasure, BudgetRecurrence, BudgetScope
+from apps.planning.queries.budgets import MONTHLY, ORGANISATION, SERVICE, TAG, TEAM, BudgetStep
+from apps.workloads import queries as workloads
+
+LARGEST, DECIMALS = Decimal(10) ** 12, 6
+LONGEST = timedelta(days=10 * 366)
+
+
+class BudgetNotUnderstood(Refusal):
+    """What is wrong with a field of a budget."""
+
+
+class BudgetNameTaken(Refusal):
+    """Another budget has this name."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewBudget:
+    """A budget as it is set; see the table for what each field is. The first of `steps` begins with `first_day`."""
+
+    name: str
+    scope: str
+    key: str
+    measure: str
+    recurrence: str
+    first_day: date
+    last_day: date | None
+    steps: tuple[BudgetStep, ...]
+    note: str = ""
+
+
+@logged_change()
+@transaction.atomic
+def add_budget(*, budget: NewBudget, at: datetime) -> int:
+    """Set a budget; answers its id. Refuses as check_budget does."""
+    check_budget(budget)
+    with refusing({"planning_budget_name_key": _name_taken(budget)}):
+        return Budget.objects.create(**_columns_of(budget), created_at=at).pk
+
+
+@logged_change()
+@transaction.atomic
+def replace_budget(*, budget_id: int, budget: NewBudget) -> None:
+    """Set it anew as a whole. Refuses as check_budget does, and Budget.DoesNotExist."""
+    row = Budget.objects.select_for_update().get(pk=budget_id)
+    check_budget(budget, replaced=row.pk)
+    for name, value in _columns_of(budget).items():
+        setattr(row, name, value)
+    with refusing({"planning_budget_name_key": _name_taken(budget)}):
+        row.save()
+
+
+@logged_change()
+@transaction.atomic
+def remove_budget(*, budget_id: int) -> None:
+    """Hold nothing against it any more. Refuses Budget.DoesNotExist."""
+    Budget.objects.select_for_update().get(pk=budget_id).delete()
+
+
+def check_budget(budget: NewBudget, replaced: int | None = None) -> None:
+    """Refuse BudgetNotUnderstood and BudgetNameTaken; `replaced` is the id of the one it takes the place of."""
+    if not budget.name.strip():
+        raise BudgetNotUnderstood("name", "a budget has a name")
+    for field, choices in (
+        ("scope", BudgetScope),
+        ("measure", BudgetMeasure),
+        ("recurrence", BudgetRecurrence),
+    ):
+        if getattr(budget, field) not in choices.values:
+            raise BudgetNotUnderstood(field, f"it is one of {', '.join(choices.values)}")
+    _refuse_key(budget)
+    _refuse_days(budget)
+    _refuse_steps(budget)
+    held = Budget.objects.filter(name=budget.name.strip()).values_list("pk", flat=True)
+    if set(held) - {replaced}:
+        raise _name_taken(budget)
+
+
+def _refuse_key(budget: NewBudget) -> None:
+    """A key names something of its scope that is there."""
+    if budget.scope == ORGANISATION:
+        if budget.key:
+            raise BudgetNotUnderstood("of", "a budget of the organisation names nothing else")
+        return
+    if budget.scope == TAG:
+        name, is_told, value = budget.key.partition("=")
+        if name not in settings.TAG_KEYS or not (is_told and value):
+            there = ", ".join(settings.TAG_KEYS) or "none is set up (RUNRATE_TAG_KEYS)"
+            raise BudgetNotUnderstood("of", f"say a tag as key=value; keys: {there}")
+        return
+    if budget.key not in _keys_of(budget.scope):
+        raise BudgetNotUnderstood("of", f"there is no {budget.scope} {budget.key!r}")
+
+
+def _keys_of(scope: str) -> set[str]:
+    if scope == TEAM:
+        return {str(team.id) for team in accounts.teams()}
+    found = workloads.workloads().values()
+    return {str(each.id) for each in found if scope != SERVICE or each.kind in SERVICE_KINDS}
+
+
+def _refuse_days(budget: NewBudget) -> None:
+    """Months begin and end with months; a project has an end."""
+    first, last = budget.first_day, budget.last_day
+    if budget.recurrence == MONTHLY:
+        if first.day != 1:
+            raise BudgetNotUnderstood("first_day", "a monthly budget begins with a month")
+        if last is not None and (last + timedelta(days=1)).day != 1:
+            raise BudgetNotUnderstood("last_day", "a monthly budget ends with a month")
+    elif last is None:
+        raise BudgetNotUnderstood("last_day", "a budget of the whole time has a last day")
+    if last is not None and not first <= last <= first + LONGEST:
+        raise BudgetNotUnderstood("last_day", "it ends after it begins, within ten years")
+
+
+def _refuse_steps(budget: NewBudget) -> None:
+    days = [step.from_day for step in budget.steps]
+    if not days or days[0] != budget.first_day or days != sorted(set(days)):
+        raise BudgetNotUnderstood(
+            "amounts",
+            "the first holds from the first day on, and each later one from a later month",
+        )
+    if budget.recurrence != MONTHLY and len(days) > 1:
+        raise BudgetNotUnderstood("amounts", "a budget of the whole time has one amount")
+    if any(day.day != 1 for day in days[1:]):
+        raise BudgetNotUnderstood("amounts", "an amount changes with the first day of a month")
+    if budget.last_day is not None and days[-1] > budget.last_day:
+        raise BudgetNotUnderstood("amounts", "an amount holds from a day on that is not over then")
+    for step in budget.steps:
+        amount = step.amount
+        if not amount.is_finite() or not 0 < amount < LARGEST or amount != round(amount, DECIMALS):
+            raise BudgetNotUnderstood(
+                "amounts", f"{amount} is not above 0, of up to 12 digits and 6 decimals"
+            )
+
+
+def _columns_of(budget: NewBudget) -> dict[str, Any]:
+    named = [name for name in NewBudget.__slots__ if name != "steps"]
+    return {
+        **{name: getattr(budget, name) for name in named},
+        "name": budget.name.strip(),
+        "amounts_from": [step.from_day for step in budget.steps],
+        "amounts": [step.amount for step in budget.steps],
+    }
+
+
+def _name_taken(budget: NewBudget) -> BudgetNameTaken:
+    return BudgetNameTaken("name", f"there is a budget named {budget.name.strip()!r} already")

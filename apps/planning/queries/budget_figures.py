@@ -1,0 +1,251 @@
+"""Budgets against what came and what is expected: headroom, the chance of exceeding, month by month."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from fractions import Fraction
+
+from apps.accounts.queries import organisation
+from apps.economics.budgets import Chance, chance_above, sum_ahead
+from apps.economics.hours import HOUR, hour_from
+from apps.economics.money import MICROS
+from apps.ledger.queries.calendar import local_day, next_month
+from apps.ledger.queries.conversion import RateOfExchangeMissing, conversion
+from apps.ledger.queries.cube.question import Key
+from apps.ledger.queries.cube.states import StateSum
+from apps.ledger.queries.windows import DAY, Window
+from apps.planning.queries import budgets as facts
+from apps.planning.queries.ahead import SeriesAhead, series_ahead
+from apps.planning.queries.budget_costs import SpentSoFar, StatesByKey, spent_of, states_by
+from apps.planning.queries.budgets import UNITS, BudgetFact
+from apps.planning.queries.series import GPU_HOURS, SPEND, TEAM, WHOLE, SeriesKey, series_name
+from apps.pricing.queries.commitments import commitments_in
+
+RUN_RATE_DAYS = 28
+FORECAST, RUN_RATE, UNKNOWN = "forecast", "run_rate", "unknown"
+MONTHS_SHOWN = 13
+
+
+@dataclass(frozen=True, slots=True)
+class RestOfPeriod:
+    """What is expected of the hours that are left, in micro-units or GPU-milliseconds; None is not known.
+
+    `method` is FORECAST, RUN_RATE or UNKNOWN; `source` says of which series, or of which days.
+    `quantiles` are by level, empty without an interval.
+    """
+
+    expected: int | None
+    method: str
+    source: str
+    quantiles: Mapping[float, float]
+
+    @property
+    def interval(self) -> tuple[int, int] | None:
+        """The lowest and the highest quantile."""
+        ends = [round(value) for value in self.quantiles.values()]
+        return (ends[0], ends[-1]) if ends else None
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetFigures:
+    """A budget in its current period `[first_day, end_day)`, or the nearest that it has.
+
+    `committed` is what of the rest is owed whatever runs; None where that is not known of such a scope.
+    `share_gone` is of the period's time.
+    """
+
+    budget: BudgetFact
+    status: str
+    first_day: date
+    end_day: date
+    amount: int
+    spent: SpentSoFar
+    rest: RestOfPeriod
+    committed: int | None
+    share_gone: float
+
+    @property
+    def expected(self) -> int | None:
+        """What the whole period is expected to come to."""
+        if self.spent.amount is None or self.rest.expected is None:
+            return None
+        return self.spent.amount + self.rest.expected
+
+    @property
+    def headroom(self) -> int | None:
+        """What is left when the rest comes as expected; below zero it is exceeded."""
+        return None if self.expected is None else self.amount - self.expected
+
+    @property
+    def share_used(self) -> Fraction | None:
+        """Of the amount, so far."""
+        return None if self.spent.amount is None else Fraction(self.spent.amount, self.amount)
+
+    @property
+    def expected_share(self) -> Fraction | None:
+        """Of the amount, at the end of the period."""
+        return None if self.expected is None else Fraction(self.expected, self.amount)
+
+    @property
+    def chance(self) -> Chance | None:
+        """How likely it is exceeded: sure where it is already, None without an interval."""
+        if self.spent.amount is None:
+            return None
+        if self.spent.amount > self.amount:
+            return Chance(1.0, 1.0)
+        return chance_above(self.amount - self.spent.amount, self.rest.quantiles)
+
+    @property
+    def is_exceeding(self) -> bool:
+        """Whether it is exceeded already, or will be as things are expected."""
+        is_over = self.spent.amount is not None and self.spent.amount > self.amount
+        return is_over or (self.headroom is not None and self.headroom < 0)
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetMonth:
+    """A month of it: of a project the sums since its beginning. `rest` is of the current month alone."""
+
+    month: date
+    amount: int
+    spent: SpentSoFar
+    rest: int | None = None
+
+
+def figures_of(budgets: Sequence[BudgetFact], at: datetime) -> list[BudgetFigures]:
+    """The figures of each; budgets overlap, and no two are ever added."""
+    zone = organisation().zone
+    today = local_day(at, zone)
+    windows = {each.id: Window("", *each.period_on(today), zone) for each in budgets}
+    lately = Window("", today - RUN_RATE_DAYS * DAY, today, zone)
+    sums, daily = (
+        states_by(budgets, windows),
+        states_by(budgets, dict.fromkeys(windows, lately), "day"),
+    )
+    ahead = series_ahead({key for each in budgets for key in _series_of(each)}, at)
+    found = []
+    for budget in budgets:
+        window = windows[budget.id]
+        begins = max(hour_from(at), window.starts_at)
+        hours = max(0, (window.ends_at - begins) // HOUR)
+        rest = _forecast_rest(budget, daily[budget.id], ahead, (begins, hours))
+        gone = (at - window.starts_at) / (window.ends_at - window.starts_at)
+        found.append(
+            BudgetFigures(
+                budget=budget,
+                status=budget.status_on(today),
+                first_day=window.first_day,
+                end_day=window.end_day,
+                amount=budget.amount_on(window.first_day),
+                spent=spent_of(_all_states(sums[budget.id]), budget),
+                rest=rest or _run_rate_rest(budget, daily[budget.id], lately, hours),
+                committed=_committed_rest(budget, begins, window.ends_at),
+                share_gone=max(0.0, min(1.0, gone)),
+            )
+        )
+    return found
+
+
+def months_of(figures: BudgetFigures, at: datetime) -> list[BudgetMonth]:
+    """Its last 13 months up to the current one, in order; of a project each has all since its beginning."""
+    budget, zone = figures.budget, organisation().zone
+    current = local_day(at, zone).replace(day=1)
+    month = budget.first_day.replace(day=1)
+    last = min(current, (budget.last_day or current).replace(day=1))
+    if month > last:
+        return []
+    end_day = next_month(last)
+    if budget.last_day is not None:
+        end_day = min(end_day, budget.last_day + DAY)
+    window = Window("", budget.first_day, end_day, zone)
+    sums = states_by([budget], {budget.id: window}, "month")[budget.id]
+    found: list[BudgetMonth] = []
+    so_far: list[StateSum] = []
+    while month <= last:
+        own = _all_states({key: states for key, states in sums.items() if key[1] == month})
+        so_far = [*so_far, *own] if budget.recurrence == facts.PROJECT else own
+        is_current = month == current and figures.status == facts.RUNNING
+        rest = figures.rest.expected if is_current else None
+        spent = spent_of(so_far, budget)
+        found.append(BudgetMonth(month, budget.amount_on(month), spent, rest))
+        month = next_month(month)
+    return found[-MONTHS_SHOWN:]
+
+
+def _all_states(sums: StatesByKey) -> list[StateSum]:
+    return [state for states in sums.values() for state in states]
+
+
+def _series_of(budget: BudgetFact) -> list[SeriesKey]:
+    """The series that say what is expected of it: none of workloads, services and tags."""
+    measure = SPEND if budget.measure == facts.MONEY else GPU_HOURS
+    if budget.scope == facts.ORGANISATION:
+        return [SeriesKey(measure, WHOLE)]
+    return [SeriesKey(measure, TEAM, str(team_id)) for team_id in sorted(budget.team_ids)]
+
+
+def _forecast_rest(
+    budget: BudgetFact,
+    daily: StatesByKey,
+    ahead: Mapping[SeriesKey, SeriesAhead],
+    hours_left: tuple[datetime, int],
+) -> RestOfPeriod | None:
+    """From the forecasts of its series; None where one that had costs lately has none."""
+    begins, hours = hours_left
+    if not hours:
+        return RestOfPeriod(0, FORECAST, "nothing of the period is left", {})
+    had_costs = {
+        str(key) for (key, _), states in daily.items() if not spent_of(states, budget).is_nothing
+    }
+    series = _series_of(budget)
+    used = [ahead[key] for key in series if key in ahead]
+    if not used or any(key not in ahead for key in series if key.key in had_costs):
+        return None
+    sums = sum_ahead([(each.hours, (begins - each.starts_at) // HOUR) for each in used], hours)
+    unit = UNITS[budget.measure]
+    return RestOfPeriod(
+        round(sums.expected * unit),
+        FORECAST,
+        ", ".join(series_name(each.series) for each in used),
+        {level: value * unit for level, value in sums.quantiles.items()},
+    )
+
+
+def _run_rate_rest(
+    budget: BudgetFact, daily: StatesByKey, lately: Window, hours: int
+) -> RestOfPeriod:
+    """So much an hour as in the last 28 whole days, or since the first of them that had costs."""
+    by_day: dict[Key, list[StateSum]] = defaultdict(list)
+    for (_, day), states in daily.items():
+        by_day[day].extend(states)
+    spent = {day: spent_of(states, budget) for day, states in by_day.items()}
+    days = [day for day, each in spent.items() if isinstance(day, date) and not each.is_nothing]
+    if not days:
+        return RestOfPeriod(None, UNKNOWN, f"no costs in the last {RUN_RATE_DAYS} whole days", {})
+    amounts = [spent[day].amount for day in days]
+    if None in amounts:
+        return RestOfPeriod(None, UNKNOWN, "days of the last four weeks have no price", {})
+    since = Window("", min(days), lately.end_day, lately.zone)
+    measured_hours = (since.ends_at - since.starts_at) // HOUR
+    rate = Fraction(sum(filter(None, amounts)), measured_hours)
+    count = (since.end_day - since.first_day).days
+    return RestOfPeriod(
+        round(rate * hours), RUN_RATE, f"the mean of the last {count} whole days", {}
+    )
+
+
+def _committed_rest(budget: BudgetFact, begins: datetime, ends_at: datetime) -> int | None:
+    """What commitments in force cost from `begins` on: known of the organisation's money alone."""
+    if budget.scope != facts.ORGANISATION or budget.measure != facts.MONEY:
+        return None
+    ours, total = organisation(), Fraction(0)
+    month = local_day(begins, ours.zone).replace(day=1)
+    for each in commitments_in(begins, ends_at) if begins < ends_at else ():
+        lasts_ms = each.elapsed_ms(min(ends_at, each.ends_at)) - each.elapsed_ms(begins)
+        try:
+            rate = conversion(currency=each.currency, to=ours.currency, month=month).rate
+        except RateOfExchangeMissing:
+            return None
+        total += each.price * rate * lasts_ms / each.term_ms
+    return round(total * MICROS)

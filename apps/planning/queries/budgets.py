@@ -1,0 +1,125 @@
+"""Budgets as they were set, for those who may see them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import NamedTuple
+
+from apps.accounts import queries as accounts
+from apps.accounts.queries import teams_below
+from apps.economics.hours import HOUR_MS
+from apps.economics.money import MICROS
+from apps.ledger.queries.calendar import next_month
+from apps.planning.models import Budget, BudgetMeasure, BudgetRecurrence, BudgetScope
+from apps.workloads import queries as workloads
+
+MONEY, GPU_HOURS = str(BudgetMeasure.MONEY), str(BudgetMeasure.GPU_HOURS)
+MONTHLY, PROJECT = str(BudgetRecurrence.MONTHLY), str(BudgetRecurrence.PROJECT)
+ORGANISATION, TEAM = str(BudgetScope.ORGANISATION), str(BudgetScope.TEAM)
+WORKLOAD, SERVICE, TAG = str(BudgetScope.WORKLOAD), str(BudgetScope.SERVICE), str(BudgetScope.TAG)
+UNITS: Mapping[str, int] = {MONEY: MICROS, GPU_HOURS: HOUR_MS}
+"""What a whole one of a measure is kept as: micro-units of money, GPU-milliseconds."""
+TO_COME, RUNNING, OVER = "to_come", "running", "over"
+
+
+class BudgetStep(NamedTuple):
+    """An amount, in whole units, from a day on."""
+
+    from_day: date
+    amount: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetFact:
+    """A budget as it was set; see its table for what each field is."""
+
+    id: int
+    name: str
+    scope: str
+    key: str
+    measure: str
+    recurrence: str
+    first_day: date
+    last_day: date | None
+    steps: tuple[BudgetStep, ...]
+    note: str
+    created_at: datetime
+
+    @property
+    def of(self) -> str:
+        """The team, workload, service or tag; empty of the organisation."""
+        return _key_name(self.scope, self.key)
+
+    @property
+    def team_ids(self) -> frozenset[int]:
+        """Whose costs are its own: of a team those of all below it too. Empty of what is no team's."""
+        return teams_below(int(self.key)) if self.scope == TEAM else frozenset()
+
+    def status_on(self, today: date) -> str:
+        """TO_COME, RUNNING or OVER."""
+        if today < self.first_day:
+            return TO_COME
+        return OVER if self.last_day is not None and self.last_day < today else RUNNING
+
+    def period_on(self, today: date) -> tuple[date, date]:
+        """The days `[first, end)` that it is held against: all of a project's, else the month; the nearest of its own."""
+        if self.recurrence == PROJECT and self.last_day is not None:
+            return self.first_day, self.last_day + timedelta(days=1)
+        nearest = max(self.first_day, min(today, self.last_day or today)).replace(day=1)
+        return nearest, next_month(nearest)
+
+    def amount_on(self, day: date) -> int:
+        """The amount of the period that begins on `day`: in micro-units, or in GPU-milliseconds."""
+        (first, *_), held = self.steps, [step for step in self.steps if step.from_day <= day]
+        return int((held[-1] if held else first).amount * UNITS[self.measure])
+
+
+def in_whole_units(measure: str, value: int) -> Decimal:
+    """In the organisation's currency, or in GPU-hours, to the sixth decimal."""
+    return (Decimal(value) / UNITS[measure]).quantize(Decimal("0.000001"))
+
+
+def budgets(team_ids: frozenset[int] | None) -> list[BudgetFact]:
+    """Those that these teams (None: who sees everything) may see, by name."""
+    facts = map(_budget_fact, Budget.objects.order_by("name"))
+    return [fact for fact in facts if is_budget_seen(fact.scope, fact.key, team_ids)]
+
+
+def budget(budget_id: int, team_ids: frozenset[int] | None) -> BudgetFact:
+    """One; refuses Budget.DoesNotExist, also where these teams may not see it."""
+    fact = _budget_fact(Budget.objects.get(pk=budget_id))
+    if not is_budget_seen(fact.scope, fact.key, team_ids):
+        raise Budget.DoesNotExist
+    return fact
+
+
+def is_budget_seen(scope: str, key: str, team_ids: frozenset[int] | None) -> bool:
+    """Whether these teams may see it: their own, and their workloads'. Tags go through all teams."""
+    if team_ids is None:
+        return True
+    if scope == TEAM:
+        return int(key) in team_ids
+    if scope in (WORKLOAD, SERVICE):
+        fact = workloads.workloads().get(int(key))
+        return fact is not None and fact.team_id in team_ids
+    return False
+
+
+def _budget_fact(row: Budget) -> BudgetFact:
+    steps: Sequence[tuple[date, Decimal]] = list(zip(row.amounts_from, row.amounts, strict=True))
+    named = [name for name in BudgetFact.__slots__ if name != "steps"]
+    return BudgetFact(
+        **{name: getattr(row, name) for name in named},
+        steps=tuple(BudgetStep(*step) for step in steps),
+    )
+
+
+def _key_name(scope: str, key: str) -> str:
+    """The id where it is no more on record."""
+    if scope == TEAM:
+        return next((team.name for team in accounts.teams() if str(team.id) == key), key)
+    if scope in (WORKLOAD, SERVICE):
+        fact = workloads.workloads().get(int(key))
+        return key if fact is None else fact.name
+    return key

@@ -1,0 +1,259 @@
+"""Budgets: what came is the ledger's, what comes is the forecast's, each budget for itself; what is refused."""
+
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+
+from apps.accounts.queries.trail import changes
+from apps.economics.budgets import Chance
+from apps.economics.hours import HOUR, HOUR_MS
+from apps.economics.money import MICROS
+from apps.economics.ownership import Rule
+from apps.economics.refusal import Refusal
+from apps.ledger.queries.cube import CubeQuestion, explore
+from apps.ledger.queries.windows import Window
+from apps.planning import actions
+from apps.planning.models import Budget
+from apps.planning.queries.budget_figures import (
+    FORECAST,
+    RUN_RATE,
+    UNKNOWN,
+    BudgetFigures,
+    figures_of,
+    months_of,
+)
+from apps.planning.queries.budgets import BudgetStep, budget, budgets
+from apps.planning.queries.series import SeriesKey
+from apps.planning.solvers.forecasting import forecast_fields
+from apps.workloads.actions.rules import add_rule
+from apps.workloads.actions.workloads import add_workload
+from apps.workloads.queries import RuleFact
+from tests import make
+from tests.apps.ledger import scene
+
+pytestmark = pytest.mark.django_db
+
+AT = datetime(2026, 3, 10, 10, tzinfo=UTC)
+LEFT = 22 * 24 - 10
+"""Hours of March from then on."""
+MARCH = Window("", date(2026, 3, 1), date(2026, 4, 1), "UTC")
+
+
+def new_budget(name: str = "Research, monthly", **given: Any) -> actions.NewBudget:
+    """100,000 of the organisation each month from January on."""
+    values: dict[str, Any] = {
+        "scope": "organisation",
+        "key": "",
+        "measure": "money",
+        "recurrence": "monthly",
+        "first_day": date(2026, 1, 1),
+        "last_day": None,
+    } | given
+    amount = Decimal(values.pop("amount", 100_000))
+    steps = values.pop("steps", (BudgetStep(values["first_day"], amount),))
+    return actions.NewBudget(name=name, steps=steps, **values)
+
+
+def figures(**given: Any) -> BudgetFigures:
+    """Those of a budget that is set for this."""
+    budget_id = actions.add_budget(budget=new_budget(**given), at=AT)
+    (found,) = figures_of([budget(budget_id, None)], AT)
+    return found
+
+
+@pytest.fixture(scope="module")
+def world(of_module: None) -> dict[str, int]:
+    """Eight GPUs for 20 hours: a team, and one below it, hold some of them; both have flat forecasts."""
+    make.make_organisation()
+    pool_id = make.make_pool("h100", cluster_id=make.make_cluster("atlas"))
+    node_id = scene.make_priced_node(pool_id=pool_id)
+    red = make.make_team("Red")
+    below = make.make_team("Red, evaluation", parent_id=red)
+    chat = add_workload(name="chat", team_id=below, kind="training")
+    scene.make_rule("red", red)
+    rule = Rule(10, below, workload_id=chat, account="below")
+    add_rule(rule=RuleFact(rule, None, None), at=scene.LATER)
+    scene.make_job("1", node_id, gpus=4, account="red", to=scene.TEN + 20 * HOUR)
+    scene.make_job("2", node_id, gpus=2, account="below", to=scene.TEN + 10 * HOUR)
+    scene.settle(at=scene.TEN + timedelta(days=3), ends_at=scene.TEN + 20 * HOUR)
+    first = AT - timedelta(days=20)
+    for series, value in (
+        (SeriesKey("spend", "team", str(red)), 10.0),
+        (SeriesKey("spend", "team", str(below)), 5.0),
+        (SeriesKey("gpu_hours"), 6.0),
+    ):
+        points = [(first + hour * HOUR, value) for hour in range(20 * 24)]
+        actions.import_history(series=series, points=points, at=AT)
+    actions.make_forecasts(maker=forecast_fields, at=AT)
+    return {"red": red, "below": below, "chat": chat}
+
+
+def test_what_came_of_a_team_is_what_the_ledger_has_of_it_and_of_those_below(world) -> None:
+    asked = CubeQuestion(MARCH).of(team=[world["red"], world["below"]])
+    total = explore(asked).total.sums
+    found = figures(scope="team", key=str(world["red"]))
+    assert found.spent.amount == total.micros == (80 + 20) * 12_290_000, "98.32 an hour for eight"
+    hours = figures(name="hours", scope="team", key=str(world["red"]), measure="gpu_hours")
+    assert hours.spent.amount == total.held_milliseconds == 100 * HOUR_MS
+    alone = figures(name="below", scope="team", key=str(world["below"]))
+    assert alone.spent.amount == 20 * 12_290_000
+    assert found.amount == 100_000 * MICROS, (
+        "budgets of one dollar overlap, and neither counts less"
+    )
+
+
+def test_the_rest_of_a_team_is_the_sum_of_its_forecasts_with_headroom_and_chance(world) -> None:
+    found = figures(scope="team", key=str(world["red"]))
+    rest = 15 * LEFT * MICROS
+    assert (found.rest.method, found.rest.expected) == (FORECAST, rest)
+    assert found.rest.source == "spend:team=Red, spend:team=Red, evaluation"
+    assert found.headroom == 100_000 * MICROS - 1_229 * MICROS - rest
+    assert not found.is_exceeding
+    assert found.chance is not None
+    assert found.chance.high == pytest.approx(0.1)
+    assert found.share_gone == pytest.approx((9 * 24 + 10) / (31 * 24))
+    tight = figures(name="tight", scope="team", key=str(world["red"]), amount=8_000)
+    assert tight.is_exceeding
+    assert tight.chance is not None
+    assert tight.chance.low >= 0.9
+    gone = figures(name="gone", scope="team", key=str(world["red"]), amount=1_228)
+    assert gone.chance == Chance(1.0, 1.0)
+
+
+def test_what_has_no_series_goes_on_as_in_the_last_whole_days_and_says_so(world) -> None:
+    found = figures(scope="workload", key=str(world["chat"]))
+    of_days = 8 * 24
+    assert found.rest.method == RUN_RATE
+    assert found.rest.source == "the mean of the last 8 whole days"
+    assert found.rest.expected == round(20 * 12_290_000 / of_days * LEFT)
+    assert found.chance is None
+    hours = figures(name="hours", scope="service", key=str(add_service(world)), measure="gpu_hours")
+    assert (hours.spent.amount, hours.rest.method, hours.headroom) == (0, UNKNOWN, None)
+
+
+def add_service(world: dict[str, int]) -> int:
+    return add_workload(name="answers", team_id=world["red"], kind="serving")
+
+
+def test_a_project_counts_from_its_first_day_and_months_show_how_far_it_has_come(world) -> None:
+    life = {"recurrence": "project", "first_day": date(2026, 3, 3), "last_day": date(2026, 3, 20)}
+    found = figures(scope="team", key=str(world["red"]), **life)
+    assert found.spent.amount == 6 * 4 * 12_290_000, "midnight to six on the second day"
+    assert found.rest.expected == 15 * (11 * 24 - 10) * MICROS
+    (march,) = months_of(found, AT)
+    assert (march.month, march.spent, march.rest) == (
+        date(2026, 3, 1), found.spent, found.rest.expected,
+    )  # fmt: skip
+    over = figures(name="over", **life | {"last_day": date(2026, 3, 4)})
+    assert (over.status, over.rest.expected, over.share_gone) == ("over", 0, 1.0)
+    to_come = figures(name="later", **life | {"first_day": date(2026, 3, 19)})
+    assert (to_come.status, to_come.share_gone, months_of(to_come, AT)[0].rest) == (
+        "to_come", 0.0, None,
+    )  # fmt: skip
+
+
+def test_each_month_has_the_amount_that_held_then(world) -> None:
+    steps = (BudgetStep(date(2026, 1, 1), Decimal(500)), BudgetStep(date(2026, 3, 1), Decimal(700)))
+    found = figures(steps=steps)
+    january, _, march = months_of(found, AT)
+    assert (january.amount, january.spent.amount, january.rest) == (500 * MICROS, 0, None)
+    assert (march.amount, march.spent) == (700 * MICROS, found.spent)
+    assert march.spent.amount == explore(CubeQuestion(MARCH)).total.sums.micros
+
+
+def test_commitments_are_owed_whatever_runs_and_an_unknown_rate_of_exchange_leaves_them_unknown(
+    world,
+) -> None:
+    scene.make_commitment(hourly=Decimal(3), period=(AT - 10 * HOUR, AT + 10 * HOUR))
+    assert figures(amount=5).committed == 30 * MICROS
+    assert figures(name="red", scope="team", key=str(world["red"])).committed is None
+    scene.make_commitment(currency="EUR", period=(AT, AT + HOUR))
+    assert figures(name="euros").committed is None
+
+
+def test_time_without_a_price_is_told_and_never_a_zero(world) -> None:
+    bare = make.make_node("gpu-02", pool_id=make.make_pool("bare"), started_at=scene.TEN, units=8,
+                          at=scene.LATER)  # fmt: skip
+    blue = make.make_team("Blue")
+    scene.make_rule("blue", blue)
+    scene.make_job("3", bare, gpus=8, account="blue")
+    scene.settle(at=scene.TEN + timedelta(days=3), ends_at=scene.TEN + HOUR)
+    found = figures(scope="team", key=str(blue))
+    assert (found.spent.amount, found.spent.unpriced_milliseconds) == (None, 8 * HOUR_MS)
+    assert (found.rest.method, found.headroom, found.chance) == (UNKNOWN, None, None)
+    assert not found.is_exceeding
+
+
+@pytest.mark.parametrize(
+    ("field", "given"),
+    [
+        ("name", {"name": " "}),
+        ("scope", {"scope": "planet"}),
+        ("measure", {"measure": "tokens"}),
+        ("recurrence", {"recurrence": "weekly"}),
+        ("of", {"key": "1"}),
+        ("of", {"scope": "team", "key": "99999999"}),
+        ("of", {"scope": "team"}),
+        ("of", {"scope": "service", "key": "1"}),
+        ("of", {"scope": "tag", "key": "owner=ada"}),
+        ("first_day", {"first_day": date(2026, 1, 2)}),
+        ("last_day", {"last_day": date(2026, 3, 30)}),
+        ("last_day", {"last_day": date(2025, 12, 31)}),
+        ("last_day", {"recurrence": "project"}),
+        ("last_day", {"recurrence": "project", "last_day": date(2036, 2, 1)}),
+        ("amounts", {"amount": 0}),
+        ("amounts", {"amount": "0.0000001"}),
+        ("amounts", {"amount": "NaN"}),
+        ("amounts", {"steps": ()}),
+        ("amounts", {"steps": (BudgetStep(date(2026, 2, 1), Decimal(1)),)}),
+        ("amounts", {"steps": (BudgetStep(date(2026, 1, 1), Decimal(1)),
+                               BudgetStep(date(2026, 2, 3), Decimal(1)))}),
+        ("amounts", {"last_day": date(2026, 1, 31),
+                     "steps": (BudgetStep(date(2026, 1, 1), Decimal(1)),
+                               BudgetStep(date(2026, 2, 1), Decimal(1)))}),
+        ("amounts", {"recurrence": "project", "last_day": date(2026, 4, 1),
+                     "steps": (BudgetStep(date(2026, 1, 1), Decimal(1)),
+                               BudgetStep(date(2026, 2, 1), Decimal(1)))}),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_refused_by_its_field(world, field: str, given: dict[str, Any]) -> None:
+    with pytest.raises(Refusal) as refused:
+        actions.add_budget(budget=new_budget(**given), at=AT)
+    assert refused.value.field == field
+
+
+def test_tags_that_are_set_up_have_budgets(world, settings: LazySettings) -> None:
+    settings.TAG_KEYS = ("project",)
+    found = figures(scope="tag", key="project=atlas")
+    assert (found.budget.of, found.spent.amount) == ("project=atlas", 0)
+
+
+def test_a_budget_is_replaced_and_removed_and_the_trail_tells_both(world) -> None:
+    budget_id = actions.add_budget(budget=new_budget(), at=AT)
+    with pytest.raises(actions.BudgetNameTaken):
+        actions.add_budget(budget=new_budget(), at=AT)
+    actions.replace_budget(budget_id=budget_id, budget=new_budget(amount=120_000))
+    assert budget(budget_id, None).amount_on(date(2026, 3, 1)) == 120_000 * MICROS
+    actions.remove_budget(budget_id=budget_id)
+    assert budgets(None) == []
+    removed, changed, added = changes(kind="budget")
+    assert [each.verb for each in (removed, changed, added)] == ["removed", "changed", "added"]
+    (field,) = changed.fields
+    assert (field.name, field.old, field.new) == ("amounts", "100000.0", "120000.0")
+
+
+def test_a_team_sees_its_own_budgets_and_those_of_its_workloads(world) -> None:
+    for name, scope, key in (
+        ("all", "organisation", ""),
+        ("red", "team", str(world["red"])),
+        ("below", "team", str(world["below"])),
+        ("chat", "workload", str(world["chat"])),
+    ):
+        actions.add_budget(budget=new_budget(name=name, scope=scope, key=key), at=AT)
+    assert [each.name for each in budgets(frozenset([world["below"]]))] == ["below", "chat"]
+    (whole,) = (each for each in budgets(None) if each.name == "all")
+    with pytest.raises(Budget.DoesNotExist):
+        budget(whole.id, frozenset([world["red"]]))

@@ -47,4 +47,5 @@ urlpatterns = [
     path("", include("apps.console.pages.anomalies.pages")),
     path("", include("apps.console.pages.forecasts.pages")),
     path("", include("apps.console.pages.capacity_requests.pages")),
+    path("", include("apps.console.pages.budgets.pages")),
 ]

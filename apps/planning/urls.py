@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from apps.planning.api.budgets import BudgetHeadroom, Budgets, OneBudget
 from apps.planning.api.crossover import (
     EvaluatedScenario,
     KeptScenarios,
@@ -16,6 +17,9 @@ from apps.planning.api.requests import (
 )
 
 urlpatterns = [
+    path("budgets", Budgets.as_view(), name="api-budgets"),
+    path("budgets/<int:budget_id>", OneBudget.as_view(), name="api-budget"),
+    path("budgets/<int:budget_id>/headroom", BudgetHeadroom.as_view(), name="api-budget-headroom"),
     path("forecasts", Forecasts.as_view(), name="api-forecasts"),
     path("forecasts/<int:forecast_id>/hours", HoursOfForecast.as_view(), name="api-forecast-hours"),
     path("crossovers", KeptScenarios.as_view(), name="api-crossovers"),

@@ -67,7 +67,7 @@ def daily_cost_by_state(
     is_labelled = len(shown) <= MOST_END_LABELS
     layout = plot_layout(
         ticks,
-        [_tick_text(tick, currency) for tick in ticks],
+        [amount_tick(tick, currency) for tick in ticks],
         {**_MARGIN_PX, "r": _end_margin(shown)} if is_labelled else _MARGIN_PX,
         barmode="relative",
         hovermode="x unified",
@@ -225,7 +225,8 @@ def _days_between_labels(days: int) -> int:
     )
 
 
-def _tick_text(tick: Decimal, currency: str) -> str:
+def amount_tick(tick: Decimal, currency: str) -> str:
+    """A round amount of whole units on an axis: `$10k`, `$0`."""
     text = short_amount(int(tick * MICROS), currency)
     head, point, tail = text.partition(".")
     digits = tail.rstrip("kMB")

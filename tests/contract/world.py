@@ -26,7 +26,9 @@ from apps.ledger.models import (
     VendorCost,
 )
 from apps.planning.actions import (
+    NewBudget,
     ScenarioEntry,
+    add_budget,
     import_history,
     keep_scenario,
     make_forecasts,
@@ -35,6 +37,7 @@ from apps.planning.actions import (
 from apps.planning.actions.requests import NewCapacityRequest, raise_capacity_request
 from apps.planning.api.crossover_examples import SCENARIO
 from apps.planning.models import Forecast
+from apps.planning.queries.budgets import BudgetStep
 from apps.planning.queries.request_profile import AskedCapacity
 from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.forecasting import forecast_fields
@@ -122,6 +125,7 @@ def make_world() -> World:
     ids["forecast_id"] = _forecast(pool_id)
     ids["scenario_id"] = _scenario()
     ids["capacity_request_id"] = _asked_for(team_id, workload_id, pool_id)
+    ids["budget_id"] = _budget(team_id)
     joining = fleet.NewJoinToken("nodes of atlas", cluster_id, ("gpu-*",), NEVER, pool_id)
     ids["join_token_id"] = fleet.make_join_token(token=joining, at=make.NOON).id
     invitation = fleet.invite_agent(node_id=node_id, expires_at=NEVER, at=make.NOON)
@@ -277,6 +281,16 @@ def _asked_for(team_id: int, workload_id: int, pool_id: int) -> int:
     )
     at = make.NOON + timedelta(days=15)
     return raise_capacity_request(request=request, by=None, at=at)
+
+
+def _budget(team_id: int) -> int:
+    """What a team may spend each month, with another amount from a later one on."""
+    months = date(2026, 1, 1), date(2026, 7, 1)
+    steps = tuple(BudgetStep(month, Decimal(50_000)) for month in months)
+    budget = NewBudget(
+        "GPUs", "team", str(team_id), "money", "monthly", months[0], None, steps, "Agreed"
+    )
+    return add_budget(budget=budget, at=make.NOON)
 
 
 def _answered(service_id: int, team_id: int, pool_id: int) -> None:

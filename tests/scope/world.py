@@ -44,7 +44,9 @@ from apps.ledger.models import (
     VendorCost,
 )
 from apps.planning.actions import (
+    NewBudget,
     ScenarioEntry,
+    add_budget,
     import_history,
     keep_scenario,
     make_forecasts,
@@ -53,6 +55,7 @@ from apps.planning.actions import (
 from apps.planning.actions.requests import NewCapacityRequest, raise_capacity_request
 from apps.planning.api.crossover_examples import SCENARIO
 from apps.planning.models import Forecast
+from apps.planning.queries.budgets import BudgetStep
 from apps.planning.queries.request_profile import AskedCapacity
 from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.forecasting import forecast_fields
@@ -92,11 +95,13 @@ SECRETS: dict[str, tuple[str, ...]] = {
         "880412771", "tagged-gannet",
         "answers-kittiwake", "feature-plover", "deploy-petrel", "feature-siskin", "asked-bittern",
         "scenario-lapwing",
+        "allowance-of-swifts",
     ),
     HARBOUR: (
         "Harbourside", "CC-55023", "tugboats", "dredge-nightly", "barnabas", "acct-quay",
         "660938125", "run-cutter", "answers-skua", "model-guillemot", "asked-avocet",
         "scenario-turnstone",
+        "allowance-of-coots",
     ),
     NOBODY: ("orphaned-sweep", "peregrina", "acct-drift", "330571944"),
     WHOLE: (
@@ -104,6 +109,7 @@ SECRETS: dict[str, tuple[str, ...]] = {
         "ada.quillfeather@", "petra.rack@", "otters-of-march", "user-skerry",
         "cloud-of-cormorants", "limit-of-cormorants", "lone-cormorant", "join-of-terns",
         "reserve-curlew", "purchase-stork", "model-razorbill", "rented-out-wagtail",
+        "allowance-of-harriers",
     ),
 }  # fmt: skip
 
@@ -168,6 +174,7 @@ def make_world() -> World:
         "forecast_id": _forecasts(teams, now),
         "scenario_id": _scenarios(teams, now),
         "capacity_request_id": _capacity_requests(teams, fleet_ids["pool_id"], now),
+        "budget_id": _budgets(teams, now),
         "api_price_id": _calls(teams, now),
         "team_id": teams["zephyr"],
         "person_id": people["ada"],
@@ -244,6 +251,20 @@ def _capacity_requests(teams: Mapping[str, int], pool_id: int, now: datetime) ->
         for owner, reason in (("zephyr", "asked-bittern"), ("harbour", "asked-avocet"))
     ]
     return made[0]
+
+
+def _budgets(teams: Mapping[str, int], now: datetime) -> int:
+    """What each team, and all together, may spend each month; that of the Zephyrines."""
+    steps = (BudgetStep(date(2026, 1, 1), Decimal(40_000)),)
+    ids = {}
+    for name, scope, key in (
+        ("allowance-of-harriers", "organisation", ""),
+        ("allowance-of-coots", "team", str(teams["harbour"])),
+        ("allowance-of-swifts", "team", str(teams["zephyr"])),
+    ):
+        budget = NewBudget(name, scope, key, "money", "monthly", steps[0].from_day, None, steps)
+        ids[name] = add_budget(budget=budget, at=now)
+    return ids["allowance-of-swifts"]
 
 
 def _join_token(cluster_id: int, now: datetime) -> int:

@@ -18,6 +18,8 @@ MONEY, GPU_HOURS = str(BudgetMeasure.MONEY), str(BudgetMeasure.GPU_HOURS)
 MONTHLY, PROJECT = str(BudgetRecurrence.MONTHLY), str(BudgetRecurrence.PROJECT)
 ORGANISATION, TEAM = str(BudgetScope.ORGANISATION), str(BudgetScope.TEAM)
 WORKLOAD, SERVICE, TAG = str(BudgetScope.WORKLOAD), str(BudgetScope.SERVICE), str(BudgetScope.TAG)
+SCOPES = tuple(BudgetScope.values)
+MEASURES, RECURRENCES = tuple(BudgetMeasure.values), tuple(BudgetRecurrence.values)
 UNITS: Mapping[str, int] = {MONEY: MICROS, GPU_HOURS: HOUR_MS}
 """What a whole one of a measure is kept as: micro-units of money, GPU-milliseconds."""
 TO_COME, RUNNING, OVER = "to_come", "running", "over"

@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from django.core.validators import RegexValidator
 from rest_framework import serializers
 
 from apps.economics.purchase import PurchaseOption
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.pages import told_as
-from apps.web.rest.strict import Moment, OptionalText, Parameters, Strict, Text
+from apps.web.rest.strict import Moment, OptionalText, Parameters, PatternOfRows, Strict, Text
 
 KINDS = ("list", "contract")
 UNITS = ("node", "gpu")
@@ -18,14 +17,6 @@ QUANTITIES = (1, 3600)
 STANDINGS = ("in_force", "quarantined", "waiting", "refused")
 MOST_POINTS = 5_000
 PURCHASE_OPTIONS = tuple(str(option) for option in PurchaseOption)
-
-
-class PatternOfRows(Text):
-    """A JSON string of one form."""
-
-    def __init__(self, regex: str, **given: Any) -> None:
-        super().__init__(**given)
-        self.validators.append(RegexValidator(regex, "this does not have the form " + regex))
 
 
 class PriceIn(Strict):

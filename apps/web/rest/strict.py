@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from django.core.validators import RegexValidator
 from django.http import QueryDict
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
@@ -88,6 +89,14 @@ class Text(serializers.CharField):
         if not isinstance(data, str):
             raise ValidationError("this is a string in JSON")
         return str(super().to_internal_value(data))
+
+
+class PatternOfRows(Text):
+    """A JSON string of one form."""
+
+    def __init__(self, regex: str, **given: Any) -> None:
+        super().__init__(**given)
+        self.validators.append(RegexValidator(regex, "this does not have the form " + regex))
 
 
 class OptionalText(Text):

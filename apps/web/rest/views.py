@@ -73,6 +73,12 @@ class KeepsBills(BasePermission):
         return viewer.may_manage if viewer.person_id is None else viewer.sees_prices
 
 
+class SetsBudgets(KeepsBills):
+    """The same people and tokens."""
+
+    message = "budgets are set by finance and platform, and by the organisation's 'manage' tokens"
+
+
 class AcceptsBills(BasePermission):
     """Finance and platform: what a bill lacks is accepted by people."""
 

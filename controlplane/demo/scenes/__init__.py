@@ -13,6 +13,7 @@ from controlplane.demo.scenes import (
     anomalies,
     asked,
     bought,
+    budgets,
     closes,
     cloud,
     office,
@@ -49,6 +50,7 @@ AFTER_THE_WEEKS: tuple[Scene, ...] = (
     anomalies.look_every_day,
     ahead.forecast_everything,
     asked.ask_for_capacity,
+    budgets.set_budgets,
     closes.close_months,
     closes.own_late,
 )

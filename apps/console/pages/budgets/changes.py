@@ -1,0 +1,266 @@
+"""Setting a budget, changing and removing it, each with what it would be held against."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from datetime import date
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ObjectDoesNotExist
+from django.http import Http404
+from django.urls import reverse
+
+from apps.accounts import queries as accounts
+from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
+from apps.console.kit.entries import AmountField, DayField, LinesField, PickField, TextField
+from apps.console.kit.frame import Link
+from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.pages.budgets import words
+from apps.economics.hours import month_said
+from apps.economics.refusal import Refusal
+from apps.economics.serving import SERVICE_KINDS
+from apps.planning import actions
+from apps.planning.queries.budget_figures import figures_of
+from apps.planning.queries.budgets import (
+    GPU_HOURS,
+    MONEY,
+    MONTHLY,
+    ORGANISATION,
+    PROJECT,
+    SERVICE,
+    TAG,
+    TEAM,
+    WORKLOAD,
+    BudgetFact,
+    BudgetStep,
+    budget,
+    budgets,
+)
+from apps.show.amounts import per_cent
+from apps.workloads import queries as workloads
+
+OF_FIELDS = {"scope": "of", "amounts": "amount"}
+LATER = "2027-01 60000"
+
+
+def later_amounts(text: str) -> list[tuple[date, Decimal]]:
+    """Lines of a month and the amount from it on; ValueError in a sentence for anything else."""
+    steps = []
+    for line in filter(None, map(str.strip, text.splitlines())):
+        month, _, figure = line.partition(" ")
+        first = month_said(month)
+        try:
+            amount = Decimal(figure)
+        except InvalidOperation:
+            amount = None
+        if first is None or amount is None:
+            raise ValueError(
+                f"Say a month and an amount on each line, as in {LATER}; not {line[:40]!r}."
+            )
+        steps.append((first, amount))
+    return steps  # fmt: skip
+
+
+class BudgetForm(ChangeForm):
+    """What it is for, how much, and from when to when."""
+
+    name = TextField("Name")
+    of = PickField("Whose costs")
+    tag = TextField("Tag", "Only for a tag: as key=value.")
+    measure = PickField("In", initial=MONEY)
+    recurrence = PickField(
+        "For", {MONTHLY: "Each month", PROJECT: "The whole time, as of a project"}, initial=MONTHLY
+    )
+    first_day = DayField("First day", "Of a monthly budget the first of a month.")
+    last_day = DayField("Last day", "Empty: open-ended, each month.", is_needed=False)
+    amount = AmountField("Amount", example="50000", is_needed=True)
+    later = LinesField(
+        "Amounts of later months", later_amounts, f"A line each, as in {LATER}; empty: the same."
+    )
+    note = TextField("Note")
+
+
+@changing(SEES_EVERYTHING, "budgets")
+def add_budget(context: Context) -> Change[actions.NewBudget]:
+    """Says what it would be held against, then sets it."""
+
+    def read(entered: Mapping[str, Any]) -> actions.NewBudget:
+        thought = _thought_of(entered)
+        actions.check_budget(thought)
+        return thought
+
+    def apply(thought: actions.NewBudget) -> Done:
+        budget_id = actions.add_budget(budget=thought, at=context.at)
+        return f"{thought.name} is set.", ("budget", budget_id)
+
+    return Change(
+        finding="Add a budget",
+        explanation="Costs are held against it; nothing is stopped by it.",
+        back=_all_budgets(),
+        form=BudgetForm,
+        confirm="Set this budget",
+        read=read,
+        effects=lambda thought: _preview(thought, context),
+        apply=apply,
+        picks={"of": _scopes(), "measure": _measures(context)},
+        initial={"first_day": f"{context.calendar.today:%Y-%m}-01"},
+        fields=OF_FIELDS,
+    )
+
+
+@changing(SEES_EVERYTHING, "budgets")
+def change_budget(context: Context, budget_id: int) -> Change[actions.NewBudget]:
+    """Says what it would be held against then, and sets it anew."""
+    fact = _known(budget_id)
+
+    def read(entered: Mapping[str, Any]) -> actions.NewBudget:
+        thought = _thought_of(entered)
+        actions.check_budget(thought, fact.id)
+        if thought == _as_set(fact):
+            raise Refusal("", "nothing of it is different")
+        return thought
+
+    def apply(thought: actions.NewBudget) -> Done:
+        actions.replace_budget(budget_id=fact.id, budget=thought)
+        return f"{thought.name} is changed.", ("budget", fact.id)
+
+    return Change(
+        finding=f"Change {fact.name}",
+        explanation="What it was stays in its history.",
+        back=_one_budget(fact),
+        form=BudgetForm,
+        confirm="Change this budget",
+        read=read,
+        effects=lambda thought: _preview(thought, context, fact),
+        apply=apply,
+        picks={"of": _scopes(), "measure": _measures(context)},
+        initial=_entered_before(fact),
+        fields=OF_FIELDS,
+    )
+
+
+@changing(SEES_EVERYTHING, "budgets")
+def remove_budget(context: Context, budget_id: int) -> Change[BudgetFact]:
+    """Says what is held against it no more, then removes it."""
+    fact = _known(budget_id)
+
+    def apply(_: BudgetFact) -> Done:
+        actions.remove_budget(budget_id=fact.id)
+        return f"{fact.name} is removed.", ("budgets",)
+
+    return Change(
+        finding=f"Remove {fact.name}",
+        explanation="Costs stay as they are; the audit trail keeps what it was.",
+        back=_one_budget(fact),
+        form=ChangeForm,
+        confirm="Remove this budget",
+        read=lambda _: fact,
+        effects=lambda _: (
+            f"Costs of {words.scope_of(fact)} are not held against "
+            f"{words.amount(fact, fact.amount_on(context.calendar.today), context.currency)} any more.",
+        ),
+        apply=apply,
+    )
+
+
+def _known(budget_id: int) -> BudgetFact:
+    try:
+        return budget(budget_id, None)
+    except ObjectDoesNotExist:
+        raise Http404 from None
+
+
+def _all_budgets() -> Link:
+    return Link("Back to budgets", reverse("budgets"))
+
+
+def _one_budget(fact: BudgetFact) -> Link:
+    return Link("Back to the budget", reverse("budget", args=[fact.id]))
+
+
+def _scopes() -> dict[str, str]:
+    """Everything that a budget may be of, by scope and key."""
+    teams = {team.id: team.name for team in accounts.teams()}
+    offered = {f"{ORGANISATION}:": "The whole organisation"}
+    offered |= {f"{TEAM}:{team_id}": f"Team {name}" for team_id, name in teams.items()}
+    named = sorted(workloads.workloads().values(), key=lambda each: each.name.casefold())
+    for each in named:
+        scope = SERVICE if each.kind in SERVICE_KINDS else WORKLOAD
+        offered[f"{scope}:{each.id}"] = f"{scope.title()} {each.name} ({teams[each.team_id]})"
+    if settings.TAG_KEYS:
+        offered[f"{TAG}:"] = f"A tag ({', '.join(settings.TAG_KEYS)})"
+    return offered
+
+
+def _measures(context: Context) -> dict[str, str]:
+    return {MONEY: f"Money ({context.currency})", GPU_HOURS: "GPU-hours that jobs hold"}
+
+
+def _thought_of(entered: Mapping[str, Any]) -> actions.NewBudget:
+    scope, _, key = entered["of"].partition(":")
+    if scope == TAG:
+        key = entered["tag"]
+    elif entered["tag"]:
+        raise Refusal("tag", "a tag is named only where the budget is of a tag")
+    first_day = entered["first_day"]
+    steps = [(first_day, entered["amount"]), *entered["later"]]
+    named = ("name", "measure", "recurrence", "first_day", "last_day", "note")
+    return actions.NewBudget(
+        scope=scope,
+        key=key,
+        steps=tuple(BudgetStep(*step) for step in steps),
+        **{name: entered[name] for name in named},
+    )
+
+
+def _as_set(fact: BudgetFact) -> actions.NewBudget:
+    return actions.NewBudget(
+        **{each.name: getattr(fact, each.name) for each in fields(actions.NewBudget)}
+    )
+
+
+def _entered_before(fact: BudgetFact) -> dict[str, str]:
+    first, *later = fact.steps
+    return {
+        "name": fact.name,
+        "of": f"{fact.scope}:{'' if fact.scope == TAG else fact.key}",
+        "tag": fact.key if fact.scope == TAG else "",
+        "measure": fact.measure,
+        "recurrence": fact.recurrence,
+        "first_day": fact.first_day.isoformat(),
+        "last_day": "" if fact.last_day is None else fact.last_day.isoformat(),
+        "amount": f"{first.amount.normalize():f}",
+        "later": "\n".join(f"{step.from_day:%Y-%m} {step.amount.normalize():f}" for step in later),
+        "note": fact.note,
+    }
+
+
+def _preview(
+    thought: actions.NewBudget, context: Context, before: BudgetFact | None = None
+) -> ChangePreview:
+    """What it would be held against now; what grows meanwhile need not be as it was."""
+    given = {each.name: getattr(thought, each.name) for each in fields(thought)}
+    fact = BudgetFact(id=before.id if before else 0, created_at=context.at, **given)
+    (found,) = figures_of([fact], context.at)
+    currency = context.currency
+    amount = words.amount(fact, found.amount, currency)
+    said = [f"{words.scope_of(fact).capitalize()} may come to {amount}, {words.life_of(fact)}."]
+    if before is not None:
+        was = words.amount(before, before.amount_on(found.first_day), currency)
+        said[0] += f" It was {was}, {words.life_of(before)}."
+    so_far = [f"{words.finding_of(found, currency)}."]
+    if found.share_used is not None and found.share_gone:
+        so_far.append(
+            f"{per_cent(found.share_used)} of it is used, with {per_cent(found.share_gone)} "
+            f"of {words.period_of(found)} gone; the rest by {words.method_of(found.rest)}."
+        )
+    overlap = words.overlap_of(fact, _others(before))
+    return ChangePreview(
+        (*said, *so_far, *words.unpriced_of(found), *([overlap] if overlap else [])),
+        same=said,
+    )
+
+
+def _others(before: BudgetFact | None) -> Sequence[BudgetFact]:
+    return [each for each in budgets(None) if before is None or each.id != before.id]

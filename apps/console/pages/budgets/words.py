@@ -1,0 +1,187 @@
+"""Budgets in words."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from decimal import Decimal
+
+from apps.planning.queries.budget_figures import FORECAST, RUN_RATE, BudgetFigures, RestOfPeriod
+from apps.planning.queries.budgets import (
+    MONEY,
+    MONTHLY,
+    ORGANISATION,
+    OVER,
+    TAG,
+    TEAM,
+    TO_COME,
+    BudgetFact,
+    in_whole_units,
+)
+from apps.show.amounts import count, counted, gpu_hours, per_cent
+from apps.show.charts import amount_tick
+from apps.show.money import short_amount, whole_amount
+from apps.show.time import period, short_day
+from apps.show.words import joined
+
+STATUSES = {TO_COME: "to come", OVER: "over"}
+MOST_NAMED = 3
+EXCEEDED = "exceeded already"
+
+
+def amount(budget: BudgetFact, value: int | None, currency: str) -> str:
+    """In a sentence: `$41,302` or `1,204 GPU-hours`."""
+    if budget.measure == MONEY:
+        return whole_amount(value, currency)
+    return f"{gpu_hours(value)} GPU-hours"
+
+
+def cell_amount(budget: BudgetFact, value: int, currency: str) -> str:
+    """In a table: `$41,302`, or `1,204 h`."""
+    return whole_amount(value, currency) if budget.measure == MONEY else f"{gpu_hours(value)} h"
+
+
+def figure_amount(budget: BudgetFact, value: int | None, currency: str) -> str | None:
+    """As a key figure; None where it is not known."""
+    if value is None:
+        return None
+    return short_amount(value, currency) if budget.measure == MONEY else gpu_hours(value)
+
+
+def tick_amount(budget: BudgetFact, value: float, currency: str) -> str:
+    """On an axis, of whole units."""
+    if budget.measure == MONEY:
+        return amount_tick(Decimal(value), currency)
+    return count(round(value))
+
+
+def exact_amount(budget: BudgetFact, value: int) -> str:
+    """For CSV: whole units to the sixth decimal."""
+    return f"{in_whole_units(budget.measure, value):f}"
+
+
+def scope_of(budget: BudgetFact) -> str:
+    """Whose costs: `the organisation`, `team Red and 2 teams below it`, `tag project=atlas`."""
+    if budget.scope == ORGANISATION:
+        return "the organisation"
+    below = len(budget.team_ids) - 1
+    more = f" and {counted(below, 'team')} below it" if budget.scope == TEAM and below > 0 else ""
+    return f"{budget.scope} {budget.of}{more}"
+
+
+def period_of(figures: BudgetFigures) -> str:
+    """The days it is held against now: `November 2026`."""
+    said = period(figures.first_day, figures.end_day)
+    status = STATUSES.get(figures.status)
+    return f"{said} ({status})" if status else said
+
+
+def short_period_of(figures: BudgetFigures) -> str:
+    """The same in a table: of a project that runs, its last day."""
+    if figures.budget.recurrence == MONTHLY or figures.status in STATUSES:
+        return period_of(figures)
+    last = figures.end_day - timedelta(days=1)
+    return f"to {short_day(last)} {last.year}"
+
+
+def life_of(budget: BudgetFact) -> str:
+    """From when to when it is set."""
+    if budget.last_day is not None:
+        said = period(budget.first_day, budget.last_day + timedelta(days=1))
+    else:
+        said = f"from {budget.first_day:%B %Y} on"
+    return f"{'each month' if budget.recurrence == MONTHLY else 'once'}, {said}"
+
+
+def chance_of(figures: BudgetFigures) -> str | None:
+    """`34 %`, `under 10 %`, `over 90 %`, EXCEEDED; None where it is not known."""
+    chance = figures.chance
+    if chance is None:
+        return None
+    if chance.low == 1:
+        return EXCEEDED
+    if chance.low == chance.high:
+        return per_cent(chance.low)
+    return f"under {per_cent(chance.high)}" if chance.low == 0 else f"over {per_cent(chance.low)}"
+
+
+def method_of(rest: RestOfPeriod) -> str:
+    """How the rest of the period came to be, in a few words."""
+    if rest.method == FORECAST:
+        return "forecast" if rest.expected else rest.source
+    return f"run rate: {rest.source}" if rest.method == RUN_RATE else f"not known: {rest.source}"
+
+
+def finding_of(figures: BudgetFigures, currency: str) -> str:
+    """One budget in a sentence."""
+    budget, headroom, spent = figures.budget, figures.headroom, figures.spent.amount
+    if figures.status == TO_COME:
+        said = amount(budget, figures.amount, currency)
+        return f"{budget.name}: {said} from {period(figures.first_day, figures.end_day)} on"
+    if spent is not None and spent > figures.amount:
+        over = amount(budget, spent - figures.amount, currency)
+        return f"{budget.name} is exceeded by {over}"
+    if figures.status == OVER:
+        return f"{budget.name} ended with {amount(budget, headroom, currency)} left"
+    if headroom is None:
+        return f"{budget.name}: what will be left is not known"
+    if headroom < 0:
+        return f"{budget.name} will be exceeded by {amount(budget, -headroom, currency)} as things are going"
+    return f"{budget.name}: {amount(budget, headroom, currency)} will be left as things are going"
+
+
+def list_finding(running: Sequence[BudgetFigures], currency: str) -> str:
+    """All that run in a sentence; no two are added, since they overlap."""
+    if not running:
+        return "No budget is running"
+    exceeding = sorted(
+        (each for each in running if each.is_exceeding),
+        key=lambda each: -(each.expected_share or each.share_used or 0),
+    )
+    if not exceeding:
+        unknown = sum(each.headroom is None for each in running)
+        holding = len(running) - unknown
+        said = f"{counted(holding, 'budget')} of {len(running)} will hold as things are going"
+        return f"{said}; of {unknown} it is not known" if unknown else said
+    named = _first_named([each.budget.name for each in exceeding])
+    verb = "is" if len(exceeding) == 1 else "are"
+    return (
+        f"{len(exceeding)} of {counted(len(running), 'budget')} {verb} exceeded or will be: {named}"
+    )
+
+
+def unpriced_of(figures: BudgetFigures) -> tuple[str, ...]:
+    """What of the costs so far has no price."""
+    if not figures.spent.unpriced_milliseconds:
+        return ()
+    hours = gpu_hours(figures.spent.unpriced_milliseconds)
+    return (f"{hours} GPU-hours have no price yet and are in no amount.",)
+
+
+def progress_of(figures: BudgetFigures, currency: str) -> str:
+    """`32 % used, 31 % of its time gone; $210 provisional`."""
+    used = "not known how much" if figures.share_used is None else per_cent(figures.share_used)
+    said = f"{used} used, {per_cent(figures.share_gone)} of its time gone"
+    provisional = figures.spent.provisional
+    return f"{said}; {whole_amount(provisional, currency)} provisional" if provisional else said
+
+
+def overlap_of(budget: BudgetFact, others: Sequence[BudgetFact]) -> str:
+    """Which others some of the same costs count against; empty where none."""
+    names = [each.name for each in others if each.id != budget.id and _overlaps(budget, each)]
+    if not names:
+        return ""
+    return f"The same costs count against {_first_named(names)} too: budgets are never added."
+
+
+def _first_named(names: Sequence[str]) -> str:
+    """`A, B, C and 4 more`."""
+    more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+    return joined([*names[:MOST_NAMED], *more])
+
+
+def _overlaps(one: BudgetFact, other: BudgetFact) -> bool:
+    """Whether some cost is for sure of both: tags and workloads of different keys are left out."""
+    if one.measure != other.measure:
+        return False
+    if ORGANISATION in (one.scope, other.scope) or (one.scope, one.key) == (other.scope, other.key):
+        return True
+    return TAG not in (one.scope, other.scope) and bool(one.team_ids & other.team_ids)

@@ -1,0 +1,325 @@
+"""Budgets over REST: as they are set, and what is left of each."""
+
+from decimal import Decimal
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts import queries as accounts
+from apps.accounts.queries.reading import reading_once
+from apps.ledger.queries.windows import DAY
+from apps.planning import actions
+from apps.planning.api import budget_examples as examples
+from apps.planning.queries.budget_figures import (
+    FORECAST,
+    RUN_RATE,
+    UNKNOWN,
+    BudgetFigures,
+    figures_of,
+)
+from apps.planning.queries.budgets import (
+    MEASURES,
+    MONEY,
+    ORGANISATION,
+    OVER,
+    RECURRENCES,
+    RUNNING,
+    SCOPES,
+    TAG,
+    TEAM,
+    TO_COME,
+    BudgetFact,
+    BudgetStep,
+    budget,
+    budgets,
+    in_whole_units,
+)
+from apps.web.rest.money import ExactOut, HoursOut, RatioOut
+from apps.web.rest.once import once
+from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import (
+    LONGEST_TEXT,
+    OptionalText,
+    Parameters,
+    PatternOfRows,
+    Strict,
+    Text,
+    parsed,
+)
+from apps.web.rest.views import RestView, SetsBudgets
+from apps.workloads import queries as workloads
+
+LONGEST_NOTE = 2_000
+UNIT_HELP = "the organisation's currency, or GPU-hours"
+
+
+class BudgetStepIn(Strict):
+    """An amount from a day on: the first from `first_day`, which need not be said; others from months on."""
+
+    from_day = serializers.DateField(required=False, allow_null=True, default=None)
+    amount = PatternOfRows(r"^[0-9]{1,12}(\.[0-9]{1,6})?$", max_length=19)
+
+
+class BudgetIn(Strict):
+    """A budget as a whole; `of` names what it is for, empty of the organisation."""
+
+    name = Text()
+    scope = serializers.ChoiceField(choices=SCOPES)
+    of = OptionalText(
+        max_length=2 * LONGEST_TEXT,
+        help_text="the name of a team, workload or service (TEAM/NAME where several teams have one), "
+        "or a tag as key=value",
+    )
+    measure = serializers.ChoiceField(choices=MEASURES)
+    recurrence = serializers.ChoiceField(choices=RECURRENCES)
+    first_day = serializers.DateField()
+    last_day = serializers.DateField(
+        required=False, allow_null=True, default=None, help_text="of it too; null: open-ended"
+    )
+    amounts = BudgetStepIn(many=True)
+    note = OptionalText(max_length=LONGEST_NOTE)
+
+
+class BudgetStepOut(serializers.Serializer[Any]):
+    """An amount from a day on."""
+
+    from_day = serializers.DateField()
+    amount = ExactOut()
+
+
+class BudgetOut(serializers.Serializer[Any]):
+    """A budget as it was set; `last_day` is of it too, null: open-ended."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    scope = serializers.ChoiceField(choices=SCOPES)
+    of = serializers.CharField()
+    key = serializers.CharField(help_text="the id of the team, workload or service, or the tag")
+    measure = serializers.ChoiceField(choices=MEASURES)
+    unit = serializers.CharField(help_text=UNIT_HELP)
+    recurrence = serializers.ChoiceField(choices=RECURRENCES)
+    first_day = serializers.DateField()
+    last_day = serializers.DateField(allow_null=True)
+    amounts = BudgetStepOut(many=True)
+    note = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+
+class BudgetHeadroomOut(serializers.Serializer[Any]):
+    """What is left of a budget in its current period; amounts are in `unit`, null where not known.
+
+    `headroom` is `amount` − `spent` − `rest_expected`. Budgets overlap: two are never added.
+    """
+
+    budget_id = serializers.IntegerField()
+    name = serializers.CharField()
+    measure = serializers.ChoiceField(choices=MEASURES)
+    unit = serializers.CharField(help_text=UNIT_HELP)
+    basis = serializers.CharField(
+        help_text="effective cost as charged, or GPU-hours that jobs held"
+    )
+    as_of = serializers.DateTimeField()
+    status = serializers.ChoiceField(choices=(TO_COME, RUNNING, OVER))
+    first_day = serializers.DateField()
+    last_day = serializers.DateField()
+    amount = ExactOut()
+    spent = ExactOut(allow_null=True)
+    provisional = ExactOut(allow_null=True, help_text="of what is spent; null of GPU-hours")
+    unpriced_gpu_hours = HoursOut(help_text="without a price yet, so in no amount")
+    rest_expected = ExactOut(allow_null=True)
+    rest_low = ExactOut(allow_null=True, help_text="of the 80 % interval; null without one")
+    rest_high = ExactOut(allow_null=True)
+    rest_from = serializers.ChoiceField(choices=(FORECAST, RUN_RATE, UNKNOWN))
+    rest_source = serializers.CharField(help_text="which series, or which days")
+    committed = ExactOut(
+        allow_null=True, help_text="of the rest, owed by commitments; null where not known"
+    )
+    headroom = ExactOut(allow_null=True)
+    is_exceeding = serializers.BooleanField(help_text="exceeded, or expected to be")
+    share_used = RatioOut(allow_null=True)
+    share_of_time_gone = RatioOut()
+    chance_low = RatioOut(
+        allow_null=True, help_text="that it is exceeded; null without an interval"
+    )
+    chance_high = RatioOut(allow_null=True)
+
+
+class BudgetView(RestView):
+    """Whoever reads sees those of their teams; finance, platform and `manage` tokens set them."""
+
+    changes = (SetsBudgets,)
+
+    def seen(self, budget_id: int) -> BudgetFact:
+        """The budget, where the caller may see it."""
+        return budget(budget_id, self.viewer().seen_teams)
+
+
+class Budgets(BudgetView):
+    """Every budget that the caller may see."""
+
+    row = BudgetOut
+
+    @extend_schema(
+        operation_id="list_budgets",
+        parameters=[*PAGES],
+        responses=list_of(BudgetOut),
+        examples=[examples.BUDGETS],
+    )
+    def get(self, request: Request) -> Response:
+        """Budgets by name, those that are over too."""
+        Parameters.of(request)
+        with reading_once():
+            page = slice_of(budgets(self.viewer().seen_teams), page_asked(request), _by_name)
+            return paged(request, page, serialize_budget)
+
+    @extend_schema(
+        operation_id="add_budget",
+        parameters=[REPEAT_KEY],
+        request=BudgetIn,
+        responses={201: BudgetOut},
+        examples=[examples.NEW_BUDGET, examples.BUDGET],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """Set a budget; nothing is stopped by it."""
+        budget_id = actions.add_budget(budget=_budget_asked(request), at=timezone.now())
+        return Response(serialize_budget(budget(budget_id, None)), status=201)
+
+
+class OneBudget(BudgetView):
+    """One budget."""
+
+    @extend_schema(operation_id="budget", responses=BudgetOut, examples=[examples.BUDGET])
+    def get(self, request: Request, budget_id: int) -> Response:
+        """A budget by its id."""
+        Parameters.of(request)
+        return Response(serialize_budget(self.seen(budget_id)))
+
+    @extend_schema(
+        operation_id="replace_budget",
+        request=BudgetIn,
+        responses=BudgetOut,
+        examples=[examples.NEW_BUDGET, examples.BUDGET],
+    )
+    def put(self, request: Request, budget_id: int) -> Response:
+        """Set it anew as a whole; the audit trail keeps what it was."""
+        asked = _budget_asked(request)
+        actions.replace_budget(budget_id=budget_id, budget=asked)
+        return Response(serialize_budget(self.seen(budget_id)))
+
+    @extend_schema(
+        operation_id="remove_budget", responses={200: BudgetOut}, examples=[examples.BUDGET]
+    )
+    def delete(self, request: Request, budget_id: int) -> Response:
+        """Hold nothing against it any more; answers what it was."""
+        Parameters.of(request)
+        removed = serialize_budget(self.seen(budget_id))
+        actions.remove_budget(budget_id=budget_id)
+        return Response(removed)
+
+
+class BudgetHeadroom(BudgetView):
+    """What is left of a budget."""
+
+    @extend_schema(
+        operation_id="budget_headroom", responses=BudgetHeadroomOut, examples=[examples.HEADROOM]
+    )
+    def get(self, request: Request, budget_id: int) -> Response:
+        """Budget, what came, what is expected of the rest of the period, and what is then left."""
+        Parameters.of(request)
+        at = timezone.now()
+        with reading_once():
+            (figures,) = figures_of([self.seen(budget_id)], at)
+            return Response(serialize_headroom(figures) | {"as_of": at})
+
+
+def serialize_budget(fact: BudgetFact) -> dict[str, Any]:
+    """A budget as REST answers it."""
+    amounts = [step._asdict() for step in fact.steps]
+    return told_as(
+        BudgetOut, fields_of(fact) | {"of": fact.of, "unit": _unit_of(fact), "amounts": amounts}
+    )
+
+
+def serialize_headroom(figures: BudgetFigures) -> dict[str, Any]:
+    """Its figures, in whole units."""
+    fact, chance, interval = figures.budget, figures.chance, figures.rest.interval
+    is_money = fact.measure == MONEY
+
+    def amount(value: int | None) -> Decimal | None:
+        return None if value is None else in_whole_units(fact.measure, value)
+
+    answer = {
+        **fields_of(figures),
+        "budget_id": fact.id,
+        "name": fact.name,
+        "measure": fact.measure,
+        "unit": _unit_of(fact),
+        "basis": "effective" if is_money else "held",
+        "as_of": None,
+        "last_day": figures.end_day - DAY,
+        "amount": amount(figures.amount),
+        "spent": amount(figures.spent.amount),
+        "provisional": amount(figures.spent.provisional) if is_money else None,
+        "unpriced_gpu_hours": figures.spent.unpriced_milliseconds,
+        "rest_expected": amount(figures.rest.expected),
+        "rest_low": amount(interval[0]) if interval else None,
+        "rest_high": amount(interval[1]) if interval else None,
+        "rest_from": figures.rest.method,
+        "rest_source": figures.rest.source,
+        "committed": amount(figures.committed),
+        "headroom": amount(figures.headroom),
+        "is_exceeding": figures.is_exceeding,
+        "share_used": figures.share_used,
+        "share_of_time_gone": figures.share_gone,
+        "chance_low": chance and chance.low,
+        "chance_high": chance and chance.high,
+    }
+    return told_as(BudgetHeadroomOut, answer)
+
+
+def _unit_of(fact: BudgetFact) -> str:
+    return accounts.organisation().currency if fact.measure == MONEY else "GPU-hours"
+
+
+def _by_name(fact: BudgetFact) -> tuple[str]:
+    return (fact.name,)
+
+
+def _budget_asked(request: Request) -> actions.NewBudget:
+    """The budget that a body describes; refuses a ValidationError that names the field."""
+    asked = parsed(BudgetIn, request)
+    of, steps = asked.pop("of"), asked.pop("amounts")
+    return actions.NewBudget(
+        **asked,
+        key=_key_named(asked["scope"], of),
+        steps=tuple(
+            BudgetStep(step["from_day"] or asked["first_day"], Decimal(step["amount"]))
+            for step in steps
+        ),
+    )
+
+
+def _key_named(scope: str, name: str) -> str:
+    if scope in (ORGANISATION, TAG):
+        return name
+    teams = {team.id: team.name for team in accounts.teams()}
+    if scope == TEAM:
+        keys = [team_id for team_id, known in teams.items() if known == name]
+    else:
+        keys = [
+            each.id
+            for each in workloads.workloads().values()
+            if name in (each.name, f"{teams[each.team_id]}/{each.name}")
+        ]
+    if len(keys) != 1:
+        many = "several are" if keys else f"no {scope} is"
+        more = "; say TEAM/NAME" if keys else ""
+        raise ValidationError({"of": [f"{many} named {name!r}{more}"]})
+    return str(keys[0])

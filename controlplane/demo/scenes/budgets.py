@@ -1,0 +1,93 @@
+"""What may be spent: budgets of the whole, of teams, of a service and of a project."""
+
+from datetime import date, timedelta
+from decimal import Decimal
+
+from apps.accounts.actions.audit import changes_by
+from apps.accounts.queries import person_of_address
+from apps.ledger.queries.cube import CubeQuestion, explore
+from apps.ledger.queries.cube.sums import CubeSums
+from apps.ledger.queries.windows import Window
+from apps.planning.actions import NewBudget, add_budget, replace_budget
+from apps.planning.queries.budgets import GPU_HOURS, MONEY, MONTHLY, PROJECT, BudgetStep
+from controlplane.demo.company import Company
+from controlplane.demo.database import SIGN_IN
+
+LATELY = timedelta(days=28)
+MONTH = Decimal(30)
+SHARES = {
+    "The whole company": ("", "", Decimal("1.10")),
+    "Language models": ("team", "Language models", Decimal("0.92")),
+    "Assistant": ("team", "Assistant", Decimal("1.25")),
+    "Ranking": ("team", "Ranking", Decimal("1.05")),
+}
+"""Of what a month costs as things went lately."""
+RAISED = Decimal("1.06")
+
+
+def set_budgets(company: Company) -> None:
+    """Finance sets budgets, and raises one a month before its end."""
+    first = company.since.date().replace(day=1)
+    with changes_by(person=person_of_address(SIGN_IN) or 0):
+        for name, (scope, of, share) in SHARES.items():
+            key = str(company.team(of)) if of else ""
+            sums = _lately(company, team=[int(key)]) if key else _lately(company)
+            amount = _rounded(Decimal(sums.micros or 0) / 1_000_000 * _months(company) * share)
+            budget = _monthly(name, scope or "organisation", key, MONEY, first, amount)
+            budget_id = add_budget(budget=budget, at=company.week.at)
+            if name == "Assistant":
+                raised = _monthly(name, scope, key, MONEY, first, _rounded(amount * RAISED))
+                replace_budget(budget_id=budget_id, budget=raised)
+        _of_work(company, first)
+
+
+def _of_work(company: Company, first: date) -> None:
+    """GPU-hours of a service each month, and a sum of money for the life of a project."""
+    chat = company.workload("Assistant", "chat-serving")
+    hours = Decimal(_lately(company, workload=[chat]).held_milliseconds) / 3_600_000
+    amount = _rounded(hours * _months(company) * Decimal("1.2"))
+    service = _monthly("Chat, GPU-hours", "service", str(chat), GPU_HOURS, first, amount)
+    add_budget(budget=service, at=company.week.at)
+    pretrain = company.workload("Language models", "pretrain-7b")
+    spent = Decimal(_lately(company, workload=[pretrain]).micros or 0) / 1_000_000
+    last = company.week.at.date() + timedelta(days=45)
+    months = Decimal((last - company.since.date()).days) / MONTH
+    project = NewBudget(
+        name="Pretraining of the 7B model",
+        scope="workload",
+        key=str(pretrain),
+        measure=MONEY,
+        recurrence=PROJECT,
+        first_day=company.since.date(),
+        last_day=last,
+        steps=(BudgetStep(company.since.date(), _rounded(spent * _months(company) * months)),),
+        note="Agreed with the programme: until the second checkpoint ships.",
+    )
+    add_budget(budget=project, at=company.week.at)
+
+
+def _monthly(
+    name: str, scope: str, key: str, measure: str, first: date, amount: Decimal
+) -> NewBudget:
+    return NewBudget(name, scope, key, measure, MONTHLY, first, None, (BudgetStep(first, amount),))
+
+
+def _lately(company: Company, **of: list[int]) -> CubeSums:
+    """What the last four weeks came to, or as many as there are."""
+    end = company.week.ends_at.date()
+    first = max(company.since.date(), end - LATELY)
+    return explore(
+        CubeQuestion(Window("", first, end, "UTC"), is_bounded=False).of(**of)
+    ).total.sums
+
+
+def _months(company: Company) -> Decimal:
+    """How often the days of `_lately` are in a month."""
+    end = company.week.ends_at.date()
+    return MONTH / min(LATELY.days, max(1, (end - company.since.date()).days))
+
+
+def _rounded(amount: Decimal) -> Decimal:
+    """To two digits that count, as people set budgets; at least 1."""
+    step = Decimal(1).scaleb(max(0, amount.adjusted() - 1))
+    return max(Decimal(1), (amount / step).to_integral_value() * step)

@@ -1,0 +1,177 @@
+"""The pages of budgets: the list and one of them in words, set and changed after a look, and whose they are."""
+
+import csv
+import io
+import re
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+from django.utils import timezone
+
+from apps.economics.hours import HOUR
+from apps.planning import actions
+from apps.planning.queries.budgets import BudgetStep, budgets
+from apps.planning.queries.series import SeriesKey
+from apps.planning.solvers.forecasting import forecast_fields
+from apps.workloads.actions.workloads import add_workload
+from tests import make
+from tests.apps.console.people import confirmed, signed_in, text_of
+from tests.apps.ledger import scene
+
+pytestmark = pytest.mark.django_db
+
+AT = datetime(2026, 3, 10, 10, tzinfo=UTC)
+ENTERED = {
+    "name": "Blue, GPU-hours",
+    "of": "organisation:",
+    "measure": "gpu_hours",
+    "recurrence": "monthly",
+    "first_day": "2026-01-01",
+    "amount": "1000",
+    "later": "2026-04 1500",
+}
+
+
+@pytest.fixture(autouse=True)
+def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.clear()
+    monkeypatch.setattr(timezone, "now", lambda: AT)
+
+
+@pytest.fixture(scope="module")
+def world(of_module: None) -> dict[str, int]:
+    """A team that holds four GPUs for an hour, with a forecast of ten dollars an hour, and three budgets."""
+    make.make_organisation()
+    node_id = scene.make_priced_node(pool_id=make.make_pool("h100"))
+    red = make.make_team("Red")
+    scene.make_rule("red", red)
+    scene.make_job("1", node_id, gpus=4, account="red")
+    scene.settle(at=scene.TEN + timedelta(days=3), ends_at=scene.TEN + HOUR)
+    points = [(AT - hour * HOUR, 10.0) for hour in range(1, 20 * 24)]
+    series = SeriesKey("spend", "team", str(red))
+    actions.import_history(series=series, points=points, at=AT)
+    actions.make_forecasts(maker=forecast_fields, at=AT)
+    ids = {"red": red, "chat": add_workload(name="chat", team_id=red, kind="serving")}
+    for name, scope, key, amount in (
+        ("Red, monthly", "team", str(red), 5_000),
+        ("Everything", "organisation", "", 100_000),
+        ("Chat", "service", str(ids["chat"]), 700),
+    ):
+        budget = actions.NewBudget(
+            name, scope, key, "money", "monthly", date(2026, 1, 1), None,
+            (BudgetStep(date(2026, 1, 1), Decimal(amount)),),
+        )  # fmt: skip
+        ids[name] = actions.add_budget(budget=budget, at=AT)
+    return ids
+
+
+def read(client: Client, path: str, **given: Any) -> str:
+    return text_of(client.get(path, given).content.decode())
+
+
+def table(client: Client, path: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(client.get(path).content.decode())))
+
+
+def test_the_list_says_which_will_be_exceeded_and_adds_no_two(world) -> None:
+    finance = signed_in("finance")
+    text = read(finance, "/budgets")
+    assert "1 of 3 budgets is exceeded or will be: Red, monthly" in text
+    assert "they overlap, and are never added" in text
+    assert "over 90 %" in text
+    assert "not known" in text, "of the chat service nothing came yet, so nothing is expected"
+    rows = {row["budget"]: row for row in table(finance, "/budgets.csv")}
+    red = rows["Red, monthly"]
+    assert (red["amount"], red["spent"]) == ("5000.000000", "49.160000")
+    assert (red["rest_expected"], red["rest_from"]) == ("5180.000000", "forecast")
+    assert (red["headroom"], red["chance_low"]) == ("-229.160000", "0.900000")
+    assert (red["first_day"], red["last_day"]) == ("2026-03-01", "2026-03-31")
+    assert (rows["Chat"]["spent"], rows["Chat"]["headroom"]) == ("0.000000", "")
+    assert rows["Everything"]["rest_from"] == "run_rate"
+
+
+def test_one_budget_says_how_its_figures_came_to_be(world) -> None:
+    finance = signed_in("finance")
+    page = finance.get(f"/budgets/{world['Red, monthly']}").content.decode()
+    text = text_of(page)
+    assert "Red, monthly will be exceeded by $229 as things are going" in text
+    assert "forecasts: spend:team=Red" in text
+    assert "effective cost as charged" in text
+    assert "The same costs count against Everything too: budgets are never added." in text
+    assert '"Rest expected"' in page, "the rest is drawn on what came"
+    months = table(finance, f"/budgets/{world['Red, monthly']}.csv")
+    assert [row["month"] for row in months] == ["2026-01", "2026-02", "2026-03"]
+    assert [row["spent"] for row in months] == ["0.000000", "0.000000", "49.160000"]
+    assert [row["rest"] for row in months] == ["", "", "5180.000000"]
+
+
+def test_a_budget_is_set_after_a_look_changed_and_removed_with_its_history(world) -> None:
+    finance = signed_in("finance")
+    looked = read(finance, "/budgets/new", **ENTERED)
+    assert (
+        "The organisation may come to 1,000 GPU-hours, each month, from January 2026 on." in looked
+    )
+    assert "will be left as things are going" in looked
+    done = text_of(confirmed(finance, "/budgets/new", ENTERED, follow=True).content.decode())
+    assert "Blue, GPU-hours is set." in done
+    (fact,) = [each for each in budgets(None) if each.name == ENTERED["name"]]
+    assert [step.amount for step in fact.steps] == [1000, 1500]
+    form = finance.get(f"/budgets/{fact.id}/change").content.decode()
+    assert "2026-04 1500" in form
+    path, tighter = f"/budgets/{fact.id}/change", ENTERED | {"amount": "900"}
+    assert "It was 1,000 GPU-hours" in read(finance, path, **tighter)
+    done = text_of(confirmed(finance, path, tighter, follow=True).content.decode())
+    assert re.search(r"amounts: 1000\S*, 1500\S* → 900\S*, 1500\S* Finance", done)
+    gone = confirmed(finance, f"/budgets/{fact.id}/remove", {"look": "yes"}, follow=True)
+    assert "Blue, GPU-hours is removed." in text_of(gone.content.decode())
+    assert fact.id not in [each.id for each in budgets(None)]
+
+
+@pytest.mark.parametrize(
+    ("entered", "said"),
+    [
+        ({"name": "Everything"}, "There is a budget named 'Everything' already."),
+        ({"first_day": "2026-01-02"}, "A monthly budget begins with a month."),
+        ({"later": "soon 5"}, "Say a month and an amount on each line"),
+        ({"later": "2025-04 5"}, "each later one from a later month"),
+        ({"amount": "-1"}, "-1 is not above 0"),
+        ({"amount": ""}, "Say an amount in figures"),
+        ({"tag": "project=a"}, "A tag is named only where the budget is of a tag."),
+        ({"of": "team:99"}, "Choose one of the list."),
+    ],
+)
+def test_what_is_wrong_is_said_at_its_field(world, entered: dict[str, str], said: str) -> None:
+    assert said in read(signed_in("finance"), "/budgets/new", **ENTERED | entered)
+
+
+def test_changing_nothing_is_refused(world) -> None:
+    path = f"/budgets/{world['Everything']}/change"
+    same = {"name": "Everything", "of": "organisation:", "measure": "money", "recurrence": "monthly",
+            "first_day": "2026-01-01", "amount": "100000"}  # fmt: skip
+    assert "Nothing of it is different." in read(signed_in("finance"), path, **same)
+
+
+def test_a_lead_sees_their_own_teams_budgets_and_changes_none(world) -> None:
+    lead = signed_in("lead", world["red"])
+    text = read(lead, "/budgets")
+    assert "Red, monthly" in text
+    assert "Everything" not in text
+    assert "Add a budget" not in text
+    assert {row["budget"] for row in table(lead, "/budgets.csv")} == {"Red, monthly", "Chat"}
+    for path in ("", ".csv"):
+        assert lead.get(f"/budgets/{world['Everything']}{path}").status_code == 404
+        assert lead.get(f"/budgets/{world['Red, monthly']}{path}").status_code == 200
+    assert "Everything" not in read(lead, f"/budgets/{world['Red, monthly']}")
+    for path in ("new", f"{world['Chat']}/change", f"{world['Chat']}/remove"):
+        assert lead.get(f"/budgets/{path}").status_code == 403
+    assert signed_in("finance").get("/budgets/999999/change").status_code == 404
+
+
+def test_without_a_budget_the_page_says_what_one_is_for(world) -> None:
+    text = read(signed_in("viewer", make.make_team("Blue")), "/budgets")
+    assert "No budget yet" in text
+    assert "Somebody of the role finance adds it" in text

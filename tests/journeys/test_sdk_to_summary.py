@@ -12,7 +12,7 @@ import runrate
 from apps.economics.run_time import Bucket
 from apps.workloads.models import RunHour, RunSpan, RunSummary
 from apps.workloads.tasks import fold_runs
-from runrate import delivery
+from runrate import delivery, running
 from tests import make
 from tests.apps.workloads.told import node
 from tests.rest import Caller
@@ -29,6 +29,9 @@ class LossIsNan(Exception):
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     cache.clear()
     monkeypatch.setattr(delivery, "SECONDS_BETWEEN", 0.05)
+    # The first answer of a server waits for all that it imports.
+    monkeypatch.setattr(delivery, "ANSWER_SECONDS", 60.0)
+    monkeypatch.setattr(running, "CLOSES_WITHIN_SECONDS", 60.0)
 
 
 def told(caller: Caller, event: str, at: datetime, **given: Any) -> None:

@@ -45,7 +45,7 @@ LINE_CELLS: LiteralString = f"""
     line.unit_milliseconds > 0 AS has_time"""
 ROW_CELLS: LiteralString = f"""
     row.kind, row.team_id, row.workload_id, row.pool_id, row.unit, row.gpu_model,
-    row.purchase_option, row.state, row.flags, {ROW_UNKNOWN}, row.unit_milliseconds > 0"""
+    row.purchase_option, row.state, row.flags, {ROW_UNKNOWN}, row.unit_milliseconds > 0 AS has_time"""
 BY_LINE_CELLS: LiteralString = "GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17"
 # Whose a job is may be told later: what a closed month says of it stays.
 OPEN_USER: LiteralString = """
@@ -96,11 +96,7 @@ IN_MONTHS: LiteralString = """
 MONTHS = AuditComparison(
     tables=(BOUND_DAYS,),
     expected=f"""
-    SELECT row.posting_month, row.status, row.kind, row.team_id, row.workload_id, row.pool_id,
-           row.unit, row.gpu_model, row.purchase_option, row.state, row.flags,
-           row.list_micros IS NULL AS no_list, row.contracted_micros IS NULL AS no_contracted,
-           row.effective_micros IS NULL AS no_effective, row.billed_micros IS NULL AS no_billed,
-           row.unit_milliseconds > 0 AS has_time, row.tags, row.is_of_job, {ROW_MONEY}, {ROW_HELD}
+    SELECT row.posting_month, row.status, {ROW_CELLS}, row.tags, row.is_of_job, {ROW_MONEY}, {ROW_HELD}
     FROM ledger_ledgerday AS row CROSS JOIN bounds WHERE {IN_MONTHS}""",
     found=f"""
     SELECT row.posting_month, row.status, {ROW_CELLS}, row.tags, row.is_of_job, {ROW_MONEY}, {ROW_HELD}
@@ -118,9 +114,7 @@ POOL_CELLS: tuple[LiteralString, ...] = (
 )
 ROW_POOL_CELLS: LiteralString = f"""
     row.day, row.posting_month, row.status, row.kind, row.team_id, row.pool_id, row.unit,
-    row.gpu_model, row.purchase_option, row.state, row.flags,
-    row.list_micros IS NULL AS no_list, row.contracted_micros IS NULL AS no_contracted,
-    row.effective_micros IS NULL AS no_effective, row.billed_micros IS NULL AS no_billed,
+    row.gpu_model, row.purchase_option, row.state, row.flags, {ROW_UNKNOWN},
     row.unit_milliseconds > 0 AS has_time, {ROW_MONEY}, {ROW_HELD}"""
 
 # In one transaction with the days that they sum: nothing waits.

@@ -107,8 +107,8 @@ UNKNOWN: LiteralString = """
     line.effective_micros IS NULL AS no_effective, line.billed_micros IS NULL AS no_billed
 """
 ROW_UNKNOWN: LiteralString = """
-    row.list_micros IS NULL, row.contracted_micros IS NULL, row.effective_micros IS NULL,
-    row.billed_micros IS NULL
+    row.list_micros IS NULL AS no_list, row.contracted_micros IS NULL AS no_contracted,
+    row.effective_micros IS NULL AS no_effective, row.billed_micros IS NULL AS no_billed
 """
 NULLS: tuple[LiteralString, ...] = ("no_list", "no_contracted", "no_effective", "no_billed")
 TRAITS: tuple[LiteralString, ...] = ("posting_month", "status", "kind", *OWNER, "state", "flags")
@@ -198,27 +198,22 @@ JOB_DAYS = AuditComparison(
     only=NOT_WAITING,
 )
 
+ROW_TEAM_CELLS: LiteralString = f"""
+    row.day, row.posting_month, row.status, row.kind, row.team_id, row.unit, row.state, row.flags,
+    {ROW_UNKNOWN}, row.unit_milliseconds > 0 AS has_time, {ROW_MONEY}, {ROW_HELD}"""
 # In one transaction with the days that they sum, so nothing waits.
 TEAM_DAYS = AuditComparison(
     tables=(BOUND_DAYS,),
     expected=f"""
-    SELECT row.day, row.posting_month, row.status, row.kind, row.team_id, row.unit, row.state,
-           row.flags, row.list_micros IS NULL AS no_list,
-           row.contracted_micros IS NULL AS no_contracted,
-           row.effective_micros IS NULL AS no_effective, row.billed_micros IS NULL AS no_billed,
-           row.unit_milliseconds > 0 AS has_time, {ROW_MONEY}, {ROW_HELD}
-    FROM ledger_ledgerday AS row CROSS JOIN bounds
+    SELECT {ROW_TEAM_CELLS} FROM ledger_ledgerday AS row CROSS JOIN bounds
     WHERE row.day BETWEEN bounds.first_day AND bounds.last_day""",
     found=f"""
-    SELECT row.day, row.posting_month, row.status, row.kind, row.team_id, row.unit, row.state,
-           row.flags, row.list_micros IS NULL, row.contracted_micros IS NULL,
-           row.effective_micros IS NULL, row.billed_micros IS NULL,
-           row.unit_milliseconds > 0, {ROW_MONEY}, {ROW_HELD}
-    FROM ledger_ledgerteamday AS row CROSS JOIN bounds
+    SELECT {ROW_TEAM_CELLS} FROM ledger_ledgerteamday AS row CROSS JOIN bounds
     WHERE row.day BETWEEN bounds.first_day AND bounds.last_day""",
     keys=(
         *("day", "posting_month", "status", "kind", "team_id", "unit", "state", "flags"),
-        *("no_list", "no_contracted", "no_effective", "no_billed", "has_time"),
+        *NULLS,
+        "has_time",
     ),
     measures=(*MONEY, "milliseconds", "unpriced", "held", "observed"),
     place="""

@@ -1,6 +1,8 @@
 """People who open pages: Petra manages, Finn reads all, Dee leads another team, Vera has none."""
 
+import csv
 import html
+import io
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -44,6 +46,11 @@ def words_of(answer: Any) -> str:
     """What people read of an answer, without what is drawn."""
     markup = answer.content.decode()
     return text_of(re.sub(r"<(script|style).*?</\1>", " ", markup, flags=re.DOTALL))
+
+
+def csv_rows(answer: Any) -> list[dict[str, str]]:
+    """The rows of a CSV, by its headings."""
+    return list(csv.DictReader(io.StringIO(answer.content.decode())))
 
 
 def confirmed(client: Client, path: str, entered: Mapping[str, Any], **given: Any) -> Any:

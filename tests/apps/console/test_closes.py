@@ -1,7 +1,5 @@
 """Months and statements: finance closes, each team reads its own, and files sum to what was told."""
 
-import csv
-import io
 import re
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -13,7 +11,7 @@ from django.urls import reverse
 from apps.fleet import actions as fleet
 from apps.ledger.models import Close
 from tests import make
-from tests.apps.console.people import confirmed, signed_in
+from tests.apps.console.people import confirmed, csv_rows, signed_in
 from tests.apps.ledger import scene
 from tests.apps.ledger.scene import LATER, TEN
 
@@ -40,7 +38,7 @@ def research(of_module: None) -> int:
 
 def table(answer) -> list[dict[str, str]]:
     assert answer.status_code == 200
-    return list(csv.DictReader(io.StringIO(answer.content.decode())))
+    return csv_rows(answer)
 
 
 def closed(client) -> Close:

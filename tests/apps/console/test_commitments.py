@@ -1,14 +1,11 @@
 """The pages of commitments: what they saved, what nobody used, entering and ending one."""
 
-import csv
-import io
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.core.cache import cache
-from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
@@ -16,7 +13,7 @@ from apps.marks.actions import mark_span
 from apps.marks.queries import Pass
 from apps.pricing.queries.commitments import commitments
 from tests import make
-from tests.apps.console.people import confirmed, signed_in, words_of
+from tests.apps.console.people import confirmed, csv_rows, signed_in, words_of
 from tests.apps.ledger import scene
 
 pytestmark = pytest.mark.django_db
@@ -61,10 +58,6 @@ def noon_of_the_next_day(monkeypatch: pytest.MonkeyPatch) -> datetime:
 @pytest.fixture
 def finn() -> Client:
     return signed_in("finance")
-
-
-def table(answer: HttpResponse) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(answer.content.decode())))
 
 
 def settle(hours: int = 1) -> None:
@@ -162,23 +155,23 @@ def test_the_order_of_application_is_explained(finn: Client) -> None:
 
 def test_every_table_is_there_as_exact_csv(finn: Client) -> None:
     one = make_used()
-    (row,) = table(finn.get(f"/commitments.csv?{MARCH}"))
+    (row,) = csv_rows(finn.get(f"/commitments.csv?{MARCH}"))
     assert (row["utilisation"], row["unused"]) == ("0.500000", "35.000000")
     assert (row["coverage"], row["cost"], row["on_demand"]) == (
         "1.000000",
         "70.000000",
         "98.320000",
     )
-    days = {each["day"]: each for each in table(finn.get(f"/commitments/days.csv?{MARCH}"))}
+    days = {each["day"]: each for each in csv_rows(finn.get(f"/commitments/days.csv?{MARCH}"))}
     assert (days["2026-03-02"]["used"], days["2026-03-02"]["unused"]) == ("35.000000", "35.000000")
     assert days["2026-03-01"]["used"] == ""
-    (team,) = table(finn.get(f"/commitments/{one}.csv?{MARCH}"))
+    (team,) = csv_rows(finn.get(f"/commitments/{one}.csv?{MARCH}"))
     assert (team["pool"], team["gpu_hours"], team["cost"]) == (
         "pool of gpu-01",
         "8.000000",
         "35.000000",
     )
-    (hour,) = table(finn.get(f"/commitments/{one}/unused.csv?{MARCH}"))
+    (hour,) = csv_rows(finn.get(f"/commitments/{one}/unused.csv?{MARCH}"))
     assert (hour["from"], hour["unused"], hour["carried_by"]) == (
         "2026-03-02T10:00:00Z",
         "35.000000",
@@ -204,8 +197,8 @@ def test_node_hours_that_two_commitments_cover_are_told_of_each_by_its_part(finn
     first = scene.make_commitment(units=6, unit="gpu", hourly=Decimal(30), name="six")
     second = scene.make_commitment(units=2, unit="gpu", hourly=Decimal(5), name="two")
     settle()
-    (six,) = table(finn.get(f"/commitments/{first}.csv?{MARCH}"))
-    (two,) = table(finn.get(f"/commitments/{second}.csv?{MARCH}"))
+    (six,) = csv_rows(finn.get(f"/commitments/{first}.csv?{MARCH}"))
+    (two,) = csv_rows(finn.get(f"/commitments/{second}.csv?{MARCH}"))
     assert (six["gpu_hours"], six["cost"]) == ("6.000000", "30.000000")
     assert (two["gpu_hours"], two["cost"]) == ("2.000000", "5.000000")
     assert Decimal(six["on_demand"]) + Decimal(two["on_demand"]) == Decimal("98.32")
@@ -319,7 +312,7 @@ def test_what_is_not_there_is_not_found(finn: Client) -> None:
 
 def test_names_from_outside_are_no_formulas(finn: Client) -> None:
     make_used(name="=cmd()")
-    (row,) = table(finn.get(f"/commitments.csv?{MARCH}"))
+    (row,) = csv_rows(finn.get(f"/commitments.csv?{MARCH}"))
     assert row["commitment"] == "'=cmd()"
 
 

@@ -1,8 +1,6 @@
 """The way from a team's sum down to the minutes behind one line, and who may go it."""
 
-import csv
 import html
-import io
 import re
 
 import pytest
@@ -13,6 +11,7 @@ from apps.ledger.models import Line
 from apps.workloads.models import Job, OwnershipRule
 from bench.pages_ask import counted_statements
 from tests import make
+from tests.apps.console.people import csv_rows
 from tests.browser.spending import Spending, lead, make_spending
 
 pytestmark = pytest.mark.django_db
@@ -157,7 +156,7 @@ def test_every_table_is_there_as_csv(finance, spending):
     def rows(path: str) -> list[dict[str, str]]:
         answer = finance.get(path, {"window": "lastmonth"})
         assert answer["Content-Type"] == "text/csv; charset=utf-8"
-        return list(csv.DictReader(io.StringIO(answer.content.decode())))
+        return csv_rows(answer)
 
     assert {row["team"]: row["cost"] for row in rows("/costs.csv")}["Research"] == "98.320000"
     (workload,) = rows(f"/costs/teams/{spending.research}.csv")

@@ -1,8 +1,6 @@
 """What each page of Costs draws, sorts and hands out, and that filters hold on every level."""
 
-import csv
 import html
-import io
 import json
 import re
 from collections.abc import Iterator
@@ -16,6 +14,7 @@ from apps.fleet.models import Node
 from apps.ledger.models import Line
 from apps.workloads.models import OwnershipRule
 from tests import make
+from tests.apps.console.people import csv_rows
 from tests.apps.ledger import scene
 from tests.browser.spending import Spending, make_spending
 
@@ -72,7 +71,7 @@ def levels(spending: Spending) -> list[str]:
 def rows(client: Client, path: str, **given: str) -> list[dict[str, str]]:
     answer = client.get(path, LAST_MONTH | given)
     assert answer["Content-Type"] == "text/csv; charset=utf-8"
-    return list(csv.DictReader(io.StringIO(answer.content.decode())))
+    return csv_rows(answer)
 
 
 def line_of(job_id: int, state: int) -> str:

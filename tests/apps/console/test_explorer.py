@@ -1,7 +1,5 @@
 """The Cost explorer: any two dimensions, another period and why, and an address that says it all."""
 
-import csv
-import io
 import re
 from html import unescape
 from typing import Any
@@ -14,7 +12,7 @@ from apps.console.pages.explorer.tables import CAUSE_WORDS
 from apps.economics.variance import CAUSES
 from apps.fleet.models import Pool
 from apps.ledger.models import LedgerDay, LedgerPoolDay
-from tests.apps.console.people import signed_in
+from tests.apps.console.people import csv_rows, signed_in
 from tests.apps.ledger.explored import DAY, make_explored
 
 pytestmark = pytest.mark.django_db
@@ -42,7 +40,7 @@ def page_of(client: Client, path: str = ADDRESS, **given: str) -> str:
 def rows_of(client: Client, path: str, accept: str = "*/*", **given: str) -> list[dict[str, Any]]:
     answer = client.get(path, {"window": DAY} | given, headers={"Accept": accept})
     assert answer["Content-Type"].startswith("text/csv")
-    rows: list[dict[str, Any]] = list(csv.DictReader(io.StringIO(answer.content.decode())))
+    rows: list[dict[str, Any]] = csv_rows(answer)
     return rows
 
 

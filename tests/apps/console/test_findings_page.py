@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from apps.review.actions import look_at_day
 from tests import make
-from tests.apps.console.people import signed_in, words_of
+from tests.apps.console.people import csv_rows, signed_in, words_of
 from tests.apps.review.history import DAYS, FIRST, STEP, make_service_days, noise
 from tests.apps.unit_economics import service_scene
 
@@ -67,7 +67,7 @@ def test_one_change_shows_its_days_and_parts_that_add_up(found: int) -> None:
     assert "level-figure" in answer.content.decode()
     days = finn.get(f"{href[1]}.csv").content.decode()
     assert len(list(csv.DictReader(io.StringIO(days)))) == DAYS
-    table = list(csv.DictReader(io.StringIO(finn.get("/findings.csv").content.decode())))
+    table = csv_rows(finn.get("/findings.csv"))
     assert [row["kind"] for row in table] == ["step"]
 
 

@@ -15,7 +15,7 @@ from apps.fleet import actions as fleet
 from apps.telemetry.models import Incident
 from apps.telemetry.queries import IncidentFact, IncidentsWanted, incident_facts
 from tests import make
-from tests.apps.console.people import signed_in
+from tests.apps.console.people import csv_rows, signed_in
 from tests.apps.ledger import scene
 
 pytestmark = pytest.mark.django_db
@@ -215,7 +215,7 @@ def test_an_agent_that_is_silent_old_or_never_heard_is_told_apart_and_unknown_is
     page = text(client.get("/fleet/agents"))
     assert "Silent" in page
     assert "Its version 0.2.0 is older than 0.10.0" in page
-    rows = list(csv.DictReader(io.StringIO(client.get("/fleet/agents.csv").content.decode())))
+    rows = csv_rows(client.get("/fleet/agents.csv"))
     assert {row["spool_batches"] for row in rows} == {""}
     assert page.count("not reported") >= 6
 

@@ -9,7 +9,7 @@ from django.test import Client
 
 from apps.accounts import actions
 from apps.accounts.models import AccessToken, Team, User
-from tests.apps.console.people import confirmed
+from tests.apps.console.people import confirmed, csv_rows
 from tests.make import NOON, make_organisation, make_person, make_team, make_token
 
 pytestmark = pytest.mark.django_db
@@ -76,7 +76,7 @@ def test_the_list_says_who_may_see_what(people, django_assert_max_num_queries) -
         page = text_of(client.get("/people"))
     assert "5 people can sign in." in page
     assert "Ben ben@example.org viewer Research no never" in page
-    rows = list(csv.DictReader(io.StringIO(client.get("/people.csv").content.decode())))
+    rows = csv_rows(client.get("/people.csv"))
     assert [row["teams"] for row in rows if row["name"] == "Dee"] == ["Search"]
 
 

@@ -1,14 +1,11 @@
 """The pages of training runs: what they cost, where their time went, what more GPUs would bring."""
 
-import csv
 import html
-import io
 import re
 from datetime import timedelta
 
 import pytest
 from django.core.cache import cache
-from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
@@ -17,7 +14,7 @@ from apps.economics.run_time import Bucket
 from apps.workloads.models import Job, RunEvent, RunSpan
 from bench.pages_ask import counted_statements
 from tests import make
-from tests.apps.console.people import signed_in, words_of
+from tests.apps.console.people import csv_rows, signed_in, words_of
 from tests.apps.unit_economics import planted_runs as planted
 
 pytestmark = pytest.mark.django_db
@@ -51,10 +48,6 @@ def _two_days_later(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def finn() -> Client:
     return signed_in("finance")
-
-
-def table(answer: HttpResponse) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(answer.content.decode())))
 
 
 def make_run(key: str = "july-3", workload_id: int | None = None, **figures: object) -> int:
@@ -94,11 +87,11 @@ def test_a_run_is_listed_with_its_figures_and_sorted_by_any(finn: Client) -> Non
 
 def test_the_rows_of_the_list_are_those_of_its_csv(finn: Client) -> None:
     make_run(workload_id=planted.make_programme())
-    (row,) = table(finn.get("/runs.csv"))
+    (row,) = csv_rows(finn.get("/runs.csv"))
     assert row["run"] == "july-3"
     assert row["effective_cost"] == "1600.000000"
     assert row["mfu_ratio"] == "0.410000"
-    (day,) = table(finn.get("/runs/days.csv"))
+    (day,) = csv_rows(finn.get("/runs/days.csv"))
     assert (day["productive"], day["lost"], day["untold"]) == (
         "1280.000000",
         "240.000000",
@@ -156,7 +149,7 @@ def test_one_run_shows_where_its_money_went_and_the_parts_are_the_whole(finn: Cl
     assert "Productive $1,280.00 80 % 512 8 h –" in text
     assert "$240.00 15 %" in text
     assert "Total $1,600.00 100 % 640 10 h –" in text
-    rows = table(finn.get(f"/runs/{run_id}/buckets.csv"))
+    rows = csv_rows(finn.get(f"/runs/{run_id}/buckets.csv"))
     assert sum(float(row["effective_cost"]) for row in rows) == 1600
 
 
@@ -228,7 +221,7 @@ def test_two_runs_stand_side_by_side_with_what_differs(finn: Client) -> None:
     text = words_of(finn.get(f"/runs/compare?run={one}&run={other}"))
     assert "second cost $680 more than first: $1,000 of data wait" in text
     assert "second against first: cost $680 more (+42 %), took 10 h more (+100 %)" in text
-    rows = table(finn.get(f"/runs/compare.csv?run={one}&run={other}"))
+    rows = csv_rows(finn.get(f"/runs/compare.csv?run={one}&run={other}"))
     assert {"what": "Duration", "first": "10 h", "second": "20 h"} in rows
 
 

@@ -1,19 +1,16 @@
 """The pages of services: what their units cost, hours without requests, and what is not counted."""
 
-import csv
-import io
 from datetime import UTC, datetime
 
 import pytest
 from django.core.cache import cache
-from django.http import HttpResponse
 from django.utils import timezone
 
 from apps.fleet.models import Node
 from apps.ledger.actions.partitions import ensure_month
 from apps.workloads.models import ServiceObjective
 from tests import make
-from tests.apps.console.people import confirmed, signed_in, words_of
+from tests.apps.console.people import confirmed, csv_rows, signed_in, words_of
 from tests.apps.ledger import scene
 from tests.apps.unit_economics import service_scene as services
 from tests.apps.unit_economics.service_scene import DOLLAR, HOUR
@@ -59,10 +56,6 @@ def chat(team: int) -> int:
     services.promise(chat)
     services.change(chat, "chat 2.4.0", scene.TEN)
     return chat
-
-
-def table(answer: HttpResponse) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(answer.content.decode())))
 
 
 def test_without_services_the_page_says_how_requests_are_counted(team: int) -> None:
@@ -116,14 +109,14 @@ def test_batch_work_that_nobody_counts_is_left_out_and_said(chat: int, team: int
 
     assert "2 services cost $68.00" in found
     assert "Left out: 1 batch workload of which nobody counts requests, $50.00." in found
-    assert {row["service"] for row in table(finn.get("/services.csv"))} == {"chat", "embed"}
+    assert {row["service"] for row in csv_rows(finn.get("/services.csv"))} == {"chat", "embed"}
     assert "3 services cost $118" in every
     assert "Left out" not in every
-    assert len(table(finn.get("/services.csv?show=all"))) == 3
+    assert len(csv_rows(finn.get("/services.csv?show=all"))) == 3
 
 
 def test_features_and_what_no_feature_has_sum_to_the_service(chat: int) -> None:
-    rows = table(signed_in("finance").get(f"/services/{chat}.csv?window=2026-03-02"))
+    rows = csv_rows(signed_in("finance").get(f"/services/{chat}.csv?window=2026-03-02"))
 
     assert [(row["feature"], row["part"], row["cost"]) for row in rows] == [
         ("ask", "answered", "1.000000"),
@@ -190,12 +183,12 @@ def test_usage_and_other_costs_can_be_asked_for(chat: int) -> None:
 def test_tables_are_told_as_csv(chat: int) -> None:
     finn = signed_in("finance")
 
-    (row,) = table(finn.get("/services.csv"))
-    days = table(finn.get(f"/services/{chat}/days.csv"))
+    (row,) = csv_rows(finn.get("/services.csv"))
+    days = csv_rows(finn.get(f"/services/{chat}/days.csv"))
 
     assert (row["service"], row["cost"], row["idle_cost"]) == ("chat", "18.000000", "6.000000")
     assert [day["day"] for day in days] == ["2026-03-01", "2026-03-02"]
-    assert days == [each | {} for each in table(finn.get("/services/days.csv"))]
+    assert days == [each | {} for each in csv_rows(finn.get("/services/days.csv"))]
 
 
 def test_another_teams_service_is_as_if_it_were_not_there(chat: int, team: int) -> None:

@@ -1,12 +1,9 @@
 """The page of teams: what their work cost, what of it was waste, whose place is told to whom."""
 
-import csv
-import io
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.http import HttpResponse
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -15,7 +12,7 @@ from apps.fleet.models import Node
 from apps.unit_economics.actions.runs import figure_due_runs
 from apps.workloads.models import Job, RunAttempt, RunProgress
 from tests import make
-from tests.apps.console.people import signed_in, words_of
+from tests.apps.console.people import csv_rows, signed_in, words_of
 from tests.apps.ledger import scene
 from tests.apps.unit_economics import run_scene
 
@@ -46,10 +43,6 @@ def teams(of_module: None) -> dict[str, int]:
     return found
 
 
-def table(answer: HttpResponse) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(answer.content.decode())))
-
-
 def test_the_title_says_what_work_cost_and_what_of_it_was_waste(
     teams: dict[str, int],
 ) -> None:
@@ -67,14 +60,14 @@ def test_a_span_before_anything_was_known_compares_with_nothing(teams: dict[str,
     finn = signed_in("finance")
     page = words_of(finn.get("/team-work"))
     assert "no whole span before to compare with" in page
-    assert {row["cost_before"] for row in table(finn.get("/team-work.csv"))} == {""}
+    assert {row["cost_before"] for row in csv_rows(finn.get("/team-work.csv"))} == {""}
 
 
 def test_what_is_compared_is_whole_days_that_are_over(teams: dict[str, int]) -> None:
     Node.objects.update(period=(scene.TEN - timedelta(days=60), None))
     finn = signed_in("finance")
     assert "from nothing" not in words_of(finn.get("/team-work?window=2026-03-03/2026-03-04"))
-    rows = {row["team"]: row for row in table(finn.get("/team-work.csv?window=2026-03-02"))}
+    rows = {row["team"]: row for row in csv_rows(finn.get("/team-work.csv?window=2026-03-02"))}
     assert (rows["Research"]["cost_compared"], rows["Research"]["cost_before"]) == (
         "98.320000",
         "0.000000",
@@ -83,7 +76,7 @@ def test_what_is_compared_is_whole_days_that_are_over(teams: dict[str, int]) -> 
 
 
 def test_idle_and_active_are_told_by_workload_and_add_up(teams: dict[str, int]) -> None:
-    rows = {row["team"]: row for row in table(signed_in("finance").get("/team-work.csv"))}
+    rows = {row["team"]: row for row in csv_rows(signed_in("finance").get("/team-work.csv"))}
     assert (rows["Research"]["cost"], rows["Research"]["held_idle"]) == ("98.320000", "49.160000")
     assert rows["Research"]["active_ratio"] == "0.500000"
     assert rows["Research"]["waste_ratio"] == "0.500000"
@@ -91,7 +84,7 @@ def test_idle_and_active_are_told_by_workload_and_add_up(teams: dict[str, int]) 
 
 
 def test_work_waits_until_a_gpu_is_first_seen_at_work(teams: dict[str, int]) -> None:
-    rows = {row["team"]: row for row in table(signed_in("finance").get("/team-work/waits.csv"))}
+    rows = {row["team"]: row for row in csv_rows(signed_in("finance").get("/team-work/waits.csv"))}
     assert rows["Research"]["median_seconds"] == "1800"
     assert rows["Vision"]["median_seconds"] == "0"
     assert rows["Vision"]["told_first_step"] == "0"
@@ -108,7 +101,7 @@ def test_a_job_that_nobody_observed_any_longer_waited_at_least_until_then(
     until = scene.TEN + 9 * scene.HOUR
     scene.make_job("dark", node_id, account="vision", uuids=uuids, to=until)
     scene.settle_all()
-    rows = {row["team"]: row for row in table(signed_in("finance").get("/team-work/waits.csv"))}
+    rows = {row["team"]: row for row in csv_rows(signed_in("finance").get("/team-work/waits.csv"))}
     vision = rows["Vision"]
     assert (vision["count"], vision["still_waiting"]) == ("1", "0")
     assert (vision["median_seconds"], vision["ninth_decile_seconds"]) == ("0", "")
@@ -132,10 +125,10 @@ def test_a_run_that_tells_is_believed_and_its_failure_is_waste(teams: dict[str, 
     scene.settle_all()
     figure_due_runs(at=NEXT_DAY)
     finn = signed_in("finance")
-    rows = {row["team"]: row for row in table(finn.get("/team-work.csv"))}
+    rows = {row["team"]: row for row in csv_rows(finn.get("/team-work.csv"))}
     assert rows["Vision"]["failed_or_redone"] == "73.740000"
     assert rows["Vision"]["waited_for_data"] == "24.580000"
-    waits = {row["team"]: row for row in table(finn.get("/team-work/waits.csv"))}
+    waits = {row["team"]: row for row in csv_rows(finn.get("/team-work/waits.csv"))}
     assert (waits["Vision"]["count"], waits["Vision"]["median_seconds"]) == ("1", "420")
 
 
@@ -146,11 +139,11 @@ def test_a_team_sees_its_own_place_unless_the_organisation_publishes_them(
     text = words_of(lead.get("/team-work"))
     assert "your rank among" in text
     assert "Research" not in text
-    assert [row["team"] for row in table(lead.get("/team-work/waste.csv"))] == ["Vision"]
+    assert [row["team"] for row in csv_rows(lead.get("/team-work/waste.csv"))] == ["Vision"]
     settings.PUBLISH_WASTE = True
-    places = [row["team"] for row in table(lead.get("/team-work/waste.csv"))]
+    places = [row["team"] for row in csv_rows(lead.get("/team-work/waste.csv"))]
     assert places == ["Platform", "Research", "Vision"]
-    assert {row["team"] for row in table(lead.get("/team-work.csv"))} == {"Vision"}
+    assert {row["team"] for row in csv_rows(lead.get("/team-work.csv"))} == {"Vision"}
 
 
 def test_programs_are_told_of_their_teams(teams: dict[str, int]) -> None:
@@ -177,7 +170,7 @@ def test_what_still_waits_is_in_the_waits(teams: dict[str, int]) -> None:
             state="PENDING",
         )  # fmt: skip
     finn = signed_in("finance")
-    rows = {row["team"]: row for row in table(finn.get("/team-work/waits.csv"))}
+    rows = {row["team"]: row for row in csv_rows(finn.get("/team-work/waits.csv"))}
     vision = rows["Vision"]
     assert (vision["count"], vision["still_waiting"], vision["median_seconds"]) == ("1", "3", "")
     text = words_of(finn.get("/team-work"))

@@ -19,7 +19,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.accounts.queries import Role
-from apps.console.kit.entries import MomentField, PasswordField, PickField, TicksField
+from apps.console.kit.entries import MomentField, PasswordField, PickField, SliderField, TicksField
 from apps.console.kit.form import EffectList, Field, FormSection
 from apps.console.kit.frame import Choice, EmptyState, Link
 from apps.console.kit.page import ConsolePage, Section, answered
@@ -151,6 +151,7 @@ class Change(Generic[Thought]):
     page that shows what was made in place of where to go on. `refusals` are
     said at the field that they name, or that `fields` name for it. `picks`, `initial` and `more` are choices, entries
     and fields that only this request knows. With `empty` set there is nothing to change, and nothing is done.
+    Where `is_long`, what is entered has no room in an address: it is looked at by a POST too.
     """
 
     finding: str
@@ -168,6 +169,7 @@ class Change(Generic[Thought]):
     more: Mapping[str, forms.Field] = field(default_factory=dict)
     look: str = "See what will change"
     empty: EmptyState | None = None
+    is_long: bool = False
 
     def answer(self, request: HttpRequest, context: Context) -> HttpResponse:
         """Show the form, or what it would do; do that once it is confirmed."""
@@ -179,6 +181,8 @@ class Change(Generic[Thought]):
         status, to = 400 if is_sent else 200, given.get(TO, "")
         if is_sent and self.empty is not None:
             status = 409
+        elif self.is_long and LOOK in given and SEEN not in given:
+            status = 200 if looked is not None else 400
         elif is_sent and looked is not None:
             if given.get(SEEN) != seen:
                 messages.warning(request, MOVED if SEEN in given else UNSEEN)
@@ -236,8 +240,10 @@ class Change(Generic[Thought]):
             sections.extend(preview.sections)
         if fields:
             is_first = preview is None
-            section = form.section("field", here, self.look, method="get", is_primary=is_first)
-            sections.append(replace(section, fields=(*section.fields, *carried)))
+            method = "post" if self.is_long else "get"
+            section = form.section("field", here, self.look, method=method, is_primary=is_first)
+            asks = (_hidden(LOOK, "yes"),) if self.is_long else ()
+            sections.append(replace(section, fields=(*section.fields, *asks, *carried)))
         return ConsolePage(
             context=context,
             finding=(preview.finding if preview is not None else "") or self.finding,
@@ -378,4 +384,12 @@ def _frozen(bound: forms.BoundField, each: forms.Field) -> Field:
         hint=str(each.help_text),
         choices=tuple(Choice(key, text, key in chosen) for key, text in picks.items()),
         autocomplete=getattr(each, "autocomplete", ""),
+        rows=getattr(each, "rows", 0),
+        **_line_of(each, value),
     )
+
+
+def _line_of(each: forms.Field, entered: str) -> dict[str, str]:
+    if not isinstance(each, SliderField):
+        return {}
+    return {"least": repr(each.least), "most": repr(each.most), "said": each.said_of(entered)}

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, tzinfo
 from decimal import Decimal, InvalidOperation
+from math import inf
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -79,12 +80,50 @@ class PasswordField(TextField):
 
 
 class LinesField(ParsedField):
-    """Several lines of text, which `meaning` reads."""
+    """Several lines of text, which `meaning` reads; so many `rows` are shown at once."""
 
     kind = "lines"
 
-    def __init__(self, label: str, meaning: Callable[[str], Any], hint: str = "") -> None:
-        super().__init__(label, meaning, hint, longest=LONGEST_LIST)
+    def __init__(
+        self,
+        label: str,
+        meaning: Callable[[str], Any],
+        hint: str = "",
+        *,
+        rows: int = 4,
+        longest: int = LONGEST_LIST,
+    ) -> None:
+        self.rows = rows
+        super().__init__(label, meaning, hint, longest=longest)
+
+
+class SliderField(ParsedField):
+    """A number from `least` to `most` that is moved along a line; `said` shows it with its unit."""
+
+    kind = "range"
+
+    def __init__(
+        self, label: str, *, least: float, most: float, now: float, said: Callable[[float], str]
+    ) -> None:
+        self.least, self.most, self.said = least, most, said
+        super().__init__(label, self._between, initial=repr(now))
+
+    def _between(self, text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = inf
+        if not self.least <= number <= self.most:
+            ends = f"{self.said(self.least)} to {self.said(self.most)}"
+            raise ValueError(f"Say a number from {ends}.")
+        return number
+
+    def said_of(self, text: str) -> str:
+        """What was entered, with its unit; empty where it is no number of the line."""
+        try:
+            return self.said(self._between(text))
+        except ValueError:
+            return ""
 
 
 class PickField(ParsedField):

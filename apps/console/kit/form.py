@@ -11,7 +11,8 @@ from apps.console.kit.frame import Choice, Link
 class Field:
     """One entry of a form with what was entered; `problem` says what is wrong with that.
 
-    `kind` is the type of its input; `select` is one of `choices`, `ticks` any of them.
+    `kind` is the type of its input; `select` is one of `choices`, `ticks` any of them; `lines` has so
+    many `rows`; a `range` goes from `least` to `most`, and says where it is.
     """
 
     name: str
@@ -22,6 +23,10 @@ class Field:
     hint: str = ""
     choices: tuple[Choice, ...] = ()
     autocomplete: str = ""
+    rows: int = 0
+    least: str = ""
+    most: str = ""
+    said: str = ""
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -35,7 +40,8 @@ class Field:
 class FormSection:
     """A form on a page: `button` sends its entries to `action`.
 
-    `name` is its anchor, and what ids of its entries begin with; `words` stand above them.
+    `name` is its anchor, and what ids of its entries begin with; `words` stand above them. With
+    `swaps` it is sent as its entries change, and the parts of the page of these ids are drawn anew.
     """
 
     template: ClassVar[str] = "kit/form.html"
@@ -49,6 +55,7 @@ class FormSection:
     method: str = "post"
     is_primary: bool = False
     css: str = "card change"
+    swaps: tuple[str, ...] = ()
 
     @property
     def has_file(self) -> bool:

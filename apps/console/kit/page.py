@@ -44,6 +44,15 @@ class SideBySide:
 
 
 @dataclass(frozen=True, slots=True)
+class SwappedPart:
+    """Parts that a form above them has drawn anew, by the id `name`, as its entries change."""
+
+    template: ClassVar[str] = "kit/swapped.html"
+    name: str
+    sections: Sequence[Section]
+
+
+@dataclass(frozen=True, slots=True)
 class FactList:
     """Names and what they are, side by side."""
 
@@ -139,8 +148,12 @@ class ConsolePage:
     @property
     def is_drawn(self) -> bool:
         """Whether something on it needs the script that draws."""
-        parts = [part for each in self.shown for part in getattr(each, "sections", [each])]
-        return any(isinstance(part, DailyChart | LineChart) for part in parts)
+        return any(map(_is_drawn, self.shown))
+
+
+def _is_drawn(section: Section) -> bool:
+    parts: Sequence[Section] = getattr(section, "sections", ())
+    return isinstance(section, DailyChart | LineChart) or any(map(_is_drawn, parts))
 
 
 Answer = ConsolePage | HttpResponseBase

@@ -1,0 +1,295 @@
+"""The pages of crossover: all kept scenarios, and one with its answer, its sliders and its runs."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from django.urls import path, reverse
+
+from apps.console.kit.frame import EmptyState, Link
+from apps.console.kit.page import ConsolePage, Section, SideBySide, SwappedPart, shown
+from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.table import TableSection
+from apps.console.pages.crossover import changes, tables, words
+from apps.console.pages.crossover.trying import cost_picture, key_figures, known_scenario, tried_run
+from apps.console.pages.forecasts.tables import MADE
+from apps.console.pages.managers import step_for
+from apps.planning.queries.crossover import (
+    KeptScenarioFact,
+    ScenarioRunFact,
+    kept_scenarios,
+    may_keep,
+    may_keep_any,
+    scenario_runs,
+)
+from apps.planning.queries.crossover_tried import LookedAtRun
+from apps.show.amounts import counted, per_cent
+from apps.show.time import instant
+
+LOOK_AGAIN_SECONDS = 5
+PARTS: dict[str, Callable[[LookedAtRun], tuple[Any, list[Any]]]] = {
+    "curve": lambda found: (tables.CURVE, tables.curve_rows(found)),
+    "crossings": lambda found: (tables.CROSSINGS, tables.crossing_rows(found)),
+    "tornado": lambda found: (tables.TORNADO, tables.in_currency(found.answer.tornado, found)),
+    "needed": lambda found: (tables.NEEDED, tables.in_currency(found.answer.must_be_true, found)),
+    "levers": lambda found: (tables.LEVERS, tables.in_currency(found.answer.levers, found)),
+    "costs": lambda found: (
+        tables.COSTS, tables.in_currency(tables.cost_parts(found.answer), found)
+    ),
+    "pools": lambda found: (tables.POOLS, list(found.answer.costs.pools)),
+    "ways": lambda found: (tables.WAYS, tables.in_currency(found.answer.cheapest_ways, found)),
+}  # fmt: skip
+"""The tables of an answer by their names in addresses, in the order of the page but for the first."""
+
+
+@shown(EVERYONE, "crossover")
+def scenario_list(context: Context) -> ConsolePage:
+    """Every scenario that the viewer may see, with its newest advice."""
+    found = kept_scenarios(context.seen_teams)
+    may = may_keep_any(context.viewer)
+    links = (Link("From a service of yours", reverse("new-crossover-of-service")),
+             Link("New scenario", reverse("new-crossover")))  # fmt: skip
+    return ConsolePage(
+        context=context,
+        finding=_list_finding(found),
+        under=("every scenario runs once a week, and when you ask for it",) if found else (),
+        actions=links if found and may else (),
+        sections=(tables.SCENARIOS.section(found, context, csv_href=reverse("crossovers-csv")),),
+        empty=None if found else _no_scenario(context),
+    )
+
+
+@shown(EVERYONE, "crossover")
+def scenario_list_csv(context: Context) -> HttpResponse:
+    """The same as a table."""
+    return tables.SCENARIOS.csv(kept_scenarios(context.seen_teams), context, "crossover-scenarios")
+
+
+@shown(EVERYONE, "crossover")
+def scenario_page(context: Context, scenario_id: int) -> ConsolePage:
+    """One scenario: its newest answer, what it would be with other inputs, and how it came to be."""
+    fact = known_scenario(context, scenario_id)
+    runs = scenario_runs(fact.id)
+    about: dict[str, Any] = {
+        "context": context,
+        "back": Link("All scenarios", reverse("crossovers")),
+        "actions": _actions(fact, context),
+        "refresh_seconds": LOOK_AGAIN_SECONDS if fact.is_waiting else 0,
+        "notes": _notes(fact, runs, context),
+    }
+    if fact.answered is None:
+        return ConsolePage(
+            finding=f"{fact.name} has no answer yet",
+            problems=_refusal(fact),
+            sections=(_history(fact, runs, context),) if runs else (),
+            **about,
+        )
+    form, found = tried_run(context, fact.answered)
+    ran_at = instant(fact.answered.ran_at, context.zone)
+    return ConsolePage(
+        finding=words.scenario_finding(fact, found),
+        under=(
+            f"at {words.million_tokens(found.answer.costs.million_tokens)} tokens a month",
+            f"prices of {found.question.scenario.on}",
+            f"run {ran_at}",
+            *found.answer.reasons,
+        ),
+        problems=(*_refusal(fact), *form.problems),
+        sections=(
+            key_figures(found),
+            SideBySide(
+                (
+                    SwappedPart("picture-part", (cost_picture(fact, found, context, _part_csv(fact, "curve")),)),
+                    form.section(
+                        "try", reverse("crossover", args=[fact.id]), "Answer with these",
+                        title="Try other values", method="get",
+                        about="taken as certain; 200 draws of the other ranges",
+                        swaps=("picture-part", "figures", "answer-part"),
+                    ),
+                ),
+                css="cols",
+            ),
+            SwappedPart("answer-part", tuple(_parts(fact, found, context))),
+            _moves(found, fact.answered, context),
+            _history(fact, runs, context),
+            MADE.section(_made(fact.answered, found), context, title="How it came to be", about=""),
+        ),
+        **about,
+    )  # fmt: skip
+
+
+@shown(EVERYONE, "crossover")
+def scenario_part_csv(context: Context, scenario_id: int, part: str) -> HttpResponse:
+    """A table of the answer, with what the address moves."""
+    fact = known_scenario(context, scenario_id)
+    if fact.answered is None or part not in PARTS:
+        raise Http404
+    _, found = tried_run(context, fact.answered)
+    table, rows = PARTS[part](found)
+    answer: HttpResponse = table.csv(rows, context, f"crossover-{part}")
+    return answer
+
+
+@shown(EVERYONE, "crossover")
+def scenario_runs_csv(context: Context, scenario_id: int) -> HttpResponse:
+    """All runs of a scenario."""
+    fact = known_scenario(context, scenario_id)
+    return tables.RUNS.csv(scenario_runs(fact.id), context, "crossover-runs")
+
+
+def _list_finding(found: Sequence[KeptScenarioFact]) -> str:
+    if not found:
+        return "No scenario yet"
+    flipped = [(each.answered.ran_at, each.name, each.answered) for each in found
+               if each.answered is not None and each.answered.flipped_from]  # fmt: skip
+    if flipped:
+        _, name, run = max(flipped, key=lambda each: each[0])
+        return f"{name} flipped {words.flip_words(run)}"
+    api = sum(each.answered is not None and each.answered.advice == "api" for each in found)
+    own = sum(each.answered is not None and each.answered.advice == "self_host" for each in found)
+    return f"{counted(len(found), 'scenario')}: {own} cheaper to serve yourself, {api} cheaper from an API"
+
+
+def _actions(fact: KeptScenarioFact, context: Context) -> tuple[Link, ...]:
+    if not may_keep(context.viewer, fact.team_id):
+        return ()
+    return (
+        Link("Change scenario", reverse("change-crossover", args=[fact.id])),
+        Link("Delete scenario", reverse("remove-crossover", args=[fact.id])),
+    )
+
+
+def _notes(
+    fact: KeptScenarioFact, runs: Sequence[ScenarioRunFact], context: Context
+) -> tuple[str, ...]:
+    """The newest flip, and whether a run is under way."""
+    flip = next((run for run in runs if run.flipped_from), None)
+    said = []
+    if flip is not None:
+        moved = words.moved_words(flip)
+        why = f". What moved most: {moved}" if moved else ""
+        said.append(f"Flipped {instant(flip.ran_at, context.zone)} {words.flip_words(flip)}{why}.")
+    if fact.is_waiting:
+        said.append("A run is under way; this page shows it when it is there.")
+    return tuple(said)
+
+
+def _refusal(fact: KeptScenarioFact) -> tuple[str, ...]:
+    if fact.newest is None or not fact.newest.refusal:
+        return ()
+    stays = " Its last answer stands below." if fact.answered is not None else ""
+    return (f"The newest run was refused: {fact.newest.refusal}.{stays}",)
+
+
+def _part_csv(fact: KeptScenarioFact, part: str) -> str:
+    return reverse("crossover-part-csv", args=[fact.id, part])
+
+
+def _parts(fact: KeptScenarioFact, found: LookedAtRun, context: Context) -> list[Section]:
+    """The tables of the answer, those of levers and ways where the scenario has some."""
+    sections: list[Section] = []
+    for name, part in list(PARTS.items())[1:]:
+        table, rows = part(found)
+        if rows or name not in {"levers", "ways"}:
+            sections.append(_part_section(name, table, rows, fact, found, context))
+    pairs = [tuple(sections[place : place + 2]) for place in range(0, len(sections), 2)]
+    return [SideBySide(pair) if len(pair) > 1 else pair[0] for pair in pairs]
+
+
+def _part_section(
+    name: str,
+    table: Any,
+    rows: list[Any],
+    fact: KeptScenarioFact,
+    found: LookedAtRun,
+    context: Context,
+) -> TableSection:
+    said: dict[str, Any] = {"csv_href": _part_csv(fact, name)}
+    if name == "crossings":
+        search = found.answer.search
+        said["about"] = (
+            f"up to {words.million_tokens(search.searched_to)} tokens a month:"
+            f" {words.ENDED[search.ended_by]}. For good: {words.reached_words(found)}"
+        )
+        said["empty"] = "The two sides never change places."
+    section: TableSection = table.section(rows, context, **said)
+    return section
+
+
+def _moves(found: LookedAtRun, run: ScenarioRunFact, context: Context) -> TableSection | None:
+    return (
+        tables.MOVES.section(tables.in_currency(run.moved, found), context) if run.moved else None
+    )
+
+
+def _history(
+    fact: KeptScenarioFact, runs: Sequence[ScenarioRunFact], context: Context
+) -> TableSection:
+    said: dict[str, Any] = {"csv_href": reverse("crossover-runs-csv", args=[fact.id])}
+    if may_keep(context.viewer, fact.team_id):
+        said |= {"form": Link("Run now", reverse("run-crossover", args=[fact.id])), "is_sent": True}
+    return tables.RUNS.section(runs, context, **said)
+
+
+def _made(run: ScenarioRunFact, found: LookedAtRun) -> list[tuple[str, str]]:
+    scenario = found.question.scenario
+    facts = [
+        ("Method", f"{found.answer.method}; docs/crossover.md has the formulas"),
+        ("API", f"{scenario.api.name}; {scenario.api.source or 'no source is stated'}"),
+        ("Quality", scenario.quality or "nothing is said of it: this compares costs alone"),
+        ("Digest of its inputs", run.digest),
+    ]
+    if run.measured is not None:
+        measured = run.measured
+        facts.insert(
+            0,
+            (
+                f"Measured of {measured['service']}",
+                f"{measured['hours']:,} hours from {measured['from'][:10]} to {measured['to'][:10]}; the model of its"
+                f" replicas costs {words.token_price(measured['modelled_per_million'], scenario.currency)} a million"
+                f" tokens, the ledger has {words.token_price(measured['ledger_per_million'], scenario.currency)}"
+                f" ({per_cent(abs(measured['difference_ratio']))} apart)",
+            ),
+        )
+    return [*facts, *(("Risk", risk) for risk in found.answer.risks)]
+
+
+def _no_scenario(context: Context) -> EmptyState:
+    may = may_keep_any(context.viewer)
+    return EmptyState(
+        title="No scenario yet",
+        sentence="A scenario compares what a month of a service’s tokens costs on replicas of your own with what an"
+        " API charges: whole replicas, peaks, people, cached and batch prices. It says from which volume on the"
+        " cheaper side changes, how sure that is and what it hangs on, runs every week, and says when the answer"
+        " flips.",
+        steps=(
+            step_for(
+                "Demand, throughput and the price of a GPU-hour of a service of yours are measured; you add the API’s prices.",
+                Link("From a service of yours", reverse("new-crossover-of-service")),
+                "adds one",
+                may=may,
+            ),
+            step_for(
+                "Or state everything yourself, in the same form as docs/crossover.toml.",
+                Link("New scenario", reverse("new-crossover")),
+                "adds one",
+                may=may,
+            ),
+        ),
+    )
+
+
+urlpatterns = [
+    path("crossover", scenario_list, name="crossovers"),
+    path("crossover.csv", scenario_list_csv, name="crossovers-csv"),
+    path("crossover/new", changes.new_scenario, name="new-crossover"),
+    path("crossover/of-service", changes.new_of_service, name="new-crossover-of-service"),
+    path("crossover/<int:scenario_id>", scenario_page, name="crossover"),
+    path("crossover/<int:scenario_id>/runs.csv", scenario_runs_csv, name="crossover-runs-csv"),
+    path("crossover/<int:scenario_id>/change", changes.change_scenario, name="change-crossover"),
+    path("crossover/<int:scenario_id>/delete", changes.delete_scenario, name="remove-crossover"),
+    path("crossover/<int:scenario_id>/run", changes.run_now, name="run-crossover"),
+    path(
+        "crossover/<int:scenario_id>/<slug:part>.csv", scenario_part_csv, name="crossover-part-csv"
+    ),
+]

@@ -1,0 +1,192 @@
+"""Inputs of a run that somebody moves, and the picture of what comes of it."""
+
+from collections.abc import Callable, Mapping
+
+from django.http import Http404
+
+from apps.console.kit.change import ChangeForm
+from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
+from apps.console.kit.entries import SliderField
+from apps.console.kit.request import Context
+from apps.console.pages.crossover import words
+from apps.console.pages.crossover.tables import CURVE, curve_rows
+from apps.economics.crossover.sliders import VOLUME, InputSlider
+from apps.economics.refusal import Refusal
+from apps.planning.queries.crossover import KeptScenarioFact, ScenarioRunFact, kept_scenario
+from apps.planning.queries.crossover_tried import LookedAtRun, asked_of_run, looked_at
+from apps.show.amounts import per_cent
+from apps.show.cost_curves import CostLine, MarkedVolume, cost_curves
+
+LABELS: Mapping[str, str] = {
+    VOLUME: "Tokens a month",
+    "gpu_hour": "Price of a GPU-hour",
+    "headroom": "Share of a replica’s capacity in use",
+    "cached_share": "Prompt tokens in your cache",
+    "api_input": "API price of a million prompt tokens",
+    "api_cached_share": "Prompt tokens in the API’s cache",
+}
+ALONG: Mapping[str, str] = {
+    "gpu_hour": "of every pool",
+    "headroom": "of every pool",
+    "api_input": "its other prices move along",
+}
+PRICES = {"gpu_hour", "api_input"}
+
+
+class TryForm(ChangeForm):
+    """A slider for each input that may be moved."""
+
+
+def known_scenario(context: Context, scenario_id: int) -> KeptScenarioFact:
+    """The scenario, or the page that there is none: another team's is as if it were not there."""
+    found = kept_scenario(scenario_id, context.seen_teams)
+    if found is None:
+        raise Http404
+    return found
+
+
+def tried_run(context: Context, run: ScenarioRunFact) -> tuple[TryForm, LookedAtRun]:
+    """The run with the inputs that the address moves, and its form; what is refused is said there."""
+    question, sliders = asked_of_run(run)
+    currency = question.scenario.currency
+    form = TryForm(context.query, context, more={
+        slider.name: SliderField(
+            LABELS[slider.name] + (f", {ALONG[slider.name]}" if slider.name in ALONG else ""),
+            least=slider.least,
+            most=slider.most,
+            now=slider.now,
+            said=_said(slider, currency),
+        )
+        for slider in sliders
+    })  # fmt: skip
+    chosen: Mapping[str, float] = {}
+    if form.is_bound and form.is_valid():
+        chosen = form.cleaned_data
+    try:
+        return form, looked_at(run, question, sliders, chosen)
+    except Refusal as refusal:
+        form.refuse(refusal, {})
+        return form, looked_at(run, question, sliders, {})
+
+
+def key_figures(found: LookedAtRun) -> FigureRow:
+    """The costs of a million tokens, what is saved, and from where on."""
+    costs, search, currency = (
+        found.answer.costs,
+        found.answer.search,
+        found.question.scenario.currency,
+    )
+    volume = words.million_tokens(costs.million_tokens)
+    own = costs.self_host_per_million
+    api = costs.api_per_million
+    needed = found.answer.break_even_utilization
+    return FigureRow(
+        (
+            known_figure(
+                "Yourself, a million tokens",
+                None if own is None else words.token_price(own, currency),
+                f"{words.month_amount(costs.self_host_month, currency)} a month for {volume}",
+            ),
+            known_figure(
+                "API, a million tokens",
+                None if api is None else words.token_price(api, currency),
+                f"{words.month_amount(costs.api_month, currency)} a month",
+            ),
+            _saved_figure(found),
+            Figure(
+                "Cheaper for good from",
+                words.NOWHERE if search.durable is None else words.million_tokens(search.durable),
+                "tokens a month; first from "
+                f"{words.volume_or_nowhere(search.first)}"
+                + (
+                    ""
+                    if needed is None
+                    else f"; replicas {per_cent(needed)} busy cost as much as the API"
+                ),
+            ),
+        )
+    )
+
+
+def _saved_figure(found: LookedAtRun) -> Figure:
+    spread, currency = found.answer.uncertainty, found.question.scenario.currency
+    if spread is None or spread.savings.p50 is None:
+        saved = words.month_amount(found.answer.costs.savings_month, currency)
+        return Figure(
+            "Saved a month by self-hosting", saved, "no input has a range: how sure, is not known"
+        )
+    low, high = spread.savings.p10 or 0.0, spread.savings.p90 or 0.0
+    return Figure(
+        "Saved a month by self-hosting",
+        words.month_amount(spread.savings.p50, currency),
+        f"{words.month_amount(low, currency)} to {words.month_amount(high, currency)} (P10 to P90);"
+        f" more than nothing in {per_cent(spread.self_host_cheaper_share)} of {spread.draws:,} draws",
+    )
+
+
+def cost_picture(
+    fact: KeptScenarioFact, found: LookedAtRun, context: Context, csv_href: str
+) -> LineChart:
+    """Both sides against volume: the staircase, the API, their bands, and where they cross."""
+    currency = found.question.scenario.currency
+    own = CostLine(
+        "Yourself",
+        "--state-active",
+        [(point.million_tokens, point.self_host) for point in found.curve if point.is_served],
+        [(band.million_tokens, band.self_host_low, band.self_host_high) for band in found.bands],
+        is_stepped=True,
+    )
+    api = CostLine(
+        "API",
+        "--state-held-idle",
+        [(point.million_tokens, point.api) for point in found.curve],
+        [(band.million_tokens, band.api_low, band.api_high) for band in found.bands],
+    )
+    return LineChart(
+        name="crossover",
+        title=_picture_title(fact, found),
+        unit=f"{currency} a month, by million tokens a month"
+        + ("; the bands are P10 to P90 of the inputs’ ranges" if found.bands else ""),
+        figure=cost_curves(
+            [line for line in (own, api) if line.points],
+            _marks(found),
+            lambda amount: words.month_amount(amount, currency),
+            words.short_volume,
+        ),
+        behind=CURVE.section(curve_rows(found), context),
+        csv_href=csv_href,
+        anchor="picture",
+    )
+
+
+def _picture_title(fact: KeptScenarioFact, found: LookedAtRun) -> str:
+    search = found.answer.search
+    if search.first is None:
+        return f"{fact.name}: the API is cheaper at every volume"
+    if search.durable == 0:
+        return f"{fact.name}: self-hosting is cheaper at every volume"
+    if search.durable is None:
+        return (
+            f"{fact.name}: self-hosting is cheaper at times, first from"
+            f" {words.volume_or_nowhere(search.first)}, and never for good"
+        )
+    return f"{fact.name}: self-hosting is cheaper for good from {words.volume_or_nowhere(search.durable)} a month"
+
+
+def _marks(found: LookedAtRun) -> list[MarkedVolume]:
+    """Now, and the durable crossing; the first where it is not the same. Names that would touch are joined."""
+    search = found.answer.search
+    marks = [MarkedVolume(found.answer.costs.million_tokens, "now")]
+    if search.first is not None and search.first != search.durable:
+        marks.append(MarkedVolume(search.first, "first"))
+    if search.durable:
+        marks.append(MarkedVolume(search.durable, "for good"))
+    return marks
+
+
+def _said(slider: InputSlider, currency: str) -> Callable[[float], str]:
+    if slider.name == VOLUME:
+        return words.million_tokens
+    if slider.name in PRICES:
+        return lambda price: words.token_price(price, currency)
+    return per_cent

@@ -1,0 +1,169 @@
+"""Scenarios, their inputs and their answers in words."""
+
+import re
+from collections.abc import Mapping
+
+from apps.economics.crossover.answer import CrossoverAdvice
+from apps.economics.crossover.crossings import SearchEnd
+from apps.planning.queries.crossover import KeptScenarioFact, ScenarioRunFact
+from apps.planning.queries.crossover_tried import LookedAtRun
+from apps.show.amounts import per_cent
+from apps.show.money import MICROS, unit_cost, whole_amount
+
+ADVICE: Mapping[str, str] = {
+    "self_host": "serve it yourself",
+    "api": "buy it from the API",
+    "too_close_to_call": "too close to call",
+}
+SIDES = {"self_host": "self-hosting", "api": "the API"}
+NOWHERE = "nowhere"
+ENDED: Mapping[SearchEnd, str] = {
+    SearchEnd.NOTHING_TURNS: "beyond it nothing turns any more",
+    SearchEnd.REPLICA_LIMIT: "there the replicas allowed end",
+    SearchEnd.STEP_LIMIT: "there the search ended: so many steps are walked at most",
+}
+INPUTS: Mapping[str, str] = {
+    "on": "Day of the prices",
+    "demand.million_tokens": "Million tokens a month",
+    "demand.input_share": "Prompts’ share of the tokens",
+    "demand.peak_to_mean": "Peak over the mean",
+    "demand.hours": "Load of each hour",
+    "demand.monthly_growth": "Growth a month",
+    "self_host.one_time": "One-time cost",
+    "self_host.life_months": "Months of its life",
+    "self_host.cached_share": "Prompt tokens in your cache",
+    "self_host.cached_work": "Work of a cached token",
+    "api.cached_share": "Prompt tokens in the API’s cache",
+    "api.batch_share": "Share sent in batches",
+    "api.token_ratio": "The API’s tokens over yours",
+    "api.fixed": "The API’s fixed cost",
+    "api.ends_on": "End of the API’s model",
+}
+OF_POOLS: Mapping[str, str] = {
+    "gpus": "GPUs of a replica",
+    "gpu_hour": "Price of a GPU-hour",
+    "input_tokens_per_second": "Prompt tokens a second of a replica",
+    "output_tokens_per_second": "Output tokens a second of a replica",
+    "headroom": "Share of its capacity in use",
+    "least_replicas": "Least replicas",
+    "most_replicas": "Most replicas",
+    "committed_replicas": "Committed replicas",
+    "committed_gpu_hour": "Committed price of a GPU-hour",
+    "spot_share": "Share on spot",
+    "spot_gpu_hour": "Spot price of a GPU-hour",
+}
+OF_PRICES: Mapping[str, str] = {
+    "input": "API price of a million prompt tokens",
+    "cached": "API price of a million cached tokens",
+    "output": "API price of a million output tokens",
+    "batch_discount": "The API’s batch discount",
+    "starts_on": "Day an API price starts",
+}
+POOL = re.compile(r"self_host\.pools\[(\d+)\]\.(\w+)")
+PRICE = re.compile(r"api\.prices\[(\d+)\]\.(\w+)")
+FIXED = "self_host.fixed."
+THOUSAND = 1_000
+SIGNIFICANT = 100
+
+
+def input_words(key: str, pools: tuple[str, ...] = ()) -> str:
+    """What a key of a scenario is, as people say it; a key that has no words stays as it is."""
+    pool, price = POOL.fullmatch(key), PRICE.fullmatch(key)
+    if key.startswith(FIXED):
+        return f"{key.removeprefix(FIXED)}, a month"
+    if pool is not None and pool[2] in OF_POOLS:
+        place = int(pool[1])
+        of = f" ({pools[place]})" if len(pools) > 1 and place < len(pools) else ""
+        return OF_POOLS[pool[2]] + of
+    if price is not None:
+        return OF_PRICES.get(price[2], key)
+    return INPUTS.get(key, key)
+
+
+def month_amount(amount: float, currency: str) -> str:
+    """A month's cost, in whole units."""
+    return whole_amount(round(amount * MICROS), currency)
+
+
+def token_price(amount: float | None, currency: str) -> str:
+    """A million tokens; not known where there are none."""
+    return unit_cost(None if amount is None else round(amount * MICROS), currency)
+
+
+def million_tokens(volume: float) -> str:
+    """`38,000 million`, `2.4 million`."""
+    return f"{number(volume)} million"
+
+
+def volume_or_nowhere(volume: float | None) -> str:
+    """A volume, or that there is none."""
+    return NOWHERE if volume is None else f"{million_tokens(volume)} tokens"
+
+
+def number(value: float | str | None) -> str:
+    """Whole from a hundred on, else three digits that count; a day as it is."""
+    if value is None:
+        return "–"
+    if isinstance(value, str):
+        return value
+    return f"{value:,.0f}" if abs(value) >= SIGNIFICANT else f"{value:.3g}"
+
+
+def short_volume(volume: float) -> str:
+    """A volume on an axis: `40k` is 40,000 million."""
+    if volume >= THOUSAND:
+        return f"{volume / THOUSAND:,.4g}k"
+    return f"{volume:.4g}"
+
+
+def scenario_finding(fact: KeptScenarioFact, found: LookedAtRun) -> str:
+    """`chat: buy it from the API: $1.20 a million tokens, $2.40 of your own`."""
+    costs, currency = found.answer.costs, found.question.scenario.currency
+    own = token_price(costs.self_host_per_million, currency)
+    api = token_price(costs.api_per_million, currency)
+    tried = ", with what you moved" if found.is_moved else ""
+    return (
+        f"{fact.name}: {ADVICE[found.answer.advice]}{tried}. A million tokens cost {own} yourself,"
+        f" {api} from the API"
+    )
+
+
+def flip_words(run: ScenarioRunFact) -> str:
+    """What a flip turned, in one sentence without its day."""
+    return f"from “{ADVICE[run.flipped_from]}” to “{ADVICE[run.advice]}”"
+
+
+def moved_words(run: ScenarioRunFact, most: int = 3) -> str:
+    """The inputs that moved most since the run before; empty where none did."""
+    pools = tuple(pool["name"] for pool in run.figure("costs", "pools") or ())
+    said = [
+        f"{input_words(move['name'], pools)}{_from_to(move)}"
+        for move in run.moved[:most]
+        if move["savings_change"] or move["savings_change"] is None
+    ]
+    return "; ".join(said)
+
+
+def reached_words(found: LookedAtRun) -> str:
+    """When growth reaches the volume from which self-hosting is cheaper for good."""
+    durable, months = found.answer.search.durable, found.answer.months_until_durable
+    growth = found.question.scenario.demand.monthly_growth
+    if durable is None:
+        return "There is no volume from which self-hosting stays cheaper"
+    if months == 0:
+        return "You are beyond it"
+    if months is None:
+        return "Not reached: no growth is stated"
+    return f"In {months:.1f} months, growing {per_cent(growth)} a month"
+
+
+def advice_words(advice: CrossoverAdvice | str) -> str:
+    """The advice with its first letter large."""
+    said = ADVICE[str(advice)]
+    return said[:1].upper() + said[1:]
+
+
+def _from_to(move: Mapping[str, float | str | None]) -> str:
+    if move["before"] is None or move["now"] is None:
+        return ""
+    return f" {number(move['before'])} → {number(move['now'])}"

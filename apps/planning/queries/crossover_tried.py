@@ -1,0 +1,128 @@
+"""A run of a kept scenario as it is looked at: its answer, and both sides against volume."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from apps.economics.crossover.answer import (
+    QUICK_ANSWER,
+    CrossoverAdvice,
+    CrossoverAnswer,
+    CrossoverQuestion,
+)
+from apps.economics.crossover.bands import CostBand, cost_bands
+from apps.economics.crossover.moves import question_with
+from apps.economics.crossover.reading import question_of
+from apps.economics.crossover.scenario import cost_curves
+from apps.economics.crossover.sliders import InputSlider, moved_values, sliders_of
+from apps.economics.crossover.uncertainty import SavingsRange, SpreadOfThree
+from apps.planning.queries.crossover import ScenarioRunFact, run_inputs
+from apps.planning.queries.crossover_answers import seeded_chance, whole_answer
+
+CURVE_POINTS, BAND_POINTS, BAND_DRAWS = 192, 24, 40
+BEYOND = 1.35
+"""So far beyond the volume, and beyond that of the durable crossing, both sides are drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class VolumePoint:
+    """Both sides' month at a volume, and where the replicas allowed cannot serve it."""
+
+    million_tokens: float
+    self_host: float
+    api: float
+    utilization: float | None
+    is_served: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LookedAtRun:
+    """A run's answer, or what it would be with other values; `is_moved` says which.
+
+    `sliders` are the inputs that may be moved, as they were in the run.
+    """
+
+    question: CrossoverQuestion
+    answer: CrossoverAnswer
+    sliders: tuple[InputSlider, ...]
+    is_moved: bool
+    curve: tuple[VolumePoint, ...]
+    bands: tuple[CostBand, ...]
+
+    def utilization_at(self, volume: float) -> float | None:
+        """Of the replicas that stand at a volume."""
+        return cost_curves(self.question.scenario).utilization(volume)
+
+
+def asked_of_run(run: ScenarioRunFact) -> tuple[CrossoverQuestion, tuple[InputSlider, ...]]:
+    """What a run answered, and the inputs of it that may be moved."""
+    question = question_of(run_inputs(run.id))
+    durable = run.figure("break_even", "durable_million_tokens")
+    return question, tuple(sliders_of(question, durable))
+
+
+def looked_at(
+    run: ScenarioRunFact,
+    question: CrossoverQuestion,
+    sliders: tuple[InputSlider, ...],
+    chosen: Mapping[str, float],
+) -> LookedAtRun:
+    """The run, with the inputs `chosen` by their sliders' names. Refuses a Refusal.
+
+    Its ranges are drawn a few times only where something was moved: the run has its own.
+    """
+    values = moved_values(question.scenario, list(sliders), chosen)
+    moved = question_with(question, values) if values else question
+    effort = QUICK_ANSWER if values else replace(QUICK_ANSWER, draws=2)
+    answer = whole_answer(moved, effort)
+    if not values:
+        answer = replace(
+            answer,
+            advice=CrossoverAdvice(run.advice),
+            reasons=tuple(run.answer["reasons"]),
+            uncertainty=_kept_range(run.answer["uncertainty"]),
+        )
+    volumes = _volumes_drawn(answer)
+    every = CURVE_POINTS // BAND_POINTS
+    return LookedAtRun(
+        moved,
+        answer,
+        sliders,
+        bool(values),
+        _curve_at(moved, volumes),
+        tuple(
+            cost_bands(moved, volumes[every - 1 :: every], BAND_DRAWS, seeded_chance(moved).random)
+        ),
+    )
+
+
+def _kept_range(kept: Mapping[str, Any] | None) -> SavingsRange | None:
+    if kept is None:
+        return None
+    spreads = {
+        name: SpreadOfThree(**value) for name, value in kept.items() if isinstance(value, dict)
+    }
+    return SavingsRange(**{**kept, **spreads})
+
+
+def _volumes_drawn(answer: CrossoverAnswer) -> list[float]:
+    durable = answer.search.durable or answer.search.first or 0.0
+    volume = answer.costs.million_tokens
+    # A crossing far away would leave nothing to be seen of where the service is.
+    reach = durable if durable <= 6 * volume else volume
+    most = BEYOND * max(volume, reach)
+    return [most * (place + 1) / CURVE_POINTS for place in range(CURVE_POINTS)]
+
+
+def _curve_at(question: CrossoverQuestion, volumes: list[float]) -> tuple[VolumePoint, ...]:
+    curves = cost_curves(question.scenario)
+    return tuple(
+        VolumePoint(
+            volume,
+            curves.self_host_month(volume),
+            curves.api.month(volume),
+            curves.utilization(volume),
+            curves.serves(volume),
+        )
+        for volume in volumes
+    )

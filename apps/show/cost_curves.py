@@ -9,6 +9,7 @@ from apps.show.charts import (
     HEIGHT_PX,
     Json,
     amount_axis,
+    amount_tick,
     checked,
     end_label,
     label_above,
@@ -17,6 +18,8 @@ from apps.show.charts import (
     spread_apart,
     ticks_between,
 )
+from apps.show.money import MICROS, whole_amount
+from apps.show.words import StateWords
 
 _TOP_PX, _BOTTOM_PX = 26, 28
 _LABEL_GAP_PX, _LABEL_SHIFT_PX = Decimal(17), 8
@@ -28,8 +31,7 @@ Band = Sequence[tuple[float, float, float]]
 class CostLine:
     """A side: its points by volume, and where it may lie: volume, lowest, highest. In `steps` or straight."""
 
-    name: str
-    token: str
+    side: StateWords
     points: Sequence[Point]
     band: Band
     is_stepped: bool = False
@@ -46,10 +48,14 @@ class MarkedVolume:
 def cost_curves(
     lines: Sequence[CostLine],
     marks: Sequence[MarkedVolume],
-    amount_said: Callable[[float], str],
+    currency: str,
     volume_said: Callable[[float], str],
 ) -> Json:
     """Lines from zero over volumes from zero, named at their ends; marks as dotted lines down."""
+
+    def amount_said(amount: float) -> str:
+        return whole_amount(round(amount * MICROS), currency)
+
     most = max(volume for line in lines for volume, _ in line.points)
     amounts = [amount for line in lines for _, amount in line.points]
     amounts += [high for line in lines for _, _, high in line.band]
@@ -60,7 +66,7 @@ def cost_curves(
     traces += [_mark_line(mark, float(ticks[-1])) for mark in shown]
     across = [tick for tick in ticks_between(Decimal(0), Decimal(str(most))) if tick <= most]
     axis = amount_axis(across, [volume_said(float(tick)) for tick in across])
-    longest = max(len(line.name) for line in lines)
+    longest = max(len(line.side.label) for line in lines)
     margin = {
         "r": _LABEL_SHIFT_PX + 4 + CHARACTER_PX * longest,
         "t": _TOP_PX,
@@ -68,7 +74,7 @@ def cost_curves(
     }
     layout = plot_layout(
         ticks,
-        [amount_said(float(tick)) for tick in ticks],
+        [amount_tick(tick, currency) for tick in ticks],
         margin,
         xaxis={**axis, "range": [0, most], "showgrid": False},
         annotations=[*_end_names(lines, ticks), *_mark_names(shown)],
@@ -83,8 +89,14 @@ def _band_traces(line: CostLine) -> list[Json]:
     edge: Json = {"type": "scatter", "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
     filled: Json = {"fill": "tonexty", "fillcolor": "var(--band)"}
     return [
-        {**edge, "name": f"{line.name}, lowest", "x": list(volumes), "y": list(lows)},
-        {**edge, "name": f"{line.name}, highest", "x": list(volumes), "y": list(highs), **filled},
+        {**edge, "name": f"{line.side.label}, lowest", "x": list(volumes), "y": list(lows)},
+        {
+            **edge,
+            "name": f"{line.side.label}, highest",
+            "x": list(volumes),
+            "y": list(highs),
+            **filled,
+        },
     ]
 
 
@@ -94,17 +106,17 @@ def _side_trace(
     return {
         "type": "scatter",
         "mode": "lines",
-        "name": line.name,
+        "name": line.side.label,
         "x": [volume for volume, _ in line.points],
         "y": [amount for _, amount in line.points],
         "customdata": [
-            f"{line.name} at {volume_said(volume)}: {amount_said(amount)}"
+            f"{line.side.label} at {volume_said(volume)}: {amount_said(amount)}"
             for volume, amount in line.points
         ],
         "hovertemplate": "%{customdata}<extra></extra>",
         # What holds at a volume holds for all from the point before it on.
         "line": {
-            "color": f"var({line.token})",
+            "color": f"var({line.side.token})",
             "width": 2,
             "shape": "vh" if line.is_stepped else "linear",
         },
@@ -126,6 +138,6 @@ def _end_names(lines: Sequence[CostLine], ticks: Sequence[Decimal]) -> list[Json
     heights = [Decimal(str(line.points[-1][1])) / per_px for line in ordered]
     places = spread_apart(heights, _LABEL_GAP_PX, drawn)
     return [
-        end_label(line.name, float(place * per_px), _LABEL_SHIFT_PX)
+        end_label(line.side.label, float(place * per_px), _LABEL_SHIFT_PX)
         for line, place in zip(ordered, places, strict=True)
     ]

@@ -11,7 +11,7 @@ from apps.fleet.models import JoinToken
 from apps.fleet.queries.clouds import sync_health
 from apps.ledger.models import BillRow, BillRule, Charge, Close, Export
 from apps.planning.actions import import_history
-from apps.planning.models import Forecast
+from apps.planning.models import Forecast, ScenarioRun
 from apps.planning.queries.series import SeriesKey
 from apps.pricing.models import Rate
 from apps.pricing.queries.quotas import quotas
@@ -25,6 +25,7 @@ from controlplane.demo.scenes import ahead, closes, cloud, office, prices
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.ledger.scene import LATER, TEN
+from tests.apps.planning.crossover_scene import DAY_AFTER, serve_a_day
 
 pytestmark = pytest.mark.django_db
 IN_APRIL = datetime(2026, 4, 9, 9, tzinfo=UTC)
@@ -116,3 +117,17 @@ def test_everything_with_two_days_of_hours_is_forecast() -> None:
     ahead.forecast_everything(company())
     kept = Forecast.objects.get()
     assert (kept.method, kept.starts_at) == ("weighted_median", TEN + 48 * scene.HOUR)
+
+
+def test_services_are_compared_with_apis_until_a_price_cut_flips_the_answer() -> None:
+    make.make_organisation()
+    for team, service in (("Assistant", "chat-serving"), ("Search", "search-serving")):
+        serve_a_day(make.make_team(team), make.make_pool(f"of {team}"), service)
+    ends_at = DAY_AFTER + timedelta(days=9)
+    week = DemoSpan(ends_at - WEEK, ends_at, ends_at)
+    ahead.compare_with_apis(
+        Company(Doors("", {}, Path()), week, ends_at - 2 * WEEK, lambda sentence: None)
+    )
+    runs = list(ScenarioRun.objects.order_by("scenario_id", "ran_at"))
+    assert [run.refusal for run in runs] == [""] * 4
+    assert [run.answer["price_in_force"]["input"] for run in runs] == [0.9, 0.25, 0.16, 0.12]

@@ -40,6 +40,10 @@ MEANT_FOR = {
     "exports/ask": {"cy", "dee", "ada"},
     "api/v1/crossovers": {"dee", "ada"},
     "api/v1/crossovers/<int:scenario_id>": {"ada"},
+    # A lead adds scenarios of their own teams, and changes these.
+    "crossover/new": {"dee", "ada"},
+    "crossover/of-service": {"dee", "ada"},
+    "crossover/<int:scenario_id>/change": {"ada"},
     # A question keeps nothing.
     "api/v1/crossovers/evaluate": {"cy", "dee", "ada", "the token read", "the token harbour"},
     # Whoever is in a team asks for it, and withdraws what they asked for.
@@ -56,6 +60,8 @@ THEIRS = {
     "services/<int:service_id>/objectives/<int:objective_id>/end": {"ada"},
     "api/v1/crossovers/<int:scenario_id>": {"ada"},
     "api/v1/crossovers/<int:scenario_id>/runs": {"ada"},
+    "crossover/<int:scenario_id>/delete": {"ada"},
+    "crossover/<int:scenario_id>/run": {"ada"},
 }
 """Whose it is to change, by a form without a field, or a request without a body."""
 

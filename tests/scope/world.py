@@ -173,6 +173,7 @@ def make_world() -> World:
         "finding_id": _findings(services["service_id"], began_at),
         "forecast_id": _forecasts(teams, now),
         "scenario_id": _scenarios(teams, now),
+        "part": "curve",
         "capacity_request_id": _capacity_requests(teams, fleet_ids["pool_id"], now),
         "budget_id": _budgets(teams, now),
         "api_price_id": _calls(teams, now),

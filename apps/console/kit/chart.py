@@ -84,7 +84,7 @@ class DailyChart:
 class LineChart:
     """A picture, and the table behind it, where that stands nowhere else; `name` is its own.
 
-    `anchor` is what an address calls it.
+    `anchor` is what an address calls it; `sides` are named in a key where there is no room at the lines.
     """
 
     template: ClassVar[str] = "kit/line.html"
@@ -95,6 +95,7 @@ class LineChart:
     behind: TableSection | None = None
     csv_href: str = ""
     anchor: str = "daily"
+    sides: tuple[StateWords, ...] = ()
 
 
 def known_figure(

@@ -9,6 +9,7 @@ from apps.accounts.queries import organisation
 from apps.economics.crossover.answer import CrossoverQuestion
 from apps.economics.crossover.measured import MeasuredService
 from apps.economics.crossover.reading import question_of
+from apps.economics.refusal import Refusal
 from apps.ledger.queries import Window, calendar_of, window_of
 from apps.ledger.queries.calendar import local_day
 from apps.planning.queries.crossover_answers import measured_fields
@@ -18,6 +19,9 @@ from apps.workloads.queries import WorkloadFact
 
 MEASURED_WINDOW = "28d"
 """So long is looked back where a scenario is filled in from a service."""
+MOST_OFF = 10
+OFF = {"below", "above"}
+"""How far a measured number may be off either way, as parts of it."""
 ANY_SERVICE: Mapping[str, Any] = {
     "demand": {"million_tokens": 1.0, "input_share": 0.5},
     "self_host": {
@@ -77,7 +81,10 @@ def service_document(name: str, measured: MeasuredService, at: datetime) -> dict
 
 
 def merged_documents(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """The tables of both; where both say something, `above` holds. Lists of tables go by place."""
+    """The tables of both; where both say something, `above` holds. Lists of tables go by place.
+
+    A number below stays the likely value of `{ below, above }`, which say how far it may be off.
+    """
     merged = dict(below)
     for key, value in above.items():
         merged[key] = _merged_values(merged.get(key), value)
@@ -85,6 +92,8 @@ def merged_documents(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict
 
 
 def _merged_values(below: Any, above: Any) -> Any:
+    if isinstance(below, int | float) and isinstance(above, Mapping) and OFF & above.keys():
+        return _range_around(below, above)
     if isinstance(below, Mapping) and isinstance(above, Mapping):
         return merged_documents(below, above)
     has_tables = isinstance(above, list) and all(isinstance(row, Mapping) for row in above)
@@ -92,6 +101,17 @@ def _merged_values(below: Any, above: Any) -> Any:
         return above
     both = [_merged_values(kept, row) for kept, row in zip(below, above, strict=False)]
     return [*both, *below[len(both) :], *above[len(both) :]]
+
+
+def _range_around(likely: float, off: Mapping[str, Any]) -> dict[str, Any]:
+    parts = {name: off.get(name, 0) for name in sorted(OFF)}
+    for name, part in parts.items():
+        is_number = isinstance(part, int | float) and not isinstance(part, bool)
+        if not is_number or not 0 <= part <= MOST_OFF:
+            raise Refusal(name, f"{part!r} is not a part of the number from 0 to {MOST_OFF}")
+    rest = {name: value for name, value in off.items() if name not in OFF}
+    low, high = likely * (1 - min(1, parts["below"])), likely * (1 + parts["above"])
+    return {"low": low, "likely": likely, "high": high} | rest
 
 
 def _today(at: datetime) -> dict[str, Any]:

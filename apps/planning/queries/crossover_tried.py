@@ -39,7 +39,8 @@ class VolumePoint:
 class LookedAtRun:
     """A run's answer, or what it would be with other values; `is_moved` says which.
 
-    `sliders` are the inputs that may be moved, as they were in the run.
+    `sliders` are the inputs that may be moved, as they were in the run. `bands` are at the `marked`
+    points of the curve; none where no input has a range.
     """
 
     question: CrossoverQuestion
@@ -47,6 +48,7 @@ class LookedAtRun:
     sliders: tuple[InputSlider, ...]
     is_moved: bool
     curve: tuple[VolumePoint, ...]
+    marked: tuple[VolumePoint, ...]
     bands: tuple[CostBand, ...]
 
     def utilization_at(self, volume: float) -> float | None:
@@ -83,16 +85,17 @@ def looked_at(
             uncertainty=_kept_range(run.answer["uncertainty"]),
         )
     volumes = _volumes_drawn(answer)
-    every = CURVE_POINTS // BAND_POINTS
+    curve = _curve_at(moved, volumes)
+    marked = (curve[0], *curve[CURVE_POINTS // BAND_POINTS - 1 :: CURVE_POINTS // BAND_POINTS])
+    chance = seeded_chance(moved).random
     return LookedAtRun(
         moved,
         answer,
         sliders,
         bool(values),
-        _curve_at(moved, volumes),
-        tuple(
-            cost_bands(moved, volumes[every - 1 :: every], BAND_DRAWS, seeded_chance(moved).random)
-        ),
+        curve,
+        marked,
+        tuple(cost_bands(moved, [each.million_tokens for each in marked], BAND_DRAWS, chance)),
     )
 
 

@@ -49,6 +49,7 @@ AFTER_THE_WEEKS: tuple[Scene, ...] = (
     vendors.take_vendor_reports,
     anomalies.look_every_day,
     ahead.forecast_everything,
+    ahead.compare_with_apis,
     asked.ask_for_capacity,
     budgets.set_budgets,
     closes.close_months,

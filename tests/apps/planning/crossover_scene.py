@@ -59,7 +59,9 @@ def serve_a_day(team_id: int, pool_id: int, name: str = "chat-api") -> int:
         services.make_line(pool_id, team_id, chat, hour=hour, ms=0, state=None)
         requests = 1000 if is_day else 50
         tokens = {"prompt_tokens": requests * 600, "output_tokens": requests * 200}
-        services.count(chat, hour, requests=requests, cached_tokens=requests * 60, **tokens)
+        services.count(
+            chat, hour, requests=requests, cached_tokens=requests * 60, source_key=name, **tokens
+        )
     services.roll_up(pool_id)
     return chat
 

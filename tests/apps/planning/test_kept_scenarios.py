@@ -12,6 +12,7 @@ from apps.planning.queries.crossover import (
     KeptScenarioFact,
     kept_scenario,
     kept_scenarios,
+    run_inputs,
     scenario_runs,
     scenarios_due,
 )
@@ -76,6 +77,23 @@ def test_what_it_leaves_out_is_measured_and_costs_what_the_ledger_says(served) -
     assert answered.figure("costs", "self_host_per_million") == pytest.approx(ledger, rel=0.05)
 
 
+def test_how_far_a_measured_number_may_be_off_is_a_part_of_it(served) -> None:
+    _, chat = served
+    off = "{ below = 0.1, above = 0.5, moves_with = 'x' }"
+    scenario = keep(f"{OFFER}\n[demand]\nmillion_tokens = {off}\n", service_id=chat)
+    run()
+    answered = kept(scenario).answered
+    assert answered is not None
+    (bar,) = answered.answer["tornado"]
+    volume = answered.figure("costs", "million_tokens")
+    assert bar["name"] == "x"
+    assert answered.figure("uncertainty", "savings", "p10") < answered.figure(
+        "costs", "savings_month"
+    )
+    inputs = run_inputs(answered.id)["demand"]["million_tokens"]
+    assert (inputs["low"], inputs["high"]) == pytest.approx((0.9 * volume, 1.5 * volume))
+
+
 def test_it_runs_once_a_week_and_when_it_is_asked_for(served) -> None:
     stated = keep()
     assert [run(), run(DAY_AFTER + MINUTE)] == [1, 0]
@@ -138,6 +156,7 @@ def test_one_that_cannot_be_answered_is_refused_in_words_and_holds_up_no_other(
         (STATED.replace("38000", "1" + 400 * "0"), "must be at most 1e\\+15"),
         (STATED.replace("all stated", "a bell \\u0007"), "name: 'a bell .x07' is not a text"),
         (API, "name: is missing"),
+        (OFFER + "[demand]\nmillion_tokens = { below = 0.1 }\n", "demand.million_tokens"),
     ],
 )
 def test_what_cannot_be_read_is_refused_by_its_key_before_it_is_kept(served, text, message) -> None:

@@ -32,7 +32,6 @@ from apps.planning.queries.crossover_answers import whole_answer
 from apps.planning.queries.crossover_inputs import ScenarioInputs, read_scenario, scenario_inputs
 from apps.planning.queries.scenario_text import LONGEST_SCENARIO
 from apps.planning.queries.service_hours import services_seen
-from apps.show.amounts import per_cent
 from apps.workloads.queries import workloads
 
 CHANGING = SEES_EVERYTHING | {Role.LEAD}
@@ -77,6 +76,12 @@ class OfServiceForm(ChangeForm):
         "People for it, a month ({currency})", "engineering and on call", initial="0"
     )
     source = TextField("Where the prices were read")
+    off = AmountField(
+        "What is measured may be off by (per cent)",
+        "demand, throughput and the price of a GPU-hour are drawn from so far around",
+        example="20",
+        initial="20",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,9 +242,12 @@ def _text_of(name: str, entered: Mapping[str, Any]) -> str:
     day: date = entered["starts_on"]
     cached = "" if entered["cached"] is None else f"cached = {entered['cached']:f}\n"
     source = f"source = {_quoted(entered['source'])}\n" if entered["source"] else ""
-    people = entered["engineering"] or 0
+    people, off = entered["engineering"] or 0, (entered["off"] or 0) / 100
+    around = f"{{ below = {off:f}, above = {off:f} }}"
     return (
-        f"name = {_quoted(name)}\n\n[self_host.fixed]\nengineering = {people:f}\n\n"
+        f"name = {_quoted(name)}\n\n[demand]\nmillion_tokens = {around}\n\n"
+        f"[self_host.fixed]\nengineering = {people:f}\n\n[[self_host.pools]]\ngpu_hour = {around}\n"
+        f"input_tokens_per_second = {around}\noutput_tokens_per_second = {around}\n\n"
         f"[api]\nname = {_quoted(entered['api'])}\n{source}\n"
         f"[[api.prices]]\nstarts_on = {day}\ninput = {entered['input']:f}\n{cached}"
         f"output = {entered['output']:f}\n"
@@ -277,7 +285,7 @@ def _measured_words(inputs: ScenarioInputs, currency: str) -> tuple[str, ...]:
         return ()
     return (
         f"Measured: {measured['hours']:,} hours of {measured['service']}; the model of its replicas is"
-        f" {per_cent(abs(measured['difference_ratio']))} from what the ledger has for a million tokens,"
+        f" {words.apart(measured)} from what the ledger has for a million tokens,"
         f" {words.token_price(measured['ledger_per_million'], currency)}.",
     )
 

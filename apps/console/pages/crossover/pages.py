@@ -23,7 +23,7 @@ from apps.planning.queries.crossover import (
     scenario_runs,
 )
 from apps.planning.queries.crossover_tried import LookedAtRun
-from apps.show.amounts import counted, per_cent
+from apps.show.amounts import counted
 from apps.show.time import instant
 
 LOOK_AGAIN_SECONDS = 5
@@ -192,8 +192,7 @@ def _parts(fact: KeptScenarioFact, found: LookedAtRun, context: Context) -> list
         table, rows = part(found)
         if rows or name not in {"levers", "ways"}:
             sections.append(_part_section(name, table, rows, fact, found, context))
-    pairs = [tuple(sections[place : place + 2]) for place in range(0, len(sections), 2)]
-    return [SideBySide(pair) if len(pair) > 1 else pair[0] for pair in pairs]
+    return sections
 
 
 def _part_section(
@@ -206,11 +205,7 @@ def _part_section(
 ) -> TableSection:
     said: dict[str, Any] = {"csv_href": _part_csv(fact, name)}
     if name == "crossings":
-        search = found.answer.search
-        said["about"] = (
-            f"up to {words.million_tokens(search.searched_to)} tokens a month:"
-            f" {words.ENDED[search.ended_by]}. For good: {words.reached_words(found)}"
-        )
+        said["about"] = words.searched_words(found)
         said["empty"] = "The two sides never change places."
     section: TableSection = table.section(rows, context, **said)
     return section
@@ -248,7 +243,7 @@ def _made(run: ScenarioRunFact, found: LookedAtRun) -> list[tuple[str, str]]:
                 f"{measured['hours']:,} hours from {measured['from'][:10]} to {measured['to'][:10]}; the model of its"
                 f" replicas costs {words.token_price(measured['modelled_per_million'], scenario.currency)} a million"
                 f" tokens, the ledger has {words.token_price(measured['ledger_per_million'], scenario.currency)}"
-                f" ({per_cent(abs(measured['difference_ratio']))} apart)",
+                f" ({words.apart(measured)} apart)",
             ),
         )
     return [*facts, *(("Risk", risk) for risk in found.answer.risks)]

@@ -89,9 +89,9 @@ SCENARIOS = Table[KeptScenarioFact](
         Column("savings_p50", "Saved a month by self-hosting",
                lambda fact: _run_money(fact.answered, "uncertainty", "savings", "p50")
                or _run_money(fact.answered, "costs", "savings_month"), MONTHLY),
-        Column("durable_million_tokens", "Cheaper for good from",
+        Column("durable_million_tokens", "For good from, million tokens",
                lambda fact: fact.answered and fact.answered.figure("break_even", "durable_million_tokens"),
-               NUMBER, missing=words.NOWHERE, note=lambda _: " million tokens"),
+               NUMBER, missing=words.NOWHERE,),
         Column("ran_at", "Run", lambda fact: fact.newest and fact.newest.ran_at, INSTANT,
                note=lambda fact: "refused" if fact.newest and fact.newest.refusal else ""),
         Column("refusal", "", lambda fact: fact.newest and fact.newest.refusal),
@@ -278,6 +278,7 @@ WAYS = Table[InCurrency](
         Column("requests", "From so many requests a month", lambda row: row.part.requests, NUMBER),
         Column("way", "Costs least", lambda row: row.part.name),
     ),
+    about="each is the cheapest up to the next",
 )
 
 
@@ -293,11 +294,9 @@ class CurveRow(NamedTuple):
 
 
 def curve_rows(found: LookedAtRun) -> list[CurveRow]:
-    """The volumes at which the bands were drawn; without bands every eighth of the points."""
+    """The volumes at which the bands were drawn."""
     currency = found.question.scenario.currency
-    every = len(found.curve) // max(1, len(found.bands) or 24)
-    points = found.curve[every - 1 :: every]
-    bands: Sequence[CostBand | None] = found.bands or [None] * len(points)
+    bands: Sequence[CostBand | None] = found.bands or [None] * len(found.marked)
     return [
         CurveRow(
             point.million_tokens,
@@ -307,7 +306,7 @@ def curve_rows(found: LookedAtRun) -> list[CurveRow]:
             (point.api, currency),
             point.utilization,
         )
-        for point, band in zip(points, bands, strict=True)
+        for point, band in zip(found.marked, bands, strict=True)
     ]
 
 

@@ -16,6 +16,7 @@ from apps.planning.queries.crossover import KeptScenarioFact, ScenarioRunFact, k
 from apps.planning.queries.crossover_tried import LookedAtRun, asked_of_run, looked_at
 from apps.show.amounts import per_cent
 from apps.show.cost_curves import CostLine, MarkedVolume, cost_curves
+from apps.show.words import StateWords
 
 LABELS: Mapping[str, str] = {
     VOLUME: "Tokens a month",
@@ -31,6 +32,8 @@ ALONG: Mapping[str, str] = {
     "api_input": "its other prices move along",
 }
 PRICES = {"gpu_hour", "api_input"}
+OWN = StateWords("active", "Yourself", "Replicas of your own, and the people for them")
+API = StateWords("other", "API", "What the API charges")
 
 
 class TryForm(ChangeForm):
@@ -79,7 +82,6 @@ def key_figures(found: LookedAtRun) -> FigureRow:
     volume = words.million_tokens(costs.million_tokens)
     own = costs.self_host_per_million
     api = costs.api_per_million
-    needed = found.answer.break_even_utilization
     return FigureRow(
         (
             known_figure(
@@ -98,11 +100,7 @@ def key_figures(found: LookedAtRun) -> FigureRow:
                 words.NOWHERE if search.durable is None else words.million_tokens(search.durable),
                 "tokens a month; first from "
                 f"{words.volume_or_nowhere(search.first)}"
-                + (
-                    ""
-                    if needed is None
-                    else f"; replicas {per_cent(needed)} busy cost as much as the API"
-                ),
+                + words.needed_words(found.answer.break_even_utilization),
             ),
         )
     )
@@ -130,15 +128,13 @@ def cost_picture(
     """Both sides against volume: the staircase, the API, their bands, and where they cross."""
     currency = found.question.scenario.currency
     own = CostLine(
-        "Yourself",
-        "--state-active",
+        OWN,
         [(point.million_tokens, point.self_host) for point in found.curve if point.is_served],
         [(band.million_tokens, band.self_host_low, band.self_host_high) for band in found.bands],
         is_stepped=True,
     )
     api = CostLine(
-        "API",
-        "--state-held-idle",
+        API,
         [(point.million_tokens, point.api) for point in found.curve],
         [(band.million_tokens, band.api_low, band.api_high) for band in found.bands],
     )
@@ -150,12 +146,13 @@ def cost_picture(
         figure=cost_curves(
             [line for line in (own, api) if line.points],
             _marks(found),
-            lambda amount: words.month_amount(amount, currency),
+            currency,
             words.short_volume,
         ),
         behind=CURVE.section(curve_rows(found), context),
         csv_href=csv_href,
         anchor="picture",
+        sides=(OWN, API),
     )
 
 

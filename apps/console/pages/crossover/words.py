@@ -144,6 +144,31 @@ def moved_words(run: ScenarioRunFact, most: int = 3) -> str:
     return "; ".join(said)
 
 
+def apart(measured: Mapping[str, float]) -> str:
+    """How far the model of a service is from the ledger: `2.1 %`."""
+    return per_cent(round(abs(measured["difference_ratio"]), 4))
+
+
+def searched_words(found: LookedAtRun) -> str:
+    """How far break-evens were looked for, and when the durable one is reached; empty without any."""
+    search = found.answer.search
+    if not search.crossings:
+        return ""
+    return (
+        f"up to {million_tokens(search.searched_to)} tokens a month: {ENDED[search.ended_by]}."
+        f" For good: {reached_words(found)}"
+    )
+
+
+def needed_words(utilization: float | None) -> str:
+    """How busy replicas must be to cost no more than the API; empty where it is free."""
+    if utilization is None:
+        return ""
+    if utilization > 1:
+        return "; no utilization makes replicas as cheap"
+    return f"; replicas {per_cent(utilization)} busy cost as much as the API"
+
+
 def reached_words(found: LookedAtRun) -> str:
     """When growth reaches the volume from which self-hosting is cheaper for good."""
     durable, months = found.answer.search.durable, found.answer.months_until_durable

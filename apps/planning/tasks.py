@@ -5,6 +5,7 @@ from django.utils import timezone
 
 from apps.accounts.queries import has_organisation, organisation
 from apps.planning import actions
+from apps.planning.solvers.daily_forecasting import daily_forecast_fields
 from apps.planning.solvers.forecasting import forecast_fields
 
 
@@ -14,7 +15,9 @@ def make_forecasts() -> int:
     if not has_organisation():
         return 0
     zone = organisation().zone
-    return actions.make_forecasts_if_due(maker=forecast_fields, at=timezone.now(), zone=zone)
+    return actions.make_forecasts_if_due(
+        maker=forecast_fields, daily=daily_forecast_fields, at=timezone.now(), zone=zone
+    )
 
 
 @shared_task

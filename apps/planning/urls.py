@@ -9,6 +9,8 @@ from apps.planning.api.crossover import (
     OneKeptScenario,
     RunsOfScenario,
 )
+from apps.planning.api.daily_forecasts import DaysOfForecast, MonthsOfForecast
+from apps.planning.api.demand_events import DemandEvents, OneDemandEvent
 from apps.planning.api.forecasts import Forecasts, HoursOfForecast
 from apps.planning.api.requests import (
     CapacityRequestDecision,
@@ -20,8 +22,18 @@ urlpatterns = [
     path("budgets", Budgets.as_view(), name="api-budgets"),
     path("budgets/<int:budget_id>", OneBudget.as_view(), name="api-budget"),
     path("budgets/<int:budget_id>/headroom", BudgetHeadroom.as_view(), name="api-budget-headroom"),
+    path("demand-events", DemandEvents.as_view(), name="api-demand-events"),
+    path("demand-events/<int:demand_event_id>", OneDemandEvent.as_view(), name="api-demand-event"),
     path("forecasts", Forecasts.as_view(), name="api-forecasts"),
     path("forecasts/<int:forecast_id>/hours", HoursOfForecast.as_view(), name="api-forecast-hours"),
+    path(
+        "forecasts/<int:daily_forecast_id>/days", DaysOfForecast.as_view(), name="api-forecast-days"
+    ),
+    path(
+        "forecasts/<int:daily_forecast_id>/months",
+        MonthsOfForecast.as_view(),
+        name="api-forecast-months",
+    ),
     path("crossovers", KeptScenarios.as_view(), name="api-crossovers"),
     path("crossovers/evaluate", EvaluatedScenario.as_view(), name="api-crossover-evaluate"),
     path("crossovers/<int:scenario_id>", OneKeptScenario.as_view(), name="api-crossover"),

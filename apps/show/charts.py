@@ -12,7 +12,7 @@ from decimal import Decimal
 from plotly.graph_objs import Figure  # type: ignore[attr-defined]  # untyped, made lazily
 
 from apps.show.money import MICROS, full_amount, short_amount
-from apps.show.time import short_day
+from apps.show.time import month, short_day
 from apps.show.words import StateWords
 
 HEIGHT_PX = 280
@@ -204,6 +204,24 @@ def day_axis(days: Sequence[date], step: int = 1) -> Json:
         "unifiedhovertitle": {"text": "%{x|%a %-d %B}" if step == 1 else "from %{x|%-d %B %Y}"},
         "showspikes": False,
         "linecolor": "var(--line-strong)",
+    }
+
+
+def month_axis(days: Sequence[date]) -> Json:
+    """Many months of consecutive days as the axis of a chart: firsts of months are named, with the year of January."""
+    firsts = [day for day in days if day.day == 1]
+    every = -(-len(firsts) // _MOST_DAY_LABELS)
+    labelled = [day for day in firsts if (day.month - 1) % max(every, 1) == 0]
+    years = [day.year for day in labelled]
+    return {
+        **day_axis(days),
+        "tickvals": [day.isoformat() for day in labelled],
+        "ticktext": [
+            f"{month(day)[:3]} {day.year}"
+            if place == 0 or years[place - 1] != day.year
+            else month(day)[:3]
+            for place, day in enumerate(labelled)
+        ],
     }
 
 

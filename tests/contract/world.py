@@ -29,6 +29,7 @@ from apps.planning.actions import (
     NewBudget,
     ScenarioEntry,
     add_budget,
+    add_demand_event,
     import_history,
     keep_scenario,
     make_forecasts,
@@ -38,8 +39,10 @@ from apps.planning.actions.requests import NewCapacityRequest, raise_capacity_re
 from apps.planning.api.crossover_examples import SCENARIO
 from apps.planning.models import Forecast
 from apps.planning.queries.budgets import BudgetStep
+from apps.planning.queries.events import DemandEventFact
 from apps.planning.queries.request_profile import AskedCapacity
 from apps.planning.queries.series import SeriesKey
+from apps.planning.solvers.daily_forecasting import daily_forecast_fields
 from apps.planning.solvers.forecasting import forecast_fields
 from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
@@ -122,7 +125,8 @@ def make_world() -> World:
     ids["objective_id"] = _promised(ids["service_id"])
     _answered(ids["service_id"], team_id, pool_id)
     _changed(ids["service_id"])
-    ids["forecast_id"] = _forecast(pool_id)
+    ids["forecast_id"], ids["daily_forecast_id"] = _forecasts(pool_id)
+    ids["demand_event_id"] = _launch(pool_id)
     ids["scenario_id"] = _scenario()
     ids["capacity_request_id"] = _asked_for(team_id, workload_id, pool_id)
     ids["budget_id"] = _budget(team_id)
@@ -253,13 +257,24 @@ def _changed(service_id: int) -> None:
     )  # fmt: skip
 
 
-def _forecast(pool_id: int) -> int:
-    """A forecast of a pool's demand, of two weeks of it."""
+def _launch(pool_id: int) -> int:
+    """An event that a pool's demand is known to have."""
+    launch = DemandEventFact(
+        0, "Launch of the assistant", "launch", date(2026, 3, 16), None, "gpu_hours", "pool",
+        str(pool_id), "factor", 1.4, None,
+    )  # fmt: skip
+    return add_demand_event(event=launch, at=make.NOON)
+
+
+def _forecasts(pool_id: int) -> tuple[int, int]:
+    """Forecasts of a pool's demand by the hour and by day, of two weeks of it."""
     demand = SeriesKey("gpu_hours", "pool", str(pool_id))
     hours = [(make.NOON + timedelta(hours=hour), 50.0 + hour % 24) for hour in range(14 * 24)]
     import_history(series=demand, points=hours, at=NOON_NEXT_YEAR)
-    make_forecasts(maker=forecast_fields, at=make.NOON + timedelta(days=15))
-    return Forecast.objects.get(series__measure="gpu_hours").id
+    at = make.NOON + timedelta(days=15)
+    make_forecasts(maker=forecast_fields, daily=daily_forecast_fields, at=at)
+    made = Forecast.objects.filter(series__measure="gpu_hours")
+    return made.get(granularity="hour").id, made.get(granularity="day").id
 
 
 def _scenario() -> int:

@@ -47,6 +47,7 @@ from apps.planning.actions import (
     NewBudget,
     ScenarioEntry,
     add_budget,
+    add_demand_event,
     import_history,
     keep_scenario,
     make_forecasts,
@@ -56,8 +57,10 @@ from apps.planning.actions.requests import NewCapacityRequest, raise_capacity_re
 from apps.planning.api.crossover_examples import SCENARIO
 from apps.planning.models import Forecast
 from apps.planning.queries.budgets import BudgetStep
+from apps.planning.queries.events import DemandEventFact
 from apps.planning.queries.request_profile import AskedCapacity
 from apps.planning.queries.series import SeriesKey
+from apps.planning.solvers.daily_forecasting import daily_forecast_fields
 from apps.planning.solvers.forecasting import forecast_fields
 from apps.pricing.actions import NewRate, propose_rate
 from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
@@ -171,7 +174,8 @@ def make_world() -> World:
         **work,
         **(services := _services(teams, began_at)),
         "finding_id": _findings(services["service_id"], began_at),
-        "forecast_id": _forecasts(teams, now),
+        "demand_event_id": _demand_event(teams, now),
+        **_forecasts(teams, now),
         "scenario_id": _scenarios(teams, now),
         "part": "curve",
         "capacity_request_id": _capacity_requests(teams, fleet_ids["pool_id"], now),
@@ -215,13 +219,26 @@ def make_world() -> World:
     return World(planted, _askers(tokens), _secrets(teams))
 
 
-def _forecasts(teams: Mapping[str, int], now: datetime) -> int:
-    """What each team is expected to spend; that of the Zephyrines."""
+def _demand_event(teams: Mapping[str, int], now: datetime) -> int:
+    """What the Zephyrines expect is theirs to know."""
+    event = DemandEventFact(
+        0, "windtunnel-larks", "launch", now.date(), None, "spend", "team", str(teams["zephyr"]),
+        "factor", 1.4, None,
+    )  # fmt: skip
+    return add_demand_event(event=event, at=now)
+
+
+def _forecasts(teams: Mapping[str, int], now: datetime) -> dict[str, int]:
+    """What each team is expected to spend; that of the Zephyrines, by the hour and by day."""
     for team_id in teams.values():
         spent = [(hour_of(now) - hour * scene.HOUR, 613.0) for hour in range(1, 61)]
         import_history(series=SeriesKey("spend", "team", str(team_id)), points=spent, at=now)
-    make_forecasts(maker=forecast_fields, at=now)
-    return Forecast.objects.get(series__measure="spend", series__key=str(teams["zephyr"])).id
+    make_forecasts(maker=forecast_fields, daily=daily_forecast_fields, at=now)
+    made = Forecast.objects.filter(series__measure="spend", series__key=str(teams["zephyr"]))
+    return {
+        "forecast_id": made.get(granularity="hour").id,
+        "daily_forecast_id": made.get(granularity="day").id,
+    }
 
 
 def _scenarios(teams: Mapping[str, int], now: datetime) -> int:

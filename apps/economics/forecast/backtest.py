@@ -68,13 +68,14 @@ def score_rolled(values: Floats, rolled: RolledForecasts, horizon: int) -> Forec
     inside = np.where(np.isnan(quantiles).any(axis=0), np.nan, actual)
     return ForecastScores(
         origins=len(origins),
-        mase={name: _mean_mase(actual, of_method, scales) for name, of_method in forecasts.items()},
+        mase={name: mean_mase(actual, of_method, scales) for name, of_method in forecasts.items()},
         coverage_80=coverage(inside, quantiles[0], quantiles[-1]),
         wql=weighted_quantile_loss(inside, quantiles, LEVELS),
     )
 
 
-def _mean_mase(actual: Floats, forecasts: Floats, scales: list[float]) -> float:
+def mean_mase(actual: Floats, forecasts: Floats, scales: list[float]) -> float:
+    """The mean over origins, one in each row, of those that have a scale; NaN where none has."""
     scored = [mase(actual[row], forecasts[row], scale) for row, scale in enumerate(scales)]
     known = [score for score in scored if not np.isnan(score)]
     return float(np.mean(known)) if known else nan

@@ -16,3 +16,5 @@ QUANTILE_LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 """The outermost two are the ends of the 80 % interval."""
 JUDGED_HORIZONS = (24, 168)
 """So many hours ahead a forecast's method is judged on the history it was made from."""
+JUDGED_DAYS_AHEAD = (28, 84)
+"""The same of a forecast by day."""

@@ -1,4 +1,4 @@
-"""What planning changes: budgets, histories that are brought, forecasts, scenarios and requests that are kept."""
+"""What planning changes: budgets, histories that are brought, forecasts, events, scenarios and requests that are kept."""
 
 from apps.planning.actions.budgets import (
     BudgetNameTaken,
@@ -18,6 +18,11 @@ from apps.planning.actions.crossover import (
     replace_scenario,
     run_due_scenarios,
     run_scenario,
+)
+from apps.planning.actions.events import (
+    add_demand_event,
+    change_demand_event,
+    remove_demand_event,
 )
 from apps.planning.actions.forecasts import make_forecasts, make_forecasts_if_due
 from apps.planning.actions.history import import_history

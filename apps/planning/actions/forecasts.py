@@ -1,78 +1,176 @@
 """Forecasts are kept as they were made, and held against what came."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
 
-from apps.economics.hours import HOUR, first_hour
-from apps.ledger.queries.calendar import local_day
+from apps.accounts.queries import organisation
+from apps.economics.forecast.planned import ORDINARY, DayEffect
+from apps.economics.hours import HOUR
+from apps.ledger.queries.calendar import day_span, local_day
 from apps.logs.changes import logged_pass
-from apps.planning.models import Forecast, ForecastSeries
-from apps.planning.queries.history import SeriesHistory, histories, key_of
-from apps.planning.queries.series import SeriesKey
+from apps.planning.actions.daily_forecasts import make_daily_forecast
+from apps.planning.actions.methods import (
+    DailyMaker,
+    ForecastMaker,
+    are_same_events,
+    attempted_fields,
+    dated_shift,
+    newest_forecast,
+)
+from apps.planning.actions.realised import realise_hours
+from apps.planning.models import Forecast, ForecastSeries, Granularity
+from apps.planning.queries.events import (
+    DemandEventFact,
+    demand_events,
+    effects_of_days,
+    kept_events,
+)
+from apps.planning.queries.history import SeriesHistory, histories
+from apps.planning.queries.passes import series_due
 
 KEPT = timedelta(days=400)
-OPEN = timedelta(days=21)
-"""So long after its beginning what came may still change: the 14 days ahead, and a week for late facts."""
-SETTLED_AFTER = timedelta(hours=4)
-"""After midnight, until when the day before is still being settled."""
+HOURS_AHEAD = 14 * 24
 
 RECENT_HOURS = 14 * 24
 """So many hours before a forecast are kept with it, to be shown beside."""
 
-ForecastMaker = Callable[[Sequence[float | None]], Mapping[str, Any]]
-"""From the hours of a history the fields of Forecast that a method says."""
+Progress = Callable[[int, int], None]
+"""Called with how many series are done, of how many."""
+
+log = logging.getLogger(__name__)
 
 
-def make_forecasts_if_due(*, maker: ForecastMaker, at: datetime, zone: str) -> int:
+def make_forecasts_if_due(
+    *, maker: ForecastMaker, daily: DailyMaker | None = None, at: datetime, zone: str
+) -> int:
     """Once a day when yesterday is settled, and at once where a series has never been looked at."""
-    day = local_day(at - SETTLED_AFTER, zone)
-    due = Q(looked_at=None) | Q(looked_at__lt=first_hour(day, zone) + SETTLED_AFTER)
-    series = ForecastSeries.objects
-    if series.exists() and not series.filter(due).exists():
+    due = series_due(at, zone)
+    if ForecastSeries.objects.exists() and not due.exists():
         return 0
-    return make_forecasts(maker=maker, at=at)
+    return make_forecasts(maker=maker, daily=daily, at=at)
 
 
 @logged_pass("make_forecasts")
-def make_forecasts(*, maker: ForecastMaker, at: datetime) -> int:
+def make_forecasts(
+    *,
+    maker: ForecastMaker,
+    daily: DailyMaker | None = None,
+    at: datetime,
+    progress: Progress = lambda done, count: None,
+) -> int:
     """Hold open forecasts against what came, and make one of each series that has new hours; how many.
 
-    Of the same hours none is made again. Those made over 400 days ago are dropped. Each is kept by itself:
-    a pass that breaks off goes on where it was.
+    With `daily` one by day too, each week. Of the same hours none is made again unless events changed. Those made over
+    400 days ago are dropped. Each series is kept by itself: a pass that breaks off goes on where it was, and one that
+    cannot be forecast is said to be so, and stops no other.
     """
-    known = histories(at)
+    known, events, zone = histories(at), demand_events(), organisation().zone
     Forecast.objects.filter(made_at__lt=at - KEPT).delete()
-    _realise(known, at)
-    made = sum(_make_forecast(key, history, maker, at) for key, history in known.items())
+    realise_hours(known, at)
+    made = 0
+    for done, (key, history) in enumerate(known.items(), 1):
+        touching = [event for event in events if event.touches(key)]
+        try:
+            made += _make_forecast(history, touching, maker, at, zone)
+            if daily is not None:
+                made += make_daily_forecast(history, touching, daily, at, zone)
+        except Exception:
+            log.exception("forecast_not_kept series=%s", key)
+        progress(done, len(known))
     ForecastSeries.objects.exclude(looked_at=at).update(looked_at=at)
     return made
 
 
 def _make_forecast(
-    key: SeriesKey, history: SeriesHistory, maker: ForecastMaker, at: datetime
+    history: SeriesHistory,
+    events: Sequence[DemandEventFact],
+    maker: ForecastMaker,
+    at: datetime,
+    zone: str,
 ) -> bool:
-    of_series: dict[str, Any] = {"measure": key.measure, "dimension": key.dimension, "key": key.key}
-    last = (
-        Forecast.objects.filter(**{f"series__{name}": value for name, value in of_series.items()})
-        .order_by("-starts_at")
-        .values_list("starts_at", "digest")
-        .first()
+    row = ForecastSeries.objects.filter(**asdict(history.series)).first()
+    kept = _kept_events(history, events, zone)
+    last = newest_forecast(row, Granularity.HOUR)
+    is_new = (
+        last is None
+        or (last.starts_at <= history.ends_at and last.digest != history.digest)
+        or not are_same_events(last.events, kept)
     )
-    is_new = last is None or (last[0] <= history.ends_at and last[1] != history.digest)
-    fields = maker(history.values) if is_new else {}
+    fields = hourly_fields(history, events, maker, zone) if is_new else {}
     with transaction.atomic():
-        row, _ = ForecastSeries.objects.update_or_create(**of_series, defaults={"looked_at": at})
+        row, _ = ForecastSeries.objects.update_or_create(
+            **asdict(history.series), defaults={"looked_at": at}
+        )
         if is_new:
             Forecast.objects.update_or_create(
                 series=row,
+                granularity=Granularity.HOUR,
                 starts_at=history.ends_at,
-                defaults={**_inputs_of(history, at), **fields},
+                defaults={**_inputs_of(history, at), **fields, "events": kept},
             )
     return is_new
+
+
+def hourly_fields(
+    history: SeriesHistory, events: Sequence[DemandEventFact], maker: ForecastMaker, zone: str
+) -> dict[str, Any]:
+    """What the method says of ordinary hours, and of those ahead with what events do to them."""
+    before = _effects_of_hours(events, history.starts_at, len(history.values), zone)
+    ordinary = [
+        effect.ordinary(value, share)
+        for value, (effect, share) in zip(history.values, before, strict=True)
+    ]
+    values = ordinary if any(value is not None for value in ordinary) else history.values
+    fields = attempted_fields(
+        lambda: maker(values), history.series, history.last_value, HOURS_AHEAD
+    )
+    ahead = _effects_of_hours(events, history.ends_at, len(fields["points"]), zone)
+    levels = [fields["points"], *fields["quantiles"]]
+    fields["points"], *fields["quantiles"] = (
+        [
+            None if value is None else effect.planned(value, share)
+            for value, (effect, share) in zip(level, ahead, strict=True)
+        ]
+        for level in levels
+    )
+    # A day that was found by hours that end with the history may begin some hours before the local one.
+    fields["shift"] = dated_shift(
+        fields["shift"], lambda place: local_day(history.starts_at + (place + 12) * HOUR, zone)
+    )
+    return fields
+
+
+def _kept_events(
+    history: SeriesHistory, events: Sequence[DemandEventFact], zone: str
+) -> list[dict[str, Any]]:
+    first, starts_on, end = (
+        local_day(moment, zone)
+        for moment in (
+            history.starts_at,
+            history.ends_at,
+            history.ends_at + (HOURS_AHEAD - 1) * HOUR,
+        )
+    )
+    return kept_events(events, first, starts_on, end + timedelta(days=1))
+
+
+def _effects_of_hours(
+    events: Sequence[DemandEventFact], starts_at: datetime, count: int, zone: str
+) -> list[tuple[DayEffect, float]]:
+    """Of each hour what events do to its day, and which share of the day it is."""
+    if not events:
+        return [(ORDINARY, 0.0)] * count
+    days = [local_day(starts_at + place * HOUR, zone) for place in range(count)]
+    effects = effects_of_days(events, days[0], (days[-1] - days[0]).days + 1)
+    of_day = {
+        day: (effects[(day - days[0]).days], 1 / day_span(day, zone).hours) for day in {*days}
+    }
+    return [of_day[day] for day in days]
 
 
 def _inputs_of(history: SeriesHistory, at: datetime) -> dict[str, Any]:
@@ -90,36 +188,3 @@ def _inputs_of(history: SeriesHistory, at: datetime) -> dict[str, Any]:
         "realised_error": None,
         "realised_coverage": None,
     }
-
-
-def _realise(known: Mapping[SeriesKey, SeriesHistory], at: datetime) -> None:
-    """Errors of forecasts of which hours have come, or may still change."""
-    begun = Forecast.objects.filter(starts_at__lt=at, starts_at__gt=at - OPEN)
-    for forecast in begun.select_related("series").iterator(chunk_size=100):
-        history = known.get(key_of(forecast.series))
-        if history is None:
-            continue
-        first = (forecast.starts_at - history.starts_at) // HOUR
-        came = [history.value_at(first + lead) for lead in range(forecast.horizon)]
-        Forecast.objects.filter(pk=forecast.pk).update(came=came, **realised_scores(forecast, came))
-
-
-def realised_scores(forecast: Forecast, came: Sequence[float | None]) -> dict[str, Any]:
-    """Hours that came, their mean absolute error, and the share of them inside the 80 % interval."""
-    known = [(lead, value) for lead, value in enumerate(came) if value is not None]
-    lows, highs = (forecast.quantiles[end] if forecast.quantiles else [] for end in (0, -1))
-    ends = [(value, lows[lead], highs[lead]) for lead, value in known if lows]
-    return {
-        "realised_hours": len(known),
-        "realised_error": _mean(abs(value - forecast.points[lead]) for lead, value in known),
-        "realised_coverage": _mean(
-            low <= value <= high
-            for value, low, high in ends
-            if low is not None and high is not None
-        ),
-    }
-
-
-def _mean(values: Iterable[float]) -> float | None:
-    known = list(values)
-    return sum(known) / len(known) if known else None

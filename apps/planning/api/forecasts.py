@@ -1,6 +1,6 @@
 """GET /api/v1/forecasts: what is forecast, how well that did before, and how it turned out."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.http import Http404
@@ -11,8 +11,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries.reading import reading_once
-from apps.economics.forecast.names import CANDIDATES, QUANTILE_LEVELS
+from apps.economics.forecast.names import (
+    CANDIDATES,
+    JUDGED_DAYS_AHEAD,
+    JUDGED_HORIZONS,
+    QUANTILE_LEVELS,
+)
 from apps.planning.queries.forecasts import (
+    BY_HOUR,
+    GRANULARITIES,
     ForecastFact,
     ForecastHour,
     forecast_hours,
@@ -27,7 +34,8 @@ from apps.web.rest.strict import OptionalText, Parameters, refuse_others, words_
 from apps.web.rest.views import RestView
 
 QUANTILES = tuple(f"q{round(level * 100)}" for level in QUANTILE_LEVELS)
-DAY_AHEAD, WEEK_AHEAD = 24, 168
+DAY_AHEAD, WEEK_AHEAD = JUDGED_HORIZONS
+MONTH_AHEAD, QUARTER_AHEAD = JUDGED_DAYS_AHEAD
 
 
 class ForecastsQuery(Parameters):
@@ -35,6 +43,11 @@ class ForecastsQuery(Parameters):
 
     series = OptionalText(help_text="one series, as gpu_hours:pool=h100 or spend")
     measure = OptionalText(help_text=f"{', '.join(DIMENSIONS_OF)}; several by comma")
+    granularity = serializers.ChoiceField(
+        choices=GRANULARITIES,
+        default=BY_HOUR,
+        help_text="hour: two weeks ahead; day: 18 months ahead",
+    )
     earlier = serializers.BooleanField(
         required=False, default=False, help_text="true: all that were made of the series"
     )
@@ -62,9 +75,10 @@ WeightsOut: type[serializers.Serializer[Any]] = type(
 
 
 class ForecastOut(serializers.Serializer[Any]):
-    """A forecast without its hours; `refusal` says why a fallback stands in for too little history.
+    """A forecast without its hours or days; `refusal` says why a fallback stands in for too little history.
 
-    `digest` is the SHA-256 of the hours it was made from. Errors of what came are in `unit` and as MASE.
+    `digest` is the SHA-256 of the values it was made from. Errors of what came are in `unit` and as MASE; a day of a
+    forecast by day counts 24 hours. `level_shift` is the last change of level in its history: a share of the level before.
     """
 
     id = serializers.IntegerField()
@@ -72,11 +86,14 @@ class ForecastOut(serializers.Serializer[Any]):
     measure = serializers.CharField()
     dimension = serializers.CharField(help_text="empty: of the organisation")
     name = serializers.CharField(help_text="of the pool, GPU model, workload class, team, service")
-    unit = serializers.CharField(help_text="of the value of an hour")
+    granularity = serializers.ChoiceField(choices=GRANULARITIES)
+    unit = serializers.CharField(help_text="of the value of an hour, or of a day")
     made_at = serializers.DateTimeField()
     starts_at = serializers.DateTimeField()
     horizon_hours = serializers.IntegerField()
-    method = serializers.CharField(help_text="weighted_median, or last_value as a fallback")
+    method = serializers.CharField(
+        help_text="weighted_median or level_scenarios; last_value and last_week are fallbacks"
+    )
     refusal = serializers.CharField()
     digest = serializers.CharField()
     history_from = serializers.DateTimeField()
@@ -87,6 +104,13 @@ class ForecastOut(serializers.Serializer[Any]):
     weights = WeightsOut()
     backtest_24h = BacktestOut(allow_null=True)
     backtest_168h = BacktestOut(allow_null=True)
+    backtest_28d = BacktestOut(allow_null=True)
+    backtest_84d = BacktestOut(allow_null=True)
+    level_shift_on = serializers.DateField(allow_null=True)
+    level_shift = RatioOut(allow_null=True)
+    events = serializers.ListField(
+        child=serializers.IntegerField(), help_text="ids of the demand events that it knew of"
+    )
     realised_hours = serializers.IntegerField()
     realised_error = serializers.FloatField(allow_null=True)
     realised_mase = RatioOut(allow_null=True)
@@ -119,6 +143,7 @@ EXAMPLE: dict[str, Any] = {
     "measure": "gpu_hours",
     "dimension": "pool",
     "name": "h100",
+    "granularity": "hour",
     "unit": "GPU-hours",
     "made_at": "2026-03-02T04:00:07Z",
     "starts_at": "2026-03-02T02:00:00Z",
@@ -134,6 +159,11 @@ EXAMPLE: dict[str, Any] = {
     "weights": dict.fromkeys(CANDIDATES, 0.090909),
     "backtest_24h": SCORES,
     "backtest_168h": SCORES,
+    "backtest_28d": None,
+    "backtest_84d": None,
+    "level_shift_on": None,
+    "level_shift": None,
+    "events": [],
     "realised_hours": 0,
     "realised_error": None,
     "realised_mase": None,
@@ -186,10 +216,10 @@ class HoursOfForecast(RestView):
     def get(self, request: Request, forecast_id: int) -> Response:
         """Each hour with its quantiles; quantiles are null where too few errors are known yet."""
         Parameters.of(request)
-        found = forecast_hours(forecast_id, self.viewer().seen_teams)
+        found = forecast_hours(forecast_id, self.viewer().seen_teams, BY_HOUR)
         if found is None:
             raise Http404
-        page = slice_of(found.hours, page_asked(request), _by_hour)
+        page = slice_of(found.hours, page_asked(request), by_beginning)
         return paged(request, page, _serialize_hour)
 
 
@@ -197,14 +227,15 @@ def _asked_forecasts(
     asked: Mapping[str, Any], team_ids: frozenset[int] | None
 ) -> list[ForecastFact]:
     """Of the series that is named, or of all; several may have one name, as services of two teams do."""
-    found = forecasts(team_ids)
+    granularity = asked["granularity"]
+    found = forecasts(team_ids, granularity=granularity)
     if not asked["series"]:
         return found
     refuse_others("series", [asked["series"]], dict.fromkeys(each.name for each in found))
     found = [each for each in found if each.name == asked["series"]]
     if not asked["earlier"]:
         return found
-    return [earlier for each in found for earlier in forecasts(team_ids, series=each.series)]
+    return [earlier for each in found for earlier in forecasts(team_ids, each.series, granularity)]
 
 
 def serialize_forecast_fact(each: ForecastFact) -> dict[str, Any]:
@@ -215,10 +246,15 @@ def serialize_forecast_fact(each: ForecastFact) -> dict[str, Any]:
         "dimension": each.series.dimension,
         "name": each.of,
         "unit": each.unit,
-        "horizon_hours": each.horizon,
+        "horizon_hours": each.horizon * (24 if each.is_daily else 1),
         "weights": {name: each.weights.get(name) for name in CANDIDATES},
         "backtest_24h": each.backtest_of(DAY_AHEAD),
         "backtest_168h": each.backtest_of(WEEK_AHEAD),
+        "backtest_28d": each.backtest_of(MONTH_AHEAD),
+        "backtest_84d": each.backtest_of(QUARTER_AHEAD),
+        "level_shift_on": each.shift and each.shift.on,
+        "level_shift": each.shift and each.shift.effect,
+        "events": [event.id for event in each.events],
         "realised_mase": each.realised_mase,
         "realised_coverage_80": each.realised_coverage,
     }
@@ -226,8 +262,12 @@ def serialize_forecast_fact(each: ForecastFact) -> dict[str, Any]:
 
 
 def _serialize_hour(hour: ForecastHour) -> dict[str, Any]:
-    quantiles = dict.fromkeys(QUANTILES) | dict(zip(QUANTILES, hour.quantiles, strict=False))
-    return told_as(ForecastHourOut, fields_of(hour) | quantiles)
+    return told_as(ForecastHourOut, fields_of(hour) | named_quantiles(hour.quantiles))
+
+
+def named_quantiles(quantiles: Sequence[float | None]) -> dict[str, float | None]:
+    """By the name of each level; null where there is no interval."""
+    return dict.fromkeys(QUANTILES) | dict(zip(QUANTILES, quantiles, strict=False))
 
 
 def _by_series(each: ForecastFact) -> tuple[str, str, str, float]:
@@ -236,5 +276,6 @@ def _by_series(each: ForecastFact) -> tuple[str, str, str, float]:
     return series.measure, series.dimension, series.key, -each.starts_at.timestamp()
 
 
-def _by_hour(hour: ForecastHour) -> tuple[str]:
+def by_beginning(hour: ForecastHour) -> tuple[str]:
+    """In the order in which they come."""
     return (hour.hour.isoformat(),)

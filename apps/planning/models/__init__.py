@@ -2,10 +2,13 @@
 
 from apps.planning.models.budgets import Budget, BudgetMeasure, BudgetRecurrence, BudgetScope
 from apps.planning.models.crossover import KeptAdvice, KeptScenario, ScenarioRun
+from apps.planning.models.events import DemandEvent, DemandEventKind, EventEffect
 from apps.planning.models.forecasts import (
     Forecast,
     ForecastMethod,
     ForecastSeries,
+    Granularity,
+    HistoryDay,
     HistoryPoint,
     SeriesDimension,
     SeriesMeasure,

@@ -26,11 +26,20 @@ class SeriesDimension(models.TextChoices):
     SERVICE = "service", "service"
 
 
+class Granularity(models.TextChoices):
+    """What a forecast has a value for: each hour of two weeks, or each local day of eighteen months."""
+
+    HOUR = "hour", "hour"
+    DAY = "day", "day"
+
+
 class ForecastMethod(models.TextChoices):
-    """How a forecast came to be; the last value is what is left where history is too short to choose."""
+    """How a forecast came to be; the last value and the last week are what is left where history is too short."""
 
     WEIGHTED_MEDIAN = "weighted_median", "weighted median of the candidates"
     LAST_VALUE = "last_value", "last value"
+    LEVEL_SCENARIOS = "level_scenarios", "scenarios of the level"
+    LAST_WEEK = "last_week", "mean of the last week"
 
 
 class ForecastSeries(models.Model):
@@ -71,18 +80,38 @@ class HistoryPoint(models.Model):
         return f"{self.series_id} {self.hour:%Y-%m-%dT%H}"
 
 
+class HistoryDay(models.Model):
+    """A local day of a series of which hours were measured: what is left of them beyond 90 days.
+
+    `value` is the day's total in the unit of its measure, of waits the mean.
+    """
+
+    pk = models.CompositePrimaryKey("series", "day")
+    series = models.ForeignKey(ForecastSeries, on_delete=models.CASCADE, related_name="days")
+    day = models.DateField()
+    value = models.FloatField()
+
+    def __str__(self) -> str:
+        return f"{self.series_id} {self.day:%Y-%m-%d}"
+
+
 class Forecast(models.Model):
     """What was forecast of a series from the hour `starts_at` on, from what, how, and how it turned out.
 
-    `points[n]` is of the hour n after `starts_at`, `quantiles[level][n]` of each of QUANTILE_LEVELS; none where
-    there is no interval. `recent` are the hours just before, `came` those since, null where not known. `digest` is of the hours it was made from: `observed_hours` of them since `history_from`,
+    `points[n]` is of the hour (by day: of the local day) n after `starts_at`, `quantiles[level][n]` of each of
+    QUANTILE_LEVELS; none where there is no interval. `recent` are those just before, `came` those since, null where
+    not known. `digest` is of the values it was made from: `observed_hours` of them since `history_from`,
     `imported_hours` from files, `left_out_hours` not settled or not observed. `weights` are the shares of the
-    candidates, `backtests` the scores of this method on this history, `scale` the mean difference of hours a day
-    apart. `refusal` says why a fallback stands here. `realised_hours` of it have come since: their mean
-    absolute error, and the share of them inside the 80 % interval.
+    candidates, `backtests` the scores of this method on this history (`horizon` in hours, or days), `scale` the
+    mean difference of hours a day apart, of days a week apart. `shift` is the last change of level in the history
+    (`on`, `effect`), `months` the totals of months by day: `month`, `days`, `value`, `quantiles`, and `events` those that
+    people entered of its days, with how many before and ahead. `refusal` says why
+    a fallback stands here. `realised_hours` of it have come since, 24 for a day: their mean absolute error, and the
+    share of them inside the 80 % interval.
     """
 
     series = models.ForeignKey(ForecastSeries, on_delete=models.CASCADE, related_name="forecasts")
+    granularity = models.TextField(choices=Granularity.choices, default=Granularity.HOUR)
     made_at = models.DateTimeField()
     starts_at = models.DateTimeField()
     horizon = models.IntegerField()
@@ -95,6 +124,9 @@ class Forecast(models.Model):
     left_out_hours = models.IntegerField()
     queue = models.TextField(blank=True, default="")
     scale = models.FloatField(null=True)
+    shift = models.JSONField(null=True)
+    months = models.JSONField(default=list)
+    events = models.JSONField(default=list)
     weights = models.JSONField(default=dict)
     backtests = models.JSONField(default=list)
     recent = ArrayField(models.FloatField(null=True))
@@ -107,7 +139,9 @@ class Forecast(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["series", "starts_at"], name="forecast_once"),
+            models.UniqueConstraint(
+                fields=["series", "granularity", "starts_at"], name="forecast_once"
+            ),
             models.CheckConstraint(condition=Q(horizon__gte=1), name="forecast_has_a_horizon"),
         ]
         indexes = [models.Index(fields=["-starts_at"], name="forecast_by_start")]

@@ -8,7 +8,7 @@ from apps.economics.budgets import HoursAhead
 from apps.economics.forecast.names import QUANTILE_LEVELS
 from apps.economics.hours import HOUR
 from apps.planning.models import Forecast, ForecastMethod, ForecastSeries
-from apps.planning.queries.forecasts import NEWEST
+from apps.planning.queries.forecasts import BY_HOUR, newest_id
 from apps.planning.queries.history import key_of
 from apps.planning.queries.series import SeriesKey
 
@@ -29,7 +29,7 @@ def series_ahead(wanted: Collection[SeriesKey], at: datetime) -> dict[SeriesKey,
     Nor is one of which too little was known: its last value is no forecast of a month.
     """
     keys = {series.key for series in wanted}
-    rows = ForecastSeries.objects.filter(key__in=keys).values_list(NEWEST)
+    rows = ForecastSeries.objects.filter(key__in=keys).values_list(newest_id(BY_HOUR))
     found = {}
     chosen = Forecast.objects.filter(pk__in=rows).exclude(method=ForecastMethod.LAST_VALUE)
     for row in chosen.select_related("series"):

@@ -1,15 +1,16 @@
 """The forecasts that were made, for those who may see their series."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from django.db.models import OuterRef, Subquery
 
 from apps.accounts.queries import organisation
-from apps.economics.forecast.names import BASELINES, RUNRATE
-from apps.economics.hours import HOUR
-from apps.planning.models import Forecast, ForecastMethod, ForecastSeries
+from apps.economics.forecast.names import RUNRATE
+from apps.economics.hours import HOUR, first_hour
+from apps.ledger.queries.calendar import local_day, next_month
+from apps.planning.models import Forecast, ForecastMethod, ForecastSeries, Granularity
 from apps.planning.queries.history import key_of
 from apps.planning.queries.series import (
     QUEUE_WAIT,
@@ -20,11 +21,12 @@ from apps.planning.queries.series import (
     unit_of,
 )
 
-LAST_VALUE = str(ForecastMethod.LAST_VALUE)
-NEWEST = Subquery(
-    Forecast.objects.filter(series=OuterRef("pk")).order_by("-starts_at").values("pk")[:1]
-)
-"""The newest forecast of each series, found one by one: together they have a hundred thousand rows."""
+FALLBACKS = {
+    str(method): method.label for method in (ForecastMethod.LAST_VALUE, ForecastMethod.LAST_WEEK)
+}
+LEVEL_SCENARIOS = str(ForecastMethod.LEVEL_SCENARIOS)
+BY_HOUR, BY_DAY = str(Granularity.HOUR), str(Granularity.DAY)
+GRANULARITIES = (BY_HOUR, BY_DAY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +43,52 @@ class BacktestFact:
 
 
 @dataclass(frozen=True, slots=True)
+class ForecastMonth:
+    """A month's total of a forecast by day, of waits the mean; `is_whole` where all its days lie ahead.
+
+    `quantiles` are of QUANTILE_LEVELS, none without an interval.
+    """
+
+    month: date
+    days: int
+    is_whole: bool
+    value: float
+    quantiles: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastEvent:
+    """An event that a forecast knew of, and how many of its days lay before and ahead."""
+
+    id: int
+    name: str
+    kind: str
+    first_day: date
+    last_day: date | None
+    effect: str
+    factor: float | None
+    added: float | None
+    days_before: int
+    days_ahead: int
+
+
+@dataclass(frozen=True, slots=True)
+class LevelShift:
+    """The last day on which a new level of the history began, and by what share it differs from the one before."""
+
+    on: date
+    effect: float
+
+
+@dataclass(frozen=True, slots=True)
 class ForecastFact:
     """A forecast without its hours; see the table for what each field is.
 
-    `day_ahead` is the sum of its first 24 hours, of waits their mean.
+    `day_ahead` is the sum of its first 24 hours, of waits their mean; `horizon` counts hours, or days of one by day.
     """
 
     id: int
+    granularity: str
     series: SeriesKey
     made_at: datetime
     starts_at: datetime
@@ -67,6 +108,14 @@ class ForecastFact:
     realised_error: float | None
     realised_coverage: float | None
     day_ahead: float
+    shift: LevelShift | None
+    months: tuple[ForecastMonth, ...]
+    events: tuple[ForecastEvent, ...]
+
+    @property
+    def is_daily(self) -> bool:
+        """Whether it has a value for each day, not hour."""
+        return self.granularity == BY_DAY
 
     @property
     def name(self) -> str:
@@ -97,7 +146,10 @@ class ForecastFact:
 
 @dataclass(frozen=True, slots=True)
 class ForecastHour:
-    """An hour of a forecast; `quantiles` are of QUANTILE_LEVELS, None without an interval; `observed` came since."""
+    """An hour of a forecast, or a day by its first hour; `quantiles` are of QUANTILE_LEVELS, None without an interval.
+
+    `observed` came since.
+    """
 
     hour: datetime
     value: float
@@ -115,7 +167,9 @@ class ForecastHours:
 
 
 def forecasts(
-    team_ids: frozenset[int] | None, series: SeriesKey | None = None
+    team_ids: frozenset[int] | None,
+    series: SeriesKey | None = None,
+    granularity: str = BY_HOUR,
 ) -> list[ForecastFact]:
     """The newest forecast of each series that these teams (None: who sees everything) may see, by series.
 
@@ -123,28 +177,60 @@ def forecasts(
     """
     rows = Forecast.objects.select_related("series").defer("quantiles", "recent", "came")
     if series is None:
-        rows = rows.filter(pk__in=ForecastSeries.objects.values_list(NEWEST))
+        rows = rows.filter(pk__in=ForecastSeries.objects.values_list(newest_id(granularity)))
     else:
         of_series = {"measure": series.measure, "dimension": series.dimension, "key": series.key}
         rows = rows.filter(**{f"series__{name}": value for name, value in of_series.items()})
-    found = [forecast_fact(row) for row in rows if is_seen(key_of(row.series), team_ids)]
+    found = [
+        forecast_fact(row)
+        for row in rows.filter(granularity=granularity)
+        if is_seen(key_of(row.series), team_ids)
+    ]
     return sorted(found, key=lambda each: (each.series, -each.starts_at.timestamp()))
 
 
-def forecast_hours(forecast_id: int, team_ids: frozenset[int] | None) -> ForecastHours | None:
-    """One with its hours; None where there is none that these teams may see."""
+def newest_forecasts(series: SeriesKey) -> dict[str, int]:
+    """By granularity the id of the newest forecast of a series; one that there is none of is not there."""
+    rows = ForecastSeries.objects.filter(
+        measure=series.measure, dimension=series.dimension, key=series.key
+    )
+    (found,) = rows.values_list(*map(newest_id, GRANULARITIES)) or [(None, None)]
+    return {name: pk for name, pk in zip(GRANULARITIES, found, strict=True) if pk is not None}
+
+
+def forecast_hours(
+    forecast_id: int, team_ids: frozenset[int] | None, granularity: str = ""
+) -> ForecastHours | None:
+    """One with its hours, or days; None where there is none (of this granularity) that these teams may see."""
     row = Forecast.objects.select_related("series").filter(pk=forecast_id).first()
     if row is None or not is_seen(key_of(row.series), team_ids):
         return None
+    if granularity not in ("", row.granularity):
+        return None
     levels = list(zip(*row.quantiles, strict=True)) or [()] * row.horizon
-    came = row.came or [None] * row.horizon
+    came = [*row.came, *[None] * (row.horizon - len(row.came))]
+    begins = _beginnings(row, -len(row.recent), row.horizon)
+    ahead = begins[len(row.recent) :]
     hours = tuple(
-        ForecastHour(row.starts_at + lead * HOUR, value, tuple(levels[lead]), came[lead])
+        ForecastHour(ahead[lead], value, tuple(levels[lead]), came[lead])
         for lead, value in enumerate(row.points)
     )
-    first = row.starts_at - len(row.recent) * HOUR
-    recent = tuple((first + place * HOUR, value) for place, value in enumerate(row.recent))
-    return ForecastHours(forecast_fact(row), hours, recent)
+    return ForecastHours(forecast_fact(row), hours, tuple(zip(begins, row.recent, strict=False)))
+
+
+def newest_id(granularity: str) -> Subquery:
+    """The newest forecast of each series, found one by one: together they have a hundred thousand rows."""
+    of_series = Forecast.objects.filter(series=OuterRef("pk"), granularity=granularity)
+    return Subquery(of_series.order_by("-starts_at").values("pk")[:1])
+
+
+def _beginnings(row: Forecast, first: int, end: int) -> list[datetime]:
+    """When each hour or local day begins, from so many before its first on."""
+    if row.granularity == BY_HOUR:
+        return [row.starts_at + place * HOUR for place in range(first, end)]
+    zone = organisation().zone
+    day = local_day(row.starts_at, zone)
+    return [first_hour(day + timedelta(days=place), zone) for place in range(first, end)]
 
 
 def forecast_fact(row: Forecast) -> ForecastFact:
@@ -153,9 +239,27 @@ def forecast_fact(row: Forecast) -> ForecastFact:
         "series": key_of(row.series),
         "backtests": tuple(map(_backtest_fact, row.backtests)),
         "day_ahead": _day_ahead(row),
+        "shift": row.shift and LevelShift(date.fromisoformat(row.shift["on"]), row.shift["effect"]),
+        "months": tuple(map(_month_fact, row.months)),
+        "events": tuple(map(_event_fact, row.events)),
     }
     names = [name for name in ForecastFact.__slots__ if name not in derived]
     return ForecastFact(**derived, **{name: getattr(row, name) for name in names})
+
+
+def _month_fact(kept: dict[str, Any]) -> ForecastMonth:
+    month = date.fromisoformat(kept["month"])
+    is_whole = kept["days"] == (next_month(month) - month).days
+    return ForecastMonth(month, kept["days"], is_whole, kept["value"], tuple(kept["quantiles"]))
+
+
+def _event_fact(kept: dict[str, Any]) -> ForecastEvent:
+    last = kept["last_day"]
+    days: dict[str, Any] = {
+        "first_day": date.fromisoformat(kept["first_day"]),
+        "last_day": None if last is None else date.fromisoformat(last),
+    }
+    return ForecastEvent(**{**kept, **days})
 
 
 def _day_ahead(row: Forecast) -> float:
@@ -166,7 +270,9 @@ def _day_ahead(row: Forecast) -> float:
 
 def _backtest_fact(scores: dict[str, Any]) -> BacktestFact:
     baselines = {
-        name: scores["mase"][name] for name in BASELINES if scores["mase"][name] is not None
+        name: score
+        for name, score in scores["mase"].items()
+        if name != RUNRATE and score is not None
     }
     best = min(baselines, key=baselines.__getitem__, default="")
     return BacktestFact(

@@ -2,7 +2,7 @@
 
 import hashlib
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -18,7 +18,7 @@ HISTORY = HISTORY_HOURS * HOUR
 class SeriesHistory:
     """`values[n]` is of the hour n after `starts_at`, None unknown; the first and the last are known.
 
-    `imported` of the hours are from files, `left_out` were settled and do not count.
+    `imported` of the hours are from files, `left_out` were settled and do not count; `measured` are the others known.
     """
 
     series: SeriesKey
@@ -27,6 +27,7 @@ class SeriesHistory:
     imported: int
     left_out: int
     queue: str
+    measured: frozenset[datetime] = frozenset()
 
     @property
     def ends_at(self) -> datetime:
@@ -38,6 +39,11 @@ class SeriesHistory:
         """How many of its hours are known."""
         return sum(value is not None for value in self.values)
 
+    @property
+    def last_value(self) -> float:
+        """Of its last hour, which is known."""
+        return next(value for value in reversed(self.values) if value is not None)
+
     def value_at(self, place: int) -> float | None:
         """What is known of the hour so many after `starts_at`; it may lie outside."""
         return self.values[place] if 0 <= place < len(self.values) else None
@@ -45,11 +51,14 @@ class SeriesHistory:
     @property
     def digest(self) -> str:
         """SHA-256 of its first hour and its values, an unknown one as a NaN."""
-        hashed = hashlib.sha256(self.starts_at.isoformat().encode())
-        nan = float("nan")
-        values = [nan if value is None else value for value in self.values]
-        hashed.update(struct.pack(f"<{len(values)}d", *values))
-        return hashed.hexdigest()
+        return digest_of(self.starts_at.isoformat(), self.values)
+
+
+def digest_of(first: str, values: Sequence[float | None]) -> str:
+    """SHA-256 of where values begin and of each, an unknown one as a NaN."""
+    nan = float("nan")
+    known = [nan if value is None else value for value in values]
+    return hashlib.sha256(first.encode() + struct.pack(f"<{len(known)}d", *known)).hexdigest()
 
 
 def histories(at: datetime) -> dict[SeriesKey, SeriesHistory]:
@@ -83,6 +92,7 @@ def _joined(
         imported=sum(hour in imported and hour not in measured.values for hour in hours),
         left_out=measured.left_out,
         queue=measured.queue,
+        measured=frozenset(hour for hour in hours if hour in measured.values),
     )
 
 

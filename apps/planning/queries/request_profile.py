@@ -20,7 +20,7 @@ from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.cube.states import States, state_sums
 from apps.ledger.queries.gpu_meters import meters_by
 from apps.ledger.queries.windows import Window
-from apps.planning.models import Forecast
+from apps.planning.models import Forecast, Granularity
 from apps.planning.queries.series import GPU_HOURS, GPU_MODEL, POOL, TEAM, SeriesKey, name_of_key
 from apps.pricing.queries import RateSpan, pool_rates
 from apps.unit_economics.queries.runs.bucket_time import BucketTime, bucket_times
@@ -299,6 +299,7 @@ def _forecasts_of(asked: AskedCapacity, at: datetime) -> tuple[DemandForecast, .
                 series__measure=series.measure,
                 series__dimension=series.dimension,
                 series__key=series.key,
+                granularity=Granularity.HOUR,
                 made_at__lte=at,
             )
             .order_by("-starts_at")

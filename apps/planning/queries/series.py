@@ -52,6 +52,19 @@ def series_named(text: str) -> SeriesKey:
     return SeriesKey(measure, dimension, _key_named(dimension, name))
 
 
+def part_named(text: str) -> tuple[str, str]:
+    """Dimension and key of `pool=h100`; of everything where it is empty. Refuses SeriesUnknown."""
+    dimension, _, name = text.strip().partition("=")
+    if not dimension and not name:
+        return WHOLE, ""
+    possible = [one for one in SeriesDimension.values if one]
+    if dimension not in possible or not name:
+        raise SeriesUnknown(
+            "series", f"{text!r} is not NAME of {', '.join(possible)}, as pool=h100"
+        )
+    return dimension, _key_named(dimension, name)
+
+
 def series_name(series: SeriesKey) -> str:
     """What `series_named` reads back."""
     if not series.dimension:

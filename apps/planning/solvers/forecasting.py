@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from apps.economics.forecast.backtest import ForecastScores, NothingToForecast, score_rolled
+from apps.economics.forecast.daily import last_shift
 from apps.economics.forecast.mixing import MOST_HORIZON
 from apps.economics.forecast.names import CANDIDATES, JUDGED_HORIZONS
 from apps.economics.forecast.rolling import (
@@ -16,6 +17,8 @@ from apps.economics.forecast.rolling import (
 )
 from apps.economics.forecast.scores import DAY, Floats, seasonal_scale
 
+LEAST_HOURS_OF_DAY = 18
+"""Known ones, for a day to say where a level is."""
 JUDGED_DAYS = 28
 """So many days of forecasts are judged, or as many as there are."""
 
@@ -26,11 +29,12 @@ def forecast_fields(values: Sequence[float | None], horizon: int = MOST_HORIZON)
     The first value is known. Where history is too short to choose a method, the last value stands as a
     fallback, without intervals, and `refusal` says why.
     """
-    known = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    known = nan_for_none(values)
     scale = seasonal_scale(known)
     fields: dict[str, Any] = {
         "horizon": horizon,
         "scale": None if np.isnan(scale) else scale,
+        "shift": _shift_by_hours(known),
     }
     try:
         rolled = rolled_forecasts(known, *_origins(known), horizon)
@@ -52,6 +56,26 @@ def forecast_fields(values: Sequence[float | None], horizon: int = MOST_HORIZON)
         "points": rolled.points[-1].tolist(),
         "quantiles": _without_nan(rolled.quantiles[-1]),
     }
+
+
+def nan_for_none(values: Sequence[float | None]) -> Floats:
+    """As an array, in which what is not known is NaN."""
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+
+def serialize_shift(place: int, effect: float) -> dict[str, Any]:
+    """A new level: the place of its first value in the history, and by what share it differs from the last."""
+    return {"place": place, "effect": round(effect, 6)}
+
+
+def _shift_by_hours(known: Floats) -> dict[str, Any] | None:
+    """The last change of level, by days of 24 hours that end with the history."""
+    rest = len(known) % DAY
+    days = known[rest:].reshape(-1, DAY)
+    counts = (~np.isnan(days)).sum(axis=1)
+    means = np.nansum(days, axis=1) / np.maximum(counts, 1)
+    shift = last_shift(np.where(counts >= LEAST_HOURS_OF_DAY, means, np.nan))
+    return None if shift is None else serialize_shift(rest + shift.day * DAY, shift.effect)
 
 
 def _origins(known: Floats) -> tuple[int, int]:

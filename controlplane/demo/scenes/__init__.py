@@ -10,6 +10,7 @@ from controlplane.demo.company import Company
 from controlplane.demo.scenes import (
     agents,
     ahead,
+    announced,
     anomalies,
     asked,
     bought,
@@ -48,6 +49,7 @@ AFTER_THE_WEEKS: tuple[Scene, ...] = (
     prices.propose_a_price,
     vendors.take_vendor_reports,
     anomalies.look_every_day,
+    announced.say_what_is_ahead,
     ahead.forecast_everything,
     ahead.compare_with_apis,
     asked.ask_for_capacity,

@@ -88,7 +88,7 @@ def test_a_forecast_shows_its_fan_its_hours_and_what_it_was_made_from(team: int)
 def test_too_little_history_is_said_where_the_forecast_stands(team: int) -> None:
     (short,) = forecasts(None, SeriesKey("gpu_hours", "gpu_model", "H100"))
     text = text_of(signed_in("finance").get(f"/forecasts/{short.id}").content.decode())
-    assert "Too little history: 30 hours are observed in the 90 days before" in text
+    assert "No method could be chosen: 30 hours are observed in the 90 days before" in text
     assert "The last value, as a fallback" in text
     assert "Not known" in text
 

@@ -131,7 +131,7 @@ def test_too_little_history_is_refused_and_the_last_value_named_as_fallback(tmp_
     assert found["points"][0]["q10"] is None
     out = StringIO()
     call_command("forecast", "--series", NAME, "--horizon", "3", stdout=out)
-    assert "Too little history: 24 hours are observed" in out.getvalue()
+    assert "No method could be chosen: 24 hours are observed" in out.getvalue()
 
 
 def test_amounts_are_summed_by_the_hour_and_units_are_brought_to_the_series_own(
@@ -195,6 +195,6 @@ def test_a_series_without_a_known_hour_says_which_there_are(file: Path) -> None:
 
 def test_without_a_series_the_command_makes_the_forecasts_of_all_and_keeps_them(file: Path) -> None:
     imported(file)
-    assert printed("forecast") == {"made": 1}
-    kept = Forecast.objects.get()
+    assert printed("forecast") == {"made": 2}
+    kept = Forecast.objects.get(granularity="hour")
     assert kept.digest == forecast("--horizon", "24")["digest"]

@@ -1,54 +1,67 @@
 """The pages of forecasts: all series, and one forecast with its hours, errors and what came."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
 
 from django.http import Http404, HttpResponse
 from django.urls import path, reverse
 
 from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
-from apps.console.kit.frame import EmptyState, Link
+from apps.console.kit.frame import Choice, EmptyState, Link
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, Context
-from apps.console.pages.forecasts import words
+from apps.console.kit.table import Table
+from apps.console.pages.forecasts import events, words
+from apps.console.pages.forecasts.switch import TABS, horizon_tabs
 from apps.console.pages.forecasts.tables import (
-    DAY_AHEAD,
+    DAILY_SCORES,
+    DAILY_SERIES,
+    DAYS,
     EARLIER,
     HOURS,
     MADE,
+    MONTHS,
     SCORES,
     SERIES,
-    day_score,
+    nearest_backtest,
+    nearest_score,
 )
 from apps.console.pages.managers import step_for
+from apps.planning.queries.events import UNKNOWN
 from apps.planning.queries.forecasts import (
+    BY_DAY,
+    BY_HOUR,
+    FALLBACKS,
+    ForecastEvent,
     ForecastFact,
     ForecastHour,
     ForecastHours,
     forecast_hours,
     forecasts,
+    newest_forecasts,
 )
+from apps.planning.queries.passes import forecast_progress
 from apps.planning.queries.series import GPU_HOURS, WHOLE, SeriesKey
 from apps.show.amounts import counted, per_cent
-from apps.show.fan_chart import FanPoint, fan_chart
-from apps.show.time import instant
+from apps.show.fan_chart import FanEvent, FanPoint, fan_chart
+from apps.show.time import day_or_instant, instant, month
 
 DRAWN_BEFORE = 7 * 24
 
 
 @shown(EVERYONE, "forecasts")
 def forecast_list(context: Context) -> ConsolePage:
-    """The newest forecast of every series that the viewer may see."""
+    """The newest forecast by the hour of every series that the viewer may see."""
     found = forecasts(context.seen_teams)
-    made = max((each.made_at for each in found), default=None)
-    return ConsolePage(
-        context=context,
-        finding=_list_finding(found, context),
-        under=()
-        if made is None
-        else (f"two weeks ahead, last made {instant(made, context.zone)}",),
-        sections=(SERIES.section(found, context, csv_href=reverse("forecasts-csv")),),
-        empty=None if found else _no_forecast(context),
-    )
+    return _list_page(found, context, "forecasts", SERIES, "two weeks ahead")
+
+
+@shown(EVERYONE, "forecasts")
+def daily_forecast_list(context: Context) -> ConsolePage:
+    """The same by day."""
+    found = forecasts(context.seen_teams, granularity=BY_DAY)
+    return _list_page(found, context, "daily-forecasts", DAILY_SERIES, "18 months ahead")
 
 
 @shown(EVERYONE, "forecasts")
@@ -58,56 +71,143 @@ def forecast_list_csv(context: Context) -> HttpResponse:
 
 
 @shown(EVERYONE, "forecasts")
+def daily_forecast_list_csv(context: Context) -> HttpResponse:
+    """The same as a table, by day."""
+    found = forecasts(context.seen_teams, granularity=BY_DAY)
+    return DAILY_SERIES.csv(found, context, "forecasts-by-day")
+
+
+@shown(EVERYONE, "forecasts")
 def forecast_page(context: Context, forecast_id: int) -> ConsolePage:
-    """One forecast: the fan, the hours behind it, its errors before and after."""
+    """One forecast: the fan, the hours or days behind it, its errors before and after."""
     found = _known_forecast(context, forecast_id)
     each = found.forecast
-    recent = [value for _, value in found.recent]
-    said = words.expected(each, context.currency, context.at, context.zone) + words.against_before(
-        each, recent
-    )
-    demand = words.QUEUES.get(each.queue, "")
-    facts = [
-        ("Made", instant(each.made_at, context.zone)),
-        ("Made from", words.inputs(each)),
-        ("Method", words.method(each)),
-        *([("Demand", demand)] if demand else []),
-        ("Digest of its hours", each.digest),
-        ("For commands and REST", each.name),
-    ]
     return ConsolePage(
         context=context,
-        finding=f"{words.title_of(each)}: about {said}",
-        under=(f"from {instant(each.starts_at, context.zone)}, {each.horizon} hours ahead",),
-        problems=(f"Too little history: {each.refusal}. The last value stands in.",) if each.refusal else (),
-        back=Link("All forecasts", reverse("forecasts")),
+        finding=f"{words.title_of(each)}: about {_expected(found, context)}",
+        under=(f"from {_begins(each, context)}, {counted(each.horizon, each.granularity)} ahead",),
+        tabs=_tabs_of_series(each),
+        problems=tuple(_forecast_problems(each)),
+        back=Link("All forecasts", reverse("daily-forecasts" if each.is_daily else "forecasts")),
         sections=(
             FigureRow(_key_figures(each, context.currency)),
             _fan(found, context),
-            SCORES.section(each.backtests, context),
+            MONTHS.section(
+                each.months, context, csv_href=reverse("forecast-months-csv", args=[each.id])
+            )
+            if each.months
+            else None,
+            (DAILY_SCORES if each.is_daily else SCORES).section(each.backtests, context),
             EARLIER.section(
-                forecasts(context.seen_teams, each.series), context,
-                about=f"{{said}}; mean error in {each.unit} an hour",
+                forecasts(context.seen_teams, each.series, each.granularity), context,
+                about=f"{{said}}; mean error in {each.unit} {_a_step(each)}",
                 csv_href=reverse("forecast-earlier-csv", args=[each.id]),
             ),
-            MADE.section(facts, context, about=""),
+            MADE.section(_facts(each, context), context, about=""),
         ),
     )  # fmt: skip
 
 
 @shown(EVERYONE, "forecasts")
 def forecast_csv(context: Context, forecast_id: int) -> HttpResponse:
-    """The hours of one forecast, with every quantile."""
-    return HOURS.csv(
-        _known_forecast(context, forecast_id).hours, context, f"forecast-{forecast_id}"
-    )
+    """The hours or days of one forecast, with every quantile."""
+    found = _known_forecast(context, forecast_id)
+    table = DAYS if found.forecast.is_daily else HOURS
+    return table.csv(found.hours, context, f"forecast-{forecast_id}")
+
+
+@shown(EVERYONE, "forecasts")
+def forecast_months_csv(context: Context, forecast_id: int) -> HttpResponse:
+    """The months of one by day, with every quantile."""
+    months = _known_forecast(context, forecast_id).forecast.months
+    return MONTHS.csv(months, context, f"forecast-{forecast_id}-months")
 
 
 @shown(EVERYONE, "forecasts")
 def forecast_earlier_csv(context: Context, forecast_id: int) -> HttpResponse:
     """All forecasts of the series, and how they turned out."""
-    series = _known_forecast(context, forecast_id).forecast.series
-    return EARLIER.csv(forecasts(context.seen_teams, series), context, "forecasts-of-a-series")
+    each = _known_forecast(context, forecast_id).forecast
+    found = forecasts(context.seen_teams, each.series, each.granularity)
+    return EARLIER.csv(found, context, "forecasts-of-a-series")
+
+
+def _list_page(
+    found: Sequence[ForecastFact],
+    context: Context,
+    here: str,
+    table: Table[ForecastFact],
+    how_far: str,
+) -> ConsolePage:
+    made = max((each.made_at for each in found), default=None)
+    progress = forecast_progress(context.at, context.organisation.zone)
+    notes = (
+        (f"Today’s forecasts are being made: {progress.done} of {progress.count} series so far.",)
+        if progress.is_under_way and context.seen_teams is None
+        else ()
+    )
+    return ConsolePage(
+        context=context,
+        finding=_list_finding(found, context, how_far),
+        under=() if made is None else (f"{how_far}, last made {instant(made, context.zone)}",),
+        tabs=horizon_tabs(here),
+        notes=notes,
+        sections=(table.section(found, context, csv_href=reverse(f"{here}-csv")),),
+        empty=None if found else _no_forecast(context),
+    )
+
+
+def _tabs_of_series(each: ForecastFact) -> tuple[Choice, ...]:
+    """The newest of both horizons of this series."""
+    texts = dict(zip((BY_HOUR, BY_DAY), (text for _, text in TABS), strict=False))
+    return tuple(
+        Choice(reverse("forecast", args=[pk]), texts[granularity], granularity == each.granularity)
+        for granularity, pk in newest_forecasts(each.series).items()
+    )
+
+
+def _expected(found: ForecastHours, context: Context) -> str:
+    each = found.forecast
+    if each.is_daily:
+        return words.expected_month(each, context.currency)
+    recent = [value for _, value in found.recent]
+    said = words.expected(each, context.currency, context.at, context.zone)
+    return said + words.against_before(each, recent)
+
+
+def _begins(each: ForecastFact, context: Context) -> str:
+    return (day_or_instant if each.is_daily else instant)(each.starts_at, context.zone)
+
+
+def _a_step(each: ForecastFact) -> str:
+    return "a day" if each.is_daily else "an hour"
+
+
+def _forecast_problems(each: ForecastFact) -> Iterator[str]:
+    """What its reader must know first: that a fallback stands here, or an event nobody knows the effect of."""
+    if each.refusal:
+        what = FALLBACKS[each.method]
+        yield f"No method could be chosen: {each.refusal}. The {what} stands in."
+    for event in each.events:
+        if event.effect == UNKNOWN and event.days_ahead:
+            yield (
+                f"{event.name}: nobody said what it does to {counted(event.days_ahead, 'day')} ahead; they are taken "
+                "as ordinary ones."
+            )
+
+
+def _facts(each: ForecastFact, context: Context) -> list[tuple[str, str]]:
+    demand = words.QUEUES.get(each.queue, "")
+    shift = words.shift(each)
+    return [
+        ("Made", instant(each.made_at, context.zone)),
+        ("Made from", words.inputs(each)),
+        ("Method", words.method(each)),
+        *([("Change of level", shift)] if shift else []),
+        *(("Event", words.event(event)) for event in each.events),
+        *([("Demand", demand)] if demand else []),
+        ("Digest of its days" if each.is_daily else "Digest of its hours", each.digest),
+        ("For commands and REST", each.name),
+    ]
 
 
 def _known_forecast(context: Context, forecast_id: int) -> ForecastHours:
@@ -118,17 +218,20 @@ def _known_forecast(context: Context, forecast_id: int) -> ForecastHours:
     return found
 
 
-def _list_finding(found: Sequence[ForecastFact], context: Context) -> str:
+def _list_finding(found: Sequence[ForecastFact], context: Context, how_far: str) -> str:
     whole = next((each for each in found if each.series == SeriesKey(GPU_HOURS, WHOLE)), None)
+    if whole is not None and whole.is_daily:
+        return f"About {words.expected_month(whole, context.currency)}"
     if whole is not None:
         return f"About {words.expected(whole, context.currency, context.at, context.zone)}"
     if not found:
         return "No forecast yet"
-    return f"{counted(len(found), 'series', 'series')} forecast two weeks ahead"
+    return f"{counted(len(found), 'series', 'series')} forecast {how_far}"
 
 
 def _key_figures(each: ForecastFact, currency: str) -> tuple[Figure, ...]:
-    scores = each.backtest_of(DAY_AHEAD)
+    scores = nearest_backtest(each)
+    how_far = "28 days ahead" if each.is_daily else "24 hours ahead"
     mase = None if scores is None or scores.mase is None else f"{scores.mase:.2f}"
     best = (
         ""
@@ -139,33 +242,56 @@ def _key_figures(each: ForecastFact, currency: str) -> tuple[Figure, ...]:
     came = (
         None if each.realised_error is None else words.amount(each, each.realised_error, currency)
     )
+    steps = each.realised_hours // (24 if each.is_daily else 1)
     return (
-        Figure("First 24 hours", words.amount(each, each.day_ahead, currency), ""),
-        known_figure("Error 24 hours ahead", mase, f"MASE; {best}" if best else "not judged yet"),
-        known_figure("In the 80 % interval", covered, "measured 24 hours ahead"),
+        _first_figure(each, currency),
+        known_figure(f"Error {how_far}", mase, f"MASE; {best}" if best else "not judged yet"),
+        known_figure(
+            "In the 80 % interval",
+            covered,
+            f"measured {how_far}" if covered else "not measured: history is too short",
+        ),
         known_figure(
             "Error of what came",
             came,
-            f"an hour, mean of {each.realised_hours}" if came else "nothing came yet",
+            f"{_a_step(each)}, mean of {steps}" if came else "nothing came yet",
         ),
     )
+
+
+def _first_figure(each: ForecastFact, currency: str) -> Figure:
+    """What the first day, or the next whole month, comes to."""
+    if not each.is_daily:
+        return Figure("First 24 hours", words.amount(each, each.day_ahead, currency), "")
+    first, twelfth = words.whole_month(each), words.whole_month(each, 12)
+    value = None if first is None else words.amount(each, first.value, currency)
+    later = (
+        ""
+        if twelfth is None
+        else f"{words.amount(each, twelfth.value, currency)} in {month(twelfth.month)}"
+    )
+    title = "Next month" if first is None else month(first.month)
+    return known_figure(title, value, later)
 
 
 def _fan(found: ForecastHours, context: Context) -> LineChart:
     each, zone = found.forecast, context.zone
     after = ", with what came over it" if each.realised_hours else ""
-    covered = day_score(each, "coverage_80")
-    band = (
-        ""
-        if covered is None
-        else f"; the band is the 80 % interval: {per_cent(covered)} of hours lay in it"
-    )
+    covered = nearest_score(each, "coverage_80")
+    how_far = "28 days ahead" if each.is_daily else "24 hours ahead"
+    unit = f"{each.unit} {_a_step(each)}"
+    if covered is not None:
+        unit += f"; the band is the 80 % interval: {per_cent(covered)} of {each.granularity}s lay in it, {how_far}"
+    elif found.hours[0].quantiles:
+        unit += "; the band is the 80 % interval: how much lies in it is not measured yet"
+    before, by = ("the half year", "by the day") if each.is_daily else ("the week", "by the hour")
+    drawn_before = found.recent if each.is_daily else found.recent[-DRAWN_BEFORE:]
     return LineChart(
         name="fan",
-        title=f"{words.title_of(each)} by the hour: the week before, and what is expected{after}",
-        unit=f"{each.unit} an hour{band}, 24 hours ahead" if band else f"{each.unit} an hour",
+        title=f"{words.title_of(each)} {by}: {before} before, and what is expected{after}",
+        unit=unit,
         figure=fan_chart(
-            [(at.astimezone(zone), value) for at, value in found.recent[-DRAWN_BEFORE:]],
+            [(at.astimezone(zone), value) for at, value in drawn_before],
             [
                 FanPoint(hour.hour.astimezone(zone), hour.value, _interval_of(hour))
                 for hour in found.hours
@@ -173,10 +299,19 @@ def _fan(found: ForecastHours, context: Context) -> LineChart:
             [(hour.hour.astimezone(zone), hour.observed) for hour in found.hours],
             lambda value: words.amount(each, value, context.currency),
             words.number,
+            [_drawn_event(event, zone) for event in each.events],
         ),
-        behind=HOURS.section(found.hours, context),
+        behind=(DAYS if each.is_daily else HOURS).section(found.hours, context),
         csv_href=reverse("forecast-csv", args=[each.id]),
     )
+
+
+def _drawn_event(event: ForecastEvent, zone: ZoneInfo) -> FanEvent:
+    first = datetime.combine(event.first_day, time.min, tzinfo=zone)
+    last = event.last_day or date.max - timedelta(days=2)
+    end = datetime.combine(last + timedelta(days=1), time.min, tzinfo=zone)
+    effect = words.event_effect(event.effect, event.factor, event.added)
+    return FanEvent(first, end, f"{event.name}: {effect}")
 
 
 def _interval_of(hour: ForecastHour) -> tuple[float, float] | None:
@@ -189,8 +324,8 @@ def _no_forecast(context: Context) -> EmptyState:
     return EmptyState(
         title="No forecast yet",
         sentence="GPU-hours, spend, requests, tokens and queue waits are forecast every morning at four, two weeks "
-        "ahead by the hour, each with how well the same method did before. A series is forecast from 48 settled "
-        "hours on; the first forecast of a new one comes with the next morning. Whoever runs the server brings "
+        "ahead by the hour, and every week 18 months ahead by the day, each with how well the same method did before. "
+        "A series is forecast from 48 settled hours on, by the day from 28 days on; the first forecast of a new one comes with the next morning. Whoever runs the server brings "
         "older history from a CSV, with the command import_series.",
         steps=(
             step_for(
@@ -206,8 +341,12 @@ def _no_forecast(context: Context) -> EmptyState:
 urlpatterns = [
     path("forecasts", forecast_list, name="forecasts"),
     path("forecasts.csv", forecast_list_csv, name="forecasts-csv"),
+    path("forecasts/days", daily_forecast_list, name="daily-forecasts"),
+    path("forecasts/days.csv", daily_forecast_list_csv, name="daily-forecasts-csv"),
+    *events.urlpatterns,
     path("forecasts/<int:forecast_id>", forecast_page, name="forecast"),
     path("forecasts/<int:forecast_id>.csv", forecast_csv, name="forecast-csv"),
+    path("forecasts/<int:forecast_id>/months.csv", forecast_months_csv, name="forecast-months-csv"),
     path(
         "forecasts/<int:forecast_id>/earlier.csv", forecast_earlier_csv, name="forecast-earlier-csv"
     ),

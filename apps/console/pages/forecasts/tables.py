@@ -1,25 +1,41 @@
 """The tables of forecasts."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from django.urls import reverse
 
-from apps.console.kit.cells import COUNT, INSTANT, RATIO, TEXT, WRAPPED, Format
+from apps.console.kit.cells import COUNT, DAY_OR_INSTANT, INSTANT, RATIO, TEXT, WRAPPED, Format
 from apps.console.kit.table import Column, Table
 from apps.console.pages.forecasts import words
-from apps.economics.forecast.names import QUANTILE_LEVELS
-from apps.planning.queries.forecasts import BacktestFact, ForecastFact, ForecastHour
+from apps.economics.forecast.names import JUDGED_DAYS_AHEAD, JUDGED_HORIZONS, QUANTILE_LEVELS
+from apps.planning.queries.forecasts import (
+    BacktestFact,
+    ForecastFact,
+    ForecastHour,
+    ForecastMonth,
+)
+from apps.show.time import month
 
-DAY_AHEAD = 24
+DAY_AHEAD, MONTH_AHEAD = JUDGED_HORIZONS[0], JUDGED_DAYS_AHEAD[0]
 NARROW, WORSE = 0.7, 1.1
 """Coverage of an 80 % interval, and error over the best baseline's, from which on a cell warns."""
 NUMBER = Format(lambda value, _: words.number(value), lambda value, _: repr(value), "number-cell")
+LOCAL_DAY = Format(
+    DAY_OR_INSTANT.shown, lambda at, locale: at.astimezone(locale.zone).date().isoformat()
+)
+MONTH = Format(lambda first, _: month(first), lambda first, _: first.isoformat())
 MASE = Format(lambda value, _: f"{value:.2f}", lambda value, _: f"{value:.6f}", "number-cell")
 
 
-def day_score(each: ForecastFact, name: str) -> float | None:
-    """A figure of how its method did 24 hours ahead; None where that is not judged yet."""
-    scores = each.backtest_of(DAY_AHEAD)
+def nearest_backtest(each: ForecastFact) -> BacktestFact | None:
+    """How its method did 24 hours ahead, of one by day 28 days; None where that is not judged yet."""
+    return each.backtest_of(MONTH_AHEAD if each.is_daily else DAY_AHEAD)
+
+
+def nearest_score(each: ForecastFact, name: str) -> float | None:
+    """A figure of that."""
+    scores = nearest_backtest(each)
     return None if scores is None else getattr(scores, name)
 
 
@@ -37,48 +53,87 @@ def _is_worse(scores: BacktestFact | None) -> bool | str:
     return scores.mase > WORSE * scores.best_baseline_mase and "The best baseline was closer"
 
 
+def _month_value(months: int) -> Callable[[ForecastFact], float | None]:
+    def value(each: ForecastFact) -> float | None:
+        found = words.whole_month(each, months)
+        return None if found is None else found.value
+
+    return value
+
+
+def _month_end(place: int) -> Callable[[ForecastFact], float | None]:
+    def value(each: ForecastFact) -> float | None:
+        found = words.whole_month(each)
+        return found.quantiles[place] if found is not None and found.quantiles else None
+
+    return value
+
+
+def _quantile_of_month(place: int) -> Callable[[ForecastMonth], float | None]:
+    return lambda row: row.quantiles[place] if row.quantiles else None
+
+
 def _quantile_at(place: int) -> Callable[[ForecastHour], float | None]:
     return lambda hour: hour.quantiles[place] if hour.quantiles else None
 
 
+_NAMED: tuple[Column[ForecastFact], ...] = (
+    Column(
+        "series",
+        "Series",
+        words.title_of,
+        href=lambda each: reverse("forecast", args=[each.id]),
+    ),
+    Column("name", "", lambda each: each.name),
+)
+_JUDGED: tuple[Column[ForecastFact], ...] = (
+    Column("unit", "Unit", lambda each: each.unit),
+    Column(
+        "mase",
+        "Error (MASE)",
+        lambda each: nearest_score(each, "mase"),
+        MASE,
+        warns=lambda each: _is_worse(nearest_backtest(each)),
+    ),
+    Column(
+        "baseline", "Best baseline", lambda each: nearest_score(each, "best_baseline_mase"), MASE
+    ),
+    Column(
+        "coverage",
+        "In the 80 % interval",
+        lambda each: nearest_score(each, "coverage_80"),
+        RATIO,
+        csv="coverage_80",
+        warns=lambda each: _is_narrow(nearest_score(each, "coverage_80")),
+    ),
+    Column("starts_at", "From", lambda each: each.starts_at, INSTANT),
+    Column("digest", "", lambda each: each.digest),
+)
 SERIES = Table[ForecastFact](
     "series",
     "Series",
     (
-        Column(
-            "series",
-            "Series",
-            words.title_of,
-            href=lambda each: reverse("forecast", args=[each.id]),
-        ),
-        Column("name", "", lambda each: each.name),
+        *_NAMED,
         Column("day_ahead", "First 24 hours", lambda each: each.day_ahead, NUMBER),
-        Column("unit", "Unit", lambda each: each.unit),
-        Column(
-            "mase",
-            "Error (MASE)",
-            lambda each: day_score(each, "mase"),
-            MASE,
-            warns=lambda each: _is_worse(each.backtest_of(DAY_AHEAD)),
-        ),
-        Column(
-            "baseline", "Best baseline", lambda each: day_score(each, "best_baseline_mase"), MASE
-        ),
-        Column(
-            "coverage",
-            "In the 80 % interval",
-            lambda each: day_score(each, "coverage_80"),
-            RATIO,
-            csv="coverage_80",
-            warns=lambda each: _is_narrow(day_score(each, "coverage_80")),
-        ),
-        Column("starts_at", "From", lambda each: each.starts_at, INSTANT),
-        Column("digest", "", lambda each: each.digest),
+        *_JUDGED,
     ),
     noun=("series", "series"),
     about="{said}; errors and coverage as measured 24 hours ahead over the last four weeks. "
     "An error of 1 is as good as saying: as yesterday",
     sort="sort",
+)
+DAILY_SERIES = replace(
+    SERIES,
+    columns=(
+        *_NAMED,
+        Column("month", "Next month", _month_value(1), NUMBER),
+        Column("month_q10", "Lower end (80 %)", _month_end(0), NUMBER, missing="–"),
+        Column("month_q90", "Upper end (80 %)", _month_end(-1), NUMBER, missing="–"),
+        Column("twelfth_month", "In twelve months", _month_value(12), NUMBER),
+        *_JUDGED,
+    ),
+    about="{said}; totals of the next whole month and of the twelfth, of waits their means; errors and coverage as "
+    "measured 28 days ahead, where history is long enough. An error of 1 is as good as saying: as last week",
 )
 HOURS = Table[ForecastHour](
     "hours",
@@ -101,6 +156,42 @@ HOURS = Table[ForecastHour](
     sort="hours",
     per_page=48,
 )
+DAYS = replace(
+    HOURS,
+    name="days",
+    title="Day by day",
+    columns=(
+        replace(HOURS.columns[0], key="day", text="Day", format=LOCAL_DAY),
+        *HOURS.columns[1:],
+    ),
+    noun=("day", "days"),
+    sort="days",
+    per_page=31,
+)
+MONTHS = Table[ForecastMonth](
+    "months",
+    "Month by month",
+    (
+        Column("month", "Month", lambda row: row.month, MONTH,
+               note=lambda row: "" if row.is_whole else f"{row.days} of its days"),
+        Column("days", "", lambda row: row.days, COUNT),
+        Column("value", "Expected", lambda row: row.value, NUMBER),
+        *(
+            Column(
+                f"q{round(level * 100)}",
+                {0.1: "Lower end (80 %)", 0.9: "Upper end (80 %)"}.get(level, ""),
+                _quantile_of_month(place),
+                NUMBER,
+                missing="–",
+            )
+            for place, level in enumerate(QUANTILE_LEVELS)
+        ),
+    ),
+    noun=("month", "months"),
+    sort="months",
+    per_page=24,
+    about="{said}; totals of whole scenarios, of waits their means: ends of days do not add up to those of months",
+)  # fmt: skip
 SCORES = Table[BacktestFact](
     "scores",
     "How far to trust it",
@@ -119,6 +210,14 @@ SCORES = Table[BacktestFact](
     "an error of 1 is as good as saying: as yesterday",
     empty="The history is too short to judge a forecast by: 24 hours have to follow on two days of it.",
 )  # fmt: skip
+DAILY_SCORES = replace(
+    SCORES,
+    columns=(replace(SCORES.columns[0], text="Days ahead"), *SCORES.columns[1:]),
+    about="the same method on this history, made each week as it was known then, up to 13 times; "
+    "an error of 1 is as good as saying: as last week",
+    empty="Not measured: history is too short. Four forecasts, a week apart, have to be followed by 28 days, on four "
+    "weeks each: 77 days. How far to trust the interval is not known until then.",
+)
 EARLIER = Table[ForecastFact](
     "earlier",
     "Earlier forecasts against what came",

@@ -1,14 +1,29 @@
 """Series and forecasts in words."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 
 from apps.economics.hours import HOUR_MS
-from apps.planning.queries.forecasts import LAST_VALUE, ForecastFact
-from apps.planning.queries.series import GPU_HOURS, QUEUE_WAIT, REQUESTS, SPEND, TOKENS
-from apps.show.amounts import count, gpu_hours, per_cent
+from apps.planning.queries.events import ADDED, EVENT_KINDS, UNKNOWN
+from apps.planning.queries.forecasts import (
+    FALLBACKS,
+    LEVEL_SCENARIOS,
+    ForecastEvent,
+    ForecastFact,
+    ForecastMonth,
+)
+from apps.planning.queries.series import (
+    GPU_HOURS,
+    QUEUE_WAIT,
+    REQUESTS,
+    SPEND,
+    TOKENS,
+    SeriesKey,
+    name_of_key,
+)
+from apps.show.amounts import count, counted, gpu_hours, per_cent
 from apps.show.money import MICROS, whole_amount
-from apps.show.time import instant, minute_duration
+from apps.show.time import day, instant, minute_duration, month
 
 MEASURES = {
     GPU_HOURS: "GPU-hours",
@@ -37,9 +52,13 @@ LATELY = timedelta(hours=12)
 
 def title_of(each: ForecastFact) -> str:
     """`GPU-hours of pool h100`."""
-    return (
-        f"{MEASURES[each.series.measure]} of {DIMENSIONS[each.series.dimension]} {each.of}".strip()
-    )
+    return series_title(each.series)
+
+
+def series_title(series: SeriesKey) -> str:
+    """The same of a series."""
+    of = name_of_key(series) if series.dimension else ""
+    return f"{MEASURES[series.measure]} of {DIMENSIONS[series.dimension]} {of}".strip()
 
 
 def amount(each: ForecastFact, value: float, currency: str) -> str:
@@ -52,6 +71,71 @@ def amount(each: ForecastFact, value: float, currency: str) -> str:
     if measure == GPU_HOURS:
         return f"{gpu_hours(round(value * HOUR_MS))} GPU-hours"
     return f"{count(round(value))} {each.unit}"
+
+
+def whole_month(each: ForecastFact, months: int = 1) -> ForecastMonth | None:
+    """The first whole month ahead, or the one so many after."""
+    whole = [month for month in each.months if month.is_whole]
+    return whole[months - 1] if len(whole) >= months else None
+
+
+def expected_month(each: ForecastFact, currency: str) -> str:
+    """What its first whole month has: `$41,200 expected in December 2026, between $38,100 and $44,900`."""
+    first = whole_month(each)
+    if first is None:
+        return "no whole month lies ahead"
+    said = f"{amount(each, first.value, currency)} expected in {month(first.month)}"
+    if not first.quantiles:
+        return said
+    low, high = (amount(each, first.quantiles[end], currency) for end in (0, -1))
+    return f"{said}, with 80 % between {low} and {high}"
+
+
+def shift(each: ForecastFact) -> str:
+    """The last change of level in its history, and what is made of it; empty without one."""
+    if each.shift is None:
+        return ""
+    side = "higher" if each.shift.effect > 0 else "lower"
+    since = f"{day(each.shift.on)} {each.shift.on.year}"
+    said = f"The level is {per_cent(abs(each.shift.effect))} {side} since {since}"
+    if each.is_daily:
+        return f"{said}: that step is taken for no trend; the trend is of what came since, where three weeks or more did"
+    return f"{said}: errors made before it count for less each day, and the shape of the week is of all weeks"
+
+
+def event_effect(effect: str, factor: float | None, added: float | None) -> str:
+    """`times 1.4`, `+200 a day`, `not known`."""
+    if effect == UNKNOWN:
+        return "effect not known"
+    if effect == ADDED and added is not None:
+        return f"{'+' if added >= 0 else '−'}{number(abs(added))} a day"
+    return f"times {factor:g}"
+
+
+def event_span(first: date, last: date | None) -> str:
+    """Its days in words."""
+    begin = f"{day(first)} {first.year}"
+    if last is None:
+        return f"from {begin} on"
+    return begin if last == first else f"{begin} to {day(last)} {last.year}"
+
+
+def event(each: ForecastEvent) -> str:
+    """An event that a forecast knew of, and what was made of its days."""
+    what = f"{each.name} ({EVENT_KINDS[each.kind]}, {event_span(each.first_day, each.last_day)}, "
+    what += f"{event_effect(each.effect, each.factor, each.added)})"
+    before, ahead = (counted(n, "day") for n in (each.days_before, each.days_ahead))
+    done = []
+    if each.days_before:
+        left_out = each.effect == UNKNOWN or each.factor == 0
+        done.append(f"{before} before left out" if left_out else f"taken out of {before} before")
+    if each.days_ahead:
+        done.append(
+            f"{ahead} ahead taken as ordinary"
+            if each.effect == UNKNOWN
+            else f"put on {ahead} ahead"
+        )
+    return f"{what}: {', '.join(done)}"
 
 
 def number(value: float) -> str:
@@ -83,8 +167,13 @@ def against_before(each: ForecastFact, recent: Sequence[float | None]) -> str:
 
 def method(each: ForecastFact) -> str:
     """How it came to be."""
-    if each.method == LAST_VALUE:
-        return f"The last value, as a fallback: {each.refusal}"
+    if each.method in FALLBACKS:
+        return f"The {FALLBACKS[each.method]}, as a fallback: {each.refusal}"
+    if each.method == LEVEL_SCENARIOS:
+        return (
+            "200 scenarios: the last week’s level goes on with half its trend, which fades, and with blocks of the weekly "
+            "growth that the history has; times the shape of the week and what single days do"
+        )
     largest = sorted(each.weights.items(), key=lambda pair: -pair[1])[:3]
     shares = ", ".join(f"{name.replace('_', ' ')} ({per_cent(share)})" for name, share in largest)
     return f"Weighted median of {len(each.weights)} candidates; most weight: {shares}"
@@ -93,6 +182,8 @@ def method(each: ForecastFact) -> str:
 def inputs(each: ForecastFact) -> str:
     """Which hours it was made from."""
     said = f"{each.observed_hours:,} known hours"
+    if each.is_daily:
+        said = f"{counted(each.observed_hours // 24, 'known day')} since {day(each.history_from.date())} {each.history_from.year}"
     if each.imported_hours:
         said += f", {each.imported_hours:,} of them imported"
     if each.left_out_hours:

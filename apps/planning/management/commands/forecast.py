@@ -1,7 +1,8 @@
 """Forecast a series, or make today's forecast of all of them."""
 
 import json
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -9,15 +10,28 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.accounts.queries import organisation
+from apps.economics.forecast.daily import MOST_DAYS_AHEAD
 from apps.economics.forecast.mixing import MOST_HORIZON
 from apps.economics.forecast.names import QUANTILE_LEVELS
 from apps.economics.hours import HOUR
 from apps.economics.refusal import Refusal
 from apps.economics.typed import parse_moment
 from apps.planning import actions
+from apps.planning.actions.daily_forecasts import daily_fields
+from apps.planning.actions.forecasts import hourly_fields
+from apps.planning.queries.days import DAY, daily_history
+from apps.planning.queries.events import events_of
 from apps.planning.queries.history import SeriesHistory, histories
 from apps.planning.queries.series import series_name, series_named, unit_of
+from apps.planning.solvers.daily_forecasting import daily_forecast_fields
 from apps.planning.solvers.forecasting import forecast_fields
+
+SAID_EVERY = 25
+"""So many series are made between two words of how far it is."""
+STANDS_IN = {
+    "last_value": "The last value stands in.",
+    "last_week": "The mean of the last week stands in.",
+}
 
 
 class Command(BaseCommand):
@@ -29,7 +43,10 @@ class Command(BaseCommand):
         """Which series, how far, and as of when."""
         parser.add_argument("--series", metavar="NAME", help="as gpu_hours:pool=h100; none: all")
         parser.add_argument(
-            "--horizon", type=int, default=MOST_HORIZON, help="hours ahead, up to 336 (336)"
+            "--horizon",
+            type=parse_horizon,
+            metavar="HOURS|DAYSd",
+            help="hours ahead, up to 336 (336), or days up to 548, as in 540d",
         )
         parser.add_argument(
             "--at", type=parse_moment, metavar="TIME", help="from what is known of before (now)"
@@ -38,39 +55,59 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """With a series print its forecast and keep nothing; without one make those that are due."""
-        horizon, at = options["horizon"], options["at"] or timezone.now()
-        if not 1 <= horizon <= MOST_HORIZON:
-            raise CommandError(f"--horizon is from 1 to {MOST_HORIZON} hours")
         if not options["series"]:
-            if options["at"] is not None or horizon != MOST_HORIZON:
+            if options["at"] is not None or options["horizon"] is not None:
                 raise CommandError("--horizon and --at are of one --series")
-            made = actions.make_forecasts(maker=forecast_fields, at=timezone.now())
-            self.stdout.write(json.dumps({"made": made}) if options["json"] else f"{made} made.")
+            self._make_all(is_json=options["json"])
             return
+        at = options["at"] or timezone.now()
+        horizon, is_daily = options["horizon"] or (MOST_HORIZON, False)
         try:
             history = history_named(options["series"], at)
+            make = daily_forecast if is_daily else hourly_forecast
+            fields = make(history, horizon)
         except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
-        fields = serialize_forecast(history, forecast_fields(history.values, horizon))
         if options["json"]:
             self.stdout.write(json.dumps(fields))
         else:
             self._print_table(fields)
+
+    def _make_all(self, *, is_json: bool) -> None:
+        """Make and keep today's; how far it is goes to stderr."""
+
+        def say_progress(done: int, count: int) -> None:
+            if done % SAID_EVERY == 0 and done < count:
+                self.stderr.write(f"{done} of {count} series")
+
+        made = actions.make_forecasts(
+            maker=forecast_fields,
+            daily=daily_forecast_fields,
+            at=timezone.now(),
+            progress=say_progress,
+        )
+        self.stdout.write(json.dumps({"made": made}) if is_json else f"{made} made.")
 
     def _print_table(self, fields: dict[str, Any]) -> None:
         self.stdout.write(
             f"{fields['series']} in {fields['unit']}, from {fields['observed_hours']:,} known hours"
         )
         if fields["refusal"]:
-            self.stdout.write(f"Too little history: {fields['refusal']}. The last value stands in.")
+            self.stdout.write(
+                f"No method could be chosen: {fields['refusal']}. {STANDS_IN[fields['method']]}"
+            )
+        step = fields["granularity"]
         for scores in fields["backtests"]:
             self.stdout.write(
-                f"{scores['horizon']} hours ahead, {scores['origins']} forecasts of the past: MASE"
+                f"{scores['horizon']} {step}s ahead, {scores['origins']} forecasts of the past: MASE"
                 f" {scores['mase']['runrate']}, {scores['coverage_80']} inside the 80 % interval"
             )
-        for point in fields["points"]:
-            ends = f"{point['q10']:.6g} … {point['q90']:.6g}" if point["q10"] is not None else ""
-            self.stdout.write(f"{point['hour']}  {point['value']:12.6g}  {ends}")
+        for name, points in ((step, fields["points"]), ("month", fields.get("months", ()))):
+            for point in points:
+                ends = (
+                    f"{point['q10']:.6g} … {point['q90']:.6g}" if point["q10"] is not None else ""
+                )
+                self.stdout.write(f"{point[name]}  {point['value']:12.6g}  {ends}")
 
 
 def history_named(name: str, at: datetime) -> SeriesHistory:
@@ -82,30 +119,88 @@ def history_named(name: str, at: datetime) -> SeriesHistory:
     return known[series]
 
 
-def serialize_forecast(history: SeriesHistory, fields: dict[str, Any]) -> dict[str, Any]:
+def parse_horizon(text: str) -> tuple[int, bool]:
+    """How many, and whether of days: `24`, `24h`, `540d`."""
+    number, is_daily = text.removesuffix("h").removesuffix("d"), text.endswith("d")
+    most = MOST_DAYS_AHEAD if is_daily else MOST_HORIZON
+    if not number.isdigit() or not 1 <= int(number) <= most:
+        raise ArgumentTypeError(
+            f"from 1 to {MOST_HORIZON} hours, or 1d to {MOST_DAYS_AHEAD}d, not {text!r}"
+        )
+    return int(number), is_daily
+
+
+def hourly_forecast(history: SeriesHistory, horizon: int) -> dict[str, Any]:
     """A forecast as JSON has it: an object for each hour, with a quantile for each level; null: no interval."""
-    levels = [f"q{round(level * 100)}" for level in QUANTILE_LEVELS]
-    points = [
-        {
-            "hour": (history.ends_at + lead * HOUR).isoformat(),
-            "value": value,
-            **dict.fromkeys(levels),
-            **{name: level[lead] for name, level in zip(levels, fields["quantiles"], strict=False)},
-        }
-        for lead, value in enumerate(fields["points"])
-    ]
-    coverage = next((scores["coverage_80"] for scores in fields["backtests"]), None)
+    zone = organisation().zone
+    fields = hourly_fields(
+        history,
+        events_of(history.series),
+        lambda values: forecast_fields(values, horizon),
+        zone,
+    )
+    points = _quantiles_named(fields["points"], fields["quantiles"])
+    hours = [(history.ends_at + lead * HOUR).isoformat() for lead in range(horizon)]
     return {
-        "series": series_name(history.series),
-        "unit": unit_of(history.series.measure, organisation().currency),
+        "granularity": "hour",
         "starts_at": history.ends_at.isoformat(),
         "history_from": history.starts_at.isoformat(),
         "observed_hours": history.observed,
+        "digest": history.digest,
+        **_said_of(history, fields),
+        "points": [{"hour": hour, **point} for hour, point in zip(hours, points, strict=True)],
+    }
+
+
+def daily_forecast(history: SeriesHistory, horizon: int) -> dict[str, Any]:
+    """The same by local day, with the totals of months."""
+    zone = organisation().zone
+    days = daily_history(history, zone)
+    if days is None:
+        raise Refusal("series", "no whole day of it is known")
+    fields = daily_fields(history, days, events_of(history.series), daily_forecast_fields, horizon)
+    points = _quantiles_named(fields["points"], fields["quantiles"])
+    dates = [(days.ends_on + lead * DAY).isoformat() for lead in range(horizon)]
+    months = [
+        {"month": each["month"][:7], "days": each["days"], **point}
+        for each in fields["months"]
+        for point in _quantiles_named([each["value"]], [[level] for level in each["quantiles"]])
+    ]
+    return {
+        "granularity": "day",
+        "starts_at": days.ends_on.isoformat(),
+        "history_from": days.first_day.isoformat(),
+        "observed_hours": days.hours,
+        "digest": days.digest,
+        **_said_of(history, fields),
+        "points": [{"day": day, **point} for day, point in zip(dates, points, strict=True)],
+        "months": months,
+    }
+
+
+def _said_of(history: SeriesHistory, fields: dict[str, Any]) -> dict[str, Any]:
+    coverage = next((scores["coverage_80"] for scores in fields["backtests"]), None)
+    names = ("horizon", "method", "refusal", "weights", "backtests", "shift")
+    return {
+        "series": series_name(history.series),
+        "unit": unit_of(history.series.measure, organisation().currency),
         "imported_hours": history.imported,
         "left_out_hours": history.left_out,
         "queue": history.queue,
-        "digest": history.digest,
         "coverage_80": coverage,
-        **{name: fields[name] for name in ("horizon", "method", "refusal", "weights", "backtests")},
-        "points": points,
+        **{name: fields[name] for name in names},
     }
+
+
+def _quantiles_named(
+    points: Sequence[float], quantiles: Sequence[Sequence[float | None]]
+) -> list[dict[str, float | None]]:
+    levels = [f"q{round(level * 100)}" for level in QUANTILE_LEVELS]
+    return [
+        {
+            "value": value,
+            **dict.fromkeys(levels),
+            **{name: level[lead] for name, level in zip(levels, quantiles, strict=False)},
+        }
+        for lead, value in enumerate(points)
+    ]

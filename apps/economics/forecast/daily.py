@@ -1,0 +1,183 @@
+"""Daily totals for months ahead: scenarios of a level, times the shape of the week, times what single days do.
+
+The level goes on from the last week's by a damped trend and by blocks of the weekly growth that the history has,
+both shrunk by half: an hourly method is not carried beyond two weeks, and a trend of a few weeks is not believed
+for a year. Values are by day, NaN where a day is not known; days seven apart are the same weekday.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from apps.economics.changes import HoldingChange, changes
+from apps.economics.forecast.candidates import Ints
+from apps.economics.forecast.intervals import LEVELS
+from apps.economics.forecast.rolling import TooLittleHistory
+from apps.economics.forecast.scores import Floats
+
+WEEK = 7
+LEAST_DAYS = 28
+"""With fewer known days a week's growth is one of three or less: no trend, and no interval."""
+MOST_DAYS_AHEAD = 548
+SCENARIOS, SEED = 200, 1_414
+SHRUNK, DAMPING, BLOCK_WEEKS = 0.5, 0.9, 3
+SHAPE_WEEKS, ERROR_WEEKS = 8, 13
+SHIFT_DAYS, LEAST_SHIFT_DAYS = 90, 21
+LEAST_DAYS_OF_WEEK = 4
+LEAST_GROWTHS = 3
+LEAST_DAYS_OF_LEVEL = 3
+FLOOR = 0.05
+"""Of the median week: growth from less than that says nothing, as from 0."""
+MOST_OF_HIGHEST = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class DailyScenarios:
+    """`totals` by scenario and day ahead; `shift` is the last change of level in the history, by its day."""
+
+    totals: Floats
+    shift: HoldingChange | None
+
+    @property
+    def points(self) -> Floats:
+        """Of each day what is as likely too high as too low."""
+        medians: Floats = np.median(self.totals, axis=0)
+        return medians
+
+    @property
+    def quantiles(self) -> Floats:
+        """By level of LEVELS and day."""
+        return quantiles_of(self.totals)
+
+    def sums(self, ends: Ints) -> Floats:
+        """By scenario the sums of the days up to each of `ends` (ascending, the day after the last)."""
+        reached = np.concatenate([np.zeros((len(self.totals), 1)), self.totals.cumsum(axis=1)], 1)
+        return np.diff(reached[:, np.concatenate([[0], ends])], axis=1)
+
+
+def quantiles_of(totals: Floats) -> Floats:
+    """By level of LEVELS and column, of all scenarios."""
+    quantiles: Floats = np.quantile(totals, LEVELS, axis=0)
+    return quantiles
+
+
+def daily_scenarios(values: Floats, horizon: int) -> DailyScenarios:
+    """The `horizon` days after `values`, the same scenarios for the same values.
+
+    Refuses TooLittleHistory.
+    """
+    known = int((~np.isnan(values)).sum())
+    if known < LEAST_DAYS:
+        raise TooLittleHistory("", f"{known} days are known in full; {LEAST_DAYS} are the least")
+    shift = last_shift(values)
+    weeks = _weeks_to_the_end(values)
+    shape = _shape_of_week(weeks[-SHAPE_WEEKS:])
+    levels = _weekly_levels(weeks, shape)
+    draw = np.random.default_rng(SEED)
+    path = _level_paths(*_growths(levels, values, shift), horizon, draw)
+    level = _last_level(values, shape, shift)
+    place = np.arange(horizon) % WEEK
+    totals = level * np.exp(path) * shape[place] * _day_errors(weeks, levels, shape, horizon, draw)
+    least, most = float(np.nanmin(values)), float(np.nanmax(values))
+    return DailyScenarios(
+        np.clip(totals, min(least, 0.0), max(MOST_OF_HIGHEST * most, most)), shift
+    )
+
+
+def last_shift(values: Floats) -> HoldingChange | None:
+    """The newest day of the last 90 on which a level began that held; None without one, or with days at or below 0."""
+    days = np.flatnonzero(~np.isnan(values))
+    days = days[days >= len(values) - SHIFT_DAYS]
+    if len(days) < LEAST_SHIFT_DAYS or (values[days] <= 0).any():
+        return None
+    found = changes(values[days].tolist(), (days % WEEK).tolist())
+    return HoldingChange(int(days[found[-1].day]), found[-1].effect) if found else None
+
+
+def _weeks_to_the_end(values: Floats) -> Floats:
+    """Whole weeks that end with the history, by week and day."""
+    count = len(values) // WEEK
+    return values[len(values) - count * WEEK :].reshape(count, WEEK)
+
+
+def _shape_of_week(weeks: Floats) -> Floats:
+    """Each day's share of its week's mean day, the median over the weeks; they have the mean 1."""
+    counts = (~np.isnan(weeks)).sum(axis=1)
+    means = np.nansum(weeks, axis=1) / np.maximum(counts, 1)
+    is_usable = (means > 0) & (counts >= LEAST_DAYS_OF_WEEK)
+    shape = np.ones(WEEK)
+    for place, ratios in enumerate((weeks[is_usable] / means[is_usable, None]).T):
+        if not np.isnan(ratios).all():
+            shape[place] = np.nanmedian(ratios)
+    return shape / shape.mean() if shape.mean() > 0 else np.ones(WEEK)
+
+
+def _weekly_levels(weeks: Floats, shape: Floats) -> Floats:
+    """The level of each week, an ordinary day's total; NaN where under four of its days are known."""
+    is_known = ~np.isnan(weeks)
+    parts = (is_known * shape).sum(axis=1)
+    is_usable = (is_known.sum(axis=1) >= LEAST_DAYS_OF_WEEK) & (parts > 0)
+    return np.where(is_usable, np.nansum(weeks, axis=1) / np.where(parts > 0, parts, 1), np.nan)
+
+
+def _growths(levels: Floats, values: Floats, shift: HoldingChange | None) -> tuple[Floats, float]:
+    """Growth of the logarithm from week to week, and the mean to go on with: since the last shift, if that is long enough.
+
+    A shift is no trend: the growth over it is in no mean. What it shows is how far a level may move again.
+    """
+    positive = levels[levels > 0]
+    if not len(positive):
+        return np.zeros(1), 0.0
+    logs = np.log(np.maximum(levels, FLOOR * np.median(positive)))
+    growth, first = np.diff(logs), len(values) - len(levels) * WEEK
+    begins = first + WEEK * np.arange(len(growth))
+    is_known = ~np.isnan(growth)
+    if not is_known.any():
+        return np.zeros(1), 0.0
+    trending = is_known
+    if shift is not None:
+        since = is_known & (begins >= shift.day)
+        across = (begins < shift.day) & (shift.day < begins + 2 * WEEK)
+        trending = since if since.sum() >= LEAST_GROWTHS else is_known & ~across
+    return growth[is_known], float(growth[trending].mean()) if trending.any() else 0.0
+
+
+def _level_paths(growths: Floats, mean: float, horizon: int, draw: np.random.Generator) -> Floats:
+    """The logarithm of the level over that of the last week, by scenario and day ahead."""
+    weeks = horizon // WEEK + 2
+    length = min(BLOCK_WEEKS, len(growths))
+    starts = draw.integers(0, len(growths), (SCENARIOS, -(-weeks // length)))
+    places = (starts[:, :, None] + np.arange(length)) % len(growths)
+    drawn = (growths - growths.mean())[places.reshape(SCENARIOS, -1)[:, :weeks]]
+    trend = SHRUNK * mean * DAMPING ** np.arange(1, weeks + 1)
+    path = np.concatenate([np.zeros((SCENARIOS, 1)), np.cumsum(drawn + trend, axis=1)], axis=1)
+    # The last week's level is that of its middle, three and a half days before the first day ahead begins.
+    position = (np.arange(horizon) + (WEEK + 1) / 2) / WEEK
+    week = position.astype(np.int64)
+    paths: Floats = path[:, week] + (position - week) * (path[:, week + 1] - path[:, week])
+    return paths
+
+
+def _last_level(values: Floats, shape: Floats, shift: HoldingChange | None) -> float:
+    """Of the last seven days, or of those since the last shift where they are fewer; back to the last known."""
+    place = (np.arange(len(values)) - len(values)) % WEEK
+    days = np.flatnonzero(~np.isnan(values) & (shape[place] > 0))
+    recent = days[days >= days[-1] - WEEK + 1]
+    since = recent if shift is None else recent[recent >= shift.day]
+    used = since if len(since) >= LEAST_DAYS_OF_LEVEL else recent
+    return float(values[used].sum() / shape[place[used]].sum())
+
+
+def _day_errors(
+    weeks: Floats, levels: Floats, shape: Floats, horizon: int, draw: np.random.Generator
+) -> Floats:
+    """What single days are over what their week's level says, whole weeks of the history drawn; by scenario and day."""
+    expected = levels[:, None] * shape
+    ratios = np.where(expected > 0, weeks / np.where(expected > 0, expected, 1), np.nan)
+    ratios = ratios[~np.isnan(ratios).all(axis=1)][-ERROR_WEEKS:]
+    if not len(ratios):
+        return np.ones((SCENARIOS, horizon))
+    drawn = np.where(np.isnan(ratios), 1.0, ratios)[
+        draw.integers(0, len(ratios), (SCENARIOS, horizon // WEEK + 1))
+    ]
+    return drawn.reshape(SCENARIOS, -1)[:, :horizon]

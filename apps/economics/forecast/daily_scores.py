@@ -1,0 +1,62 @@
+"""How far a forecast by day is to be trusted: as it would have been made week by week, against what came."""
+
+import numpy as np
+
+from apps.economics.forecast.backtest import ForecastScores, NothingToForecast, mean_mase
+from apps.economics.forecast.daily import LEAST_DAYS, WEEK, daily_scenarios
+from apps.economics.forecast.intervals import LEVELS
+from apps.economics.forecast.names import RUNRATE
+from apps.economics.forecast.scores import (
+    Floats,
+    coverage,
+    seasonal_scale,
+    weighted_quantile_loss,
+)
+
+LEAST_ORIGINS, MOST_ORIGINS = 4, 13
+
+
+def score_daily(values: Floats, horizon: int) -> ForecastScores:
+    """Forecasts of `horizon` days, one a week, the newest that is followed in full last; at most 13.
+
+    MASE is scaled by days a week apart. Refuses NothingToForecast where fewer than four are followed.
+    """
+    known = np.cumsum(~np.isnan(values))
+    origins = [
+        origin
+        for origin in range(len(values) - horizon, 0, -WEEK)
+        if known[origin - 1] >= LEAST_DAYS
+    ][:MOST_ORIGINS]
+    if len(origins) < LEAST_ORIGINS:
+        raise NothingToForecast(
+            "", f"{len(origins)} forecasts are followed by {horizon} days; four are the least"
+        )
+    actual = np.stack([values[origin : origin + horizon] for origin in origins])
+    made = [daily_scenarios(values[:origin], horizon) for origin in origins]
+    methods = {RUNRATE: np.stack([each.points for each in made])} | _baselines(
+        values, origins, horizon
+    )
+    quantiles = np.stack([each.quantiles for each in made], axis=1)
+    scales = [seasonal_scale(values[:origin], WEEK) for origin in origins]
+    return ForecastScores(
+        origins=len(origins),
+        mase={name: mean_mase(actual, points, scales) for name, points in methods.items()},
+        coverage_80=coverage(actual, quantiles[0], quantiles[-1]),
+        wql=weighted_quantile_loss(actual, quantiles, LEVELS),
+    )
+
+
+def _baselines(values: Floats, origins: list[int], horizon: int) -> dict[str, Floats]:
+    """The last day, the last week again, and the mean of four weeks, of what is known of them."""
+    made: dict[str, list[Floats]] = {"naive": [], "seasonal_naive_7": [], "mean_28": []}
+    for origin in origins:
+        before = values[:origin]
+        last = float(before[~np.isnan(before)][-1])
+        week = np.where(np.isnan(before[-WEEK:]), last, before[-WEEK:])
+        made["naive"].append(np.full(horizon, last))
+        made["seasonal_naive_7"].append(np.tile(week, horizon // WEEK + 1)[:horizon])
+        recent = before[-4 * WEEK :]
+        made["mean_28"].append(
+            np.full(horizon, last if np.isnan(recent).all() else np.nanmean(recent))
+        )
+    return {name: np.stack(points) for name, points in made.items()}

@@ -1,0 +1,69 @@
+"""Forecasts are held against what came."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from apps.economics.hours import HOUR
+from apps.ledger.queries.calendar import local_day
+from apps.planning.models import Forecast, ForecastSeries, Granularity
+from apps.planning.queries.days import DailyHistory
+from apps.planning.queries.history import SeriesHistory, key_of
+from apps.planning.queries.series import SeriesKey
+
+OPEN = timedelta(days=21)
+"""So long after its beginning what came may still change: the 14 days ahead, and a week for late facts."""
+HELD_DAYS = 13 * 7
+"""Of a forecast by day, so many days are held against what came."""
+OPEN_DAYS = timedelta(days=HELD_DAYS + 7)
+
+
+def realise_hours(known: Mapping[SeriesKey, SeriesHistory], at: datetime) -> None:
+    """Errors of forecasts by the hour of which hours have come, or may still change."""
+    begun = Forecast.objects.filter(
+        granularity=Granularity.HOUR, starts_at__lt=at, starts_at__gt=at - OPEN
+    )
+    for forecast in begun.select_related("series").iterator(chunk_size=100):
+        history = known.get(key_of(forecast.series))
+        if history is None:
+            continue
+        first = (forecast.starts_at - history.starts_at) // HOUR
+        came = [history.value_at(first + lead) for lead in range(forecast.horizon)]
+        Forecast.objects.filter(pk=forecast.pk).update(came=came, **realised_scores(forecast, came))
+
+
+def realise_days(row: ForecastSeries, history: DailyHistory, at: datetime, zone: str) -> None:
+    """The same of a series' forecasts by day."""
+    begun = Forecast.objects.filter(
+        series=row, granularity=Granularity.DAY, starts_at__lt=at, starts_at__gt=at - OPEN_DAYS
+    )
+    for forecast in begun.defer("recent"):
+        first = local_day(forecast.starts_at, zone)
+        came = [
+            history.value_on(first + timedelta(days=lead))
+            for lead in range(min(HELD_DAYS, forecast.horizon))
+        ]
+        scores = realised_scores(forecast, came)
+        scores["realised_hours"] *= 24
+        Forecast.objects.filter(pk=forecast.pk).update(came=came, **scores)
+
+
+def realised_scores(forecast: Forecast, came: Sequence[float | None]) -> dict[str, Any]:
+    """Values that came, their mean absolute error, and the share of them inside the 80 % interval."""
+    known = [(lead, value) for lead, value in enumerate(came) if value is not None]
+    lows, highs = (forecast.quantiles[end] if forecast.quantiles else [] for end in (0, -1))
+    ends = [(value, lows[lead], highs[lead]) for lead, value in known if lows]
+    return {
+        "realised_hours": len(known),
+        "realised_error": _mean_of(abs(value - forecast.points[lead]) for lead, value in known),
+        "realised_coverage": _mean_of(
+            low <= value <= high
+            for value, low, high in ends
+            if low is not None and high is not None
+        ),
+    }
+
+
+def _mean_of(values: Iterable[float]) -> float | None:
+    known = list(values)
+    return sum(known) / len(known) if known else None

@@ -1,0 +1,121 @@
+"""The days and months of a forecast by day."""
+
+from typing import Any
+
+from django.http import Http404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.queries import organisation
+from apps.ledger.queries.calendar import local_day
+from apps.planning.api.forecasts import QUANTILES, by_beginning, named_quantiles
+from apps.planning.queries.forecasts import (
+    BY_DAY,
+    ForecastHours,
+    ForecastMonth,
+    forecast_hours,
+)
+from apps.web.rest.examples import listed
+from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.schema import PAGES
+from apps.web.rest.strict import Parameters
+from apps.web.rest.views import RestView
+
+ForecastDayOut: type[serializers.Serializer[Any]] = type(
+    "ForecastDayOut",
+    (serializers.Serializer,),
+    {
+        "__doc__": "A local day ahead: as likely more as less, its quantiles, and what came; null is unknown.",
+        "day": serializers.DateField(),
+        "value": serializers.FloatField(),
+        "observed": serializers.FloatField(allow_null=True),
+        **{name: serializers.FloatField(allow_null=True) for name in QUANTILES},
+    },
+)
+ForecastMonthOut: type[serializers.Serializer[Any]] = type(
+    "ForecastMonthOut",
+    (serializers.Serializer,),
+    {
+        "__doc__": "The total of a month's days ahead (of waits the mean), of the same scenarios as the days. "
+        "Quantiles of days do not add up to those of months.",
+        "month": serializers.DateField(help_text="its first day"),
+        "days": serializers.IntegerField(help_text="how many of its days lie ahead"),
+        "is_whole": serializers.BooleanField(help_text="false: some of its days are over"),
+        "value": serializers.FloatField(),
+        **{name: serializers.FloatField(allow_null=True) for name in QUANTILES},
+    },
+)
+AMOUNTS = {name: 1_250.0 + 50 * place for place, name in enumerate(QUANTILES)}
+DAY_EXAMPLE = {"day": "2026-03-02", "value": 1_450.0, "observed": None, **AMOUNTS}
+MONTH_EXAMPLE = {
+    "month": "2026-03-01",
+    "days": 30,
+    "is_whole": False,
+    "value": 43_500.0,
+    **{name: 30 * amount for name, amount in AMOUNTS.items()},
+}
+
+
+class DaysOfForecast(RestView):
+    """The days of a forecast by day, and what came in them."""
+
+    row = ForecastDayOut
+
+    @extend_schema(
+        operation_id="list_forecast_days",
+        parameters=PAGES,
+        responses=list_of(ForecastDayOut),
+        examples=[listed("Days ahead", DAY_EXAMPLE)],
+    )
+    def get(self, request: Request, daily_forecast_id: int) -> Response:
+        """Each day of the organisation's zone with its quantiles; they are null in a fallback."""
+        found, zone = _daily_forecast(self, request, daily_forecast_id), organisation().zone
+        page = slice_of(found.hours, page_asked(request), by_beginning)
+        return paged(
+            request,
+            page,
+            lambda hour: told_as(
+                ForecastDayOut,
+                fields_of(hour)
+                | {"day": local_day(hour.hour, zone)}
+                | named_quantiles(hour.quantiles),
+            ),
+        )
+
+
+class MonthsOfForecast(RestView):
+    """The months of a forecast by day."""
+
+    row = ForecastMonthOut
+
+    @extend_schema(
+        operation_id="list_forecast_months",
+        parameters=PAGES,
+        responses=list_of(ForecastMonthOut),
+        examples=[listed("Months ahead", MONTH_EXAMPLE)],
+    )
+    def get(self, request: Request, daily_forecast_id: int) -> Response:
+        """Each month's total with its quantiles; the first and the last are of the days that lie ahead."""
+        found = _daily_forecast(self, request, daily_forecast_id)
+        page = slice_of(found.forecast.months, page_asked(request), _by_month)
+        return paged(
+            request,
+            page,
+            lambda month: told_as(
+                ForecastMonthOut, fields_of(month) | named_quantiles(month.quantiles)
+            ),
+        )
+
+
+def _daily_forecast(view: RestView, request: Request, forecast_id: int) -> ForecastHours:
+    Parameters.of(request)
+    found = forecast_hours(forecast_id, view.viewer().seen_teams, BY_DAY)
+    if found is None:
+        raise Http404
+    return found
+
+
+def _by_month(month: ForecastMonth) -> tuple[str]:
+    return (month.month.isoformat(),)

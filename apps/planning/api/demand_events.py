@@ -1,0 +1,176 @@
+"""Events over the wire: days that are not like the others, as people entered them."""
+
+from typing import Any
+
+from django.http import Http404
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.planning.actions.events import (
+    add_demand_event,
+    change_demand_event,
+    remove_demand_event,
+)
+from apps.planning.queries.events import (
+    EVENT_EFFECTS,
+    EVENT_KINDS,
+    DemandEventFact,
+    demand_events,
+)
+from apps.planning.queries.series import DIMENSIONS_OF, name_of_key, part_named
+from apps.web.rest.examples import listed
+from apps.web.rest.once import once
+from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, parsed
+from apps.web.rest.views import RestView
+
+EXAMPLE: dict[str, Any] = {
+    "name": "Launch of the assistant",
+    "kind": "launch",
+    "first_day": "2026-03-16",
+    "last_day": None,
+    "measure": "gpu_hours",
+    "series": "pool=h100",
+    "effect": "factor",
+    "factor": 1.4,
+    "added": None,
+}
+SENT = OpenApiExample("An event", EXAMPLE, request_only=True)
+ANSWERED = OpenApiExample("An event", {"id": 3, **EXAMPLE}, response_only=True)
+
+
+class DemandEventIn(Strict):
+    """Days of an event, what it touches, and what it does to each of them.
+
+    `series` empty: of everything. An amount more of a part is as much more of the organisation; a factor of a part
+    changes that part alone.
+    """
+
+    name = Text()
+    kind = serializers.ChoiceField(choices=tuple(EVENT_KINDS))
+    first_day = serializers.DateField(help_text="a day of the organisation's zone")
+    last_day = serializers.DateField(
+        required=False, allow_null=True, default=None, help_text="null: from then on"
+    )
+    measure = serializers.ChoiceField(
+        choices=("", *DIMENSIONS_OF), required=False, default="", help_text="empty: every figure"
+    )
+    series = OptionalText(help_text="as pool=h100 or team=Vision")
+    effect = serializers.ChoiceField(
+        choices=tuple(EVENT_EFFECTS),
+        help_text="factor, added, or unknown: days before are then left out, those ahead taken as ordinary",
+    )
+    factor = serializers.FloatField(
+        required=False, allow_null=True, default=None, help_text="1.4 is 40 % more"
+    )
+    added = serializers.FloatField(
+        required=False, allow_null=True, default=None, help_text="more a day, in the figure's unit"
+    )
+
+
+class DemandEventOut(serializers.Serializer[Any]):
+    """An event as it was entered."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    kind = serializers.ChoiceField(choices=tuple(EVENT_KINDS))
+    first_day = serializers.DateField()
+    last_day = serializers.DateField(allow_null=True)
+    measure = serializers.ChoiceField(choices=("", *DIMENSIONS_OF))
+    series = serializers.CharField()
+    effect = serializers.ChoiceField(choices=tuple(EVENT_EFFECTS))
+    factor = serializers.FloatField(allow_null=True)
+    added = serializers.FloatField(allow_null=True)
+
+
+class DemandEvents(RestView):
+    """Events of everything, and of what one sees the forecasts of."""
+
+    row = DemandEventOut
+
+    @extend_schema(
+        operation_id="list_demand_events",
+        parameters=[*PAGES],
+        responses=list_of(DemandEventOut),
+        examples=[listed("Events", {"id": 3, **EXAMPLE})],
+    )
+    def get(self, request: Request) -> Response:
+        """All of them, the first to begin first."""
+        Parameters.of(request)
+        page = slice_of(demand_events(self.viewer().seen_teams), page_asked(request), _by_day)
+        return paged(request, page, _serialize_event)
+
+    @extend_schema(
+        operation_id="add_demand_event",
+        parameters=[REPEAT_KEY],
+        request=DemandEventIn,
+        responses={201: DemandEventOut},
+        examples=[SENT, ANSWERED],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """Enter an event; forecasts that it touches are made again within ten minutes."""
+        event_id = add_demand_event(event=_event_asked(request), at=timezone.now())
+        return Response(_serialize_event(_seen_event(self, event_id)), status=201)
+
+
+class OneDemandEvent(RestView):
+    """One event."""
+
+    @extend_schema(operation_id="demand_event", responses=DemandEventOut, examples=[ANSWERED])
+    def get(self, request: Request, demand_event_id: int) -> Response:
+        """An event by its id."""
+        Parameters.of(request)
+        return Response(_serialize_event(_seen_event(self, demand_event_id)))
+
+    @extend_schema(
+        operation_id="change_demand_event",
+        request=DemandEventIn,
+        responses=DemandEventOut,
+        examples=[SENT, ANSWERED],
+    )
+    def put(self, request: Request, demand_event_id: int) -> Response:
+        """Have it say this instead."""
+        event = _event_asked(request, demand_event_id)
+        _seen_event(self, demand_event_id)
+        change_demand_event(event=event)
+        return Response(_serialize_event(_seen_event(self, demand_event_id)))
+
+    @extend_schema(
+        operation_id="remove_demand_event",
+        responses={200: DemandEventOut},
+        examples=[ANSWERED],
+    )
+    def delete(self, request: Request, demand_event_id: int) -> Response:
+        """Its days are ordinary ones again; answers what it was."""
+        Parameters.of(request)
+        event = _seen_event(self, demand_event_id)
+        remove_demand_event(event_id=demand_event_id)
+        return Response(_serialize_event(event))
+
+
+def _seen_event(view: RestView, event_id: int) -> DemandEventFact:
+    """The event, or that there is none: another team's is as if it were not there."""
+    for event in demand_events(view.viewer().seen_teams):
+        if event.id == event_id:
+            return event
+    raise Http404
+
+
+def _event_asked(request: Request, event_id: int = 0) -> DemandEventFact:
+    asked = parsed(DemandEventIn, request)
+    dimension, key = part_named(asked.pop("series"))
+    return DemandEventFact(id=event_id, dimension=dimension, key=key, **asked)
+
+
+def _serialize_event(event: DemandEventFact) -> dict[str, Any]:
+    name = f"{event.dimension}={name_of_key(event.series)}" if event.dimension else ""
+    return told_as(DemandEventOut, fields_of(event) | {"series": name})
+
+
+def _by_day(event: DemandEventFact) -> tuple[str, int]:
+    return event.first_day.isoformat(), event.id

@@ -57,7 +57,9 @@ class ChangedTogether(Operation):
     ) -> None:
         """Take each change back, the last one first."""
         for operation in reversed(self.operations):
-            operation.database_backwards(app_label, schema_editor, from_state, to_state)
+            # A trigger is taken from its table while that is there.
+            before = from_state if isinstance(operation, AddTrigger) else to_state
+            operation.database_backwards(app_label, schema_editor, from_state, before)
 
     def describe(self) -> str:
         """Say what `migrate --plan` prints."""
@@ -65,12 +67,7 @@ class ChangedTogether(Operation):
 
 
 class CreatedTogether(ChangedTogether):
-    """Tables, whole with their indexes and constraints, then the triggers on them.
-
-    Nothing takes it back: before it, the app has nothing in the database.
-    """
-
-    reversible = False
+    """Tables, whole with their indexes and constraints, then the triggers on them."""
 
     def __init__(self, models: Sequence[CreateModel], triggers: Sequence[AddTrigger] = ()) -> None:
         super().__init__(*models, *triggers)

@@ -15,13 +15,13 @@ from rest_framework.response import Response
 from apps.accounts import queries as accounts
 from apps.pricing import actions
 from apps.pricing.api import sharing_examples as examples
-from apps.pricing.api.wire import PatternOfRows, PriceIn
+from apps.pricing.api.wire import PriceIn
 from apps.pricing.queries.shared import METHODS, SharedCostRow, shared_cost, shared_cost_page
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.once import once
 from apps.web.rest.pages import fields_of, list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import Moment, Parameters, Strict, Text, parsed
+from apps.web.rest.strict import Moment, Parameters, PatternOfRows, Strict, Text, parsed
 from apps.web.rest.views import PricesView
 
 METHOD_KEYS = tuple(str(method) for method in METHODS)

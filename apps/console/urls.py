@@ -49,4 +49,5 @@ urlpatterns = [
     path("", include("apps.console.pages.crossover.pages")),
     path("", include("apps.console.pages.capacity_requests.pages")),
     path("", include("apps.console.pages.budgets.pages")),
+    path("", include("apps.console.pages.headroom.pages")),
 ]

@@ -3,15 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-WEEK_HOURS, DAY_HOURS = 7 * 24, 24
-
-
-@dataclass(frozen=True, slots=True)
-class HoursAhead:
-    """A forecast by the hour; `quantiles` has by level a value for each of its `points`, empty without an interval."""
-
-    points: Sequence[float]
-    quantiles: Mapping[float, Sequence[float]]
+from apps.economics.hours_ahead import HoursAhead, repeated_sum
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +37,6 @@ def sum_ahead(forecasts: Sequence[tuple[HoursAhead, int]], hours: int) -> SumAhe
         for level in shared
     )
     return SumAhead(expected, dict(zip(shared, sums, strict=True)))
-
-
-def repeated_sum(values: Sequence[float], first: int, hours: int) -> float:
-    """The sum of `hours` values from place `first` on, where the last week, day or hour is repeated for ever."""
-    period = next(each for each in (WEEK_HOURS, DAY_HOURS, 1) if each <= len(values))
-    known = values[first : first + hours]
-    turned = max(0, first - len(values)) % period
-    last = values[len(values) - period :]
-    last = [*last[turned:], *last[:turned]]
-    whole, rest = divmod(hours - len(known), period)
-    return sum(known) + whole * sum(last) + sum(last[:rest])
 
 
 def chance_above(room: float, quantiles: Mapping[float, float]) -> Chance | None:

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.economics.budgets import Chance, HoursAhead, chance_above, repeated_sum, sum_ahead
+from apps.economics.budgets import Chance, chance_above, sum_ahead
+from apps.economics.hours_ahead import HoursAhead, repeated_sum
 
 LEVELS = {0.1: 80.0, 0.5: 100.0, 0.9: 140.0}
 

@@ -45,9 +45,11 @@ from apps.ledger.models import (
 )
 from apps.planning.actions import (
     NewBudget,
+    NewHeadroomPolicy,
     ScenarioEntry,
     add_budget,
     add_demand_event,
+    add_headroom_policy,
     import_history,
     keep_scenario,
     make_forecasts,
@@ -112,7 +114,7 @@ SECRETS: dict[str, tuple[str, ...]] = {
         "ada.quillfeather@", "petra.rack@", "otters-of-march", "user-skerry",
         "cloud-of-cormorants", "limit-of-cormorants", "lone-cormorant", "join-of-terns",
         "reserve-curlew", "purchase-stork", "model-razorbill", "rented-out-wagtail",
-        "allowance-of-harriers",
+        "allowance-of-harriers", "headroom-of-grebes",
     ),
 }  # fmt: skip
 
@@ -180,6 +182,7 @@ def make_world() -> World:
         "part": "curve",
         "capacity_request_id": _capacity_requests(teams, fleet_ids["pool_id"], now),
         "budget_id": _budgets(teams, now),
+        "policy_id": _headroom(fleet_ids["pool_id"], now),
         "api_price_id": _calls(teams, now),
         "team_id": teams["zephyr"],
         "person_id": people["ada"],
@@ -283,6 +286,14 @@ def _budgets(teams: Mapping[str, int], now: datetime) -> int:
         budget = NewBudget(name, scope, key, "money", "monthly", steps[0].from_day, None, steps)
         ids[name] = add_budget(budget=budget, at=now)
     return ids["allowance-of-swifts"]
+
+
+def _headroom(pool_id: int, now: datetime) -> int:
+    """What being short of GPUs costs all together."""
+    policy = NewHeadroomPolicy(
+        "headroom-of-grebes", "pool", str(pool_id), (), Decimal(6), Decimal(2), lead_days=7
+    )
+    return add_headroom_policy(policy=policy, at=now)
 
 
 def _join_token(cluster_id: int, now: datetime) -> int:

@@ -30,6 +30,7 @@ KINDS = {
     "pricing.ApiPrice": "contract price of an API",
     "pricing.ApiVendor": "vendor of an API",
     "planning.Budget": "budget",
+    "planning.HeadroomPolicy": "headroom policy",
     "ledger.BillRule": "bill rule",
     "ledger.Close": "close",
     "pricing.ExchangeRate": "rate of exchange",

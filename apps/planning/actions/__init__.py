@@ -1,4 +1,4 @@
-"""What planning changes: budgets, histories that are brought, forecasts, events, scenarios and requests that are kept."""
+"""What planning changes: budgets, headroom policies, histories, forecasts, events, scenarios and requests."""
 
 from apps.planning.actions.budgets import (
     BudgetNameTaken,
@@ -25,5 +25,14 @@ from apps.planning.actions.events import (
     remove_demand_event,
 )
 from apps.planning.actions.forecasts import make_forecasts, make_forecasts_if_due
+from apps.planning.actions.headroom import (
+    HeadroomNameTaken,
+    HeadroomNotUnderstood,
+    NewHeadroomPolicy,
+    add_headroom_policy,
+    check_headroom_policy,
+    remove_headroom_policy,
+    replace_headroom_policy,
+)
 from apps.planning.actions.history import import_history
 from apps.planning.actions.requests import clock_capacity_requests

@@ -13,6 +13,7 @@ from apps.planning.models.forecasts import (
     SeriesDimension,
     SeriesMeasure,
 )
+from apps.planning.models.headroom import HeadroomDimension, HeadroomPolicy
 from apps.planning.models.requests import (
     CapacityRequest,
     CapacityRequestStep,

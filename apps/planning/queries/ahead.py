@@ -4,9 +4,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from apps.economics.budgets import HoursAhead
 from apps.economics.forecast.names import QUANTILE_LEVELS
 from apps.economics.hours import HOUR
+from apps.economics.hours_ahead import HoursAhead
 from apps.planning.models import Forecast, ForecastMethod, ForecastSeries
 from apps.planning.queries.forecasts import BY_HOUR, newest_id
 from apps.planning.queries.history import key_of

@@ -54,6 +54,7 @@ AFTER_THE_WEEKS: tuple[Scene, ...] = (
     ahead.compare_with_apis,
     asked.ask_for_capacity,
     budgets.set_budgets,
+    budgets.state_headroom,
     closes.close_months,
     closes.own_late,
 )

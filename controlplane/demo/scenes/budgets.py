@@ -1,4 +1,4 @@
-"""What may be spent: budgets of the whole, of teams, of a service and of a project."""
+"""What may be spent, and how many GPUs are to be ready."""
 
 from datetime import date, timedelta
 from decimal import Decimal
@@ -8,10 +8,16 @@ from apps.accounts.queries import person_of_address
 from apps.ledger.queries.cube import CubeQuestion, explore
 from apps.ledger.queries.cube.sums import CubeSums
 from apps.ledger.queries.windows import Window
-from apps.planning.actions import NewBudget, add_budget, replace_budget
+from apps.planning.actions import (
+    NewBudget,
+    NewHeadroomPolicy,
+    add_budget,
+    add_headroom_policy,
+    replace_budget,
+)
 from apps.planning.queries.budgets import GPU_HOURS, MONEY, MONTHLY, PROJECT, BudgetStep
 from controlplane.demo.company import Company
-from controlplane.demo.database import SIGN_IN
+from controlplane.demo.database import MANAGES, SIGN_IN
 
 LATELY = timedelta(days=28)
 MONTH = Decimal(30)
@@ -39,6 +45,24 @@ def set_budgets(company: Company) -> None:
                 raised = _monthly(name, scope, key, MONEY, first, _rounded(amount * RAISED))
                 replace_budget(budget_id=budget_id, budget=raised)
         _of_work(company, first)
+
+
+def state_headroom(company: Company) -> None:
+    """The platform says what being short of GPUs costs, of a pool and of serving."""
+    policies = (
+        NewHeadroomPolicy(
+            "Pretraining", "pool", str(company.pool("h100-reserved")), (),
+            Decimal("4.10"), Decimal("2.35"), lead_days=28,
+        ),
+        NewHeadroomPolicy(
+            "Serving", "workload_class", "serving", (company.pool("l4-serving"),),
+            Decimal("4.00"), Decimal("0.80"), lead_days=7, most_waiting=Decimal("0.05"),
+            note="An answer that waits is a customer who leaves.",
+        ),
+    )  # fmt: skip
+    with changes_by(person=person_of_address(MANAGES) or 0):
+        for policy in policies:
+            add_headroom_policy(policy=policy, at=company.week.at)
 
 
 def _of_work(company: Company, first: date) -> None:

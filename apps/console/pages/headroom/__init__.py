@@ -1,0 +1,1 @@
+"""Headroom: stated policies per class of work, and the forecasts held against them."""

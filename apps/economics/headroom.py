@@ -1,0 +1,101 @@
+"""How much capacity to have ready: the newsvendor's level over the lead time, and Erlang's for queues."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import count
+from math import ceil, sqrt
+
+from apps.economics.hours_ahead import HoursAhead, place_counts
+
+_HALVINGS = 50
+
+
+def critical_level(short_cost: float, idle_cost: float) -> float:
+    """The share of hours that capacity is to suffice for: p* = C_u ÷ (C_u + C_o), both of a GPU-hour and above 0.
+
+    The critical fractile (Arrow, Harris and Marschak 1951): a GPU more costs C_o where it idles and
+    saves C_u where it was short.
+    """
+    return short_cost / (short_cost + idle_cost)
+
+
+def demand_quantile(ahead: HoursAhead, first: int, hours: int, level: float) -> float | None:
+    """The least capacity that suffices for a share `level` of demand over `hours` hours from place `first` on.
+
+    Demand of all these hours together, each as likely: one capacity c for them costs least where the
+    mean of P(D_h ≤ c) is p*. Between quantiles straight lines, beyond the outermost two of them on
+    with their slope, not below 0. None without quantiles.
+    """
+    levels = sorted(ahead.quantiles)
+    if not levels:
+        return None
+    weights = place_counts(len(ahead.points), first, hours)
+    curves = [
+        (weight, _ended_curve(levels, [ahead.quantiles[each][place] for each in levels]))
+        for place, weight in enumerate(weights)
+        if weight
+    ]
+    low = min(values[0] for _, (values, _) in curves)
+    high = max(values[-1] for _, (values, _) in curves)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        reached = sum(weight * _share_below(middle, *curve) for weight, curve in curves)
+        if reached >= level * hours:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def erlang_c(servers: int, load: float) -> float:
+    """The chance that a job waits: Poisson arrivals, exponential service, `load` = arrivals × mean service.
+
+    By Erlang's recursion for loss, B_k = a·B ÷ (k + a·B), and C = c·B ÷ (c − a·(1 − B)) (Erlang 1917;
+    Cooper, *Introduction to Queueing Theory*, 2nd ed., 3.4). 1 where the load is not below the servers.
+    """
+    if load >= servers:
+        return 1.0
+    loss = 1.0
+    for busy in range(1, servers + 1):
+        loss = load * loss / (busy + load * loss)
+    return servers * loss / (servers - load * (1 - loss))
+
+
+def mean_wait(servers: int, load: float) -> float:
+    """How long a job waits on average, in mean service times: C ÷ (c − a); `load` is below `servers`."""
+    return erlang_c(servers, load) / (servers - load)
+
+
+def least_servers(load: float, most_waiting: float) -> int:
+    """The fewest servers at which at most the share `most_waiting` (above 0) of jobs waits."""
+    return next(
+        servers for servers in count(int(load) + 1) if erlang_c(servers, load) <= most_waiting
+    )
+
+
+def square_root_servers(load: float, beta: float) -> int:
+    """The quick rule a + β·√a, rounded up (Halfin and Whitt 1981)."""
+    return ceil(load + beta * sqrt(load))
+
+
+def _ended_curve(
+    levels: Sequence[float], values: Sequence[float]
+) -> tuple[list[float], list[float]]:
+    """Values and levels from 0 to 1: the outermost pairs go on with the slope of their neighbours."""
+    if len(levels) == 1:
+        return [values[0]] * 2, [0.0, 1.0]
+    first = values[0] - levels[0] * (values[1] - values[0]) / (levels[1] - levels[0])
+    slope = (values[-1] - values[-2]) / (levels[-1] - levels[-2])
+    last = values[-1] + (1 - levels[-1]) * slope
+    return [max(0.0, first), *(max(0.0, value) for value in values), last], [0.0, *levels, 1.0]
+
+
+def _share_below(capacity: float, values: Sequence[float], levels: Sequence[float]) -> float:
+    """P(demand ≤ capacity)."""
+    place = bisect_right(values, capacity)
+    if place == 0:
+        return 0.0
+    if place == len(values):
+        return 1.0
+    (under, over), (below, above) = values[place - 1 : place + 1], levels[place - 1 : place + 1]
+    return below + (above - below) * (capacity - under) / (over - under)

@@ -1,0 +1,36 @@
+"""A forecast by the hour, and what stands for hours beyond its end."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+WEEK_HOURS, DAY_HOURS = 7 * 24, 24
+
+
+@dataclass(frozen=True, slots=True)
+class HoursAhead:
+    """A forecast by the hour; `quantiles` has by level a value for each of its `points`, empty without an interval."""
+
+    points: Sequence[float]
+    quantiles: Mapping[float, Sequence[float]]
+
+
+def place_counts(length: int, first: int, hours: int) -> list[int]:
+    """How often each of `length` places stands for one of `hours` hours from place `first` on.
+
+    Beyond the end the last week comes again, of a shorter forecast its last day or hour.
+    """
+    period = next(each for each in (WEEK_HOURS, DAY_HOURS, 1) if each <= length)
+    known = range(first, min(length, first + hours))
+    counts = [int(place in known) for place in range(length)]
+    turned = max(0, first - length) % period
+    whole, rest = divmod(hours - len(known), period)
+    for ahead in range(period):
+        place = length - period + (turned + ahead) % period
+        counts[place] += whole + (ahead < rest)
+    return counts
+
+
+def repeated_sum(values: Sequence[float], first: int, hours: int) -> float:
+    """The sum of `hours` values from place `first` on, where the last week, day or hour is repeated for ever."""
+    counts = place_counts(len(values), first, hours)
+    return sum(count * value for count, value in zip(counts, values, strict=True) if count)

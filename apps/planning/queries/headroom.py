@@ -1,0 +1,140 @@
+"""Headroom policies, and the stored forecasts held against them: GPUs needed, GPUs there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from math import ceil
+
+from apps.economics.headroom import critical_level, demand_quantile, erlang_c, least_servers
+from apps.economics.hours import HOUR, hour_from
+from apps.economics.hours_ahead import place_counts
+from apps.fleet import queries as fleet
+from apps.planning.models import HeadroomPolicy
+from apps.planning.queries.ahead import SeriesAhead, series_ahead
+from apps.planning.queries.request_profile import gpus_there
+from apps.planning.queries.series import GPU_HOURS, GPU_MODEL, POOL, SeriesKey, name_of_key
+
+DAY_HOURS = 24
+ROUNDING = 1e-6
+"""What halving may leave above a whole number."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeadroomPolicyFact:
+    """A policy as it was set; see its table for what each field is."""
+
+    id: int
+    name: str
+    dimension: str
+    key: str
+    pool_ids: tuple[int, ...]
+    short_cost: Decimal
+    idle_cost: Decimal
+    lead_days: int
+    most_waiting: Decimal | None
+    gpus_per_job: int
+    note: str
+    created_at: datetime
+
+    @property
+    def series(self) -> SeriesKey:
+        """The demand that it is for."""
+        return SeriesKey(GPU_HOURS, self.dimension, self.key)
+
+    @property
+    def of(self) -> str:
+        """The pool's name, the model or the class."""
+        return name_of_key(self.series)
+
+    @property
+    def level(self) -> float:
+        """The share of hours in which capacity is to suffice: the critical fractile of its costs."""
+        return critical_level(float(self.short_cost), float(self.idle_cost))
+
+    @property
+    def its_pools(self) -> frozenset[int]:
+        """The pools whose GPUs are there for it."""
+        if self.dimension == POOL:
+            return frozenset([int(self.key)])
+        if self.dimension == GPU_MODEL:
+            pools = fleet.pools().values()
+            return frozenset(pool.id for pool in pools if pool.gpu_model == self.key)
+        return frozenset(self.pool_ids)
+
+
+@dataclass(frozen=True, slots=True)
+class HeadroomFigures:
+    """A policy against the newest forecast over its lead time, in GPUs; None where it has none with an interval.
+
+    `for_cost` is the quantile of demand that costs least, `for_waiting` what keeps the promise on
+    waiting in the busiest hour expected, `waiting` the share that would wait then with the GPUs there; both None
+    where nothing is promised.
+    """
+
+    policy: HeadroomPolicyFact
+    there: int
+    for_cost: int | None = None
+    for_waiting: int | None = None
+    waiting: float | None = None
+    busiest: float | None = None
+    forecast_id: int | None = None
+
+    @property
+    def needed(self) -> int | None:
+        """What both ask for."""
+        if self.for_cost is None:
+            return None
+        return max(self.for_cost, self.for_waiting or 0)
+
+    @property
+    def shortfall(self) -> int | None:
+        """GPUs that are lacking; below zero, those beyond what is needed."""
+        return None if self.needed is None else self.needed - self.there
+
+
+def headroom_policies() -> list[HeadroomPolicyFact]:
+    """Every policy by name."""
+    names = HeadroomPolicyFact.__slots__
+    return [
+        HeadroomPolicyFact(
+            **{name: getattr(row, name) for name in names if name != "pool_ids"},
+            pool_ids=tuple(row.pool_ids),
+        )
+        for row in HeadroomPolicy.objects.order_by("name")
+    ]
+
+
+def headroom_of(policies: Sequence[HeadroomPolicyFact], at: datetime) -> list[HeadroomFigures]:
+    """Each policy held against the newest forecast of its demand."""
+    ahead = series_ahead({policy.series for policy in policies}, at)
+    return [
+        _held_against(policy, ahead.get(policy.series), gpus_there(policy.its_pools, at), at)
+        for policy in policies
+    ]
+
+
+def _held_against(
+    policy: HeadroomPolicyFact, ahead: SeriesAhead | None, there: int, at: datetime
+) -> HeadroomFigures:
+    if ahead is None:
+        return HeadroomFigures(policy, there)
+    first, hours = (hour_from(at) - ahead.starts_at) // HOUR, policy.lead_days * DAY_HOURS
+    quantile = demand_quantile(ahead.hours, first, hours, policy.level)
+    counts = place_counts(len(ahead.hours.points), first, hours)
+    points = zip(ahead.hours.points, counts, strict=True)
+    busiest = max(point for point, count in points if count)
+    jobs = max(0.0, busiest) / policy.gpus_per_job
+    least, waiting = None, None
+    if policy.most_waiting is not None:
+        least = least_servers(jobs, float(policy.most_waiting)) * policy.gpus_per_job
+        waiting = erlang_c(there // policy.gpus_per_job, jobs)
+    return HeadroomFigures(
+        policy,
+        there,
+        for_cost=None if quantile is None else ceil(quantile - ROUNDING),
+        for_waiting=least,
+        waiting=waiting,
+        busiest=busiest,
+        forecast_id=ahead.forecast_id,
+    )

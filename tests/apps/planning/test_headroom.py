@@ -1,0 +1,164 @@
+"""Headroom policies held against the forecast, on their page; who sets them, and what is refused."""
+
+import csv
+import io
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.utils import timezone
+
+from apps.accounts.queries.trail import changes
+from apps.economics.headroom import erlang_c, least_servers
+from apps.economics.hours import HOUR
+from apps.economics.refusal import Refusal
+from apps.planning import actions
+from apps.planning.models import Forecast
+from apps.planning.queries.headroom import HeadroomFigures, headroom_of, headroom_policies
+from apps.planning.queries.series import SeriesKey
+from apps.planning.solvers.forecasting import forecast_fields
+from apps.workloads.actions.workloads import add_workload
+from tests import make
+from tests.apps.console.people import confirmed, signed_in, text_of
+
+pytestmark = pytest.mark.django_db
+
+AT = datetime(2026, 3, 10, 10, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.clear()
+    monkeypatch.setattr(timezone, "now", lambda: AT)
+
+
+@pytest.fixture(scope="module")
+def pool(of_module: None) -> int:
+    """A pool of two nodes of eight GPUs; the class serving is forecast from 4 to 22 GPUs, half of the time under 12."""
+    make.make_organisation()
+    pool_id = make.make_pool("h100")
+    for name in ("gpu-01", "gpu-02"):
+        make.make_node(name, pool_id=pool_id, units=8, started_at=AT - timedelta(days=30), at=AT)
+    add_workload(name="chat", team_id=make.make_team("Red"), kind="serving")
+    points = [(AT - hour * HOUR, 12.0) for hour in range(1, 20 * 24)]
+    series = SeriesKey("gpu_hours", "workload_class", "serving")
+    actions.import_history(series=series, points=points, at=AT)
+    actions.make_forecasts(maker=forecast_fields, at=AT)
+    # Quantiles that a line has: 4 GPUs at level 0.1, and two more for each tenth.
+    levels = [[4.0 + 2 * place] * 336 for place in range(9)]
+    Forecast.objects.update(quantiles=levels, points=[12.0] * 336)
+    return pool_id
+
+
+def new_policy(pool: int, **given: Any) -> actions.NewHeadroomPolicy:
+    """Serving in that pool: short at 6, idle at 2, a week ahead."""
+    values: dict[str, Any] = {
+        "name": "Serving",
+        "dimension": "workload_class",
+        "key": "serving",
+        "pool_ids": (pool,),
+        "short_cost": Decimal(6),
+        "idle_cost": Decimal(2),
+        "lead_days": 7,
+    } | given
+    return actions.NewHeadroomPolicy(**values)
+
+
+def figures(pool: int, **given: Any) -> HeadroomFigures:
+    actions.add_headroom_policy(policy=new_policy(pool, **given), at=AT)
+    (found,) = headroom_of(headroom_policies(), AT)
+    return found
+
+
+def test_gpus_needed_are_the_quantile_of_demand_that_costs_least(pool: int) -> None:
+    found = figures(pool)
+    assert found.policy.level == 0.75
+    assert found.for_cost == 17, "16 GPUs at level 0.7, 18 at 0.8"
+    assert (found.there, found.shortfall) == (16, 1)
+    assert found.for_waiting is None
+
+
+def test_a_month_ahead_is_of_the_forecasts_last_week_and_high_levels_go_on_beyond_it(
+    pool: int,
+) -> None:
+    found = figures(pool, lead_days=30, short_cost=Decimal(98))
+    assert found.policy.level == 0.98
+    assert found.for_cost == 22, "20 GPUs at level 0.9, and 0.2 a hundredth on"
+
+
+def test_what_may_wait_is_erlangs_in_the_busiest_hour_by_jobs(pool: int) -> None:
+    found = figures(pool, most_waiting=Decimal("0.05"), gpus_per_job=4)
+    jobs = 12 / 4
+    assert found.for_waiting == 4 * least_servers(jobs, 0.05)
+    assert found.waiting == erlang_c(16 // 4, jobs)
+    assert found.needed == max(17, found.for_waiting or 0)
+
+
+def test_without_a_forecast_what_is_needed_is_not_known(pool: int) -> None:
+    found = figures(pool, dimension="pool", key=str(pool), pool_ids=())
+    assert (found.there, found.needed, found.shortfall) == (16, None, None)
+
+
+@pytest.mark.parametrize(
+    ("field", "given"),
+    [
+        ("name", {"name": ""}),
+        ("of", {"dimension": "team"}),
+        ("of", {"key": ""}),
+        ("of", {"dimension": "pool", "key": "999999", "pool_ids": ()}),
+        ("of", {"dimension": "gpu_model", "key": "H1000", "pool_ids": ()}),
+        ("pool_ids", {"pool_ids": ()}),
+        ("pool_ids", {"pool_ids": (999_999,)}),
+        ("short_cost", {"short_cost": Decimal(0)}),
+        ("idle_cost", {"idle_cost": Decimal("NaN")}),
+        ("lead_days", {"lead_days": 0}),
+        ("gpus_per_job", {"gpus_per_job": 0}),
+        ("most_waiting", {"most_waiting": Decimal(1)}),
+    ],
+)
+def test_what_is_wrong_is_refused_by_its_field(
+    pool: int, field: str, given: dict[str, Any]
+) -> None:
+    with pytest.raises(Refusal) as refused:
+        actions.add_headroom_policy(policy=new_policy(pool, **given), at=AT)
+    assert refused.value.field == field
+
+
+def test_a_policy_is_set_after_a_look_changed_and_removed(pool: int) -> None:
+    finance = signed_in("finance")
+    assert "No headroom policy yet" in text_of(finance.get("/headroom").content.decode())
+    entered = {
+        "name": "Serving", "of": "workload_class:serving", "pool_ids": [str(pool)],
+        "short_cost": "6", "idle_cost": "2", "lead_days": "7", "most_waiting": "5", "gpus_per_job": "1",
+    }  # fmt: skip
+    looked = text_of(finance.get("/headroom/new", entered).content.decode())
+    assert "GPUs are to suffice in 75 % of the hours of the next 7 days." in looked
+    least = max(17, least_servers(12, 0.05))
+    assert f"That takes {least} GPUs; 16 are there: {least - 16} short." in looked
+    done = text_of(confirmed(finance, "/headroom/new", entered, follow=True).content.decode())
+    assert f"Short of what is planned for: Serving by {least - 16} GPU" in done
+    (row,) = csv.DictReader(io.StringIO(finance.get("/headroom.csv").content.decode()))
+    assert (row["policy"], row["for_cost"], row["there"]) == ("Serving", "17", "16")
+    (policy,) = headroom_policies()
+    path = f"/headroom/{policy.id}/change"
+    assert 'value="5"' in finance.get(path).content.decode()
+    cheaper = entered | {"short_cost": "1", "most_waiting": ""}
+    done = text_of(confirmed(finance, path, cheaper, follow=True).content.decode())
+    assert "1 policy of 1 is met" in done
+    again = entered | {"name": " Serving "}
+    taken = text_of(finance.get("/headroom/new", again).content.decode())
+    assert "There is a policy named 'Serving' already." in taken
+    confirmed(finance, f"/headroom/{policy.id}/remove", {"look": "yes"})
+    assert headroom_policies() == []
+    assert [each.verb for each in changes(kind="headroom policy", of=policy.id)] == [
+        "removed", "changed", "added",
+    ]  # fmt: skip
+
+
+def test_policies_are_for_who_sees_everything(pool: int) -> None:
+    lead = signed_in("lead", make.make_team("Blue"))
+    for path in ("", ".csv", "/new"):
+        assert lead.get(f"/headroom{path}").status_code == 403
+    assert signed_in("finance").get("/headroom/999999/remove").status_code == 404

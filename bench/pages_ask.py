@@ -54,11 +54,14 @@ PLANTED = {
     "cluster_id": "SELECT min(id) FROM fleet_cluster",
     "account_id": "SELECT min(id) FROM fleet_cloudaccount",
     "pool_id": "SELECT min(id) FROM fleet_pool",
-    # These need what nobody planted: an invitation's secret, a provider, a finished export, a promise.
+    # These need what nobody planted: an invitation's secret, a provider, a finished export, a promise, a plan.
     "secret": "SELECT 'none'",
     "provider_id": "SELECT 'none'",
     "export_id": "SELECT 0",
     "objective_id": "SELECT 0",
+    "forecast_id": "SELECT 0",
+    "scenario_id": "SELECT 0",
+    "part": "SELECT 'curve'",
 }
 THIS_MONTH = datetime.now(tz=UTC).date().replace(day=1)
 A_YEAR = f"{THIS_MONTH.replace(year=THIS_MONTH.year - 1)}/{THIS_MONTH}"

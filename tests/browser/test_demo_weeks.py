@@ -39,7 +39,7 @@ BY_A_BUTTON = {
     "correct-month", "deactivate-person", "discard-import", "exclude-nodes", "explorer",
     "first-agent", "first-invitation", "first-jobs-token", "invite-again", "invite-person",
     "make-join-token", "make-token", "name-nodes", "organisation", "place-in-teams",
-    "read-cloud-account", "read-import", "refuse-rate", "reopen-month", "revoke-join-token",
+    "read-cloud-account", "read-import", "run-crossover", "refuse-rate", "reopen-month", "revoke-join-token",
     "search-suggested", "set-gpu-share", "set-price-approval", "start-import", "undo-bill", "upload-bill",
     "upload-jobs", "add-team", "add-workload", "downloads", "end-outage", "end-rate",
 }  # fmt: skip
@@ -60,6 +60,7 @@ SHOWN = (
     ("/services", "chat-serving", r"\d+ % left"),
     ("/services", "search-serving", r"spent, and \d+ % of it over"),
     ("/findings", "", r"chat-serving: the cost of 1,000 requests rose"),
+    ("/crossover", "chat-serving or a hosted 8B model", r"Flipped .* to “buy it from the API”"),
     ("/api-spend", "", r"(?s)Beside the vendors’ own reports.*openai"),
 )
 """What happened in the company: a page, a link on it (empty: none), and what it says."""

@@ -20,7 +20,7 @@ from apps.planning.queries.crossover import ScenarioRunFact, run_inputs
 from apps.planning.queries.crossover_answers import seeded_chance, whole_answer
 
 CURVE_POINTS, BAND_POINTS, BAND_DRAWS = 192, 24, 40
-BEYOND = 1.35
+BEYOND, FAR = 1.35, 6
 """So far beyond the volume, and beyond that of the durable crossing, both sides are drawn."""
 
 
@@ -50,6 +50,11 @@ class LookedAtRun:
     curve: tuple[VolumePoint, ...]
     marked: tuple[VolumePoint, ...]
     bands: tuple[CostBand, ...]
+
+    def costs_at(self, volume: float) -> tuple[float, float]:
+        """A month of each side at a volume: self-hosting, the API."""
+        curves = cost_curves(self.question.scenario)
+        return curves.self_host_month(volume), curves.api.month(volume)
 
     def utilization_at(self, volume: float) -> float | None:
         """Of the replicas that stand at a volume."""
@@ -109,11 +114,14 @@ def _kept_range(kept: Mapping[str, Any] | None) -> SavingsRange | None:
 
 
 def _volumes_drawn(answer: CrossoverAnswer) -> list[float]:
-    durable = answer.search.durable or answer.search.first or 0.0
     volume = answer.costs.million_tokens
     # A crossing far away would leave nothing to be seen of where the service is.
-    reach = durable if durable <= 6 * volume else volume
-    most = BEYOND * max(volume, reach)
+    near = (
+        crossing
+        for crossing in (answer.search.durable, answer.search.first)
+        if crossing is not None and crossing <= FAR * volume
+    )
+    most = BEYOND * max(volume, next(near, volume))
     return [most * (place + 1) / CURVE_POINTS for place in range(CURVE_POINTS)]
 
 

@@ -11,7 +11,7 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from apps.planning import actions
-from apps.planning.models import KeptScenario
+from apps.planning.models import Forecast, ForecastSeries, KeptScenario
 from apps.planning.queries.crossover import kept_scenario, scenario_runs
 from tests import make
 from tests.apps.console.people import confirmed, signed_in, text_of
@@ -107,13 +107,41 @@ def test_what_was_measured_stands_beside_the_ledgers_own_figure(ids) -> None:
     assert "the ledger has $11.9 (0 % apart)" in text
 
 
+def test_the_forecast_says_when_its_tokens_reach_the_break_even(ids) -> None:
+    team, chat = ids["team"], ids["chat"]
+    dear = OFFER.replace("input = 1.0, output = 4.0", "input = 20.0, output = 60.0")
+    entry = actions.ScenarioEntry(dear.replace("chat against", "chat beside"), service_id=chat)
+    kept = actions.keep_scenario(entry=entry, owner_id=None, at=DAY_AFTER)
+    actions.run_due_scenarios(at=DAY_AFTER + WEEK)
+    durable = kept_scenario(kept, None).answered.figure("break_even", "durable_million_tokens")
+    months = [
+        {"month": f"2026-{number:02}-01", "days": days, "value": factor * durable * days / 730 * 24e6,
+         "quantiles": [factor * durable * days / 730 * 24e6] * 3}
+        for number, days, factor in ((4, 30, 0.5), (5, 31, 0.99), (6, 30, 1.01))
+    ]  # fmt: skip
+    series = ForecastSeries.objects.create(measure="tokens", dimension="service", key=str(chat))
+    Forecast.objects.create(
+        series=series, granularity="day", made_at=DAY_AFTER, starts_at=DAY_AFTER, horizon=540,
+        method="last_value", digest="", history_from=DAY_AFTER, observed_hours=1, imported_hours=0,
+        left_out_hours=0, recent=[], points=[1.0] * 540, quantiles=[], months=months,
+    )  # fmt: skip
+    lead = signed_in("lead", team)
+    assert "by the forecast in June 2026" in text_of(page(lead, f"/crossover/{kept}"))
+    rows = rows_of(lead, f"/crossover/{kept}/months.csv")
+    assert [row["month"] for row in rows] == ["2026-04", "2026-05", "2026-06"]
+    assert [float(row["million_tokens"]) / durable for row in rows] == pytest.approx(
+        [0.5, 0.99, 1.01]
+    )
+    assert rows[2]["cheaper"] == "self-hosting"
+
+
 def test_a_flip_stands_above_with_its_day_and_what_moved(ids) -> None:
     finn = signed_in("finance")
     text = text_of(page(finn, f"/crossover/{ids['flipping']}"))
     assert (
         "Flipped 10 March 2026, 09:00 UTC from “serve it yourself” to “buy it from the API”" in text
     )
-    assert "What moved most: Day of the prices 2026-03-03 → 2026-03-10" in text
+    assert "What moved most: The API’s prices, as of 2026-03-03 → 2026-03-10" in text
     runs = rows_of(finn, f"/crossover/{ids['flipping']}/runs.csv")
     assert [row["advice"] for row in runs] == ["Buy it from the API", "Serve it yourself"]
 

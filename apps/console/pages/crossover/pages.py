@@ -22,22 +22,26 @@ from apps.planning.queries.crossover import (
     may_keep_any,
     scenario_runs,
 )
+from apps.planning.queries.crossover_reach import forecast_volumes
 from apps.planning.queries.crossover_tried import LookedAtRun
 from apps.show.amounts import counted
 from apps.show.time import instant
 
 LOOK_AGAIN_SECONDS = 5
-PARTS: dict[str, Callable[[LookedAtRun], tuple[Any, list[Any]]]] = {
-    "curve": lambda found: (tables.CURVE, tables.curve_rows(found)),
-    "crossings": lambda found: (tables.CROSSINGS, tables.crossing_rows(found)),
-    "tornado": lambda found: (tables.TORNADO, tables.in_currency(found.answer.tornado, found)),
-    "needed": lambda found: (tables.NEEDED, tables.in_currency(found.answer.must_be_true, found)),
-    "levers": lambda found: (tables.LEVERS, tables.in_currency(found.answer.levers, found)),
-    "costs": lambda found: (
+PARTS: dict[str, Callable[[LookedAtRun, KeptScenarioFact], tuple[Any, list[Any]]]] = {
+    "curve": lambda found, _: (tables.CURVE, tables.curve_rows(found)),
+    "crossings": lambda found, _: (tables.CROSSINGS, tables.crossing_rows(found)),
+    "months": lambda found, fact: (
+        tables.MONTHS, tables.month_rows(forecast_volumes(fact.service_id), found)
+    ),
+    "tornado": lambda found, _: (tables.TORNADO, tables.in_currency(found.answer.tornado, found)),
+    "needed": lambda found, _: (tables.NEEDED, tables.in_currency(found.answer.must_be_true, found)),
+    "levers": lambda found, _: (tables.LEVERS, tables.in_currency(found.answer.levers, found)),
+    "costs": lambda found, _: (
         tables.COSTS, tables.in_currency(tables.cost_parts(found.answer), found)
     ),
-    "pools": lambda found: (tables.POOLS, list(found.answer.costs.pools)),
-    "ways": lambda found: (tables.WAYS, tables.in_currency(found.answer.cheapest_ways, found)),
+    "pools": lambda found, _: (tables.POOLS, list(found.answer.costs.pools)),
+    "ways": lambda found, _: (tables.WAYS, tables.in_currency(found.answer.cheapest_ways, found)),
 }  # fmt: skip
 """The tables of an answer by their names in addresses, in the order of the page but for the first."""
 
@@ -125,7 +129,7 @@ def scenario_part_csv(context: Context, scenario_id: int, part: str) -> HttpResp
     if fact.answered is None or part not in PARTS:
         raise Http404
     _, found = tried_run(context, fact.answered)
-    table, rows = PARTS[part](found)
+    table, rows = PARTS[part](found, fact)
     answer: HttpResponse = table.csv(rows, context, f"crossover-{part}")
     return answer
 
@@ -186,11 +190,11 @@ def _part_csv(fact: KeptScenarioFact, part: str) -> str:
 
 
 def _parts(fact: KeptScenarioFact, found: LookedAtRun, context: Context) -> list[Section]:
-    """The tables of the answer, those of levers and ways where the scenario has some."""
+    """The tables of the answer, those of levers, ways and months where there are some."""
     sections: list[Section] = []
     for name, part in list(PARTS.items())[1:]:
-        table, rows = part(found)
-        if rows or name not in {"levers", "ways"}:
+        table, rows = part(found, fact)
+        if rows or name not in {"levers", "months", "ways"}:
             sections.append(_part_section(name, table, rows, fact, found, context))
     return sections
 
@@ -205,7 +209,7 @@ def _part_section(
 ) -> TableSection:
     said: dict[str, Any] = {"csv_href": _part_csv(fact, name)}
     if name == "crossings":
-        said["about"] = words.searched_words(found)
+        said["about"] = words.searched_words(found, forecast_volumes(fact.service_id))
         said["empty"] = "The two sides never change places."
     section: TableSection = table.section(rows, context, **said)
     return section

@@ -13,8 +13,10 @@ from apps.economics.crossover.bands import CostBand
 from apps.economics.crossover.crossings import Crossing
 from apps.economics.crossover.uncertainty import BreakEvenInput, TornadoBar
 from apps.planning.queries.crossover import KeptScenarioFact, ScenarioRunFact
+from apps.planning.queries.crossover_reach import ForecastVolumes, VolumeAhead
 from apps.planning.queries.crossover_tried import LookedAtRun
 from apps.show.money import MICROS, unit_cost, whole_amount
+from apps.show.time import month
 
 Row = TypeVar("Row")
 Money = tuple[float, str]
@@ -322,6 +324,40 @@ CURVE = Table[CurveRow](
         Column("utilization", "Utilization", lambda row: row.utilization, RATIO),
     ),
 )
+
+
+class MonthAhead(NamedTuple):
+    """A month of the forecast with what its volume would cost either way."""
+
+    ahead: VolumeAhead
+    self_host: Money
+    api: Money
+
+
+def month_rows(volumes: ForecastVolumes | None, found: LookedAtRun) -> list[MonthAhead]:
+    """Each whole month of the forecast; none where there is none."""
+    currency = found.question.scenario.currency
+    return [
+        MonthAhead(each, *((cost, currency) for cost in found.costs_at(each.million_tokens)))
+        for each in (volumes.months if volumes is not None else ())
+    ]
+
+
+MONTHS = Table[MonthAhead](
+    "months",
+    "As its tokens are forecast",
+    (
+        Column("month", "Month", lambda row: month(row.ahead.month),
+               written=lambda row, _: f"{row.ahead.month:%Y-%m}"),
+        Column("million_tokens", "Million tokens", lambda row: row.ahead.million_tokens, NUMBER),
+        Column("low", "P10", lambda row: row.ahead.low, NUMBER),
+        Column("high", "P90", lambda row: row.ahead.high, NUMBER),
+        Column("self_host_month", "Yourself, a month", lambda row: row.self_host, MONTHLY),
+        Column("api_month", "API, a month", lambda row: row.api, MONTHLY),
+        Column("cheaper", "Cheaper", lambda row: words.SIDES["self_host" if row.self_host <= row.api else "api"]),
+    ),
+    about="whole months, each brought to 730 hours; costs at the prices of this run",
+)  # fmt: skip
 
 
 def _bar(row: InCurrency) -> TornadoBar:

@@ -98,8 +98,7 @@ def key_figures(found: LookedAtRun) -> FigureRow:
             Figure(
                 "Cheaper for good from",
                 words.NOWHERE if search.durable is None else words.million_tokens(search.durable),
-                "tokens a month; first from "
-                f"{words.volume_or_nowhere(search.first)}"
+                words.first_words(search.first, search.durable)
                 + words.needed_words(found.answer.break_even_utilization),
             ),
         )

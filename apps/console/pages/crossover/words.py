@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from apps.economics.crossover.answer import CrossoverAdvice
 from apps.economics.crossover.crossings import SearchEnd
 from apps.planning.queries.crossover import KeptScenarioFact, ScenarioRunFact
+from apps.planning.queries.crossover_reach import ForecastVolumes
 from apps.planning.queries.crossover_tried import LookedAtRun
 from apps.show.amounts import per_cent
 from apps.show.money import MICROS, unit_cost, whole_amount
+from apps.show.time import month
 
 ADVICE: Mapping[str, str] = {
     "self_host": "serve it yourself",
@@ -23,7 +25,7 @@ ENDED: Mapping[SearchEnd, str] = {
     SearchEnd.STEP_LIMIT: "there the search ended: so many steps are walked at most",
 }
 INPUTS: Mapping[str, str] = {
-    "on": "Day of the prices",
+    "on": "The API’s prices, as of",
     "demand.million_tokens": "Million tokens a month",
     "demand.input_share": "Prompts’ share of the tokens",
     "demand.peak_to_mean": "Peak over the mean",
@@ -64,6 +66,8 @@ PRICE = re.compile(r"api\.prices\[(\d+)\]\.(\w+)")
 FIXED = "self_host.fixed."
 THOUSAND = 1_000
 SIGNIFICANT = 100
+LEAST_TOLD = 0.01
+"""Of what the largest move did: moves that did less are not told of in words."""
 
 
 def input_words(key: str, pools: tuple[str, ...] = ()) -> str:
@@ -134,12 +138,13 @@ def flip_words(run: ScenarioRunFact) -> str:
 
 
 def moved_words(run: ScenarioRunFact, most: int = 3) -> str:
-    """The inputs that moved most since the run before; empty where none did."""
+    """The inputs that moved it most since the run before; empty where none did."""
     pools = tuple(pool["name"] for pool in run.figure("costs", "pools") or ())
+    largest = max((abs(move["savings_change"] or 0.0) for move in run.moved), default=0.0)
     said = [
         f"{input_words(move['name'], pools)}{_from_to(move)}"
         for move in run.moved[:most]
-        if move["savings_change"] or move["savings_change"] is None
+        if move["savings_change"] is None or abs(move["savings_change"]) > LEAST_TOLD * largest
     ]
     return "; ".join(said)
 
@@ -149,15 +154,24 @@ def apart(measured: Mapping[str, float]) -> str:
     return per_cent(round(abs(measured["difference_ratio"]), 4))
 
 
-def searched_words(found: LookedAtRun) -> str:
+def searched_words(found: LookedAtRun, volumes: ForecastVolumes | None) -> str:
     """How far break-evens were looked for, and when the durable one is reached; empty without any."""
     search = found.answer.search
     if not search.crossings:
         return ""
     return (
         f"up to {million_tokens(search.searched_to)} tokens a month: {ENDED[search.ended_by]}."
-        f" For good: {reached_words(found)}"
+        f" For good: {reached_words(found)}{_forecast_words(search.durable, volumes)}"
     )
+
+
+def first_words(first: float | None, durable: float | None) -> str:
+    """What stands beside the volume from which self-hosting is cheaper for good."""
+    if first is None:
+        return "the API is cheaper at every volume"
+    if durable is None:
+        return f"at times from {volume_or_nowhere(first)} a month"
+    return f"tokens a month; first from {million_tokens(first)}"
 
 
 def needed_words(utilization: float | None) -> str:
@@ -180,6 +194,15 @@ def reached_words(found: LookedAtRun) -> str:
     if months is None:
         return "Not reached: no growth is stated"
     return f"In {months:.1f} months, growing {per_cent(growth)} a month"
+
+
+def _forecast_words(durable: float | None, volumes: ForecastVolumes | None) -> str:
+    if durable is None or volumes is None or not volumes.months:
+        return ""
+    reached = volumes.reached_in(durable)
+    if reached is None:
+        return f"; by the forecast not until {month(volumes.months[-1].month)}"
+    return f"; by the forecast in {month(reached)}"
 
 
 def advice_words(advice: CrossoverAdvice | str) -> str:

@@ -126,6 +126,12 @@ beat_schedule = {
         "schedule": 600.0,
         "options": {"expires": 600},
     },
+    "answer-portfolios": {
+        "task": "apps.planning.tasks.answer_portfolios",
+        # This is how long somebody waits who asks.
+        "schedule": 4.0,
+        "options": {"expires": 4},
+    },
     "run-scenarios": {
         "task": "apps.planning.tasks.run_scenarios",
         # Little is due each time: this is how long somebody waits who wants it at once.

@@ -113,6 +113,7 @@ STATUS_OF: dict[type[Exception], int] = {
     capacity.RequestNotOpen: 409,
     planning.BudgetNameTaken: 409,
     planning.HeadroomNameTaken: 409,
+    planning.PortfolioRefused: 409,
     api_prices.ApiPriceAlreadyEnded: 409,
     api_prices.ApiPriceOverlaps: 409,
     price_table.ColumnsUnknown: 400,

@@ -1,4 +1,4 @@
-"""The sweeps that make the day's forecasts, the week's runs of kept scenarios, and clock requests."""
+"""The sweeps that make the day's forecasts, the week's runs of kept scenarios and portfolios, and clock requests."""
 
 from celery import shared_task
 from django.utils import timezone
@@ -7,6 +7,7 @@ from apps.accounts.queries import has_organisation, organisation
 from apps.planning import actions
 from apps.planning.solvers.daily_forecasting import daily_forecast_fields
 from apps.planning.solvers.forecasting import forecast_fields
+from apps.planning.solvers.portfolio import series_answer
 
 
 @shared_task
@@ -32,3 +33,12 @@ def run_scenarios() -> int:
 def clock_capacity_requests() -> int:
     """Look for the first productive hour of requests that were delivered; how many had one."""
     return actions.clock_capacity_requests(timezone.now())
+
+
+@shared_task
+def answer_portfolios() -> int:
+    """Answer the portfolios that were asked for, this week's among them; how many."""
+    if not has_organisation():
+        return 0
+    actions.ask_weekly_portfolio(at=timezone.now())
+    return actions.answer_portfolios(solver=series_answer, clock=timezone.now)

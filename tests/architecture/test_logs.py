@@ -27,6 +27,8 @@ WITHOUT_A_LINE = {
     "apps.ledger.actions.settle.settle_window": "calls passes, which have their lines",
     "apps.planning.actions.forecasts.make_forecasts_if_due": "calls make_forecasts, which has its line",
     "apps.planning.actions.crossover.run_due_scenarios": "calls run_scenario, which has its line",
+    "apps.planning.actions.portfolio.answer_portfolios": "calls answer_portfolio, which has its line",
+    "apps.planning.actions.portfolio.ask_weekly_portfolio": "calls ask_portfolio, which has its line",
     "apps.pricing.actions.api_prices.book_vendor": "called by the ledger's, which has its line",
     "apps.review.actions.looking.look_if_due": "calls look_at_day, which has its line",
     "apps.telemetry.actions.interning.remember": "fills a memory of this process",

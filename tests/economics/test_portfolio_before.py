@@ -12,7 +12,6 @@ from apps.economics.portfolio.duration import duration_steps
 from apps.economics.portfolio.held_out import (
     HELD_OUT_HOURS,
     LEAST_BEFORE,
-    TooShortToHoldOut,
     foresight_costs,
     held_out_choices,
 )
@@ -71,11 +70,6 @@ def test_choices_are_made_before_the_month_and_paid_over_it() -> None:
     assert look_back.lots == committed.lots == {"a year": 9}
     assert nothing.effective_savings_rate == pytest.approx(1 - 3.5 / 4)
     assert nothing.blocked_part == 0
-
-
-def test_a_short_history_is_refused_by_its_hours() -> None:
-    with pytest.raises(TooShortToHoldOut, match=r"H100 has 1,401 hours of history: 730 .* 672"):
-        held_out_choices({"H100": history()[1:]}, drawn, to_the_peak)
 
 
 def test_nothing_needed_in_the_month_has_no_savings_rate() -> None:

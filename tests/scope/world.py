@@ -50,6 +50,8 @@ from apps.planning.actions import (
     add_budget,
     add_demand_event,
     add_headroom_policy,
+    answer_portfolios,
+    ask_portfolio,
     import_history,
     keep_scenario,
     make_forecasts,
@@ -64,6 +66,7 @@ from apps.planning.queries.request_profile import AskedCapacity
 from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.daily_forecasting import daily_forecast_fields
 from apps.planning.solvers.forecasting import forecast_fields
+from apps.planning.solvers.portfolio import series_answer
 from apps.pricing.actions import NewRate, propose_rate
 from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
@@ -110,6 +113,7 @@ SECRETS: dict[str, tuple[str, ...]] = {
     ),
     NOBODY: ("orphaned-sweep", "peregrina", "acct-drift", "330571944"),
     WHOLE: (
+        "gpus-of-dunlin", "a-year-of-dunlin",
         "7919.308", "7,919.3", "5003.11", "5,003.11", "token-osprey", "token-of-zephyr",
         "ada.quillfeather@", "petra.rack@", "otters-of-march", "user-skerry",
         "cloud-of-cormorants", "limit-of-cormorants", "lone-cormorant", "join-of-terns",
@@ -183,6 +187,9 @@ def make_world() -> World:
         "capacity_request_id": _capacity_requests(teams, fleet_ids["pool_id"], now),
         "budget_id": _budgets(teams, now),
         "policy_id": _headroom(fleet_ids["pool_id"], now),
+        "portfolio_id": _portfolio(now),
+        "table": "offers",
+        "family": 0,
         "api_price_id": _calls(teams, now),
         "team_id": teams["zephyr"],
         "person_id": people["ada"],
@@ -294,6 +301,17 @@ def _headroom(pool_id: int, now: datetime) -> int:
         "headroom-of-grebes", "pool", str(pool_id), (), Decimal(6), Decimal(2), lead_days=7
     )
     return add_headroom_policy(policy=policy, at=now)
+
+
+def _portfolio(now: datetime) -> int:
+    """What to buy for GPUs of a secret name, which is no team's to read."""
+    needed = {"name": "gpus-of-dunlin", "on_demand": 2.0, "demand": {"hours": [6.0, 8.0] * 12}}
+    offer = {"name": "a-year-of-dunlin", "family": "gpus-of-dunlin", "kind": "reserved", "term_months": 12,
+             "hourly": 1.0}  # fmt: skip
+    overlay = {"months": 1, "scenarios": 1, "families": [needed], "offers": [offer]}
+    run_id = ask_portfolio(overlay=overlay, asked_by_id=None, at=now)
+    answer_portfolios(solver=series_answer, clock=lambda: now)
+    return run_id
 
 
 def _join_token(cluster_id: int, now: datetime) -> int:

@@ -123,7 +123,7 @@ class FamilyCosts:
         return CostParts(
             demand_hours=demand,
             committed_hours=float(capacity.sum()),
-            committed_used_hours=demand - float((spot + on_demand + short).sum()),
+            committed_used_hours=max(0.0, demand - float((spot + on_demand + short).sum())),
             spot_hours=float(spot.sum()),
             on_demand_hours=float(on_demand.sum()),
             short_hours=float(short.sum()),

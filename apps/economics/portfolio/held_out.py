@@ -17,14 +17,10 @@ from apps.economics.portfolio.scenarios import LEAST_WEEKS, WEEK, filled_history
 
 HELD_OUT_HOURS = MONTH_HOURS
 LEAST_BEFORE = LEAST_WEEKS * WEEK
-"""So much history is drawn by weeks: with less nothing is decided on it."""
+"""So much history is drawn by weeks: on less nothing is decided."""
 
 Drawn = Callable[[Sequence[Floats], int], PortfolioQuestion]
 """From each family's history the question of so many hours after it."""
-
-
-class TooShortToHoldOut(ValueError):
-    """A history is too short for a month to be held out of it; the message says which and by how much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +40,9 @@ def held_out_choices(
     """Ours and the usual rules', decided before the last month of each history and scored on it.
 
     Prices, offers and what is held are those of now; a commitment costs its hours of that month alone,
-    and of limits of money on it as large a part counts as it is of the planned hours. Refuses TooShortToHoldOut.
+    and of limits of money on it as large a part counts as it is of the planned hours. Each history has
+    LEAST_BEFORE hours and the held-out ones.
     """
-    for name, history in histories.items():
-        if len(history) < HELD_OUT_HOURS + LEAST_BEFORE:
-            raise TooShortToHoldOut(
-                f"{name} has {len(history):,} hours of history: {HELD_OUT_HOURS} to be scored on and"
-                f" {LEAST_BEFORE} before them to decide on are needed"
-            )
     before = {name: history[:-HELD_OUT_HOURS] for name, history in histories.items()}
     question = drawn(list(before.values()), HELD_OUT_HOURS)
     held = tuple(replace(one, ends_in=HELD_OUT_HOURS) for one in question.held if one.ends_in > 0)

@@ -3,6 +3,7 @@
 from datetime import date
 
 MONTH_HOURS = 730
+MOST_MONTHS = 60
 MOST_VALUES = 10_000_000
 """Of demand, by family, scenario and hour: 80 MB, and several times that while costs are summed."""
 

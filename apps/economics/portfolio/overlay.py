@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from apps.economics.portfolio.names import month_after
+from apps.economics.portfolio.names import MOST_MONTHS, month_after
 from apps.economics.refusal import Refusal
 
 TABLES = ("families", "offers", "held")
@@ -44,14 +44,14 @@ def completed(document: Mapping[str, Any]) -> CompletedDocument:
             raise Refusal(key, f"{document[key]!r} is not a list of tables")
     families, offers, held = (document.get(key, []) for key in TABLES)
     left_out = {str(table.get("name")): why for table in families if (why := _unknown(table, held))}
-    kept = [table for table in families if table.get("name") not in left_out]
+    kept = [table for table in families if str(table.get("name")) not in left_out]
     notes: list[str] = []
-    lasting = [table for table in held if table.get("family") not in left_out]
+    lasting = [table for table in held if str(table.get("family")) not in left_out]
     return CompletedDocument(
         dict(document)
         | {
             "families": kept,
-            "offers": [table for table in offers if table.get("family") not in left_out],
+            "offers": [table for table in offers if str(table.get("family")) not in left_out],
             "held": list(_with_ends(lasting, document, notes)),
         },
         tuple(left_out.items()),
@@ -72,16 +72,23 @@ def _unknown(family: Mapping[str, Any], held: Sequence[Mapping[str, Any]]) -> st
 def _with_ends(
     held: Sequence[Mapping[str, Any]], document: Mapping[str, Any], notes: list[str]
 ) -> Iterator[dict[str, Any]]:
-    on, months = document.get("on"), document.get("months", 12)
+    months = document.get("months", 12)
     for table in held:
-        if "ends_on" in table or not isinstance(months, int):
+        if "ends_on" in table or not isinstance(months, int) or not 0 < months <= MOST_MONTHS:
             yield dict(table)
             continue
-        day = on if isinstance(on, date) else date.fromisoformat(str(on))
+        day = _day_of(document.get("on"))
         notes.append(
             f"When {table.get('name')} ends is not on record: it is taken to last through the planned months."
         )
         yield dict(table) | {"ends_on": month_after(day, months + 1).isoformat()}
+
+
+def _day_of(on: Any) -> date:
+    try:
+        return on if type(on) is date else date.fromisoformat(on)
+    except (TypeError, ValueError):
+        raise Refusal("on", f"{on!r} is not a day such as 2026-11-01") from None
 
 
 def _overlaid_tables(

@@ -3,7 +3,7 @@
 What a document leaves out has the default of its dataclass, which is why those have no slots.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from math import inf
@@ -15,7 +15,7 @@ from apps.economics.commitments import CommitmentKind
 from apps.economics.crossover.tables import ABOVE_NOTHING, MOST_NUMBER, ScenarioTable
 from apps.economics.forecast.scores import DAY, Floats
 from apps.economics.portfolio.answer import LadderPlan
-from apps.economics.portfolio.names import MONTH_HOURS, MOST_VALUES
+from apps.economics.portfolio.names import MONTH_HOURS, MOST_MONTHS, MOST_VALUES
 from apps.economics.portfolio.question import (
     CapacityHeld,
     CapacityOffer,
@@ -27,7 +27,7 @@ from apps.economics.purchase import PurchaseOption
 from apps.economics.refusal import Refusal
 
 KINDS = (*(kind.name.lower() for kind in CommitmentKind), PurchaseOption.OWNED.value)
-MOST_MONTHS, MOST_TERM_MONTHS = 60, 120
+MOST_TERM_MONTHS = 120
 MOST_SCENARIOS = 500
 MOST_RATE, MOST_UPFRONT, MOST_GPUS = 1e5, 1e9, 1e7
 """Beyond these an amount of one GPU, or a number of them, is a slip: a hundred times what anybody pays or has."""
@@ -58,6 +58,21 @@ class PortfolioRequest:
     plan: LadderPlan
     sources: tuple[DemandSource, ...]
     empty: PortfolioQuestion
+
+    def of_families(self, names: Collection[str]) -> "PortfolioRequest":
+        """The same of these families alone, with what is offered and held of them."""
+        pairs = [
+            (family, source)
+            for family, source in zip(self.empty.families, self.sources, strict=True)
+            if family.name in names
+        ]
+        empty = replace(
+            self.empty,
+            families=tuple(family for family, _ in pairs),
+            offers=tuple(one for one in self.empty.offers if one.family in names),
+            held=tuple(one for one in self.empty.held if one.family in names),
+        )
+        return replace(self, sources=tuple(source for _, source in pairs), empty=empty)
 
     def question(self, histories: Sequence[Floats], hours: int | None = None) -> PortfolioQuestion:
         """With demand that follows each family's history, in the order of its families.
@@ -97,7 +112,8 @@ def portfolio_request_of(document: Mapping[str, Any]) -> PortfolioRequest:
     root = ScenarioTable(document)
     on = root.day("on")
     months = root.whole("months", 12, least=1, most=MOST_MONTHS)
-    pairs = [_family_of(table, months) for table in root.tables("families", least=1)]
+    usual = _growth_of(root, DemandGrowth())
+    pairs = [_family_of(table, months, usual) for table in root.tables("families", least=1)]
     families = tuple(family for family, _ in pairs)
     names = [family.name for family in families]
     request = PortfolioRequest(
@@ -132,7 +148,9 @@ def portfolio_request_of(document: Mapping[str, Any]) -> PortfolioRequest:
     return request
 
 
-def _family_of(table: ScenarioTable, months: int) -> tuple[GpuFamily, DemandSource]:
+def _family_of(
+    table: ScenarioTable, months: int, usual: DemandGrowth
+) -> tuple[GpuFamily, DemandSource]:
     on_demand = table.number("on_demand", least=LEAST_RATE, most=MOST_RATE)
     family = GpuFamily(
         name=table.text("name"),
@@ -149,16 +167,20 @@ def _family_of(table: ScenarioTable, months: int) -> tuple[GpuFamily, DemandSour
         raise table.refuse("shortage_cost", "goes with on_demand_quota: give both or neither")
     if family.spot_share and family.spot is None:
         raise table.refuse("spot", "is missing, where spot_share is given")
-    source = _source_of(table.table("demand"))
+    source = _source_of(table.table("demand"), usual)
     table.refuse_unknown()
     return family, source
 
 
-def _source_of(table: ScenarioTable) -> DemandSource:
-    growth = DemandGrowth(
-        monthly=table.number("monthly_growth", DemandGrowth.monthly, least=-0.5, most=1),
-        spread=table.number("growth_spread", DemandGrowth.spread, most=0.5),
+def _growth_of(table: ScenarioTable, usual: DemandGrowth) -> DemandGrowth:
+    return DemandGrowth(
+        monthly=table.number("monthly_growth", usual.monthly, least=-0.5, most=1),
+        spread=table.number("growth_spread", usual.spread, most=0.5),
     )
+
+
+def _source_of(table: ScenarioTable, usual: DemandGrowth) -> DemandSource:
+    growth = _growth_of(table, usual)
     given = [key for key in ("hours", "file", "series") if key in table]
     if len(given) != 1:
         raise table.refuse("hours", "give one of hours, file and series")

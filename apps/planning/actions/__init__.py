@@ -1,4 +1,4 @@
-"""What planning changes: budgets, headroom policies, histories, forecasts, events, scenarios and requests."""
+"""What planning changes: budgets, headroom policies, histories, forecasts, events, scenarios, portfolios and requests."""
 
 from apps.planning.actions.budgets import (
     BudgetNameTaken,
@@ -35,4 +35,11 @@ from apps.planning.actions.headroom import (
     replace_headroom_policy,
 )
 from apps.planning.actions.history import import_history
+from apps.planning.actions.portfolio import (
+    PortfolioRefused,
+    answer_portfolios,
+    ask_portfolio,
+    ask_weekly_portfolio,
+    cancel_portfolio,
+)
 from apps.planning.actions.requests import clock_capacity_requests

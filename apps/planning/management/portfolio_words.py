@@ -31,7 +31,7 @@ def bought_lines(measured: Mapping[str, Any], held_out: Mapping[str, Any]) -> It
     for row in bought["sources"]:
         amounts = (_money(row["on_demand"]), _money(row["paid"]))
         family = row["family"] or "several"
-        about = f"{family}: {row['source'].replace('_', ' ')}"
+        about = f"{family}: {row['bought_as'].replace('_', ' ')}"
         rows.append((about, row["month"][:7], f"{row['gpu_hours']:,.0f}", *amounts))
     yield ""
     yield bought["refusal"] or "By what the last months were bought"
@@ -43,7 +43,9 @@ def bought_lines(measured: Mapping[str, Any], held_out: Mapping[str, Any]) -> It
             f" {_part(rates['attainable_savings_rate'])}"
         )
     yield ""
-    yield held_out["refusal"] or "Decided before the last month of the history, and paid over it"
+    yield "Decided before the last month of the history, and paid over it"
+    if held_out["refusal"]:
+        yield f"  left out: {held_out['refusal']}"
     scored = [
         (
             one["name"],

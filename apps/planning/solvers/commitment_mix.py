@@ -48,7 +48,9 @@ class CommitmentMix:
     @property
     def gap(self) -> float:
         """How far the answer may be above the best, as a part of it."""
-        return (self.objective - self.bound) / self.objective if self.objective else 0.0
+        if not self.objective:
+            return 0.0
+        return max(0.0, (self.objective - self.bound) / self.objective)
 
 
 def least_cost_mix(

@@ -18,7 +18,7 @@ from apps.economics.portfolio.costs import PortfolioCosts
 from apps.economics.portfolio.fields import answer_fields
 from apps.economics.portfolio.held_out import (
     HELD_OUT_HOURS,
-    TooShortToHoldOut,
+    LEAST_BEFORE,
     foresight_costs,
     held_out_choices,
 )
@@ -66,6 +66,22 @@ def solve_portfolio(
     return request, answer, fields
 
 
+def series_answer(
+    document: Mapping[str, Any],
+    hours_of_series: Callable[[Sequence[str]], Sequence[float | None]],
+    in_service: Mapping[str, HoursInService],
+    watch: Watch,
+) -> dict[str, Any]:
+    """The same as JSON alone, of a document that reads series and no file. Refuses a Refusal."""
+
+    def hours_of(source: DemandSource) -> Sequence[float | None]:
+        if source.file:
+            raise Refusal("file", "only a command reads files: give hours, or a series")
+        return hours_of_series(source.series)
+
+    return solve_portfolio(document, hours_of, in_service, watch)[2]
+
+
 def counted_mixer(watch: Watch) -> Mixer:
     """What finds mixes; where the limit on blocked GPU-hours cannot be held, the least cost without it."""
     found = 0
@@ -102,9 +118,18 @@ def _history(place: int, source: DemandSource, hours_of: HoursOf) -> Floats:
 def _held_out_fields(
     request: PortfolioRequest, histories: Mapping[str, Floats], mixer: Mixer
 ) -> dict[str, Any]:
-    fields: dict[str, Any] = {"hours": HELD_OUT_HOURS, "refusal": "", "choices": []}
-    try:
-        choices = held_out_choices(histories, request.question, mixer)
-    except TooShortToHoldOut as refused:
-        return fields | {"refusal": str(refused)}
-    return fields | {"choices": [asdict(choice) for choice in choices]}
+    """Of the families with history enough; `refusal` names the others, and so all where there is none."""
+    long, refusals = {}, []
+    for name, history in histories.items():
+        if len(history) < HELD_OUT_HOURS + LEAST_BEFORE:
+            refusals.append(f"{name} has {len(history):,}")
+        else:
+            long[name] = history
+    needed = f"{HELD_OUT_HOURS} hours of history to be scored on and {LEAST_BEFORE} before them are needed"
+    choices = held_out_choices(long, request.of_families(long).question, mixer) if long else []
+    return {
+        "hours": HELD_OUT_HOURS,
+        "families": list(long),
+        "refusal": f"{needed}: {', '.join(refusals)}" if refusals else "",
+        "choices": [asdict(choice) for choice in choices],
+    }

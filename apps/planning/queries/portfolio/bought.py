@@ -98,9 +98,10 @@ def bought_months(
     family_of = {pool.id: family.name for family in families for pool in family.pools}
     bought_as = {pool.id: pool.purchase_option for each in families for pool in each.pools}
     begins = spans[months[0]].starts_at
-    count = (spans[months[-1]].ends_at - begins) // HOUR
+    ends = spans[months[-1]].ends_at
+    count = (ends - begins) // HOUR
     for hour in hours:
-        if hour.hour < begins:
+        if not begins <= hour.hour < ends:
             continue
         if hour.pool_id is None:
             name = of_commitment.get(hour.commitment_id or 0, "")
@@ -158,15 +159,17 @@ def _complete_months(
     begins = hours[0].hour
     provisional = {hour.hour for hour in hours if hour.is_provisional}
     months: list[date] = []
+    refusal = f"the ledger begins on {begins:%Y-%m-%d}: no month since is over"
     for month, span in reversed(list(spans.items())):
         if span.starts_at + BEGUN <= begins:
             break
-        if any(span.holds(hour) for hour in provisional):
-            return months, "" if months else f"{month:%Y-%m} is not settled whole"
-        months.insert(0, month)
-    if not months:
-        return [], f"the ledger begins on {begins:%Y-%m-%d}: no month since is over"
-    return months, ""
+        if not any(span.holds(hour) for hour in provisional):
+            months.insert(0, month)
+        elif months:
+            break
+        else:
+            refusal = f"{month:%B %Y} is not settled whole"
+    return months, "" if months else refusal
 
 
 def _source_of(hour: BoughtHour, bought_as: Mapping[int, str]) -> str:

@@ -10,6 +10,7 @@ from apps.fleet.queries import PoolFact, pools
 from apps.pricing.queries import RateSpan, pool_rates
 
 SPOT_DAYS = timedelta(days=30)
+MOMENT = timedelta(microseconds=1)
 HOUR_SECONDS = 3600
 
 
@@ -83,8 +84,8 @@ def _prices_of_option(
             key = pool.id if pool.purchase_option == option else -pool.id
             asked[key] = replace(pool, id=key, purchase_option=str(option))
             of_family.setdefault(family.name, []).append(key)
-    since = at - (SPOT_DAYS if option == PurchaseOption.SPOT else timedelta(microseconds=1))
-    spans = pool_rates(asked, since, at)
+    is_spot = option == PurchaseOption.SPOT
+    spans = pool_rates(asked, at - SPOT_DAYS if is_spot else at, at if is_spot else at + MOMENT)
     means = {key: _mean_price(spans[key], asked[key].gpus_per_node) for key in asked}
     return {
         name: next((means[key] for key in keys if means[key] is not None), None)

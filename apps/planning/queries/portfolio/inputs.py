@@ -75,10 +75,7 @@ def inputs_with(
     overlay: Mapping[str, Any], ledger: LedgerQuestion, known: Mapping[SeriesKey, SeriesHistory]
 ) -> PortfolioInputs:
     """The ledger's question with the tables of `overlay` over it. Refuses a Refusal."""
-    try:
-        document = completed(overlaid(ledger.document, overlay))
-    except (TypeError, ValueError, AttributeError) as wrong:
-        raise Refusal("on", f"is not a day such as 2026-11-01: {wrong}") from wrong
+    document = completed(overlaid(ledger.document, overlay))
     if not document.document["families"]:
         why = "; ".join(f"{name}: {reason}" for name, reason in document.left_out)
         raise Refusal("families", why or "the ledger has no GPU-hour of a pool yet")
@@ -96,7 +93,9 @@ def measured_fields(inputs: PortfolioInputs, attainable: Mapping[str, float]) ->
         "digest": inputs.digest,
         "left_out": [{"name": name, "why": why} for name, why in inputs.completed.left_out],
         "notes": [*inputs.ledger.notes, *inputs.completed.notes],
-        "interruptible": dict(inputs.ledger.tolerant),
+        "interruptible": [
+            {"name": name, "share": share} for name, share in inputs.ledger.tolerant.items()
+        ],
         "bought": {
             "months": [month.isoformat() for month in bought.months],
             "refusal": bought.refusal,
@@ -114,7 +113,7 @@ def _source_rows(bought: BoughtMonths) -> list[dict[str, Any]]:
         {
             "month": month.isoformat(),
             "family": family,
-            "source": source,
+            "bought_as": source,
             "gpu_hours": bought.sums[month, family, source].gpu_ms / HOUR_MS,
             "on_demand": None if source == UNUSED else _whole_units(found.list_micros),
             "paid": _whole_units(found.paid_micros),
@@ -145,7 +144,9 @@ def _price_on_demand(sums: Mapping[str, BoughtSum]) -> float | None:
 
 
 def _savings_fields(rate: SavingsRate) -> dict[str, Any]:
-    return asdict(rate) | {
+    """Of no family nothing is known."""
+    amounts = asdict(rate) if rate.families else dict.fromkeys(("on_demand", "paid", "least"))
+    return amounts | {
         "families": list(rate.families),
         "effective_savings_rate": rate.effective,
         "attainable_savings_rate": rate.attainable,

@@ -1,14 +1,13 @@
 """A portfolio's question as the installation knows it: a document, the GPUs behind it, and what is not known."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from apps.accounts.queries import organisation
 from apps.economics.portfolio.names import MONTH_HOURS, MOST_VALUES
-from apps.ledger.queries.calendar import month_span
-from apps.planning.queries.history import SeriesHistory
+from apps.planning.queries.history import HISTORY, SeriesHistory
 from apps.planning.queries.portfolio.bought import BoughtMonths, bought_months, tolerant_shares
 from apps.planning.queries.portfolio.commitments import (
     KnownCapacity,
@@ -53,7 +52,7 @@ def ledger_question(histories: Mapping[SeriesKey, SeriesHistory], at: datetime) 
     used_in = {fact.id: {each.family.name for each in families_of(fact, known)} for fact in facts}
     of_commitment = {key: next(iter(names)) for key, names in used_in.items() if len(names) == 1}
     bought = bought_months(families, of_commitment, at, ours.zone)
-    tolerant = _tolerant_of_months(families, bought, ours.zone)
+    tolerant = tolerant_shares(families, at - HISTORY, at)
     tables = [_family_table(each, known, tolerant[each.name], histories) for each in families]
     scenarios = MOST_VALUES // (max(1, len(families)) * MONTHS * MONTH_HOURS)
     document = {
@@ -98,30 +97,31 @@ def _family_table(
     return table
 
 
-def _tolerant_of_months(
-    families: Sequence[PoolFamily], bought: BoughtMonths, zone: str
-) -> dict[str, float | None]:
-    if not bought.months:
-        return {family.name: None for family in families}
-    first, last = (month_span(bought.months[end], zone) for end in (0, -1))
-    return tolerant_shares(families, first.starts_at, last.ends_at)
-
-
 def _notes(known: KnownCapacity, tolerant: Mapping[str, float | None]) -> list[str]:
     """What was left open, in sentences."""
+    names = [family.name for family in known.families]
+    untold = [name for name in names if tolerant[name] is None]
+    without_spot = [
+        name for name in names if tolerant[name] is not None and known.prices[name].spot is None
+    ]
+    reserved = [
+        f"{name} ({known.prices[name].reserved:,.4f} a GPU-hour)"
+        for name in names
+        if known.prices[name].reserved is not None
+    ]
     notes = []
-    for family in known.families:
-        prices = known.prices[family.name]
-        if tolerant[family.name] is None:
-            notes.append(
-                f"What of the work on {family.name} may be interrupted is not known: nothing of it ran on spot and"
-                " no run on it reported. None is taken to be."
-            )
-        elif prices.spot is None:
-            notes.append(f"No spot price of {family.name} is on record: none of it is run on spot.")
-        if prices.reserved is not None:
-            notes.append(
-                f"A reserved price of {family.name} is on record ({prices.reserved:,.4f} a GPU-hour) without the"
-                " term that it takes: add it as an offer to have it considered."
-            )
+    if untold:
+        notes.append(
+            f"What of the work on {'; '.join(untold)} may be interrupted is not known: nothing of it ran on spot,"
+            " and no run on it reported. None is taken to be."
+        )
+    if without_spot:
+        notes.append(
+            f"No spot price is on record of {'; '.join(without_spot)}: none of it is run on spot."
+        )
+    if reserved:
+        notes.append(
+            f"A reserved price without the term that it takes is on record of {'; '.join(reserved)}: add it as an"
+            " offer to have it considered."
+        )
     return notes

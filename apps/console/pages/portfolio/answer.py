@@ -1,0 +1,129 @@
+"""A portfolio's answer on a page."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.urls import reverse
+
+from apps.accounts.queries import person_names
+from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
+from apps.console.kit.page import ConsolePage, Section
+from apps.console.kit.request import Context
+from apps.console.pages.portfolio import words
+from apps.console.pages.portfolio.tables import DURATION, HELD_OUT, OF_ANSWER, OPEN_POINTS
+from apps.planning.queries.portfolio.runs import PortfolioRunFact
+from apps.show.duration_curve import DurationLayer, duration_curve
+from apps.show.money import whole_amount
+from apps.show.time import instant
+
+MOST_CURVES = 3
+LAYERS = {
+    "owned": ("Owned", "--state-out-of-service"),
+    "committed": ("Reserved or committed", "--state-active"),
+    "on_demand": ("On demand", "--state-held-idle"),
+    "spot": ("Spot", "--state-other"),
+    "blocked": ("Blocked", "--state-run-lost"),
+}
+
+
+def answer_page(context: Context, run: PortfolioRunFact) -> ConsolePage:
+    """What was found, how far to trust it, and what is behind it."""
+    answer = run.answer or {}
+    limit = words.blocked_limit(answer)
+    return ConsolePage(
+        context=context,
+        finding=words.finding(answer),
+        under=(
+            f"{words.how_asked(run, person_names())} on {instant(run.asked_at, context.zone)}",
+            *words.asked_of(answer),
+            *([limit] if limit and answer["keeps_limit"] else []),
+        ),
+        problems=() if answer["keeps_limit"] else (limit,),
+        sections=(FigureRow(_key_figures(answer)), *_answer_sections(answer, run, context)),
+    )
+
+
+def _key_figures(answer: Mapping[str, Any]) -> tuple[Figure, ...]:
+    rates, chosen = answer["bought"]["savings"], answer["chosen"]
+    months, currency = words.months_of(answer), answer["currency"]
+    mean, tail = (
+        whole_amount(words.micros_of(chosen[name] / months), currency)
+        for name in ("mean_cost", "tail_cost")
+    )
+    committed = sum(one["parts"]["committed_hours"] for one in answer["families"])
+    used = sum(one["parts"]["committed_used_hours"] for one in answer["families"])
+    return (
+        known_figure(
+            "Effective savings rate",
+            words.part(rates["effective_savings_rate"]),
+            words.savings_months(answer),
+        ),
+        known_figure(
+            "Attainable",
+            words.part(rates["attainable_savings_rate"]),
+            "had every hour been known beforehand",
+        ),
+        Figure("Expected cost a month", mean, f"{tail} in the worst scenarios"),
+        known_figure(
+            "Use of what is committed",
+            words.part(used / committed) if committed else None,
+            "held and new, mean of the scenarios" if committed else "nothing is committed to",
+        ),
+    )
+
+
+def _answer_sections(
+    answer: Mapping[str, Any], run: PortfolioRunFact, context: Context
+) -> Iterator[Section]:
+    def table(name: str) -> Section:
+        each, rows_of = OF_ANSWER[name]
+        address = reverse("portfolio-csv", args=[run.id, name])
+        return each.section(rows_of(answer), context, csv_href=address)
+
+    yield table("offers")
+    yield from _curves(answer, run, context)
+    yield table("families")
+    yield table("choices")
+    short = answer["held_out"]["refusal"]
+    yield HELD_OUT.section(
+        answer["held_out"]["choices"],
+        context,
+        empty=f"Not scored: {short}.",
+        remark=f"Not every family is in it: {short}."
+        if short and answer["held_out"]["choices"]
+        else "",
+        csv_href=reverse("portfolio-csv", args=[run.id, "held-out"]),
+    )
+    if answer["ladder"]:
+        yield table("ladder")
+    yield table("changes")
+    yield table("savings")
+    if answer["bought"]["sources"]:
+        yield table("sources")
+    points = [(each["name"], f"Left out: {each['why']}") for each in answer["left_out"]]
+    points += [("Taken to be so", note) for note in answer["notes"]]
+    if points:
+        yield OPEN_POINTS.section(points, context)
+
+
+def _curves(
+    answer: Mapping[str, Any], run: PortfolioRunFact, context: Context
+) -> Iterator[Section]:
+    """Of the families that would cost most on demand."""
+    numbered = list(enumerate(answer["families"]))
+    numbered.sort(key=lambda each: -each[1]["parts"]["on_demand_equivalent"])
+    for place, family in numbered[:MOST_CURVES]:
+        steps = family["duration"]
+        layers = [
+            DurationLayer(name, colour, [step[key] for step in steps])
+            for key, (name, colour) in LAYERS.items()
+        ]
+        yield LineChart(
+            name=f"duration-{place}",
+            title=f"{family['name']}: what each level of demand comes from",
+            unit="GPUs, hours of all scenarios sorted by demand",
+            figure=duration_curve([step["share"] for step in steps], layers),
+            behind=DURATION.section(steps, context),
+            csv_href=reverse("portfolio-duration-csv", args=[run.id, place]),
+            anchor=f"curve-{place}",
+        )

@@ -1,0 +1,220 @@
+"""The tables of a portfolio."""
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from django.urls import reverse
+
+from apps.console.kit.cells import (
+    COUNT,
+    INSTANT,
+    MONEY,
+    RATIO,
+    SIGNED_MONEY,
+    SIGNED_RATIO,
+    TEXT,
+    WRAPPED,
+    Format,
+)
+from apps.console.kit.table import Column, Table
+from apps.console.pages.portfolio import words
+from apps.planning.queries.portfolio.runs import PortfolioRunFact
+
+Row: TypeAlias = Mapping[str, Any]
+HOURS = Format(lambda hours, _: f"{hours:,.0f}", lambda hours, _: f"{hours:.6f}", "number-cell")
+GPUS = Format(lambda gpus, _: f"{gpus:,.1f}", lambda gpus, _: f"{gpus:.6f}", "number-cell")
+RATE = Format(lambda rate, _: f"{rate:,.4f}", lambda rate, _: f"{rate:.9f}", "number-cell")
+
+
+def _field(name: str) -> Any:
+    return lambda row: row[name]
+
+
+def _amount(name: str) -> Any:
+    return lambda row: words.micros_of(row[name])
+
+
+def _part_of_demand(name: str) -> Any:
+    def value(row: Row) -> float | None:
+        parts = row["parts"]
+        return parts[name] / parts["demand_hours"] if parts["demand_hours"] else None
+
+    return value
+
+
+def _lots(row: Row) -> str:
+    return words.bought(row["lots"])
+
+
+OFFERS = Table[Row](
+    "offers",
+    "The answer, offer by offer",
+    (
+        Column("offer", "Offer", _field("name"), WRAPPED, note=_field("family")),
+        Column("family", "", _field("family")),
+        Column("kind", "", _field("kind")),
+        Column("lots", "Buy", _field("lots"), COUNT),
+        Column("gpus", "GPUs", _field("gpus"), COUNT),
+        Column("rate", "Rate", _field("rate"), RATE),
+        Column("upfront", "Upfront", _amount("upfront"), MONEY),
+        Column("break_even", "Break-even use", _field("break_even_utilization"), RATIO,
+               missing="none"),
+        Column("last_lot", "Last lot saves", _amount("last_lot"), SIGNED_MONEY, missing="–"),
+        Column("one_more", "One more saves", _amount("one_more_lot"), SIGNED_MONEY, missing="–"),
+        Column("pays_up_to", "One more pays up to", _field("pays_up_to"), RATE, missing="–"),
+    ),
+    noun=("offer", "offers"),
+    about="rates are of a GPU-hour, amortised; savings over the planned months, by the mean and the tail as they weigh",
+    empty="No offer is known: nothing that holds can be bought again, and none was added below.",
+)  # fmt: skip
+CHOICES = Table[Row](
+    "choices",
+    "Beside what people do",
+    (
+        Column("choice", "Choice", lambda row: words.CHOICES[row["name"]], WRAPPED),
+        Column("mean", "Expected cost", _amount("mean_cost"), MONEY),
+        Column("tail", "In the worst scenarios", _amount("tail_cost"), MONEY),
+        Column("savings_rate", "Savings rate", _field("effective_savings_rate"), SIGNED_RATIO),
+        Column("blocked", "Blocked", _field("blocked_part"), RATIO),
+        Column("lots", "Buys", _lots, WRAPPED),
+    ),
+    about="everything in it, over the planned months and the same scenarios; the savings rate is of all demand at the price on demand",
+)
+HELD_OUT = Table[Row](
+    "held-out",
+    "Decided before the last month, and paid over it",
+    (
+        Column("choice", "Choice", lambda row: words.CHOICES[row["name"]], WRAPPED),
+        Column("cost", "Cost", _amount("cost"), MONEY),
+        Column("savings_rate", "Savings rate", _field("effective_savings_rate"), SIGNED_RATIO),
+        Column("blocked", "Blocked", _field("blocked_part"), RATIO),
+        Column("lots", "Would have bought", _lots, WRAPPED),
+    ),
+    about="with what was known before the last 730 hours of the history, at today’s prices and with what is held today",
+)
+FAMILIES = Table[Row](
+    "families",
+    "Where GPU-hours come from",
+    (
+        Column("family", "Family", _field("name"), WRAPPED),
+        Column("demand", "GPU-hours needed", lambda row: row["parts"]["demand_hours"], HOURS),
+        Column("interruptible", "May be interrupted", _field("interruptible"), RATIO),
+        Column("committed", "Owned and committed", _part_of_demand("committed_used_hours"), RATIO),
+        Column("spot", "Spot", _part_of_demand("spot_hours"), RATIO),
+        Column("on_demand", "On demand", _part_of_demand("on_demand_hours"), RATIO),
+        Column("blocked", "Blocked", _part_of_demand("short_hours"), RATIO),
+        Column("utilization", "Use of what is committed", _field("utilization"), RATIO, missing="–"),
+        Column("utilization_p10", "In 1 scenario of 10 below", _field("tenth_utilization"), RATIO,
+               missing="–"),
+        Column("worth", "One more GPU saves an hour", _field("gpu_hour_worth"), RATE),
+    ),
+    noun=("family", "families"),
+    about="mean of the scenarios; what may be interrupted ran on spot, or is of runs that saved a good checkpoint",
+)  # fmt: skip
+LADDER = Table[Row](
+    "ladder",
+    "When to buy",
+    (
+        Column("on", "On", _field("on")),
+        Column("lots", "Buy", _lots, WRAPPED, note=_field("family")),
+        Column("family", "", _field("family")),
+        Column("from", "From GPUs", _field("from_gpus"), GPUS),
+        Column("to", "To GPUs", _field("to_gpus"), GPUS),
+        Column("needs", "Use it needs", _field("break_even_utilization"), RATIO),
+        Column("expected", "Use expected", _field("expected_utilization"), RATIO),
+        Column("pays_in", "Pays in", _field("pays_in"), RATIO),
+        Column("waiting", "Waiting gives away", _amount("waiting_cost"), SIGNED_MONEY),
+    ),
+    about="the surest part first; before each, leave it out where demand has not been above its first GPU in that part of the hours",
+)
+CHANGES = Table[Row](
+    "changes",
+    "What would change it",
+    (
+        Column("input", "If", _field("name")),
+        Column("lots", "Buy", _lots, WRAPPED),
+    ),
+    about="all else as it is",
+)
+SOURCES = Table[Row](
+    "sources",
+    "What the last months were bought by",
+    (
+        Column("month", "Month", lambda row: words.month_of(row["month"])),
+        Column("family", "Family", lambda row: row["family"] or words.SEVERAL, WRAPPED),
+        Column(
+            "source", "Source", lambda row: words.SOURCES.get(row["bought_as"], row["bought_as"])
+        ),
+        Column("gpu_hours", "GPU-hours", _field("gpu_hours"), HOURS),
+        Column("on_demand", "At list prices on demand", _amount("on_demand"), MONEY),
+        Column("paid", "Paid", _amount("paid"), MONEY),
+    ),
+    about="GPU-hours in service, used or idle, by the ledger",
+)
+SAVINGS = Table[Row](
+    "savings",
+    "Effective savings rate, and what was attainable",
+    (
+        Column("family", "Family", _field("name"), WRAPPED),
+        Column("on_demand", "At list prices on demand", _amount("on_demand"), MONEY),
+        Column("paid", "Paid", _amount("paid"), MONEY),
+        Column("rate", "Savings rate", _field("effective_savings_rate"), SIGNED_RATIO),
+        Column("least", "Least it could have cost", _amount("least"), MONEY),
+        Column("attainable", "Attainable", _field("attainable_savings_rate"), SIGNED_RATIO),
+    ),
+    about="of the same months; attainable with every hour known beforehand, these offers, and nothing held",
+    empty="Of no family is everything known that this takes.",
+)
+OPEN_POINTS = Table[tuple[str, str]](
+    "open",
+    "What is not known, and what was taken instead",
+    (
+        Column("what", "What", lambda row: row[0], WRAPPED),
+        Column("said", "Then", lambda row: row[1], WRAPPED),
+    ),
+)
+DURATION = Table[Row](
+    "duration",
+    "GPUs by part of the hours",
+    (
+        Column("share", "Of all hours", _field("share"), RATIO),
+        Column("demand", "Needed", _field("demand"), GPUS),
+        Column("owned", "Owned", _field("owned"), GPUS),
+        Column("committed", "Reserved or committed", _field("committed"), GPUS),
+        Column("on_demand", "On demand", _field("on_demand"), GPUS),
+        Column("spot", "Spot", _field("spot"), GPUS),
+        Column("blocked", "Blocked", _field("blocked"), GPUS),
+    ),
+)
+RUNS = Table[PortfolioRunFact](
+    "runs",
+    "Asked so far",
+    (
+        Column("asked_at", "Asked", lambda run: run.asked_at, INSTANT,
+               href=lambda run: reverse("portfolio-run", args=[run.id])),
+        Column("weekly", "How", lambda run: "by the week" if run.is_weekly else "by somebody"),
+        Column("state", "State", lambda run: words.STATES[run.state]),
+        Column("refusal", "Why not", lambda run: run.refusal, WRAPPED),
+        Column("digest", "", lambda run: run.digest, TEXT),
+    ),
+    noun=("run", "runs"),
+    sort="runs",
+    per_page=20,
+)  # fmt: skip
+OF_ANSWER: Mapping[str, tuple[Table[Row], Any]] = {
+    "offers": (OFFERS, lambda answer: answer["offers"]),
+    "choices": (CHOICES, lambda answer: [answer["chosen"], *answer["compared"]]),
+    "held-out": (HELD_OUT, lambda answer: answer["held_out"]["choices"]),
+    "families": (
+        FAMILIES,
+        lambda answer: [
+            one | {"interruptible": words.interruptible(answer, one["name"])}
+            for one in answer["families"]
+        ],
+    ),
+    "ladder": (LADDER, lambda answer: answer["ladder"]),
+    "changes": (CHANGES, lambda answer: answer["changes"]),
+    "sources": (SOURCES, lambda answer: answer["bought"]["sources"]),
+    "savings": (SAVINGS, lambda answer: answer["bought"]["families"]),
+}
+"""The tables of an answer, each with its rows, by the names that addresses have."""

@@ -1,0 +1,136 @@
+"""A portfolio's answer in words."""
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+
+from apps.planning.queries.portfolio.runs import PortfolioRunFact
+from apps.show.amounts import counted, per_cent
+from apps.show.money import MICROS, whole_amount
+
+MONTH_HOURS = 730
+CHOICES = {
+    "chosen": "What is found best",
+    "nothing new": "As today: nothing new",
+    "look-back rule": "Look-back rule of clouds",
+    "all committed": "All of mean demand committed",
+}
+SOURCES = {
+    "owned": "Owned",
+    "committed": "Reserved or committed",
+    "on_demand": "On demand",
+    "spot": "Spot",
+    "unused": "Paid for and not used",
+}
+STATES = {
+    "waiting": "waits",
+    "running": "under way",
+    "done": "done",
+    "refused": "refused",
+    "cancelled": "called off",
+}
+SEVERAL = "of several families"
+
+
+def micros_of(amount: float | None) -> int | None:
+    """An estimate as tables of money take it."""
+    return None if amount is None else round(amount * MICROS)
+
+
+def bought(lots: Mapping[str, int], nothing: str = "Nothing new") -> str:
+    """`2 × a year, 1 × three years`."""
+    return ", ".join(f"{count:,} × {name}" for name, count in lots.items()) or nothing
+
+
+def part(ratio: float | None) -> str | None:
+    """A part in per cent, below 0 with its sign; None where it is not known."""
+    if ratio is None:
+        return None
+    return f"−{per_cent(-ratio)}" if ratio < 0 else per_cent(ratio)
+
+
+def month_of(text: str) -> str:
+    """`October 2026`."""
+    return f"{date.fromisoformat(text):%B %Y}"
+
+
+def months_of(answer: Mapping[str, Any]) -> float:
+    """How many are planned."""
+    return float(answer["hours"]) / MONTH_HOURS
+
+
+def compared(answer: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """One of the choices that ours is compared with."""
+    found: Mapping[str, Any] = next(one for one in answer["compared"] if one["name"] == name)
+    return found
+
+
+def finding(answer: Mapping[str, Any]) -> str:
+    """What to buy, and what that saves a month against buying nothing new."""
+    currency, months = answer["currency"], months_of(answer)
+    chosen, nothing = answer["chosen"], compared(answer, "nothing new")
+    if not chosen["lots"]:
+        cost = whole_amount(micros_of(chosen["mean_cost"] / months), currency)
+        return f"Buy nothing new: what holds, with spot and on demand, costs least, about {cost} a month"
+    saved = (nothing["mean_cost"] - chosen["mean_cost"]) / months
+    share = saved / nothing["mean_cost"] * months if nothing["mean_cost"] else 0.0
+    if saved <= 0:
+        return f"Buy {bought(chosen['lots'])}: it holds the limits that were set"
+    amount = whole_amount(micros_of(saved), currency)
+    return f"Buy {bought(chosen['lots'])}: about {amount} a month less than buying nothing new, {per_cent(share)}"
+
+
+def how_asked(run: PortfolioRunFact, names: Mapping[int, str]) -> str:
+    """Who asked."""
+    if run.is_weekly:
+        return "asked by the week"
+    return f"asked by {names.get(run.asked_by_id or 0, 'a token')}"
+
+
+def progress(run: PortfolioRunFact) -> str:
+    """How far a run is."""
+    if run.state == "waiting":
+        return "It waits for the worker, a few seconds as a rule"
+    if not run.of:
+        return "The ledger is being read"
+    return f"{run.found} of {counted(run.of, 'mix', 'mixes')} found"
+
+
+def asked_of(answer: Mapping[str, Any]) -> tuple[str, ...]:
+    """What the answer is over, and how far from the best it can be."""
+    return (
+        f"{months_of(answer):.0f} months from {answer['on']}",
+        f"{counted(answer['scenarios'], 'scenario')} of demand",
+        f"no choice costs less by more than {max(0.0, answer['gap']):.2%}".replace("%", " %"),
+    )
+
+
+def savings_months(answer: Mapping[str, Any]) -> str:
+    """Which months the savings rate is of, or why there are none."""
+    measured = answer["bought"]
+    if measured["refusal"]:
+        return str(measured["refusal"])
+    return f"of {' and '.join(month_of(month) for month in measured['months'][-2:])}" + (
+        "" if len(measured["months"]) <= 2 else " and the month before"
+    )
+
+
+def blocked_limit(answer: Mapping[str, Any]) -> str:
+    """Whether the limit on blocked GPU-hours is held; empty where none was set."""
+    limit = answer["most_blocked"]
+    if limit is None:
+        return ""
+    said = part(answer["chosen"]["limited_part"])
+    over = f"{limit:.2%}".replace("%", " %")
+    if answer["keeps_limit"]:
+        return f"Blocked GPU-hours: {said}, within the limit of {over}"
+    return (
+        f"No choice of these offers keeps blocked GPU-hours to {over}: this one was made without the limit, and"
+        f" {said} are blocked. More lots, an earlier start or a larger quota would help."
+    )
+
+
+def interruptible(answer: Mapping[str, Any], family: str) -> float | None:
+    """The part of a family's GPU-hours that may be interrupted; None: nobody tells."""
+    shares = {one["name"]: one["share"] for one in answer["interruptible"]}
+    return shares.get(family)

@@ -1,0 +1,59 @@
+"""The portfolios that were asked for, the newest first."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from apps.planning.models import PortfolioRun, PortfolioState
+
+DONE, REFUSED = str(PortfolioState.DONE), str(PortfolioState.REFUSED)
+STATES = tuple(str(state) for state in PortfolioState)
+OPEN = (str(PortfolioState.WAITING), str(PortfolioState.RUNNING))
+
+
+@dataclass(frozen=True, slots=True)
+class PortfolioRunFact:
+    """A run; see the table for what each field is. `answer` is None until it is done, and in lists."""
+
+    id: int
+    asked_at: datetime
+    asked_by_id: int | None
+    is_weekly: bool
+    overlay: dict[str, Any]
+    text: str
+    state: str
+    found: int
+    of: int
+    ended_at: datetime | None
+    digest: str
+    refusal: str
+    answer: dict[str, Any] | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is still to be answered."""
+        return self.state in OPEN
+
+
+def portfolio_runs() -> list[PortfolioRunFact]:
+    """All that are kept, without their answers."""
+    rows = PortfolioRun.objects.order_by("-asked_at", "-id").defer("answer")
+    return [_run_fact(row, None) for row in rows]
+
+
+def portfolio_run(run_id: int) -> PortfolioRunFact | None:
+    """One with its answer; None where there is none."""
+    row = PortfolioRun.objects.filter(id=run_id).first()
+    return None if row is None else _run_fact(row, row.answer)
+
+
+def latest_portfolio() -> PortfolioRunFact | None:
+    """The newest that is done, with its answer."""
+    done = PortfolioRun.objects.filter(state=DONE).order_by("-asked_at", "-id")
+    row = done.first()
+    return None if row is None else _run_fact(row, row.answer)
+
+
+def _run_fact(row: PortfolioRun, answer: dict[str, Any] | None) -> PortfolioRunFact:
+    names = [name for name in PortfolioRunFact.__slots__ if name != "answer"]
+    return PortfolioRunFact(**{name: getattr(row, name) for name in names}, answer=answer)

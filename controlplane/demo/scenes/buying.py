@@ -1,0 +1,14 @@
+"""What to buy for what comes."""
+
+from apps.planning import actions as planning
+from apps.planning.tasks import answer_portfolios
+from controlplane.demo.company import Company
+
+ASKED = {"scenarios": 12, "monthly_growth": 0.02, "growth_spread": 0.02}
+"""What the company expects of the next year; twelve scenarios are answered in seconds."""
+
+
+def ask_for_a_portfolio(company: Company) -> None:
+    """What to own, reserve, buy on demand and run on spot for the next twelve months."""
+    planning.ask_portfolio(overlay=ASKED, asked_by_id=None, at=company.week.at, is_weekly=True)
+    answer_portfolios()

@@ -1,0 +1,136 @@
+"""Portfolios that are asked for: answered by a worker, called off, refused in words, and asked by the week."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from apps.planning import actions
+from apps.planning.actions.portfolio import PortfolioSolver
+from apps.planning.models import ForecastSeries, PortfolioRun
+from apps.planning.queries.portfolio.runs import latest_portfolio, portfolio_run, portfolio_runs
+from apps.planning.solvers.portfolio import series_answer
+from tests import make
+from tests.apps.planning.portfolio_scene import AT, FAMILY, HIGH_HOURS, QUICK, make_portfolio_world
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("world")]
+
+
+@pytest.fixture(scope="module")
+def world(of_module: None) -> None:
+    make_portfolio_world()
+
+
+def clock() -> datetime:
+    return AT
+
+
+def asked(overlay: Mapping[str, Any], **given: Any) -> int:
+    return actions.ask_portfolio(overlay=overlay, **{"asked_by_id": None, "at": AT} | given)
+
+
+def answer_all(solver: PortfolioSolver = series_answer) -> int:
+    return actions.answer_portfolios(solver=solver, clock=clock)
+
+
+def test_what_is_asked_is_answered_from_the_ledger_and_kept() -> None:
+    run_id = asked(QUICK)
+    assert answer_all() == 1
+    run = portfolio_run(run_id)
+    assert run is not None
+    assert run.answer is not None
+    assert (run.state, run.found, run.of, run.ended_at) == ("done", 6, 8, AT)
+    # Sixteen hours of the day need eight more GPUs: at 12.50 on demand they cost more than all day at 7.
+    assert run.answer["chosen"]["lots"] == {"one p5, again": 1}
+    saved = run.answer["compared"][0]["mean_cost"] - run.answer["chosen"]["mean_cost"]
+    assert saved == pytest.approx(8 * 12.5 * HIGH_HOURS - 56 * 730)
+    assert run.digest == run.answer["digest"]
+    assert len(run.answer["held_out"]["choices"]) == 4
+    assert latest_portfolio() == run
+    again = asked(QUICK)
+    answer_all()
+    second = portfolio_run(again)
+    assert second is not None
+    assert second.answer == run.answer
+
+
+def test_a_run_is_left_as_soon_as_somebody_calls_it_off() -> None:
+    run_id = asked(QUICK)
+    told: list[tuple[int, int]] = []
+
+    def slow(
+        document: Mapping[str, Any], hours: Any, in_service: Any, watch: Any
+    ) -> dict[str, Any]:
+        def tell(found: int, of: int) -> None:
+            watch(found, of)
+            told.append((found, of))
+            actions.cancel_portfolio(run_id=run_id, at=AT)
+
+        return series_answer(document, hours, in_service, tell)
+
+    answer_all(slow)
+    run = portfolio_run(run_id)
+    assert run is not None
+    assert (run.state, run.answer, told) == ("cancelled", None, [(0, 8)])
+    with pytest.raises(actions.PortfolioRefused, match="this run is over already"):
+        actions.cancel_portfolio(run_id=run_id, at=AT)
+
+
+def test_what_cannot_be_answered_says_why_and_holds_up_no_other() -> None:
+    absurd = asked({"families": [{"name": FAMILY, "on_demand": 200_000}]})
+    of_file = asked({"families": [{"name": "new", "on_demand": 1, "demand": {"file": "/etc/passwd",
+                     "time": "t", "value": "v"}}]})  # fmt: skip
+    fine = asked(QUICK)
+    assert answer_all() == 3
+    states = [portfolio_run(each) for each in (absurd, of_file, fine)]
+    assert [run and (run.state, run.refusal) for run in states] == [
+        ("refused", "families[0].on_demand: 200000 must be at most 100000"),
+        ("refused", "families[1].demand: file: only a command reads files: give hours, or a series"),
+        ("done", ""),
+    ]  # fmt: skip
+
+
+def test_a_fault_of_ours_is_said_to_be_one() -> None:
+    run_id = asked(QUICK)
+
+    def broken(*_: Any) -> dict[str, Any]:
+        raise ZeroDivisionError
+
+    answer_all(broken)
+    run = portfolio_run(run_id)
+    assert run is not None
+    assert run.refusal == "it could not be answered; the log of the worker says why"
+
+
+def test_a_run_whose_worker_fell_silent_is_taken_up_again() -> None:
+    run_id = asked(QUICK)
+    rows = PortfolioRun.objects.filter(id=run_id)
+    rows.update(state="running", alive_at=AT - timedelta(minutes=1))
+    assert answer_all() == 0
+    rows.update(alive_at=AT - timedelta(minutes=6))
+    assert answer_all() == 1
+
+
+def test_only_so_many_wait_at_a_time() -> None:
+    for _ in range(5):
+        asked({})
+    with pytest.raises(actions.PortfolioRefused, match="5 runs wait already"):
+        asked({})
+
+
+def test_every_week_what_was_asked_last_is_asked_again() -> None:
+    first = actions.ask_weekly_portfolio(at=AT)
+    assert first is not None, "GPU-hours are on record"
+    assert actions.ask_weekly_portfolio(at=AT + timedelta(days=6)) is None
+    asked(QUICK, text="months = 1", asked_by_id=make.make_person(), at=AT + timedelta(days=1))
+    assert actions.ask_weekly_portfolio(at=AT + timedelta(days=7)) is None
+    assert actions.ask_weekly_portfolio(at=AT + timedelta(days=8)) is not None
+    newest, typed, _ = portfolio_runs()
+    assert (newest.overlay, newest.text) == (typed.overlay, typed.text)
+    assert (newest.is_weekly, newest.asked_by_id, typed.is_weekly) == (True, None, False)
+
+
+def test_nothing_is_asked_by_the_week_where_no_gpu_hour_is_on_record() -> None:
+    ForecastSeries.objects.all().delete()
+    assert actions.ask_weekly_portfolio(at=AT) is None

@@ -12,6 +12,12 @@ from apps.planning.api.crossover import (
 from apps.planning.api.daily_forecasts import DaysOfForecast, MonthsOfForecast
 from apps.planning.api.demand_events import DemandEvents, OneDemandEvent
 from apps.planning.api.forecasts import Forecasts, HoursOfForecast
+from apps.planning.api.portfolio import (
+    CancelledPortfolioRun,
+    LatestPortfolio,
+    OnePortfolioRun,
+    PortfolioRuns,
+)
 from apps.planning.api.requests import (
     CapacityRequestDecision,
     CapacityRequests,
@@ -33,6 +39,14 @@ urlpatterns = [
         "forecasts/<int:daily_forecast_id>/months",
         MonthsOfForecast.as_view(),
         name="api-forecast-months",
+    ),
+    path("portfolio", LatestPortfolio.as_view(), name="api-portfolio"),
+    path("portfolio/runs", PortfolioRuns.as_view(), name="api-portfolio-runs"),
+    path("portfolio/runs/<int:portfolio_id>", OnePortfolioRun.as_view(), name="api-portfolio-run"),
+    path(
+        "portfolio/runs/<int:portfolio_id>/cancel",
+        CancelledPortfolioRun.as_view(),
+        name="api-cancel-portfolio-run",
     ),
     path("crossovers", KeptScenarios.as_view(), name="api-crossovers"),
     path("crossovers/evaluate", EvaluatedScenario.as_view(), name="api-crossover-evaluate"),

@@ -30,6 +30,8 @@ from apps.planning.actions import (
     ScenarioEntry,
     add_budget,
     add_demand_event,
+    answer_portfolios,
+    ask_portfolio,
     import_history,
     keep_scenario,
     make_forecasts,
@@ -44,6 +46,7 @@ from apps.planning.queries.request_profile import AskedCapacity
 from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.daily_forecasting import daily_forecast_fields
 from apps.planning.solvers.forecasting import forecast_fields
+from apps.planning.solvers.portfolio import series_answer
 from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
 from apps.review.models import Finding
@@ -128,6 +131,7 @@ def make_world() -> World:
     ids["forecast_id"], ids["daily_forecast_id"] = _forecasts(pool_id)
     ids["demand_event_id"] = _launch(pool_id)
     ids["scenario_id"] = _scenario()
+    ids["portfolio_id"] = _portfolio()
     ids["capacity_request_id"] = _asked_for(team_id, workload_id, pool_id)
     ids["budget_id"] = _budget(team_id)
     joining = fleet.NewJoinToken("nodes of atlas", cluster_id, ("gpu-*",), NEVER, pool_id)
@@ -275,6 +279,22 @@ def _forecasts(pool_id: int) -> tuple[int, int]:
     make_forecasts(maker=forecast_fields, daily=daily_forecast_fields, at=at)
     made = Forecast.objects.filter(series__measure="gpu_hours")
     return made.get(granularity="hour").id, made.get(granularity="day").id
+
+
+def _portfolio() -> int:
+    """One that is answered, and one that waits and may be called off: the latter's id."""
+    needed = {"name": "H100", "on_demand": 2.0, "demand": {"hours": [6.0, 8.0] * 12}}
+    offer = {
+        "name": "a year",
+        "family": "H100",
+        "kind": "reserved",
+        "term_months": 12,
+        "hourly": 1.0,
+    }
+    overlay = {"months": 1, "scenarios": 1, "families": [needed], "offers": [offer]}
+    ask_portfolio(overlay=overlay, asked_by_id=None, at=make.NOON)
+    answer_portfolios(solver=series_answer, clock=lambda: make.NOON)
+    return ask_portfolio(overlay=overlay, asked_by_id=None, at=make.NOON)
 
 
 def _scenario() -> int:

@@ -1,0 +1,197 @@
+"""Portfolios over REST: the newest answer, the runs, asking for one and calling it off."""
+
+from typing import Any
+
+from django.http import Http404
+from django.urls import reverse
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.queries import person_names
+from apps.accounts.queries.reading import reading_once
+from apps.planning import actions
+from apps.planning.api import portfolio_examples as examples
+from apps.planning.api.portfolio_shapes import DocumentOut, PortfolioAnswerOut
+from apps.planning.queries.portfolio.runs import (
+    STATES,
+    PortfolioRunFact,
+    latest_portfolio,
+    portfolio_run,
+    portfolio_runs,
+)
+from apps.web.rest.money import NamedOut
+from apps.web.rest.once import once
+from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import Parameters, Strict, parsed
+from apps.web.rest.views import KeepsBills, Reads, RestView, SeesPrices
+
+TABLES_HELP = "as [[{}]] of docs/portfolio.md; a table of a name that is known changes it"
+
+
+class PortfolioIn(Strict):
+    """What is said over the ledger's question; whatever is left out is as the ledger has it, or without a limit."""
+
+    months = serializers.IntegerField(required=False, min_value=1, max_value=60)
+    scenarios = serializers.IntegerField(required=False, min_value=1, max_value=500)
+    seed = serializers.IntegerField(required=False, min_value=0, max_value=100_000)
+    monthly_growth = serializers.FloatField(required=False, min_value=-0.5, max_value=1)
+    growth_spread = serializers.FloatField(required=False, min_value=0, max_value=0.5)
+    risk_weight = serializers.FloatField(required=False, min_value=0, max_value=1)
+    tail = serializers.FloatField(required=False, min_value=0, max_value=0.99)
+    budget = serializers.FloatField(required=False, min_value=0, max_value=1e15)
+    upfront_budget = serializers.FloatField(required=False, min_value=0, max_value=1e15)
+    most_blocked = serializers.FloatField(required=False, min_value=0, max_value=1)
+    blocked_tail = serializers.FloatField(required=False, min_value=0, max_value=0.99)
+    families = serializers.ListField(
+        child=DocumentOut(), required=False, help_text=TABLES_HELP.format("families")
+    )
+    offers = serializers.ListField(
+        child=DocumentOut(), required=False, help_text=TABLES_HELP.format("offers")
+    )
+    held = serializers.ListField(
+        child=DocumentOut(), required=False, help_text=TABLES_HELP.format("held")
+    )
+
+
+class PortfolioRunOut(serializers.Serializer[Any]):
+    """A run: how far it is, and where it is answered; `refusal` says why it is not."""
+
+    id = serializers.IntegerField()
+    address = serializers.CharField()
+    asked_at = serializers.DateTimeField()
+    asked_by = NamedOut(allow_null=True)
+    is_weekly = serializers.BooleanField()
+    state = serializers.ChoiceField(choices=STATES)
+    found = serializers.IntegerField(help_text="mixes found so far")
+    of = serializers.IntegerField(help_text="mixes that an answer takes at most")
+    ended_at = serializers.DateTimeField(allow_null=True)
+    refusal = serializers.CharField()
+    digest = serializers.CharField(help_text="SHA-256 of the question and its histories")
+
+
+class PortfolioOut(PortfolioRunOut):
+    """A run with its answer; null until it is done."""
+
+    answer = PortfolioAnswerOut(allow_null=True)
+
+
+class AsksPortfolios(KeepsBills):
+    """The same people and tokens."""
+
+    message = "portfolios are asked for by finance and platform, and by the organisation's 'manage' tokens"
+
+
+class PortfolioView(RestView):
+    """Portfolios tell prices: they are finance's and platform's."""
+
+    reads = (Reads, SeesPrices)
+    changes = (AsksPortfolios,)
+
+
+class LatestPortfolio(PortfolioView):
+    """The newest portfolio that is answered."""
+
+    @extend_schema(operation_id="portfolio", responses=PortfolioOut, examples=[examples.PORTFOLIO])
+    def get(self, request: Request) -> Response:
+        """What to own, reserve, buy on demand and run on spot; 404 where none is answered yet."""
+        Parameters.of(request)
+        with reading_once():
+            return Response(_told_whole(latest_portfolio()))
+
+
+class PortfolioRuns(PortfolioView):
+    """What was asked for."""
+
+    row = PortfolioRunOut
+
+    @extend_schema(
+        operation_id="list_portfolio_runs",
+        parameters=[*PAGES],
+        responses=list_of(PortfolioRunOut),
+        examples=[examples.RUNS],
+    )
+    def get(self, request: Request) -> Response:
+        """All runs that are kept, the newest first."""
+        Parameters.of(request)
+        with reading_once():
+            page = slice_of(portfolio_runs(), page_asked(request), lambda run: (-run.id,))
+            return paged(request, page, _told_run)
+
+    @extend_schema(
+        operation_id="ask_portfolio",
+        parameters=[REPEAT_KEY],
+        request=PortfolioIn,
+        responses={202: PortfolioRunOut},
+        examples=[examples.ASSUMPTIONS, examples.ASKED],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """Have a portfolio answered from what the ledger knows, with these assumptions; takes up to a minute."""
+        run_id = actions.ask_portfolio(
+            overlay=parsed(PortfolioIn, request),
+            asked_by_id=self.viewer().person_id,
+            at=timezone.now(),
+        )
+        told = _told_run(_known_run(run_id))
+        return Response(told, status=202, headers={"Location": told["address"]})
+
+
+class OnePortfolioRun(PortfolioView):
+    """One run."""
+
+    @extend_schema(
+        operation_id="portfolio_run",
+        responses=PortfolioOut,
+        examples=[examples.UNANSWERED],
+    )
+    def get(self, request: Request, portfolio_id: int) -> Response:
+        """How far it is, and its answer when it is done."""
+        Parameters.of(request)
+        with reading_once():
+            return Response(_told_whole(portfolio_run(portfolio_id)))
+
+
+class CancelledPortfolioRun(PortfolioView):
+    """A run that is called off."""
+
+    @extend_schema(
+        operation_id="cancel_portfolio_run",
+        request=None,
+        responses=PortfolioRunOut,
+        examples=[examples.CANCELLED],
+    )
+    def post(self, request: Request, portfolio_id: int) -> Response:
+        """Call it off; refused where it is over."""
+        _known_run(portfolio_id)
+        parsed(Strict, request)
+        actions.cancel_portfolio(run_id=portfolio_id, at=timezone.now())
+        return Response(_told_run(_known_run(portfolio_id)))
+
+
+def _known_run(run_id: int) -> PortfolioRunFact:
+    run = portfolio_run(run_id)
+    if run is None:
+        raise Http404
+    return run
+
+
+def _told_run(run: PortfolioRunFact) -> dict[str, Any]:
+    return told_as(PortfolioRunOut, _run_fields(run))
+
+
+def _told_whole(run: PortfolioRunFact | None) -> dict[str, Any]:
+    if run is None:
+        raise Http404
+    return told_as(PortfolioOut, _run_fields(run) | {"answer": run.answer})
+
+
+def _run_fields(run: PortfolioRunFact) -> dict[str, Any]:
+    asked_by = run.asked_by_id
+    return fields_of(run) | {
+        "address": reverse("api-portfolio-run", args=[run.id]),
+        "asked_by": asked_by and {"id": asked_by, "name": person_names()[asked_by]},
+    }

@@ -1,0 +1,209 @@
+"""A portfolio's answer over the wire."""
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+
+@extend_schema_field(OpenApiTypes.OBJECT)
+class DocumentOut(serializers.DictField):
+    """A question as JSON has it: the same tables and keys as the file of docs/portfolio.md."""
+
+
+class ChoiceOut(serializers.Serializer[Any]):
+    """A choice of lots by offer, over the same scenarios; costs are of the planned months."""
+
+    name = serializers.CharField()
+    lots = serializers.DictField(child=serializers.IntegerField())
+    mean_cost = serializers.FloatField()
+    tail_cost = serializers.FloatField()
+    effective_savings_rate = serializers.FloatField(allow_null=True)
+    blocked_part = serializers.FloatField()
+    limited_part = serializers.FloatField(help_text="the blocked part that most_blocked limits")
+
+
+class OfferAnswerOut(serializers.Serializer[Any]):
+    """How many lots of an offer to buy; `rate` is of a GPU-hour, what a lot saves below 0 what it costs."""
+
+    name = serializers.CharField()
+    family = serializers.CharField()
+    kind = serializers.CharField()
+    lots = serializers.IntegerField()
+    gpus = serializers.IntegerField()
+    rate = serializers.FloatField()
+    upfront = serializers.FloatField()
+    break_even_utilization = serializers.FloatField(allow_null=True)
+    one_more_lot = serializers.FloatField(allow_null=True)
+    last_lot = serializers.FloatField(allow_null=True)
+    pays_up_to = serializers.FloatField(allow_null=True)
+
+
+class FamilyPartsOut(serializers.Serializer[Any]):
+    """GPU-hours and money of a family over the planned months, means of the scenarios."""
+
+    demand_hours = serializers.FloatField()
+    committed_hours = serializers.FloatField()
+    committed_used_hours = serializers.FloatField()
+    spot_hours = serializers.FloatField()
+    on_demand_hours = serializers.FloatField()
+    short_hours = serializers.FloatField(help_text="that nobody can supply: the blocked ones")
+    spot_cost = serializers.FloatField()
+    on_demand_cost = serializers.FloatField()
+    short_cost = serializers.FloatField()
+    on_demand_equivalent = serializers.FloatField()
+
+
+class DurationStepOut(serializers.Serializer[Any]):
+    """GPUs in the mean of a hundredth of all hours, those of the highest demand first."""
+
+    share = serializers.FloatField()
+    demand = serializers.FloatField()
+    owned = serializers.FloatField()
+    committed = serializers.FloatField()
+    on_demand = serializers.FloatField()
+    spot = serializers.FloatField()
+    blocked = serializers.FloatField()
+
+
+class FamilyAnswerOut(serializers.Serializer[Any]):
+    """Where a family's GPU-hours come from."""
+
+    name = serializers.CharField()
+    parts = FamilyPartsOut()
+    utilization = serializers.FloatField(allow_null=True)
+    tenth_utilization = serializers.FloatField(allow_null=True)
+    gpu_hour_worth = serializers.FloatField()
+    duration = DurationStepOut(many=True)
+
+
+class TrancheOut(serializers.Serializer[Any]):
+    """A purchase of the ladder."""
+
+    on = serializers.DateField()
+    family = serializers.CharField()
+    number = serializers.IntegerField()
+    in_months = serializers.IntegerField()
+    lots = serializers.DictField(child=serializers.IntegerField())
+    from_gpus = serializers.FloatField()
+    to_gpus = serializers.FloatField()
+    break_even_utilization = serializers.FloatField()
+    expected_utilization = serializers.FloatField()
+    pays_in = serializers.FloatField()
+    waiting_cost = serializers.FloatField()
+
+
+class PortfolioChangeOut(serializers.Serializer[Any]):
+    """What would be bought if an input were another."""
+
+    name = serializers.CharField()
+    lots = serializers.DictField(child=serializers.IntegerField())
+    keeps_limit = serializers.BooleanField()
+
+
+class HeldOutChoiceOut(serializers.Serializer[Any]):
+    """What a choice would have cost in the last month of the histories."""
+
+    name = serializers.CharField()
+    lots = serializers.DictField(child=serializers.IntegerField())
+    cost = serializers.FloatField()
+    effective_savings_rate = serializers.FloatField(allow_null=True)
+    blocked_part = serializers.FloatField()
+
+
+class HeldOutOut(serializers.Serializer[Any]):
+    """Choices decided before the last `hours`, and paid over them; `refusal` names families left out."""
+
+    hours = serializers.IntegerField()
+    families = serializers.ListField(child=serializers.CharField())
+    refusal = serializers.CharField()
+    choices = HeldOutChoiceOut(many=True)
+
+
+class SavingsOut(serializers.Serializer[Any]):
+    """(On demand − paid) ÷ on demand of the months, and with the least that could have been paid; null: of nothing."""
+
+    families = serializers.ListField(child=serializers.CharField())
+    on_demand = serializers.FloatField(allow_null=True)
+    paid = serializers.FloatField(allow_null=True)
+    least = serializers.FloatField(allow_null=True)
+    effective_savings_rate = serializers.FloatField(allow_null=True)
+    attainable_savings_rate = serializers.FloatField(allow_null=True)
+
+
+class FamilySavingsOut(SavingsOut):
+    """The same of one family."""
+
+    name = serializers.CharField()
+
+
+class SourceOut(serializers.Serializer[Any]):
+    """GPU-hours in service in a month by what they were bought by; null amounts are not known."""
+
+    month = serializers.DateField()
+    family = serializers.CharField(help_text="empty: of several")
+    bought_as = serializers.CharField(
+        help_text="owned, committed, on_demand, spot; unused was paid for only"
+    )
+    gpu_hours = serializers.FloatField()
+    on_demand = serializers.FloatField(allow_null=True)
+    paid = serializers.FloatField(allow_null=True)
+
+
+class BoughtOut(serializers.Serializer[Any]):
+    """What the last months that are over were bought by; `refusal` says why there is none."""
+
+    months = serializers.ListField(child=serializers.DateField())
+    refusal = serializers.CharField()
+    sources = SourceOut(many=True)
+    savings = SavingsOut()
+    families = FamilySavingsOut(many=True)
+
+
+class InterruptibleOut(serializers.Serializer[Any]):
+    """The part of a family's GPU-hours that may be interrupted; null: not known."""
+
+    name = serializers.CharField()
+    share = serializers.FloatField(allow_null=True)
+
+
+class LeftOutOut(serializers.Serializer[Any]):
+    """A family that was not asked about, and what is not known of it."""
+
+    name = serializers.CharField()
+    why = serializers.CharField()
+
+
+class PortfolioAnswerOut(serializers.Serializer[Any]):
+    """All that a portfolio says; money in `currency` over the planned `hours`. docs/portfolio.md says how."""
+
+    name = serializers.CharField()
+    on = serializers.DateField()
+    currency = serializers.CharField()
+    hours = serializers.IntegerField()
+    scenarios = serializers.IntegerField()
+    seed = serializers.IntegerField()
+    risk_weight = serializers.FloatField()
+    tail = serializers.FloatField()
+    blocked_tail = serializers.FloatField()
+    budget = serializers.FloatField(allow_null=True)
+    upfront_budget = serializers.FloatField(allow_null=True)
+    most_blocked = serializers.FloatField(allow_null=True)
+    method = serializers.CharField()
+    gap = serializers.FloatField()
+    keeps_limit = serializers.BooleanField(
+        help_text="false: no choice holds most_blocked, this was made without it"
+    )
+    chosen = ChoiceOut()
+    compared = ChoiceOut(many=True)
+    offers = OfferAnswerOut(many=True)
+    families = FamilyAnswerOut(many=True)
+    ladder = TrancheOut(many=True)
+    changes = PortfolioChangeOut(many=True)
+    held_out = HeldOutOut()
+    bought = BoughtOut()
+    interruptible = InterruptibleOut(many=True)
+    left_out = LeftOutOut(many=True)
+    notes = serializers.ListField(child=serializers.CharField())
+    question = DocumentOut()

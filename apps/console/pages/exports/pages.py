@@ -1,6 +1,7 @@
 """Files of ledger rows: asked for, watched, fetched and called off; each person sees their own."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from django.core.exceptions import ObjectDoesNotExist
@@ -191,6 +192,7 @@ def cancel(context: Context, export_id: int) -> Act:
 def _exports_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage:
     """The list, and the form as it was sent; the address may fill it in."""
     form = sent or ExportForm(context.query, context, initial={"what": "lines"})
+    context = replace(context, path=reverse("exports"))
     rows = _listed_exports(context)
     is_busy = any(row.is_open for row in rows)
     about = "the latest first"

@@ -22,9 +22,13 @@ class VolumeAhead:
 
 @dataclass(frozen=True, slots=True)
 class ForecastVolumes:
-    """The whole months of the newest forecast by day of a service's tokens."""
+    """The whole months of the newest forecast by day of a service's tokens.
+
+    `refusal` says why it is a fallback; empty where it is none.
+    """
 
     forecast_id: int
+    refusal: str
     months: tuple[VolumeAhead, ...]
 
     def reached_in(self, million_tokens: float) -> date | None:
@@ -49,4 +53,4 @@ def forecast_volumes(service_id: int | None) -> ForecastVolumes | None:
             ends = (each.quantiles[0], each.quantiles[-1]) if each.quantiles else (None, None)
             low, high = (None if end is None else end * scale for end in ends)
             months.append(VolumeAhead(each.month, each.value * scale, low, high))
-    return ForecastVolumes(forecast_id, tuple(months))
+    return ForecastVolumes(forecast_id, found.forecast.refusal, tuple(months))

@@ -142,6 +142,8 @@ def test_a_flip_stands_above_with_its_day_and_what_moved(ids) -> None:
         "Flipped 10 March 2026, 09:00 UTC from “serve it yourself” to “buy it from the API”" in text
     )
     assert "What moved most: The API’s prices, as of 2026-03-03 → 2026-03-10" in text
+    (moved,) = rows_of(finn, f"/crossover/{ids['flipping']}/moves.csv")
+    assert (moved["input"], moved["before"], moved["now"]) == ("on", "2026-03-03", "2026-03-10")
     runs = rows_of(finn, f"/crossover/{ids['flipping']}/runs.csv")
     assert [row["advice"] for row in runs] == ["Buy it from the API", "Serve it yourself"]
 

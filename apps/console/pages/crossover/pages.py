@@ -31,19 +31,23 @@ LOOK_AGAIN_SECONDS = 5
 PARTS: dict[str, Callable[[LookedAtRun, KeptScenarioFact], tuple[Any, list[Any]]]] = {
     "curve": lambda found, _: (tables.CURVE, tables.curve_rows(found)),
     "crossings": lambda found, _: (tables.CROSSINGS, tables.crossing_rows(found)),
+    "tornado": lambda found, _: (tables.TORNADO, tables.in_currency(found.answer.tornado, found)),
+    "needed": lambda found, _: (tables.NEEDED, tables.in_currency(found.answer.must_be_true, found)),
     "months": lambda found, fact: (
         tables.MONTHS, tables.month_rows(forecast_volumes(fact.service_id), found)
     ),
-    "tornado": lambda found, _: (tables.TORNADO, tables.in_currency(found.answer.tornado, found)),
-    "needed": lambda found, _: (tables.NEEDED, tables.in_currency(found.answer.must_be_true, found)),
     "levers": lambda found, _: (tables.LEVERS, tables.in_currency(found.answer.levers, found)),
     "costs": lambda found, _: (
         tables.COSTS, tables.in_currency(tables.cost_parts(found.answer), found)
     ),
     "pools": lambda found, _: (tables.POOLS, list(found.answer.costs.pools)),
     "ways": lambda found, _: (tables.WAYS, tables.in_currency(found.answer.cheapest_ways, found)),
+    "moves": lambda found, fact: (
+        tables.MOVES, tables.in_currency(fact.answered.moved if fact.answered else (), found)
+    ),
 }  # fmt: skip
 """The tables of an answer by their names in addresses, in the order of the page but for the first."""
+OPTIONAL = {"levers", "months", "moves", "ways"}
 
 
 @shown(EVERYONE, "crossover")
@@ -103,7 +107,7 @@ def scenario_page(context: Context, scenario_id: int) -> ConsolePage:
             key_figures(found),
             SideBySide(
                 (
-                    SwappedPart("picture-part", (cost_picture(fact, found, context, _part_csv(fact, "curve")),)),
+                    SwappedPart("picture-part", (cost_picture(fact, found, context, context.href(_part_csv(fact, "curve"))),)),
                     form.section(
                         "try", reverse("crossover", args=[fact.id]), "Answer with these",
                         title="Try other values", method="get",
@@ -114,7 +118,6 @@ def scenario_page(context: Context, scenario_id: int) -> ConsolePage:
                 css="cols",
             ),
             SwappedPart("answer-part", tuple(_parts(fact, found, context))),
-            _moves(found, fact.answered, context),
             _history(fact, runs, context),
             MADE.section(_made(fact.answered, found), context, title="How it came to be", about=""),
         ),
@@ -190,11 +193,11 @@ def _part_csv(fact: KeptScenarioFact, part: str) -> str:
 
 
 def _parts(fact: KeptScenarioFact, found: LookedAtRun, context: Context) -> list[Section]:
-    """The tables of the answer, those of levers, ways and months where there are some."""
+    """The tables of the answer, those of OPTIONAL where there are some."""
     sections: list[Section] = []
     for name, part in list(PARTS.items())[1:]:
         table, rows = part(found, fact)
-        if rows or name not in {"levers", "months", "ways"}:
+        if rows or name not in OPTIONAL:
             sections.append(_part_section(name, table, rows, fact, found, context))
     return sections
 
@@ -208,17 +211,16 @@ def _part_section(
     context: Context,
 ) -> TableSection:
     said: dict[str, Any] = {"csv_href": _part_csv(fact, name)}
+    volumes = forecast_volumes(fact.service_id) if name in {"crossings", "months"} else None
     if name == "crossings":
-        said["about"] = words.searched_words(found, forecast_volumes(fact.service_id))
+        said["about"] = words.searched_words(found, volumes)
         said["empty"] = "The two sides never change places."
+    if volumes is not None and name == "months":
+        said["links"] = (Link("The forecast", reverse("forecast", args=[volumes.forecast_id])),)
+        if volumes.refusal:
+            said["remark"] = f"A fallback, which says little of later months: {volumes.refusal}."
     section: TableSection = table.section(rows, context, **said)
     return section
-
-
-def _moves(found: LookedAtRun, run: ScenarioRunFact, context: Context) -> TableSection | None:
-    return (
-        tables.MOVES.section(tables.in_currency(run.moved, found), context) if run.moved else None
-    )
 
 
 def _history(

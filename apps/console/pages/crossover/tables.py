@@ -356,7 +356,10 @@ MONTHS = Table[MonthAhead](
         Column("api_month", "API, a month", lambda row: row.api, MONTHLY),
         Column("cheaper", "Cheaper", lambda row: words.SIDES["self_host" if row.self_host <= row.api else "api"]),
     ),
-    about="whole months, each brought to 730 hours; costs at the prices of this run",
+    noun=("whole month", "whole months"),
+    about="{said}, each brought to 730 hours; costs at the prices of this run",
+    sort="months",
+    per_page=6,
 )  # fmt: skip
 
 

@@ -41,7 +41,7 @@ def fan_chart(
 ) -> Json:
     """Lines from zero with a band around what is expected; moments are local, `said` is a value in words.
 
-    Events are bars along the upper edge. Points a day apart have an axis of months.
+    Events of days that are drawn are bars along the upper edge. Points a day apart have an axis of months.
     """
     values = [value for _, value in (*before, *came) if value is not None]
     values += [point.value for point in ahead]
@@ -58,7 +58,8 @@ def fan_chart(
     if any(value is not None for _, value in came):
         traces.append(_plain_line("Came", came, said, "var(--ink)", is_daily=is_daily))
     first, last = min(moments), max(moments)
-    traces += [_event_bar(event, first, last, float(ticks[-1])) for event in events]
+    drawn = [event for event in events if event.first < last and event.end > first]
+    traces += [_event_bar(event, first, last, float(ticks[-1])) for event in drawn]
     texts = [tick_text(float(tick)) for tick in ticks]
     days = [first.date() + timedelta(days=day) for day in range((last - first).days + 2)]
     axis = month_axis(days) if is_daily else day_axis(days)

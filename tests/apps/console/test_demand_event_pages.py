@@ -3,7 +3,7 @@
 import csv
 import io
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from django.core.cache import cache
@@ -18,6 +18,7 @@ from apps.planning.queries.forecasts import BY_DAY, forecasts
 from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.daily_forecasting import daily_forecast_fields
 from apps.planning.solvers.forecasting import forecast_fields
+from apps.show.fan_chart import FanEvent, FanPoint, fan_chart
 from tests import make
 from tests.apps.console.people import signed_in, text_of
 
@@ -101,6 +102,8 @@ def test_a_forecast_by_day_has_its_months_its_measured_coverage_and_the_change_o
     (by_hour,) = forecasts(None, WHOLE)
     assert f'href="/forecasts/{by_hour.id}"' in page
     assert "higher since 2 March 2026" in page_of(finn, f"/forecasts/{by_hour.id}")
+    earlier = finn.get(f"/forecasts/{whole.id}/earlier.csv").content.decode()
+    assert [row["days"] for row in csv.DictReader(io.StringIO(earlier))] == ["0"]
     months = finn.get(f"/forecasts/{whole.id}/months.csv").content.decode()
     rows = list(csv.DictReader(io.StringIO(months)))
     assert (rows[0]["month"], rows[0]["days"]) == ("2026-03-01", "2")
@@ -180,3 +183,16 @@ def confirm(client: Any, path: str, entered: dict[str, str], looked: Any = None)
     seen = page.split('name="seen" value="')[1].split('"')[0]
     answer = client.post(path, {**entered, "seen": seen})
     assert answer.status_code == 302, text_of(answer.content.decode())
+
+
+def test_an_event_is_drawn_where_its_days_are_and_not_where_none_of_them_are() -> None:
+    hours = [AT + hour * HOUR for hour in range(48)]
+    points = [FanPoint(at, 5.0, None) for at in hours[24:]]
+    line = [(at, 4.0) for at in hours[:24]]
+    day = timedelta(days=1)
+    before, within = (
+        FanEvent(AT + days * day, AT + (days + 1) * day, f"on day {days}") for days in (-3, 1)
+    )
+    figure = fan_chart(line, points, [], str, str, [before, within])
+    names = [trace["name"] for trace in cast("list[dict[str, Any]]", figure["data"])]
+    assert names == ["Before", "Expected", "on day 1"]

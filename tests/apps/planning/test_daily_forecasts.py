@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.core.management import CommandError, call_command
 
+from apps.console.pages.forecasts import words
 from apps.economics.hours import HOUR
 from apps.planning import actions
 from apps.planning.actions.daily_forecasts import make_daily_forecast
@@ -78,6 +79,8 @@ def test_eighteen_months_of_local_days_come_of_whole_ones_and_add_up_by_month() 
     april = [hour.value for hour in found.hours[9:39]]
     assert months[1].value == pytest.approx(sum(april), rel=0.02)
     assert months[1].quantiles[0] < months[1].value < months[1].quantiles[-1]
+    since = words.inputs(made, ZoneInfo(BERLIN))
+    assert since.startswith("77 known days since 5 January 2026, "), since
     backtest = made.backtest_of(28)
     assert backtest is not None
     assert backtest.best_baseline in {"naive", "seasonal_naive_7", "mean_28"}

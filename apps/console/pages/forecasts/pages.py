@@ -15,6 +15,7 @@ from apps.console.kit.table import Table
 from apps.console.pages.forecasts import events, words
 from apps.console.pages.forecasts.switch import TABS, horizon_tabs
 from apps.console.pages.forecasts.tables import (
+    DAILY_EARLIER,
     DAILY_SCORES,
     DAILY_SERIES,
     DAYS,
@@ -85,7 +86,10 @@ def forecast_page(context: Context, forecast_id: int) -> ConsolePage:
     return ConsolePage(
         context=context,
         finding=f"{words.title_of(each)}: about {_expected(found, context)}",
-        under=(f"from {_begins(each, context)}, {counted(each.horizon, each.granularity)} ahead",),
+        under=(
+            f"from {_begins(each, context)}, {counted(each.horizon, each.granularity)} ahead",
+            *words.shift_in_short(each),
+        ),
         tabs=_tabs_of_series(each),
         problems=tuple(_forecast_problems(each)),
         back=Link("All forecasts", reverse("daily-forecasts" if each.is_daily else "forecasts")),
@@ -98,9 +102,9 @@ def forecast_page(context: Context, forecast_id: int) -> ConsolePage:
             if each.months
             else None,
             (DAILY_SCORES if each.is_daily else SCORES).section(each.backtests, context),
-            EARLIER.section(
+            (DAILY_EARLIER if each.is_daily else EARLIER).section(
                 forecasts(context.seen_teams, each.series, each.granularity), context,
-                about=f"{{said}}; mean error in {each.unit} {_a_step(each)}",
+                about=f"{{said}}; mean error in {words.unit_of_steps(each, _a_step(each))}",
                 csv_href=reverse("forecast-earlier-csv", args=[each.id]),
             ),
             MADE.section(_facts(each, context), context, about=""),
@@ -128,7 +132,8 @@ def forecast_earlier_csv(context: Context, forecast_id: int) -> HttpResponse:
     """All forecasts of the series, and how they turned out."""
     each = _known_forecast(context, forecast_id).forecast
     found = forecasts(context.seen_teams, each.series, each.granularity)
-    return EARLIER.csv(found, context, "forecasts-of-a-series")
+    table = DAILY_EARLIER if each.is_daily else EARLIER
+    return table.csv(found, context, "forecasts-of-a-series")
 
 
 def _list_page(
@@ -200,7 +205,7 @@ def _facts(each: ForecastFact, context: Context) -> list[tuple[str, str]]:
     shift = words.shift(each)
     return [
         ("Made", instant(each.made_at, context.zone)),
-        ("Made from", words.inputs(each)),
+        ("Made from", words.inputs(each, context.zone)),
         ("Method", words.method(each)),
         *([("Change of level", shift)] if shift else []),
         *(("Event", words.event(event)) for event in each.events),
@@ -279,7 +284,7 @@ def _fan(found: ForecastHours, context: Context) -> LineChart:
     after = ", with what came over it" if each.realised_hours else ""
     covered = nearest_score(each, "coverage_80")
     how_far = "28 days ahead" if each.is_daily else "24 hours ahead"
-    unit = f"{each.unit} {_a_step(each)}"
+    unit = words.unit_of_steps(each, _a_step(each))
     if covered is not None:
         unit += f"; the band is the 80 % interval: {per_cent(covered)} of {each.granularity}s lay in it, {how_far}"
     elif found.hours[0].quantiles:

@@ -69,6 +69,11 @@ def _month_end(place: int) -> Callable[[ForecastFact], float | None]:
     return value
 
 
+def _month_interval(each: ForecastFact) -> str:
+    low, high = _month_end(0)(each), _month_end(-1)(each)
+    return "" if low is None or high is None else f"{words.number(low)} to {words.number(high)}"
+
+
 def _quantile_of_month(place: int) -> Callable[[ForecastMonth], float | None]:
     return lambda row: row.quantiles[place] if row.quantiles else None
 
@@ -106,7 +111,7 @@ _JUDGED: tuple[Column[ForecastFact], ...] = (
         csv="coverage_80",
         warns=lambda each: _is_narrow(nearest_score(each, "coverage_80")),
     ),
-    Column("starts_at", "From", lambda each: each.starts_at, INSTANT),
+    Column("starts_at", "From", lambda each: each.starts_at, DAY_OR_INSTANT),
     Column("digest", "", lambda each: each.digest),
 )
 SERIES = Table[ForecastFact](
@@ -126,13 +131,13 @@ DAILY_SERIES = replace(
     SERIES,
     columns=(
         *_NAMED,
-        Column("month", "Next month", _month_value(1), NUMBER),
-        Column("month_q10", "Lower end (80 %)", _month_end(0), NUMBER, missing="–"),
-        Column("month_q90", "Upper end (80 %)", _month_end(-1), NUMBER, missing="–"),
+        Column("month", "Next month", _month_value(1), NUMBER, note=_month_interval),
+        Column("month_q10", "", _month_end(0), NUMBER),
+        Column("month_q90", "", _month_end(-1), NUMBER),
         Column("twelfth_month", "In twelve months", _month_value(12), NUMBER),
-        *_JUDGED,
+        *(replace(column, text="") if column.key == "starts_at" else column for column in _JUDGED),
     ),
-    about="{said}; totals of the next whole month and of the twelfth, of waits their means; errors and coverage as "
+    about="{said}; totals of the next whole month, with its 80 % interval, and of the twelfth, of waits their means; errors and coverage as "
     "measured 28 days ahead, where history is long enough. An error of 1 is as good as saying: as last week",
 )
 HOURS = Table[ForecastHour](
@@ -222,7 +227,7 @@ EARLIER = Table[ForecastFact](
     "earlier",
     "Earlier forecasts against what came",
     (
-        Column("starts_at", "From", lambda each: each.starts_at, INSTANT,
+        Column("starts_at", "From", lambda each: each.starts_at, DAY_OR_INSTANT,
                href=lambda each: reverse("forecast", args=[each.id])),
         Column("hours", "Hours that came", lambda each: each.realised_hours, COUNT),
         Column("error", "Mean error", lambda each: each.realised_error, NUMBER),
@@ -235,6 +240,17 @@ EARLIER = Table[ForecastFact](
     sort="earlier",
     per_page=14,
 )  # fmt: skip
+DAILY_EARLIER = replace(
+    EARLIER,
+    columns=tuple(
+        replace(
+            column, key="days", text="Days that came", value=lambda each: each.realised_hours // 24
+        )
+        if column.key == "hours"
+        else column
+        for column in EARLIER.columns
+    ),
+)
 MADE = Table[tuple[str, str]](
     "made",
     "How it was made",

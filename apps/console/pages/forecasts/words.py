@@ -11,6 +11,7 @@ from apps.planning.queries.forecasts import (
     ForecastEvent,
     ForecastFact,
     ForecastMonth,
+    LevelShift,
 )
 from apps.planning.queries.series import (
     GPU_HOURS,
@@ -91,13 +92,21 @@ def expected_month(each: ForecastFact, currency: str) -> str:
     return f"{said}, with 80 % between {low} and {high}"
 
 
+def shift_in_short(each: ForecastFact) -> tuple[str, ...]:
+    """`level 40 % higher since 3 November 2026`; none without one."""
+    return () if each.shift is None else (f"level {_moved_level(each.shift)}",)
+
+
+def _moved_level(moved: LevelShift) -> str:
+    side = "higher" if moved.effect > 0 else "lower"
+    return f"{per_cent(abs(moved.effect))} {side} since {day(moved.on)} {moved.on.year}"
+
+
 def shift(each: ForecastFact) -> str:
     """The last change of level in its history, and what is made of it; empty without one."""
     if each.shift is None:
         return ""
-    side = "higher" if each.shift.effect > 0 else "lower"
-    since = f"{day(each.shift.on)} {each.shift.on.year}"
-    said = f"The level is {per_cent(abs(each.shift.effect))} {side} since {since}"
+    said = f"The level is {_moved_level(each.shift)}"
     if each.is_daily:
         return f"{said}: that step is taken for no trend; the trend is of what came since, where three weeks or more did"
     return f"{said}: errors made before it count for less each day, and the shape of the week is of all weeks"
@@ -106,7 +115,7 @@ def shift(each: ForecastFact) -> str:
 def event_effect(effect: str, factor: float | None, added: float | None) -> str:
     """`times 1.4`, `+200 a day`, `not known`."""
     if effect == UNKNOWN:
-        return "effect not known"
+        return "not known"
     if effect == ADDED and added is not None:
         return f"{'+' if added >= 0 else '−'}{number(abs(added))} a day"
     return f"times {factor:g}"
@@ -123,7 +132,8 @@ def event_span(first: date, last: date | None) -> str:
 def event(each: ForecastEvent) -> str:
     """An event that a forecast knew of, and what was made of its days."""
     what = f"{each.name} ({EVENT_KINDS[each.kind]}, {event_span(each.first_day, each.last_day)}, "
-    what += f"{event_effect(each.effect, each.factor, each.added)})"
+    effect = event_effect(each.effect, each.factor, each.added)
+    what += f"{'effect ' if each.effect == UNKNOWN else ''}{effect})"
     before, ahead = (counted(n, "day") for n in (each.days_before, each.days_ahead))
     done = []
     if each.days_before:
@@ -136,6 +146,13 @@ def event(each: ForecastEvent) -> str:
             else f"put on {ahead} ahead"
         )
     return f"{what}: {', '.join(done)}"
+
+
+def unit_of_steps(each: ForecastFact, step: str) -> str:
+    """`GPU-hours a day`; of waits `hours, the mean of a day`."""
+    if each.series.measure == QUEUE_WAIT:
+        return f"{each.unit}, the mean of {step}"
+    return f"{each.unit} {step}"
 
 
 def number(value: float) -> str:
@@ -179,13 +196,16 @@ def method(each: ForecastFact) -> str:
     return f"Weighted median of {len(each.weights)} candidates; most weight: {shares}"
 
 
-def inputs(each: ForecastFact) -> str:
-    """Which hours it was made from."""
-    said = f"{each.observed_hours:,} known hours"
+def inputs(each: ForecastFact, zone: tzinfo) -> str:
+    """Which hours, or days, it was made from."""
+    said, imported = f"{each.observed_hours:,} known hours", f"{each.imported_hours:,} of them"
     if each.is_daily:
-        said = f"{counted(each.observed_hours // 24, 'known day')} since {day(each.history_from.date())} {each.history_from.year}"
+        since = each.history_from.astimezone(zone).date()
+        said = f"{counted(each.observed_hours // 24, 'known day')} since {day(since)} {since.year}"
+        imported = f"{counted(each.imported_hours, 'hour')} of the last 90 days"
     if each.imported_hours:
-        said += f", {each.imported_hours:,} of them imported"
+        said += f", {imported} imported"
     if each.left_out_hours:
-        said += f"; {each.left_out_hours:,} left out: provisional, not observed or without a price"
+        left_out = counted(each.left_out_hours, "hour")
+        said += f"; {left_out} left out: provisional, not observed or without a price"
     return said

@@ -36,6 +36,7 @@ from apps.ledger.actions import (
 )
 from apps.ledger.queries import conversion
 from apps.planning import actions as planning
+from apps.planning.actions import plans
 from apps.planning.actions import requests as capacity
 from apps.pricing import actions as pricing
 from apps.pricing.actions import api_prices, price_table
@@ -114,6 +115,7 @@ STATUS_OF: dict[type[Exception], int] = {
     planning.BudgetNameTaken: 409,
     planning.HeadroomNameTaken: 409,
     planning.PortfolioRefused: 409,
+    plans.WhatIfPlanExists: 409,
     api_prices.ApiPriceAlreadyEnded: 409,
     api_prices.ApiPriceOverlaps: 409,
     price_table.ColumnsUnknown: 400,

@@ -7,10 +7,8 @@ from django.db import transaction
 
 from apps.accounts.queries import person, teams
 from apps.economics.capacity import first_productive_hour
-from apps.economics.gpu_catalogue import named_gpu
 from apps.economics.hours import hour_from, hour_of
 from apps.economics.refusal import Refusal
-from apps.fleet import queries as fleet
 from apps.logs.changes import logged_change, logged_pass
 from apps.planning.models import (
     CapacityRequest,
@@ -18,6 +16,7 @@ from apps.planning.models import (
     RequestState,
     RequestStepKind,
 )
+from apps.planning.queries.capacity_places import refuse_unknown_place
 from apps.planning.queries.request_profile import AskedCapacity, request_profile
 from apps.planning.queries.requests import (
     DECIDES,
@@ -62,14 +61,14 @@ class NewCapacityRequest:
 
 
 def check_capacity_request(request: NewCapacityRequest) -> None:
-    """Refuse CapacityNotAskable at the field that is wrong."""
+    """Refuse CapacityNotAskable or PlaceNotKnown at the field that is wrong."""
     asked = request.asked
     if all(team.id != asked.team_id for team in teams()):
         raise CapacityNotAskable("team", "there is no such team")
     workload = workloads.workloads().get(asked.workload_id or 0)
     if asked.workload_id is not None and (workload is None or workload.team_id != asked.team_id):
         raise CapacityNotAskable("workload", "the team has no such workload")
-    _refuse_unknown_place(asked)
+    refuse_unknown_place(asked.pool_id, asked.gpu_model)
     if not 1 <= request.gpus <= MOST_GPUS:
         raise CapacityNotAskable("gpus", f"say 1 to {MOST_GPUS:,} GPUs")
     if request.ends_at is not None and request.ends_at <= request.starts_at:
@@ -81,7 +80,7 @@ def check_capacity_request(request: NewCapacityRequest) -> None:
 def raise_capacity_request(*, request: NewCapacityRequest, by: int | None, at: datetime) -> int:
     """Keep it with its profile as of now; its id. `by` None: a token did.
 
-    Refuses CapacityNotAskable.
+    Refuses CapacityNotAskable and PlaceNotKnown.
     """
     check_capacity_request(request)
     asked = request.asked
@@ -176,17 +175,6 @@ def _clock(delivered: CapacityRequestStep, at: datetime) -> bool:
         request=row, kind=RequestStepKind.PRODUCTIVE, defaults={"at": first}
     )
     return is_new
-
-
-def _refuse_unknown_place(asked: AskedCapacity) -> None:
-    if (asked.pool_id is None) == (not asked.gpu_model):
-        raise CapacityNotAskable("pool", "say a pool or a GPU model, one of them")
-    if asked.pool_id is not None:
-        pool = fleet.pools().get(asked.pool_id)
-        if pool is None or pool.counts_cores:
-            raise CapacityNotAskable("pool", "there is no such pool of GPUs")
-    elif not asked.pool_ids and not named_gpu(asked.gpu_model).candidates:
-        raise CapacityNotAskable("gpu_model", f"{asked.gpu_model!r} is no GPU model that is known")
 
 
 def _decide(

@@ -14,6 +14,7 @@ from apps.planning.models.forecasts import (
     SeriesMeasure,
 )
 from apps.planning.models.headroom import HeadroomDimension, HeadroomPolicy
+from apps.planning.models.plans import PlannedItem, PlannedKind, WhatIfPlan
 from apps.planning.models.portfolio import PortfolioRun, PortfolioState
 from apps.planning.models.requests import (
     CapacityRequest,

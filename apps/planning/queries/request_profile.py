@@ -1,17 +1,15 @@
 """What is known about a team's use as it asks for capacity: read once, and kept with the request."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from fractions import Fraction
 from typing import Any
 
 from apps.accounts.queries import organisation
 from apps.economics.capacity import GpuReturn, MeasuredUse
 from apps.economics.gpu_meters import GpuMeters
-from apps.economics.hours import HOUR, HOUR_MS, MILLISECOND
+from apps.economics.hours import HOUR, MILLISECOND
 from apps.economics.money import sum_of_known
-from apps.economics.rates import MICROS, Per, QuotedRate
 from apps.economics.run_time import Bucket
 from apps.economics.states import State
 from apps.fleet import queries as fleet
@@ -20,9 +18,16 @@ from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.cube.states import States, state_sums
 from apps.ledger.queries.gpu_meters import meters_by
 from apps.ledger.queries.windows import Window
-from apps.planning.models import Forecast, Granularity
-from apps.planning.queries.series import GPU_HOURS, GPU_MODEL, POOL, TEAM, SeriesKey, name_of_key
-from apps.pricing.queries import RateSpan, pool_rates
+from apps.planning.models import Forecast
+from apps.planning.queries.capacity_places import (
+    GpuHourPrice,
+    gpus_there,
+    newest_forecast,
+    place_series,
+    pools_of,
+    price_of_pools,
+)
+from apps.planning.queries.series import GPU_HOURS, TEAM, SeriesKey, name_of_key
 from apps.unit_economics.queries.runs.bucket_time import BucketTime, bucket_times
 from apps.unit_economics.queries.time_to_work import first_work, quantiles_of
 from apps.unit_economics.queries.waste import WastePart, waste_by, waste_time_by
@@ -36,7 +41,6 @@ RETURNS = {
     GpuReturn.STRANDED: WastePart.STRANDED,
     GpuReturn.OUT_OF_SERVICE: WastePart.OUT_OF_SERVICE,
 }
-CONTRACTED, LIST, EFFECTIVE = "contracted", "list", "effective"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +55,7 @@ class AskedCapacity:
     @property
     def pool_ids(self) -> frozenset[int]:
         """The pool, or those of the model; none where there is no such GPU yet."""
-        if self.pool_id is not None:
-            return frozenset({self.pool_id})
-        pools = fleet.pools().values()
-        return frozenset(pool.id for pool in pools if pool.gpu_model == self.gpu_model)
+        return pools_of(self.pool_id, self.gpu_model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,24 +102,6 @@ class WaitFact:
     median_is_longer: bool
     ninth_seconds: float
     ninth_is_longer: bool
-
-
-@dataclass(frozen=True, slots=True)
-class GpuHourPrice:
-    """What a GPU-hour costs there in micro-units (a numerator and a denominator), on which basis, where.
-
-    `contracted` and `list` are prices in force; `effective` is what a GPU-hour there came to over the profile's days.
-    """
-
-    numerator: int
-    denominator: int
-    basis: str
-    pool: str
-
-    @property
-    def micros(self) -> Fraction:
-        """The exact price."""
-        return Fraction(self.numerator, self.denominator)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +176,7 @@ def request_profile(asked: AskedCapacity, at: datetime) -> RequestProfile:
         there=_use_of(work.of(pool=asked.pool_ids)),
         everywhere=_use_of(work),
         waits=_waits_of(asked, window, at),
-        price=_price_of(asked.pool_ids, window, at),
+        price=price_of_pools(asked.pool_ids, window, at),
         forecasts=_forecasts_of(asked, at),
     )
 
@@ -245,66 +228,15 @@ def _waits_of(asked: AskedCapacity, window: Window, at: datetime) -> WaitFact | 
     )
 
 
-def _price_of(pool_ids: Collection[int], window: Window, at: datetime) -> GpuHourPrice | None:
-    """The highest price in force of these pools, else what a GPU-hour in them came to; None: nobody knows."""
-    pools = {pool_id: fleet.pools()[pool_id] for pool_id in pool_ids}
-    quoted = [
-        (price, basis, pool)
-        for pool_id, spans in pool_rates(pools, at, at + HOUR).items()
-        for price, basis, pool in [_price_in_force(spans[0], pools[pool_id])]
-        if price is not None
-    ]
-    if quoted:
-        price, basis, pool = max(quoted, key=lambda each: (each[0], each[2]))
-        return GpuHourPrice(price.numerator, price.denominator, basis, pool)
-    states = state_sums(CubeQuestion(window, is_bounded=False).of(pool=pool_ids)).get((), ())
-    micros = sum_of_known(each.micros for each in states)
-    priced_ms = sum(each.gpu_milliseconds - each.unpriced_milliseconds for each in states)
-    if not micros or not priced_ms:
-        return None
-    names = ", ".join(sorted(pool.name for pool in pools.values()))
-    price = Fraction(micros * HOUR_MS, priced_ms)
-    return GpuHourPrice(price.numerator, price.denominator, EFFECTIVE, names)
-
-
-def _price_in_force(span: RateSpan, pool: fleet.PoolFact) -> tuple[Fraction | None, str, str]:
-    basis = LIST if span.contract_rate is None else CONTRACTED
-    rate = span.paid_rate
-    if rate is None or rate.exchange is None or not pool.gpus_per_node or pool.counts_cores:
-        return None, basis, pool.name
-    return _micros_per_gpu_hour(rate, pool.gpus_per_node), basis, pool.name
-
-
-def _micros_per_gpu_hour(rate: QuotedRate, gpus_per_node: int) -> Fraction:
-    """A quoted rate (of tiers the first) for an hour of one GPU."""
-    per_hour = Fraction(rate.amount) * Fraction(rate.exchange or 0) * MICROS * 3600
-    per_gpu = gpus_per_node if rate.per is Per.NODE else 1
-    return per_hour / rate.quantity_seconds / per_gpu
-
-
 def _forecasts_of(asked: AskedCapacity, at: datetime) -> tuple[DemandForecast, ...]:
     """The newest forecast that was kept by then, of GPU-hours of the pool or model and of the team."""
-    place = (
-        SeriesKey(GPU_HOURS, POOL, str(asked.pool_id))
-        if asked.pool_id is not None
-        else SeriesKey(GPU_HOURS, GPU_MODEL, asked.gpu_model)
-    )
+    place = place_series(asked.pool_id, asked.gpu_model)
     found = []
     for series, there in (
         (place, gpus_there(asked.pool_ids, at)),
         (SeriesKey(GPU_HOURS, TEAM, str(asked.team_id)), None),
     ):
-        row = (
-            Forecast.objects.filter(
-                series__measure=series.measure,
-                series__dimension=series.dimension,
-                series__key=series.key,
-                granularity=Granularity.HOUR,
-                made_at__lte=at,
-            )
-            .order_by("-starts_at")
-            .first()
-        )
+        row = newest_forecast(series, at)
         if row is not None:
             found.append(_demand_of(row, series, there))
     return tuple(found)
@@ -321,14 +253,4 @@ def _demand_of(row: Forecast, series: SeriesKey, there: int | None) -> DemandFor
         mean_gpus=sum(row.points) / len(row.points),
         most_gpus=max([*row.points, *upper]),
         there=there,
-    )
-
-
-def gpus_there(pool_ids: Collection[int], at: datetime) -> int:
-    """How many GPUs live in these pools."""
-    pools = fleet.pools()
-    return sum(
-        node.units
-        for node in fleet.nodes_lived(at, at + MILLISECOND)
-        if node.pool_id in pool_ids and not pools[node.pool_id].counts_cores
     )

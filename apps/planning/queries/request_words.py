@@ -12,14 +12,8 @@ from apps.economics.capacity import (
     returned_together,
 )
 from apps.economics.hours import HOUR_MS
-from apps.planning.queries.request_profile import (
-    CONTRACTED,
-    EFFECTIVE,
-    LIST,
-    DemandForecast,
-    RequestProfile,
-    UseFact,
-)
+from apps.planning.queries.capacity_places import CONTRACTED, EFFECTIVE, LIST
+from apps.planning.queries.request_profile import DemandForecast, RequestProfile, UseFact
 from apps.planning.queries.requests import CapacityRequestFact
 from apps.show.amounts import gpu_hours, per_cent
 

@@ -31,16 +31,7 @@ def service_measured(workload_id: int, name: str, window: Window) -> MeasuredSer
     Hours in which nobody counted tokens, or in which it held no GPU, are left out on both sides.
     """
     span = window.starts_at, window.ends_at
-    counted = _counted_hours(workload_id, span)
-    held = rows(
-        GPU_HOURS,
-        {"workload": workload_id, "active": int(State.ACTIVE), "from": span[0], "to": span[1]},
-    )
-    hours = [
-        ServedHour(hour, *counted[hour], gpu_ms / HOUR_MS, active_ms / HOUR_MS)
-        for hour, gpu_ms, active_ms in sorted(held)
-        if hour in counted
-    ]
+    hours = served_hours(workload_id, span)
     cost = _ledger_cost(workload_id, window)
     per_million = cost.units.million_tokens if cost is not None else None
     if cost is None or cost.micros is None or per_million is None:
@@ -52,6 +43,20 @@ def service_measured(workload_id: int, name: str, window: Window) -> MeasuredSer
         ledger_per_million=float(per_million) / MICROS,
         prefill_ratio=1 - (cost.decode_ratio or 0.0),
     )
+
+
+def served_hours(workload_id: int, span: tuple[datetime, datetime]) -> list[ServedHour]:
+    """The hours in which tokens were counted and GPUs held, in order."""
+    counted = _counted_hours(workload_id, span)
+    held = rows(
+        GPU_HOURS,
+        {"workload": workload_id, "active": int(State.ACTIVE), "from": span[0], "to": span[1]},
+    )
+    return [
+        ServedHour(hour, *counted[hour], gpu_ms / HOUR_MS, active_ms / HOUR_MS)
+        for hour, gpu_ms, active_ms in sorted(held)
+        if hour in counted
+    ]
 
 
 def services_seen(team_ids: frozenset[int] | None) -> list[WorkloadFact]:

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from apps.economics.capacity import GpuReturn
+from apps.economics.refusal import Refusal
 from apps.planning.actions import requests as actions
 from apps.planning.actions.requests import CapacityNotAskable
 from apps.planning.models import CapacityRequest
@@ -131,7 +132,7 @@ def test_forecasts_are_held_against_what_is_there() -> None:
     ],
 )
 def test_what_cannot_be_asked_for_is_refused_at_its_field(starved, given, field) -> None:
-    with pytest.raises(CapacityNotAskable) as refused:
+    with pytest.raises(Refusal) as refused:
         raised(starved[0], **given)
     assert refused.value.field == field
     assert not CapacityRequest.objects.exists()

@@ -1,0 +1,62 @@
+"""What-if plans: planned work that is added to a forecast, as its owner entered it."""
+
+from django.db import models
+from django.db.models import Q
+
+
+class PlannedKind(models.TextChoices):
+    """What a plan's item is."""
+
+    TRAINING = "training", "training"
+    LAUNCH = "launch", "launch"
+    PRICE = "price", "price change"
+
+
+class WhatIfPlan(models.Model):
+    """Planned work in a pool or on the pools of a GPU model, over `weeks` from the local day `first_day`.
+
+    `growth_per_month` is what the forecast's level grows by beyond its end. `owner` is null where a token made it.
+    """
+
+    name = models.TextField(unique=True)
+    owner = models.ForeignKey(
+        "accounts.User", on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    pool = models.ForeignKey("fleet.Pool", on_delete=models.PROTECT, null=True, related_name="+")
+    gpu_model = models.TextField(blank=True, default="")
+    first_day = models.DateField()
+    weeks = models.PositiveSmallIntegerField()
+    growth_per_month = models.FloatField(default=0.0)
+    changed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(pool=None) ^ Q(gpu_model=""), name="what_if_plan_is_of_pool_or_model"
+            ),
+            models.CheckConstraint(condition=Q(weeks__gte=1), name="what_if_plan_has_weeks"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class PlannedItem(models.Model):
+    """A training, a launch or a price change from a local day on; `inputs` are those of its kind.
+
+    They are the fields of TrainingWork, LaunchWork or PriceChange (apps.planning.queries.plan_items).
+    """
+
+    plan = models.ForeignKey(WhatIfPlan, on_delete=models.CASCADE, related_name="items")
+    kind = models.TextField(choices=PlannedKind.choices)
+    name = models.TextField()
+    starts_on = models.DateField()
+    inputs = models.JSONField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["plan", "name"], name="planned_item_named_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.name

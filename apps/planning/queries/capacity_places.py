@@ -1,0 +1,141 @@
+"""A pool, or the pools of a GPU model, as capacity is asked for and planned: price, GPUs there, forecast."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+
+from apps.economics.gpu_catalogue import named_gpu
+from apps.economics.hours import HOUR, HOUR_MS, MILLISECOND
+from apps.economics.money import sum_of_known
+from apps.economics.rates import MICROS, Per, QuotedRate
+from apps.economics.refusal import Refusal
+from apps.fleet import queries as fleet
+from apps.ledger.queries.cube import CubeQuestion
+from apps.ledger.queries.cube.states import state_sums
+from apps.ledger.queries.windows import Window
+from apps.planning.models import Forecast, Granularity
+from apps.planning.queries.series import GPU_HOURS, GPU_MODEL, POOL, SeriesKey
+from apps.pricing.queries import RateSpan, pool_rates
+
+CONTRACTED, LIST, EFFECTIVE = "contracted", "list", "effective"
+
+
+@dataclass(frozen=True, slots=True)
+class GpuHourPrice:
+    """What a GPU-hour costs there in micro-units (a numerator and a denominator), on which basis, where.
+
+    `contracted` and `list` are prices in force; `effective` is what a GPU-hour there came to over the profile's days.
+    """
+
+    numerator: int
+    denominator: int
+    basis: str
+    pool: str
+
+    @property
+    def micros(self) -> Fraction:
+        """The exact price."""
+        return Fraction(self.numerator, self.denominator)
+
+
+class PlaceNotKnown(Refusal):
+    """No such pool of GPUs, and no such GPU model."""
+
+
+def refuse_unknown_place(pool_id: int | None, gpu_model: str) -> None:
+    """Refuse PlaceNotKnown unless it is one pool of GPUs, or a model that pools have or the catalogue knows."""
+    if (pool_id is None) == (not gpu_model):
+        raise PlaceNotKnown("pool", "say a pool or a GPU model, one of them")
+    if pool_id is not None:
+        pool = fleet.pools().get(pool_id)
+        if pool is None or pool.counts_cores:
+            raise PlaceNotKnown("pool", "there is no such pool of GPUs")
+    elif not pools_of(None, gpu_model) and not named_gpu(gpu_model).candidates:
+        raise PlaceNotKnown("gpu_model", f"{gpu_model!r} is no GPU model that is known")
+
+
+def pools_of(pool_id: int | None, gpu_model: str) -> frozenset[int]:
+    """The pool, or those of the model; none where there is no such GPU yet."""
+    if pool_id is not None:
+        return frozenset({pool_id})
+    pools = fleet.pools().values()
+    return frozenset(pool.id for pool in pools if pool.gpu_model == gpu_model)
+
+
+def place_series(pool_id: int | None, gpu_model: str) -> SeriesKey:
+    """The series of GPU-hours there."""
+    if pool_id is not None:
+        return SeriesKey(GPU_HOURS, POOL, str(pool_id))
+    return SeriesKey(GPU_HOURS, GPU_MODEL, gpu_model)
+
+
+def newest_forecast(
+    series: SeriesKey, at: datetime, granularity: Granularity = Granularity.HOUR
+) -> Forecast | None:
+    """The newest forecast by the hour, or by the day, that was kept by then; None: there is none."""
+    return (
+        Forecast.objects.filter(
+            series__measure=series.measure,
+            series__dimension=series.dimension,
+            series__key=series.key,
+            granularity=granularity,
+            made_at__lte=at,
+        )
+        .order_by("-starts_at")
+        .first()
+    )
+
+
+def price_of_pools(pool_ids: Collection[int], window: Window, at: datetime) -> GpuHourPrice | None:
+    """The highest price in force of these pools, else what a GPU-hour in them came to in the window.
+
+    None: nobody knows.
+    """
+    pools = {pool_id: fleet.pools()[pool_id] for pool_id in pool_ids}
+    quoted = [
+        (price, basis, pool)
+        for pool_id, spans in pool_rates(pools, at, at + HOUR).items()
+        for price, basis, pool in [_price_in_force(spans[0], pools[pool_id])]
+        if price is not None
+    ]
+    if quoted:
+        price, basis, pool = max(quoted, key=lambda each: (each[0], each[2]))
+        return GpuHourPrice(price.numerator, price.denominator, basis, pool)
+    states = state_sums(CubeQuestion(window, is_bounded=False).of(pool=pool_ids)).get((), ())
+    micros = sum_of_known(each.micros for each in states)
+    priced_ms = sum(each.gpu_milliseconds - each.unpriced_milliseconds for each in states)
+    if not micros or not priced_ms:
+        return None
+    names = ", ".join(sorted(pool.name for pool in pools.values()))
+    price = Fraction(micros * HOUR_MS, priced_ms)
+    return GpuHourPrice(price.numerator, price.denominator, EFFECTIVE, names)
+
+
+def _price_in_force(span: RateSpan, pool: fleet.PoolFact) -> tuple[Fraction | None, str, str]:
+    basis = LIST if span.contract_rate is None else CONTRACTED
+    rate = span.paid_rate
+    if rate is None or rate.exchange is None or not pool.gpus_per_node or pool.counts_cores:
+        return None, basis, pool.name
+    return _micros_per_gpu_hour(rate, pool.gpus_per_node), basis, pool.name
+
+
+def _micros_per_gpu_hour(rate: QuotedRate, gpus_per_node: int) -> Fraction:
+    """A quoted rate (of tiers the first) for an hour of one GPU."""
+    per_hour = Fraction(rate.amount) * Fraction(rate.exchange or 0) * MICROS * 3600
+    per_gpu = gpus_per_node if rate.per is Per.NODE else 1
+    return per_hour / rate.quantity_seconds / per_gpu
+
+
+def gpus_there(
+    pool_ids: Collection[int], at: datetime, options: Collection[str] | None = None
+) -> int:
+    """How many GPUs live in these pools, of those that are bought so (None: however)."""
+    pools = fleet.pools()
+    return sum(
+        node.units
+        for node in fleet.nodes_lived(at, at + MILLISECOND)
+        if node.pool_id in pool_ids
+        and not pools[node.pool_id].counts_cores
+        and (options is None or pools[node.pool_id].purchase_option in options)
+    )

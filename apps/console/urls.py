@@ -48,6 +48,7 @@ urlpatterns = [
     path("", include("apps.console.pages.forecasts.pages")),
     path("", include("apps.console.pages.portfolio.pages")),
     path("", include("apps.console.pages.crossover.pages")),
+    path("", include("apps.console.pages.plans.pages")),
     path("", include("apps.console.pages.capacity_requests.pages")),
     path("", include("apps.console.pages.budgets.pages")),
     path("", include("apps.console.pages.headroom.pages")),

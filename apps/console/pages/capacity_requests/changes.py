@@ -113,7 +113,7 @@ def raise_request(context: Context) -> Change[NewCapacityRequest]:
         read=_request_entered,
         effects=lambda request: _attached(request, context),
         apply=apply,
-        picks={"team": teams, "workload": _workload_names(teams), "place": _place_names()},
+        picks={"team": teams, "workload": _workload_names(teams), "place": place_names()},
         fields={"pool": "place", "gpu_model": "place"},
         look="See what is attached",
         empty=None if teams else EmptyState("You are in no team", "Whoever asks, asks for a team."),
@@ -323,7 +323,7 @@ def _workload_names(teams: Mapping[str, str]) -> dict[str, str]:
     return {"": "all that the team does", **{key: name for name, key in sorted(of_teams)}}
 
 
-def _place_names() -> dict[str, str]:
+def place_names() -> dict[str, str]:
     """Pools and models that are there, then models of the catalogue that are not."""
     there = gpu_models_there()
     pools = sorted((pool.name, pool.id) for pool in fleet.pools().values() if not pool.counts_cores)

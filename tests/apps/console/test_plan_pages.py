@@ -1,0 +1,102 @@
+"""The pages of what-if plans: made with a preview, week by week, two beside each other."""
+
+import csv
+import io
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+from django.utils import timezone
+
+from apps.planning.models import PlannedItem, WhatIfPlan
+from tests import make
+from tests.apps.console.people import confirmed, signed_in, text_of
+from tests.apps.planning.plan_scene import AT, launch, planned, reserved_pool, training
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def finn(monkeypatch: pytest.MonkeyPatch) -> Client:
+    cache.clear()
+    monkeypatch.setattr(timezone, "now", lambda: AT)
+    make.make_organisation()
+    return signed_in("finance")
+
+
+def read(client: Client, path: str) -> str:
+    return text_of(client.get(path).content.decode())
+
+
+def test_a_plan_is_made_and_filled_with_a_preview(finn: Client) -> None:
+    pool_id = reserved_pool()
+    assert "Nothing is planned yet" in read(finn, "/plans")
+    plan = {"name": "spring", "place": f"pool:{pool_id}", "first_day": "2026-03-09",
+            "weeks": "4", "growth": "0"}  # fmt: skip
+    confirmed(finn, "/plans/new", plan)
+    at = f"/plans/{WhatIfPlan.objects.get().id}"
+    assert "spring adds 0 GPU-hours for $0.00; nothing waits for the 8 GPUs" in read(finn, at)
+    item = {"name": "pretrain", "starts_on": "2026-03-16", "parameters": "7e9",
+            "tokens": "4.56e13", "gpus": "8", "mfu": "40", "like_run": ""}  # fmt: skip
+    looked = text_of(finn.get(f"{at}/training", item).content.decode())
+    assert "7 billion parameters on 45.6 trillion tokens, 8 GPUs, MFU 40 % (assumed)" in looked
+    assert "It adds 4,032 GPU-hours to the plan’s weeks." in looked
+    both = finn.get(f"{at}/training", item | {"like_run": "llama"}).content.decode()
+    assert "Say an MFU, or a run that it was measured of." in both
+    confirmed(finn, f"{at}/training", item)
+    confirmed(finn, f"{at}/launch", {
+        "name": "chat", "starts_on": "2026-03-09", "requests": "1e6; 2e6",
+        "tokens_per_request": "1000", "tokens_per_gpu_hour": "1e7", "like_service": "",
+    })  # fmt: skip
+    confirmed(finn, f"{at}/price", {"name": "renewal", "starts_on": "2026-03-23", "factor": "0.5"})
+    text = read(finn, at)
+    assert "spring adds 4,732 GPU-hours for" in text
+    assert "at its longest, work waits" in text
+    assert "1 million, 2 million requests by week, 1,000 tokens each" in text
+    assert "$2.00 a GPU-hour (h100: list price in force, before commitments)" in text
+    assert "the level of its last seven days goes on, as it is, which is an assumption" in text
+    assert PlannedItem.objects.count() == 3
+    chat = PlannedItem.objects.get(name="chat").id
+    confirmed(finn, f"{at}/items/{chat}/remove", {})
+    assert PlannedItem.objects.count() == 2
+    confirmed(finn, f"{at}/remove", {})
+    assert not WhatIfPlan.objects.exists()
+
+
+def test_two_plans_are_compared_week_by_week(finn: Client) -> None:
+    pool_id = reserved_pool()
+    assert "There are no two plans to compare" in read(finn, "/plans/compare")
+    one, other = planned(pool_id, launch()), planned(pool_id, training(), name="winter")
+    # 1,344 GPU-hours of the one, 700 of the other, at two dollars.
+    assert "winter against spring: +$1,288.00 in their weeks" in read(finn, "/plans/compare")
+    turned = read(finn, f"/plans/compare?one={other}&other={one}")
+    assert "spring against winter: −$1,288.00 in their weeks" in turned
+    rows = list(csv.DictReader(io.StringIO(finn.get("/plans/compare.csv").content.decode())))
+    assert [float(row["total_difference"]) for row in rows] == pytest.approx(
+        [-100, 1144, -200, -200]
+    )
+
+
+def test_every_table_is_a_file_and_what_is_unknown_is_empty(finn: Client) -> None:
+    plan_id = planned(reserved_pool(expected=None), launch())
+    assert "not known without a forecast" in read(finn, f"/plans/{plan_id}")
+
+    def rows(path: str) -> list[dict[str, str]]:
+        return list(csv.DictReader(io.StringIO(finn.get(path).content.decode())))
+
+    (listed,) = rows("/plans.csv")
+    assert (listed["planned_cost"], listed["total_cost"]) == ("1400.000000", "")
+    weeks = rows(f"/plans/{plan_id}/weeks.csv")
+    assert [(row["planned"], row["total"], row["backlog"]) for row in weeks][:1] == [
+        ("100.000000", "", "")
+    ]
+    assert len(rows(f"/plans/{plan_id}/months.csv")) == 2
+    assert rows(f"/plans/{plan_id}/items.csv")[0]["gpu_hours"] == "700.000000"
+
+
+def test_plans_are_for_finance_and_platform(finn: Client) -> None:
+    plan_id = planned(reserved_pool(expected=None))
+    dee = signed_in("lead", make.make_team("Blue"))
+    for path in ("/plans", f"/plans/{plan_id}", "/plans/new", f"/plans/{plan_id}/weeks.csv"):
+        assert dee.get(path).status_code == 403
+    assert finn.get("/plans/987654").status_code == 404

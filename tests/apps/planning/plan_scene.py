@@ -1,0 +1,64 @@
+"""A reserved pool of eight H100 with a forecast of four GPUs, and plans on it."""
+
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from apps.planning.actions.plans import NewPlan, keep_plan
+from apps.planning.models import Forecast, ForecastSeries
+from apps.planning.queries.plan_items import (
+    LaunchWork,
+    NewPlannedItem,
+    PriceChange,
+    TrainingWork,
+)
+from tests import make
+from tests.apps.ledger import scene
+
+FIRST_DAY = date(2026, 3, 9)
+AT = datetime.fromisoformat("2026-03-08T12:00:00+00:00")
+FROM = datetime.fromisoformat("2026-03-09T00:00:00+00:00")
+
+
+def reserved_pool(expected: float | None = 4.0) -> int:
+    """A node of eight at 16 an hour; a forecast of so many GPUs for two weeks, unless that is None."""
+    pool_id = make.make_pool(purchase_option="reserved")
+    make.make_node("gpu-01", pool_id=pool_id)
+    scene.make_rate(pool_id, Decimal(16), purchase_option="reserved")
+    if expected is not None:
+        series = ForecastSeries.objects.create(
+            measure="gpu_hours", dimension="pool", key=str(pool_id)
+        )
+        Forecast.objects.create(
+            series=series, made_at=AT, starts_at=FROM, horizon=336, method="weighted_median",
+            digest="0" * 64, history_from=FROM - timedelta(days=60), observed_hours=1440,
+            imported_hours=0, left_out_hours=0, recent=[], points=[expected] * 336, quantiles=[],
+        )  # fmt: skip
+    return pool_id
+
+
+def training(**given: Any) -> NewPlannedItem:
+    """Eight GPUs for 168 hours: 1,344 GPU-hours by 6·N·D at an MFU of 0.4."""
+    operations = 1344 * 3600 * 989.4e12 * 0.4
+    values = {"gpus": 8, "parameters": 7e9, "tokens": operations / 6 / 7e9, "mfu": 0.4} | given
+    return NewPlannedItem("pretrain", FIRST_DAY + timedelta(days=7), TrainingWork(**values))
+
+
+def launch() -> NewPlannedItem:
+    """A million requests in its first week, then two: 1,000 tokens each, ten million tokens a GPU-hour."""
+    return NewPlannedItem("chat", FIRST_DAY, LaunchWork((1e6, 2e6), 1e3, 1e7))
+
+
+def cheaper() -> NewPlannedItem:
+    """Half the price from the third week on."""
+    return NewPlannedItem("renewal", FIRST_DAY + timedelta(days=14), PriceChange(0.5))
+
+
+def planned(in_pool: int, *items: NewPlannedItem, **given: Any) -> int:
+    """A plan of four weeks."""
+    values: dict[str, Any] = {
+        "name": "spring", "pool_id": in_pool, "gpu_model": "", "first_day": FIRST_DAY, "weeks": 4,
+        "items": items,
+    }  # fmt: skip
+    by = given.pop("by", None)
+    return keep_plan(plan=NewPlan(**values | given), by=by, at=AT)

@@ -12,6 +12,7 @@ from apps.planning.api.crossover import (
 from apps.planning.api.daily_forecasts import DaysOfForecast, MonthsOfForecast
 from apps.planning.api.demand_events import DemandEvents, OneDemandEvent
 from apps.planning.api.forecasts import Forecasts, HoursOfForecast
+from apps.planning.api.plans import OneWhatIfPlan, WhatIfPlans
 from apps.planning.api.portfolio import (
     CancelledPortfolioRun,
     LatestPortfolio,
@@ -52,6 +53,8 @@ urlpatterns = [
     path("crossovers/evaluate", EvaluatedScenario.as_view(), name="api-crossover-evaluate"),
     path("crossovers/<int:scenario_id>", OneKeptScenario.as_view(), name="api-crossover"),
     path("crossovers/<int:scenario_id>/runs", RunsOfScenario.as_view(), name="api-crossover-runs"),
+    path("plans", WhatIfPlans.as_view(), name="api-plans"),
+    path("plans/<int:plan_id>", OneWhatIfPlan.as_view(), name="api-plan"),
     path("capacity-requests", CapacityRequests.as_view(), name="api-capacity-requests"),
     path(
         "capacity-requests/<int:capacity_request_id>",

@@ -37,11 +37,13 @@ from apps.planning.actions import (
     make_forecasts,
     run_scenario,
 )
+from apps.planning.actions.plans import NewPlan, keep_plan
 from apps.planning.actions.requests import NewCapacityRequest, raise_capacity_request
 from apps.planning.api.crossover_examples import SCENARIO
 from apps.planning.models import Forecast
 from apps.planning.queries.budgets import BudgetStep
 from apps.planning.queries.events import DemandEventFact
+from apps.planning.queries.plan_items import NewPlannedItem, TrainingWork
 from apps.planning.queries.request_profile import AskedCapacity
 from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.daily_forecasting import daily_forecast_fields
@@ -132,6 +134,7 @@ def make_world() -> World:
     ids["demand_event_id"] = _launch(pool_id)
     ids["scenario_id"] = _scenario()
     ids["portfolio_id"] = _portfolio()
+    ids["plan_id"] = _planned(pool_id)
     ids["capacity_request_id"] = _asked_for(team_id, workload_id, pool_id)
     ids["budget_id"] = _budget(team_id)
     joining = fleet.NewJoinToken("nodes of atlas", cluster_id, ("gpu-*",), NEVER, pool_id)
@@ -303,6 +306,13 @@ def _scenario() -> int:
     kept = keep_scenario(entry=entry, owner_id=None, at=make.NOON)
     run_scenario(scenario_id=kept, at=make.NOON + timedelta(seconds=20))
     return kept
+
+
+def _planned(pool_id: int) -> int:
+    """A plan with one training in it."""
+    training = NewPlannedItem("pretrain", make.NOON.date(), TrainingWork(8, 7e9, 1e12, 0.4))
+    plan = NewPlan("autumn", pool_id, "", make.NOON.date(), 4, items=(training,))
+    return keep_plan(plan=plan, by=None, at=make.NOON)
 
 
 def _asked_for(team_id: int, workload_id: int, pool_id: int) -> int:

@@ -57,11 +57,13 @@ from apps.planning.actions import (
     make_forecasts,
     run_scenario,
 )
+from apps.planning.actions.plans import NewPlan, keep_plan
 from apps.planning.actions.requests import NewCapacityRequest, raise_capacity_request
 from apps.planning.api.crossover_examples import SCENARIO
-from apps.planning.models import Forecast
+from apps.planning.models import Forecast, PlannedItem
 from apps.planning.queries.budgets import BudgetStep
 from apps.planning.queries.events import DemandEventFact
+from apps.planning.queries.plan_items import NewPlannedItem, PriceChange
 from apps.planning.queries.request_profile import AskedCapacity
 from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.daily_forecasting import daily_forecast_fields
@@ -119,6 +121,7 @@ SECRETS: dict[str, tuple[str, ...]] = {
         "cloud-of-cormorants", "limit-of-cormorants", "lone-cormorant", "join-of-terns",
         "reserve-curlew", "purchase-stork", "model-razorbill", "rented-out-wagtail",
         "allowance-of-harriers", "headroom-of-grebes",
+        "plan-of-godwits", "price-of-dunlin",
     ),
 }  # fmt: skip
 
@@ -184,6 +187,7 @@ def make_world() -> World:
         **_forecasts(teams, now),
         "scenario_id": _scenarios(teams, now),
         "part": "curve",
+        **_plan(fleet_ids["pool_id"], now),
         "capacity_request_id": _capacity_requests(teams, fleet_ids["pool_id"], now),
         "budget_id": _budgets(teams, now),
         "policy_id": _headroom(fleet_ids["pool_id"], now),
@@ -264,6 +268,14 @@ def _scenarios(teams: Mapping[str, int], now: datetime) -> int:
     for scenario_id in kept:
         run_scenario(scenario_id=scenario_id, at=now)
     return kept[0]
+
+
+def _plan(pool_id: int, now: datetime) -> dict[str, int]:
+    """A plan, with what is planned in it: no team's to read."""
+    item = NewPlannedItem("price-of-dunlin", now.date(), PriceChange(0.9))
+    plan = NewPlan("plan-of-godwits", pool_id, "", now.date(), 4, items=(item,))
+    plan_id = keep_plan(plan=plan, by=None, at=now)
+    return {"plan_id": plan_id, "item_id": PlannedItem.objects.get(plan_id=plan_id).id}
 
 
 def _capacity_requests(teams: Mapping[str, int], pool_id: int, now: datetime) -> int:

@@ -57,6 +57,7 @@ AFTER_THE_WEEKS: tuple[Scene, ...] = (
     asked.ask_for_capacity,
     budgets.set_budgets,
     budgets.state_headroom,
+    asked.plan_ahead,
     closes.close_months,
     closes.own_late,
 )

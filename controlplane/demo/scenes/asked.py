@@ -1,14 +1,22 @@
-"""Who asks for capacity: one request that was approved and delivered, one that waits."""
+"""Who asks for capacity, and what is planned: two requests, and two plans to compare."""
 
 from datetime import datetime, timedelta
 
 from apps.accounts.queries import person_of_address
+from apps.fleet import queries as fleet
+from apps.planning.actions.plans import NewPlan, keep_plan
 from apps.planning.actions.requests import (
     NewCapacityRequest,
     approve_capacity_request,
     clock_capacity_requests,
     deliver_capacity_request,
     raise_capacity_request,
+)
+from apps.planning.queries.plan_items import (
+    LaunchWork,
+    NewPlannedItem,
+    PriceChange,
+    TrainingWork,
 )
 from apps.planning.queries.request_profile import AskedCapacity
 from controlplane.demo.company import Company
@@ -62,3 +70,23 @@ def ask_for_capacity(company: Company) -> None:
 def _raised(request: NewCapacityRequest, at: datetime) -> int:
     platform = person_of_address(MANAGES)
     return raise_capacity_request(request=request, by=platform, at=at)
+
+
+def plan_ahead(company: Company) -> None:
+    """Finance keeps two plans for the H100s: the next model now, or the same one in the quarter after."""
+    monday = company.week.ends_at.date() + timedelta(days=8 - company.week.ends_at.isoweekday())
+    model = fleet.pools()[company.pool("h100-reserved")].gpu_model
+    launch = NewPlannedItem(
+        "assistant for every customer",
+        monday + timedelta(days=28),
+        LaunchWork((2e6, 4e6, 6e6, 8e6), 1_800, 9e6),
+    )
+    renewal = NewPlannedItem(
+        "reserved prices renewed", monday + timedelta(days=70), PriceChange(0.92)
+    )
+    for name, begins in (("helios-13b now", 14), ("helios-13b next quarter", 91)):
+        training = NewPlannedItem(
+            "helios-13b", monday + timedelta(days=begins), TrainingWork(24, 13e9, 0.6e12, 0.38)
+        )
+        plan = NewPlan(name, None, model, monday, 26, 0.01, (training, launch, renewal))
+        keep_plan(plan=plan, by=person_of_address(SIGN_IN), at=company.week.at)

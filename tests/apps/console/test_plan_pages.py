@@ -53,7 +53,7 @@ def test_a_plan_is_made_and_filled_with_a_preview(finn: Client) -> None:
     assert "spring adds 4,732 GPU-hours for" in text
     assert "at its longest, work waits" in text
     assert "1 million, 2 million requests by week, 1,000 tokens each" in text
-    assert "$2.00 a GPU-hour (h100: list price in force, before commitments)" in text
+    assert "$2.00 a GPU-hour (h100: contracted price in force, before commitments)" in text
     assert "the level of its last seven days goes on, as it is, which is an assumption" in text
     assert PlannedItem.objects.count() == 3
     chat = PlannedItem.objects.get(name="chat").id

@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta
 
 from apps.accounts.queries import person_of_address
-from apps.fleet import queries as fleet
 from apps.planning.actions.plans import NewPlan, keep_plan
 from apps.planning.actions.requests import (
     NewCapacityRequest,
@@ -23,6 +22,7 @@ from controlplane.demo.company import Company
 from controlplane.demo.database import MANAGES, SIGN_IN
 
 BEFORE_LAST_WEEK = timedelta(days=6)
+HANDED_OVER = timedelta(minutes=25)
 
 
 def ask_for_capacity(company: Company) -> None:
@@ -49,7 +49,10 @@ def ask_for_capacity(company: Company) -> None:
             at=last - BEFORE_LAST_WEEK / 2,
         )
         deliver_capacity_request(
-            capacity_request_id=made, by=finance, reason="Node atlas-h100-05.", at=rented_at
+            capacity_request_id=made,
+            by=finance,
+            reason="Node atlas-h100-05.",
+            at=rented_at + HANDED_OVER,
         )
     vision = company.team("Vision")
     waiting = NewCapacityRequest(
@@ -73,20 +76,20 @@ def _raised(request: NewCapacityRequest, at: datetime) -> int:
 
 
 def plan_ahead(company: Company) -> None:
-    """Finance keeps two plans for the H100s: the next model now, or the same one in the quarter after."""
+    """Finance keeps two plans for the reserved H100s: the next model now, or in the quarter after."""
     monday = company.week.ends_at.date() + timedelta(days=8 - company.week.ends_at.isoweekday())
-    model = fleet.pools()[company.pool("h100-reserved")].gpu_model
+    pool_id = company.pool("h100-reserved")
     launch = NewPlannedItem(
         "assistant for every customer",
         monday + timedelta(days=28),
-        LaunchWork((2e6, 4e6, 6e6, 8e6), 1_800, 9e6),
+        LaunchWork((2e5, 4e5, 6e5, 8e5), 1_800, 9e6),
     )
     renewal = NewPlannedItem(
         "reserved prices renewed", monday + timedelta(days=70), PriceChange(0.92)
     )
-    for name, begins in (("helios-13b now", 14), ("helios-13b next quarter", 91)):
+    for name, begins in (("helios-7b now", 14), ("helios-7b next quarter", 91)):
         training = NewPlannedItem(
-            "helios-13b", monday + timedelta(days=begins), TrainingWork(24, 13e9, 0.6e12, 0.38)
+            "helios-7b", monday + timedelta(days=begins), TrainingWork(8, 7e9, 0.4e12, 0.38)
         )
-        plan = NewPlan(name, None, model, monday, 26, 0.01, (training, launch, renewal))
+        plan = NewPlan(name, pool_id, "", monday, 26, 0.01, (training, launch, renewal))
         keep_plan(plan=plan, by=person_of_address(SIGN_IN), at=company.week.at)

@@ -51,7 +51,7 @@ def test_a_plan_is_made_and_filled_with_a_preview(finn: Client) -> None:
     confirmed(finn, f"{at}/price", {"name": "renewal", "starts_on": "2026-03-23", "factor": "0.5"})
     text = read(finn, at)
     assert "spring adds 4,732 GPU-hours for" in text
-    assert "at its longest, work waits" in text
+    assert "if only what is owned or reserved took it" in text
     assert "1 million, 2 million requests by week, 1,000 tokens each" in text
     assert "$2.00 a GPU-hour (h100: contracted price in force, before commitments)" in text
     assert "the level of its last seven days goes on, as it is, which is an assumption" in text

@@ -169,8 +169,8 @@ def _list_finding(outcomes: list[PlanOutcome]) -> str:
     late = [outcome for outcome in outcomes if outcome.longest_wait]
     said = f"{counted(len(outcomes), 'plan')} kept"
     if late:
-        return f"{said}; in {len(late)} of them work waits for what is owned or reserved"
-    return f"{said}; in none is work known to wait for what is owned or reserved"
+        return f"{said}; {len(late)} of them ask for more than is owned or reserved"
+    return f"{said}; none is known to ask for more than is owned or reserved"
 
 
 def _key_figures(outcome: PlanOutcome, context: Context) -> tuple[Any, ...]:

@@ -44,7 +44,7 @@ def finding_of(outcome: PlanOutcome, currency: str) -> str:
         return f"{said}; what it waits is not known without a forecast"
     if not outcome.longest_wait:
         return f"{said}; nothing waits for the {counted(outcome.committed_gpus, 'GPU')} owned or reserved"
-    return f"{said}; at its longest, work waits {wait} for what is owned or reserved"
+    return f"{said}; work would wait up to {wait} if only what is owned or reserved took it"
 
 
 def inputs_of(item: PlannedItemFact) -> str:

@@ -22,7 +22,7 @@ from apps.economics.purchase import PurchaseOption
 from apps.fleet import queries as fleet
 from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.windows import Window
-from apps.planning.models import WhatIfPlan
+from apps.planning.models import Forecast, Granularity, WhatIfPlan
 from apps.planning.queries.capacity_places import (
     GpuHourPrice,
     gpus_there,
@@ -193,13 +193,16 @@ def plan_outcome(plan: PlanFact, at: datetime) -> PlanOutcome:
         if not isinstance(item.inputs, PriceChange)
     }
     planned = [sum(hours) for hours in zip(*by_item.values(), strict=True)] or [0.0] * plan.weeks
-    forecast = newest_forecast(place_series(plan.pool_id, plan.gpu_model), at)
+    forecast = _widest_forecast(plan, at)
+    value_hours = 24 if forecast and forecast.granularity == Granularity.DAY else 1
     committed = gpus_there(pool_ids, at, COMMITTED)
     price = price_of_pools(pool_ids, _priced_window(at, zone), at)
     base: tuple[tuple[float, float], ...] | None = None
     if forecast is not None:
         begins = _hours_after(forecast.starts_at, plan.first_day, zone)
-        base = forecast_weeks(forecast.points, 1, begins, plan.weeks, plan.growth_per_month)
+        base = forecast_weeks(
+            forecast.points, value_hours, begins, plan.weeks, plan.growth_per_month
+        )
     return PlanOutcome(
         plan=plan,
         weeks=_weeks_of(plan, base, planned, committed * WEEK_HOURS, price, zone),
@@ -209,8 +212,15 @@ def plan_outcome(plan: PlanFact, at: datetime) -> PlanOutcome:
         forecast_from=None if forecast is None else forecast.starts_at,
         forecast_until=None
         if forecast is None
-        else forecast.starts_at + len(forecast.points) * HOUR,
+        else forecast.starts_at + len(forecast.points) * value_hours * HOUR,
     )
+
+
+def _widest_forecast(plan: PlanFact, at: datetime) -> Forecast | None:
+    """The newest by the day, which is of 18 months, else by the hour."""
+    series = place_series(plan.pool_id, plan.gpu_model)
+    by_day = newest_forecast(series, at, Granularity.DAY)
+    return newest_forecast(series, at) if by_day is None else by_day
 
 
 def priced_window(at: datetime) -> Window:

@@ -20,21 +20,31 @@ AT = datetime.fromisoformat("2026-03-08T12:00:00+00:00")
 FROM = datetime.fromisoformat("2026-03-09T00:00:00+00:00")
 
 
+def forecast_by_day(pool_id: int, gpus: float) -> None:
+    """A forecast of so many GPUs for three weeks by the day."""
+    _forecast_of(pool_id, "day", [gpus * 24] * 21)
+
+
 def reserved_pool(expected: float | None = 4.0) -> int:
     """A node of eight at 16 an hour; a forecast of so many GPUs for two weeks, unless that is None."""
     pool_id = make.make_pool(purchase_option="reserved")
     make.make_node("gpu-01", pool_id=pool_id)
     scene.make_rate(pool_id, Decimal(16), purchase_option="reserved")
     if expected is not None:
-        series = ForecastSeries.objects.create(
-            measure="gpu_hours", dimension="pool", key=str(pool_id)
-        )
-        Forecast.objects.create(
-            series=series, made_at=AT, starts_at=FROM, horizon=336, method="weighted_median",
-            digest="0" * 64, history_from=FROM - timedelta(days=60), observed_hours=1440,
-            imported_hours=0, left_out_hours=0, recent=[], points=[expected] * 336, quantiles=[],
-        )  # fmt: skip
+        _forecast_of(pool_id, "hour", [expected] * 336)
     return pool_id
+
+
+def _forecast_of(pool_id: int, granularity: str, points: list[float]) -> None:
+    series, _ = ForecastSeries.objects.get_or_create(
+        measure="gpu_hours", dimension="pool", key=str(pool_id)
+    )
+    Forecast.objects.create(
+        series=series, granularity=granularity, made_at=AT, starts_at=FROM, horizon=len(points),
+        method="weighted_median", digest="0" * 64, history_from=FROM - timedelta(days=60),
+        observed_hours=1440, imported_hours=0, left_out_hours=0, recent=[], points=points,
+        quantiles=[],
+    )  # fmt: skip
 
 
 def training(**given: Any) -> NewPlannedItem:

@@ -16,6 +16,7 @@ from tests.apps.planning.plan_scene import (
     AT,
     FIRST_DAY,
     cheaper,
+    forecast_by_day,
     launch,
     planned,
     reserved_pool,
@@ -72,6 +73,15 @@ def test_without_a_forecast_or_a_price_the_whole_is_unknown_and_not_nothing() ->
     assert outcome.planned_micros == 1400e6
     nowhere = outcome_of(planned(0, launch(), name="b200", pool_id=None, gpu_model="B200"))
     assert (nowhere.planned, nowhere.planned_micros, nowhere.committed_gpus) == (700, None, 0)
+
+
+def test_the_forecast_by_the_day_is_taken_where_there_is_one() -> None:
+    pool_id = reserved_pool()
+    forecast_by_day(pool_id, 6.0)
+    weeks = outcome_of(planned(pool_id)).weeks
+    assert [(week.expected, week.forecast_share) for week in weeks] == [
+        (1008, 1), (1008, 1), (1008, 1), (1008, 0),
+    ]  # fmt: skip
 
 
 def test_an_empty_plan_is_the_forecast() -> None:

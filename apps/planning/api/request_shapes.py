@@ -1,17 +1,19 @@
 """Capacity requests as REST answers them."""
 
+from datetime import date
 from typing import Any
 
 from rest_framework import serializers
 
 from apps.accounts.queries import Viewer, organisation
 from apps.economics.hours import HOUR_MS
+from apps.planning.queries.budgets import in_whole_units, is_budget_seen
 from apps.planning.queries.request_profile import UseFact
 from apps.planning.queries.request_words import profile_sentences, request_cost, returned_gpus
 from apps.planning.queries.requests import STATES, STEPS, CapacityRequestFact
 from apps.planning.queries.series import TEAM
 from apps.web.rest.examples import dollars
-from apps.web.rest.money import HoursOut, MoneyOut, NamedOut, RatioOut
+from apps.web.rest.money import ExactOut, HoursOut, MoneyOut, NamedOut, RatioOut
 from apps.web.rest.pages import fields_of, told_as
 
 HOURS_OF_OPEN = 720.0
@@ -115,6 +117,20 @@ class DemandForecastOut(serializers.Serializer[Any]):
     there = serializers.IntegerField(allow_null=True)
 
 
+class BudgetHeadroomOut(serializers.Serializer[Any]):
+    """A budget that ran as it was raised: what was left as things were expected, before the request.
+
+    In the organisation's currency, or in GPU-hours, by its `measure`; null: not known.
+    """
+
+    budget_id = serializers.IntegerField()
+    name = serializers.CharField()
+    measure = serializers.CharField()
+    amount = ExactOut()
+    headroom = ExactOut(allow_null=True)
+    end_day = serializers.DateField()
+
+
 class RequestStepOut(serializers.Serializer[Any]):
     """What happened, when, by whom and why; `productive` is measured."""
 
@@ -129,6 +145,7 @@ class CapacityRequestOneOut(CapacityRequestOut):
 
     profile = RequestProfileOut()
     forecasts = DemandForecastOut(many=True)
+    budgets = BudgetHeadroomOut(many=True)
     steps = RequestStepOut(many=True)
 
 
@@ -153,6 +170,18 @@ def serialize_one_request(fact: CapacityRequestFact, viewer: Viewer) -> dict[str
             demand
             for demand in profile.forecasts
             if viewer.sees_everything or demand.dimension == TEAM
+        ],
+        "budgets": [
+            {
+                **fields_of(held),
+                "end_day": date.fromisoformat(held.end_day),
+                "amount": in_whole_units(held.measure, held.amount),
+                "headroom": None
+                if held.headroom is None
+                else in_whole_units(held.measure, held.headroom),
+            }
+            for held in profile.budgets
+            if is_budget_seen(held.scope, held.key, viewer.seen_teams)
         ],
         "steps": fact.steps,
     }
@@ -271,6 +300,16 @@ ONE_EXAMPLE: dict[str, Any] = EXAMPLE | {
             "mean_gpus": 50.2,
             "most_gpus": 66.0,
             "there": 64,
+        }
+    ],
+    "budgets": [
+        {
+            "budget_id": 1,
+            "name": "Research, a month",
+            "measure": "money",
+            "amount": "120000.000000",
+            "headroom": "14000.000000",
+            "end_day": "2026-04-01",
         }
     ],
     "steps": [

@@ -19,6 +19,8 @@ from apps.ledger.queries.cube.states import States, state_sums
 from apps.ledger.queries.gpu_meters import meters_by
 from apps.ledger.queries.windows import Window
 from apps.planning.models import Forecast
+from apps.planning.queries.budget_figures import figures_of
+from apps.planning.queries.budgets import RUNNING, SERVICE, WORKLOAD, budgets
 from apps.planning.queries.capacity_places import (
     GpuHourPrice,
     gpus_there,
@@ -122,6 +124,23 @@ class DemandForecast:
 
 
 @dataclass(frozen=True, slots=True)
+class BudgetHeadroom:
+    """A budget of the team or workload in its current period, in micro-units or GPU-milliseconds.
+
+    `headroom` is what was left when the rest came as expected then, before the request; None: not known.
+    """
+
+    budget_id: int
+    name: str
+    scope: str
+    key: str
+    measure: str
+    amount: int
+    headroom: int | None
+    end_day: str
+
+
+@dataclass(frozen=True, slots=True)
 class RequestProfile:
     """A snapshot: the days it is of, the use where the capacity is asked for and everywhere, and what follows.
 
@@ -136,6 +155,7 @@ class RequestProfile:
     waits: WaitFact | None
     price: GpuHourPrice | None
     forecasts: tuple[DemandForecast, ...]
+    budgets: tuple[BudgetHeadroom, ...] = ()
 
     @property
     def days(self) -> tuple[date, date]:
@@ -155,6 +175,7 @@ def profile_from_json(kept: Mapping[str, Any]) -> RequestProfile:
         "waits": kept["waits"] and WaitFact(**kept["waits"]),
         "price": kept["price"] and GpuHourPrice(**kept["price"]),
         "forecasts": tuple(DemandForecast(**each) for each in kept["forecasts"]),
+        "budgets": tuple(BudgetHeadroom(**each) for each in kept["budgets"]),
     }
     return RequestProfile(**{**kept, **made})
 
@@ -178,6 +199,7 @@ def request_profile(asked: AskedCapacity, at: datetime) -> RequestProfile:
         waits=_waits_of(asked, window, at),
         price=price_of_pools(asked.pool_ids, window, at),
         forecasts=_forecasts_of(asked, at),
+        budgets=_budgets_of(asked, at),
     )
 
 
@@ -225,6 +247,34 @@ def _waits_of(asked: AskedCapacity, window: Window, at: datetime) -> WaitFact | 
         median.is_longer,
         ninth.length.total_seconds(),
         ninth.is_longer,
+    )
+
+
+def _budgets_of(asked: AskedCapacity, at: datetime) -> tuple[BudgetHeadroom, ...]:
+    """Those that run, of the team, of teams above it and of the workload, by name."""
+    today = local_day(at, organisation().zone)
+    own = {str(asked.workload_id)} - {"None"}
+    running = [
+        each
+        for each in budgets(None)
+        if each.status_on(today) == RUNNING
+        and (
+            asked.team_id in each.team_ids
+            or (each.scope in (WORKLOAD, SERVICE) and each.key in own)
+        )
+    ]
+    return tuple(
+        BudgetHeadroom(
+            budget_id=figures.budget.id,
+            name=figures.budget.name,
+            scope=figures.budget.scope,
+            key=figures.budget.key,
+            measure=figures.budget.measure,
+            amount=figures.amount,
+            headroom=figures.headroom,
+            end_day=figures.end_day.isoformat(),
+        )
+        for figures in figures_of(running, at)
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 
 from apps.economics.capacity import (
     GpuReturn,
@@ -12,10 +12,17 @@ from apps.economics.capacity import (
     returned_together,
 )
 from apps.economics.hours import HOUR_MS
+from apps.planning.queries.budgets import MONEY
 from apps.planning.queries.capacity_places import CONTRACTED, EFFECTIVE, LIST
-from apps.planning.queries.request_profile import DemandForecast, RequestProfile, UseFact
+from apps.planning.queries.request_profile import (
+    BudgetHeadroom,
+    DemandForecast,
+    RequestProfile,
+    UseFact,
+)
 from apps.planning.queries.requests import CapacityRequestFact
 from apps.show.amounts import gpu_hours, per_cent
+from apps.show.money import whole_amount
 
 MONTH_MS = 30 * 24 * HOUR_MS
 """What an open request is priced by: 30 days."""
@@ -111,6 +118,25 @@ def forecast_words(demand: DemandForecast, gpus: int) -> str:
         f"{said}; {demand.there:,} are there, {gpus_text(max(0.0, room))} free on average: "
         f"{gpus:,} more {fits} in them."
     )
+
+
+def budget_words(held: BudgetHeadroom, currency: str) -> str:
+    """What is left of a budget as things are expected, before the request."""
+
+    def amount(value: int) -> str:
+        if held.measure == MONEY:
+            return whole_amount(value, currency)
+        return f"{gpu_hours(abs(value))} GPU-hours"
+
+    until = f"until {date.fromisoformat(held.end_day) - timedelta(days=1)}"
+    whole = amount(held.amount)
+    if held.headroom is None:
+        return f"{held.name}: {whole} {until}; what is left of it is not known."
+    if held.headroom < 0:
+        return (
+            f"{held.name}: expected to be exceeded by {amount(-held.headroom)} of {whole} {until}."
+        )
+    return f"{held.name}: {amount(held.headroom)} of {whole} left {until} as things are expected."
 
 
 def span_words(milliseconds: int) -> str:

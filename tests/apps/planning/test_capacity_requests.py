@@ -1,17 +1,21 @@
 """Capacity requests: what Runrate attaches by itself, who decides, and the clock to productive work."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import date, timedelta
+from decimal import Decimal
 
 import pytest
 
 from apps.economics.capacity import GpuReturn
 from apps.economics.refusal import Refusal
 from apps.planning.actions import requests as actions
+from apps.planning.actions.budgets import NewBudget, add_budget
 from apps.planning.actions.requests import CapacityNotAskable
 from apps.planning.models import CapacityRequest
+from apps.planning.queries.budgets import BudgetStep
 from apps.planning.queries.request_profile import DemandForecast
 from apps.planning.queries.request_words import (
+    budget_words,
     forecast_words,
     profile_sentences,
     request_cost,
@@ -97,6 +101,23 @@ def test_a_request_costs_gpus_times_hours_times_the_price_in_force(starved) -> N
     open_ended = fact_of(raised(team_id, pool_id=pool_id, ends_at=None))
     assert request_cost(open_ended) == 12 * 720 * 12_290_000
     assert request_cost(fact_of(raised(team_id, gpu_model="B200"))) is None
+
+
+def test_the_budgets_that_run_are_attached_and_those_of_others_are_not(starved) -> None:
+    team_id, pool_id = starved
+    for name, of, first_day in (
+        ("Research, a month", team_id, date(2026, 1, 1)),
+        ("Research, later", team_id, date(2027, 1, 1)),
+        ("Blue, a month", make.make_team("Blue"), date(2026, 1, 1)),
+    ):
+        steps = (BudgetStep(first_day, Decimal(1000)),)
+        budget = NewBudget(name, "team", str(of), "money", "monthly", first_day, None, steps)
+        add_budget(budget=budget, at=ASKED_AT)
+    (held,) = fact_of(raised(team_id, pool_id=pool_id)).profile.budgets
+    assert (held.name, held.amount, held.end_day) == ("Research, a month", 10**9, "2026-04-01")
+    assert held.headroom is not None
+    assert held.headroom < 10**9 - 98_320_000
+    assert budget_words(held, "USD").startswith("Research, a month: ")
 
 
 def test_the_snapshot_stays_as_it_was(starved) -> None:

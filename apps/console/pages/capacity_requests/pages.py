@@ -16,7 +16,9 @@ from apps.console.pages.capacity_requests.tables import (
     clock_rows,
     use_rows,
 )
+from apps.planning.queries.budgets import is_budget_seen
 from apps.planning.queries.request_words import (
+    budget_words,
     forecast_words,
     gpus_text,
     judged_use,
@@ -172,11 +174,16 @@ def _facts(fact: CapacityRequestFact, context: Context) -> list[tuple[str, str]]
         # What all of a pool's teams ask for is for who sees everything.
         if sees_all or demand.dimension == TEAM
     ]
+    held = [
+        budget_words(each, context.currency)
+        for each in fact.profile.budgets
+        if is_budget_seen(each.scope, each.key, context.seen_teams)
+    ]
     return [
         ("Why", fact.reason),
         ("Raised", f"{instant(fact.raised_at, context.zone)} by {fact.steps[0].by}"),
         ("Cost", words.cost_words(fact, context.currency, sees_prices=context.viewer.sees_prices)),
-        ("Budget", f"No budget of {fact.team} is on record"),
+        ("Budget", " ".join(held) or f"No budget of {fact.team} is on record"),
         ("Forecast", " ".join(demands) or "None was kept of it yet"),
     ]
 

@@ -74,7 +74,7 @@ class PlanWeekOut(serializers.Serializer[Any]):
     total_cost = MoneyOut(allow_null=True)
 
 
-class PlanMonthOut(serializers.Serializer[Any]):
+class MonthOfPlanOut(serializers.Serializer[Any]):
     """Costs of the plan's weeks that fall into a month."""
 
     month = serializers.DateField()
@@ -87,7 +87,7 @@ class WhatIfPlanOneOut(WhatIfPlanOut):
 
     items = PlannedItemOut(many=True)
     by_week = PlanWeekOut(many=True)
-    by_month = PlanMonthOut(many=True)
+    by_month = MonthOfPlanOut(many=True)
 
 
 OF_ITEMS = (

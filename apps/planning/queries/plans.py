@@ -103,7 +103,7 @@ class PlanWeek:
 
 
 @dataclass(frozen=True, slots=True)
-class PlanMonth:
+class MonthOfPlan:
     """What falls into a month, in micro-units; None where it is not known."""
 
     month: date
@@ -151,14 +151,14 @@ class PlanOutcome:
         return max(known, default=None)
 
     @cached_property
-    def months(self) -> tuple[PlanMonth, ...]:
+    def months(self) -> tuple[MonthOfPlan, ...]:
         """Costs by month, a seventh of a week to each day."""
         first = self.plan.first_day
         planned = months_of_weeks(first, [week.planned_micros or 0 for week in self.weeks])
         total = months_of_weeks(first, [week.total_micros or 0 for week in self.weeks])
         is_priced, is_whole = self.planned_micros is not None, self.total_micros is not None
         return tuple(
-            PlanMonth(
+            MonthOfPlan(
                 month,
                 round(planned[month]) if is_priced else None,
                 round(total[month]) if is_whole else None,

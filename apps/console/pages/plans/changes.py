@@ -64,7 +64,7 @@ def _weekly_amounts(text: str) -> tuple[float, ...]:
     return tuple(_amount(part) for part in text.split(";") if part.strip())
 
 
-class PlanForm(ChangeForm):
+class NewPlanForm(ChangeForm):
     """A plan without its items."""
 
     name = TextField("Name", needed="Say what it is called.")
@@ -110,7 +110,7 @@ class LaunchForm(PlannedForm):
     like_service = TextField("Or as measured of the service", "In the last 28 days.")
 
 
-class PriceForm(PlannedForm):
+class PriceChangeForm(PlannedForm):
     """A price change."""
 
     factor: NumberField = AmountField(
@@ -143,8 +143,8 @@ def make_plan(context: Context) -> Change[NewPlan]:
         finding="Make a plan",
         explanation="Planned work on top of a forecast. Nothing follows from a plan: it is kept, and compared.",
         back=Link("Back to plans", reverse("plans")),
-        form=PlanForm,
-        confirm="Keep this plan",
+        form=NewPlanForm,
+        confirm="Save the plan",
         read=read,
         effects=lambda plan: (
             f"{plan.name} is kept, of {plan.weeks} weeks from {plan.first_day:%Y-%m-%d}; planned work is added next.",
@@ -195,7 +195,7 @@ def add_price(context: Context, plan_id: int) -> Change[NewPlannedItem]:
         context,
         plan_id,
         "price change",
-        PriceForm,
+        PriceChangeForm,
         lambda entered: PriceChange(float(entered["factor"])),
     )
 

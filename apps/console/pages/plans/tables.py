@@ -9,7 +9,7 @@ from apps.console.kit.cells import COUNT, INSTANT, ISO_DAY, MONEY, PROSE, RATIO,
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.plans import words
 from apps.planning.queries.plan_items import KINDS
-from apps.planning.queries.plans import PlanMonth, PlannedItemFact, PlanOutcome, PlanWeek
+from apps.planning.queries.plans import MonthOfPlan, PlannedItemFact, PlanOutcome, PlanWeek
 
 HOURS = Format(
     lambda hours, _: words.hours_text(hours), lambda hours, _: f"{hours:.6f}", "number-cell"
@@ -109,11 +109,11 @@ WEEKS = Table[PlanWeek](
         CURRENCY_COLUMN,
     ),
     noun=("week", "weeks"),
-    about="GPU-hours; what waits is the least that does, as a fluid that is worked off in order",
+    about="GPU-hours; what waits is the least that does, as a fluid that is taken in order",
     sort="weeks",
     per_page=26,
 )  # fmt: skip
-MONTHS = Table[PlanMonth](
+MONTHS = Table[MonthOfPlan](
     "months",
     "Cost by month",
     (

@@ -117,7 +117,7 @@ class DemandForecastOut(serializers.Serializer[Any]):
     there = serializers.IntegerField(allow_null=True)
 
 
-class BudgetHeadroomOut(serializers.Serializer[Any]):
+class BudgetRoomOut(serializers.Serializer[Any]):
     """A budget that ran as it was raised: what was left as things were expected, before the request.
 
     In the organisation's currency, or in GPU-hours, by its `measure`; null: not known.
@@ -145,7 +145,7 @@ class CapacityRequestOneOut(CapacityRequestOut):
 
     profile = RequestProfileOut()
     forecasts = DemandForecastOut(many=True)
-    budgets = BudgetHeadroomOut(many=True)
+    budgets = BudgetRoomOut(many=True)
     steps = RequestStepOut(many=True)
 
 

@@ -124,7 +124,7 @@ class DemandForecast:
 
 
 @dataclass(frozen=True, slots=True)
-class BudgetHeadroom:
+class BudgetRoom:
     """A budget of the team or workload in its current period, in micro-units or GPU-milliseconds.
 
     `headroom` is what was left when the rest came as expected then, before the request; None: not known.
@@ -155,7 +155,7 @@ class RequestProfile:
     waits: WaitFact | None
     price: GpuHourPrice | None
     forecasts: tuple[DemandForecast, ...]
-    budgets: tuple[BudgetHeadroom, ...] = ()
+    budgets: tuple[BudgetRoom, ...] = ()
 
     @property
     def days(self) -> tuple[date, date]:
@@ -175,7 +175,7 @@ def profile_from_json(kept: Mapping[str, Any]) -> RequestProfile:
         "waits": kept["waits"] and WaitFact(**kept["waits"]),
         "price": kept["price"] and GpuHourPrice(**kept["price"]),
         "forecasts": tuple(DemandForecast(**each) for each in kept["forecasts"]),
-        "budgets": tuple(BudgetHeadroom(**each) for each in kept["budgets"]),
+        "budgets": tuple(BudgetRoom(**each) for each in kept["budgets"]),
     }
     return RequestProfile(**{**kept, **made})
 
@@ -250,7 +250,7 @@ def _waits_of(asked: AskedCapacity, window: Window, at: datetime) -> WaitFact | 
     )
 
 
-def _budgets_of(asked: AskedCapacity, at: datetime) -> tuple[BudgetHeadroom, ...]:
+def _budgets_of(asked: AskedCapacity, at: datetime) -> tuple[BudgetRoom, ...]:
     """Those that run, of the team, of teams above it and of the workload, by name."""
     today = local_day(at, organisation().zone)
     own = {str(asked.workload_id)} - {"None"}
@@ -264,7 +264,7 @@ def _budgets_of(asked: AskedCapacity, at: datetime) -> tuple[BudgetHeadroom, ...
         )
     ]
     return tuple(
-        BudgetHeadroom(
+        BudgetRoom(
             budget_id=figures.budget.id,
             name=figures.budget.name,
             scope=figures.budget.scope,

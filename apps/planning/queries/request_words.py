@@ -15,7 +15,7 @@ from apps.economics.hours import HOUR_MS
 from apps.planning.queries.budgets import MONEY
 from apps.planning.queries.capacity_places import CONTRACTED, EFFECTIVE, LIST
 from apps.planning.queries.request_profile import (
-    BudgetHeadroom,
+    BudgetRoom,
     DemandForecast,
     RequestProfile,
     UseFact,
@@ -120,7 +120,7 @@ def forecast_words(demand: DemandForecast, gpus: int) -> str:
     )
 
 
-def budget_words(held: BudgetHeadroom, currency: str) -> str:
+def budget_words(held: BudgetRoom, currency: str) -> str:
     """What is left of a budget as things are expected, before the request."""
 
     def amount(value: int) -> str:

@@ -12,7 +12,7 @@ from apps.economics.hours_ahead import place_counts
 from apps.fleet import queries as fleet
 from apps.planning.models import HeadroomPolicy
 from apps.planning.queries.ahead import SeriesAhead, series_ahead
-from apps.planning.queries.request_profile import gpus_there
+from apps.planning.queries.capacity_places import gpus_there
 from apps.planning.queries.series import GPU_HOURS, GPU_MODEL, POOL, SeriesKey, name_of_key
 
 DAY_HOURS = 24

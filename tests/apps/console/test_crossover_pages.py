@@ -215,8 +215,8 @@ def test_a_long_scenario_is_looked_at_by_a_post_changed_run_and_deleted(ids) -> 
     ("text", "message"),
     [
         ("name = ", "Is not TOML"),
-        (STATED.replace("0.8", "8"), "8 must be at most 1"),
-        (OFFER, "Is missing"),
+        (STATED.replace("0.8", "8"), "At demand.input_share: 8 must be at most 1"),
+        (OFFER, "At demand: is missing"),
         ("", "Say a scenario."),
     ],
 )

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from apps.accounts.queries import organisation
 from apps.economics.refusal import Refusal
@@ -16,6 +17,8 @@ from apps.planning.queries.crossover import (
     scenario_runs,
     scenarios_due,
 )
+from apps.planning.tasks import run_scenarios
+from controlplane.beat import beat_schedule
 from tests import make
 from tests.apps.planning.crossover_scene import API, DAY_AFTER, OFFER, STATED, make_served_team
 from tests.apps.unit_economics.service_scene import make_service
@@ -105,6 +108,14 @@ def test_it_runs_once_a_week_and_when_it_is_asked_for(served) -> None:
     assert scenarios_due(sunday_night + timedelta(hours=8), organisation()) == [stated]
     assert run(DAY_AFTER + WEEK) == 1
     assert [each.is_asked for each in scenario_runs(stated)] == [False, True, True]
+
+
+def test_the_workers_sweep_runs_what_is_due(served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timezone, "now", lambda: DAY_AFTER + MINUTE)
+    stated = keep()
+    assert beat_schedule["run-scenarios"]["task"] == run_scenarios.name
+    assert [run_scenarios(), run_scenarios()] == [1, 0]
+    assert kept(stated).answered is not None
 
 
 def test_a_price_that_moves_flips_the_answer_and_is_said_to_have_moved_it(served) -> None:

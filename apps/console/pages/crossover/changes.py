@@ -1,7 +1,8 @@
 """Saving a scenario, of a service or stated whole; changing, running and deleting it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -25,6 +26,7 @@ from apps.console.pages.crossover import words
 from apps.console.pages.crossover.trying import known_scenario
 from apps.economics.crossover.answer import QUICK_ANSWER
 from apps.economics.crossover.reading import question_of
+from apps.economics.refusal import Refusal
 from apps.planning import actions
 from apps.planning.actions import ScenarioEntry
 from apps.planning.queries.crossover import KeptScenarioFact, may_keep
@@ -225,7 +227,8 @@ def _thought(entered: Mapping[str, Any], context: Context) -> ThoughtScenario:
     service_id = int(entered["service"]) if entered["service"] else None
     team_id = int(entered["team"]) if entered["team"] and service_id is None else None
     entry = ScenarioEntry(entered["text"], team_id, service_id)
-    question = read_scenario(entry.text, context.at, is_measured=service_id is not None)
+    with _keys_named():
+        question = read_scenario(entry.text, context.at, is_measured=service_id is not None)
     return ThoughtScenario(question.scenario.name, entry)
 
 
@@ -233,8 +236,20 @@ def _of_service(entered: Mapping[str, Any], context: Context) -> ThoughtScenario
     service = workloads()[int(entered["service"])]
     name = entered["name"] or f"{service.name} against {entered['api']}"
     text = _text_of(name, entered)
-    read_scenario(text, context.at, is_measured=True)
+    with _keys_named():
+        read_scenario(text, context.at, is_measured=True)
     return ThoughtScenario(name, ScenarioEntry(text, service_id=service.id))
+
+
+@contextmanager
+def _keys_named() -> Iterator[None]:
+    """Of a refusal, which a form says at a field of its own, the key of the scenario stays."""
+    try:
+        yield
+    except Refusal as refusal:
+        if refusal.field in {"", "scenario", "service"}:
+            raise
+        raise Refusal("scenario", f"at {refusal}") from refusal
 
 
 def _text_of(name: str, entered: Mapping[str, Any]) -> str:
@@ -262,9 +277,10 @@ def _quoted(text: str) -> str:
 def _effects(thought: ThoughtScenario, context: Context) -> ChangePreview:
     """What it would come to today; that figures move until it is confirmed changes nothing of it."""
     service = None if thought.entry.service_id is None else workloads()[thought.entry.service_id]
-    inputs = scenario_inputs(thought.entry.text, service, context.at)
-    question = question_of(inputs.document)
-    answer = whole_answer(question, QUICK_ANSWER)
+    with _keys_named():
+        inputs = scenario_inputs(thought.entry.text, service, context.at)
+        question = question_of(inputs.document)
+        answer = whole_answer(question, QUICK_ANSWER)
     currency, costs = question.scenario.currency, answer.costs
     said = [
         f"{thought.name} is saved and run every week.",

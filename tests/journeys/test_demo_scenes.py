@@ -12,16 +12,18 @@ from apps.fleet.queries.clouds import sync_health
 from apps.ledger.models import BillRow, BillRule, Charge, Close, Export
 from apps.planning.actions import import_history
 from apps.planning.models import Forecast, ScenarioRun
+from apps.planning.queries.events import demand_events
 from apps.planning.queries.series import SeriesKey
 from apps.pricing.models import Rate
 from apps.pricing.queries.quotas import quotas
+from apps.workloads.actions.workloads import add_workload
 from apps.workloads.models import ImportBatch, Job
 from controlplane.demo.bills import take_bill
 from controlplane.demo.company import WEEK, Company
 from controlplane.demo.database import MANAGES, SIGN_IN
 from controlplane.demo.doors import Doors
 from controlplane.demo.fleet import DemoSpan
-from controlplane.demo.scenes import ahead, closes, cloud, office, prices
+from controlplane.demo.scenes import ahead, announced, closes, cloud, office, prices
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.ledger.scene import LATER, TEN
@@ -110,13 +112,17 @@ def test_people_leave_a_rule_a_token_files_and_a_price_that_waits() -> None:
     assert Rate.objects.exclude(standing="in_force").count() == 1
 
 
-def test_everything_with_two_days_of_hours_is_forecast() -> None:
+def test_everything_with_two_days_of_hours_is_forecast_and_knows_what_was_announced() -> None:
     make.make_organisation()
+    add_workload(name="chat-serving", team_id=make.make_team("Assistant"), kind="serving")
     spent = [(TEN + hour * scene.HOUR, 40.0 + hour % 24) for hour in range(48)]
     import_history(series=SeriesKey("spend"), points=spent, at=IN_APRIL)
+    announced.say_what_is_ahead(company())
     ahead.forecast_everything(company())
-    kept = Forecast.objects.get()
-    assert (kept.method, kept.starts_at) == ("weighted_median", TEN + 48 * scene.HOUR)
+    by_hour = Forecast.objects.get(granularity="hour")
+    assert (by_hour.method, by_hour.starts_at) == ("weighted_median", TEN + 48 * scene.HOUR)
+    assert Forecast.objects.get(granularity="day").method == "last_week"
+    assert [event.effect for event in demand_events()] == ["factor", "factor"]
 
 
 def test_services_are_compared_with_apis_until_a_price_cut_flips_the_answer() -> None:

@@ -34,7 +34,7 @@ def add_demand_event(*, event: DemandEventFact, at: datetime) -> int:
     """Keep an event and have the forecasts that it touches made again; its id. Refuses EventNotClear."""
     check_demand_event(event)
     made = DemandEvent.objects.create(**asdict(event) | {"id": None}, created_at=at)
-    _forecast_again(event)
+    forecast_again(event)
     return made.id
 
 
@@ -43,16 +43,16 @@ def add_demand_event(*, event: DemandEventFact, at: datetime) -> int:
 def change_demand_event(*, event: DemandEventFact) -> None:
     """Have the event of this id say this instead. Refuses EventNotClear."""
     check_demand_event(event)
-    _forecast_again(_known_event(event.id))
+    forecast_again(_known_event(event.id))
     DemandEvent.objects.filter(id=event.id).update(**asdict(event))
-    _forecast_again(event)
+    forecast_again(event)
 
 
 @logged_change()
 @transaction.atomic
 def remove_demand_event(*, event_id: int) -> None:
     """Take its days for ordinary ones again. Refuses EventNotClear where there is none."""
-    _forecast_again(_known_event(event_id))
+    forecast_again(_known_event(event_id))
     DemandEvent.objects.filter(id=event_id).delete()
 
 
@@ -110,7 +110,7 @@ def _known_event(event_id: int) -> DemandEventFact:
     return event
 
 
-def _forecast_again(event: DemandEventFact) -> None:
+def forecast_again(event: DemandEventFact) -> None:
     """The sweep makes forecasts of series that were never looked at, at once."""
     for series in touched_series(event):
         ForecastSeries.objects.filter(**asdict(series)).update(looked_at=None)

@@ -14,6 +14,7 @@ from apps.economics.hours import HOUR
 from apps.ledger.queries.calendar import day_span, local_day
 from apps.logs.changes import logged_pass
 from apps.planning.actions.daily_forecasts import make_daily_forecast
+from apps.planning.actions.events import forecast_again
 from apps.planning.actions.methods import (
     DailyMaker,
     ForecastMaker,
@@ -83,6 +84,9 @@ def make_forecasts(
             log.exception("forecast_not_kept series=%s", key)
         progress(done, len(known))
     ForecastSeries.objects.exclude(looked_at=at).update(looked_at=at)
+    # What was entered meanwhile is in none of them.
+    for event in {*events} ^ {*demand_events()}:
+        forecast_again(event)
     return made
 
 

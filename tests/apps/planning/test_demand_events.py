@@ -1,5 +1,6 @@
 """Events: their days before are not learnt from as ordinary, what they do is put on days ahead, forecasts say so."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -118,6 +119,22 @@ def test_a_forecast_is_made_again_at_the_next_sweep_where_its_events_changed(
     assert list(ForecastSeries.objects.filter(looked_at=None).values_list("key")) == [(pool.key,)]
     assert actions.make_forecasts_if_due(**due) == 1
     assert Forecast.objects.filter(granularity="hour").count() == 2, "in the place of the other"
+
+
+def test_an_event_that_is_entered_while_forecasts_are_made_is_in_the_next_ones(
+    pool: SeriesKey,
+) -> None:
+    def entering(values: Sequence[float | None]) -> dict[str, Any]:
+        if not demand_events():
+            actions.add_demand_event(event=LAUNCH, at=AT)
+        return forecast_fields(values)
+
+    actions.make_forecasts(maker=entering, at=AT)
+    assert forecasts(None, WHOLE)[0].events == ()
+    due: dict[str, Any] = {"maker": forecast_fields, "at": AT + HOUR, "zone": "UTC"}
+    assert actions.make_forecasts_if_due(**due) == 2
+    assert forecasts(None, WHOLE)[0].events[0].name == "Launch"
+    assert actions.make_forecasts_if_due(**due) == 0
 
 
 def test_where_every_hour_is_of_an_event_nobody_knows_the_history_stands_as_it_is(

@@ -60,6 +60,13 @@ def to_the_peak(question: PortfolioQuestion, costs: PortfolioCosts) -> FoundMix:
     )
 
 
+def the_last_offer(question: PortfolioQuestion, costs: PortfolioCosts) -> FoundMix:
+    """All that it may have of the last offer, as far as demand goes; what is held comes last."""
+    *others, last = question.offers
+    assert (last.name, last.most_lots) == ("held: old", 50)
+    return FoundMix((*(0 for _ in others), int(question.families[0].demand.max())), 0.0, True)
+
+
 def test_choices_are_made_before_the_month_and_paid_over_it() -> None:
     chosen, nothing, look_back, committed = held_out_choices(
         {"H100": history()}, drawn, to_the_peak
@@ -78,7 +85,7 @@ def test_nothing_needed_in_the_month_has_no_savings_rate() -> None:
     assert choices[1].effective_savings_rate is None
 
 
-def test_foresight_has_the_offers_from_the_first_hour_on_and_nothing_held() -> None:
+def test_foresight_has_the_offers_from_the_first_hour_on_and_what_is_held() -> None:
     question = portfolio(
         gpu_family(spot=None, spot_share=0.0, on_demand_quota=1.0, shortage_cost=9.0),
         gpu_family(name="L4"),
@@ -86,9 +93,9 @@ def test_foresight_has_the_offers_from_the_first_hour_on_and_nothing_held() -> N
         held=(CapacityHeld("old", "H100", 50, 0.5, 4),),
     )
     in_service = {"H100": HoursInService([2.0, 2.0], 3.0)}
-    # Two GPUs for two hours at 0.55.
-    assert foresight_costs(question, in_service, to_the_peak) == {"H100": pytest.approx(2.2)}
-    assert foresight_costs(question, {}, to_the_peak) == {}
+    # Two GPUs for two hours: at 0.50 as what is held, of which there are fifty, and none at 0.55.
+    assert foresight_costs(question, in_service, the_last_offer) == {"H100": pytest.approx(2.0)}
+    assert foresight_costs(question, {}, the_last_offer) == {}
 
 
 def test_savings_rates_are_of_families_of_which_all_is_known() -> None:

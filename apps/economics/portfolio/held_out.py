@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import inf
+from math import ceil, inf
 
 import numpy as np
 
@@ -10,7 +10,12 @@ from apps.economics.forecast.scores import Floats
 from apps.economics.portfolio.answer import Mixer
 from apps.economics.portfolio.costs import PortfolioCosts
 from apps.economics.portfolio.names import MONTH_HOURS
-from apps.economics.portfolio.question import GpuFamily, PortfolioQuestion
+from apps.economics.portfolio.question import (
+    CapacityHeld,
+    CapacityOffer,
+    GpuFamily,
+    PortfolioQuestion,
+)
 from apps.economics.portfolio.rules import all_committed_lots, look_back_lots
 from apps.economics.portfolio.savings import HoursInService
 from apps.economics.portfolio.scenarios import LEAST_WEEKS, WEEK, filled_history
@@ -72,8 +77,8 @@ def foresight_costs(
 ) -> dict[str, float]:
     """By family: the least that its hours in service could have cost, had they been known beforehand.
 
-    With the question's offers at its prices, each from the first hour on, and with nothing held: what
-    was bought then is chosen anew. Families with no such hours are left out.
+    With the question's offers at its prices, each from the first hour on, and with what is held as far
+    as it was of use: all of that is chosen anew. Families with no such hours are left out.
     """
     families = tuple(
         replace(
@@ -90,8 +95,10 @@ def foresight_costs(
     if not families:
         return {}
     names = {one.name for one in families}
-    offers = tuple(replace(one, starts_in=0) for one in question.offers if one.family in names)
-    known = PortfolioQuestion(families, offers, risk_weight=0.0)
+    hours = families[0].hours
+    offers = [replace(one, starts_in=0) for one in question.offers if one.family in names]
+    offers += [_offer_of_held(one, hours) for one in question.held if one.family in names]
+    known = PortfolioQuestion(families, tuple(offers), risk_weight=0.0)
     costs = PortfolioCosts(known)
     lots = np.array(mixer(known, costs).lots, dtype=np.float64)
     return {
@@ -99,6 +106,18 @@ def foresight_costs(
         + float(costs.lot_costs[mine] @ lots[mine])
         for one, mine in zip(costs.families, costs.places, strict=True)
     }
+
+
+def _offer_of_held(held: CapacityHeld, hours: int) -> CapacityOffer:
+    """As many GPUs as are held, one by one, at what they cost."""
+    return CapacityOffer(
+        name=f"held: {held.name}",
+        family=held.family,
+        kind=held.kind,
+        term_hours=hours,
+        hourly=held.rate,
+        most_lots=ceil(held.gpus),
+    )
 
 
 def _on_demand_cost(family: GpuFamily) -> float:

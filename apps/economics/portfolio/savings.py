@@ -39,12 +39,17 @@ class SavingsRate:
     @property
     def effective(self) -> float | None:
         """Of what was paid; below 0 more was paid than on demand."""
-        return (self.on_demand - self.paid) / self.on_demand if self.on_demand else None
+        return _rate(self.on_demand, self.paid)
 
     @property
     def attainable(self) -> float | None:
         """Of the least cost with everything known beforehand."""
-        return (self.on_demand - self.least) / self.on_demand if self.on_demand else None
+        return _rate(self.on_demand, self.least)
+
+
+def _rate(on_demand: float, cost: float) -> float | None:
+    """To the sixth decimal: sums of floats differ beyond it where nothing was saved."""
+    return round((on_demand - cost) / on_demand, 6) if on_demand else None
 
 
 def savings_rates(

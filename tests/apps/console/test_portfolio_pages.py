@@ -49,7 +49,10 @@ def shown(path: str = "/portfolio", by: Client | None = None) -> str:
 def test_the_title_is_what_to_buy_and_what_that_saves(run_id) -> None:
     text = shown()
     saved = round(8 * 12.5 * HIGH_HOURS - 56 * 730)
-    assert f"Buy 1 × one p5, again: about ${saved:,} a month less than buying nothing new" in text
+    assert (
+        f"Buy 8 GPUs of one p5, again: about ${saved:,} a month less than buying nothing new"
+        in text
+    )
     assert "Blocked GPU-hours: 0 %, within the limit of 1.00 %" in text
     for title in (
         "The answer, offer by offer",
@@ -117,7 +120,7 @@ def test_a_refusal_stands_above_the_answer_before_it(run_id) -> None:
     finance = signed_in("finance")
     text = shown(by=finance)
     assert "could not be answered: budget: -1 must be at least 0" in text
-    assert "Buy 1 × one p5" in text
+    assert "Buy 8 GPUs of one p5" in text
     assert "asked by Ada" in shown(f"/portfolio/{portfolio_runs()[0].id}", finance)
 
 

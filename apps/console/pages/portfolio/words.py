@@ -42,6 +42,12 @@ def bought(lots: Mapping[str, int], nothing: str = "Nothing new") -> str:
     return ", ".join(f"{count:,} × {name}" for name, count in lots.items()) or nothing
 
 
+def bought_gpus(answer: Mapping[str, Any]) -> str:
+    """`8 GPUs of a year, 2 GPUs of three years`."""
+    offers = [offer for offer in answer["offers"] if offer["lots"]]
+    return ", ".join(f"{counted(each['gpus'], 'GPU')} of {each['name']}" for each in offers)
+
+
 def part(ratio: float | None) -> str | None:
     """A part in per cent, below 0 with its sign; None where it is not known."""
     if ratio is None:
@@ -75,9 +81,9 @@ def finding(answer: Mapping[str, Any]) -> str:
     saved = (nothing["mean_cost"] - chosen["mean_cost"]) / months
     share = saved / nothing["mean_cost"] * months if nothing["mean_cost"] else 0.0
     if saved <= 0:
-        return f"Buy {bought(chosen['lots'])}: it holds the limits that were set"
+        return f"Buy {bought_gpus(answer)}: it holds the limits that were set"
     amount = whole_amount(micros_of(saved), currency)
-    return f"Buy {bought(chosen['lots'])}: about {amount} a month less than buying nothing new, {per_cent(share)}"
+    return f"Buy {bought_gpus(answer)}: about {amount} a month less than buying nothing new, {per_cent(share)}"
 
 
 def how_asked(run: PortfolioRunFact, names: Mapping[int, str]) -> str:

@@ -52,4 +52,5 @@ urlpatterns = [
     path("", include("apps.console.pages.capacity_requests.pages")),
     path("", include("apps.console.pages.budgets.pages")),
     path("", include("apps.console.pages.headroom.pages")),
+    path("", include("apps.console.pages.headroom.quotas")),
 ]

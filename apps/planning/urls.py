@@ -12,6 +12,7 @@ from apps.planning.api.crossover import (
 from apps.planning.api.daily_forecasts import DaysOfForecast, MonthsOfForecast
 from apps.planning.api.demand_events import DemandEvents, OneDemandEvent
 from apps.planning.api.forecasts import Forecasts, HoursOfForecast
+from apps.planning.api.gpu_quotas import GpuQuotas
 from apps.planning.api.plans import OneWhatIfPlan, WhatIfPlans
 from apps.planning.api.portfolio import (
     CancelledPortfolioRun,
@@ -31,6 +32,7 @@ urlpatterns = [
     path("budgets/<int:budget_id>/headroom", BudgetHeadroom.as_view(), name="api-budget-headroom"),
     path("demand-events", DemandEvents.as_view(), name="api-demand-events"),
     path("demand-events/<int:demand_event_id>", OneDemandEvent.as_view(), name="api-demand-event"),
+    path("gpu-quotas", GpuQuotas.as_view(), name="api-gpu-quotas"),
     path("forecasts", Forecasts.as_view(), name="api-forecasts"),
     path("forecasts/<int:forecast_id>/hours", HoursOfForecast.as_view(), name="api-forecast-hours"),
     path(

@@ -27,9 +27,11 @@ from apps.ledger.models import (
 )
 from apps.planning.actions import (
     NewBudget,
+    NewGpuQuota,
     ScenarioEntry,
     add_budget,
     add_demand_event,
+    add_gpu_quota,
     answer_portfolios,
     ask_portfolio,
     import_history,
@@ -137,6 +139,8 @@ def make_world() -> World:
     ids["plan_id"] = _planned(pool_id)
     ids["capacity_request_id"] = _asked_for(team_id, workload_id, pool_id)
     ids["budget_id"] = _budget(team_id)
+    quota = NewGpuQuota("aws", "", "", 64, 14, "Petra", 128, date(2026, 3, 2))
+    add_gpu_quota(quota=quota, at=make.NOON)
     joining = fleet.NewJoinToken("nodes of atlas", cluster_id, ("gpu-*",), NEVER, pool_id)
     ids["join_token_id"] = fleet.make_join_token(token=joining, at=make.NOON).id
     invitation = fleet.invite_agent(node_id=node_id, expires_at=NEVER, at=make.NOON)

@@ -31,6 +31,7 @@ from apps.economics.jobs import (
 )
 from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
+from apps.fleet import queries as fleet_queries
 from apps.fleet.actions import clouds
 from apps.fleet.actions.cloud_machines import keep_machines
 from apps.ledger.models import (
@@ -45,10 +46,12 @@ from apps.ledger.models import (
 )
 from apps.planning.actions import (
     NewBudget,
+    NewGpuQuota,
     NewHeadroomPolicy,
     ScenarioEntry,
     add_budget,
     add_demand_event,
+    add_gpu_quota,
     add_headroom_policy,
     answer_portfolios,
     ask_portfolio,
@@ -122,6 +125,7 @@ SECRETS: dict[str, tuple[str, ...]] = {
         "reserve-curlew", "purchase-stork", "model-razorbill", "rented-out-wagtail",
         "allowance-of-harriers", "headroom-of-grebes",
         "plan-of-godwits", "price-of-dunlin",
+        "quota-of-dunlins",
     ),
 }  # fmt: skip
 
@@ -190,6 +194,7 @@ def make_world() -> World:
         **_plan(fleet_ids["pool_id"], now),
         "capacity_request_id": _capacity_requests(teams, fleet_ids["pool_id"], now),
         "budget_id": _budgets(teams, now),
+        "quota_id": _gpu_quota(fleet_ids["pool_id"], now),
         "policy_id": _headroom(fleet_ids["pool_id"], now),
         "portfolio_id": _portfolio(now),
         "table": "offers",
@@ -305,6 +310,13 @@ def _budgets(teams: Mapping[str, int], now: datetime) -> int:
         budget = NewBudget(name, scope, key, "money", "monthly", steps[0].from_day, None, steps)
         ids[name] = add_budget(budget=budget, at=now)
     return ids["allowance-of-swifts"]
+
+
+def _gpu_quota(pool_id: int, now: datetime) -> int:
+    """What the provider of a pool lets all together have."""
+    provider = fleet_queries.pools()[pool_id].provider
+    quota = NewGpuQuota(provider, "", "", 64, 14, raised_by="quota-of-dunlins")
+    return add_gpu_quota(quota=quota, at=now)
 
 
 def _headroom(pool_id: int, now: datetime) -> int:

@@ -31,6 +31,7 @@ KINDS = {
     "pricing.ApiVendor": "vendor of an API",
     "planning.Budget": "budget",
     "planning.HeadroomPolicy": "headroom policy",
+    "planning.GpuQuota": "quota of GPUs",
     "ledger.BillRule": "bill rule",
     "ledger.Close": "close",
     "pricing.ExchangeRate": "rate of exchange",

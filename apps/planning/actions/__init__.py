@@ -1,4 +1,4 @@
-"""What planning changes: budgets, headroom policies, histories, forecasts, events, scenarios, portfolios and requests."""
+"""What planning changes: budgets, headroom policies, quotas, histories, forecasts, events, scenarios, portfolios and requests."""
 
 from apps.planning.actions.budgets import (
     BudgetNameTaken,
@@ -25,6 +25,15 @@ from apps.planning.actions.events import (
     remove_demand_event,
 )
 from apps.planning.actions.forecasts import make_forecasts, make_forecasts_if_due
+from apps.planning.actions.gpu_quotas import (
+    GpuQuotaExists,
+    GpuQuotaNotUnderstood,
+    NewGpuQuota,
+    add_gpu_quota,
+    check_gpu_quota,
+    remove_gpu_quota,
+    replace_gpu_quota,
+)
 from apps.planning.actions.headroom import (
     HeadroomNameTaken,
     HeadroomNotUnderstood,

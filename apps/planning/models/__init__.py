@@ -13,6 +13,7 @@ from apps.planning.models.forecasts import (
     SeriesDimension,
     SeriesMeasure,
 )
+from apps.planning.models.gpu_quotas import GpuQuota
 from apps.planning.models.headroom import HeadroomDimension, HeadroomPolicy
 from apps.planning.models.plans import PlannedItem, PlannedKind, WhatIfPlan
 from apps.planning.models.portfolio import PortfolioRun, PortfolioState

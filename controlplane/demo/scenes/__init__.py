@@ -58,6 +58,7 @@ AFTER_THE_WEEKS: tuple[Scene, ...] = (
     budgets.state_headroom,
     asked.ask_for_capacity,
     asked.plan_ahead,
+    budgets.enter_quotas,
     closes.close_months,
     closes.own_late,
 )

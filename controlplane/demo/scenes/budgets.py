@@ -1,17 +1,20 @@
-"""What may be spent, and how many GPUs are to be ready."""
+"""What may be spent, how many GPUs are to be ready, and how many may be had at once."""
 
 from datetime import date, timedelta
 from decimal import Decimal
 
 from apps.accounts.actions.audit import changes_by
 from apps.accounts.queries import person_of_address
+from apps.fleet import queries as fleet
 from apps.ledger.queries.cube import CubeQuestion, explore
 from apps.ledger.queries.cube.sums import CubeSums
 from apps.ledger.queries.windows import Window
 from apps.planning.actions import (
     NewBudget,
+    NewGpuQuota,
     NewHeadroomPolicy,
     add_budget,
+    add_gpu_quota,
     add_headroom_policy,
     replace_budget,
 )
@@ -63,6 +66,19 @@ def state_headroom(company: Company) -> None:
     with changes_by(person=person_of_address(MANAGES) or 0):
         for policy in policies:
             add_headroom_policy(policy=policy, at=company.week.at)
+
+
+def enter_quotas(company: Company) -> None:
+    """What the cloud lets the company have at once, one of them asked to be raised."""
+    today = company.week.at.date()
+    with changes_by(person=person_of_address(MANAGES) or 0):
+        for pool_name, most, asked in (("h100-on-demand", 24, 48), ("l4-serving", 16, None)):
+            pool = fleet.pools()[company.pool(pool_name)]
+            quota = NewGpuQuota(
+                pool.provider, pool.region, pool.gpu_model, most, 14, "Petra, by the account team",
+                asked, today - timedelta(days=5) if asked else None,
+            )  # fmt: skip
+            add_gpu_quota(quota=quota, at=company.week.at)
 
 
 def _of_work(company: Company, first: date) -> None:

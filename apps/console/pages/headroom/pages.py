@@ -12,6 +12,8 @@ from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.headroom import changes
+from apps.console.pages.headroom.quotas import QUOTAS
+from apps.planning.queries.gpu_quotas import gpu_quota_use, gpu_quotas
 from apps.planning.queries.headroom import HeadroomFigures, headroom_of, headroom_policies
 from apps.show.amounts import counted, per_cent
 from apps.show.money import quoted_amount
@@ -94,9 +96,18 @@ def headroom_list(context: Context) -> ConsolePage:
         )
         if found
         else (),
-        actions=(Link("Add a policy", reverse("add-headroom-policy")),),
-        sections=(POLICIES.section(found, context, csv_href=reverse("headroom-csv")),),
-        empty=None if found else _no_policy(),
+        actions=(
+            Link("Add a policy", reverse("add-headroom-policy")),
+            Link("Add a quota", reverse("add-gpu-quota")),
+        ),
+        sections=(
+            POLICIES.section(found, context, csv_href=reverse("headroom-csv"))
+            if found
+            else _no_policy(),
+            QUOTAS.section(
+                gpu_quota_use(gpu_quotas(), context.at), context, csv_href=reverse("gpu-quotas-csv")
+            ),
+        ),
     )
 
 

@@ -1,0 +1,210 @@
+"""Quotas of GPUs: their table, and entering, changing and removing one after a look."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from django.urls import path, reverse
+from django.utils.html import format_html
+
+from apps.console.kit.cells import COUNT, FIGURE, ISO_DAY, PROSE, WRAPPED, Locale, linked
+from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
+from apps.console.kit.entries import DayField, PickField, TextField, WholeField
+from apps.console.kit.frame import Link
+from apps.console.kit.page import shown
+from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.table import Column, Table
+from apps.fleet import queries as fleet
+from apps.planning import actions
+from apps.planning.queries.gpu_quotas import GpuQuotaFact, GpuQuotaUse, gpu_quota_use, gpu_quotas
+from apps.show.amounts import counted
+from apps.show.time import day
+
+
+def _ways_to_change(row: GpuQuotaUse, _: Locale) -> str:
+    quota_id = row.quota.id
+    change = linked("Change", reverse("change-gpu-quota", args=[quota_id]))
+    return format_html(
+        "{} {}", change, linked("Remove", reverse("remove-gpu-quota", args=[quota_id]))
+    )
+
+
+def _asked_words(row: GpuQuotaUse) -> str | None:
+    """`200 GPUs on 3 March, expected 17 March`; None where nothing is asked for."""
+    quota = row.quota
+    if quota.asked_gpus is None or quota.asked_on is None or quota.expected_on is None:
+        return None
+    return f"{counted(quota.asked_gpus, 'GPU')} on {day(quota.asked_on)}, expected {day(quota.expected_on)}"
+
+
+QUOTAS = Table[GpuQuotaUse](
+    "quotas",
+    "Quotas of GPUs at once",
+    (
+        Column("quota", "Quota", lambda row: row.quota.name, PROSE, csv=""),
+        Column("provider", "", lambda row: row.quota.provider),
+        Column("region", "", lambda row: row.quota.region),
+        Column("gpu_model", "", lambda row: row.quota.gpu_model),
+        Column("most", "At most", lambda row: row.quota.most_gpus, COUNT, csv="most_gpus"),
+        Column("used", "Used now", lambda row: row.used, COUNT),
+        Column("peak", "Peak, 28 days", lambda row: row.peak, COUNT, csv="peak_28_days"),
+        Column("headroom", "Headroom", lambda row: row.headroom, COUNT,
+               warns=lambda row: row.headroom <= 0 and "Nothing more can be started"),
+        Column("lead", "Lead time", lambda row: row.quota.lead_days, FIGURE, csv="lead_days",
+               shown=lambda row, _: counted(row.quota.lead_days, "day")),
+        Column("raised_by", "Raised by", lambda row: row.quota.raised_by or None, WRAPPED, missing="–"),
+        Column("asked", "Asked for", _asked_words, PROSE, csv="", missing="–", sorts=False),
+        Column("asked_gpus", "", lambda row: row.quota.asked_gpus, COUNT),
+        Column("asked_on", "", lambda row: row.quota.asked_on, ISO_DAY),
+        Column("expected_on", "", lambda row: row.quota.expected_on, ISO_DAY),
+        Column("note", "", lambda row: row.quota.note),
+        Column("change", "Change", lambda row: "", csv="", shown=_ways_to_change, sorts=False),
+    ),
+    noun=("quota", "quotas"),
+    about="{said}; GPUs alive in pools of that provider, whoever holds them",
+    empty="What a provider lets you have at once is entered here, with how long more take: add the first above.",
+    sort="quotas",
+)  # fmt: skip
+
+
+@shown(SEES_EVERYTHING, "headroom")
+def quotas_csv(context: Context) -> HttpResponse:
+    """Every quota with its use."""
+    return QUOTAS.csv(gpu_quota_use(gpu_quotas(), context.at), context, "gpu-quotas")
+
+
+class QuotaForm(ChangeForm):
+    """Of what, how many at once, and how long more take."""
+
+    provider = PickField("Provider")
+    region = PickField("Region")
+    gpu_model = PickField("GPU model")
+    most_gpus = WholeField("GPUs at once, at most", is_needed=True)
+    lead_days = WholeField("Days until more are granted", is_needed=True)
+    raised_by = TextField("Who raises it")
+    asked_gpus = WholeField("Asked for", "GPUs at once; empty: nothing.")
+    asked_on = DayField("Asked on", is_needed=False)
+    note = TextField("Note")
+
+
+@changing(SEES_EVERYTHING, "headroom")
+def add_quota(context: Context) -> Change[actions.NewGpuQuota]:
+    """Says what of it is used, then enters it."""
+
+    def read(entered: Mapping[str, Any]) -> actions.NewGpuQuota:
+        thought = actions.NewGpuQuota(**entered)
+        actions.check_gpu_quota(thought)
+        return thought
+
+    def apply(thought: actions.NewGpuQuota) -> Done:
+        actions.add_gpu_quota(quota=thought, at=context.at)
+        return "The quota is entered.", ("headroom",)
+
+    return Change(
+        finding="Add a quota",
+        explanation="What a provider lets you have at once. Nothing is stopped by it here.",
+        back=_back(),
+        form=QuotaForm,
+        confirm="Enter this quota",
+        read=read,
+        effects=lambda thought: _preview(thought, context),
+        apply=apply,
+        picks=_picks(),
+    )
+
+
+@changing(SEES_EVERYTHING, "headroom")
+def change_quota(context: Context, quota_id: int) -> Change[actions.NewGpuQuota]:
+    """Says what of it is used then, and enters it anew."""
+    fact = _known_quota(quota_id)
+
+    def read(entered: Mapping[str, Any]) -> actions.NewGpuQuota:
+        thought = actions.NewGpuQuota(**entered)
+        actions.check_gpu_quota(thought, fact.id)
+        return thought
+
+    def apply(thought: actions.NewGpuQuota) -> Done:
+        actions.replace_gpu_quota(quota_id=fact.id, quota=thought)
+        return "The quota is changed.", ("headroom",)
+
+    return Change(
+        finding=f"Change the quota of {fact.name}",
+        explanation="What it was stays in the audit trail.",
+        back=_back(),
+        form=QuotaForm,
+        confirm="Change this quota",
+        read=read,
+        effects=lambda thought: _preview(thought, context),
+        apply=apply,
+        picks=_picks(),
+        initial={
+            name: "" if (value := getattr(fact, name)) is None else str(value)
+            for name in QuotaForm.base_fields
+        },
+    )
+
+
+@changing(SEES_EVERYTHING, "headroom")
+def remove_quota(context: Context, quota_id: int) -> Change[GpuQuotaFact]:
+    """Says what is held against it no more, then removes it."""
+    fact = _known_quota(quota_id)
+
+    def apply(_: GpuQuotaFact) -> Done:
+        actions.remove_gpu_quota(quota_id=fact.id)
+        return "The quota is removed.", ("headroom",)
+
+    return Change(
+        finding=f"Remove the quota of {fact.name}",
+        explanation="The audit trail keeps what it was.",
+        back=_back(),
+        form=ChangeForm,
+        confirm="Remove this quota",
+        read=lambda _: fact,
+        effects=lambda _: (
+            f"GPUs of {fact.name} are not held against {counted(fact.most_gpus, 'GPU')} any more.",
+        ),
+        apply=apply,
+    )
+
+
+def _known_quota(quota_id: int) -> GpuQuotaFact:
+    found = next((each for each in gpu_quotas() if each.id == quota_id), None)
+    if found is None:
+        raise Http404
+    return found
+
+
+def _back() -> Link:
+    return Link("Back to headroom", reverse("headroom"))
+
+
+def _picks() -> dict[str, dict[str, str]]:
+    """What the pools of the fleet are of; an empty region or model is any."""
+    pools = [pool for pool in fleet.pools().values() if not pool.counts_cores]
+
+    def words(name: str) -> dict[str, str]:
+        return {word: word for word in sorted({getattr(pool, name) for pool in pools} - {""})}
+
+    return {
+        "provider": words("provider"),
+        "region": {"": "Any region"} | words("region"),
+        "gpu_model": {"": "Any model"} | words("gpu_model"),
+    }
+
+
+def _preview(thought: actions.NewGpuQuota, context: Context) -> ChangePreview:
+    given = {each.name: getattr(thought, each.name) for each in fields(thought)}
+    fact = GpuQuotaFact(id=0, created_at=context.at, **given)
+    (use,) = gpu_quota_use([fact], context.at)
+    stated = f"Of {fact.name} at most {counted(fact.most_gpus, 'GPU')} at once."
+    used = f"{counted(use.used, 'GPU')} are alive now, {use.peak:,} at most in the last 28 days."
+    return ChangePreview((stated, used), same=(stated,))
+
+
+urlpatterns = [
+    path("headroom/quotas.csv", quotas_csv, name="gpu-quotas-csv"),
+    path("headroom/quotas/new", add_quota, name="add-gpu-quota"),
+    path("headroom/quotas/<int:quota_id>/change", change_quota, name="change-gpu-quota"),
+    path("headroom/quotas/<int:quota_id>/remove", remove_quota, name="remove-gpu-quota"),
+]

@@ -1,0 +1,90 @@
+"""GET /api/v1/gpu-quotas: how many GPUs a provider lets one have at once, and how many run."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.queries.reading import reading_once
+from apps.planning.queries.gpu_quotas import GpuQuotaUse, gpu_quota_use, gpu_quotas
+from apps.web.rest.examples import listed
+from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.schema import PAGES
+from apps.web.rest.strict import Parameters
+from apps.web.rest.views import PricesView
+
+
+class GpuQuotaOut(serializers.Serializer[Any]):
+    """A quota of GPUs at once and its use; an empty region or model is any."""
+
+    id = serializers.IntegerField()
+    provider = serializers.CharField()
+    region = serializers.CharField()
+    gpu_model = serializers.CharField()
+    most_gpus = serializers.IntegerField()
+    used_gpus = serializers.IntegerField(help_text="alive now")
+    peak_gpus_28_days = serializers.IntegerField()
+    headroom_gpus = serializers.IntegerField(help_text="most less used")
+    lead_days = serializers.IntegerField()
+    raised_by = serializers.CharField()
+    asked_gpus = serializers.IntegerField(allow_null=True)
+    asked_on = serializers.DateField(allow_null=True)
+    expected_on = serializers.DateField(allow_null=True, help_text="asked_on and the lead time")
+    note = serializers.CharField()
+
+
+EXAMPLE: dict[str, Any] = {
+    "id": 1,
+    "provider": "aws",
+    "region": "us-east-1",
+    "gpu_model": "NVIDIA H100 80GB HBM3",
+    "most_gpus": 64,
+    "used_gpus": 40,
+    "peak_gpus_28_days": 56,
+    "headroom_gpus": 24,
+    "lead_days": 14,
+    "raised_by": "Petra",
+    "asked_gpus": 128,
+    "asked_on": "2026-03-02",
+    "expected_on": "2026-03-16",
+    "note": "",
+}
+
+
+class GpuQuotas(PricesView):
+    """For who reads prices: quotas are of contracts."""
+
+    row = GpuQuotaOut
+
+    @extend_schema(
+        operation_id="list_gpu_quotas",
+        parameters=[*PAGES],
+        responses=list_of(GpuQuotaOut),
+        examples=[listed("Quotas of GPUs", EXAMPLE)],
+    )
+    def get(self, request: Request) -> Response:
+        """Quotas with their use now and at most in the last 28 days, by provider, region and model."""
+        Parameters.of(request)
+        with reading_once():
+            found = gpu_quota_use(gpu_quotas(), timezone.now())
+            return paged(request, slice_of(found, page_asked(request), _by_place), _serialize_use)
+
+
+def _by_place(use: GpuQuotaUse) -> tuple[str, str, str]:
+    return use.quota.provider, use.quota.region, use.quota.gpu_model
+
+
+def _serialize_use(use: GpuQuotaUse) -> dict[str, Any]:
+    return told_as(
+        GpuQuotaOut,
+        fields_of(use.quota)
+        | {
+            "used_gpus": use.used,
+            "peak_gpus_28_days": use.peak,
+            "headroom_gpus": use.headroom,
+            "expected_on": use.quota.expected_on,
+        },
+    )

@@ -1,0 +1,92 @@
+"""Quotas of GPUs at once, and how much of each is used: now, and at most in the last 28 days."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from apps.economics.hours import MILLISECOND
+from apps.fleet import queries as fleet
+from apps.planning.models import GpuQuota
+
+LATELY = timedelta(days=28)
+
+
+@dataclass(frozen=True, slots=True)
+class GpuQuotaFact:
+    """A quota as it was entered; see its table for what each field is."""
+
+    id: int
+    provider: str
+    region: str
+    gpu_model: str
+    most_gpus: int
+    lead_days: int
+    raised_by: str
+    asked_gpus: int | None
+    asked_on: date | None
+    note: str
+    created_at: datetime
+
+    @property
+    def name(self) -> str:
+        """`aws us-east-1 NVIDIA L4`; what is empty is any."""
+        return " ".join(filter(None, (self.provider, self.region, self.gpu_model)))
+
+    @property
+    def pool_ids(self) -> frozenset[int]:
+        """The pools that count against it."""
+        return frozenset(
+            pool.id
+            for pool in fleet.pools().values()
+            if not pool.counts_cores
+            and pool.provider == self.provider
+            and self.region in ("", pool.region)
+            and self.gpu_model in ("", pool.gpu_model)
+        )
+
+    @property
+    def expected_on(self) -> date | None:
+        """When what was asked for is there, by the lead time."""
+        return None if self.asked_on is None else self.asked_on + timedelta(days=self.lead_days)
+
+
+@dataclass(frozen=True, slots=True)
+class GpuQuotaUse:
+    """GPUs alive now, and the most at any moment of the last 28 days."""
+
+    quota: GpuQuotaFact
+    used: int
+    peak: int
+
+    @property
+    def headroom(self) -> int:
+        """GPUs that may still be started now; below zero more run than the quota says."""
+        return self.quota.most_gpus - self.used
+
+
+def gpu_quotas() -> list[GpuQuotaFact]:
+    """Every quota, by provider, region and model."""
+    rows = GpuQuota.objects.order_by("provider", "region", "gpu_model")
+    return [GpuQuotaFact(*row) for row in rows.values_list(*GpuQuotaFact.__slots__)]
+
+
+def gpu_quota_use(quotas: Sequence[GpuQuotaFact], at: datetime) -> list[GpuQuotaUse]:
+    """Each with its use; the fleet of 28 days is read once."""
+    nodes = fleet.nodes_lived(at - LATELY, at + MILLISECOND) if quotas else []
+    found = []
+    for quota in quotas:
+        own = [node for node in nodes if node.pool_id in quota.pool_ids]
+        used = sum(node.units for node in own if node.lived_to > at)
+        changes = [(node.lived_from, node.units) for node in own]
+        changes += [(node.lived_to, -node.units) for node in own]
+        found.append(GpuQuotaUse(quota, used, most_at_once(changes)))
+    return found
+
+
+def most_at_once(changes: Iterable[tuple[datetime, int]]) -> int:
+    """The highest sum of the changes up to any moment; what ends at a moment makes room for what begins then."""
+    reached = most = 0
+    for _, change in sorted(changes):
+        reached += change
+        most = max(most, reached)
+    return most

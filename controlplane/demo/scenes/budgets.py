@@ -72,7 +72,7 @@ def enter_quotas(company: Company) -> None:
     """What the cloud lets the company have at once, one of them asked to be raised."""
     today = company.week.at.date()
     with changes_by(person=person_of_address(MANAGES) or 0):
-        for pool_name, most, asked in (("h100-on-demand", 24, 48), ("l4-serving", 16, None)):
+        for pool_name, most, asked in (("h100-on-demand", 48, 96), ("l4-serving", 16, None)):
             pool = fleet.pools()[company.pool(pool_name)]
             quota = NewGpuQuota(
                 pool.provider, pool.region, pool.gpu_model, most, 14, "Petra, by the account team",

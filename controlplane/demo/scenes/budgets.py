@@ -75,7 +75,7 @@ def enter_quotas(company: Company) -> None:
         for pool_name, most, asked in (("h100-on-demand", 48, 96), ("l4-serving", 16, None)):
             pool = fleet.pools()[company.pool(pool_name)]
             quota = NewGpuQuota(
-                pool.provider, pool.region, pool.gpu_model, most, 14, "Petra, by the account team",
+                pool.provider, pool.region, pool.gpu_model, most, 14, "Petra",
                 asked, today - timedelta(days=5) if asked else None,
             )  # fmt: skip
             add_gpu_quota(quota=quota, at=company.week.at)

@@ -31,12 +31,12 @@ def _ways_to_change(row: HeadroomFigures, _: Locale) -> str:
 
 
 def _costs_of(row: HeadroomFigures, locale: Locale) -> str:
-    """`$6.00 short, $2.00 idle`."""
+    """`$6.00 / $2.00`."""
     short, idle = (
         quoted_amount(cost, locale.currency)
         for cost in (row.policy.short_cost, row.policy.idle_cost)
     )
-    return f"{short} short, {idle} idle"
+    return f"{short} / {idle}"
 
 
 def _waits_too_long(row: HeadroomFigures) -> bool | str:
@@ -55,7 +55,7 @@ POLICIES = Table[HeadroomFigures](
         Column("of", "", lambda row: row.policy.of),
         Column("short_cost", "", lambda row: row.policy.short_cost),
         Column("idle_cost", "", lambda row: row.policy.idle_cost),
-        Column("costs", "Costs an hour", lambda row: row.policy.level, FIGURE, csv="",
+        Column("costs", "Short / idle, an hour", lambda row: row.policy.level, FIGURE, csv="",
                shown=_costs_of, sorts=False),
         Column("lead", "Lead time", lambda row: row.policy.lead_days, FIGURE, csv="lead_days",
                shown=lambda row, _: counted(row.policy.lead_days, "day")),

@@ -8,7 +8,7 @@ from django.http import Http404, HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
-from apps.console.kit.cells import COUNT, FIGURE, ISO_DAY, PROSE, WRAPPED, Locale, linked
+from apps.console.kit.cells import COUNT, FIGURE, ISO_DAY, PROSE, Locale, linked
 from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
 from apps.console.kit.entries import DayField, PickField, TextField, WholeField
 from apps.console.kit.frame import Link
@@ -53,7 +53,7 @@ QUOTAS = Table[GpuQuotaUse](
                warns=lambda row: row.headroom <= 0 and "Nothing more can be started"),
         Column("lead", "Lead time", lambda row: row.quota.lead_days, FIGURE, csv="lead_days",
                shown=lambda row, _: counted(row.quota.lead_days, "day")),
-        Column("raised_by", "Raised by", lambda row: row.quota.raised_by or None, WRAPPED, missing="–"),
+        Column("raised_by", "Raised by", lambda row: row.quota.raised_by or None, missing="–"),
         Column("asked", "Asked for", _asked_words, PROSE, csv="", missing="–", sorts=False),
         Column("asked_gpus", "", lambda row: row.quota.asked_gpus, COUNT),
         Column("asked_on", "", lambda row: row.quota.asked_on, ISO_DAY),

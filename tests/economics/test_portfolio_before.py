@@ -102,15 +102,18 @@ def test_savings_rates_are_of_families_of_which_all_is_known() -> None:
     capacity = [
         PaidCapacity("a", 100.0, 80.0),
         PaidCapacity("b", 100.0, 140.0),
+        PaidCapacity("left early", 50.0, 20.0),
         PaidCapacity("unpriced", None, 5.0),
         PaidCapacity("unpaid", 100.0, None),
         PaidCapacity("not asked", 100.0, 80.0),
     ]
-    least = {"a": 50.0, "b": 60.0, "unpriced": 1.0, "unpaid": 1.0}
+    least = {"a": 50.0, "b": 60.0, "left early": 30.0, "unpriced": 1.0, "unpaid": 1.0}
     whole, each = savings_rates(capacity, least)
-    assert whole == SavingsRate(("a", "b"), 200.0, 220.0, 110.0)
-    assert (whole.effective, whole.attainable) == (pytest.approx(-0.1), 0.45)
-    assert [(name, rate.effective) for name, rate in each] == [("a", 0.2), ("b", -0.4)]
+    assert whole == SavingsRate(("a", "b", "left early"), 250.0, 240.0, 130.0)
+    assert (whole.effective, whole.attainable) == (0.04, 0.48)
+    assert [(name, rate.effective, rate.attainable) for name, rate in each] == [
+        ("a", 0.2, 0.5), ("b", -0.4, 0.4), ("left early", 0.6, 0.6),
+    ]  # fmt: skip
     nothing, _ = savings_rates([], {})
     assert (nothing.effective, nothing.attainable) == (None, None)
 

@@ -55,9 +55,12 @@ def _rate(on_demand: float, cost: float) -> float | None:
 def savings_rates(
     capacity: Sequence[PaidCapacity], least: Mapping[str, float]
 ) -> tuple[SavingsRate, list[tuple[str, SavingsRate]]]:
-    """Of all families together, and of each; `least` is what each could have cost, by name."""
+    """Of all families together, and of each; `least` is what each could have cost, by name.
+
+    What was paid could be paid: where that was less, as for nodes that went within a month, it is the least.
+    """
     known = [
-        SavingsRate((each.family,), each.on_demand, each.paid, least[each.family])
+        SavingsRate((each.family,), each.on_demand, each.paid, min(each.paid, least[each.family]))
         for each in capacity
         if each.on_demand is not None and each.paid is not None and each.family in least
     ]

@@ -62,6 +62,13 @@ SHOWN = (
     ("/services", "search-serving", r"spent, and \d+ % of it over"),
     ("/findings", "", r"chat-serving: the cost of 1,000 requests rose"),
     ("/crossover", "chat-serving or a hosted 8B model", r"Flipped .* to “buy it from the API”"),
+    ("/plans", "", r"2 plans kept"),
+    ("/capacity-requests", "", r"1 request waits for a decision, for 4 GPUs"),
+    (
+        "/capacity-requests",
+        "4 GPUs in h100-on-demand for Vision (vlm-pilot)",
+        r"A data-loader fix returns up to",
+    ),
     ("/api-spend", "", r"(?s)Beside the vendors’ own reports.*openai"),
 )
 """What happened in the company: a page, a link on it (empty: none), and what it says."""

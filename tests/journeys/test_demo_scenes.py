@@ -13,6 +13,8 @@ from apps.ledger.models import BillRow, BillRule, Charge, Close, Export
 from apps.planning.actions import import_history
 from apps.planning.models import Forecast, ScenarioRun
 from apps.planning.queries.events import demand_events
+from apps.planning.queries.plans import plans
+from apps.planning.queries.requests import capacity_requests
 from apps.planning.queries.series import SeriesKey
 from apps.pricing.models import Rate
 from apps.pricing.queries.quotas import quotas
@@ -23,7 +25,7 @@ from controlplane.demo.company import WEEK, Company
 from controlplane.demo.database import MANAGES, SIGN_IN
 from controlplane.demo.doors import Doors
 from controlplane.demo.fleet import DemoSpan
-from controlplane.demo.scenes import ahead, announced, closes, cloud, office, prices
+from controlplane.demo.scenes import ahead, announced, asked, closes, cloud, office, prices
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.ledger.scene import LATER, TEN
@@ -110,6 +112,24 @@ def test_people_leave_a_rule_a_token_files_and_a_price_that_waits() -> None:
     assert [each.objects.count() for each in made] == [1, 1, 2, 1]
     assert ImportBatch.objects.get().rows == 3
     assert Rate.objects.exclude(standing="in_force").count() == 1
+
+
+def test_teams_ask_for_capacity_and_finance_plans() -> None:
+    make.make_organisation()
+    make.make_person(SIGN_IN, role="finance")
+    make.make_person(MANAGES, role="platform")
+    make.make_team("Language models")
+    add_workload(name="vlm-pilot", team_id=make.make_team("Vision"), kind="training")
+    for name in ("h100-on-demand", "h100-reserved"):
+        make.make_pool(name)
+
+    asked.ask_for_capacity(company())
+    asked.plan_ahead(company())
+
+    assert [(fact.state, fact.team) for fact in capacity_requests(None)] == [
+        ("raised", "Vision"), ("delivered", "Language models"),
+    ]  # fmt: skip
+    assert [len(plan.items) for plan in plans()] == [3, 3]
 
 
 def test_everything_with_two_days_of_hours_is_forecast_and_knows_what_was_announced() -> None:

@@ -1,7 +1,7 @@
 """What-if plans are kept, changed and removed by finance and platform; nothing else follows from them."""
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 from django.db import transaction
 
@@ -11,6 +11,7 @@ from apps.logs.changes import logged_change
 from apps.planning.models import PlannedItem, WhatIfPlan
 from apps.planning.queries.capacity_places import refuse_unknown_place
 from apps.planning.queries.plan_items import (
+    PRICE,
     LaunchWork,
     NewPlannedItem,
     TrainingWork,
@@ -21,8 +22,14 @@ from apps.planning.queries.plan_items import (
 MOST_WEEKS = 104
 MOST_ITEMS = 50
 MOST_GPUS = 1_000_000
-MOST_AMOUNT = 1e30
-MOST_FACTOR = 100.0
+LEAST_AMOUNT, MOST_AMOUNT = 1e-6, 1e18
+LEAST_MFU = 1e-3
+FARTHEST = timedelta(days=5 * 366)
+"""So far from the day on which it is entered a plan or an item may begin, before or after."""
+MOST_WEEK_HOURS = 1e9
+"""GPU-hours that a launch may ask for in a week: more than there are GPUs for."""
+MOST_FACTOR = 10.0
+MOST_PRICE_CHANGES = 5
 LONGEST_NAME = 200
 
 
@@ -47,11 +54,12 @@ class NewPlan:
     items: tuple[NewPlannedItem, ...] = ()
 
 
-def check_plan(plan: NewPlan) -> None:
+def check_plan(plan: NewPlan, at: datetime) -> None:
     """Refuse PlannedWorkRefused or PlaceNotKnown at the field that is wrong, and WhatIfPlanExists."""
     if not 0 < len(plan.name.strip()) <= LONGEST_NAME:
         raise PlannedWorkRefused("name", "say what it is called")
     refuse_unknown_place(plan.pool_id, plan.gpu_model)
+    _refuse_far_day("first_day", plan.first_day, at)
     if not 1 <= plan.weeks <= MOST_WEEKS:
         raise PlannedWorkRefused("weeks", f"say 1 to {MOST_WEEKS} weeks")
     if not -0.5 <= plan.growth_per_month <= 1:
@@ -59,13 +67,14 @@ def check_plan(plan: NewPlan) -> None:
     if WhatIfPlan.objects.filter(name=plan.name.strip()).exists():
         raise WhatIfPlanExists(f"there is a plan called {plan.name.strip()!r}")
     for item in plan.items:
-        check_item(item, plan.gpu_model or fleet.pools()[plan.pool_id or 0].gpu_model)
+        check_item(item, plan.gpu_model or fleet.pools()[plan.pool_id or 0].gpu_model, at)
 
 
-def check_item(item: NewPlannedItem, gpu_model: str) -> None:
+def check_item(item: NewPlannedItem, gpu_model: str, at: datetime) -> None:
     """Refuse PlannedWorkRefused at the field that is wrong; a Refusal where the GPU has no known peak."""
     if not 0 < len(item.name.strip()) <= LONGEST_NAME:
         raise PlannedWorkRefused("name", "say what it is called")
+    _refuse_far_day("starts_on", item.starts_on, at)
     inputs = item.inputs
     if isinstance(inputs, TrainingWork):
         training_peak(gpu_model)
@@ -79,8 +88,8 @@ def check_item(item: NewPlannedItem, gpu_model: str) -> None:
 def _check_training(inputs: TrainingWork) -> None:
     if not 1 <= inputs.gpus <= MOST_GPUS:
         raise PlannedWorkRefused("gpus", f"say 1 to {MOST_GPUS:,} GPUs")
-    if not 0 < inputs.mfu <= 1:
-        raise PlannedWorkRefused("mfu", "an MFU is above 0 and at most 1")
+    if not LEAST_MFU <= inputs.mfu <= 1:
+        raise PlannedWorkRefused("mfu", f"an MFU is from {LEAST_MFU} to 1")
     _refuse_amounts({"parameters": inputs.parameters, "tokens": inputs.tokens})
 
 
@@ -96,13 +105,17 @@ def _check_launch(inputs: LaunchWork) -> None:
             "tokens_per_gpu_hour": inputs.tokens_per_gpu_hour,
         }
     )
+    if max(weeks) * inputs.tokens_per_request / inputs.tokens_per_gpu_hour > MOST_WEEK_HOURS:
+        raise PlannedWorkRefused(
+            "requests_by_week", f"these take more than {MOST_WEEK_HOURS:.0e} GPU-hours a week"
+        )
 
 
 @logged_change()
 @transaction.atomic
 def keep_plan(*, plan: NewPlan, by: int | None, at: datetime) -> int:
     """Keep it with its items; its id. Refuses as `check_plan`."""
-    check_plan(plan)
+    check_plan(plan, at)
     row = WhatIfPlan.objects.create(
         name=plan.name.strip(),
         owner_id=by,
@@ -123,7 +136,7 @@ def keep_plan(*, plan: NewPlan, by: int | None, at: datetime) -> int:
 def add_planned_item(*, plan_id: int, item: NewPlannedItem, at: datetime) -> int:
     """Add one; its id. Refuses PlannedWorkRefused and a Refusal where the GPU has no known peak."""
     row = _touched_plan(plan_id, at)
-    check_item(item, row.gpu_model or fleet.pools()[row.pool_id or 0].gpu_model)
+    check_item(item, row.gpu_model or fleet.pools()[row.pool_id or 0].gpu_model, at)
     return _keep_item(row, item)
 
 
@@ -154,6 +167,9 @@ def _keep_item(row: WhatIfPlan, item: NewPlannedItem) -> int:
         raise PlannedWorkRefused("name", f"a plan has at most {MOST_ITEMS} items")
     if row.items.filter(name=item.name.strip()).exists():
         raise PlannedWorkRefused("name", f"the plan has an item called {item.name.strip()!r}")
+    changes = row.items.filter(kind=PRICE).count() if item.kind == PRICE else 0
+    if changes >= MOST_PRICE_CHANGES:
+        raise PlannedWorkRefused("factor", f"a plan has at most {MOST_PRICE_CHANGES} price changes")
     made = PlannedItem.objects.create(
         plan=row,
         kind=item.kind,
@@ -166,5 +182,10 @@ def _keep_item(row: WhatIfPlan, item: NewPlannedItem) -> int:
 
 def _refuse_amounts(amounts: dict[str, float]) -> None:
     for field, amount in amounts.items():
-        if not 0 < amount <= MOST_AMOUNT:
-            raise PlannedWorkRefused(field, "say an amount above 0")
+        if not LEAST_AMOUNT <= amount <= MOST_AMOUNT:
+            raise PlannedWorkRefused(field, f"say {LEAST_AMOUNT} to {MOST_AMOUNT:.0e}")
+
+
+def _refuse_far_day(field: str, day: date, at: datetime) -> None:
+    if abs(day - at.date()) > FARTHEST:
+        raise PlannedWorkRefused(field, "say a day within five years of today")

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 from django.core.cache import cache
@@ -9,6 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.planning.models import PlannedItem, WhatIfPlan
+from apps.planning.queries.plan_items import LaunchWork
 from tests import make
 from tests.apps.console.people import confirmed, signed_in, text_of
 from tests.apps.planning.plan_scene import AT, launch, planned, reserved_pool, training
@@ -92,6 +94,12 @@ def test_every_table_is_a_file_and_what_is_unknown_is_empty(finn: Client) -> Non
     ]
     assert len(rows(f"/plans/{plan_id}/months.csv")) == 2
     assert rows(f"/plans/{plan_id}/items.csv")[0]["gpu_hours"] == "700.000000"
+
+
+def test_a_wait_without_end_is_said_as_such(finn: Client) -> None:
+    flood = replace(launch(), inputs=LaunchWork((1e9,), 1.0, 1.0))
+    plan_id = planned(reserved_pool(), flood)
+    assert "wait up to over a century" in read(finn, f"/plans/{plan_id}")
 
 
 def test_plans_are_for_finance_and_platform(finn: Client) -> None:

@@ -97,6 +97,9 @@ def test_an_empty_plan_is_the_forecast() -> None:
     [
         ({"name": " "}, "name"),
         ({"weeks": 0}, "weeks"),
+        ({"first_day": date(1, 1, 1)}, "first_day"),
+        ({"items": (replace(launch(), starts_on=date(9999, 12, 31)),)}, "starts_on"),
+        ({"items": (training(tokens=float("inf")),)}, "tokens"),
         ({"growth_per_month": 2.0}, "growth_per_month"),
         ({"gpu_model": "B200"}, "pool"),
         ({"pool_id": None, "gpu_model": "abacus"}, "gpu_model"),
@@ -106,7 +109,9 @@ def test_an_empty_plan_is_the_forecast() -> None:
         ({"items": (replace(launch(), inputs=LaunchWork((), 1, 1)),)}, "requests_by_week"),
         ({"items": (replace(launch(), inputs=LaunchWork((-1,), 1, 1)),)}, "requests_by_week"),
         ({"items": (replace(launch(), inputs=LaunchWork((1,), 1, 0)),)}, "tokens_per_gpu_hour"),
+        ({"items": (replace(launch(), inputs=LaunchWork((1e18,), 1, 1)),)}, "requests_by_week"),
         ({"items": (replace(launch(), inputs=PriceChange(0)),)}, "factor"),
+        ({"items": tuple(replace(cheaper(), name=str(each)) for each in range(6))}, "factor"),
         ({"items": (launch(), launch())}, "name"),
     ],
 )

@@ -132,7 +132,7 @@ def make_plan(context: Context) -> Change[NewPlan]:
             weeks=entered["weeks"],
             growth_per_month=float(entered["growth"]) / 100,
         )
-        actions.check_plan(plan)
+        actions.check_plan(plan, context.at)
         return plan
 
     def apply(plan: NewPlan) -> Done:
@@ -266,7 +266,7 @@ def _addition(
 
     def read(entered: Mapping[str, Any]) -> NewPlannedItem:
         item = NewPlannedItem(entered["name"], entered["starts_on"], inputs_of(entered))
-        actions.check_item(item, plan.gpu)
+        actions.check_item(item, plan.gpu, context.at)
         return item
 
     def apply(item: NewPlannedItem) -> Done:

@@ -9,6 +9,8 @@ from apps.show.amounts import count, counted, per_cent
 from apps.show.money import unit_cost, whole_amount
 from apps.show.time import instant, minute_duration, period
 
+CENTURY_HOURS = 876_600
+
 
 def hours_text(gpu_hours: float) -> str:
     """GPU-hours, whole: `1,344`."""
@@ -17,7 +19,9 @@ def hours_text(gpu_hours: float) -> str:
 
 def wait_text(hours: float | None) -> str | None:
     """A wait in words; None where it is not known."""
-    return None if hours is None else minute_duration(timedelta(hours=hours))
+    if hours is None:
+        return None
+    return "over a century" if hours > CENTURY_HOURS else minute_duration(timedelta(hours=hours))
 
 
 def place_of(plan: PlanFact) -> str:

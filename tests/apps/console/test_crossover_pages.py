@@ -1,6 +1,7 @@
 """The pages of crossover: what each scenario says, what it would say with other inputs, and who changes it."""
 
 import csv
+import html
 import io
 import re
 from datetime import timedelta
@@ -209,6 +210,16 @@ def test_a_long_scenario_is_looked_at_by_a_post_changed_run_and_deleted(ids) -> 
     assert len(scenario_runs(scenario.id)) == 1
     assert confirmed(finn, f"{path}/delete", {"look": "yes"}).status_code == 302
     assert finn.get(path).status_code == 404
+
+
+def test_a_new_scenario_begins_as_an_example_that_can_be_answered(ids) -> None:
+    finn = signed_in("finance")
+    opened = html.unescape(page(finn, "/crossover/new"))
+    (text,) = re.findall(r"<textarea[^>]*>(.*?)</textarea>", opened, re.DOTALL)
+    entered = {"text": text, "service": "", "team": "", "look": "yes"}
+    looked = finn.post("/crossover/new", entered).content.decode()
+    assert "Our model or an API is saved and run every week" in text_of(looked)
+    assert "Today it says: " in text_of(looked)
 
 
 @pytest.mark.parametrize(

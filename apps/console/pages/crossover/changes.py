@@ -19,11 +19,12 @@ from apps.console.kit.entries import (
     PickField,
     TextField,
 )
-from apps.console.kit.frame import EmptyState, Link
+from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.pages.crossover import words
 from apps.console.pages.crossover.trying import known_scenario
+from apps.console.pages.managers import step_for
 from apps.economics.crossover.answer import QUICK_ANSWER
 from apps.economics.crossover.reading import question_of
 from apps.economics.refusal import Refusal
@@ -48,6 +49,37 @@ TOML_HINT = (
 )
 STATED = "none: everything is stated"
 ORGANISATION = "the organisation (finance and platform)"
+
+
+EXAMPLE = """# Figures to be replaced by yours.
+name = "Our model or an API"
+currency = "{currency}"
+
+[demand]
+million_tokens = {{ low = 20000, likely = 30000, high = 60000 }}
+input_share = 0.8
+
+[self_host]
+fixed = {{ engineering = 9000, "on call" = 2500 }}
+
+[[self_host.pools]]
+name = "engine"
+gpus = 8
+gpu_hour = {{ low = 2.0, likely = 2.5, high = 3.5 }}
+# Of one replica, at your latency objective.
+input_tokens_per_second = 20000
+output_tokens_per_second = 4000
+headroom = 0.7
+least_replicas = 2
+
+[api]
+name = "the API"
+
+[[api.prices]]
+starts_on = {today}
+input = 1.0
+output = 4.0
+"""
 
 
 def _with_plain_lines(text: str) -> str:
@@ -107,6 +139,7 @@ def new_scenario(context: Context) -> Change[ThoughtScenario]:
         effects=lambda thought: _effects(thought, context),
         apply=lambda thought: _added(thought, context),
         picks=_picks(context),
+        initial={"text": EXAMPLE.format(currency=context.currency, today=context.calendar.today)},
         fields={"scenario": "text", "": "text"},
         is_long=True,
     )
@@ -318,4 +351,15 @@ def _no_service(context: Context) -> EmptyState:
         title="No service of yours yet",
         sentence="A service is a workload that answers requests. Demand and throughput are measured of its counted"
         " tokens and of the GPUs that it holds.",
+        steps=(
+            step_for(
+                "Name the workload that answers.",
+                Link("Workloads and ownership", reverse("ownership")),
+                "adds it",
+                may=context.viewer.may_manage,
+            ),
+            Step(
+                "Or state everything yourself.", link=Link("New scenario", reverse("new-crossover"))
+            ),
+        ),
     )

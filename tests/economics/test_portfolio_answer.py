@@ -243,3 +243,9 @@ def test_a_file_or_a_series_is_named_for_who_reads_it() -> None:
     assert portfolio_request_of(by_file).sources[0].file == "x.csv"
     by_name = family_with(demand={"series": "gpu_hours:pool=a"})
     assert portfolio_request_of(by_name).sources[0].series == ("gpu_hours:pool=a",)
+
+
+def test_a_history_of_which_no_hour_is_known_is_refused_by_its_family() -> None:
+    request = portfolio_request_of(family_with(demand={"series": "gpu_hours"}))
+    with pytest.raises(Refusal, match=r"families\[0\].demand: no hour of it is known"):
+        request.question([np.array([np.nan])])

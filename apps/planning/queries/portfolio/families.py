@@ -21,21 +21,6 @@ class PoolFamily:
     name: str
     pools: tuple[PoolFact, ...]
 
-    @property
-    def pool_ids(self) -> frozenset[int]:
-        """Of its pools."""
-        return frozenset(pool.id for pool in self.pools)
-
-    def holds(self, *, provider: str, region: str, instance_type: str, gpu_model: str) -> bool:
-        """Whether what is bought for this may stand for its GPUs; what is empty does not matter."""
-        return any(
-            provider in ("", pool.provider)
-            and region in ("", pool.region)
-            and instance_type in ("", pool.instance_type)
-            and gpu_model in ("", pool.gpu_model)
-            for pool in self.pools
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class FamilyPrices:

@@ -53,4 +53,5 @@ urlpatterns = [
     path("", include("apps.console.pages.budgets.pages")),
     path("", include("apps.console.pages.headroom.pages")),
     path("", include("apps.console.pages.headroom.quotas")),
+    path("", include("apps.console.pages.headroom.targets")),
 ]

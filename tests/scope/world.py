@@ -45,6 +45,7 @@ from apps.ledger.models import (
     VendorCost,
 )
 from apps.planning.actions import (
+    NewActivityTarget,
     NewBudget,
     NewGpuQuota,
     NewHeadroomPolicy,
@@ -59,6 +60,7 @@ from apps.planning.actions import (
     keep_scenario,
     make_forecasts,
     run_scenario,
+    set_activity_target,
 )
 from apps.planning.actions.plans import NewPlan, keep_plan
 from apps.planning.actions.requests import NewCapacityRequest, raise_capacity_request
@@ -194,6 +196,7 @@ def make_world() -> World:
         **_plan(fleet_ids["pool_id"], now),
         "capacity_request_id": _capacity_requests(teams, fleet_ids["pool_id"], now),
         "budget_id": _budgets(teams, now),
+        "target_id": _activity_target(teams["zephyr"], now),
         "quota_id": _gpu_quota(fleet_ids["pool_id"], now),
         "policy_id": _headroom(fleet_ids["pool_id"], now),
         "portfolio_id": _portfolio(now),
@@ -310,6 +313,12 @@ def _budgets(teams: Mapping[str, int], now: datetime) -> int:
         budget = NewBudget(name, scope, key, "money", "monthly", steps[0].from_day, None, steps)
         ids[name] = add_budget(budget=budget, at=now)
     return ids["allowance-of-swifts"]
+
+
+def _activity_target(team_id: int, now: datetime) -> int:
+    """What is asked of the Zephyrines' GPU time."""
+    target = NewActivityTarget("team", team_id, "active", Decimal("0.7"))
+    return set_activity_target(target=target, at=now)
 
 
 def _gpu_quota(pool_id: int, now: datetime) -> int:

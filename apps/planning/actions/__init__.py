@@ -1,4 +1,4 @@
-"""What planning changes: budgets, headroom policies, quotas, histories, forecasts, events, scenarios, portfolios and requests."""
+"""What planning changes: budgets, headroom policies, quotas, targets, histories, forecasts, events, scenarios, portfolios and requests."""
 
 from apps.planning.actions.budgets import (
     BudgetNameTaken,
@@ -52,3 +52,10 @@ from apps.planning.actions.portfolio import (
     cancel_portfolio,
 )
 from apps.planning.actions.requests import clock_capacity_requests
+from apps.planning.actions.targets import (
+    NewActivityTarget,
+    TargetNotUnderstood,
+    check_activity_target,
+    remove_activity_target,
+    set_activity_target,
+)

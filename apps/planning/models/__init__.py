@@ -23,3 +23,4 @@ from apps.planning.models.requests import (
     RequestState,
     RequestStepKind,
 )
+from apps.planning.models.targets import ActivityTarget, TargetMeasure, TargetScope

@@ -1,4 +1,4 @@
-"""What may be spent, how many GPUs are to be ready, and how many may be had at once."""
+"""What may be spent, how many GPUs are to be ready, how many may be had at once, and how active."""
 
 from datetime import date, timedelta
 from decimal import Decimal
@@ -10,6 +10,7 @@ from apps.ledger.queries.cube import CubeQuestion, explore
 from apps.ledger.queries.cube.sums import CubeSums
 from apps.ledger.queries.windows import Window
 from apps.planning.actions import (
+    NewActivityTarget,
     NewBudget,
     NewGpuQuota,
     NewHeadroomPolicy,
@@ -17,6 +18,7 @@ from apps.planning.actions import (
     add_gpu_quota,
     add_headroom_policy,
     replace_budget,
+    set_activity_target,
 )
 from apps.planning.queries.budgets import GPU_HOURS, MONEY, MONTHLY, PROJECT, BudgetStep
 from controlplane.demo.company import Company
@@ -79,6 +81,18 @@ def enter_quotas(company: Company) -> None:
                 asked, today - timedelta(days=5) if asked else None,
             )  # fmt: skip
             add_gpu_quota(quota=quota, at=company.week.at)
+
+
+def set_targets(company: Company) -> None:
+    """The platform says which share of what is held is to be active."""
+    with changes_by(person=person_of_address(MANAGES) or 0):
+        for scope, key, measure, share in (
+            ("pool", company.pool("h100-reserved"), "active", "0.85"),
+            ("team", company.team("Language models"), "sm_active", "0.60"),
+            ("team", company.team("Vision"), "active", "0.70"),
+        ):
+            target = NewActivityTarget(scope, key, measure, Decimal(share))
+            set_activity_target(target=target, at=company.week.at)
 
 
 def _of_work(company: Company, first: date) -> None:

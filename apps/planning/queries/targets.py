@@ -1,0 +1,111 @@
+"""Targets of active and SM-active share, held against the last four whole weeks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from apps.accounts import queries as accounts
+from apps.accounts.queries import organisation, teams_below
+from apps.economics.gpu_meters import GpuMeters
+from apps.economics.money import sum_of_known
+from apps.economics.states import State
+from apps.fleet import queries as fleet
+from apps.ledger.queries.calendar import local_day
+from apps.ledger.queries.cube import CubeQuestion
+from apps.ledger.queries.cube.states import state_sums
+from apps.ledger.queries.gpu_meters import meters_by
+from apps.ledger.queries.windows import DAY, Window
+from apps.planning.models import ActivityTarget, TargetMeasure, TargetScope
+
+WEEKS = 4
+ACTIVE, SM_ACTIVE = str(TargetMeasure.ACTIVE), str(TargetMeasure.SM_ACTIVE)
+CLUSTER, POOL, TEAM = str(TargetScope.CLUSTER), str(TargetScope.POOL), str(TargetScope.TEAM)
+HELD = frozenset({State.ACTIVE, State.HELD_IDLE, State.UNOBSERVED})
+
+
+@dataclass(frozen=True, slots=True)
+class ActivityTargetFact:
+    """A target as it was set."""
+
+    id: int
+    scope: str
+    key: int
+    measure: str
+    target: Decimal
+    created_at: datetime
+
+    @property
+    def of(self) -> str:
+        """The cluster, pool or team by name; the id where it is no more on record."""
+        names = {
+            CLUSTER: lambda: {each.id: each.name for each in fleet.clusters().values()},
+            POOL: lambda: {each.id: each.name for each in fleet.pools().values()},
+            TEAM: lambda: {each.id: each.name for each in accounts.teams()},
+        }[self.scope]()
+        return names.get(self.key, str(self.key))
+
+
+@dataclass(frozen=True, slots=True)
+class TargetFigures:
+    """What came of a target: `actual` of the held time that was observed; None where nothing was.
+
+    `held_milliseconds` is what jobs held, `held_micros` what that cost, None without a price.
+    """
+
+    target: ActivityTargetFact
+    actual: float | None
+    held_milliseconds: int
+    held_micros: int | None
+
+    @property
+    def gap(self) -> float | None:
+        """How much of the held time is lacking to the target; below zero it is more than met."""
+        return None if self.actual is None else float(self.target.target) - self.actual
+
+    @property
+    def gap_milliseconds(self) -> int | None:
+        """The same in GPU-milliseconds, 0 where the target is met."""
+        return None if self.gap is None else round(max(0.0, self.gap) * self.held_milliseconds)
+
+    @property
+    def gap_micros(self) -> int | None:
+        """What that time cost, at the mean cost of what was held."""
+        if self.gap is None or self.held_micros is None:
+            return None
+        return round(max(0.0, self.gap) * self.held_micros)
+
+
+def activity_targets() -> list[ActivityTargetFact]:
+    """Every target, by scope, what it is of and measure."""
+    rows = ActivityTarget.objects.order_by("scope", "key", "measure")
+    return [ActivityTargetFact(*row) for row in rows.values_list(*ActivityTargetFact.__slots__)]
+
+
+def last_weeks(at: datetime) -> Window:
+    """The last four whole weeks, as the organisation's begin."""
+    ours = organisation()
+    today = local_day(at, ours.zone)
+    end = today - DAY * ((today.isoweekday() - ours.week_starts_on) % 7)
+    return Window("", end - 7 * WEEKS * DAY, end, ours.zone)
+
+
+def target_figures(targets: Sequence[ActivityTargetFact], at: datetime) -> list[TargetFigures]:
+    """Each held against the last four whole weeks."""
+    return [_held_against(target, CubeQuestion(last_weeks(at))) for target in targets]
+
+
+def _held_against(target: ActivityTargetFact, weeks: CubeQuestion) -> TargetFigures:
+    keys = teams_below(target.key) if target.scope == TEAM else frozenset([target.key])
+    question = weeks.of(**{target.scope: keys})
+    meters = meters_by(question).get((), GpuMeters())
+    held = [
+        each for states in state_sums(question).values() for each in states if each.state in HELD
+    ]
+    is_active = target.measure == ACTIVE
+    return TargetFigures(
+        target,
+        meters.active_ratio if is_active else meters.sm_active_ratio,
+        sum(each.held_milliseconds for each in held),
+        sum_of_known(each.micros for each in held) if held else 0,
+    )

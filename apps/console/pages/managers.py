@@ -21,3 +21,8 @@ def step_for(
 ) -> Step:
     """The step with its link; without `may` it says who of the role `does` it instead."""
     return Step(sentence, link=link) if may else Step(f"{sentence} {who_manages(does, role)}")
+
+
+def team_step() -> Step:
+    """Who puts somebody in a team that is in none."""
+    return Step(who_manages("puts you in a team"))

@@ -14,6 +14,7 @@ from apps.console.kit.frame import EmptyState, Link
 from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
 from apps.console.pages.capacity_requests import words
 from apps.console.pages.capacity_requests.tables import SENTENCES
+from apps.console.pages.managers import team_step
 from apps.economics.capacity import capacity_cost
 from apps.economics.gpu_catalogue import CATALOGUE
 from apps.economics.refusal import Refusal
@@ -116,7 +117,9 @@ def raise_request(context: Context) -> Change[NewCapacityRequest]:
         picks={"team": teams, "workload": _workload_names(teams), "place": place_names()},
         fields={"pool": "place", "gpu_model": "place"},
         look="See what is attached",
-        empty=None if teams else EmptyState("You are in no team", "Whoever asks, asks for a team."),
+        empty=None
+        if teams
+        else EmptyState("You are in no team", "Whoever asks, asks for a team.", (team_step(),)),
     )
 
 

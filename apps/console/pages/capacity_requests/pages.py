@@ -16,6 +16,7 @@ from apps.console.pages.capacity_requests.tables import (
     clock_rows,
     use_rows,
 )
+from apps.console.pages.managers import team_step
 from apps.planning.queries.budgets import is_budget_seen
 from apps.planning.queries.request_words import (
     budget_words,
@@ -204,7 +205,7 @@ def _no_requests(context: Context) -> EmptyState:
         "platform decides with a reason, and the clock runs until the first productive GPU-hour."
     )
     if not context.viewer.team_ids:
-        return EmptyState("No capacity was asked for", f"{said} You are in no team yet.")
+        return EmptyState("No capacity was asked for", said, (team_step(),))
     step = Step(
         "Ask for a team’s.", link=Link("Ask for capacity", reverse("raise-capacity-request"))
     )

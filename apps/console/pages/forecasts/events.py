@@ -8,15 +8,17 @@ from django.http import Http404, HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
+from apps.accounts.queries import Role
 from apps.console.kit.cells import FIGURE, ISO_DAY, WRAPPED, Locale, linked
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import AmountField, DayField, PickField, TextField
-from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.frame import EmptyState, Link
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
 from apps.console.kit.table import Column, Table
 from apps.console.pages.forecasts import words
 from apps.console.pages.forecasts.switch import horizon_tabs
+from apps.console.pages.managers import step_for
 from apps.planning.actions.events import (
     add_demand_event,
     change_demand_event,
@@ -293,13 +295,19 @@ def _touched_words(series: Sequence[SeriesKey]) -> str:
 
 
 def _no_events(*, may: bool) -> EmptyState:
-    step = Step("Enter what you know.", link=Link("Enter an event", reverse("add-demand-event")))
+    step = step_for(
+        "Whoever knows of one enters it.",
+        Link("Enter an event", reverse("add-demand-event")),
+        "enters it",
+        may=may,
+        role=Role.FINANCE,
+    )
     return EmptyState(
         title="No events yet",
         sentence="A forecast learns from days that were and knows of no holiday, launch, migration or change of models "
         "ahead. Who enters one says its days, what it touches and what it does to a day; days before are then "
         "not taken for ordinary ones.",
-        steps=(step,) if may else (),
+        steps=(step,),
     )
 
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.request import Context
 from apps.console.pages.costs.question import AskedCosts
-from apps.console.pages.managers import who_manages
+from apps.console.pages.managers import team_step, who_manages
 from apps.fleet import queries as fleet
 from apps.ledger.queries import OverviewFacts, calendar_of
 from apps.ledger.queries.windows import LONGEST
@@ -30,7 +30,7 @@ def no_team() -> EmptyState:
         title="You are in no team yet",
         sentence="Here you will see what your teams’ GPU time cost, what share of it was active, "
         "and what was waste.",
-        steps=(Step(who_manages("puts you in a team")),),
+        steps=(team_step(),),
     )
 
 

@@ -205,7 +205,9 @@ def _no_requests(context: Context) -> EmptyState:
         "platform decides with a reason, and the clock runs until the first productive GPU-hour."
     )
     if not context.viewer.team_ids:
-        return EmptyState("No capacity was asked for", said, (team_step(),))
+        return EmptyState(
+            "No capacity was asked for", f"{said} You are in no team yet.", (team_step(),)
+        )
     step = Step(
         "Ask for a team’s.", link=Link("Ask for capacity", reverse("raise-capacity-request"))
     )

@@ -17,7 +17,7 @@ from apps.economics.crossover.reading import question_of
 from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change, logged_pass
 from apps.planning.models import KeptScenario, ScenarioRun
-from apps.planning.queries.crossover import scenarios_due
+from apps.planning.queries.crossover import is_scenario_due, scenarios_due
 from apps.planning.queries.crossover_answers import answer_fields, whole_answer
 from apps.planning.queries.crossover_inputs import read_scenario, scenario_inputs
 from apps.workloads import queries as workloads
@@ -80,11 +80,12 @@ def run_due_scenarios(*, at: datetime) -> int:
 @logged_pass("run_scenario")
 @transaction.atomic
 def run_scenario(*, scenario_id: int, at: datetime) -> bool:
-    """Work it out as things are now and keep the run, a refusal too; False where another does."""
+    """Work it out as things are now and keep the run, a refusal too; False where another does, or did."""
     scenario = (
         KeptScenario.objects.select_for_update(skip_locked=True).filter(id=scenario_id).first()
     )
-    if scenario is None:
+    # Another worker may have run it since it was listed: a second run would say that nothing moved.
+    if scenario is None or not is_scenario_due(scenario_id, at, organisation()):
         return False
     run = ScenarioRun(scenario=scenario, ran_at=at, is_asked=_is_asked(scenario))
     try:

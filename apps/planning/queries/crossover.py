@@ -123,16 +123,24 @@ def run_inputs(run_id: int) -> dict[str, Any]:
 
 def scenarios_due(at: datetime, chosen: OrganisationFact) -> list[int]:
     """Scenarios to be run now, by id: asked for since their last run, or not run this week."""
+    return list(_due(at, chosen).order_by("id").values_list("id", flat=True))
+
+
+def is_scenario_due(scenario_id: int, at: datetime, chosen: OrganisationFact) -> bool:
+    """Whether this one still is."""
+    return _due(at, chosen).filter(id=scenario_id).exists()
+
+
+def _due(at: datetime, chosen: OrganisationFact) -> QuerySet[KeptScenario]:
     day = local_day(at - SETTLED_AFTER, chosen.zone)
     monday = day - timedelta(days=(day.isoweekday() - chosen.week_starts_on) % 7)
     week = first_hour(monday, chosen.zone) + SETTLED_AFTER
     last = Subquery(
         ScenarioRun.objects.filter(scenario=OuterRef("pk")).order_by("-ran_at").values("ran_at")[:1]
     )
-    due = KeptScenario.objects.annotate(last=last).filter(
+    return KeptScenario.objects.annotate(last=last).filter(
         Q(last=None) | Q(last__lt=week) | Q(last__lt=F("asked_at"))
     )
-    return list(due.order_by("id").values_list("id", flat=True))
 
 
 def _seen(team_ids: frozenset[int] | None) -> QuerySet[KeptScenario]:

@@ -76,12 +76,16 @@ def cancel_portfolio(*, run_id: int, at: datetime) -> None:
         raise PortfolioRefused("", "this run is over already")
 
 
+@transaction.atomic
 def ask_weekly_portfolio(*, at: datetime) -> int | None:
     """Ask again what was asked last, where the last was asked a week ago; its id, None where nothing is due.
 
-    The first is asked once GPU-hours are forecast.
+    The first is asked once GPU-hours are forecast. Nothing is due while any waits to be answered.
     """
-    last = PortfolioRun.objects.order_by("-asked_at", "-id").first()
+    # Of two workers the second waits here, and then finds what the first asked for.
+    last = PortfolioRun.objects.select_for_update().order_by("-asked_at", "-id").first()
+    if PortfolioRun.objects.filter(state__in=OPEN).exists():
+        return None
     if last is None:
         is_due = ForecastSeries.objects.filter(measure=SeriesMeasure.GPU_HOURS).exists()
     else:

@@ -49,8 +49,9 @@ class ScenarioInputs:
 
 def read_scenario(text: str, at: datetime, *, is_measured: bool) -> CrossoverQuestion:
     """The question as it reads before anything is measured. Refuses a Refusal by key and value."""
-    below: dict[str, Any] = _today(at) | (dict(ANY_SERVICE) if is_measured else {})
-    return question_of(merged_documents(below, scenario_tables(text)))
+    if not is_measured:
+        return question_of(merged_documents(_today(at), scenario_tables(text)))
+    return question_of(merged_documents(_today(at) | ANY_SERVICE, _tables_over_measured(text)))
 
 
 def scenario_inputs(text: str, service: WorkloadFact | None, at: datetime) -> ScenarioInputs:
@@ -64,7 +65,7 @@ def scenario_inputs(text: str, service: WorkloadFact | None, at: datetime) -> Sc
     measured = service_measured(service.id, service.name, window)
     below = service_document(service.name, measured, at)
     return ScenarioInputs(
-        merged_documents(below, scenario_tables(text)),
+        merged_documents(below, _tables_over_measured(text)),
         measured_fields(service.name, window, measured),
     )
 
@@ -89,6 +90,16 @@ def merged_documents(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict
     for key, value in above.items():
         merged[key] = _merged_values(merged.get(key), value)
     return merged
+
+
+def _tables_over_measured(text: str) -> dict[str, Any]:
+    """Those of a scenario of a service, whose amounts are the ledger's. Refuses a Refusal of another currency."""
+    tables = scenario_tables(text)
+    ours = organisation().currency
+    if tables.get("currency", ours) != ours:
+        said = f"{tables['currency']!r} is not {ours}, in which the service is measured"
+        raise Refusal("currency", f"{said}: give the API’s prices in {ours}")
+    return tables
 
 
 def _merged_values(below: Any, above: Any) -> Any:

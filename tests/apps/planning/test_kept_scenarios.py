@@ -131,6 +131,9 @@ def test_a_price_that_moves_flips_the_answer_and_is_said_to_have_moved_it(served
     assert (moved["name"], moved["before"], moved["now"]) == ("on", "2026-03-03", "2026-03-10")
     change = after.figure("costs", "savings_month") - before.figure("costs", "savings_month")
     assert moved["savings_change"] == pytest.approx(change)
+    again = actions.run_scenario(scenario_id=stated, at=DAY_AFTER + WEEK + MINUTE)
+    assert not again, "a second worker, to which it was due as well, hides no flip"
+    assert scenario_runs(stated)[0].flipped_from == "api"
     run(DAY_AFTER + 2 * WEEK)
     assert scenario_runs(stated)[0].flipped_from == "", "it flips once"
 
@@ -174,6 +177,14 @@ def test_what_cannot_be_read_is_refused_by_its_key_before_it_is_kept(served, tex
     with pytest.raises(Refusal, match=message):
         keep(text)
     assert not KeptScenario.objects.exists()
+
+
+def test_what_is_measured_is_in_the_ledgers_currency(served) -> None:
+    _, chat = served
+    with pytest.raises(Refusal, match="currency: 'EUR' is not USD, in which the service is measured"):
+        keep(f'currency = "EUR"\n{OFFER}', service_id=chat)
+    keep(f'currency = "USD"\n{OFFER}', service_id=chat)
+    keep(STATED.replace("USD", "EUR"))
 
 
 def test_a_name_is_kept_once_in_a_team(served) -> None:

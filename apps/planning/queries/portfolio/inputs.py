@@ -75,6 +75,10 @@ def inputs_with(
     overlay: Mapping[str, Any], ledger: LedgerQuestion, known: Mapping[SeriesKey, SeriesHistory]
 ) -> PortfolioInputs:
     """The ledger's question with the tables of `overlay` over it. Refuses a Refusal."""
+    ours = ledger.document["currency"]
+    if overlay.get("currency", ours) != ours:
+        said = f"{overlay['currency']!r} is not {ours}, in which the ledger is kept"
+        raise Refusal("currency", f"{said}: give every amount in {ours}")
     document = completed(overlaid(ledger.document, overlay))
     if not document.document["families"]:
         why = "; ".join(f"{name}: {reason}" for name, reason in document.left_out)

@@ -9,7 +9,7 @@ from apps.economics.hours import HOUR
 from apps.ledger.queries.calendar import day_span, local_day
 from apps.ledger.queries.tables import named_rows
 from apps.planning.models import ForecastSeries, HistoryDay
-from apps.planning.queries.history import SeriesHistory, digest_of, key_of
+from apps.planning.queries.history import HISTORY, SeriesHistory, digest_of, key_of
 from apps.planning.queries.series import QUEUE_WAIT, SeriesKey
 
 DAY = timedelta(days=1)
@@ -82,7 +82,11 @@ def daily_history(history: SeriesHistory, zone: str) -> DailyHistory | None:
 
 
 def _totals_by_day(history: SeriesHistory, zone: str) -> dict[date, float]:
-    """Of whole days the total, of waits the mean, where enough hours are known."""
+    """Of whole days the total, of waits the mean, where enough hours are known.
+
+    A day that began before hours are read is left out: what is read of it is its end alone.
+    """
+    reads_from = min(history.starts_at, history.ends_at - HISTORY)
     of_day: dict[date, list[float]] = {}
     for place, value in enumerate(history.values):
         if value is not None:
@@ -91,7 +95,8 @@ def _totals_by_day(history: SeriesHistory, zone: str) -> dict[date, float]:
     return {
         day: total
         for day, values in of_day.items()
-        if day_span(day, zone).ends_at <= history.ends_at
+        if reads_from <= day_span(day, zone).starts_at
+        and day_span(day, zone).ends_at <= history.ends_at
         and (total := _total_of_day(history.series, sum(values), len(values), day, zone))
         is not None
     }

@@ -157,6 +157,20 @@ def test_days_that_were_measured_are_kept_when_their_hours_are_gone() -> None:
     assert row.days.count() == 1
 
 
+def test_a_kept_day_stays_whole_when_the_hours_that_are_read_begin_within_it() -> None:
+    row = ForecastSeries.objects.create(measure="spend")
+    values: list[float | None] = [float(hour % 24) for hour in range(91 * 24)]
+    for first in (0, 3):
+        read = values[first : first + 90 * 24]
+        hours = frozenset(FIRST + (first + place) * HOUR for place in range(len(read)))
+        history = SeriesHistory(SPEND, FIRST + first * HOUR, read, 0, 0, "", hours)
+        make_daily_forecast(history, [], daily_forecast_fields, FIRST, BERLIN)
+    assert row.days.get(day=date(2026, 1, 5)).value == sum(range(24))
+    days = daily_history(history, BERLIN)
+    assert days is not None
+    assert (days.first_day, days.values[0]) == (date(2026, 1, 5), 276.0)
+
+
 def test_a_series_that_breaks_is_said_to_be_so_and_the_others_are_made(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

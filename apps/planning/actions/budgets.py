@@ -10,6 +10,7 @@ from django.db import transaction
 
 from apps.accounts import queries as accounts
 from apps.accounts.actions.constraints import refusing
+from apps.economics.hours import EARLIEST_MONTH, MONTHS_END
 from apps.economics.refusal import Refusal
 from apps.economics.serving import SERVICE_KINDS
 from apps.logs.changes import logged_change
@@ -117,6 +118,11 @@ def _keys_of(scope: str) -> set[str]:
 def _refuse_days(budget: NewBudget) -> None:
     """Months begin and end with months; a project has an end."""
     first, last = budget.first_day, budget.last_day
+    for field, day in (("first_day", first), ("last_day", last)):
+        if day is not None and not EARLIEST_MONTH <= day < MONTHS_END:
+            raise BudgetNotUnderstood(
+                field, f"a budget is of days from {EARLIEST_MONTH:%Y} on and before {MONTHS_END:%Y}"
+            )
     if budget.recurrence == MONTHLY:
         if first.day != 1:
             raise BudgetNotUnderstood("first_day", "a monthly budget begins with a month")

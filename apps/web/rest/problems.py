@@ -61,7 +61,12 @@ def _field_errors(detail: Any, path: str = "") -> "list[dict[str, Any]]":
         ]
     if isinstance(detail, list):
         return [error for value in detail for error in _field_errors(value, path)]
-    return [{"field": path, "row": None, "message": str(detail)}]
+    return [{"field": _encodable(path), "row": None, "message": _encodable(str(detail))}]
+
+
+def _encodable(text: str) -> str:
+    """What was sent may be quoted in it: half of a surrogate pair has no UTF-8."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def database_away_problem() -> Response:

@@ -118,6 +118,8 @@ def test_a_service_of_two_teams_is_told_apart_by_its_team(red: int) -> None:
         ("amounts.0.amount", {"amounts": [{"amount": "-5"}]}),
         ("first_day", {"first_day": "2026-01-15"}),
         ("recurrence", {"recurrence": "daily"}),
+        ("measure", {"measure": "half of a pair: \ud800"}),
+        ("last_day", {"last_day": "9999-12-31"}),
         ("colour", {"colour": "green"}),
     ],
 )

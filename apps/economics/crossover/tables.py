@@ -149,15 +149,15 @@ class ScenarioTable:
         """The same table with ranges allowed, kept in `ranges`."""
         return ScenarioTable(self._left, self.path, ranges)
 
-    def tables(self, key: str, *, least: int = 0) -> list["ScenarioTable"]:
-        """A list of tables (`[[key]]`), of `least` at least and MOST_TABLES at most."""
+    def tables(self, key: str, *, least: int = 0, most: int = MOST_TABLES) -> list["ScenarioTable"]:
+        """A list of tables (`[[key]]`), of `least` at least and `most` at most."""
         value = self._left.pop(key, [])
         if not isinstance(value, list) or not all(isinstance(row, Mapping) for row in value):
             raise self.refuse(key, f"{value!r} is not a list of tables")
         if len(value) < least:
             raise self.refuse(key, f"needs {least} at least")
-        if len(value) > MOST_TABLES:
-            raise self.refuse(key, f"has {len(value)}: {MOST_TABLES} at most")
+        if len(value) > most:
+            raise self.refuse(key, f"has {len(value)}: {most} at most")
         return [
             ScenarioTable(row, (*self.path, key, at), self.ranges) for at, row in enumerate(value)
         ]

@@ -61,9 +61,10 @@ class FamilyCosts:
         self.lot_gpus = np.array([float(offer.lot) for offer in offers])
         self.held_gpus, self.owned_gpus = np.zeros(hours), np.zeros(hours)
         for one in held:
-            self.held_gpus[: max(0, one.ends_in)] += one.gpus
+            span = slice(max(0, one.starts_in), max(0, one.ends_in))
+            self.held_gpus[span] += one.gpus
             if one.kind == PurchaseOption.OWNED:
-                self.owned_gpus[: max(0, one.ends_in)] += one.gpus
+                self.owned_gpus[span] += one.gpus
         spot = family.effective_spot
         self.spot_share = 0.0 if spot is None else family.spot_share
         self.on_demand_price = family.on_demand * family.price_path

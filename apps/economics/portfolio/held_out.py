@@ -50,7 +50,7 @@ def held_out_choices(
     """
     before = {name: history[:-HELD_OUT_HOURS] for name, history in histories.items()}
     question = drawn(list(before.values()), HELD_OUT_HOURS)
-    held = tuple(replace(one, ends_in=HELD_OUT_HOURS) for one in question.held if one.ends_in > 0)
+    held = tuple(replace(one, ends_in=HELD_OUT_HOURS) for one in question.held if one.holds_now)
     question = replace(question, held=held)
     costs = PortfolioCosts(question)
     peaks = {one.name: float(one.demand.mean(axis=0).max()) for one in question.families}
@@ -97,7 +97,8 @@ def foresight_costs(
     names = {one.name for one in families}
     hours = families[0].hours
     offers = [replace(one, starts_in=0) for one in question.offers if one.family in names]
-    offers += [_offer_of_held(one, hours) for one in question.held if one.family in names]
+    held = [one for one in question.held if one.family in names and one.holds_now]
+    offers += [_offer_of_held(one, hours) for one in held]
     known = PortfolioQuestion(families, tuple(offers), risk_weight=0.0)
     costs = PortfolioCosts(known)
     lots = np.array(mixer(known, costs).lots, dtype=np.float64)

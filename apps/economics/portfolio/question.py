@@ -88,7 +88,7 @@ class CapacityOffer:
 
 @dataclass(frozen=True, slots=True)
 class CapacityHeld:
-    """What is owed already: `gpus` until the hour `ends_in`, whether they are used or not.
+    """What is owed already: `gpus` from the hour `starts_in` until `ends_in`, whether they are used or not.
 
     `kind` is one of an offer's; empty where nobody said.
     """
@@ -99,10 +99,16 @@ class CapacityHeld:
     rate: float
     ends_in: int
     kind: str = ""
+    starts_in: int = 0
+
+    @property
+    def holds_now(self) -> bool:
+        """Whether it holds in the first planned hour."""
+        return self.starts_in <= 0 < self.ends_in
 
     def cost_within(self, hours: int) -> float:
         """What it costs in the planned hours."""
-        return self.gpus * self.rate * max(0, min(self.ends_in, hours))
+        return self.gpus * self.rate * max(0, min(self.ends_in, hours) - max(0, self.starts_in))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,15 @@ from apps.economics.commitments import CommitmentKind
 from apps.economics.crossover.tables import ABOVE_NOTHING, MOST_NUMBER, ScenarioTable
 from apps.economics.forecast.scores import DAY, Floats
 from apps.economics.portfolio.answer import LadderPlan
-from apps.economics.portfolio.names import MONTH_HOURS, MOST_MONTHS, MOST_VALUES
+from apps.economics.portfolio.names import (
+    LEAST_RATE,
+    MONTH_HOURS,
+    MOST_MONTHS,
+    MOST_RATE,
+    MOST_TABLES,
+    MOST_TERM_MONTHS,
+    MOST_VALUES,
+)
 from apps.economics.portfolio.question import (
     CapacityHeld,
     CapacityOffer,
@@ -27,11 +35,9 @@ from apps.economics.purchase import PurchaseOption
 from apps.economics.refusal import Refusal
 
 KINDS = (*(kind.name.lower() for kind in CommitmentKind), PurchaseOption.OWNED.value)
-MOST_TERM_MONTHS = 120
 MOST_SCENARIOS = 500
-MOST_RATE, MOST_UPFRONT, MOST_GPUS = 1e5, 1e9, 1e7
+MOST_UPFRONT, MOST_GPUS = 1e9, 1e7
 """Beyond these an amount of one GPU, or a number of them, is a slip: a hundred times what anybody pays or has."""
-LEAST_RATE = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +119,10 @@ def portfolio_request_of(document: Mapping[str, Any]) -> PortfolioRequest:
     on = root.day("on")
     months = root.whole("months", 12, least=1, most=MOST_MONTHS)
     usual = _growth_of(root, DemandGrowth())
-    pairs = [_family_of(table, months, usual) for table in root.tables("families", least=1)]
+    pairs = [
+        _family_of(table, months, usual)
+        for table in root.tables("families", least=1, most=MOST_TABLES)
+    ]
     families = tuple(family for family, _ in pairs)
     names = [family.name for family in families]
     request = PortfolioRequest(
@@ -129,8 +138,12 @@ def portfolio_request_of(document: Mapping[str, Any]) -> PortfolioRequest:
         sources=tuple(source for _, source in pairs),
         empty=PortfolioQuestion(
             families=families,
-            offers=tuple(_offer_of(table, names) for table in root.tables("offers")),
-            held=tuple(_held_of(table, names, on) for table in root.tables("held")),
+            offers=tuple(
+                _offer_of(table, names) for table in root.tables("offers", most=MOST_TABLES)
+            ),
+            held=tuple(
+                _held_of(table, names, on) for table in root.tables("held", most=MOST_TABLES)
+            ),
             risk_weight=root.number("risk_weight", PortfolioQuestion.risk_weight, most=1),
             tail=root.number("tail", PortfolioQuestion.tail, most=0.99),
             budget=_limit(root, "budget"),
@@ -218,6 +231,7 @@ def _offer_of(table: ScenarioTable, families: Sequence[str]) -> CapacityOffer:
 
 
 def _held_of(table: ScenarioTable, families: Sequence[str], on: date) -> CapacityHeld:
+    starts_on = table.day_or_none("starts_on")
     held = CapacityHeld(
         name=table.text("name"),
         family=_family_named(table, families),
@@ -225,6 +239,7 @@ def _held_of(table: ScenarioTable, families: Sequence[str], on: date) -> Capacit
         rate=table.number("rate", most=MOST_RATE),
         ends_in=(table.day("ends_on") - on).days * DAY,
         kind=_kind_of(table) if "kind" in table else "",
+        starts_in=0 if starts_on is None else max(0, (starts_on - on).days * DAY),
     )
     table.refuse_unknown()
     return held

@@ -49,7 +49,7 @@ def _lowest_offers(question: PortfolioQuestion) -> list[tuple[int, str, float]]:
         (
             at,
             family,
-            sum(one.gpus for one in question.held if one.family == family and one.ends_in > 0),
+            sum(one.gpus for one in question.held if one.family == family and one.holds_now),
         )
         for family, at in lowest.items()
     ]

@@ -53,9 +53,12 @@ def _rate(on_demand: float, cost: float) -> float | None:
 
 
 def savings_rates(
-    capacity: Sequence[PaidCapacity], least: Mapping[str, float]
+    capacity: Sequence[PaidCapacity], least: Mapping[str, float], shared_unused: float | None = 0.0
 ) -> tuple[SavingsRate, list[tuple[str, SavingsRate]]]:
     """Of all families together, and of each; `least` is what each could have cost, by name.
+
+    `shared_unused` was paid for what several of them could have used and none did: it is in the rate of
+    all together alone, which nobody knows where it is None.
 
     What was paid could be paid: where that was less, as for nodes that went within a month, it is the least.
     """
@@ -64,10 +67,11 @@ def savings_rates(
         for each in capacity
         if each.on_demand is not None and each.paid is not None and each.family in least
     ]
+    told = known if shared_unused is not None else []
     whole = SavingsRate(
-        tuple(name for each in known for name in each.families),
-        sum(each.on_demand for each in known),
-        sum(each.paid for each in known),
-        sum(each.least for each in known),
+        tuple(name for each in told for name in each.families),
+        sum(each.on_demand for each in told),
+        sum(each.paid for each in told) + (shared_unused if told and shared_unused else 0.0),
+        sum(each.least for each in told),
     )
     return whole, [(each.families[0], each) for each in known]

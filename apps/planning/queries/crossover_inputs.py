@@ -51,7 +51,9 @@ def read_scenario(text: str, at: datetime, *, is_measured: bool) -> CrossoverQue
     """The question as it reads before anything is measured. Refuses a Refusal by key and value."""
     if not is_measured:
         return question_of(merged_documents(_today(at), scenario_tables(text)))
-    return question_of(merged_documents(_today(at) | ANY_SERVICE, _tables_over_measured(text)))
+    return question_of(
+        merged_documents(_today(at) | dict(ANY_SERVICE), _tables_over_measured(text))
+    )
 
 
 def scenario_inputs(text: str, service: WorkloadFact | None, at: datetime) -> ScenarioInputs:

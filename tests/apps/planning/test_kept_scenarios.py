@@ -181,7 +181,9 @@ def test_what_cannot_be_read_is_refused_by_its_key_before_it_is_kept(served, tex
 
 def test_what_is_measured_is_in_the_ledgers_currency(served) -> None:
     _, chat = served
-    with pytest.raises(Refusal, match="currency: 'EUR' is not USD, in which the service is measured"):
+    with pytest.raises(
+        Refusal, match="currency: 'EUR' is not USD, in which the service is measured"
+    ):
         keep(f'currency = "EUR"\n{OFFER}', service_id=chat)
     keep(f'currency = "USD"\n{OFFER}', service_id=chat)
     keep(STATED.replace("USD", "EUR"))

@@ -9,11 +9,13 @@ import pytest
 from apps.planning.queries.portfolio.commitments import (
     KnownCapacity,
     held_tables,
+    is_offer,
+    named_once,
     offer_tables,
 )
 from apps.planning.queries.portfolio.families import family_prices, pool_families
 from apps.pricing import actions as pricing
-from apps.pricing.queries.commitments import commitments_in
+from apps.pricing.queries.commitments import commitments, commitments_in
 from apps.pricing.queries.owned import owned_plans
 from tests import make
 from tests.apps.ledger import scene
@@ -131,3 +133,52 @@ def test_what_was_bought_is_offered_once_more_but_no_block_and_nothing_of_unknow
             "lot": 8,
         }
     }
+
+
+def test_one_reservation_covers_its_gpus_in_one_of_two_pools(known) -> None:
+    """Sixteen more live in a second reserved pool; the one p5 on record covers eight of the 32, once."""
+    second = make.make_pool("h100-more", purchase_option="reserved")
+    for name in ("gpu-11", "gpu-12"):
+        make.make_node(name, pool_id=second, at=BEGAN)
+    only = [fact for fact in facts() if fact.name == "one p5"]
+    families = pool_families()
+    now = KnownCapacity(families, family_prices(families, AT), known.demand, AT)
+    held = by_name(held_tables(only, [], now))
+    assert sum(table["gpus"] for table in held.values() if table["family"] == H100) == 32
+
+
+def test_a_commitment_of_a_zone_is_held_where_its_pools_are_known_by_the_region(known) -> None:
+    buy("zonal", units=1, instance_type="p5.48xlarge", region="us-east-1b", hourly=Decimal(56))
+    held = by_name(held_tables(facts(), [], known))
+    assert (held["zonal"]["family"], held["zonal"]["gpus"]) == (H100, 8)
+
+
+def test_what_is_signed_and_begins_later_is_held_from_that_day(known) -> None:
+    begins = AT + timedelta(days=30)
+    buy("from April", units=2, instance_type="p5.48xlarge", hourly=Decimal(112),
+        starts_at=begins.replace(hour=0))  # fmt: skip
+    held = by_name(held_tables(commitments(), [], known))
+    table = held["from April"]
+    assert (table["starts_on"], table["gpus"], table["rate"]) == ("2026-04-01", 16, 7.0)
+    assert {"starts_on"} == held["from April"].keys() - held["one p5"].keys()
+    living = [fact for fact in commitments() if fact.name in {"from April", "one p5"}]
+    reserved = by_name(held_tables(living, [], known))["h100-reserved, reserved"]
+    assert reserved["gpus"] == 8, "what has not begun covers no node yet"
+
+
+def test_a_plan_of_two_regions_is_two_offers_by_name(known) -> None:
+    """As a savings plan covers one machine in both: tables of one name would be refused, or be one."""
+    tables = [{"name": "plan: p5", "family": family} for family in ("east", "west", "west")]
+    assert [table["name"] for table in named_once([*tables, {"name": "b", "family": "east"}])] == [
+        "plan: p5, east",
+        "plan: p5, west",
+        "plan: p5, west (2)",
+        "b",
+    ]
+
+
+def test_what_was_had_for_nothing_or_for_ever_is_not_offered_again() -> None:
+    fine = {"hourly": 1.0, "upfront": 0.0, "term_months": 12}
+    assert is_offer(fine)
+    assert not is_offer(fine | {"hourly": 0.0})
+    assert not is_offer(fine | {"term_months": 200})

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from apps.economics.portfolio.savings import PaidCapacity, savings_rates
 from apps.economics.refusal import Refusal
 from apps.ledger.actions.partitions import ensure_month
 from apps.planning.queries.portfolio.inputs import (
@@ -183,6 +184,31 @@ def test_the_savings_rate_and_what_was_attainable_are_as_by_hand(answer) -> None
     assert savings["effective_savings_rate"] == pytest.approx((200 - 176) / 200)
     # Of 16 GPUs in service 8/14 may be on spot: nine at 5, and the other seven as those that are held, at 7.
     assert savings["attainable_savings_rate"] == pytest.approx((200 - 94) / 200)
+
+
+def test_a_commitment_that_begins_later_covers_demand_from_then_on(inputs) -> None:
+    """Six GPUs lack a commitment for ten days, and then have one: nothing is to be bought."""
+    signed = {"name": "signed", "family": H100, "gpus": 8, "rate": 7.0, "kind": "reserved",
+              "starts_on": "2026-03-12", "ends_on": "2028-03-12"}  # fmt: skip
+    overlay = {"months": 1, "scenarios": 4, "families": [{"name": H100, "spot_share": 0.0}]}
+    without, held = (
+        answered(over(inputs, overlay | {"held": tables})) for tables in ([], [signed])
+    )
+    assert without["chosen"]["lots"] == {"one p5, again": 1}
+    assert held["chosen"]["lots"] == {}
+    owed = 8 * 7.0 * 730
+    assert held["chosen"]["mean_cost"] == pytest.approx(
+        owed + 6 * 12.5 * 240 + 8 * 7.0 * (730 - 240)
+    )
+
+
+def test_what_nobody_used_of_a_plan_of_several_families_is_in_the_rate_of_all(inputs) -> None:
+    capacity = [PaidCapacity("a", 100.0, 60.0), PaidCapacity("b", 100.0, 100.0)]
+    least = {"a": 50.0, "b": 80.0}
+    whole, each = savings_rates(capacity, least, 20.0)
+    assert (whole.effective, whole.attainable) == (pytest.approx(0.1), pytest.approx(0.35))
+    assert [rate.effective for _, rate in each] == [pytest.approx(0.4), 0]
+    assert savings_rates(capacity, least, None)[0].effective is None
 
 
 def test_nothing_more_is_bought_where_spot_takes_the_rest(answer) -> None:

@@ -1,7 +1,8 @@
 """Portfolios that are asked for: answered by a worker, called off, refused in words, and asked by the week."""
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -9,8 +10,10 @@ import pytest
 from apps.planning import actions
 from apps.planning.actions.portfolio import PortfolioSolver
 from apps.planning.models import ForecastSeries, PortfolioRun
+from apps.planning.queries.portfolio.inputs import portfolio_inputs
 from apps.planning.queries.portfolio.runs import latest_portfolio, portfolio_run, portfolio_runs
 from apps.planning.solvers.portfolio import series_answer
+from apps.pricing import actions as pricing
 from tests import make
 from tests.apps.planning.portfolio_scene import AT, FAMILY, HIGH_HOURS, QUICK, make_portfolio_world
 
@@ -53,6 +56,18 @@ def test_what_is_asked_is_answered_from_the_ledger_and_kept() -> None:
     second = portfolio_run(again)
     assert second is not None
     assert second.answer == run.answer
+
+
+def test_what_is_signed_and_begins_later_is_in_the_question() -> None:
+    signed = pricing.NewCommitment(
+        name="signed", kind="reserved", currency="USD", provider="aws", region="us-east-1", units=1,
+        starts_at=datetime(2026, 4, 1, tzinfo=UTC), ends_at=datetime(2027, 4, 1, tzinfo=UTC),
+        instance_type="p5.48xlarge", hourly=Decimal(56),
+    )  # fmt: skip
+    pricing.add_commitment(commitment=signed, at=AT)
+    held = {table["name"]: table for table in portfolio_inputs({}, AT).document["held"]}
+    assert held.keys() == {"one p5", "signed"}
+    assert (held["signed"]["starts_on"], held["signed"]["ends_on"]) == ("2026-04-01", "2027-04-01")
 
 
 def test_a_run_is_left_as_soon_as_somebody_calls_it_off() -> None:

@@ -62,12 +62,14 @@ class BoughtSum:
 class BoughtMonths:
     """The last complete months: `sums` by month, family (empty: of several) and source.
 
-    `in_service` are GPUs by the hour of these months, by family. `refusal` says why there is no month.
+    `in_service` are GPUs by the hour of these months, by family. `shared_unused_micros` was paid for
+    commitments of several families and not used. `refusal` says why there is no month.
     """
 
     months: list[date] = field(default_factory=list)
     sums: dict[tuple[date, str, str], BoughtSum] = field(default_factory=dict)
     in_service: dict[str, list[float]] = field(default_factory=dict)
+    shared_unused_micros: int | None = 0
     refusal: str = ""
 
     def of_family(self, name: str) -> dict[str, BoughtSum]:
@@ -83,11 +85,14 @@ class BoughtMonths:
 
 
 def bought_months(
-    families: Sequence[PoolFamily], of_commitment: Mapping[int, str], at: datetime, zone: str
+    families: Sequence[PoolFamily],
+    of_commitment: Mapping[int, frozenset[str]],
+    at: datetime,
+    zone: str,
 ) -> BoughtMonths:
     """Up to three months, the last of them over, that the ledger has whole and settled.
 
-    `of_commitment` is the family of each commitment that has one alone.
+    `of_commitment` are the families that each commitment may be used in.
     """
     spans = _last_months(at, zone)
     hours = bought_hours(next(iter(spans.values())).starts_at, list(spans.values())[-1].ends_at)
@@ -104,7 +109,12 @@ def bought_months(
         if not begins <= hour.hour < ends:
             continue
         if hour.pool_id is None:
-            name = of_commitment.get(hour.commitment_id or 0, "")
+            names = of_commitment.get(hour.commitment_id or 0, frozenset())
+            name = next(iter(names)) if len(names) == 1 else ""
+            if len(names) > 1:
+                found.shared_unused_micros = sum_or_unknown(
+                    (found.shared_unused_micros, hour.paid_micros)
+                )
         else:
             name = family_of.get(hour.pool_id, "")
         key = posting_month(hour.hour, zone), name, _source_of(hour, bought_as)

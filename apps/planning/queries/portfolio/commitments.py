@@ -1,13 +1,20 @@
 """What is owed already for GPUs, and the same offered once more: commitments, reserved pools, hardware of one's own."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 
 from apps.accounts.queries import organisation
 from apps.economics.hours import HOUR_MS, hour_of
-from apps.economics.portfolio.names import MONTH_HOURS
+from apps.economics.places import may_lie_in
+from apps.economics.portfolio.names import (
+    LEAST_RATE,
+    MONTH_HOURS,
+    MOST_RATE,
+    MOST_TERM_MONTHS,
+)
 from apps.economics.purchase import PurchaseOption
 from apps.fleet.queries import PoolFact
 from apps.fleet.queries.living import standing_nodes
@@ -77,23 +84,35 @@ def families_of(fact: CommitmentFact, known: KnownCapacity) -> list[SharedSpend]
 def held_tables(
     facts: Sequence[CommitmentFact], plans: Sequence[OwnedPlanFact], known: KnownCapacity
 ) -> Iterator[dict[str, Any]]:
-    """What holds now, as `[[held]]`; without `rate` nobody knows what it costs, without `ends_on` until when."""
+    """What is owed, as `[[held]]`; without `rate` nobody knows what it costs, without `ends_on` until when."""
     for fact in facts:
-        unit_cost = _cost_of_price(fact, known.at)
-        for used in families_of(fact, known):
-            if used.gpus:
-                rate = None if unit_cost is None else unit_cost * used.price
-                name = fact.name if fact.units else f"{fact.name}: {used.instance_type}"
-                ends_on = local_day(fact.ends_at, organisation().zone)
-                yield _held_table(name, used.family, (used.gpus, rate, ends_on), fact.kind)
+        yield from _owed_tables(fact, known)
     living = _living_gpus(known.at)
+    beyond = _beyond_reservations(facts, living, known)
     for family in known.families:
         for pool in family.pools:
             gpus = living.get(pool.id, 0)
             if pool.purchase_option == PurchaseOption.RESERVED:
-                yield from _reserved_tables(family, pool, gpus, (facts, known))
+                if beyond[pool.id] > 0:
+                    terms = beyond[pool.id], known.prices[family.name].reserved, None
+                    yield _held_table(f"{pool.name}, reserved", family, terms, "reserved")
             elif pool.purchase_option == PurchaseOption.OWNED:
                 yield from _owned_tables(family, pool, gpus, (plans, known))
+
+
+def _owed_tables(fact: CommitmentFact, known: KnownCapacity) -> Iterator[dict[str, Any]]:
+    """A commitment in each family where it is used; from its first day on where that is to come."""
+    zone = organisation().zone
+    unit_cost = _cost_of_price(fact, known.at)
+    for used in families_of(fact, known):
+        if used.gpus:
+            rate = None if unit_cost is None else unit_cost * used.price
+            name = fact.name if fact.units else f"{fact.name}: {used.instance_type}"
+            ends_on = local_day(fact.ends_at, zone)
+            table = _held_table(name, used.family, (used.gpus, rate, ends_on), fact.kind)
+            if fact.starts_at > known.at:
+                table["starts_on"] = local_day(fact.starts_at, zone).isoformat()
+            yield table
 
 
 def offer_tables(
@@ -122,6 +141,31 @@ def offer_tables(
     for plan in plans:
         if plan.pool_id in by_pool:
             yield from _plan_again(plan, *by_pool[plan.pool_id], known.at)
+
+
+def named_once(tables: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """With its family in a name that several have, and a number where that is not enough."""
+    found = list(tables)
+    common = Counter(table["name"] for table in found)
+    taken: set[str] = set()
+    named = []
+    for table in found:
+        name = table["name"]
+        whole = name if common[name] == 1 else f"{name}, {table['family']}"
+        number, once = 1, whole
+        while once in taken:
+            number += 1
+            once = f"{whole} ({number})"
+        taken.add(once)
+        named.append(table | {"name": once})
+    return named
+
+
+def is_offer(table: Mapping[str, Any]) -> bool:
+    """Whether it costs and lasts what an offer may: what was had for nothing is not to be had again."""
+    hours = int(table["term_months"]) * MONTH_HOURS
+    rate = float(table["hourly"] + table["upfront"] / hours)
+    return LEAST_RATE <= rate <= MOST_RATE and hours <= MOST_TERM_MONTHS * MONTH_HOURS
 
 
 def _plan_again(
@@ -165,7 +209,7 @@ def _machines_of(
             and pool.gpus_per_node
             and fact.pool_id in (None, pool.id)
             and fact.provider in ("", pool.provider)
-            and fact.region in ("", pool.region)
+            and (not fact.region or may_lie_in(pool.region, fact.region))
             and instance_type in ("", pool.instance_type)
             and fact.gpu_model in ("", pool.gpu_model)
         ]
@@ -211,24 +255,30 @@ def _living_gpus(at: datetime) -> dict[int, int]:
     return found
 
 
-def _reserved_tables(
-    family: PoolFamily,
-    pool: PoolFact,
-    gpus: int,
-    about: tuple[Sequence[CommitmentFact], KnownCapacity],
-) -> Iterator[dict[str, Any]]:
-    """Its nodes beyond what reservations on record cover; nobody knows until when."""
-    facts, known = about
-    committed = sum(
-        used.gpus
-        for fact in facts
-        if fact.units and fact.pool_id in (None, pool.id)
-        for used in families_of(fact, known)
-        if used.family == family and used.instance_type == pool.instance_type
-    )
-    if gpus > committed:
-        terms = gpus - committed, known.prices[family.name].reserved, None
-        yield _held_table(f"{pool.name}, reserved", family, terms, "reserved")
+def _beyond_reservations(
+    facts: Sequence[CommitmentFact], living: Mapping[int, int], known: KnownCapacity
+) -> dict[int, float]:
+    """By reserved pool: GPUs of its nodes that no reservation on record covers.
+
+    A reservation covers its GPUs once, be there several such pools; one of a single pool comes first.
+    """
+    beyond: dict[int, float] = {
+        pool.id: living.get(pool.id, 0)
+        for family in known.families
+        for pool in family.pools
+        if pool.purchase_option == PurchaseOption.RESERVED
+    }
+    now = [fact for fact in facts if fact.units and fact.starts_at <= known.at]
+    for fact in sorted(now, key=lambda fact: fact.pool_id is None):
+        for used in families_of(fact, known):
+            left = used.gpus
+            for pool in used.family.pools:
+                is_covered = fact.pool_id in (None, pool.id)
+                if pool.id in beyond and is_covered and pool.instance_type == used.instance_type:
+                    covered = min(left, beyond[pool.id])
+                    beyond[pool.id] -= covered
+                    left -= covered
+    return beyond
 
 
 def _owned_tables(

@@ -91,7 +91,8 @@ def measured_fields(inputs: PortfolioInputs, attainable: Mapping[str, float]) ->
     bought = inputs.ledger.bought
     names = sorted({family for _, family, _ in bought.sums})
     capacity = [_paid_capacity(name, bought.of_family(name)) for name in names]
-    whole, each = savings_rates(capacity, attainable)
+    shared = _whole_units(bought.shared_unused_micros)
+    whole, each = savings_rates(capacity, attainable, shared)
     return {
         "question": inputs.document,
         "digest": inputs.digest,

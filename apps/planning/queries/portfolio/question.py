@@ -1,27 +1,37 @@
 """A portfolio's question as the installation knows it: a document, the GPUs behind it, and what is not known."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from apps.accounts.queries import organisation
-from apps.economics.portfolio.names import MONTH_HOURS, MOST_VALUES
+from apps.economics.portfolio.names import (
+    LEAST_RATE,
+    MONTH_HOURS,
+    MOST_RATE,
+    MOST_TERM_MONTHS,
+    MOST_VALUES,
+)
 from apps.planning.queries.history import HISTORY, SeriesHistory
 from apps.planning.queries.portfolio.bought import BoughtMonths, bought_months, tolerant_shares
 from apps.planning.queries.portfolio.commitments import (
     KnownCapacity,
     families_of,
     held_tables,
+    is_offer,
+    named_once,
     offer_tables,
 )
 from apps.planning.queries.portfolio.families import PoolFamily, family_prices, pool_families
 from apps.planning.queries.series import GPU_HOURS, POOL, SeriesKey, series_name
-from apps.pricing.queries.commitments import commitments_in
+from apps.pricing.queries.commitments import commitments, commitments_in
 from apps.pricing.queries.owned import owned_plans
 
 MONTHS, SCENARIOS = 12, 50
 MOMENT = timedelta(microseconds=1)
+BOUGHT = timedelta(days=128)
+"""Four months, of which the last three that are over are looked at."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +57,12 @@ def ledger_question(histories: Mapping[SeriesKey, SeriesHistory], at: datetime) 
         demand={each.name: _mean_demand(each, histories) for each in families},
         at=at,
     )
-    facts = commitments_in(at, at + MOMENT)
+    facts = [fact for fact in commitments() if fact.ends_at > at]
     plans = [plan for plan in owned_plans() if plan.holds(at)]
-    used_in = {fact.id: {each.family.name for each in families_of(fact, known)} for fact in facts}
-    of_commitment = {key: next(iter(names)) for key, names in used_in.items() if len(names) == 1}
-    bought = bought_months(families, of_commitment, at, ours.zone)
+    bought = bought_months(families, _families_of_commitments(known), at, ours.zone)
     tolerant = tolerant_shares(families, at - HISTORY, at)
     tables = [_family_table(each, known, tolerant[each.name], histories) for each in families]
+    offers = named_once(offer_tables(facts, plans, known))
     scenarios = MOST_VALUES // (max(1, len(families)) * MONTHS * MONTH_HOURS)
     document = {
         "name": f"GPUs of the next {MONTHS} months",
@@ -62,10 +71,28 @@ def ledger_question(histories: Mapping[SeriesKey, SeriesHistory], at: datetime) 
         "months": MONTHS,
         "scenarios": max(1, min(SCENARIOS, scenarios)),
         "families": tables,
-        "offers": list(offer_tables(facts, plans, known)),
-        "held": list(held_tables(facts, plans, known)),
+        "offers": [offer for offer in offers if is_offer(offer)],
+        "held": named_once(held_tables(facts, plans, known)),
     }
-    return LedgerQuestion(document, bought, tolerant, tuple(_notes(known, tolerant)))
+    notes = [*_notes(known, tolerant), *_not_offered(offers)]
+    return LedgerQuestion(document, bought, tolerant, tuple(notes))
+
+
+def _families_of_commitments(known: KnownCapacity) -> dict[int, frozenset[str]]:
+    """The families that each commitment could be used in which held in the last months, by its id."""
+    facts = commitments_in(known.at - BOUGHT, known.at + MOMENT)
+    return {
+        fact.id: frozenset(each.family.name for each in families_of(fact, known)) for fact in facts
+    }
+
+
+def _not_offered(offers: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    left = "; ".join(offer["name"] for offer in offers if not is_offer(offer))
+    if left:
+        yield (
+            f"{left} cannot be planned with: a rate below {LEAST_RATE} or above {MOST_RATE:,.0f} a GPU-hour, or a term"
+            f" over {MOST_TERM_MONTHS} months."
+        )
 
 
 def _series_of(family: PoolFamily, histories: Mapping[SeriesKey, SeriesHistory]) -> list[SeriesKey]:
@@ -90,7 +117,7 @@ def _family_table(
     prices = known.prices[family.name]
     names = [series_name(key) for key in _series_of(family, histories)]
     table: dict[str, Any] = {"name": family.name, "demand": {"series": names}}
-    if prices.on_demand is not None:
+    if prices.on_demand is not None and LEAST_RATE <= prices.on_demand <= MOST_RATE:
         table["on_demand"] = prices.on_demand
     if prices.spot is not None:
         table |= {"spot": prices.spot, "spot_share": tolerant or 0.0}

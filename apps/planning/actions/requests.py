@@ -1,5 +1,6 @@
 """Capacity is asked for, decided on, delivered; Runrate says when the first productive hour came."""
 
+import logging
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -31,6 +32,8 @@ from apps.workloads import queries as workloads
 
 MOST_GPUS = 1_000_000
 LONGEST_REASON = 2_000
+
+log = logging.getLogger(__name__)
 
 
 class RequestNotOpen(Exception):
@@ -157,14 +160,24 @@ def deliver_capacity_request(
 
 @logged_pass("clock_capacity_requests")
 def clock_capacity_requests(at: datetime) -> int:
-    """Look for the first productive hour of what was delivered in the last 90 days; how many had one."""
+    """Look for the first productive hour of what was delivered in the last 90 days; how many had one.
+
+    One whose hours cannot be read stops no other.
+    """
     open_clocks = CapacityRequestStep.objects.filter(
         kind=RequestStepKind.DELIVERED, at__gt=at - LOOKED_AFTER
     ).exclude(request__steps__kind=RequestStepKind.PRODUCTIVE)
-    return sum(_clock(step, at) for step in open_clocks.select_related("request").order_by("pk"))
+    found = 0
+    for step in open_clocks.select_related("request").order_by("pk"):
+        try:
+            with transaction.atomic():
+                found += _found_productive(step, at)
+        except Exception:
+            log.exception("request_not_clocked request=%s", step.request_id)
+    return found
 
 
-def _clock(delivered: CapacityRequestStep, at: datetime) -> bool:
+def _found_productive(delivered: CapacityRequestStep, at: datetime) -> bool:
     row = delivered.request
     asked = AskedCapacity(row.team_id, row.workload_id, row.pool_id, row.gpu_model)
     hours = active_hours(asked, hour_from(delivered.at), hour_of(at - PROVISIONAL_FOR))

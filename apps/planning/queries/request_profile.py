@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from apps.accounts.queries import organisation
+from apps.accounts.queries import organisation, teams_below
 from apps.economics.capacity import GpuReturn, MeasuredUse
 from apps.economics.gpu_meters import GpuMeters
 from apps.economics.hours import HOUR, MILLISECOND
@@ -53,6 +53,11 @@ class AskedCapacity:
     workload_id: int | None = None
     pool_id: int | None = None
     gpu_model: str = ""
+
+    @property
+    def team_ids(self) -> frozenset[int]:
+        """The team and every one below it; with a workload, its team alone."""
+        return frozenset({self.team_id}) if self.workload_id else teams_below(self.team_id)
 
     @property
     def pool_ids(self) -> frozenset[int]:
@@ -187,7 +192,7 @@ def request_profile(asked: AskedCapacity, at: datetime) -> RequestProfile:
     window = Window("", end_day - timedelta(days=PROFILE_DAYS), end_day, zone)
     since = max(window.starts_at, fleet.lived_since() or window.starts_at)
     span_ms = max(window.ends_at - since, HOUR) // MILLISECOND
-    work = CubeQuestion(window, team_ids=frozenset({asked.team_id}), is_bounded=False)
+    work = CubeQuestion(window, team_ids=asked.team_ids, is_bounded=False)
     if asked.workload_id is not None:
         work = work.of(workload={asked.workload_id})
     return RequestProfile(
@@ -234,7 +239,7 @@ def _waits_of(asked: AskedCapacity, window: Window, at: datetime) -> WaitFact | 
     """Of all that entered the queue, wherever it ran; None where nothing did."""
     work = [
         each
-        for each in first_work(window, frozenset({asked.team_id}), at)
+        for each in first_work(window, asked.team_ids, at)
         if asked.workload_id in (None, each.workload_id)
     ]
     if not work:
@@ -279,12 +284,13 @@ def _budgets_of(asked: AskedCapacity, at: datetime) -> tuple[BudgetRoom, ...]:
 
 
 def _forecasts_of(asked: AskedCapacity, at: datetime) -> tuple[DemandForecast, ...]:
-    """The newest forecast that was kept by then, of GPU-hours of the pool or model and of the team."""
+    """The newest forecasts that were kept by then, of GPU-hours of the pool or model and of each of the teams."""
     place = place_series(asked.pool_id, asked.gpu_model)
+    teams = [SeriesKey(GPU_HOURS, TEAM, str(team_id)) for team_id in sorted(asked.team_ids)]
     found = []
     for series, there in (
         (place, gpus_there(asked.pool_ids, at)),
-        (SeriesKey(GPU_HOURS, TEAM, str(asked.team_id)), None),
+        *((team, None) for team in teams),
     ):
         row = newest_forecast(series, at)
         if row is not None:

@@ -156,7 +156,7 @@ def decides_alone() -> bool:
 ACTIVE_HOURS = """
 SELECT hour, coalesce(sum(unit_milliseconds), 0)::int8
 FROM ledger_line_fact
-WHERE hour >= %(from)s AND hour < %(to)s AND team_id = %(team)s AND pool_id = ANY(%(pools)s)
+WHERE hour >= %(from)s AND hour < %(to)s AND team_id = ANY(%(teams)s) AND pool_id = ANY(%(pools)s)
   AND (%(workload)s::int8 IS NULL OR workload_id = %(workload)s)
   AND state = ANY(%(states)s) AND flags & %(shared_idle)s = 0
 GROUP BY hour ORDER BY hour
@@ -184,7 +184,7 @@ def _hours_in_states(
     params = {
         "from": starts_at,
         "to": ends_at,
-        "team": asked.team_id,
+        "teams": sorted(asked.team_ids),
         "workload": asked.workload_id,
         "pools": sorted(asked.pool_ids),
         "states": [int(state) for state in states],

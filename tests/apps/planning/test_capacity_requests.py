@@ -1,8 +1,9 @@
 """Capacity requests: what Runrate attaches by itself, who decides, and the clock to productive work."""
 
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from apps.planning.actions.budgets import NewBudget, add_budget
 from apps.planning.actions.requests import CapacityNotAskable
 from apps.planning.models import CapacityRequest
 from apps.planning.queries.budgets import BudgetStep
-from apps.planning.queries.request_profile import DemandForecast
+from apps.planning.queries.request_profile import AskedCapacity, DemandForecast
 from apps.planning.queries.request_words import (
     budget_words,
     forecast_words,
@@ -73,6 +74,19 @@ def test_the_profile_of_28_days_is_attached_and_says_what_follows(starved) -> No
         ("None of its runs’ reported time failed or was redone.", ""),
     ]
     assert returned_gpus(profile) == pytest.approx(6 / 14)
+
+
+def test_of_a_team_all_below_it_counts_and_of_a_workload_that_alone(starved) -> None:
+    team_id, pool_id = starved
+    below = make.make_team("Research, evaluation", parent_id=team_id)
+    service_scene.make_line(pool_id, below, None)
+    service_scene.roll_up(pool_id)
+    profile = fact_of(raised(team_id, pool_id=pool_id)).profile
+    assert profile.there.held_ms == profile.everywhere.held_ms == 9 * HOUR_MS
+    assert fact_of(raised(below, pool_id=pool_id)).profile.there.held_ms == HOUR_MS
+    llm = add_workload(name="llm", team_id=team_id, kind="training")
+    alone = fact_of(raised(team_id, pool_id=pool_id, workload_id=llm)).profile
+    assert alone.everywhere.held_ms == 0
 
 
 def test_what_is_not_measured_is_said_and_of_other_gpus_nothing_returns(starved) -> None:
@@ -245,6 +259,30 @@ def test_hours_of_another_workload_are_not_this_ones(starved) -> None:
         service_scene.make_line(pool_id, team_id, of, hour=hour)
     assert actions.clock_capacity_requests(ASKED_AT + timedelta(days=1)) == 1
     assert fact_of(request_id).time_to_work == timedelta(hours=5)
+
+
+def test_a_clock_that_cannot_be_read_stops_no_other(starved, monkeypatch) -> None:
+    team_id, pool_id = starved
+    petra = make.make_person("petra@example.org", role="platform")
+    given: dict[str, Any] = {"by": petra, "at": ASKED_AT}
+    first, second = raised(team_id, gpu_model="B200"), raised(team_id, pool_id=pool_id)
+    for each in (first, second):
+        actions.approve_capacity_request(capacity_request_id=each, reason="yes", **given)
+        actions.deliver_capacity_request(capacity_request_id=each, reason="", **given)
+    below = make.make_team("Research, evaluation", parent_id=team_id)
+    hour = ASKED_AT + timedelta(hours=1)
+    service_scene.make_line(pool_id, below, None, hour=hour, ms=20 * HOUR_MS)
+    known_hours = actions.active_hours
+
+    def broken(asked: AskedCapacity, *span: datetime) -> list[tuple[datetime, int]]:
+        if asked.pool_id is None:
+            raise ZeroDivisionError
+        return known_hours(asked, *span)
+
+    monkeypatch.setattr(actions, "active_hours", broken)
+    assert actions.clock_capacity_requests(ASKED_AT + timedelta(days=1)) == 1
+    assert fact_of(first).time_to_work is None
+    assert fact_of(second).time_to_work == timedelta(hours=1), "of a team below it"
 
 
 def test_a_team_sees_its_own_requests_and_no_others(starved) -> None:

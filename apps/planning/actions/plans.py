@@ -5,6 +5,7 @@ from datetime import date, datetime, timedelta
 
 from django.db import transaction
 
+from apps.accounts.actions.constraints import refusing
 from apps.economics.refusal import Refusal
 from apps.fleet import queries as fleet
 from apps.logs.changes import logged_change
@@ -65,7 +66,7 @@ def check_plan(plan: NewPlan, at: datetime) -> None:
     if not -0.5 <= plan.growth_per_month <= 1:
         raise PlannedWorkRefused("growth_per_month", "a month's growth is from -0.5 to 1")
     if WhatIfPlan.objects.filter(name=plan.name.strip()).exists():
-        raise WhatIfPlanExists(f"there is a plan called {plan.name.strip()!r}")
+        raise _plan_exists(plan)
     for item in plan.items:
         check_item(item, plan.gpu_model or fleet.pools()[plan.pool_id or 0].gpu_model, at)
 
@@ -116,16 +117,17 @@ def _check_launch(inputs: LaunchWork) -> None:
 def keep_plan(*, plan: NewPlan, by: int | None, at: datetime) -> int:
     """Keep it with its items; its id. Refuses as `check_plan`."""
     check_plan(plan, at)
-    row = WhatIfPlan.objects.create(
-        name=plan.name.strip(),
-        owner_id=by,
-        pool_id=plan.pool_id,
-        gpu_model=plan.gpu_model,
-        first_day=plan.first_day,
-        weeks=plan.weeks,
-        growth_per_month=plan.growth_per_month,
-        changed_at=at,
-    )
+    with refusing({"planning_whatifplan_name_key": _plan_exists(plan)}):
+        row = WhatIfPlan.objects.create(
+            name=plan.name.strip(),
+            owner_id=by,
+            pool_id=plan.pool_id,
+            gpu_model=plan.gpu_model,
+            first_day=plan.first_day,
+            weeks=plan.weeks,
+            growth_per_month=plan.growth_per_month,
+            changed_at=at,
+        )
     for item in plan.items:
         _keep_item(row, item)
     return row.pk
@@ -153,6 +155,10 @@ def remove_planned_item(*, plan_id: int, item_id: int, at: datetime) -> None:
 def remove_plan(*, plan_id: int) -> None:
     """Forget a plan with its items."""
     WhatIfPlan.objects.get(pk=plan_id).delete()
+
+
+def _plan_exists(plan: NewPlan) -> WhatIfPlanExists:
+    return WhatIfPlanExists(f"there is a plan called {plan.name.strip()!r}")
 
 
 def _touched_plan(plan_id: int, at: datetime) -> WhatIfPlan:

@@ -106,7 +106,10 @@ def measured_throughput(service: str, window: Window) -> float:
 
     Refuses a Refusal.
     """
-    fact = service_named(service)
+    try:
+        fact = service_named(service)
+    except Refusal as refusal:
+        raise Refusal("like_service", refusal.message) from None
     hours = served_hours(fact.id, (window.starts_at, window.ends_at))
     tokens = sum(hour.prompt_tokens + hour.output_tokens for hour in hours)
     gpu_hours = sum(hour.gpu_hours for hour in hours)

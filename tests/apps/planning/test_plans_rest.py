@@ -4,10 +4,15 @@ import csv
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from rest_framework.test import APIClient
 
+from apps.economics.run_time import Bucket
 from tests import make
-from tests.apps.planning.plan_scene import launch, planned, reserved_pool
+from tests.apps.ledger import scene
+from tests.apps.planning.crossover_scene import make_served_team
+from tests.apps.planning.plan_scene import AT, launch, planned, reserved_pool
+from tests.apps.unit_economics import run_scene
 
 pytestmark = pytest.mark.django_db
 PATH = "/api/v1/plans"
@@ -60,6 +65,8 @@ def test_a_plan_is_kept_whole_and_answered_by_week() -> None:
         (plan(gpu_model="B200"), "pool"),
         (plan(TRAINING | {"like_run": "llama"}), "mfu"),
         (plan({**TRAINING, "mfu": 1.5}), "mfu"),
+        (plan({name: value for name, value in (CHAT | {"like_service": "nobody"}).items()
+               if name != "tokens_per_gpu_hour"}), "like_service"),
         (plan({name: value for name, value in TRAINING.items() if name != "gpus"}), "gpus"),
         (plan({**CHAT, "tokens_per_gpu_hour": 0}), "tokens_per_gpu_hour"),
         (plan({"kind": "price", "name": "p", "starts_on": "2026-03-09"}), "factor"),
@@ -70,6 +77,32 @@ def test_what_is_wrong_is_refused_by_its_field(body, field) -> None:
     answer = with_token("manage", name="planner").post(PATH, body, format="json")
     assert answer.status_code == 400
     assert [error["field"] for error in answer.json()["errors"]] == [field]
+
+
+def test_planned_work_is_as_fast_as_a_run_and_a_service_were_measured(monkeypatch) -> None:
+    monkeypatch.setattr(timezone, "now", lambda: AT)
+    job_id = scene.make_job("1", scene.make_priced_node("gpu-02"))
+    hour = (scene.TEN, scene.TEN + scene.HOUR)
+    tokens = 216_000_000
+    run_id = run_scene.make_run(
+        "llama", (job_id, *hour), tokens=tokens, gpus=8, status="finished",
+        model={"active_parameters": 8e9, "precision": "bf16"}, began_at=hour[0], ended_at=hour[1],
+    )  # fmt: skip
+    run_scene.tell(run_id, job_id, {Bucket.PRODUCTIVE: 60}, step_ms=3_600_000, tokens=tokens)
+    scene.settle()
+    make_served_team()
+    llm = {name: value for name, value in TRAINING.items() if name != "mfu"}
+    llm |= {"parameters": 8e9, "tokens": 10 * tokens, "like_run": "llama"}
+    chat = {name: value for name, value in CHAT.items() if name != "tokens_per_gpu_hour"}
+    chat |= {"requests_by_week": [210], "like_service": "chat-api"}
+    client = with_token("manage", name="planner")
+    told = client.post(PATH, plan(llm, chat), format="json").json()
+    by_name = {item["name"]: item for item in told["items"]}
+    assert by_name["llm"]["gpu_hours"] == pytest.approx(80), "ten times what eight did in an hour"
+    assert by_name["llm"]["mfu"] == pytest.approx(60_000 * 6 * 8e9 / (8 * 989.4e12))
+    # 12 hours of 1,000 requests and 12 of 50, 800 tokens each, on two GPUs.
+    assert by_name["chat"]["tokens_per_gpu_hour"] == pytest.approx(12 * 1050 * 800 / 48)
+    assert by_name["chat"]["gpu_hours"] == pytest.approx(4)
 
 
 def test_plans_are_for_who_sees_prices_and_come_as_csv(pool_id: int) -> None:

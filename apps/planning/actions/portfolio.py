@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import F, Q
 
 from apps.economics.portfolio.savings import HoursInService
 from apps.economics.refusal import Refusal
@@ -19,6 +19,7 @@ log = logging.getLogger(__name__)
 WEEK = timedelta(days=7)
 SILENT_AFTER = timedelta(minutes=5)
 MOST_OPEN, MOST_KEPT = 5, 100
+MOST_TRIES = 2
 OPEN = (PortfolioState.WAITING, PortfolioState.RUNNING)
 BROKEN = "it could not be answered; the log of the worker says why"
 
@@ -97,7 +98,7 @@ def ask_weekly_portfolio(*, at: datetime) -> int | None:
 
 
 def answer_portfolios(*, solver: PortfolioSolver, clock: Callable[[], datetime]) -> int:
-    """Answer all that wait, the oldest first; how many."""
+    """Answer all that wait, the oldest first, then those whose worker fell silent; how many."""
     count = 0
     while (run_id := _claimed_run(clock())) is not None:
         answer_portfolio(run_id=run_id, solver=solver, clock=clock)
@@ -139,6 +140,9 @@ def _answer_of(
             raise _RunCalledOff
 
     run = PortfolioRun.objects.get(id=run_id)
+    if run.tries > MOST_TRIES:
+        said = f"{MOST_TRIES} workers fell silent while they answered it"
+        raise PortfolioRefused("", f"{said}: plan fewer months, scenarios, families or offers")
     inputs = portfolio_inputs(run.overlay, clock())
     found = solver(inputs.document, inputs.hours_of_series, inputs.in_service, watch)
     measured = measured_fields(inputs, found.pop("attainable_costs"))
@@ -157,14 +161,18 @@ def _refuse_unkept(overlay: Mapping[str, Any]) -> None:
 
 @transaction.atomic
 def _claimed_run(at: datetime) -> int | None:
-    """The oldest that waits, or whose worker fell silent; None: there is none."""
+    """The oldest that waits, else one whose worker fell silent; None: there is none.
+
+    What ends its worker comes last, so that it holds up no other.
+    """
     idle = Q(state=PortfolioState.WAITING) | Q(
         state=PortfolioState.RUNNING, alive_at__lt=at - SILENT_AFTER
     )
-    row = PortfolioRun.objects.select_for_update(skip_locked=True).filter(idle).order_by("id")
-    run = row.first()
+    rows = PortfolioRun.objects.select_for_update(skip_locked=True).filter(idle)
+    run = rows.order_by(F("alive_at").asc(nulls_first=True), "id").first()
     if run is None:
         return None
     run.state, run.alive_at, run.found, run.of = PortfolioState.RUNNING, at, 0, 0
-    run.save(update_fields=["state", "alive_at", "found", "of"])
+    run.tries += 1
+    run.save(update_fields=["state", "alive_at", "found", "of", "tries"])
     return run.id

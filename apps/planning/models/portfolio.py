@@ -19,7 +19,7 @@ class PortfolioRun(models.Model):
     """A question to the ledger with `overlay` over it, as its tables and keys; `text` is what was typed of it.
 
     `asked_by` is null where a token asked; `is_weekly` where nobody did. Of `of` mixes `found` are
-    found; `alive_at` is when a worker last said so. `answer` is of a run that is done, with the whole
+    found; `alive_at` is when a worker last said so, of the `tries` that were begun. `answer` is of a run that is done, with the whole
     question and its `digest`; `refusal` says why there is none.
     """
 
@@ -32,6 +32,7 @@ class PortfolioRun(models.Model):
     text = models.TextField(blank=True, default="")
     state = models.TextField(choices=PortfolioState.choices, default=PortfolioState.WAITING)
     alive_at = models.DateTimeField(null=True)
+    tries = models.PositiveSmallIntegerField(default=0)
     found = models.IntegerField(default=0)
     of = models.IntegerField(default=0)
     ended_at = models.DateTimeField(null=True)

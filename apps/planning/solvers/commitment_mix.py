@@ -22,8 +22,8 @@ INFEASIBLE = (
 )
 SEED_LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
 MOST_ROUNDS = 200
-
-
+MOST_SECONDS = 240.0
+"""Of the solver, for one mix: a worker that says nothing for longer is taken to be gone."""
 BLOCKED_SLACK = 1e-6
 """By how much a blocked part may be above its limit: what a linear program's tolerances leave open."""
 
@@ -133,6 +133,7 @@ class MasterProgram:
         self.program = highspy.Highs()  # type: ignore[no-untyped-call]  # as its stubs have it
         self.program.setOptionValue("output_flag", False)
         self.program.setOptionValue("mip_rel_gap", gap / 2)
+        self.program.setOptionValue("time_limit", MOST_SECONDS)
         self._add_columns(question)
         self._add_limits(question)
         self._add_tail()
@@ -267,6 +268,9 @@ class MasterProgram:
         status = self.program.getModelStatus()
         if self.limits_blocked and status in INFEASIBLE:
             raise BlockedAbove("most_blocked", "no choice of these offers keeps to it")
+        if status == highspy.HighsModelStatus.kTimeLimit:
+            said = f"the solver did not end within {MOST_SECONDS:g} seconds"
+            raise NoProvenMix("offers", f"{said}: plan fewer months, scenarios, families or offers")
         if status != highspy.HighsModelStatus.kOptimal:
             said = self.program.modelStatusToString(status)
             raise NoProvenMix("offers", f"the solver ended with {said}: amounts lie too far apart")

@@ -11,6 +11,7 @@ from apps.planning.solvers.commitment_mix import (
     BLOCKED_SLACK,
     BlockedAbove,
     CommitmentMix,
+    NoProvenMix,
     least_cost_mix,
 )
 from tests.economics.portfolios import (
@@ -39,6 +40,12 @@ def test_mean_and_tail_choose_differently(risk_weight, cost, gpus) -> None:
     assert mix.objective / 4 == pytest.approx(cost, rel=1e-9)
     assert mix.lots[0] / 4 == gpus
     assert mix.gap <= 1e-9
+
+
+def test_a_solver_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("apps.planning.solvers.commitment_mix.MOST_SECONDS", 0.0)
+    with pytest.raises(NoProvenMix, match="did not end within 0 seconds: plan fewer months"):
+        solved(portfolio(gpu_family(TWO_SCENARIOS)))
 
 
 @st.composite

@@ -127,6 +127,25 @@ def test_a_run_whose_worker_fell_silent_is_taken_up_again() -> None:
     assert answer_all() == 1
 
 
+def test_a_run_that_ends_its_workers_holds_up_no_other_and_is_refused_in_the_end() -> None:
+    class Killed(BaseException):
+        """As where a worker is ended from without."""
+
+    def ends(document: Mapping[str, Any], *rest: Any) -> dict[str, Any]:
+        if document.get("seed") == 13:
+            raise Killed
+        return series_answer(document, *rest)
+
+    deadly, fine = asked(QUICK | {"seed": 13}), asked(QUICK)
+    for _ in range(2):
+        with pytest.raises(Killed):
+            answer_all(ends)
+        PortfolioRun.objects.filter(id=deadly).update(alive_at=AT - timedelta(minutes=6))
+    assert portfolio_run(fine).state == "done"
+    assert answer_all(ends) == 1
+    assert "2 workers fell silent" in portfolio_run(deadly).refusal
+
+
 def test_only_so_many_wait_at_a_time() -> None:
     for _ in range(5):
         asked({})

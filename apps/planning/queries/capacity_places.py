@@ -1,5 +1,6 @@
 """A pool, or the pools of a GPU model, as capacity is asked for and planned: price, GPUs there, forecast."""
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
@@ -133,9 +134,17 @@ def gpus_there(
     """How many GPUs live in these pools, of those that are bought so (None: however)."""
     pools = fleet.pools()
     return sum(
-        node.units
-        for node in fleet.nodes_lived(at, at + MILLISECOND)
-        if node.pool_id in pool_ids
-        and not pools[node.pool_id].counts_cores
-        and (options is None or pools[node.pool_id].purchase_option in options)
+        gpus
+        for pool_id, gpus in gpus_by_pool(at).items()
+        if pool_id in pool_ids and (options is None or pools[pool_id].purchase_option in options)
     )
+
+
+def gpus_by_pool(at: datetime) -> Counter[int]:
+    """How many GPUs live in each pool of GPUs."""
+    pools = fleet.pools()
+    found: Counter[int] = Counter()
+    for node in fleet.nodes_lived(at, at + MILLISECOND):
+        if not pools[node.pool_id].counts_cores:
+            found[node.pool_id] += node.units
+    return found

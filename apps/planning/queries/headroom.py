@@ -12,7 +12,7 @@ from apps.economics.hours_ahead import place_counts
 from apps.fleet import queries as fleet
 from apps.planning.models import HeadroomPolicy
 from apps.planning.queries.ahead import SeriesAhead, series_ahead
-from apps.planning.queries.capacity_places import gpus_there
+from apps.planning.queries.capacity_places import gpus_by_pool
 from apps.planning.queries.series import GPU_HOURS, GPU_MODEL, POOL, SeriesKey, name_of_key
 
 DAY_HOURS = 24
@@ -108,8 +108,11 @@ def headroom_policies() -> list[HeadroomPolicyFact]:
 def headroom_of(policies: Sequence[HeadroomPolicyFact], at: datetime) -> list[HeadroomFigures]:
     """Each policy held against the newest forecast of its demand."""
     ahead = series_ahead({policy.series for policy in policies}, at)
+    there = gpus_by_pool(at)
     return [
-        _held_against(policy, ahead.get(policy.series), gpus_there(policy.its_pools, at), at)
+        _held_against(
+            policy, ahead.get(policy.series), sum(there[pool] for pool in policy.its_pools), at
+        )
         for policy in policies
     ]
 

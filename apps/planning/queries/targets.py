@@ -1,19 +1,21 @@
 """Targets of active and SM-active share, held against the last four whole weeks."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries import organisation, teams_below
-from apps.economics.gpu_meters import GpuMeters
+from apps.economics.gpu_meters import GpuMeters, meters_together
 from apps.economics.money import sum_of_known
 from apps.economics.states import State
 from apps.fleet import queries as fleet
 from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.cube import CubeQuestion
-from apps.ledger.queries.cube.states import state_sums
+from apps.ledger.queries.cube.question import Key
+from apps.ledger.queries.cube.states import States, state_sums
 from apps.ledger.queries.gpu_meters import meters_by
 from apps.ledger.queries.windows import DAY, Window
 from apps.planning.models import ActivityTarget, TargetMeasure, TargetScope
@@ -91,21 +93,42 @@ def last_weeks(at: datetime) -> Window:
 
 
 def target_figures(targets: Sequence[ActivityTargetFact], at: datetime) -> list[TargetFigures]:
-    """Each held against the last four whole weeks."""
-    return [_held_against(target, CubeQuestion(last_weeks(at))) for target in targets]
-
-
-def _held_against(target: ActivityTargetFact, weeks: CubeQuestion) -> TargetFigures:
-    keys = teams_below(target.key) if target.scope == TEAM else frozenset([target.key])
-    question = weeks.of(**{target.scope: keys})
-    meters = meters_by(question).get((), GpuMeters())
-    held = [
-        each for states in state_sums(question).values() for each in states if each.state in HELD
+    """Each held against the last four whole weeks, which are read once for all teams and once for all pools."""
+    weeks = CubeQuestion(last_weeks(at))
+    places = [_place_of(target) for target in targets]
+    groups = {}
+    for dimension in {dimension for dimension, _ in places}:
+        keys = frozenset[int]().union(*(keys for each, keys in places if each == dimension))
+        question = weeks.by(dimension).of(**{dimension: keys})
+        groups[dimension] = meters_by(question), state_sums(question)
+    return [
+        _held_against(target, keys, *groups[dimension])
+        for target, (dimension, keys) in zip(targets, places, strict=True)
     ]
-    is_active = target.measure == ACTIVE
+
+
+def _place_of(target: ActivityTargetFact) -> tuple[str, frozenset[int]]:
+    """The teams or pools that it is of: meters are kept by these."""
+    if target.scope == TEAM:
+        return TEAM, teams_below(target.key)
+    if target.scope == POOL:
+        return POOL, frozenset([target.key])
+    pools = fleet.pools().values()
+    return POOL, frozenset(pool.id for pool in pools if pool.cluster_id == target.key)
+
+
+def _held_against(
+    target: ActivityTargetFact,
+    keys: Collection[int],
+    meters_of: Mapping[tuple[Any, ...], GpuMeters],
+    states_of: Mapping[tuple[Key, ...], States],
+) -> TargetFigures:
+    meters = meters_together(meters_of[(key,)] for key in keys if (key,) in meters_of)
+    states = (each for key in keys for each in states_of.get((key,), ()))
+    held = [each for each in states if each.state in HELD]
     return TargetFigures(
         target,
-        meters.active_ratio if is_active else meters.sm_active_ratio,
+        meters.active_ratio if target.measure == ACTIVE else meters.sm_active_ratio,
         sum(each.held_milliseconds for each in held),
         sum_of_known(each.micros for each in held) if held else 0,
     )

@@ -20,6 +20,7 @@ from apps.planning.queries.targets import (
     last_weeks,
     target_figures,
 )
+from bench.pages_ask import counted_statements
 from tests import make
 from tests.apps.console.people import confirmed, signed_in, text_of
 from tests.apps.ledger import scene
@@ -138,3 +139,21 @@ def test_a_target_is_set_after_a_look_set_again_and_removed(world: dict[str, int
     confirmed(finance, f"/headroom/targets/{target.id}/remove", {"look": "yes"})
     assert activity_targets() == []
     assert finance.get(f"/headroom/targets/{target.id}/remove").status_code == 404
+
+
+def test_more_targets_ask_no_more_of_the_database(world: dict[str, int]) -> None:
+    finance = signed_in("finance")
+
+    def asked() -> int:
+        finance.get("/headroom")
+        with counted_statements() as count:
+            finance.get("/headroom")
+        return count()
+
+    for scope in ("team", "pool", "cluster"):
+        target = actions.NewActivityTarget(scope, world[scope], "active", Decimal("0.5"))
+        actions.set_activity_target(target=target, at=AT)
+    of_three = asked()
+    target = actions.NewActivityTarget("team", world["team"], "sm_active", Decimal("0.5"))
+    actions.set_activity_target(target=target, at=AT)
+    assert asked() == of_three

@@ -109,6 +109,8 @@ def test_what_events_do_is_taken_from_history_and_put_on_what_comes() -> None:
     assert launch.planned(4, 1 / 24) == 9
     assert launch.ordinary(9, 1 / 24) == 4
     assert launch.ordinary(10) == 0, "what ran was less than what was said to come on top"
+    assert DayEffect(added=-30.0).planned(10) == DayEffect(factor=0.5, added=-7).planned(12) == 0
+    assert DayEffect(added=-3.0).planned(-2) == -2, "a day of refunds is not made one of none"
     assert DayEffect(is_unknown=True).ordinary(5) is None
     assert DayEffect(factor=0).ordinary(0) is None
     assert DayEffect(added=3.0).ordinary(None) is None

@@ -31,8 +31,9 @@ class DayEffect:
         return max(value - self.added * share, min(value, 0.0)) / self.factor
 
     def planned(self, value: float, share: float = 1.0) -> float:
-        """What a forecast value becomes, of this share of a day."""
-        return value * self.factor + self.added * share
+        """What a forecast value becomes, of this share of a day; an amount less leaves nothing below 0."""
+        planned = value * self.factor
+        return max(planned + self.added * share, min(planned, 0.0))
 
 
 ORDINARY = DayEffect()

@@ -67,8 +67,10 @@ def daily_forecast_fields(
 
 
 def _with_effects(totals: Floats, effects: Sequence[DayEffect]) -> Floats:
-    factors = np.array([effect.factor for effect in effects])
-    planned: Floats = totals * factors + np.array([effect.added for effect in effects])
+    """As DayEffect.planned has it, of every scenario."""
+    ordinary = totals * np.array([effect.factor for effect in effects])
+    added = np.array([effect.added for effect in effects])
+    planned: Floats = np.maximum(ordinary + added, np.minimum(ordinary, 0.0))
     return planned
 
 

@@ -105,6 +105,8 @@ def test_an_amount_more_of_a_part_is_as_much_more_of_the_whole_and_a_factor_is_n
     actions.change_demand_event(event=factor)
     assert made()[1] == plain
     assert made(pool)[1][72] == pytest.approx(2 * plain_of_pool[72])
+    actions.change_demand_event(event=replace(more, id=event_id, added=-24_000.0))
+    assert made(pool)[1][72] == made(pool, BY_DAY)[1][3] == 0, "no pool holds less than nothing"
     actions.remove_demand_event(event_id=event_id)
     assert made(pool)[1] == plain_of_pool
 

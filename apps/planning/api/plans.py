@@ -110,11 +110,10 @@ class WhatIfPlans(RestView):
     def get(self, request: Request) -> Response:
         """Every plan by name, with what it adds, costs and makes wait as of now."""
         Parameters.of(request)
+        at = timezone.now()
         with reading_once():
             page = slice_of(plans(), page_asked(request), lambda plan: (plan.name,))
-            return paged(
-                request, page, lambda plan: serialize_plan(plan_outcome(plan, timezone.now()))
-            )
+            return paged(request, page, lambda plan: serialize_plan(plan_outcome(plan, at)))
 
     @extend_schema(
         operation_id="keep_plan",

@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 
 from apps.accounts.queries import organisation, person_names
+from apps.accounts.queries.reading import once
 from apps.economics.hours import HOUR, first_hour
 from apps.economics.planned_work import (
     WEEK_HOURS,
@@ -186,17 +187,14 @@ def plan_outcome(plan: PlanFact, at: datetime) -> PlanOutcome:
     Refuses a Refusal where a training's GPU has no known peak.
     """
     zone = organisation().zone
-    pool_ids = pools_of(plan.pool_id, plan.gpu_model)
     by_item = {
         item.name: _item_weeks(item, plan, zone)
         for item in plan.items
         if not isinstance(item.inputs, PriceChange)
     }
     planned = [sum(hours) for hours in zip(*by_item.values(), strict=True)] or [0.0] * plan.weeks
-    forecast = _widest_forecast(plan, at)
+    forecast, committed, price = _place_now(plan.pool_id, plan.gpu_model, at)
     value_hours = 24 if forecast and forecast.granularity == Granularity.DAY else 1
-    committed = gpus_there(pool_ids, at, COMMITTED)
-    price = price_of_pools(pool_ids, _priced_window(at, zone), at)
     base: tuple[tuple[float, float], ...] | None = None
     if forecast is not None:
         begins = _hours_after(forecast.starts_at, plan.first_day, zone)
@@ -216,19 +214,26 @@ def plan_outcome(plan: PlanFact, at: datetime) -> PlanOutcome:
     )
 
 
-def _widest_forecast(plan: PlanFact, at: datetime) -> Forecast | None:
-    """The newest by the day, which is of 18 months, else by the hour."""
-    series = place_series(plan.pool_id, plan.gpu_model)
+@once
+def _place_now(
+    pool_id: int | None, gpu_model: str, at: datetime
+) -> tuple[Forecast | None, int, GpuHourPrice | None]:
+    """What all plans of a place stand on: its forecast, the GPUs owned or reserved there, its price.
+
+    The forecast is the newest by the day, which is of 18 months, else by the hour.
+    """
+    series, pool_ids = place_series(pool_id, gpu_model), pools_of(pool_id, gpu_model)
     by_day = newest_forecast(series, at, Granularity.DAY)
-    return newest_forecast(series, at) if by_day is None else by_day
+    return (
+        newest_forecast(series, at) if by_day is None else by_day,
+        gpus_there(pool_ids, at, COMMITTED),
+        price_of_pools(pool_ids, priced_window(at), at),
+    )
 
 
 def priced_window(at: datetime) -> Window:
     """The 28 complete local days before a moment, of which measured figures are."""
-    return _priced_window(at, organisation().zone)
-
-
-def _priced_window(at: datetime, zone: str) -> Window:
+    zone = organisation().zone
     end_day = local_day(at, zone)
     return Window("", end_day - PRICED_DAYS, end_day, zone)
 

@@ -4,7 +4,10 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from apps.accounts.queries.reading import reading_once
 from apps.economics.refusal import Refusal
 from apps.planning.actions import plans as actions
 from apps.planning.models import PlannedItem, WhatIfPlan
@@ -82,6 +85,17 @@ def test_the_forecast_by_the_day_is_taken_where_there_is_one() -> None:
     assert [(week.expected, week.forecast_share) for week in weeks] == [
         (1008, 1), (1008, 1), (1008, 1), (1008, 0),
     ]  # fmt: skip
+
+
+def test_of_a_place_all_plans_are_read_together() -> None:
+    pool_id = reserved_pool()
+    counts = []
+    for number in range(4):
+        planned(pool_id, launch(), name=f"plan {number}")
+        with CaptureQueriesContext(connection) as made, reading_once():
+            assert [plan_outcome(each, AT).planned for each in plans()] == [700] * (number + 1)
+        counts.append(len(made))
+    assert len({*counts}) == 1, counts
 
 
 def test_an_empty_plan_is_the_forecast() -> None:

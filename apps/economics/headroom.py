@@ -1,7 +1,7 @@
 """How much capacity to have ready: the newsvendor's level over the lead time, and Erlang's for queues."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import count
 from math import ceil, sqrt
 
@@ -55,10 +55,7 @@ def erlang_c(servers: int, load: float) -> float:
     """
     if load >= servers:
         return 1.0
-    loss = 1.0
-    for busy in range(1, servers + 1):
-        loss = load * loss / (busy + load * loss)
-    return servers * loss / (servers - load * (1 - loss))
+    return next(waits for busy, waits in _waiting_shares(load) if busy == servers)
 
 
 def mean_wait(servers: int, load: float) -> float:
@@ -69,13 +66,24 @@ def mean_wait(servers: int, load: float) -> float:
 def least_servers(load: float, most_waiting: float) -> int:
     """The fewest servers at which at most the share `most_waiting` (above 0) of jobs waits."""
     return next(
-        servers for servers in count(int(load) + 1) if erlang_c(servers, load) <= most_waiting
+        servers
+        for servers, waits in _waiting_shares(load)
+        if servers > load and waits <= most_waiting
     )
 
 
 def square_root_servers(load: float, beta: float) -> int:
     """The quick rule a + β·√a, rounded up (Halfin and Whitt 1981)."""
     return ceil(load + beta * sqrt(load))
+
+
+def _waiting_shares(load: float) -> Iterator[tuple[int, float]]:
+    """Of 1, 2, … servers the chance that a job waits; 1 up to the load. One step of the recursion for each."""
+    loss = 1.0
+    for servers in count(1):
+        loss = load * loss / (servers + load * loss)
+        is_enough = servers > load
+        yield servers, servers * loss / (servers - load * (1 - loss)) if is_enough else 1.0
 
 
 def _ended_curve(

@@ -45,7 +45,7 @@ def test_erlang_c_is_the_sum_of_its_definition(servers: int, load: float) -> Non
 
 
 def test_the_fewest_servers_keep_the_promise_and_one_fewer_does_not() -> None:
-    for load in (0.3, 8.0, 40.5):
+    for load in (0.3, 8.0, 40.5, 100_000.0):
         servers = least_servers(load, 0.05)
         assert erlang_c(servers, load) <= 0.05 < erlang_c(servers - 1, load)
     assert square_root_servers(100, 1.5) == 115

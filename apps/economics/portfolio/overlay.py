@@ -9,6 +9,7 @@ from apps.economics.portfolio.names import MOST_MONTHS, month_after
 from apps.economics.refusal import Refusal
 
 TABLES = ("families", "offers", "held")
+DEMAND_SOURCES = ("hours", "file", "series")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +27,18 @@ def overlaid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, An
     for key, value in above.items():
         kept = merged.get(key)
         if isinstance(kept, Mapping) and isinstance(value, Mapping):
-            merged[key] = overlaid(kept, value)
+            merged[key] = overlaid(_without_other_source(kept, value), value)
         elif isinstance(kept, list) and _are_tables(kept) and _are_tables(value):
             merged[key] = _overlaid_tables(kept, value)
         else:
             merged[key] = value
     return merged
+
+
+def _without_other_source(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Demand is from one source: where one is said above, not from another."""
+    is_said = any(source in above for source in DEMAND_SOURCES)
+    return {key: below[key] for key in below if not (is_said and key in DEMAND_SOURCES)}
 
 
 def completed(document: Mapping[str, Any]) -> CompletedDocument:

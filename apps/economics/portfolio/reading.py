@@ -24,6 +24,7 @@ from apps.economics.portfolio.names import (
     MOST_TERM_MONTHS,
     MOST_VALUES,
 )
+from apps.economics.portfolio.overlay import DEMAND_SOURCES
 from apps.economics.portfolio.question import (
     CapacityHeld,
     CapacityOffer,
@@ -194,7 +195,7 @@ def _growth_of(table: ScenarioTable, usual: DemandGrowth) -> DemandGrowth:
 
 def _source_of(table: ScenarioTable, usual: DemandGrowth) -> DemandSource:
     growth = _growth_of(table, usual)
-    given = [key for key in ("hours", "file", "series") if key in table]
+    given = [key for key in DEMAND_SOURCES if key in table]
     if len(given) != 1:
         raise table.refuse("hours", "give one of hours, file and series")
     if given == ["hours"]:

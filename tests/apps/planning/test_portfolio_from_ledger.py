@@ -242,6 +242,12 @@ def test_a_file_says_what_the_ledger_does_not_know(inputs) -> None:
     assert f"{H100} has 720, {L40S} has 720" in answer["held_out"]["refusal"]
 
 
+def test_demand_may_be_said_otherwise_than_the_ledger_has_it(inputs) -> None:
+    said = {"name": H100, "spot_share": 0.0, "demand": {"hours": [9.0] * 24, "monthly_growth": 0.0}}
+    answer = answered(over(inputs, {"months": 1, "scenarios": 1, "families": [said]}))
+    assert answer["families"][0]["parts"]["demand_hours"] == pytest.approx(9 * 730)
+
+
 def test_a_limit_on_blocked_hours_is_held_or_said_not_to_be(inputs) -> None:
     short = {"name": H100, "spot_share": 0.0, "on_demand_quota": 0, "shortage_cost": 13.0}
     few = {"name": "one p5, again", "most_lots": 0}

@@ -29,6 +29,13 @@ STATES = {
     "refused": "refused",
     "cancelled": "called off",
 }
+CHANGES = {
+    "demand -20%": "Demand is a fifth less",
+    "demand +20%": "Demand is a fifth more",
+    "price on demand -20%": "On demand costs a fifth less",
+    "the mean alone counts": "Only the expected cost counts",
+    "the tail alone counts": "Only the worst scenarios count",
+}
 SEVERAL = "of several families"
 
 

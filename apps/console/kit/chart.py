@@ -11,7 +11,7 @@ from apps.show.sparkline import Sparkline
 from apps.show.time import weekday
 from apps.show.words import StateWords
 
-UNKNOWN_NUMBER = "Unknown"
+UNKNOWN_NUMBER = "Not known"
 """In place of a figure that is not known, or of nothing; its note says why."""
 
 
@@ -102,7 +102,7 @@ def known_figure(
     title: str, number: str | None, note: str, status: str = "", **said: Any
 ) -> Figure:
     """A figure whose `number` may be None: it is then said not to be known, and hatched."""
-    return Figure(title, number or "Not known", note, status, is_unknown=number is None, **said)
+    return Figure(title, number or UNKNOWN_NUMBER, note, status, is_unknown=number is None, **said)
 
 
 def daily_chart(

@@ -101,7 +101,7 @@ def test_what_is_undefined_is_said_and_never_zero(finn: Client) -> None:
     settle()
     text = words_of(finn.get(f"/commitments?{MARCH}"))
     assert "Nobody used the commitments of March 2026: $40.00" in text
-    assert "Effective savings rate Unknown" in text
+    assert "Effective savings rate Not known" in text
     assert "undefined 0 % undefined undefined" in text
 
 

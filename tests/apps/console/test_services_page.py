@@ -209,7 +209,7 @@ def test_a_service_that_nobody_counted_has_no_unit_cost(team: int) -> None:
     assert "their requests were not counted" in words_of(finn.get("/services"))
     found = words_of(finn.get(f"/services/{silent}"))
     assert "silent cost $1.00 in the last 30 days; nobody counted what it answered" in found
-    assert "Unknown" in found
+    assert "Not known" in found
 
 
 def test_a_list_of_services_asks_the_database_as_often_for_many_as_for_one(

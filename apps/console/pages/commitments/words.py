@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from apps.accounts.queries import special_teams, teams
-from apps.console.kit.chart import UNKNOWN_NUMBER, DailyChart, DayRow, Figure, daily_chart
+from apps.console.kit.chart import DailyChart, DayRow, Figure, daily_chart, known_figure
 from apps.fleet.queries import pools
 from apps.ledger.queries.commitments import Figures, Use, total
 from apps.pricing.queries.commitments import CommitmentFact
@@ -106,7 +106,7 @@ def figures_of(use: Use, status: str, currency: str) -> tuple[Figure, ...]:
     whole = use.all
     saved = whole.saved if whole.used else None
     return (
-        _ratio_figure(
+        known_figure(
             "Effective savings rate",
             None if whole.savings_rate is None else per_cent(whole.savings_rate),
             f"{short_amount(saved, currency)} against on-demand, unused included"
@@ -114,7 +114,7 @@ def figures_of(use: Use, status: str, currency: str) -> tuple[Figure, ...]:
             else "nothing covered has a known price",
             status,
         ),
-        _ratio_figure(
+        known_figure(
             "Coverage",
             None if use.coverage is None else per_cent(use.coverage),
             "of the GPU time that could be covered"
@@ -122,7 +122,7 @@ def figures_of(use: Use, status: str, currency: str) -> tuple[Figure, ...]:
             else "there was no use that could be covered",
             status,
         ),
-        _ratio_figure(
+        known_figure(
             "Utilization",
             None if use.utilisation is None else per_cent(use.utilisation),
             "of what was bought, weighed by cost",
@@ -136,10 +136,6 @@ def figures_of(use: Use, status: str, currency: str) -> tuple[Figure, ...]:
             is_unknown=whole.unused_cost is None,
         ),
     )
-
-
-def _ratio_figure(title: str, number: str | None, note: str, status: str) -> Figure:
-    return Figure(title, number or UNKNOWN_NUMBER, note, status, is_unknown=number is None)
 
 
 def chart_of(

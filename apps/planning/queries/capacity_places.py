@@ -15,7 +15,7 @@ from apps.fleet import queries as fleet
 from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.cube.states import state_sums
 from apps.ledger.queries.windows import Window
-from apps.planning.models import Forecast, Granularity
+from apps.planning.models import Forecast, ForecastMethod, Granularity
 from apps.planning.queries.series import GPU_HOURS, GPU_MODEL, POOL, SeriesKey
 from apps.pricing.queries import RateSpan, pool_rates
 
@@ -74,8 +74,11 @@ def place_series(pool_id: int | None, gpu_model: str) -> SeriesKey:
 def newest_forecast(
     series: SeriesKey, at: datetime, granularity: Granularity = Granularity.HOUR
 ) -> Forecast | None:
-    """The newest forecast by the hour, or by the day, that was kept by then; None: there is none."""
-    return (
+    """The newest forecast by the hour, or by the day, that was kept by then; None: there is none.
+
+    Nor where too little was known for one: the last value that stands in for it is nothing to plan by.
+    """
+    newest = (
         Forecast.objects.filter(
             series__measure=series.measure,
             series__dimension=series.dimension,
@@ -86,6 +89,7 @@ def newest_forecast(
         .order_by("-starts_at")
         .first()
     )
+    return None if newest is None or newest.method == ForecastMethod.LAST_VALUE else newest
 
 
 def price_of_pools(pool_ids: Collection[int], window: Window, at: datetime) -> GpuHourPrice | None:

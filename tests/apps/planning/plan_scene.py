@@ -31,17 +31,22 @@ def reserved_pool(expected: float | None = 4.0) -> int:
     make.make_node("gpu-01", pool_id=pool_id)
     scene.make_rate(pool_id, Decimal(16), purchase_option="reserved")
     if expected is not None:
-        _forecast_of(pool_id, "hour", [expected] * 336)
+        forecast_by_hour(pool_id, expected)
     return pool_id
 
 
-def _forecast_of(pool_id: int, granularity: str, points: list[float]) -> None:
+def forecast_by_hour(pool_id: int, gpus: float, **given: Any) -> None:
+    """A forecast of so many GPUs for two weeks by the hour."""
+    _forecast_of(pool_id, "hour", [gpus] * 336, **given)
+
+
+def _forecast_of(pool_id: int, granularity: str, points: list[float], **given: Any) -> None:
     series, _ = ForecastSeries.objects.get_or_create(
         measure="gpu_hours", dimension="pool", key=str(pool_id)
     )
     Forecast.objects.create(
         series=series, granularity=granularity, made_at=AT, starts_at=FROM, horizon=len(points),
-        method="weighted_median", digest="0" * 64, history_from=FROM - timedelta(days=60),
+        method=given.get("method", "weighted_median"), digest="0" * 64, history_from=FROM - timedelta(days=60),
         observed_hours=1440, imported_hours=0, left_out_hours=0, recent=[], points=points,
         quantiles=[],
     )  # fmt: skip

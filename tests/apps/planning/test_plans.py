@@ -20,6 +20,7 @@ from tests.apps.planning.plan_scene import (
     FIRST_DAY,
     cheaper,
     forecast_by_day,
+    forecast_by_hour,
     launch,
     planned,
     reserved_pool,
@@ -74,6 +75,8 @@ def test_without_a_forecast_or_a_price_the_whole_is_unknown_and_not_nothing() ->
     }
     assert (outcome.total_micros, outcome.longest_wait) == (None, None)
     assert outcome.planned_micros == 1400e6
+    forecast_by_hour(pool_id, 4.0, method="last_value")
+    assert outcome_of(planned(pool_id, name="too early")).longest_wait is None
     nowhere = outcome_of(planned(0, launch(), name="b200", pool_id=None, gpu_model="B200"))
     assert (nowhere.planned, nowhere.planned_micros, nowhere.committed_gpus) == (700, None, 0)
 

@@ -114,6 +114,7 @@ STATUS_OF: dict[type[Exception], int] = {
     capacity.RequestNotOpen: 409,
     planning.BudgetNameTaken: 409,
     planning.GpuQuotaExists: 409,
+    planning.PowerLimitNameTaken: 409,
     planning.HeadroomNameTaken: 409,
     planning.PortfolioRefused: 409,
     plans.WhatIfPlanExists: 409,

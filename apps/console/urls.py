@@ -52,6 +52,7 @@ urlpatterns = [
     path("", include("apps.console.pages.capacity_requests.pages")),
     path("", include("apps.console.pages.budgets.pages")),
     path("", include("apps.console.pages.headroom.pages")),
+    path("", include("apps.console.pages.headroom.power")),
     path("", include("apps.console.pages.headroom.quotas")),
     path("", include("apps.console.pages.headroom.targets")),
 ]

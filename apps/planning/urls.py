@@ -20,6 +20,7 @@ from apps.planning.api.portfolio import (
     OnePortfolioRun,
     PortfolioRuns,
 )
+from apps.planning.api.power_limits import PowerLimits
 from apps.planning.api.requests import (
     CapacityRequestDecision,
     CapacityRequests,
@@ -51,6 +52,7 @@ urlpatterns = [
         CancelledPortfolioRun.as_view(),
         name="api-cancel-portfolio-run",
     ),
+    path("power-limits", PowerLimits.as_view(), name="api-power-limits"),
     path("crossovers", KeptScenarios.as_view(), name="api-crossovers"),
     path("crossovers/evaluate", EvaluatedScenario.as_view(), name="api-crossover-evaluate"),
     path("crossovers/<int:scenario_id>", OneKeptScenario.as_view(), name="api-crossover"),

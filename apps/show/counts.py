@@ -1,6 +1,7 @@
-"""Large counts and energy as people read them: three digits and a step of a thousand."""
+"""Large counts and energy and power as people read them: three digits and a step of a thousand."""
 
 from decimal import Decimal
+from fractions import Fraction
 
 from apps.show.money import GAP, significant
 from apps.show.unknown import UNKNOWN
@@ -32,6 +33,15 @@ def energy(joules: float | None) -> str:
     if abs(kilowatt_hours) < 1000:
         return f"{significant(kilowatt_hours):f}{GAP}kWh"
     return f"{significant(kilowatt_hours / 1000):,f}{GAP}MWh"
+
+
+def power(watts: Fraction | Decimal | None) -> str:
+    """`12.4 kW`, three significant digits."""
+    if watts is None:
+        return UNKNOWN
+    numerator, denominator = watts.as_integer_ratio()
+    kilowatts = Decimal(numerator) / denominator / 1000
+    return f"{significant(kilowatts):,f}{GAP}kW"
 
 
 def times(factor: float | None) -> str:

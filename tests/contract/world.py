@@ -28,10 +28,12 @@ from apps.ledger.models import (
 from apps.planning.actions import (
     NewBudget,
     NewGpuQuota,
+    NewPowerLimit,
     ScenarioEntry,
     add_budget,
     add_demand_event,
     add_gpu_quota,
+    add_power_limit,
     answer_portfolios,
     ask_portfolio,
     import_history,
@@ -141,6 +143,8 @@ def make_world() -> World:
     ids["budget_id"] = _budget(team_id)
     quota = NewGpuQuota("aws", "", "", 64, 14, "Petra", 128, date(2026, 3, 2))
     add_gpu_quota(quota=quota, at=make.NOON)
+    room = NewPowerLimit("Hall 2", (pool_id,), Decimal(240), Decimal("1.3"), Decimal(180))
+    add_power_limit(limit=room, at=make.NOON)
     joining = fleet.NewJoinToken("nodes of atlas", cluster_id, ("gpu-*",), NEVER, pool_id)
     ids["join_token_id"] = fleet.make_join_token(token=joining, at=make.NOON).id
     invitation = fleet.invite_agent(node_id=node_id, expires_at=NEVER, at=make.NOON)

@@ -49,11 +49,13 @@ from apps.planning.actions import (
     NewBudget,
     NewGpuQuota,
     NewHeadroomPolicy,
+    NewPowerLimit,
     ScenarioEntry,
     add_budget,
     add_demand_event,
     add_gpu_quota,
     add_headroom_policy,
+    add_power_limit,
     answer_portfolios,
     ask_portfolio,
     import_history,
@@ -127,7 +129,7 @@ SECRETS: dict[str, tuple[str, ...]] = {
         "reserve-curlew", "purchase-stork", "model-razorbill", "rented-out-wagtail",
         "allowance-of-harriers", "headroom-of-grebes",
         "plan-of-godwits", "price-of-dunlin",
-        "quota-of-dunlins",
+        "quota-of-dunlins", "room-of-siskins",
     ),
 }  # fmt: skip
 
@@ -198,6 +200,7 @@ def make_world() -> World:
         "budget_id": _budgets(teams, now),
         "target_id": _activity_target(teams["zephyr"], now),
         "quota_id": _gpu_quota(fleet_ids["pool_id"], now),
+        "power_limit_id": _room(fleet_ids["pool_id"], now),
         "policy_id": _headroom(fleet_ids["pool_id"], now),
         "portfolio_id": _portfolio(now),
         "table": "offers",
@@ -326,6 +329,12 @@ def _gpu_quota(pool_id: int, now: datetime) -> int:
     provider = fleet_queries.pools()[pool_id].provider
     quota = NewGpuQuota(provider, "", "", 64, 14, raised_by="quota-of-dunlins")
     return add_gpu_quota(quota=quota, at=now)
+
+
+def _room(pool_id: int, now: datetime) -> int:
+    """What the room of a pool feeds all together."""
+    room = NewPowerLimit("room-of-siskins", (pool_id,), Decimal(240), Decimal("1.3"))
+    return add_power_limit(limit=room, at=now)
 
 
 def _headroom(pool_id: int, now: datetime) -> int:

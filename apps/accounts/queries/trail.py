@@ -32,6 +32,7 @@ KINDS = {
     "planning.Budget": "budget",
     "planning.HeadroomPolicy": "headroom policy",
     "planning.GpuQuota": "quota of GPUs",
+    "planning.PowerLimit": "power of a room",
     "planning.ActivityTarget": "target of activity",
     "ledger.BillRule": "bill rule",
     "ledger.Close": "close",

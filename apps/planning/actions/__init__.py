@@ -51,6 +51,15 @@ from apps.planning.actions.portfolio import (
     ask_weekly_portfolio,
     cancel_portfolio,
 )
+from apps.planning.actions.power_limits import (
+    NewPowerLimit,
+    PowerLimitNameTaken,
+    PowerLimitNotUnderstood,
+    add_power_limit,
+    check_power_limit,
+    remove_power_limit,
+    replace_power_limit,
+)
 from apps.planning.actions.requests import clock_capacity_requests
 from apps.planning.actions.targets import (
     NewActivityTarget,

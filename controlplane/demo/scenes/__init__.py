@@ -59,6 +59,7 @@ AFTER_THE_WEEKS: tuple[Scene, ...] = (
     asked.ask_for_capacity,
     asked.plan_ahead,
     budgets.enter_quotas,
+    budgets.enter_room,
     budgets.set_targets,
     closes.close_months,
     closes.own_late,

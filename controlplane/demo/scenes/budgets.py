@@ -14,9 +14,11 @@ from apps.planning.actions import (
     NewBudget,
     NewGpuQuota,
     NewHeadroomPolicy,
+    NewPowerLimit,
     add_budget,
     add_gpu_quota,
     add_headroom_policy,
+    add_power_limit,
     replace_budget,
     set_activity_target,
 )
@@ -81,6 +83,16 @@ def enter_quotas(company: Company) -> None:
                 asked, today - timedelta(days=5) if asked else None,
             )  # fmt: skip
             add_gpu_quota(quota=quota, at=company.week.at)
+
+
+def enter_room(company: Company) -> None:
+    """The lab's circuit and its air conditioner."""
+    room = NewPowerLimit(
+        "Lab", (company.pool("l40s-lab"),), Decimal("4.8"), Decimal("1.35"), Decimal("3.5"),
+        "One three-phase circuit; the landlord takes a quarter for another.",
+    )  # fmt: skip
+    with changes_by(person=person_of_address(MANAGES) or 0):
+        add_power_limit(limit=room, at=company.week.at)
 
 
 def set_targets(company: Company) -> None:

@@ -12,10 +12,12 @@ from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.headroom import changes
+from apps.console.pages.headroom.power import ROOMS
 from apps.console.pages.headroom.quotas import QUOTAS
 from apps.console.pages.headroom.targets import TARGETS
 from apps.planning.queries.gpu_quotas import gpu_quota_use, gpu_quotas
 from apps.planning.queries.headroom import HeadroomFigures, headroom_of, headroom_policies
+from apps.planning.queries.power_limits import power_limits, power_use
 from apps.planning.queries.targets import activity_targets, target_figures
 from apps.show.amounts import counted, per_cent
 from apps.show.money import quoted_amount
@@ -101,6 +103,7 @@ def headroom_list(context: Context) -> ConsolePage:
         actions=(
             Link("Add a policy", reverse("add-headroom-policy")),
             Link("Add a quota", reverse("add-gpu-quota")),
+            Link("Add a room", reverse("add-power-limit")),
             Link("Set a target", reverse("set-activity-target")),
         ),
         sections=(
@@ -109,6 +112,9 @@ def headroom_list(context: Context) -> ConsolePage:
             else _no_policy(),
             QUOTAS.section(
                 gpu_quota_use(gpu_quotas(), context.at), context, csv_href=reverse("gpu-quotas-csv")
+            ),
+            ROOMS.section(
+                power_use(power_limits(), context.at), context, csv_href=reverse("power-limits-csv")
             ),
             TARGETS.section(
                 target_figures(activity_targets(), context.at),

@@ -1,0 +1,312 @@
+"""Power and cooling of rooms: their table, and entering, changing and removing one after a look."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from django.urls import path, reverse
+from django.utils.html import format_html
+
+from apps.console.kit.cells import FIGURE, INSTANT, PROSE, UNKNOWN, Locale, linked
+from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
+from apps.console.kit.entries import AmountField, TextField, TicksField
+from apps.console.kit.frame import Link
+from apps.console.kit.page import shown
+from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.table import Column, Table
+from apps.fleet import queries as fleet
+from apps.planning import actions
+from apps.planning.queries.power_limits import (
+    DrawnHour,
+    PowerLimitFact,
+    PowerUse,
+    power_limits,
+    power_use,
+)
+from apps.show.counts import power
+from apps.show.time import instant
+from apps.show.words import joined
+
+MOST_NAMED = 3
+KILO = 1_000
+
+
+def _ways_to_change(row: PowerUse, _: Locale) -> str:
+    power_limit_id = row.limit.id
+    change = linked("Change", reverse("change-power-limit", args=[power_limit_id]))
+    remove = linked("Remove", reverse("remove-power-limit", args=[power_limit_id]))
+    return format_html("{} {}", change, remove)
+
+
+def _drawn_words(row: PowerUse, drawn: DrawnHour | None) -> str | None:
+    """`at least 12.4 kW`; None where no meter told anything."""
+    watts = row.at_the_meter(drawn)
+    if drawn is None or watts is None:
+        return None
+    return f"{'' if drawn.draw.is_whole else 'at least '}{power(watts)}"
+
+
+def _left_words(row: PowerUse, watts: Fraction | None) -> str | None:
+    return None if watts is None else f"{'' if row.is_whole else 'at most '}{power(watts)}"
+
+
+def _unknown_words(drawn: DrawnHour | None) -> str:
+    """Whose draw is not in the figure: `gpu-03 not measured; of gpu-04 only the GPUs`."""
+    if drawn is None:
+        return ""
+    said = []
+    if drawn.draw.unmeasured:
+        said.append(f"not measured: {_first_names(drawn.draw.unmeasured)}")
+    if without := sorted(set(drawn.draw.without_host) - set(drawn.draw.unmeasured)):
+        said.append(f"GPUs alone of {_first_names(without)}")
+    return "; ".join(said)
+
+
+def _first_names(nodes: tuple[str, ...] | list[str]) -> str:
+    more = [f"{len(nodes) - MOST_NAMED} more"] if len(nodes) > MOST_NAMED else []
+    return joined([*nodes[:MOST_NAMED], *more])
+
+
+def _more_words(row: PowerUse) -> str | None:
+    """`NVIDIA L4: 12 as measured, 9 as rated`; None where the peak is not known."""
+    said = []
+    for each in row.more:
+        figures = [
+            f"{count:,} {how}"
+            for count, how in ((each.as_measured, "as measured"), (each.as_rated, "as rated"))
+            if count is not None
+        ]
+        said.append(f"{each.gpu_model}: {', '.join(figures) or 'not known'}")
+    return "; ".join(said) or None
+
+
+def _drawn_cell(drawn_of: Callable[[PowerUse], DrawnHour | None]) -> Callable[..., str]:
+    """The figure with the hour that it is of."""
+
+    def shown_with_hour(row: PowerUse, locale: Locale) -> str:
+        drawn = drawn_of(row)
+        if drawn is None:
+            return UNKNOWN
+        words, hour = _drawn_words(row, drawn), INSTANT.shown(drawn.hour, locale)
+        return format_html("{}<small>{}</small>", words, hour)
+
+    return shown_with_hour
+
+
+def _kilowatts_written(watts: Fraction | None) -> str | None:
+    return None if watts is None else f"{float(watts) / KILO:.3f}"
+
+
+ROOMS = Table[PowerUse](
+    "rooms",
+    "Power and cooling of rooms",
+    (
+        Column("room", "Room", lambda row: row.limit.name, PROSE,
+               note=lambda row: ", ".join(row.limit.pool_names)),
+        Column("pools", "", lambda row: ", ".join(row.limit.pool_names)),
+        Column("power", "Power there", lambda row: row.limit.power_kilowatts, FIGURE,
+               csv="power_kilowatts",
+               shown=lambda row, _: power(row.limit.power_kilowatts * KILO)),
+        Column("cooling", "Cooling there", lambda row: row.limit.cooling_kilowatts, FIGURE,
+               csv="cooling_kilowatts",
+               shown=lambda row, _: power(row.limit.cooling_kilowatts * KILO)
+               if row.limit.cooling_kilowatts else "–"),
+        Column("pue", "PUE", lambda row: row.limit.pue, FIGURE,
+               shown=lambda row, _: f"{row.limit.pue.normalize():f}"),
+        Column("now", "Drawn now", lambda row: row.at_the_meter(row.now), FIGURE, csv="",
+               shown=_drawn_cell(lambda row: row.now)),
+        Column("peak", "Peak, 28 days", lambda row: row.at_the_meter(row.peak), FIGURE, csv="",
+               shown=_drawn_cell(lambda row: row.peak)),
+        Column("peak_unknown", "Not in the peak", lambda row: _unknown_words(row.peak) or None,
+               PROSE, missing="–", sorts=False),
+        Column("left", "Power left", lambda row: _left_words(row, row.power_left), FIGURE, csv="",
+               order=lambda row: row.power_left,
+               warns=lambda row: row.power_left is not None and row.power_left <= 0
+               and "The peak takes all of it"),
+        Column("cooling_left", "Cooling left", lambda row: _left_words(row, row.cooling_left),
+               FIGURE, csv="", missing="–", order=lambda row: row.cooling_left,
+               warns=lambda row: row.cooling_left is not None and row.cooling_left <= 0
+               and "The peak takes all of it"),
+        Column("more", "More GPUs that fit", _more_words, PROSE, csv="more_gpus", sorts=False,
+               note=lambda row: "" if row.is_whole or not row.more else "at most"),
+        Column("now_hour", "", lambda row: row.now and row.now.hour, INSTANT),
+        Column("now_kilowatts", "", lambda row: _kilowatts_written(row.at_the_meter(row.now))),
+        Column("now_unknown", "", lambda row: _unknown_words(row.now)),
+        Column("peak_hour", "", lambda row: row.peak and row.peak.hour, INSTANT),
+        Column("peak_kilowatts", "", lambda row: _kilowatts_written(row.at_the_meter(row.peak))),
+        Column("power_left_kilowatts", "", lambda row: _kilowatts_written(row.power_left)),
+        Column("cooling_left_kilowatts", "", lambda row: _kilowatts_written(row.cooling_left)),
+        Column("note", "", lambda row: row.limit.note),
+        Column("change", "Change", lambda row: "", csv="", shown=_ways_to_change, sorts=False),
+    ),
+    noun=("room", "rooms"),
+    about="{said}; what the meters of GPUs told by the hour, hosts by their plate, times PUE; left beside the peak",
+    empty="A room feeds and cools so many kilowatts: enter it above with the pools that stand in it, and what "
+    "their meters tell is held against it.",
+    sort="rooms",
+)  # fmt: skip
+
+
+@shown(SEES_EVERYTHING, "headroom")
+def rooms_csv(context: Context) -> HttpResponse:
+    """Every room with its use."""
+    return ROOMS.csv(power_use(power_limits(), context.at), context, "rooms")
+
+
+class RoomForm(ChangeForm):
+    """Which pools stand in it, and what it feeds and cools."""
+
+    name = TextField("Room")
+    pool_ids = TicksField("Pools that stand in it", is_needed=True)
+    power_kilowatts = AmountField("Power, in kW at the room's meter", example="240", is_needed=True)
+    cooling_kilowatts = AmountField(
+        "Cooling, in kW of heat carried off", "Empty: nothing said.", "200"
+    )
+    pue = AmountField(
+        "PUE",
+        "kW at the room's meter for one at the machines; 1 where the power is said at the machines.",
+        "1.3",
+        is_needed=True,
+    )
+    note = TextField("Note")
+
+
+@changing(SEES_EVERYTHING, "headroom")
+def add_room(context: Context) -> Change[actions.NewPowerLimit]:
+    """Says what of it is drawn, then enters it."""
+
+    def read(entered: Mapping[str, Any]) -> actions.NewPowerLimit:
+        thought = _thought_of(entered)
+        actions.check_power_limit(thought)
+        return thought
+
+    def apply(thought: actions.NewPowerLimit) -> Done:
+        actions.add_power_limit(limit=thought, at=context.at)
+        return f"{thought.name} is entered.", ("headroom",)
+
+    return Change(
+        finding="Add a room",
+        explanation="What its power and cooling carry. Nothing is stopped by it here.",
+        back=_back(),
+        form=RoomForm,
+        confirm="Enter this room",
+        read=read,
+        effects=lambda thought: _preview(thought, context),
+        apply=apply,
+        picks={"pool_ids": _pool_picks()},
+    )
+
+
+@changing(SEES_EVERYTHING, "headroom")
+def change_room(context: Context, power_limit_id: int) -> Change[actions.NewPowerLimit]:
+    """Says what of it is drawn then, and enters it anew."""
+    fact = _known_room(power_limit_id)
+
+    def read(entered: Mapping[str, Any]) -> actions.NewPowerLimit:
+        thought = _thought_of(entered)
+        actions.check_power_limit(thought, fact.id)
+        return thought
+
+    def apply(thought: actions.NewPowerLimit) -> Done:
+        actions.replace_power_limit(power_limit_id=fact.id, limit=thought)
+        return f"{thought.name} is changed.", ("headroom",)
+
+    return Change(
+        finding=f"Change {fact.name}",
+        explanation="What it was stays in the audit trail.",
+        back=_back(),
+        form=RoomForm,
+        confirm="Change this room",
+        read=read,
+        effects=lambda thought: _preview(thought, context),
+        apply=apply,
+        picks={"pool_ids": _pool_picks()},
+        initial=_entered_before(fact),
+    )
+
+
+@changing(SEES_EVERYTHING, "headroom")
+def remove_room(context: Context, power_limit_id: int) -> Change[PowerLimitFact]:
+    """Says what is held against it no more, then removes it."""
+    fact = _known_room(power_limit_id)
+
+    def apply(_: PowerLimitFact) -> Done:
+        actions.remove_power_limit(power_limit_id=fact.id)
+        return f"{fact.name} is removed.", ("headroom",)
+
+    held = power(fact.power_kilowatts * KILO)
+    return Change(
+        finding=f"Remove {fact.name}",
+        explanation="The audit trail keeps what it was.",
+        back=_back(),
+        form=ChangeForm,
+        confirm="Remove this room",
+        read=lambda _: fact,
+        effects=lambda _: (
+            f"What {joined(fact.pool_names)} draw is not held against {held} any more.",
+        ),
+        apply=apply,
+    )
+
+
+def _known_room(power_limit_id: int) -> PowerLimitFact:
+    found = next((each for each in power_limits() if each.id == power_limit_id), None)
+    if found is None:
+        raise Http404
+    return found
+
+
+def _back() -> Link:
+    return Link("Back to headroom", reverse("headroom"))
+
+
+def _pool_picks() -> dict[str, str]:
+    pools = sorted(fleet.pools().values(), key=lambda pool: pool.name.casefold())
+    return {str(pool.id): pool.name for pool in pools}
+
+
+def _thought_of(entered: Mapping[str, Any]) -> actions.NewPowerLimit:
+    pool_ids = tuple(map(int, entered["pool_ids"]))
+    return actions.NewPowerLimit(**dict(entered) | {"pool_ids": pool_ids})
+
+
+def _entered_before(fact: PowerLimitFact) -> dict[str, Any]:
+    amounts = {
+        name: "" if amount is None else _plain_amount(amount)
+        for name in ("power_kilowatts", "cooling_kilowatts", "pue")
+        for amount in [getattr(fact, name)]
+    }
+    pool_ids = [str(pool_id) for pool_id in fact.pool_ids]
+    return {"name": fact.name, "pool_ids": pool_ids, "note": fact.note} | amounts
+
+
+def _plain_amount(amount: Decimal) -> str:
+    return f"{amount.normalize():f}"
+
+
+def _preview(thought: actions.NewPowerLimit, context: Context) -> ChangePreview:
+    given = {each.name: getattr(thought, each.name) for each in fields(thought)}
+    (use,) = power_use([PowerLimitFact(id=0, created_at=context.at, **given)], context.at)
+    stated = f"{thought.name} feeds {power(thought.power_kilowatts * KILO)} at a PUE of {_plain_amount(thought.pue)}"
+    cooling = thought.cooling_kilowatts
+    stated += "." if cooling is None else f" and carries off {power(cooling * KILO)} of heat."
+    peak = _drawn_words(use, use.peak)
+    if use.peak is None or peak is None:
+        said = "No meter of its GPUs told anything in the last 28 days: what it draws is not known."
+        return ChangePreview((stated, said), same=(stated,))
+    left = _left_words(use, use.power_left)
+    drawn = f"Its machines drew {peak} at the peak of the last 28 days ({instant(use.peak.hour, context.zone)}), which leaves {left}."
+    unknown = _unknown_words(use.peak)
+    named = (f"Not in it: {unknown}.",) if unknown else ()
+    return ChangePreview((stated, drawn, *named), same=(stated,))
+
+
+urlpatterns = [
+    path("headroom/rooms.csv", rooms_csv, name="power-limits-csv"),
+    path("headroom/rooms/new", add_room, name="add-power-limit"),
+    path("headroom/rooms/<int:power_limit_id>/change", change_room, name="change-power-limit"),
+    path("headroom/rooms/<int:power_limit_id>/remove", remove_room, name="remove-power-limit"),
+]

@@ -1,0 +1,152 @@
+"""GET /api/v1/power-limits: what rooms feed and cool, what their machines drew, and how many more GPUs fit."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.queries.reading import reading_once
+from apps.planning.queries.power_limits import DrawnHour, PowerUse, power_limits, power_use
+from apps.web.rest.examples import listed
+from apps.web.rest.money import ExactOut
+from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.schema import PAGES
+from apps.web.rest.strict import Parameters
+from apps.web.rest.views import PricesView
+
+KILO = 1_000
+
+
+class DrawnHourOut(serializers.Serializer[Any]):
+    """What the machines of a room drew in an hour: all of it, or at least so much."""
+
+    hour = serializers.DateTimeField()
+    kilowatts = serializers.FloatField(help_text="at the room's meter: the machines times PUE")
+    is_whole = serializers.BooleanField(help_text="false: at least so much")
+    nodes_unmeasured = serializers.ListField(child=serializers.CharField())
+    nodes_without_plate = serializers.ListField(
+        child=serializers.CharField(), help_text="of these only the GPUs are in it"
+    )
+
+
+class MoreGpusOut(serializers.Serializer[Any]):
+    """How many more GPUs of a model fit beside the peak, each with its part of the host."""
+
+    gpu_model = serializers.CharField()
+    measured_watts = serializers.FloatField(allow_null=True, help_text="of one, mean at the peak")
+    rated_watts = serializers.FloatField(allow_null=True, help_text="of one, by its data sheet")
+    as_measured = serializers.IntegerField(allow_null=True)
+    as_rated = serializers.IntegerField(allow_null=True)
+
+
+class PowerLimitOut(serializers.Serializer[Any]):
+    """A room's power and cooling and its use; null: no meter told anything, or nobody said."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    pool_ids = serializers.ListField(child=serializers.IntegerField())
+    power_kilowatts = ExactOut()
+    cooling_kilowatts = ExactOut(allow_null=True)
+    pue = ExactOut()
+    now = DrawnHourOut(allow_null=True)
+    peak_28_days = DrawnHourOut(allow_null=True)
+    power_left_kilowatts = serializers.FloatField(
+        allow_null=True, help_text="beside the peak; at most so much where that is not whole"
+    )
+    cooling_left_kilowatts = serializers.FloatField(allow_null=True)
+    more_gpus = MoreGpusOut(many=True)
+    note = serializers.CharField()
+
+
+EXAMPLE: dict[str, Any] = {
+    "id": 1,
+    "name": "Hall 2",
+    "pool_ids": [4],
+    "power_kilowatts": "240.000",
+    "cooling_kilowatts": "180.000",
+    "pue": "1.3000",
+    "now": {
+        "hour": "2026-03-10T09:00:00Z",
+        "kilowatts": 96.2,
+        "is_whole": True,
+        "nodes_unmeasured": [],
+        "nodes_without_plate": [],
+    },
+    "peak_28_days": {
+        "hour": "2026-03-04T14:00:00Z",
+        "kilowatts": 118.3,
+        "is_whole": False,
+        "nodes_unmeasured": ["gpu-03"],
+        "nodes_without_plate": [],
+    },
+    "power_left_kilowatts": 121.7,
+    "cooling_left_kilowatts": 89.0,
+    "more_gpus": [
+        {
+            "gpu_model": "NVIDIA H100 80GB HBM3",
+            "measured_watts": 1060.0,
+            "rated_watts": 1275.0,
+            "as_measured": 83,
+            "as_rated": 69,
+        }
+    ],
+    "note": "",
+}
+
+
+class PowerLimits(PricesView):
+    """For who reads prices: a room is everybody's."""
+
+    row = PowerLimitOut
+
+    @extend_schema(
+        operation_id="list_power_limits",
+        parameters=[*PAGES],
+        responses=list_of(PowerLimitOut),
+        examples=[listed("Power and cooling of rooms", EXAMPLE)],
+    )
+    def get(self, request: Request) -> Response:
+        """Rooms with what they drew in the newest hour and at most in the last 28 days, by name."""
+        Parameters.of(request)
+        with reading_once():
+            found = power_use(power_limits(), timezone.now())
+            asked = page_asked(request)
+            return paged(request, slice_of(found, asked, _by_name), _serialize_power)
+
+
+def _by_name(use: PowerUse) -> tuple[str]:
+    return (use.limit.name,)
+
+
+def _serialize_power(use: PowerUse) -> dict[str, Any]:
+    left, cooling_left = (
+        None if watts is None else float(watts) / KILO
+        for watts in (use.power_left, use.cooling_left)
+    )
+    return told_as(
+        PowerLimitOut,
+        fields_of(use.limit)
+        | {
+            "now": _drawn_fields(use, use.now),
+            "peak_28_days": _drawn_fields(use, use.peak),
+            "power_left_kilowatts": left,
+            "cooling_left_kilowatts": cooling_left,
+            "more_gpus": use.more,
+        },
+    )
+
+
+def _drawn_fields(use: PowerUse, drawn: DrawnHour | None) -> dict[str, Any] | None:
+    watts = use.at_the_meter(drawn)
+    if drawn is None or watts is None:
+        return None
+    return {
+        "hour": drawn.hour,
+        "kilowatts": float(watts) / KILO,
+        "is_whole": drawn.draw.is_whole,
+        "nodes_unmeasured": drawn.draw.unmeasured,
+        "nodes_without_plate": drawn.draw.without_host,
+    }

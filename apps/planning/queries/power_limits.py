@@ -1,0 +1,180 @@
+"""Power and cooling of rooms, and what their machines drew: in the newest hour, and at the peak."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+
+from apps.economics.gpu_catalogue import gpu_model
+from apps.economics.hours import HOUR
+from apps.economics.node_power import Plate
+from apps.economics.room_power import MoreGpus, NodeMetering, RoomDraw, RoomLimit, more_gpus_of
+from apps.fleet import queries as fleet
+from apps.ledger.queries.owned_hours import NOTHING, NodeDrew, known_draws
+from apps.ledger.queries.tables import rows
+from apps.planning.models import PowerLimit
+from apps.pricing.queries.owned import owned_plans_in
+
+LATELY = timedelta(days=28)
+NEWEST = 3 * HOUR
+"""A room whose newest reading is older than this draws nobody knows what now."""
+WATTS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class PowerLimitFact:
+    """A room as it was entered; see its table for what each field is."""
+
+    id: int
+    name: str
+    pool_ids: tuple[int, ...]
+    power_kilowatts: Decimal
+    cooling_kilowatts: Decimal | None
+    pue: Decimal
+    note: str
+    created_at: datetime
+
+    @property
+    def pool_names(self) -> list[str]:
+        """Its pools by name."""
+        pools = fleet.pools()
+        return sorted(pools[each].name if each in pools else str(each) for each in self.pool_ids)
+
+    @property
+    def watts(self) -> RoomLimit:
+        """The same in watts."""
+        cooling = self.cooling_kilowatts
+        return RoomLimit(
+            Fraction(self.power_kilowatts) * WATTS,
+            None if cooling is None else Fraction(cooling) * WATTS,
+            Fraction(self.pue),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnHour:
+    """What the machines of a room drew in the hour that starts at `hour`."""
+
+    hour: datetime
+    draw: RoomDraw
+
+
+@dataclass(frozen=True, slots=True)
+class PowerUse:
+    """A room with what it drew in the newest hour and at the peak; None: no meter told anything."""
+
+    limit: PowerLimitFact
+    now: DrawnHour | None
+    peak: DrawnHour | None
+    more: tuple[MoreGpus, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the peak is all of it: else it is at least that, and what is left at most that."""
+        return self.peak is not None and self.peak.draw.is_whole
+
+    @property
+    def power_left(self) -> Fraction | None:
+        """Watts at the meter beside the peak."""
+        return None if self.peak is None else self.limit.watts.power_left(self.peak.draw.watts)
+
+    @property
+    def cooling_left(self) -> Fraction | None:
+        """Watts of heat beside the peak; None also where nobody said what is carried off."""
+        return None if self.peak is None else self.limit.watts.cooling_left(self.peak.draw.watts)
+
+    def at_the_meter(self, drawn: DrawnHour | None) -> Fraction | None:
+        """The watts of the machines times PUE."""
+        return None if drawn is None else drawn.draw.watts * Fraction(self.limit.pue)
+
+
+def power_limits() -> list[PowerLimitFact]:
+    """Every room, by name."""
+    found = PowerLimit.objects.order_by("name").values_list(*PowerLimitFact.__slots__)
+    return [PowerLimitFact(row[0], row[1], tuple(row[2]), *row[3:]) for row in found]
+
+
+def power_use(limits: Sequence[PowerLimitFact], at: datetime) -> list[PowerUse]:
+    """Each with its use over the whole hours of the 28 days before `at`."""
+    end = at.replace(minute=0, second=0, microsecond=0)
+    told = _joules_by_hour([each for limit in limits for each in limit.pool_ids], end)
+    found = []
+    for limit in limits:
+        by_hour: dict[datetime, float] = defaultdict(float)
+        for pool_id in limit.pool_ids:
+            for hour, joules in told.get(pool_id, {}).items():
+                by_hour[hour] += joules
+        newest = max(by_hour, default=None)
+        peak = max(by_hour, key=lambda hour: (by_hour[hour], hour), default=None)
+        is_lately = newest is not None and end - newest <= NEWEST
+        at_peak = _drawn_in(limit, peak)
+        found.append(
+            PowerUse(
+                limit,
+                _drawn_in(limit, newest if is_lately else None),
+                at_peak,
+                () if at_peak is None else _more_gpus(limit, at_peak),
+            )
+        )
+    return found
+
+
+def _more_gpus(limit: PowerLimitFact, peak: DrawnHour) -> tuple[MoreGpus, ...]:
+    rated = [(name, _design_watts(name)) for name in peak.draw.gpu_models]
+    return tuple(more_gpus_of(peak.draw, limit.watts, rated))
+
+
+def _design_watts(name: str) -> int | None:
+    known = gpu_model(name)
+    return None if known is None else known.tdp_watts
+
+
+def _joules_by_hour(pool_ids: Sequence[int], end: datetime) -> dict[int, dict[datetime, float]]:
+    found: dict[int, dict[datetime, float]] = defaultdict(dict)
+    if pool_ids:
+        params = {"pools": list(pool_ids), "from": end - LATELY, "to": end}
+        for pool_id, hour, joules in rows(JOULES, params):
+            found[pool_id][hour] = joules
+    return found
+
+
+def _drawn_in(limit: PowerLimitFact, hour: datetime | None) -> DrawnHour | None:
+    if hour is None:
+        return None
+    nodes = [
+        each for each in fleet.nodes_lived(hour, hour + HOUR) if each.pool_id in limit.pool_ids
+    ]
+    drew = known_draws(hour, hour + HOUR, nodes)
+    plates = {plan.pool_id: plan.watts for plan in owned_plans_in(hour, hour + HOUR)}
+    return DrawnHour(
+        hour,
+        RoomDraw(
+            tuple(
+                _metering_of(node, drew.get(node.id, NOTHING), plates.get(node.pool_id))
+                for node in nodes
+            )
+        ),
+    )
+
+
+def _metering_of(node: fleet.NodeFact, drew: NodeDrew, plate: int | None) -> NodeMetering:
+    pool = fleet.pools()[node.pool_id]
+    lived = Fraction(round((node.lived_to - node.lived_from) / HOUR * WATTS), WATTS)
+    if pool.counts_cores:
+        return NodeMetering(node.name, "", 0, lived, (), plate)
+    design = _design_watts(pool.gpu_model)
+    host = None if plate is None or design is None else Plate(plate, node.units, design).host_watts
+    return NodeMetering(node.name, pool.gpu_model, node.units, lived, drew.meters, host)
+
+
+JOULES = """
+SELECT node.pool_id, usage.hour, sum(usage.energy_joules)::float8
+FROM telemetry_usagehour_fact AS usage
+JOIN fleet_device_fact AS device ON device.id = usage.device_id
+JOIN fleet_node_fact AS node ON node.id = device.node_id
+WHERE node.pool_id = ANY(%(pools)s) AND usage.hour >= %(from)s AND usage.hour < %(to)s
+  AND usage.energy_joules IS NOT NULL
+GROUP BY node.pool_id, usage.hour
+"""

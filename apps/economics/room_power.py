@@ -9,7 +9,7 @@ from apps.economics.node_power import MS_PER_SECOND, Meter
 
 @dataclass(frozen=True, slots=True)
 class NodeMetering:
-    """A node in an hour: its GPUs, what their meters told, and its host's part by its plate.
+    """A node in an hour: its GPUs, what their meters reported, and its host's part by its plate.
 
     `lived_share` is of the hour; `host_watts` None: nobody said what the node draws by its plate.
     """
@@ -22,22 +22,22 @@ class NodeMetering:
     host_watts: int | None
 
     @property
-    def told_gpus(self) -> int:
-        """How many of its GPUs have meters that told something."""
+    def metered_gpus(self) -> int:
+        """How many of its GPUs have meters that reported."""
         return min(self.gpus, len(self.meters))
 
     @property
     def gpu_watts(self) -> Fraction | None:
-        """The mean draw of one of its GPUs while their meters told; None: none did."""
+        """The mean draw of one of its GPUs while their meters reported; None: none did."""
         metered_ms = sum(each.metered_ms for each in self.meters)
         joules = sum((each.joules for each in self.meters), Fraction(0))
         return joules * MS_PER_SECOND / metered_ms if metered_ms else None
 
     @property
     def watts(self) -> Fraction:
-        """The mean over the hour of what is known of it: nothing of what no meter and no plate told."""
+        """The mean over the hour of what is known of it: nothing of what no meter and no plate says."""
         return self.lived_share * (
-            (self.gpu_watts or 0) * self.told_gpus + Fraction(self.host_watts or 0)
+            (self.gpu_watts or 0) * self.metered_gpus + Fraction(self.host_watts or 0)
         )
 
 
@@ -54,8 +54,8 @@ class RoomDraw:
 
     @property
     def unmeasured(self) -> tuple[str, ...]:
-        """Nodes with a GPU that no meter told of, by name."""
-        return tuple(sorted(each.name for each in self.nodes if each.told_gpus < each.gpus))
+        """Nodes with a GPU that no meter reported on, by name."""
+        return tuple(sorted(each.name for each in self.nodes if each.metered_gpus < each.gpus))
 
     @property
     def without_host(self) -> tuple[str, ...]:
@@ -73,10 +73,10 @@ class RoomDraw:
         return sorted({node.gpu_model for node in self.nodes} - {""})
 
     def watts_per_gpu(self, model: str) -> Fraction | None:
-        """The mean draw of a GPU of the model; None where no meter told of one."""
+        """The mean draw of a GPU of the model; None where no meter reported on one."""
         told = [node for node in self.nodes if node.gpu_model == model and node.gpu_watts]
-        gpus = sum(node.told_gpus for node in told)
-        drawn = sum(((node.gpu_watts or 0) * node.told_gpus for node in told), Fraction(0))
+        gpus = sum(node.metered_gpus for node in told)
+        drawn = sum(((node.gpu_watts or 0) * node.metered_gpus for node in told), Fraction(0))
         return Fraction(drawn, gpus) if gpus else None
 
     def host_watts_per_gpu(self, model: str) -> Fraction:
@@ -129,15 +129,20 @@ def more_gpus_of(
 ) -> list[MoreGpus]:
     """For each model with the watts of its data sheet (None: not known), beside that draw.
 
-    A GPU's watts have its part of the host added, where plates tell it.
+    A GPU's watts have its part of the host added, where plates say it.
     """
     found = []
     for model, design_watts in rated:
         host, mean = draw.host_watts_per_gpu(model), draw.watts_per_gpu(model)
-        each = (
-            None if mean is None else mean + host,
-            None if design_watts is None else design_watts + host,
+        measured = None if mean is None else mean + host
+        by_design = None if design_watts is None else design_watts + host
+        found.append(
+            MoreGpus(
+                model,
+                measured,
+                by_design,
+                None if measured is None else limit.more_gpus(draw.watts, measured),
+                None if by_design is None else limit.more_gpus(draw.watts, by_design),
+            )
         )
-        fits = [watts and limit.more_gpus(draw.watts, watts) for watts in each]
-        found.append(MoreGpus(model, *each, *fits))
     return found

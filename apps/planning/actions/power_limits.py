@@ -91,7 +91,9 @@ def _check_pools(limit: NewPowerLimit) -> None:
 
 
 def _check_other_rooms(limit: NewPowerLimit, replaced: int | None) -> None:
-    for other in PowerLimit.objects.exclude(pk=replaced):
+    for other in PowerLimit.objects.all():
+        if other.pk == replaced:
+            continue
         if other.name == limit.name:
             raise _taken(limit)
         if both := set(other.pool_ids) & set(limit.pool_ids):

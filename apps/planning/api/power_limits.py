@@ -43,7 +43,7 @@ class MoreGpusOut(serializers.Serializer[Any]):
 
 
 class PowerLimitOut(serializers.Serializer[Any]):
-    """A room's power and cooling and its use; null: no meter told anything, or nobody said."""
+    """A room's power and cooling and its use; null: no meter reported anything, or nobody said."""
 
     id = serializers.IntegerField()
     name = serializers.CharField()

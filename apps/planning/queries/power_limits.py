@@ -63,7 +63,7 @@ class DrawnHour:
 
 @dataclass(frozen=True, slots=True)
 class PowerUse:
-    """A room with what it drew in the newest hour and at the peak; None: no meter told anything."""
+    """A room with what it drew in the newest hour and at the peak; None: no meter reported anything."""
 
     limit: PowerLimitFact
     now: DrawnHour | None
@@ -99,12 +99,12 @@ def power_limits() -> list[PowerLimitFact]:
 def power_use(limits: Sequence[PowerLimitFact], at: datetime) -> list[PowerUse]:
     """Each with its use over the whole hours of the 28 days before `at`."""
     end = at.replace(minute=0, second=0, microsecond=0)
-    told = _joules_by_hour([each for limit in limits for each in limit.pool_ids], end)
+    reported = _joules_by_hour([each for limit in limits for each in limit.pool_ids], end)
     found = []
     for limit in limits:
         by_hour: dict[datetime, float] = defaultdict(float)
         for pool_id in limit.pool_ids:
-            for hour, joules in told.get(pool_id, {}).items():
+            for hour, joules in reported.get(pool_id, {}).items():
                 by_hour[hour] += joules
         newest = max(by_hour, default=None)
         peak = max(by_hour, key=lambda hour: (by_hour[hour], hour), default=None)

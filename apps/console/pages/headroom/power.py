@@ -42,7 +42,7 @@ def _ways_to_change(row: PowerUse, _: Locale) -> str:
 
 
 def _drawn_words(row: PowerUse, drawn: DrawnHour | None) -> str | None:
-    """`at least 12.4 kW`; None where no meter told anything."""
+    """`at least 12.4 kW`; None where no meter reported anything."""
     watts = row.at_the_meter(drawn)
     if drawn is None or watts is None:
         return None
@@ -143,7 +143,7 @@ ROOMS = Table[PowerUse](
         Column("change", "Change", lambda row: "", csv="", shown=_ways_to_change, sorts=False),
     ),
     noun=("room", "rooms"),
-    about="{said}; what the meters of GPUs told by the hour, hosts by their plate, times PUE; left beside the peak",
+    about="{said}; what the meters of GPUs reported by the hour, hosts by their plate, times PUE; left beside the peak",
     empty="A room feeds and cools so many kilowatts: enter it above with the pools that stand in it, and what "
     "their meters tell is held against it.",
     sort="rooms",
@@ -295,7 +295,7 @@ def _preview(thought: actions.NewPowerLimit, context: Context) -> ChangePreview:
     stated += "." if cooling is None else f" and carries off {power(cooling * KILO)} of heat."
     peak = _drawn_words(use, use.peak)
     if use.peak is None or peak is None:
-        said = "No meter of its GPUs told anything in the last 28 days: what it draws is not known."
+        said = "No meter of its GPUs reported anything in the last 28 days: what it draws is not known."
         return ChangePreview((stated, said), same=(stated,))
     left = _left_words(use, use.power_left)
     drawn = f"Its machines drew {peak} at the peak of the last 28 days ({instant(use.peak.hour, context.zone)}), which leaves {left}."

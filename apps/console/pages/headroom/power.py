@@ -1,6 +1,6 @@
 """Power and cooling of rooms: their table, and entering, changing and removing one after a look."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
 from decimal import Decimal
 from fractions import Fraction
@@ -10,7 +10,7 @@ from django.http import Http404, HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
-from apps.console.kit.cells import FIGURE, INSTANT, PROSE, UNKNOWN, Locale, linked
+from apps.console.kit.cells import FIGURE, INSTANT, PROSE, WRAPPED, Locale, linked
 from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
 from apps.console.kit.entries import AmountField, TextField, TicksField
 from apps.console.kit.frame import Link
@@ -83,19 +83,6 @@ def _more_words(row: PowerUse) -> str | None:
     return "; ".join(said) or None
 
 
-def _drawn_cell(drawn_of: Callable[[PowerUse], DrawnHour | None]) -> Callable[..., str]:
-    """The figure with the hour that it is of."""
-
-    def shown_with_hour(row: PowerUse, locale: Locale) -> str:
-        drawn = drawn_of(row)
-        if drawn is None:
-            return UNKNOWN
-        words, hour = _drawn_words(row, drawn), INSTANT.shown(drawn.hour, locale)
-        return format_html("{}<small>{}</small>", words, hour)
-
-    return shown_with_hour
-
-
 def _kilowatts_written(watts: Fraction | None) -> str | None:
     return None if watts is None else f"{float(watts) / KILO:.3f}"
 
@@ -114,14 +101,11 @@ ROOMS = Table[PowerUse](
                csv="cooling_kilowatts",
                shown=lambda row, _: power(row.limit.cooling_kilowatts * KILO)
                if row.limit.cooling_kilowatts else "–"),
-        Column("pue", "PUE", lambda row: row.limit.pue, FIGURE,
-               shown=lambda row, _: f"{row.limit.pue.normalize():f}"),
-        Column("now", "Drawn now", lambda row: row.at_the_meter(row.now), FIGURE, csv="",
-               shown=_drawn_cell(lambda row: row.now)),
-        Column("peak", "Peak, 28 days", lambda row: row.at_the_meter(row.peak), FIGURE, csv="",
-               shown=_drawn_cell(lambda row: row.peak)),
-        Column("peak_unknown", "Not in the peak", lambda row: _unknown_words(row.peak) or None,
-               PROSE, missing="–", sorts=False),
+        Column("pue", "", lambda row: row.limit.pue),
+        Column("now", "Drawn now", lambda row: _drawn_words(row, row.now), FIGURE, csv="",
+               order=lambda row: row.at_the_meter(row.now)),
+        Column("peak", "Peak, 28 days", lambda row: _drawn_words(row, row.peak), FIGURE, csv="",
+               order=lambda row: row.at_the_meter(row.peak)),
         Column("left", "Power left", lambda row: _left_words(row, row.power_left), FIGURE, csv="",
                order=lambda row: row.power_left,
                warns=lambda row: row.power_left is not None and row.power_left <= 0
@@ -130,8 +114,10 @@ ROOMS = Table[PowerUse](
                FIGURE, csv="", missing="–", order=lambda row: row.cooling_left,
                warns=lambda row: row.cooling_left is not None and row.cooling_left <= 0
                and "The peak takes all of it"),
-        Column("more", "More GPUs that fit", _more_words, PROSE, csv="more_gpus", sorts=False,
+        Column("more", "More GPUs that fit", _more_words, WRAPPED, csv="more_gpus", sorts=False,
                note=lambda row: "" if row.is_whole or not row.more else "at most"),
+        Column("peak_unknown", "Not in the peak", lambda row: _unknown_words(row.peak) or None,
+               WRAPPED, missing="–", sorts=False),
         Column("now_hour", "", lambda row: row.now and row.now.hour, INSTANT),
         Column("now_kilowatts", "", lambda row: _kilowatts_written(row.at_the_meter(row.now))),
         Column("now_unknown", "", lambda row: _unknown_words(row.now)),

@@ -65,8 +65,16 @@ def test_a_plan_is_kept_whole_and_answered_by_week() -> None:
         (plan(gpu_model="B200"), "pool"),
         (plan(TRAINING | {"like_run": "llama"}), "mfu"),
         (plan({**TRAINING, "mfu": 1.5}), "mfu"),
-        (plan({name: value for name, value in (CHAT | {"like_service": "nobody"}).items()
-               if name != "tokens_per_gpu_hour"}), "like_service"),
+        (
+            plan(
+                {
+                    name: value
+                    for name, value in (CHAT | {"like_service": "nobody"}).items()
+                    if name != "tokens_per_gpu_hour"
+                }
+            ),
+            "like_service",
+        ),
         (plan({name: value for name, value in TRAINING.items() if name != "gpus"}), "gpus"),
         (plan({**CHAT, "tokens_per_gpu_hour": 0}), "tokens_per_gpu_hour"),
         (plan({"kind": "price", "name": "p", "starts_on": "2026-03-09"}), "factor"),

@@ -12,7 +12,7 @@ from apps.accounts.migrations._together import ChangedTogether
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("planning", "0011_activity_targets"),
+        ("planning", "0012_portfolio_tries"),
     ]
 
     operations = [

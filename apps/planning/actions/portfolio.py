@@ -20,6 +20,8 @@ WEEK = timedelta(days=7)
 SILENT_AFTER = timedelta(minutes=5)
 MOST_OPEN, MOST_KEPT = 5, 100
 MOST_TRIES = 2
+LONGEST = 400_000
+"""Characters of what is said over the ledger, of which every run is kept and listed."""
 OPEN = (PortfolioState.WAITING, PortfolioState.RUNNING)
 BROKEN = "it could not be answered; the log of the worker says why"
 
@@ -152,11 +154,16 @@ def _answer_of(
 
 def _refuse_unkept(overlay: Mapping[str, Any]) -> None:
     try:
-        text = json.dumps(overlay, allow_nan=False)
+        text = json.dumps(overlay, allow_nan=False, ensure_ascii=False)
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise Refusal("", f"{error.object[error.start]!a} is no character") from error
     except (ValueError, TypeError, RecursionError) as error:
         raise Refusal("", "a number that is not finite is no amount") from error
     if "\\u0000" in text:
         raise Refusal("", "a NUL character is no part of a name")
+    if len(text) > LONGEST:
+        raise Refusal("", f"the question has over {LONGEST:,} characters")
 
 
 @transaction.atomic

@@ -1,5 +1,6 @@
 """Portfolios over REST: asked for with assumptions, looked at while they run, called off, and whose they are."""
 
+import json
 from typing import Any
 
 import pytest
@@ -118,6 +119,15 @@ def test_what_is_absurd_is_answered_or_refused_in_words(manages, overlay) -> Non
     run = told(manages, f"/runs/{run_id}").json()
     assert run["state"] in {"done", "refused"}
     assert "the log of the worker" not in run["refusal"], run["refusal"]
+
+
+def test_what_cannot_be_kept_is_refused_for_what_it_is(manages) -> None:
+    for body, said in (
+        ('{"families": [{"name": "\\ud800"}]}', "'\\ud800' is no character"),
+        (json.dumps({"families": [{"name": "x" * 400_000}]}), "over 400,000 characters"),
+    ):
+        answer = Client().post("/api/v1/portfolio/runs", body, "application/json", headers=manages)
+        assert (answer.status_code, said in answer.json()["detail"]) == (400, True), answer.json()
 
 
 def test_finance_platform_and_the_organisations_tokens_alone_may_ask(manages) -> None:

@@ -81,6 +81,12 @@ class PortfolioRequest:
         )
         return replace(self, sources=tuple(source for _, source in pairs), empty=empty)
 
+    @property
+    def without_growth(self) -> "PortfolioRequest":
+        """The same of demand that stays as it is."""
+        sources = tuple(replace(each, growth=DemandGrowth()) for each in self.sources)
+        return replace(self, sources=sources)
+
     def question(self, histories: Sequence[Floats], hours: int | None = None) -> PortfolioQuestion:
         """With demand that follows each family's history, in the order of its families.
 

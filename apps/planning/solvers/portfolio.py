@@ -126,7 +126,9 @@ def _held_out_fields(
         else:
             long[name] = history
     needed = f"{HELD_OUT_HOURS} hours of history to be scored on and {LEAST_BEFORE} before them are needed"
-    choices = held_out_choices(long, request.of_families(long).question, mixer) if long else []
+    # Growth is what is expected today: nobody knew it before the month that is scored.
+    before = request.of_families(long).without_growth
+    choices = held_out_choices(long, before.question, mixer) if long else []
     return {
         "hours": HELD_OUT_HOURS,
         "families": list(long),

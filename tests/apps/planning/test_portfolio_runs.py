@@ -9,7 +9,7 @@ import pytest
 
 from apps.planning import actions
 from apps.planning.actions.portfolio import PortfolioSolver
-from apps.planning.models import ForecastSeries, PortfolioRun
+from apps.planning.models import Forecast, ForecastSeries, PortfolioRun
 from apps.planning.queries.portfolio.inputs import portfolio_inputs
 from apps.planning.queries.portfolio.runs import latest_portfolio, portfolio_run, portfolio_runs
 from apps.planning.solvers.portfolio import series_answer
@@ -68,6 +68,32 @@ def test_what_is_signed_and_begins_later_is_in_the_question() -> None:
     held = {table["name"]: table for table in portfolio_inputs({}, AT).document["held"]}
     assert held.keys() == {"one p5", "signed"}
     assert (held["signed"]["starts_on"], held["signed"]["ends_on"]) == ("2026-04-01", "2027-04-01")
+
+
+def test_growth_is_that_of_the_forecast_by_the_day_unless_somebody_says_another() -> None:
+    """Each month's mean day is a tenth more than that of the month before, whatever days it has."""
+    days = {"2026-04-01": 30, "2026-05-01": 31, "2026-06-01": 30, "2026-07-01": 31}
+    months = [
+        {"month": month, "days": count, "value": 300 * count * 1.1**place, "quantiles": []}
+        for place, (month, count) in enumerate(days.items())
+    ]
+    Forecast.objects.create(
+        series=ForecastSeries.objects.get(), granularity="day", made_at=AT, starts_at=AT, horizon=1,
+        method="weighted_median", digest="0" * 64, history_from=AT, observed_hours=1, imported_hours=0,
+        left_out_hours=0, recent=[], points=[1.0], quantiles=[], months=months,
+    )  # fmt: skip
+
+    def grows(**said: Any) -> tuple[Any, bool]:
+        inputs = portfolio_inputs(said, AT)
+        demand = inputs.document["families"][0]["demand"]
+        return demand.get("monthly_growth"), any("grows as its" in note for note in inputs.notes)
+
+    assert grows() == (pytest.approx(0.1, abs=1e-6), True)
+    assert grows(monthly_growth=0.0) == (None, False), "then it is said for every family"
+    own = {"name": FAMILY, "demand": {"hours": [8.0] * 24}}
+    assert grows(families=[own]) == (None, False), "growth is of the ledger's demand alone"
+    Forecast.objects.update(refusal="too short a history")
+    assert grows() == (None, False), "a fallback says little of later months"
 
 
 def test_a_run_is_left_as_soon_as_somebody_calls_it_off() -> None:

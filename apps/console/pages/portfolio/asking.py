@@ -21,14 +21,16 @@ PARTS = {
 }
 """What a document has as a part, and the form in per cent, by its keys."""
 BOUNDS = {"growth": (-50, 100), "spread": (0, 50), "risk": (0, 100), "tail": (0, 99), "blocked": (0, 100)}  # fmt: skip
-USUAL = {"months": "12", "growth": "0", "spread": "0", "risk": "30", "tail": "90"}
+USUAL = {"months": "12", "spread": "0", "risk": "30", "tail": "90"}
 
 
 class PortfolioForm(ChangeForm):
     """The assumptions of a portfolio; what is empty is as the ledger has it, or without a limit."""
 
     months = WholeField("Months to plan", f"1 to {MOST_MONTHS}", example="12")
-    growth = AmountField("Growth a month, %", "what you expect; the ledger does not know it", "3")
+    growth = AmountField(
+        "Growth a month, %", "empty: as a forecast by the day says, else none", "3"
+    )
     spread = AmountField("Spread of that growth, %", "its standard deviation", "2")
     risk = AmountField("Weight of the worst scenarios, %", "the rest is the mean’s", "30")
     tail = AmountField("Which count as worst, from %", "90: the worst tenth", "90")

@@ -43,6 +43,17 @@ class PortfolioInputs:
         return self.completed.document
 
     @property
+    def notes(self) -> list[str]:
+        """What was left open or taken from elsewhere, in sentences."""
+        grown = [
+            f"{table['name']} grows as its forecast by the day does: {table['demand']['monthly_growth']:+.1%} a month."
+            for table in self.document["families"]
+            if table["name"] in self.ledger.growth
+            and table["demand"].get("monthly_growth") == self.ledger.growth[table["name"]]
+        ]
+        return [*self.ledger.notes, *self.completed.notes, *grown]
+
+    @property
     def digest(self) -> str:
         """SHA-256 of the document and of every history that there is."""
         hashed = hashlib.sha256(json.dumps(self.document, sort_keys=True, default=str).encode())
@@ -79,7 +90,8 @@ def inputs_with(
     if overlay.get("currency", ours) != ours:
         said = f"{overlay['currency']!r} is not {ours}, in which the ledger is kept"
         raise Refusal("currency", f"{said}: give every amount in {ours}")
-    document = completed(overlaid(ledger.document, overlay))
+    below = ledger.document if "monthly_growth" in overlay else ledger.growing
+    document = completed(overlaid(below, overlay))
     if not document.document["families"]:
         why = "; ".join(f"{name}: {reason}" for name, reason in document.left_out)
         raise Refusal("families", why or "the ledger has no GPU-hour of a pool yet")
@@ -97,7 +109,7 @@ def measured_fields(inputs: PortfolioInputs, attainable: Mapping[str, float]) ->
         "question": inputs.document,
         "digest": inputs.digest,
         "left_out": [{"name": name, "why": why} for name, why in inputs.completed.left_out],
-        "notes": [*inputs.ledger.notes, *inputs.completed.notes],
+        "notes": inputs.notes,
         "interruptible": [
             {"name": name, "share": share} for name, share in inputs.ledger.tolerant.items()
         ],

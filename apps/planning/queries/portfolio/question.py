@@ -1,7 +1,7 @@
 """A portfolio's question as the installation knows it: a document, the GPUs behind it, and what is not known."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -24,6 +24,7 @@ from apps.planning.queries.portfolio.commitments import (
     offer_tables,
 )
 from apps.planning.queries.portfolio.families import PoolFamily, family_prices, pool_families
+from apps.planning.queries.portfolio.growth import forecast_growth
 from apps.planning.queries.series import GPU_HOURS, POOL, SeriesKey, series_name
 from apps.pricing.queries.commitments import commitments, commitments_in
 from apps.pricing.queries.owned import owned_plans
@@ -38,13 +39,26 @@ BOUGHT = timedelta(days=128)
 class LedgerQuestion:
     """A document as a file would have it, but for what nobody knows: `missing` says that in sentences.
 
-    `tolerant` is the measured part of each family's GPU-hours that may be interrupted, None where nobody tells.
+    `tolerant` is the measured part of each family's GPU-hours that may be interrupted, None where nobody tells;
+    `growth` is by which part it grows a month, of families whose forecasts by day tell.
     """
 
     document: dict[str, Any]
     bought: BoughtMonths
     tolerant: Mapping[str, float | None]
     notes: tuple[str, ...]
+    growth: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def growing(self) -> dict[str, Any]:
+        """The document with that growth."""
+        families = [
+            table | {"demand": table["demand"] | {"monthly_growth": self.growth[table["name"]]}}
+            if table["name"] in self.growth
+            else table
+            for table in self.document["families"]
+        ]
+        return self.document | {"families": families}
 
 
 def ledger_question(histories: Mapping[SeriesKey, SeriesHistory], at: datetime) -> LedgerQuestion:
@@ -75,7 +89,9 @@ def ledger_question(histories: Mapping[SeriesKey, SeriesHistory], at: datetime) 
         "held": named_once(held_tables(facts, plans, known)),
     }
     notes = [*_notes(known, tolerant), *_not_offered(offers)]
-    return LedgerQuestion(document, bought, tolerant, tuple(notes))
+    growth = {each.name: forecast_growth(_series_of(each, histories)) for each in families}
+    told = {name: monthly for name, monthly in growth.items() if monthly is not None}
+    return LedgerQuestion(document, bought, tolerant, tuple(notes), told)
 
 
 def _families_of_commitments(known: KnownCapacity) -> dict[int, frozenset[str]]:

@@ -52,10 +52,18 @@ def keep_scenario(*, entry: ScenarioEntry, owner_id: int | None, at: datetime) -
 
 @logged_change()
 def replace_scenario(*, scenario_id: int, entry: ScenarioEntry, at: datetime) -> None:
-    """Put this in its place, with the runs that there are, and ask for one more. Refuses a Refusal."""
+    """Put this in its place, with the runs that there are, and ask for one more. Refuses a Refusal.
+
+    What was measured of a team's service is no other team's to see.
+    """
     fields = _entered_fields(entry, at)
     with transaction.atomic():
         _refuse_other(fields, scenario_id)
+        measured = ScenarioRun.objects.filter(scenario_id=scenario_id, measured__isnull=False)
+        if measured.exclude(scenario__team_id=fields["team_id"]).exists():
+            raise Refusal(
+                "team", "its runs tell what another team’s service costs: add another scenario"
+            )
         KeptScenario.objects.filter(id=scenario_id).update(**fields)
 
 

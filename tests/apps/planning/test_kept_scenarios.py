@@ -202,6 +202,19 @@ def test_a_name_is_kept_once_in_a_team(served) -> None:
         actions.replace_scenario(scenario_id=other, entry=entry, at=DAY_AFTER)
 
 
+def test_what_was_measured_of_a_team_is_not_handed_to_another(served) -> None:
+    _, chat = served
+    own, stated = keep(OFFER, service_id=chat), keep()
+    run()
+    entry = actions.ScenarioEntry(STATED, team_id=make.make_team("Other"))
+    with pytest.raises(Refusal, match="team: its runs tell what another team’s service costs"):
+        actions.replace_scenario(scenario_id=own, entry=entry, at=DAY_AFTER)
+    actions.replace_scenario(scenario_id=stated, entry=entry, at=DAY_AFTER)
+    assert kept(stated).team_id == entry.team_id, "what was stated is of nobody's service"
+    same = actions.ScenarioEntry(OFFER.replace("4.0", "5.0"), service_id=chat)
+    actions.replace_scenario(scenario_id=own, entry=same, at=DAY_AFTER)
+
+
 def test_a_team_sees_its_own_and_removing_one_takes_its_runs_along(served) -> None:
     team, chat = served
     own, others = keep(OFFER, service_id=chat), keep()

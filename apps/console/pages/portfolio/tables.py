@@ -135,7 +135,7 @@ CHANGES = Table[Row](
             "input",
             "If",
             _field("name"),
-            shown=lambda row, _: words.CHANGES.get(row["name"], row["name"]),
+            shown=lambda row, _: words.change(row["name"]),
         ),
         Column("lots", "Buy", _lots, WRAPPED),
     ),

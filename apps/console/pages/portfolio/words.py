@@ -44,6 +44,11 @@ def micros_of(amount: float | None) -> int | None:
     return None if amount is None else round(amount * MICROS)
 
 
+def change(name: str) -> str:
+    """What of the question would be otherwise."""
+    return CHANGES.get(name, name)
+
+
 def bought(lots: Mapping[str, int], nothing: str = "Nothing new") -> str:
     """`2 × a year, 1 × three years`."""
     return ", ".join(f"{count:,} × {name}" for name, count in lots.items()) or nothing

@@ -52,8 +52,12 @@ def refuse_unknown_place(pool_id: int | None, gpu_model: str) -> None:
         pool = fleet.pools().get(pool_id)
         if pool is None or pool.counts_cores:
             raise PlaceNotKnown("pool", "there is no such pool of GPUs")
-    elif not pools_of(None, gpu_model) and not named_gpu(gpu_model).candidates:
-        raise PlaceNotKnown("gpu_model", f"{gpu_model!r} is no GPU model that is known")
+    elif not pools_of(None, gpu_model):
+        here = models_meant(gpu_model)
+        if here:
+            raise PlaceNotKnown("gpu_model", f"pools here have it as {' or '.join(here)}")
+        if not named_gpu(gpu_model).candidates:
+            raise PlaceNotKnown("gpu_model", f"{gpu_model!r} is no GPU model that is known")
 
 
 def pools_of(pool_id: int | None, gpu_model: str) -> frozenset[int]:
@@ -62,6 +66,14 @@ def pools_of(pool_id: int | None, gpu_model: str) -> frozenset[int]:
         return frozenset({pool_id})
     pools = fleet.pools().values()
     return frozenset(pool.id for pool in pools if pool.gpu_model == gpu_model)
+
+
+def models_meant(gpu_model: str) -> list[str]:
+    """Pools' own words for what is surely this model: `NVIDIA H100 80GB HBM3` where `H100` is said."""
+    meant = {model.name for model in named_gpu(gpu_model).candidates}
+    words = {pool.gpu_model for pool in fleet.pools().values()} - {""}
+    named = {word: {model.name for model in named_gpu(word).candidates} for word in words}
+    return sorted(word for word, models in named.items() if models and models <= meant)
 
 
 def place_series(pool_id: int | None, gpu_model: str) -> SeriesKey:

@@ -160,6 +160,7 @@ def test_forecasts_are_held_against_what_is_there() -> None:
         ({"gpu_model": "B200", "ends_at": NEXT_DAY}, "ends_at"),
         ({"gpu_model": "B200", "reason": "  "}, "reason"),
         ({"gpu_model": "abacus"}, "gpu_model"),
+        ({"gpu_model": "H100"}, "gpu_model"),
         ({"pool_id": 987654}, "pool"),
         ({}, "pool"),
         ({"gpu_model": "B200", "pool_id": 987654}, "pool"),

@@ -21,6 +21,7 @@ from apps.economics.refusal import Refusal
 from apps.fleet import queries as fleet
 from apps.planning.actions import requests as actions
 from apps.planning.actions.requests import NewCapacityRequest
+from apps.planning.queries.capacity_places import models_meant
 from apps.planning.queries.request_profile import AskedCapacity, RequestProfile, request_profile
 from apps.planning.queries.request_words import (
     BASES,
@@ -336,7 +337,7 @@ def place_names() -> dict[str, str]:
         **{
             f"model:{each.name}": f"{each.name} (none here yet)"
             for each in CATALOGUE
-            if each.name not in there
+            if each.name not in there and not models_meant(each.name)
         },
     }
 

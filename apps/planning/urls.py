@@ -13,6 +13,7 @@ from apps.planning.api.daily_forecasts import DaysOfForecast, MonthsOfForecast
 from apps.planning.api.demand_events import DemandEvents, OneDemandEvent
 from apps.planning.api.forecasts import Forecasts, HoursOfForecast
 from apps.planning.api.gpu_quotas import GpuQuotas
+from apps.planning.api.headroom import ActivityTargets, HeadroomPolicies
 from apps.planning.api.plans import OneWhatIfPlan, WhatIfPlans
 from apps.planning.api.portfolio import (
     CancelledPortfolioRun,
@@ -52,6 +53,8 @@ urlpatterns = [
         CancelledPortfolioRun.as_view(),
         name="api-cancel-portfolio-run",
     ),
+    path("activity-targets", ActivityTargets.as_view(), name="api-activity-targets"),
+    path("headroom-policies", HeadroomPolicies.as_view(), name="api-headroom-policies"),
     path("power-limits", PowerLimits.as_view(), name="api-power-limits"),
     path("crossovers", KeptScenarios.as_view(), name="api-crossovers"),
     path("crossovers/evaluate", EvaluatedScenario.as_view(), name="api-crossover-evaluate"),

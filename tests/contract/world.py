@@ -26,13 +26,16 @@ from apps.ledger.models import (
     VendorCost,
 )
 from apps.planning.actions import (
+    NewActivityTarget,
     NewBudget,
     NewGpuQuota,
+    NewHeadroomPolicy,
     NewPowerLimit,
     ScenarioEntry,
     add_budget,
     add_demand_event,
     add_gpu_quota,
+    add_headroom_policy,
     add_power_limit,
     answer_portfolios,
     ask_portfolio,
@@ -40,6 +43,7 @@ from apps.planning.actions import (
     keep_scenario,
     make_forecasts,
     run_scenario,
+    set_activity_target,
 )
 from apps.planning.actions.plans import NewPlan, keep_plan
 from apps.planning.actions.requests import NewCapacityRequest, raise_capacity_request
@@ -143,6 +147,12 @@ def make_world() -> World:
     ids["budget_id"] = _budget(team_id)
     quota = NewGpuQuota("aws", "", "", 64, 14, "Petra", 128, date(2026, 3, 2))
     add_gpu_quota(quota=quota, at=make.NOON)
+    policy = NewHeadroomPolicy(
+        "Pretraining", "pool", str(pool_id), (), Decimal(6), Decimal(2), lead_days=14
+    )
+    add_headroom_policy(policy=policy, at=make.NOON)
+    target = NewActivityTarget("team", team_id, "active", Decimal("0.7"))
+    set_activity_target(target=target, at=make.NOON)
     room = NewPowerLimit("Hall 2", (pool_id,), Decimal(240), Decimal("1.3"), Decimal(180))
     add_power_limit(limit=room, at=make.NOON)
     joining = fleet.NewJoinToken("nodes of atlas", cluster_id, ("gpu-*",), NEVER, pool_id)

@@ -24,6 +24,7 @@ from bench.pages_ask import counted_statements
 from tests import make
 from tests.apps.console.people import confirmed, signed_in, text_of
 from tests.apps.ledger import scene
+from tests.rest import with_token
 
 pytestmark = pytest.mark.django_db
 
@@ -157,3 +158,13 @@ def test_more_targets_ask_no_more_of_the_database(world: dict[str, int]) -> None
     target = actions.NewActivityTarget("team", world["team"], "sm_active", Decimal("0.5"))
     actions.set_activity_target(target=target, at=AT)
     assert asked() == of_three
+
+
+def test_programs_read_what_is_lacking_where_they_read_prices(world) -> None:
+    found = figures(world, "pool", "active", "0.75")
+    (row,) = with_token("read", name="all").get("activity-targets").json()["results"]
+    assert (row["scope"], row["key"], row["target_ratio"]) == ("pool", world["pool"], 0.75)
+    assert (row["actual_ratio"], row["held_gpu_hours"], row["gap_gpu_hours"]) == (0.5, 4.0, 1.0)
+    assert row["gap_cost"]["amount"] == f"{Decimal(found.gap_micros or 0) / 1_000_000:.6f}"
+    own = with_token("read", name="one", team_id=world["team"])
+    assert own.get("activity-targets").status_code == 403

@@ -22,6 +22,7 @@ from apps.planning.solvers.forecasting import forecast_fields
 from apps.workloads.actions.workloads import add_workload
 from tests import make
 from tests.apps.console.people import confirmed, signed_in, text_of
+from tests.rest import with_token
 
 pytestmark = pytest.mark.django_db
 
@@ -162,3 +163,16 @@ def test_policies_are_for_who_sees_everything(pool: int) -> None:
     for path in ("", ".csv", "/new"):
         assert lead.get(f"/headroom{path}").status_code == 403
     assert signed_in("finance").get("/headroom/999999/remove").status_code == 404
+
+
+def test_programs_read_what_is_needed_where_they_read_prices(pool: int) -> None:
+    figures(pool)
+    (row,) = with_token("read", name="all").get("headroom-policies").json()["results"]
+    assert (row["short_cost"], row["service_level_ratio"]) == (
+        {"amount": "6.000000", "currency": "USD"},
+        0.75,
+    )
+    assert (row["needed_for_cost_gpus"], row["there_gpus"], row["shortfall_gpus"]) == (17, 16, 1)
+    assert (row["needed_for_waiting_gpus"], row["waiting_ratio"]) == (None, None)
+    own = with_token("read", name="one", team_id=make.make_team("Blue"))
+    assert own.get("headroom-policies").status_code == 403

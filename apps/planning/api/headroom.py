@@ -1,0 +1,170 @@
+"""GET /api/v1/headroom-policies and /activity-targets: what is to be ready and active, and what is lacking."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts import queries as accounts
+from apps.accounts.queries.reading import reading_once
+from apps.economics.money import Money
+from apps.planning.queries.headroom import HeadroomFigures, headroom_of, headroom_policies
+from apps.planning.queries.targets import TargetFigures, activity_targets, target_figures
+from apps.web.rest.examples import listed
+from apps.web.rest.money import HoursOut, MoneyOut, RatioOut
+from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.schema import PAGES
+from apps.web.rest.strict import Parameters
+from apps.web.rest.views import PricesView
+
+
+class HeadroomPolicyOut(serializers.Serializer[Any]):
+    """A policy against the newest forecast over its lead time; null: no forecast with an interval."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    dimension = serializers.ChoiceField(["pool", "gpu_model", "workload_class"])
+    key = serializers.CharField(help_text="the id of a pool, else the model or the class")
+    pool_ids = serializers.ListField(child=serializers.IntegerField())
+    short_cost = MoneyOut(help_text="of an hour in which a GPU is lacking")
+    idle_cost = MoneyOut(help_text="of an hour in which a GPU idles")
+    lead_days = serializers.IntegerField()
+    most_waiting_ratio = RatioOut(allow_null=True, help_text="of jobs; null: nothing is promised")
+    gpus_per_job = serializers.IntegerField()
+    service_level_ratio = RatioOut(help_text="of hours in which the GPUs are to suffice")
+    needed_for_cost_gpus = serializers.IntegerField(allow_null=True)
+    needed_for_waiting_gpus = serializers.IntegerField(allow_null=True)
+    there_gpus = serializers.IntegerField()
+    shortfall_gpus = serializers.IntegerField(allow_null=True, help_text="below 0: to spare")
+    waiting_ratio = RatioOut(allow_null=True, help_text="of jobs in the busiest hour expected")
+    forecast_id = serializers.IntegerField(allow_null=True)
+    note = serializers.CharField()
+
+
+class ActivityTargetOut(serializers.Serializer[Any]):
+    """A target of activity against the last four whole weeks; null: nothing of it was observed."""
+
+    id = serializers.IntegerField()
+    scope = serializers.ChoiceField(["cluster", "pool", "team"])
+    key = serializers.IntegerField(help_text="its id")
+    measure = serializers.ChoiceField(["active", "sm_active"])
+    target_ratio = RatioOut()
+    actual_ratio = RatioOut(allow_null=True)
+    held_gpu_hours = HoursOut()
+    gap_gpu_hours = HoursOut(allow_null=True)
+    gap_cost = MoneyOut(allow_null=True)
+
+
+POLICY: dict[str, Any] = {
+    "id": 1,
+    "name": "Pretraining",
+    "dimension": "pool",
+    "key": "4",
+    "pool_ids": [],
+    "short_cost": {"amount": "6.000000", "currency": "USD"},
+    "idle_cost": {"amount": "2.000000", "currency": "USD"},
+    "lead_days": 14,
+    "most_waiting_ratio": None,
+    "gpus_per_job": 1,
+    "service_level_ratio": 0.75,
+    "needed_for_cost_gpus": 52,
+    "needed_for_waiting_gpus": None,
+    "there_gpus": 48,
+    "shortfall_gpus": 4,
+    "waiting_ratio": None,
+    "forecast_id": 7,
+    "note": "",
+}
+TARGET: dict[str, Any] = {
+    "id": 1,
+    "scope": "team",
+    "key": 2,
+    "measure": "active",
+    "target_ratio": 0.7,
+    "actual_ratio": 0.62,
+    "held_gpu_hours": 1840.5,
+    "gap_gpu_hours": 147.24,
+    "gap_cost": {"amount": "412.270000", "currency": "USD"},
+}
+
+
+class HeadroomPolicies(PricesView):
+    """For who reads prices: policies state costs."""
+
+    row = HeadroomPolicyOut
+
+    @extend_schema(
+        operation_id="list_headroom_policies",
+        parameters=[*PAGES],
+        responses=list_of(HeadroomPolicyOut),
+        examples=[listed("Headroom policies", POLICY)],
+    )
+    def get(self, request: Request) -> Response:
+        """Policies with the GPUs that they ask for and those there, by name."""
+        Parameters.of(request)
+        with reading_once():
+            found = headroom_of(headroom_policies(), timezone.now())
+            asked = slice_of(found, page_asked(request), lambda each: (each.policy.name,))
+            return paged(request, asked, _serialize_policy)
+
+
+class ActivityTargets(PricesView):
+    """For who reads prices: gaps are of every team, in money."""
+
+    row = ActivityTargetOut
+
+    @extend_schema(
+        operation_id="list_activity_targets",
+        parameters=[*PAGES],
+        responses=list_of(ActivityTargetOut),
+        examples=[listed("Targets of activity", TARGET)],
+    )
+    def get(self, request: Request) -> Response:
+        """Targets with what came in the last four whole weeks and what is lacking, by scope, id and measure."""
+        Parameters.of(request)
+        with reading_once():
+            found = target_figures(activity_targets(), timezone.now())
+            return paged(request, slice_of(found, page_asked(request), _by_target), _serialize_gap)
+
+
+def _by_target(found: TargetFigures) -> tuple[str, int, str]:
+    return found.target.scope, found.target.key, found.target.measure
+
+
+def _serialize_policy(found: HeadroomFigures) -> dict[str, Any]:
+    policy, currency = found.policy, accounts.organisation().currency
+    return told_as(
+        HeadroomPolicyOut,
+        fields_of(policy)
+        | {
+            "short_cost": Money(policy.short_cost, currency).micros(),
+            "idle_cost": Money(policy.idle_cost, currency).micros(),
+            "most_waiting_ratio": policy.most_waiting,
+            "service_level_ratio": policy.level,
+            "needed_for_cost_gpus": found.for_cost,
+            "needed_for_waiting_gpus": found.for_waiting,
+            "there_gpus": found.there,
+            "shortfall_gpus": found.shortfall,
+            "waiting_ratio": found.waiting,
+            "forecast_id": found.forecast_id,
+        },
+        currency,
+    )
+
+
+def _serialize_gap(found: TargetFigures) -> dict[str, Any]:
+    return told_as(
+        ActivityTargetOut,
+        fields_of(found.target)
+        | {
+            "target_ratio": found.target.target,
+            "actual_ratio": found.actual,
+            "held_gpu_hours": found.held_milliseconds,
+            "gap_gpu_hours": found.gap_milliseconds,
+            "gap_cost": found.gap_micros,
+        },
+        accounts.organisation().currency,
+    )

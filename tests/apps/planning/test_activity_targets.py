@@ -146,9 +146,9 @@ def test_more_targets_ask_no_more_of_the_database(world: dict[str, int]) -> None
     finance = signed_in("finance")
 
     def asked() -> int:
-        finance.get("/headroom")
+        finance.get("/headroom/targets")
         with counted_statements() as count:
-            finance.get("/headroom")
+            finance.get("/headroom/targets")
         return count()
 
     for scope in ("team", "pool", "cluster"):

@@ -12,19 +12,13 @@ from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.headroom import changes
-from apps.console.pages.headroom.power import ROOMS
-from apps.console.pages.headroom.quotas import QUOTAS
-from apps.console.pages.headroom.targets import TARGETS
-from apps.planning.queries.gpu_quotas import gpu_quota_use, gpu_quotas
+from apps.console.pages.headroom.switch import MOST_NAMED, headroom_tabs
 from apps.planning.queries.headroom import HeadroomFigures, headroom_of, headroom_policies
-from apps.planning.queries.power_limits import power_limits, power_use
-from apps.planning.queries.targets import activity_targets, target_figures
 from apps.show.amounts import counted, per_cent
 from apps.show.money import quoted_amount
 from apps.show.words import joined
 
 DIMENSIONS = {"pool": "pool", "gpu_model": "GPU model", "workload_class": "class"}
-MOST_NAMED = 3
 
 
 def _ways_to_change(row: HeadroomFigures, _: Locale) -> str:
@@ -100,28 +94,12 @@ def headroom_list(context: Context) -> ConsolePage:
         )
         if found
         else (),
-        actions=(
-            Link("Add a policy", reverse("add-headroom-policy")),
-            Link("Add a quota", reverse("add-gpu-quota")),
-            Link("Add a room", reverse("add-power-limit")),
-            Link("Set a target", reverse("set-activity-target")),
-        ),
-        sections=(
-            POLICIES.section(found, context, csv_href=reverse("headroom-csv"))
-            if found
-            else _no_policy(),
-            QUOTAS.section(
-                gpu_quota_use(gpu_quotas(), context.at), context, csv_href=reverse("gpu-quotas-csv")
-            ),
-            ROOMS.section(
-                power_use(power_limits(), context.at), context, csv_href=reverse("power-limits-csv")
-            ),
-            TARGETS.section(
-                target_figures(activity_targets(), context.at),
-                context,
-                csv_href=reverse("activity-targets-csv"),
-            ),
-        ),
+        tabs=headroom_tabs("headroom"),
+        actions=(Link("Add a policy", reverse("add-headroom-policy")),),
+        sections=(POLICIES.section(found, context, csv_href=reverse("headroom-csv")),)
+        if found
+        else (),
+        empty=None if found else _no_policy(),
     )
 
 

@@ -1,6 +1,6 @@
 """Power and cooling of rooms: their table, and entering, changing and removing one after a look."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from decimal import Decimal
 from fractions import Fraction
@@ -14,9 +14,10 @@ from apps.console.kit.cells import FIGURE, INSTANT, PROSE, WRAPPED, Locale, link
 from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
 from apps.console.kit.entries import AmountField, TextField, TicksField
 from apps.console.kit.frame import Link
-from apps.console.kit.page import shown
+from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.kit.table import Column, Table
+from apps.console.pages.headroom.switch import MOST_NAMED, headroom_tabs
 from apps.fleet import queries as fleet
 from apps.planning import actions
 from apps.planning.queries.power_limits import (
@@ -26,11 +27,11 @@ from apps.planning.queries.power_limits import (
     power_limits,
     power_use,
 )
+from apps.show.amounts import counted
 from apps.show.counts import power
 from apps.show.time import instant
 from apps.show.words import joined
 
-MOST_NAMED = 3
 KILO = 1_000
 
 
@@ -137,6 +138,31 @@ ROOMS = Table[PowerUse](
 
 
 @shown(SEES_EVERYTHING, "headroom")
+def room_list(context: Context) -> ConsolePage:
+    """Every room with what is left of it."""
+    found = power_use(power_limits(), context.at)
+    return ConsolePage(
+        context=context,
+        finding=_rooms_finding(found),
+        tabs=headroom_tabs("power-limits"),
+        actions=(Link("Add a room", reverse("add-power-limit")),),
+        sections=(ROOMS.section(found, context, csv_href=reverse("power-limits-csv")),),
+    )
+
+
+def _rooms_finding(found: Sequence[PowerUse]) -> str:
+    if not found:
+        return "No room with power and cooling yet"
+    known = [row for row in found if row.power_left is not None]
+    if not known:
+        return f"No meter reported what {counted(len(found), 'room')} drew"
+    least = min(known, key=lambda row: row.power_left or 0)
+    if (least.power_left or 0) <= 0:
+        return f"{least.limit.name} draws all of its power at the peak"
+    return f"{least.limit.name} is the fullest room: {_left_words(least, least.power_left)} left beside its peak"
+
+
+@shown(SEES_EVERYTHING, "headroom")
 def rooms_csv(context: Context) -> HttpResponse:
     """Every room with its use."""
     return ROOMS.csv(power_use(power_limits(), context.at), context, "rooms")
@@ -171,7 +197,7 @@ def add_room(context: Context) -> Change[actions.NewPowerLimit]:
 
     def apply(thought: actions.NewPowerLimit) -> Done:
         actions.add_power_limit(limit=thought, at=context.at)
-        return f"{thought.name} is entered.", ("headroom",)
+        return f"{thought.name} is entered.", ("power-limits",)
 
     return Change(
         finding="Add a room",
@@ -198,7 +224,7 @@ def change_room(context: Context, power_limit_id: int) -> Change[actions.NewPowe
 
     def apply(thought: actions.NewPowerLimit) -> Done:
         actions.replace_power_limit(power_limit_id=fact.id, limit=thought)
-        return f"{thought.name} is changed.", ("headroom",)
+        return f"{thought.name} is changed.", ("power-limits",)
 
     return Change(
         finding=f"Change {fact.name}",
@@ -221,7 +247,7 @@ def remove_room(context: Context, power_limit_id: int) -> Change[PowerLimitFact]
 
     def apply(_: PowerLimitFact) -> Done:
         actions.remove_power_limit(power_limit_id=fact.id)
-        return f"{fact.name} is removed.", ("headroom",)
+        return f"{fact.name} is removed.", ("power-limits",)
 
     held = power(fact.power_kilowatts * KILO)
     return Change(
@@ -246,7 +272,7 @@ def _known_room(power_limit_id: int) -> PowerLimitFact:
 
 
 def _back() -> Link:
-    return Link("Back to headroom", reverse("headroom"))
+    return Link("Back to rooms", reverse("power-limits"))
 
 
 def _pool_picks() -> dict[str, str]:
@@ -291,6 +317,7 @@ def _preview(thought: actions.NewPowerLimit, context: Context) -> ChangePreview:
 
 
 urlpatterns = [
+    path("headroom/rooms", room_list, name="power-limits"),
     path("headroom/rooms.csv", rooms_csv, name="power-limits-csv"),
     path("headroom/rooms/new", add_room, name="add-power-limit"),
     path("headroom/rooms/<int:power_limit_id>/change", change_room, name="change-power-limit"),

@@ -1,6 +1,6 @@
 """Quotas of GPUs: their table, and entering, changing and removing one after a look."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -12,9 +12,10 @@ from apps.console.kit.cells import COUNT, FIGURE, ISO_DAY, PROSE, Locale, linked
 from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
 from apps.console.kit.entries import DayField, PickField, TextField, WholeField
 from apps.console.kit.frame import Link
-from apps.console.kit.page import shown
+from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.kit.table import Column, Table
+from apps.console.pages.headroom.switch import headroom_tabs
 from apps.fleet import queries as fleet
 from apps.planning import actions
 from apps.planning.queries.gpu_quotas import GpuQuotaFact, GpuQuotaUse, gpu_quota_use, gpu_quotas
@@ -69,6 +70,28 @@ QUOTAS = Table[GpuQuotaUse](
 
 
 @shown(SEES_EVERYTHING, "headroom")
+def quota_list(context: Context) -> ConsolePage:
+    """Every quota with what is left of it."""
+    found = gpu_quota_use(gpu_quotas(), context.at)
+    return ConsolePage(
+        context=context,
+        finding=_quotas_finding(found),
+        tabs=headroom_tabs("gpu-quotas"),
+        actions=(Link("Add a quota", reverse("add-gpu-quota")),),
+        sections=(QUOTAS.section(found, context, csv_href=reverse("gpu-quotas-csv")),),
+    )
+
+
+def _quotas_finding(found: Sequence[GpuQuotaUse]) -> str:
+    if not found:
+        return "No quota of GPUs yet"
+    least = min(found, key=lambda row: row.headroom)
+    if least.headroom <= 0:
+        return f"Nothing more can be started on {least.quota.name}"
+    return f"{least.quota.name} is the nearest to its quota: {counted(least.headroom, 'GPU')} left"
+
+
+@shown(SEES_EVERYTHING, "headroom")
 def quotas_csv(context: Context) -> HttpResponse:
     """Every quota with its use."""
     return QUOTAS.csv(gpu_quota_use(gpu_quotas(), context.at), context, "gpu-quotas")
@@ -99,7 +122,7 @@ def add_quota(context: Context) -> Change[actions.NewGpuQuota]:
 
     def apply(thought: actions.NewGpuQuota) -> Done:
         actions.add_gpu_quota(quota=thought, at=context.at)
-        return "The quota is entered.", ("headroom",)
+        return "The quota is entered.", ("gpu-quotas",)
 
     return Change(
         finding="Add a quota",
@@ -126,7 +149,7 @@ def change_quota(context: Context, quota_id: int) -> Change[actions.NewGpuQuota]
 
     def apply(thought: actions.NewGpuQuota) -> Done:
         actions.replace_gpu_quota(quota_id=fact.id, quota=thought)
-        return "The quota is changed.", ("headroom",)
+        return "The quota is changed.", ("gpu-quotas",)
 
     return Change(
         finding=f"Change the quota of {fact.name}",
@@ -152,7 +175,7 @@ def remove_quota(context: Context, quota_id: int) -> Change[GpuQuotaFact]:
 
     def apply(_: GpuQuotaFact) -> Done:
         actions.remove_gpu_quota(quota_id=fact.id)
-        return "The quota is removed.", ("headroom",)
+        return "The quota is removed.", ("gpu-quotas",)
 
     return Change(
         finding=f"Remove the quota of {fact.name}",
@@ -176,7 +199,7 @@ def _known_quota(quota_id: int) -> GpuQuotaFact:
 
 
 def _back() -> Link:
-    return Link("Back to headroom", reverse("headroom"))
+    return Link("Back to quotas", reverse("gpu-quotas"))
 
 
 def _picks() -> dict[str, dict[str, str]]:
@@ -203,6 +226,7 @@ def _preview(thought: actions.NewGpuQuota, context: Context) -> ChangePreview:
 
 
 urlpatterns = [
+    path("headroom/quotas", quota_list, name="gpu-quotas"),
     path("headroom/quotas.csv", quotas_csv, name="gpu-quotas-csv"),
     path("headroom/quotas/new", add_quota, name="add-gpu-quota"),
     path("headroom/quotas/<int:quota_id>/change", change_quota, name="change-gpu-quota"),

@@ -1,6 +1,6 @@
 """Targets of activity: their table, and setting and removing one after a look."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -12,9 +12,10 @@ from apps.console.kit.cells import GPU_HOURS, MONEY, PROSE, RATIO, linked
 from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
 from apps.console.kit.entries import AmountField, PickField
 from apps.console.kit.frame import Link
-from apps.console.kit.page import shown
+from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.console.pages.headroom.switch import MOST_NAMED, headroom_tabs
 from apps.fleet import queries as fleet
 from apps.planning import actions
 from apps.planning.queries.targets import (
@@ -28,7 +29,8 @@ from apps.planning.queries.targets import (
     activity_targets,
     target_figures,
 )
-from apps.show.amounts import gpu_hours, per_cent
+from apps.show.amounts import counted, gpu_hours, per_cent
+from apps.show.words import joined
 
 MEASURES = {ACTIVE: "active", SM_ACTIVE: "SM active"}
 HUNDRED = Decimal(100)
@@ -61,6 +63,31 @@ TARGETS = Table[TargetFigures](
 
 
 @shown(SEES_EVERYTHING, "headroom")
+def target_list(context: Context) -> ConsolePage:
+    """Every target with what came."""
+    found = target_figures(activity_targets(), context.at)
+    return ConsolePage(
+        context=context,
+        finding=_targets_finding(found),
+        tabs=headroom_tabs("activity-targets"),
+        actions=(Link("Set a target", reverse("set-activity-target")),),
+        sections=(TARGETS.section(found, context, csv_href=reverse("activity-targets-csv")),),
+    )
+
+
+def _targets_finding(found: Sequence[TargetFigures]) -> str:
+    if not found:
+        return "No target of activity yet"
+    missed = [row for row in found if (row.gap or 0) > 0]
+    if not missed:
+        return f"{counted(len(found), 'target')}, none of them missed"
+    named = joined(
+        [f"{row.target.of} ({MEASURES[row.target.measure]})" for row in missed[:MOST_NAMED]]
+    )
+    return f"{len(missed)} of {counted(len(found), 'target')} missed: {named}"
+
+
+@shown(SEES_EVERYTHING, "headroom")
 def targets_csv(context: Context) -> HttpResponse:
     """Every target with what came."""
     return TARGETS.csv(target_figures(activity_targets(), context.at), context, "activity-targets")
@@ -87,7 +114,7 @@ def set_target(context: Context) -> Change[actions.NewActivityTarget]:
 
     def apply(thought: actions.NewActivityTarget) -> Done:
         actions.set_activity_target(target=thought, at=context.at)
-        return "The target is set.", ("headroom",)
+        return "The target is set.", ("activity-targets",)
 
     return Change(
         finding="Set a target of activity",
@@ -111,7 +138,7 @@ def remove_target(context: Context, target_id: int) -> Change[ActivityTargetFact
 
     def apply(_: ActivityTargetFact) -> Done:
         actions.remove_activity_target(target_id=fact.id)
-        return "The target is removed.", ("headroom",)
+        return "The target is removed.", ("activity-targets",)
 
     return Change(
         finding=f"Remove the target of {fact.scope} {fact.of}",
@@ -128,7 +155,7 @@ def remove_target(context: Context, target_id: int) -> Change[ActivityTargetFact
 
 
 def _back() -> Link:
-    return Link("Back to headroom", reverse("headroom"))
+    return Link("Back to targets", reverse("activity-targets"))
 
 
 def _scopes() -> dict[str, str]:
@@ -161,6 +188,7 @@ def _preview(thought: actions.NewActivityTarget, context: Context) -> ChangePrev
 
 
 urlpatterns = [
+    path("headroom/targets", target_list, name="activity-targets"),
     path("headroom/targets.csv", targets_csv, name="activity-targets-csv"),
     path("headroom/targets/new", set_target, name="set-activity-target"),
     path("headroom/targets/<int:target_id>/remove", remove_target, name="remove-activity-target"),

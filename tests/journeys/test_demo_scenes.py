@@ -14,6 +14,7 @@ from apps.planning.actions import import_history
 from apps.planning.models import Forecast, ScenarioRun
 from apps.planning.queries.events import demand_events
 from apps.planning.queries.plans import plans
+from apps.planning.queries.power_limits import power_limits
 from apps.planning.queries.requests import capacity_requests
 from apps.planning.queries.series import SeriesKey
 from apps.pricing.models import Rate
@@ -25,7 +26,7 @@ from controlplane.demo.company import WEEK, Company
 from controlplane.demo.database import MANAGES, SIGN_IN
 from controlplane.demo.doors import Doors
 from controlplane.demo.fleet import DemoSpan
-from controlplane.demo.scenes import ahead, announced, asked, closes, cloud, office, prices
+from controlplane.demo.scenes import ahead, announced, asked, budgets, closes, cloud, office, prices
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.ledger.scene import LATER, TEN
@@ -157,3 +158,13 @@ def test_services_are_compared_with_apis_until_a_price_cut_flips_the_answer() ->
     runs = list(ScenarioRun.objects.order_by("scenario_id", "ran_at"))
     assert [run.refusal for run in runs] == [""] * 4
     assert [run.answer["price_in_force"]["input"] for run in runs] == [0.9, 0.25, 0.16, 0.12]
+
+
+def test_the_lab_has_a_circuit_and_an_air_conditioner() -> None:
+    make.make_organisation()
+    pool_id = make.make_pool("l40s-lab")
+    budgets.enter_room(company())
+    (room,) = power_limits()
+    assert (room.pool_ids, room.watts.power_watts, room.watts.cooling_watts) == (
+        (pool_id,), 4_800, 3_500,
+    )  # fmt: skip

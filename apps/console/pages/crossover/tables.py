@@ -107,7 +107,7 @@ RUNS = Table[ScenarioRunFact](
     (
         Column("ran_at", "Run", lambda run: run.ran_at, INSTANT,
                note=lambda run: "asked for" if run.is_asked else ""),
-        Column("on", "Prices of", lambda run: run.figure("on")),
+        Column("on", "", lambda run: run.figure("on")),
         Column("advice", "Advice",
                lambda run: words.advice_words(run.advice) if run.advice else None,
                missing="refused", warns=lambda run: bool(run.flipped_from) and "It flipped",
@@ -117,12 +117,12 @@ RUNS = Table[ScenarioRunFact](
         Column("api_per_million", "API, a million tokens",
                lambda run: _run_money(run, "costs", "api_per_million"), PER_MILLION),
         *(
-            Column(f"savings_{name}", f"Saved a month, {name.upper()}",
-                   _saved_at(name), MONTHLY)
+            Column(f"savings_{name}", "Saved a month" if name == "p50" else "", _saved_at(name),
+                   MONTHLY)
             for name in ("p10", "p50", "p90")
         ),
         Column("first_million_tokens", "", lambda run: run.figure("break_even", "first_million_tokens"), NUMBER),
-        Column("durable_million_tokens", "For good from, million tokens",
+        Column("durable_million_tokens", "For good from, M tokens",
                lambda run: run.figure("break_even", "durable_million_tokens"), NUMBER,
                missing=words.NOWHERE),
         Column("moved", "What moved", lambda run: run.refusal or words.moved_words(run) or None, PROSE,

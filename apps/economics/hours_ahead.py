@@ -34,3 +34,11 @@ def repeated_sum(values: Sequence[float], first: int, hours: int) -> float:
     """The sum of `hours` values from place `first` on, where the last week, day or hour is repeated for ever."""
     counts = place_counts(len(values), first, hours)
     return sum(count * value for count, value in zip(counts, values, strict=True) if count)
+
+
+def spread_over(total: float, weights: Sequence[float]) -> list[float]:
+    """A day's total over its hours in proportion to these weights, none below 0; evenly where all are 0."""
+    whole = sum(weights)
+    if not whole:
+        return [total / len(weights)] * len(weights)
+    return [total * weight / whole for weight in weights]

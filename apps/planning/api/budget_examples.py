@@ -50,6 +50,22 @@ HEADROOM = answered(
         "rest_high": "38800.000000",
         "rest_from": "forecast",
         "rest_source": "spend:team=Research",
+        "rest_spans": [
+            {
+                "series": "spend:team=Research",
+                "origin": "hour",
+                "forecast_id": 7,
+                "starts_at": "2026-03-10T10:00:00Z",
+                "ends_at": "2026-03-24T09:00:00Z",
+            },
+            {
+                "series": "spend:team=Research",
+                "origin": "day",
+                "forecast_id": 8,
+                "starts_at": "2026-03-24T09:00:00Z",
+                "ends_at": "2026-04-01T00:00:00Z",
+            },
+        ],
         "committed": None,
         "headroom": "-1220.500000",
         "is_exceeding": True,

@@ -1,47 +1,155 @@
-"""The hours ahead of series, as their newest forecasts have them."""
+"""The hours ahead of series: of the newest forecasts by the hour, and beyond their end of those by the day."""
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
+from zoneinfo import ZoneInfo
 
+from apps.accounts.queries import organisation
 from apps.economics.forecast.names import QUANTILE_LEVELS
 from apps.economics.hours import HOUR
-from apps.economics.hours_ahead import HoursAhead
+from apps.economics.hours_ahead import WEEK_HOURS, HoursAhead, spread_over
+from apps.ledger.queries.calendar import day_span, local_day
+from apps.ledger.queries.windows import DAY
 from apps.planning.models import Forecast, ForecastMethod, ForecastSeries
-from apps.planning.queries.forecasts import BY_HOUR, newest_id
+from apps.planning.queries.forecasts import BY_DAY, BY_HOUR, LEVEL_SCENARIOS, newest_id
 from apps.planning.queries.history import key_of
-from apps.planning.queries.series import SeriesKey
+from apps.planning.queries.series import SeriesKey, series_name
+
+LAST_WEEK = "last_week"
+ORIGINS = (BY_HOUR, BY_DAY, LAST_WEEK)
+"""What hours ahead are from: a forecast by the hour, one by the day, or the last week before, again and again."""
+
+
+@dataclass(frozen=True, slots=True)
+class AheadSpan:
+    """The hours `[starts_at, ends_at)` of a series are from this one of ORIGINS, of LAST_WEEK of this forecast's."""
+
+    series: SeriesKey
+    origin: str
+    forecast_id: int
+    starts_at: datetime
+    ends_at: datetime
+
+    @property
+    def name(self) -> str:
+        """Of its series, as commands take it."""
+        return series_name(self.series)
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesAhead:
-    """The forecast of a series: its hours from `starts_at` on, and its id."""
+    """What is expected of a series: its hours from `starts_at` on, and in order what they are from."""
 
     series: SeriesKey
-    forecast_id: int
     starts_at: datetime
     hours: HoursAhead
+    spans: tuple[AheadSpan, ...]
+
+    @property
+    def ends_at(self) -> datetime:
+        """Beyond it the last week comes again."""
+        return self.starts_at + len(self.hours.points) * HOUR
+
+    def spans_within(self, starts_at: datetime, ends_at: datetime) -> tuple[AheadSpan, ...]:
+        """What the hours from `starts_at` up to, not with, `ends_at` are from, in order."""
+        last = self.spans[-1]
+        again = replace(last, origin=LAST_WEEK, starts_at=last.ends_at, ends_at=ends_at)
+        cut = (
+            replace(
+                each,
+                starts_at=max(starts_at, each.starts_at),
+                ends_at=min(ends_at, each.ends_at),
+            )
+            for each in (*self.spans, again)
+        )
+        return tuple(each for each in cut if each.starts_at < each.ends_at)
 
 
-def series_ahead(wanted: Collection[SeriesKey], at: datetime) -> dict[SeriesKey, SeriesAhead]:
-    """Of these series the newest forecasts that reach beyond `at`; one that has none is not there.
+def series_ahead(
+    wanted: Mapping[SeriesKey, datetime], at: datetime
+) -> dict[SeriesKey, SeriesAhead]:
+    """Of these series what their newest forecasts say of the hours from `at` until the moment given with each.
 
-    Nor is one of which too little was known: its last value is no forecast of a month.
+    One that has no forecast is not there. One of which too little was known is none: neither the last value by the
+    hour, nor the mean of a week by the day, is a forecast of months.
     """
-    keys = {series.key for series in wanted}
-    rows = ForecastSeries.objects.filter(key__in=keys).values_list(newest_id(BY_HOUR))
-    found = {}
-    chosen = Forecast.objects.filter(pk__in=rows).exclude(method=ForecastMethod.LAST_VALUE)
-    for row in chosen.select_related("series"):
-        series = key_of(row.series)
-        if series in wanted and row.starts_at + row.horizon * HOUR > at:
-            found[series] = SeriesAhead(series, row.pk, row.starts_at, _hours_of(row))
+    found = {
+        key: _by_hour(key, row)
+        for key, row in _newest(wanted, BY_HOUR).items()
+        if row.method != ForecastMethod.LAST_VALUE and row.starts_at + row.horizon * HOUR > at
+    }
+    short = {key for key, until in wanted.items() if key not in found or found[key].ends_at < until}
+    for key, row in _newest(short, BY_DAY).items():
+        begins = found.get(key) or SeriesAhead(key, row.starts_at, HoursAhead([], _NONE_YET), ())
+        if row.method == LEVEL_SCENARIOS and begins.starts_at <= at:
+            longer = _with_days(begins, row, wanted[key])
+            if longer.ends_at > at:
+                found[key] = longer
     return found
 
 
-def _hours_of(row: Forecast) -> HoursAhead:
-    """Without an interval where it has none in some hour."""
+_NONE_YET: Mapping[float, tuple[float, ...]] = dict.fromkeys(QUANTILE_LEVELS, ())
+
+
+def _newest(wanted: Collection[SeriesKey], granularity: str) -> dict[SeriesKey, Forecast]:
+    keys = {series.key for series in wanted}
+    ids = ForecastSeries.objects.filter(key__in=keys).values_list(newest_id(granularity))
+    rows = Forecast.objects.filter(pk__in=ids).select_related("series").defer("recent", "came")
+    return {key: row for row in rows if (key := key_of(row.series)) in wanted}
+
+
+def _by_hour(series: SeriesKey, row: Forecast) -> SeriesAhead:
+    span = AheadSpan(series, BY_HOUR, row.pk, row.starts_at, row.starts_at + row.horizon * HOUR)
+    return SeriesAhead(series, row.starts_at, HoursAhead(row.points, _levels_of(row)), (span,))
+
+
+def _levels_of(row: Forecast) -> dict[float, list[float]]:
+    """By level its values: none without an interval, nor where it has none in some hour or day."""
     values = [[value for value in level if value is not None] for level in row.quantiles]
     if any(len(level) < row.horizon for level in values):
         values = []
-    return HoursAhead(row.points, dict(zip(QUANTILE_LEVELS, values, strict=False)))
+    return dict(zip(QUANTILE_LEVELS, values, strict=False))
+
+
+def _with_days(ahead: SeriesAhead, row: Forecast, until: datetime) -> SeriesAhead:
+    """From its end on, as far as wanted, the days of a forecast, each spread over its hours as they are in its last week."""
+    points, by_level = list(ahead.hours.points), _levels_of(row)
+    levels = {
+        level: [*ahead.hours.quantiles[level]]
+        for level in ahead.hours.quantiles
+        if level in by_level
+    }
+    for place, skipped, weights in _days_to_add(ahead, row, until):
+        points += spread_over(row.points[place], weights)[skipped:]
+        for level, values in levels.items():
+            values += spread_over(by_level[level][place], weights)[skipped:]
+    ends_at = ahead.starts_at + len(points) * HOUR
+    span = AheadSpan(ahead.series, BY_DAY, row.pk, ahead.ends_at, ends_at)
+    added = (span,) if span.starts_at < ends_at else ()
+    return replace(ahead, hours=HoursAhead(points, levels), spans=(*ahead.spans, *added))
+
+
+def _days_to_add(
+    ahead: SeriesAhead, row: Forecast, until: datetime
+) -> Iterator[tuple[int, int, list[float]]]:
+    """The places of the days, how many of their hours are there already, and the weights of all their hours."""
+    zone = organisation().zone
+    first, local_zone = local_day(row.starts_at, zone), ZoneInfo(zone)
+
+    def named(hour: datetime) -> tuple[int, int]:
+        local = hour.astimezone(local_zone)
+        return local.weekday(), local.hour
+
+    week = len(ahead.hours.points) - WEEK_HOURS
+    shape = {
+        named(ahead.starts_at + place * HOUR): max(0.0, ahead.hours.points[place])
+        for place in range(max(0, week), len(ahead.hours.points))
+    }
+    for place in range(row.horizon):
+        day = day_span(first + place * DAY, zone)
+        if day.ends_at > ahead.ends_at and day.starts_at < until:
+            hours = [day.starts_at + hour * HOUR for hour in range(day.hours)]
+            skipped = max(0, (ahead.ends_at - day.starts_at) // HOUR)
+            known = [shape[name] for name in map(named, hours) if name in shape]
+            yield place, skipped, known if len(known) == day.hours else [1.0] * day.hours

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
+from operator import itemgetter
 
 from apps.accounts.queries import organisation
 from apps.economics.budgets import Chance, chance_above, sum_ahead
@@ -16,7 +17,7 @@ from apps.ledger.queries.cube.question import Key
 from apps.ledger.queries.cube.states import StateSum
 from apps.ledger.queries.windows import DAY, Window
 from apps.planning.queries import budgets as facts
-from apps.planning.queries.ahead import SeriesAhead, series_ahead
+from apps.planning.queries.ahead import AheadSpan, SeriesAhead, series_ahead
 from apps.planning.queries.budget_costs import SpentSoFar, StatesByKey, spent_of, states_by
 from apps.planning.queries.budgets import UNITS, BudgetFact
 from apps.planning.queries.series import GPU_HOURS, SPEND, TEAM, WHOLE, SeriesKey, series_name
@@ -32,13 +33,15 @@ class RestOfPeriod:
     """What is expected of the hours that are left, in micro-units or GPU-milliseconds; None is not known.
 
     `method` is FORECAST, RUN_RATE or UNKNOWN; `source` says of which series, or of which days.
-    `quantiles` are by level, empty without an interval.
+    `quantiles` are by level, empty without an interval. `spans` say of each series of a forecast which hours are
+    from what.
     """
 
     expected: int | None
     method: str
     source: str
     quantiles: Mapping[float, float]
+    spans: tuple[AheadSpan, ...] = ()
 
     @property
     def interval(self) -> tuple[int, int] | None:
@@ -123,7 +126,7 @@ def figures_of(budgets: Sequence[BudgetFact], at: datetime) -> list[BudgetFigure
         states_by(budgets, windows),
         states_by(budgets, dict.fromkeys(windows, lately), "day"),
     )
-    ahead = series_ahead({key for each in budgets for key in _series_of(each)}, at)
+    ahead = series_ahead(_series_wanted(budgets, windows), at)
     found = []
     for budget in budgets:
         window = windows[budget.id]
@@ -185,6 +188,14 @@ def _series_of(budget: BudgetFact) -> list[SeriesKey]:
     return [SeriesKey(measure, TEAM, str(team_id)) for team_id in sorted(budget.team_ids)]
 
 
+def _series_wanted(
+    budgets: Sequence[BudgetFact], windows: Mapping[int, Window]
+) -> dict[SeriesKey, datetime]:
+    """Until when each series is looked ahead: the end of the last period of a budget that it says something of."""
+    ends = [(key, windows[each.id].ends_at) for each in budgets for key in _series_of(each)]
+    return dict(sorted(ends, key=itemgetter(1)))
+
+
 def _forecast_rest(
     budget: BudgetFact,
     daily: StatesByKey,
@@ -209,6 +220,7 @@ def _forecast_rest(
         FORECAST,
         ", ".join(series_name(each.series) for each in used),
         {level: value * unit for level, value in sums.quantiles.items()},
+        tuple(span for each in used for span in each.spans_within(begins, begins + hours * HOUR)),
     )
 
 

@@ -10,12 +10,12 @@ from apps.economics.headroom import critical_level, demand_quantile, erlang_c, l
 from apps.economics.hours import HOUR, hour_from
 from apps.economics.hours_ahead import place_counts
 from apps.fleet import queries as fleet
+from apps.ledger.queries.windows import DAY
 from apps.planning.models import HeadroomPolicy
-from apps.planning.queries.ahead import SeriesAhead, series_ahead
+from apps.planning.queries.ahead import AheadSpan, SeriesAhead, series_ahead
 from apps.planning.queries.capacity_places import gpus_by_pool
 from apps.planning.queries.series import GPU_HOURS, GPU_MODEL, POOL, SeriesKey, name_of_key
 
-DAY_HOURS = 24
 ROUNDING = 1e-6
 """What halving may leave above a whole number."""
 
@@ -65,11 +65,11 @@ class HeadroomPolicyFact:
 
 @dataclass(frozen=True, slots=True)
 class HeadroomFigures:
-    """A policy against the newest forecast over its lead time, in GPUs; None where it has none with an interval.
+    """A policy against the newest forecasts over its lead time, in GPUs; None where it has none with an interval.
 
     `for_cost` is the quantile of demand that costs least, `for_waiting` what keeps the promise on
     waiting in the busiest hour expected, `waiting` the share that would wait then with the GPUs there; both None
-    where nothing is promised.
+    where nothing is promised. `spans` say from which forecast which hours are.
     """
 
     policy: HeadroomPolicyFact
@@ -78,7 +78,7 @@ class HeadroomFigures:
     for_waiting: int | None = None
     waiting: float | None = None
     busiest: float | None = None
-    forecast_id: int | None = None
+    spans: tuple[AheadSpan, ...] = ()
 
     @property
     def needed(self) -> int | None:
@@ -106,23 +106,29 @@ def headroom_policies() -> list[HeadroomPolicyFact]:
 
 
 def headroom_of(policies: Sequence[HeadroomPolicyFact], at: datetime) -> list[HeadroomFigures]:
-    """Each policy held against the newest forecast of its demand."""
-    ahead = series_ahead({policy.series for policy in policies}, at)
+    """Each policy held against the newest forecasts of its demand."""
+    begins = hour_from(at)
+    wanted: dict[SeriesKey, datetime] = {}
+    for policy in policies:
+        ends_at = begins + policy.lead_days * DAY
+        wanted[policy.series] = max(ends_at, wanted.get(policy.series, ends_at))
+    ahead = series_ahead(wanted, at)
     there = gpus_by_pool(at)
     return [
         _held_against(
-            policy, ahead.get(policy.series), sum(there[pool] for pool in policy.its_pools), at
+            policy, ahead.get(policy.series), sum(there[pool] for pool in policy.its_pools), begins
         )
         for policy in policies
     ]
 
 
 def _held_against(
-    policy: HeadroomPolicyFact, ahead: SeriesAhead | None, there: int, at: datetime
+    policy: HeadroomPolicyFact, ahead: SeriesAhead | None, there: int, begins: datetime
 ) -> HeadroomFigures:
     if ahead is None:
         return HeadroomFigures(policy, there)
-    first, hours = (hour_from(at) - ahead.starts_at) // HOUR, policy.lead_days * DAY_HOURS
+    ends_at = begins + policy.lead_days * DAY
+    first, hours = (begins - ahead.starts_at) // HOUR, (ends_at - begins) // HOUR
     quantile = demand_quantile(ahead.hours, first, hours, policy.level)
     counts = place_counts(len(ahead.hours.points), first, hours)
     points = zip(ahead.hours.points, counts, strict=True)
@@ -139,5 +145,5 @@ def _held_against(
         for_waiting=least,
         waiting=waiting,
         busiest=busiest,
-        forecast_id=ahead.forecast_id,
+        spans=ahead.spans_within(begins, ends_at),
     )

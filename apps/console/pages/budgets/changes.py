@@ -253,7 +253,7 @@ def _preview(
     if found.share_used is not None and found.share_gone:
         so_far.append(
             f"{per_cent(found.share_used)} of it is used, with {per_cent(found.share_gone)} "
-            f"of {words.period_of(found)} gone; the rest by {words.method_of(found.rest)}."
+            f"of {words.period_of(found)} gone; the rest by {words.method_of(found.rest, context.zone)}."
         )
     overlap = words.overlap_of(fact, _others(before))
     return ChangePreview(

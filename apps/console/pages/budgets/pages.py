@@ -85,10 +85,10 @@ def budget_page(context: Context, budget_id: int) -> ConsolePage:
         back=Link("All budgets", reverse("budgets")),
         actions=_ways_to_change(context, fact),
         sections=(
-            FigureRow(_key_figures(found, context.currency)),
+            FigureRow(_key_figures(found, context)),
             _month_chart(found, months, context) if months else None,
             MADE.section(
-                _facts(found, overlap, context.currency), context, title="How it came to be", about=""
+                _facts(found, overlap, context), context, title="How it came to be", about=""
             ),
             CHANGES.section(
                 trail_changes(kind="budget", of=fact.id), context, title="History", about="who set it, and to what"
@@ -157,8 +157,8 @@ def _is_whole_money(each: BudgetFigures) -> bool:
     return each.budget.scope == ORGANISATION and each.budget.measure == MONEY
 
 
-def _key_figures(found: BudgetFigures, currency: str) -> tuple[Figure, ...]:
-    fact = found.budget
+def _key_figures(found: BudgetFigures, context: Context) -> tuple[Figure, ...]:
+    fact, currency = found.budget, context.currency
     chance = words.chance_of(found)
     exceeded = "no interval: no chance to tell"
     if chance:
@@ -173,7 +173,7 @@ def _key_figures(found: BudgetFigures, currency: str) -> tuple[Figure, ...]:
         known_figure(
             "Rest expected",
             words.figure_amount(fact, found.rest.expected, currency),
-            words.method_of(found.rest),
+            words.method_of(found.rest, context.zone),
         ),
         known_figure("Headroom", words.figure_amount(fact, found.headroom, currency), exceeded),
     )
@@ -184,8 +184,8 @@ def _unit_of(fact: BudgetFact) -> str:
     return f"{unit}{words.life_of(fact)}"
 
 
-def _facts(found: BudgetFigures, overlap: str, currency: str) -> list[tuple[str, str]]:
-    fact, rest = found.budget, found.rest
+def _facts(found: BudgetFigures, overlap: str, context: Context) -> list[tuple[str, str]]:
+    fact, rest, currency = found.budget, found.rest, context.currency
     interval = rest.interval
     committed = (
         "not known of this scope: nobody says whose use a commitment will cover"
@@ -196,7 +196,8 @@ def _facts(found: BudgetFigures, overlap: str, currency: str) -> list[tuple[str,
         ("Counts", "effective cost as charged" if fact.measure == MONEY else "GPU-hours that jobs held"),
         ("Of", words.scope_of(fact)),
         ("Holds", words.life_of(fact)),
-        ("Rest from", words.method_of(rest) if rest.method != "forecast" else f"forecasts: {rest.source}"),
+        ("Rest from", words.method_of(rest, context.zone)),
+        *([("Its series", rest.source)] if rest.spans else []),
         *(
             [("Its 80 % interval", f"{words.amount(fact, interval[0], currency)} to "
               f"{words.amount(fact, interval[1], currency)}, as if all hours erred together: rather too wide")]

@@ -1,9 +1,10 @@
 """Budgets in words."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import timedelta, tzinfo
 from decimal import Decimal
 
+from apps.console.pages.forecasts.words import spans_said
 from apps.planning.queries.budget_figures import FORECAST, RUN_RATE, BudgetFigures, RestOfPeriod
 from apps.planning.queries.budgets import (
     MONEY,
@@ -103,10 +104,10 @@ def chance_of(figures: BudgetFigures) -> str | None:
     return f"under {per_cent(chance.high)}" if chance.low == 0 else f"over {per_cent(chance.low)}"
 
 
-def method_of(rest: RestOfPeriod) -> str:
+def method_of(rest: RestOfPeriod, zone: tzinfo) -> str:
     """How the rest of the period came to be, in a few words."""
     if rest.method == FORECAST:
-        return "forecast" if rest.expected else rest.source
+        return f"forecast {spans_said(rest.spans, zone)}" if rest.spans else rest.source
     return f"run rate: {rest.source}" if rest.method == RUN_RATE else f"not known: {rest.source}"
 
 

@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta, tzinfo
 
-from apps.economics.hours import HOUR_MS
+from apps.economics.hours import HOUR, HOUR_MS
+from apps.planning.queries.ahead import LAST_WEEK, AheadSpan
 from apps.planning.queries.events import ADDED, EVENT_KINDS, UNKNOWN
 from apps.planning.queries.forecasts import (
+    BY_DAY,
+    BY_HOUR,
     FALLBACKS,
     LEVEL_SCENARIOS,
     ForecastEvent,
@@ -24,7 +27,7 @@ from apps.planning.queries.series import (
 )
 from apps.show.amounts import count, counted, gpu_hours, per_cent
 from apps.show.money import MICROS, whole_amount
-from apps.show.time import day, instant, minute_duration, month
+from apps.show.time import day, instant, minute_duration, month, short_day
 
 MEASURES = {
     GPU_HOURS: "GPU-hours",
@@ -46,6 +49,7 @@ QUEUES = {
     "in_part": "what jobs held, and what some of them waited for: of others nobody said when they were submitted",
     "unknown": "what jobs held alone; what waited is not known",
 }
+SPANS = {BY_HOUR: "by the hour", BY_DAY: "by the day", LAST_WEEK: "the last week again"}
 SIGNIFICANT = 100
 LATELY = timedelta(hours=12)
 """Until a forecast has begun for longer than this, its first day is still mostly to come."""
@@ -209,3 +213,15 @@ def inputs(each: ForecastFact, zone: tzinfo) -> str:
         left_out = counted(each.left_out_hours, "hour")
         said += f"; {left_out} left out: provisional, not observed or without a price"
     return said
+
+
+def spans_said(spans: Sequence[AheadSpan], zone: tzinfo) -> str:
+    """What hours ahead are from: `by the hour to 24 Mar 2026, by the day to 31 May 2026 (1 of 2 series)`."""
+    series, said = {each.series for each in spans}, []
+    for origin, words in SPANS.items():
+        of = [each for each in spans if each.origin == origin]
+        if of:
+            last = (max(each.ends_at for each in of) - HOUR).astimezone(zone).date()
+            share = f" ({len(of)} of {len(series)} series)" if len(of) < len(series) else ""
+            said.append(f"{words} to {short_day(last)} {last.year}{share}")
+    return ", ".join(said)

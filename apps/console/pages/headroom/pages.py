@@ -11,6 +11,7 @@ from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.console.pages.forecasts.words import spans_said
 from apps.console.pages.headroom import changes
 from apps.console.pages.headroom.switch import MOST_NAMED, headroom_tabs
 from apps.planning.queries.headroom import HeadroomFigures, headroom_of, headroom_policies
@@ -37,6 +38,10 @@ def _costs_of(row: HeadroomFigures, locale: Locale) -> str:
     return f"{short} / {idle}"
 
 
+def _demand_from(row: HeadroomFigures, locale: Locale) -> str:
+    return spans_said(row.spans, locale.zone)
+
+
 def _waits_too_long(row: HeadroomFigures) -> bool | str:
     most = row.policy.most_waiting
     is_over = most is not None and row.waiting is not None and row.waiting > most
@@ -57,6 +62,8 @@ POLICIES = Table[HeadroomFigures](
                shown=_costs_of, sorts=False),
         Column("lead", "Lead time", lambda row: row.policy.lead_days, FIGURE, csv="lead_days",
                shown=lambda row, _: counted(row.policy.lead_days, "day")),
+        Column("demand", "Demand forecast", lambda row: row.spans or None, PROSE, csv="demand_from",
+               shown=_demand_from, written=_demand_from, sorts=False),
         Column("level", "Service level", lambda row: row.policy.level, RATIO, csv="service_level"),
         Column("for_cost", "Needed (cost)", lambda row: row.for_cost, COUNT),
         Column("for_waiting", "Needed (queue)", lambda row: row.for_waiting, COUNT,
@@ -75,7 +82,7 @@ POLICIES = Table[HeadroomFigures](
         CURRENCY_COLUMN,
     ),
     noun=("policy", "policies"),
-    about="{said}; in GPUs, from the newest forecast of demand over the lead time",
+    about="{said}; in GPUs, from the newest forecasts of demand over the lead time",
     sort="sort",
 )  # fmt: skip
 

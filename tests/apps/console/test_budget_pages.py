@@ -99,7 +99,8 @@ def test_one_budget_says_how_its_figures_came_to_be(world) -> None:
     page = finance.get(f"/budgets/{world['Red, monthly']}").content.decode()
     text = text_of(page)
     assert "Red, monthly will be exceeded by $229 as things are going" in text
-    assert "forecasts: spend:team=Red" in text
+    assert "forecast by the hour to 24 Mar 2026, the last week again to 31 Mar 2026" in text
+    assert "Its series spend:team=Red" in text
     assert "effective cost as charged" in text
     assert "The same costs count against Everything too: budgets are never added." in text
     assert '"Rest expected"' in page, "the rest is drawn on what came"

@@ -15,7 +15,7 @@ from apps.accounts.queries.reading import reading_once
 from apps.ledger.queries.windows import DAY
 from apps.planning import actions
 from apps.planning.api import budget_examples as examples
-from apps.planning.queries.ahead import ORIGINS
+from apps.planning.api.ahead_spans import AheadSpanOut, spans_told
 from apps.planning.queries.budget_figures import (
     FORECAST,
     RUN_RATE,
@@ -112,19 +112,6 @@ class BudgetOut(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField()
 
 
-class RestSpanOut(serializers.Serializer[Any]):
-    """Hours `[starts_at, ends_at)` of a series, and which forecast they are from.
-
-    `last_week`: there is none so far ahead, and the last week before comes again.
-    """
-
-    series = serializers.CharField()
-    origin = serializers.ChoiceField(choices=ORIGINS)
-    forecast_id = serializers.IntegerField()
-    starts_at = serializers.DateTimeField()
-    ends_at = serializers.DateTimeField()
-
-
 class BudgetHeadroomOut(serializers.Serializer[Any]):
     """What is left of a budget in its current period; amounts are in `unit`, null where not known.
 
@@ -151,7 +138,7 @@ class BudgetHeadroomOut(serializers.Serializer[Any]):
     rest_high = ExactOut(allow_null=True)
     rest_from = serializers.ChoiceField(choices=(FORECAST, RUN_RATE, UNKNOWN))
     rest_source = serializers.CharField(help_text="which series, or which days")
-    rest_spans = RestSpanOut(
+    rest_spans = AheadSpanOut(
         many=True, help_text="which hours are from what; none without a forecast"
     )
     committed = ExactOut(
@@ -290,7 +277,7 @@ def serialize_headroom(figures: BudgetFigures) -> dict[str, Any]:
         "rest_high": amount(interval[1]) if interval else None,
         "rest_from": figures.rest.method,
         "rest_source": figures.rest.source,
-        "rest_spans": [fields_of(each) | {"series": each.name} for each in figures.rest.spans],
+        "rest_spans": spans_told(figures.rest.spans),
         "committed": amount(figures.committed),
         "headroom": amount(figures.headroom),
         "is_exceeding": figures.is_exceeding,

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from apps.accounts import queries as accounts
 from apps.accounts.queries.reading import reading_once
 from apps.economics.money import Money
+from apps.planning.api.ahead_spans import AheadSpanOut, spans_told
 from apps.planning.queries.headroom import HeadroomFigures, headroom_of, headroom_policies
 from apps.planning.queries.targets import TargetFigures, activity_targets, target_figures
 from apps.web.rest.examples import listed
@@ -40,7 +41,9 @@ class HeadroomPolicyOut(serializers.Serializer[Any]):
     there_gpus = serializers.IntegerField()
     shortfall_gpus = serializers.IntegerField(allow_null=True, help_text="below 0: to spare")
     waiting_ratio = RatioOut(allow_null=True, help_text="of jobs in the busiest hour expected")
-    forecast_id = serializers.IntegerField(allow_null=True)
+    demand_spans = AheadSpanOut(
+        many=True, help_text="which hours are from what; none without a forecast"
+    )
     note = serializers.CharField()
 
 
@@ -75,7 +78,15 @@ POLICY: dict[str, Any] = {
     "there_gpus": 48,
     "shortfall_gpus": 4,
     "waiting_ratio": None,
-    "forecast_id": 7,
+    "demand_spans": [
+        {
+            "series": "gpu_hours:pool=h100",
+            "origin": "hour",
+            "forecast_id": 7,
+            "starts_at": "2026-03-10T10:00:00Z",
+            "ends_at": "2026-03-24T10:00:00Z",
+        }
+    ],
     "note": "",
 }
 TARGET: dict[str, Any] = {
@@ -149,7 +160,7 @@ def _serialize_policy(found: HeadroomFigures) -> dict[str, Any]:
             "there_gpus": found.there,
             "shortfall_gpus": found.shortfall,
             "waiting_ratio": found.waiting,
-            "forecast_id": found.forecast_id,
+            "demand_spans": spans_told(found.spans),
         },
         currency,
     )

@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
-from apps.console.kit.cells import COUNT, FIGURE, PROSE, RATIO, Locale, linked
+from apps.console.kit.cells import COUNT, FIGURE, PROSE, RATIO, WRAPPED, Locale, linked
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
@@ -62,7 +62,7 @@ POLICIES = Table[HeadroomFigures](
                shown=_costs_of, sorts=False),
         Column("lead", "Lead time", lambda row: row.policy.lead_days, FIGURE, csv="lead_days",
                shown=lambda row, _: counted(row.policy.lead_days, "day")),
-        Column("demand", "Demand forecast", lambda row: row.spans or None, PROSE, csv="demand_from",
+        Column("demand", "Demand forecast", lambda row: row.spans or None, WRAPPED, csv="demand_from",
                shown=_demand_from, written=_demand_from, sorts=False),
         Column("level", "Service level", lambda row: row.policy.level, RATIO, csv="service_level"),
         Column("for_cost", "Needed (cost)", lambda row: row.for_cost, COUNT),

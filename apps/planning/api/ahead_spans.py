@@ -1,0 +1,27 @@
+"""Which forecast the hours ahead are from, as budgets and headroom tell it over REST."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rest_framework import serializers
+
+from apps.planning.queries.ahead import ORIGINS, AheadSpan
+from apps.web.rest.pages import fields_of
+
+
+class AheadSpanOut(serializers.Serializer[Any]):
+    """Hours `[starts_at, ends_at)` of a series, and which forecast they are from.
+
+    `last_week`: there is none so far ahead, and the last week before comes again.
+    """
+
+    series = serializers.CharField()
+    origin = serializers.ChoiceField(choices=ORIGINS)
+    forecast_id = serializers.IntegerField()
+    starts_at = serializers.DateTimeField()
+    ends_at = serializers.DateTimeField()
+
+
+def spans_told(spans: Sequence[AheadSpan]) -> list[dict[str, Any]]:
+    """Each as AheadSpanOut."""
+    return [fields_of(each) | {"series": each.name} for each in spans]

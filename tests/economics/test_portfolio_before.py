@@ -149,7 +149,7 @@ def test_tables_of_one_name_are_one() -> None:
     assert overlaid(below, above) == {
         "name": "x",
         "families": [
-            {"name": "a", "demand": {"series": "s", "hours": 1}},
+            {"name": "a", "demand": {"hours": 1}},
             {"name": "b"},
             {"nameless": 1},
         ],

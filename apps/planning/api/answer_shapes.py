@@ -26,13 +26,18 @@ PLAIN: Mapping[type, type[serializers.Field[Any, Any, Any, Any]]] = {
     bool: serializers.BooleanField,
     date: serializers.DateField,
 }
+SHAPES: dict[Any, type[serializers.Serializer[Any]]] = {}
+"""What was made; two of one name would be two parts of the schema."""
 
 
 def shape_of(dataclass: Any) -> type[serializers.Serializer[Any]]:
-    """The serializer of a dataclass of numbers, texts, days, and such dataclasses in tuples."""
-    fields = {name: _field_of(hint) for name, hint in get_type_hints(dataclass).items()}
-    doc = {"__doc__": dataclass.__doc__}
-    return type(f"{dataclass.__name__}Out", (serializers.Serializer,), doc | fields)
+    """The serializer of a dataclass of numbers, texts, days, and such dataclasses in tuples: one of each."""
+    if dataclass not in SHAPES:
+        fields = {name: _field_of(hint) for name, hint in get_type_hints(dataclass).items()}
+        doc = {"__doc__": dataclass.__doc__}
+        name = f"{dataclass.__name__}Out"
+        SHAPES[dataclass] = type(name, (serializers.Serializer,), doc | fields)
+    return SHAPES[dataclass]
 
 
 def _field_of(hint: Any, **given: Any) -> Any:

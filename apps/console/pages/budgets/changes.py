@@ -7,15 +7,13 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import ObjectDoesNotExist
-from django.http import Http404
 from django.urls import reverse
 
 from apps.accounts import queries as accounts
 from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
 from apps.console.kit.entries import AmountField, DayField, LinesField, PickField, TextField
 from apps.console.kit.frame import Link
-from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.pages.budgets import words
 from apps.economics.hours import month_said
 from apps.economics.refusal import Refusal
@@ -34,7 +32,6 @@ from apps.planning.queries.budgets import (
     WORKLOAD,
     BudgetFact,
     BudgetStep,
-    budget,
     budgets,
 )
 from apps.show.amounts import per_cent
@@ -112,7 +109,7 @@ def add_budget(context: Context) -> Change[actions.NewBudget]:
 @changing(SEES_EVERYTHING, "budgets")
 def change_budget(context: Context, budget_id: int) -> Change[actions.NewBudget]:
     """Says what it would be held against then, and sets it anew."""
-    fact = _known(budget_id)
+    fact = known_budget(context, budget_id)
 
     def read(entered: Mapping[str, Any]) -> actions.NewBudget:
         thought = _thought_of(entered)
@@ -143,7 +140,7 @@ def change_budget(context: Context, budget_id: int) -> Change[actions.NewBudget]
 @changing(SEES_EVERYTHING, "budgets")
 def remove_budget(context: Context, budget_id: int) -> Change[BudgetFact]:
     """Says what is held against it no more, then removes it."""
-    fact = _known(budget_id)
+    fact = known_budget(context, budget_id)
 
     def apply(_: BudgetFact) -> Done:
         actions.remove_budget(budget_id=fact.id)
@@ -164,11 +161,10 @@ def remove_budget(context: Context, budget_id: int) -> Change[BudgetFact]:
     )
 
 
-def _known(budget_id: int) -> BudgetFact:
-    try:
-        return budget(budget_id, None)
-    except ObjectDoesNotExist:
-        raise Http404 from None
+def known_budget(context: Context, budget_id: int) -> BudgetFact:
+    """The budget, or the page that there is none: another team's is as if it were not there."""
+    seen = budgets(context.seen_teams)
+    return found_or_404(next((fact for fact in seen if fact.id == budget_id), None))
 
 
 def _all_budgets() -> Link:

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from django.core.exceptions import ObjectDoesNotExist
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.accounts.queries import Role
@@ -30,7 +29,6 @@ from apps.planning.queries.budgets import (
     RUNNING,
     UNITS,
     BudgetFact,
-    budget,
     budgets,
 )
 from apps.show.amounts import counted, per_cent
@@ -73,7 +71,7 @@ def budget_list_csv(context: Context) -> HttpResponse:
 @shown(EVERYONE, "budgets")
 def budget_page(context: Context, budget_id: int) -> ConsolePage:
     """One budget: what came, what is expected, month by month, and how it was changed."""
-    fact = known_budget(context, budget_id)
+    fact = changes.known_budget(context, budget_id)
     (found,) = figures_of([fact], context.at)
     months = months_of(found, context.at)
     overlap = words.overlap_of(fact, budgets(context.seen_teams))
@@ -100,17 +98,9 @@ def budget_page(context: Context, budget_id: int) -> ConsolePage:
 @shown(EVERYONE, "budgets")
 def budget_csv(context: Context, budget_id: int) -> HttpResponse:
     """The months of one budget."""
-    fact = known_budget(context, budget_id)
+    fact = changes.known_budget(context, budget_id)
     (found,) = figures_of([fact], context.at)
     return month_table(fact).csv(months_of(found, context.at), context, f"budget-{fact.id}")
-
-
-def known_budget(context: Context, budget_id: int) -> BudgetFact:
-    """The budget, or the page that there is none: another team's is as if it were not there."""
-    try:
-        return budget(budget_id, context.seen_teams)
-    except ObjectDoesNotExist:
-        raise Http404 from None
 
 
 def _may_change(context: Context) -> bool:

@@ -4,14 +4,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import Http404
 from django.urls import reverse
 
 from apps.accounts import queries as accounts
 from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
 from apps.console.kit.entries import MomentField, PickField, TextField, WholeField
 from apps.console.kit.frame import EmptyState, Link
-from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
+from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context, found_or_404
 from apps.console.pages.capacity_requests import words
 from apps.console.pages.capacity_requests.tables import SENTENCES
 from apps.console.pages.managers import team_step
@@ -192,10 +191,7 @@ def withdraw(context: Context, capacity_request_id: int) -> Change[Mapping[str, 
 
 def known(context: Context, capacity_request_id: int) -> CapacityRequestFact:
     """The request, or the page that there is none: another team's is as if it were not there."""
-    fact = capacity_request(capacity_request_id, context.seen_teams)
-    if fact is None:
-        raise Http404
-    return fact
+    return found_or_404(capacity_request(capacity_request_id, context.seen_teams))
 
 
 def _decision(

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.console.kit.frame import EmptyState, Link
 from apps.console.kit.page import ConsolePage, Section, SideBySide, SwappedPart, shown
-from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.request import EVERYONE, Context, found_or_404
 from apps.console.kit.table import TableSection
 from apps.console.pages.crossover import changes, tables, words
 from apps.console.pages.crossover.trying import cost_picture, key_figures, known_scenario, tried_run
@@ -129,10 +129,9 @@ def scenario_page(context: Context, scenario_id: int) -> ConsolePage:
 def scenario_part_csv(context: Context, scenario_id: int, part: str) -> HttpResponse:
     """A table of the answer, with what the address moves."""
     fact = known_scenario(context, scenario_id)
-    if fact.answered is None or part not in PARTS:
-        raise Http404
-    _, found = tried_run(context, fact.answered)
-    table, rows = PARTS[part](found, fact)
+    table_of = found_or_404(PARTS.get(part))
+    _, found = tried_run(context, found_or_404(fact.answered))
+    table, rows = table_of(found, fact)
     answer: HttpResponse = table.csv(rows, context, f"crossover-{part}")
     return answer
 

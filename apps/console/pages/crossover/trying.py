@@ -2,12 +2,10 @@
 
 from collections.abc import Callable, Mapping
 
-from django.http import Http404
-
 from apps.console.kit.change import ChangeForm
 from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
 from apps.console.kit.entries import SliderField
-from apps.console.kit.request import Context
+from apps.console.kit.request import Context, found_or_404
 from apps.console.pages.crossover import words
 from apps.console.pages.crossover.tables import CURVE, curve_rows
 from apps.economics.crossover.sliders import VOLUME, InputSlider
@@ -42,10 +40,7 @@ class TryForm(ChangeForm):
 
 def known_scenario(context: Context, scenario_id: int) -> KeptScenarioFact:
     """The scenario, or the page that there is none: another team's is as if it were not there."""
-    found = kept_scenario(scenario_id, context.seen_teams)
-    if found is None:
-        raise Http404
-    return found
+    return found_or_404(kept_scenario(scenario_id, context.seen_teams))
 
 
 def tried_run(context: Context, run: ScenarioRunFact) -> tuple[TryForm, LookedAtRun]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
@@ -14,7 +14,7 @@ from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import AmountField, DayField, PickField, TextField
 from apps.console.kit.frame import EmptyState, Link
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
+from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context, found_or_404
 from apps.console.kit.table import Column, Table
 from apps.console.pages.forecasts import words
 from apps.console.pages.forecasts.switch import horizon_tabs
@@ -223,10 +223,7 @@ def _all_events() -> Link:
 
 
 def _known_event(event_id: int) -> DemandEventFact:
-    event = demand_event(event_id)
-    if event is None:
-        raise Http404
-    return event
+    return found_or_404(demand_event(event_id))
 
 
 def _series_picks() -> dict[str, str]:

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
 from apps.console.kit.frame import Choice, EmptyState, Link
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.request import EVERYONE, Context, found_or_404
 from apps.console.kit.table import Table
 from apps.console.pages.forecasts import events, words
 from apps.console.pages.forecasts.switch import TABS, horizon_tabs
@@ -217,10 +217,7 @@ def _facts(each: ForecastFact, context: Context) -> list[tuple[str, str]]:
 
 def _known_forecast(context: Context, forecast_id: int) -> ForecastHours:
     """The forecast, or the page that there is none: another team's is as if it were not there."""
-    found = forecast_hours(forecast_id, context.seen_teams)
-    if found is None:
-        raise Http404
-    return found
+    return found_or_404(forecast_hours(forecast_id, context.seen_teams))
 
 
 def _list_finding(found: Sequence[ForecastFact], context: Context, how_far: str) -> str:

@@ -5,13 +5,12 @@ from dataclasses import fields
 from decimal import Decimal
 from typing import Any
 
-from django.http import Http404
 from django.urls import reverse
 
 from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
 from apps.console.kit.entries import AmountField, PickField, TextField, TicksField, WholeField
 from apps.console.kit.frame import Link
-from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.fleet import queries as fleet
 from apps.planning import actions
 from apps.planning.queries.headroom import HeadroomPolicyFact, headroom_of, headroom_policies
@@ -122,10 +121,7 @@ def remove_policy(context: Context, policy_id: int) -> Change[HeadroomPolicyFact
 
 
 def _known_policy(policy_id: int) -> HeadroomPolicyFact:
-    found = next((each for each in headroom_policies() if each.id == policy_id), None)
-    if found is None:
-        raise Http404
-    return found
+    return found_or_404(next((each for each in headroom_policies() if each.id == policy_id), None))
 
 
 def _all_policies() -> Link:

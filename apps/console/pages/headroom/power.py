@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
@@ -15,7 +15,7 @@ from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, cha
 from apps.console.kit.entries import AmountField, TextField, TicksField
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.kit.table import Column, Table
 from apps.console.pages.headroom.switch import MOST_NAMED, headroom_tabs
 from apps.fleet import queries as fleet
@@ -265,10 +265,7 @@ def remove_room(context: Context, power_limit_id: int) -> Change[PowerLimitFact]
 
 
 def _known_room(power_limit_id: int) -> PowerLimitFact:
-    found = next((each for each in power_limits() if each.id == power_limit_id), None)
-    if found is None:
-        raise Http404
-    return found
+    return found_or_404(next((each for each in power_limits() if each.id == power_limit_id), None))
 
 
 def _back() -> Link:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 
@@ -13,7 +13,7 @@ from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, cha
 from apps.console.kit.entries import DayField, PickField, TextField, WholeField
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.kit.table import Column, Table
 from apps.console.pages.headroom.switch import headroom_tabs
 from apps.fleet import queries as fleet
@@ -192,10 +192,7 @@ def remove_quota(context: Context, quota_id: int) -> Change[GpuQuotaFact]:
 
 
 def _known_quota(quota_id: int) -> GpuQuotaFact:
-    found = next((each for each in gpu_quotas() if each.id == quota_id), None)
-    if found is None:
-        raise Http404
-    return found
+    return found_or_404(next((each for each in gpu_quotas() if each.id == quota_id), None))
 
 
 def _back() -> Link:

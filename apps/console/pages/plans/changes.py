@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from django.http import Http404
 from django.urls import reverse
 
 from apps.console.kit.change import Change, ChangeForm, Done, changing
@@ -19,7 +18,7 @@ from apps.console.kit.entries import (
     WholeField,
 )
 from apps.console.kit.frame import Link
-from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.pages.capacity_requests.changes import place_names
 from apps.console.pages.plans import words
 from apps.economics.refusal import Refusal
@@ -225,9 +224,7 @@ def remove(context: Context, plan_id: int) -> Change[Mapping[str, Any]]:
 def remove_item(context: Context, plan_id: int, item_id: int) -> Change[Mapping[str, Any]]:
     """Takes one item out of its plan."""
     plan = known_plan(plan_id)
-    item = next((each for each in plan.items if each.id == item_id), None)
-    if item is None:
-        raise Http404
+    item = found_or_404(next((each for each in plan.items if each.id == item_id), None))
     name = item.name
 
     def apply(_: Mapping[str, Any]) -> Done:
@@ -248,10 +245,7 @@ def remove_item(context: Context, plan_id: int, item_id: int) -> Change[Mapping[
 
 def known_plan(plan_id: int) -> PlanFact:
     """The plan, or the page that there is none."""
-    plan = plan_of_id(plan_id)
-    if plan is None:
-        raise Http404
-    return plan
+    return found_or_404(plan_of_id(plan_id))
 
 
 def _addition(

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.accounts.queries import person_names
@@ -12,7 +12,7 @@ from apps.console.kit.change import Act, ChangeForm, Done, acting
 from apps.console.kit.form import FormSection
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Section, shown
-from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.pages.portfolio import words
 from apps.console.pages.portfolio.answer import answer_page
 from apps.console.pages.portfolio.asking import PortfolioForm, initial_of, overlay_of
@@ -87,20 +87,17 @@ def portfolio_run_page(context: Context, portfolio_id: int) -> ConsolePage:
 def portfolio_table_csv(context: Context, portfolio_id: int, table: str) -> HttpResponse:
     """A table of an answer."""
     run = _known_run(portfolio_id)
-    if run.answer is None or table not in OF_ANSWER:
-        raise Http404
-    asked, rows_of = OF_ANSWER[table]
-    return asked.csv(rows_of(run.answer), context, f"portfolio-{table}")
+    asked, rows_of = found_or_404(OF_ANSWER.get(table))
+    return asked.csv(rows_of(found_or_404(run.answer)), context, f"portfolio-{table}")
 
 
 @shown(SEES_EVERYTHING, "portfolio")
 def portfolio_duration_csv(context: Context, portfolio_id: int, family: int) -> HttpResponse:
     """The duration curve of the family in this place."""
     run = _known_run(portfolio_id)
-    families = run.answer["families"] if run.answer else []
-    if family >= len(families):
-        raise Http404
-    return DURATION.csv(families[family]["duration"], context, "portfolio-duration")
+    families = found_or_404(run.answer)["families"]
+    asked = found_or_404(families[family] if family < len(families) else None)
+    return DURATION.csv(asked["duration"], context, "portfolio-duration")
 
 
 @shown(SEES_EVERYTHING, "portfolio")
@@ -147,10 +144,7 @@ def cancel_portfolio(context: Context, portfolio_id: int) -> Act:
 
 
 def _known_run(run_id: int) -> PortfolioRunFact:
-    run = portfolio_run(run_id)
-    if run is None:
-        raise Http404
-    return run
+    return found_or_404(portfolio_run(run_id))
 
 
 def _under_way(run: PortfolioRunFact) -> Iterator[Section]:

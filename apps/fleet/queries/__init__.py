@@ -50,6 +50,7 @@ from apps.fleet.queries.inventory import (
     nodes_without_end,
     outages,
     pools,
+    pools_by_name,
     share_policies,
 )
 from apps.fleet.queries.listing import node_if_on_record

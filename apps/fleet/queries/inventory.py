@@ -174,6 +174,11 @@ def pools() -> dict[int, PoolFact]:
     return {row[0]: PoolFact(*row) for row in rows}
 
 
+def pools_by_name() -> list[PoolFact]:
+    """Every pool in the order of their names, as lists and choices name them."""
+    return sorted(pools().values(), key=lambda pool: (pool.name.casefold(), pool.id))
+
+
 def core_pool_ids() -> list[int]:
     """The pools measured in cores, whose time is no GPU time."""
     return list(Pool.objects.filter(unit=CapacityUnit.CORE).values_list("id", flat=True))

@@ -158,7 +158,7 @@ def add_rule(context: Context) -> Change[BillRowRule]:
         actions.add_bill_rule(rule=rule, at=context.at)
         return "The rule is saved; bills of open months are reconciled by it.", ("bill-rules",)
 
-    pools = sorted(fleet.pools().values(), key=lambda pool: pool.name.casefold())
+    pools = fleet.pools_by_name()
     return Change(
         finding="Add a mapping rule for bills",
         explanation="Evaluated after the rules there are: the first that matches decides.",

@@ -326,9 +326,9 @@ def _workload_names(teams: Mapping[str, str]) -> dict[str, str]:
 def place_names() -> dict[str, str]:
     """Pools and models that are there, then models of the catalogue that are not."""
     there = gpu_models_there()
-    pools = sorted((pool.name, pool.id) for pool in fleet.pools().values() if not pool.counts_cores)
+    pools = [pool for pool in fleet.pools_by_name() if not pool.counts_cores]
     return {
-        **{f"pool:{pool_id}": f"pool {name}" for name, pool_id in pools},
+        **{f"pool:{pool.id}": f"pool {pool.name}" for pool in pools},
         **{f"model:{name}": name for name in there},
         **{
             f"model:{each.name}": f"{each.name} (none here yet)"

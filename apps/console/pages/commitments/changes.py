@@ -151,10 +151,9 @@ def _thought_of(entered: Mapping[str, Any]) -> actions.NewCommitment:
 
 
 def _pool_names() -> dict[str, str]:
-    named = sorted(fleet.pools().values(), key=lambda pool: pool.name.casefold())
     return {
         "": "Everything like the description",
-        **{str(pool.id): f"Pool {pool.name}" for pool in named},
+        **{str(pool.id): f"Pool {pool.name}" for pool in fleet.pools_by_name()},
     }
 
 

@@ -118,7 +118,7 @@ class AskedCosts:
 
     def filters(self, *, is_of_job: bool = False) -> tuple[Filter, ...]:
         """The filter bar of a page below the explorer; tags where any are used, and not of a job."""
-        pools = sorted(pool.name for pool in fleet.pools().values())
+        pools = [pool.name for pool in fleet.pools_by_name()]
         used = {} if is_of_job else tags_used(self.question)
         bar = [
             period_filter(self.texts, self.words),

@@ -14,6 +14,7 @@ from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.fleet import queries as fleet
 from apps.planning import actions
 from apps.planning.queries.headroom import HeadroomPolicyFact, headroom_of, headroom_policies
+from apps.planning.queries.requests import gpu_models_there
 from apps.planning.queries.series import GPU_MODEL, POOL, WORKLOAD_CLASS
 from apps.show.amounts import counted, per_cent
 from apps.show.money import quoted_amount
@@ -130,17 +131,15 @@ def _all_policies() -> Link:
 
 def _demands() -> dict[str, str]:
     """The demand that is forecast, by dimension and key."""
-    pools = sorted(fleet.pools().values(), key=lambda pool: pool.name.casefold())
     kinds = sorted({each.kind for each in workloads.workloads().values()})
     offered = {f"{WORKLOAD_CLASS}:{kind}": f"Class {kind}" for kind in kinds}
-    offered |= {f"{POOL}:{pool.id}": f"Pool {pool.name}" for pool in pools}
-    models = sorted({pool.gpu_model for pool in pools} - {""})
-    return offered | {f"{GPU_MODEL}:{model}": f"GPU model {model}" for model in models}
+    offered |= {f"{POOL}:{pool.id}": f"Pool {pool.name}" for pool in fleet.pools_by_name()}
+    return offered | {f"{GPU_MODEL}:{model}": f"GPU model {model}" for model in gpu_models_there()}
 
 
 def _pools() -> dict[str, str]:
-    pools = sorted(fleet.pools().values(), key=lambda pool: pool.name.casefold())
-    return {str(pool.id): pool.name for pool in pools if not pool.counts_cores}
+    pools = [pool for pool in fleet.pools_by_name() if not pool.counts_cores]
+    return {str(pool.id): pool.name for pool in pools}
 
 
 def _thought_of(entered: Mapping[str, Any]) -> actions.NewHeadroomPolicy:

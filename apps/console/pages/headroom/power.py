@@ -273,8 +273,7 @@ def _back() -> Link:
 
 
 def _pool_picks() -> dict[str, str]:
-    pools = sorted(fleet.pools().values(), key=lambda pool: pool.name.casefold())
-    return {str(pool.id): pool.name for pool in pools}
+    return {str(pool.id): pool.name for pool in fleet.pools_by_name()}
 
 
 def _thought_of(entered: Mapping[str, Any]) -> actions.NewPowerLimit:

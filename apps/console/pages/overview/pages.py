@@ -122,7 +122,7 @@ def _facts_of(asked: AskedCosts) -> OverviewFacts:
 
 def _filter_bar(asked: AskedCosts) -> tuple[Filter, ...]:
     teams = sorted(team.name for team in asked.teams.values())
-    pools = sorted(pool.name for pool in fleet.pools().values())
+    pools = [pool.name for pool in fleet.pools_by_name()]
     return (
         period_filter(asked.texts, asked.words),
         name_filter("team", "Team", teams, asked.texts),

@@ -135,7 +135,7 @@ def add_plan(context: Context) -> Change[actions.NewOwnedPlan]:
     """Says what hours of open months would cost by the plan, then enters it."""
     owned = {
         str(pool.id): pool.name
-        for pool in fleet.pools().values()
+        for pool in fleet.pools_by_name()
         if pool.purchase_option == PurchaseOption.OWNED
     }
 

@@ -32,7 +32,7 @@ from apps.console.pages.setup.commands import (
 from apps.console.pages.setup.new_nodes import NAMED_MOST, node_price_words
 from apps.economics.refusal import Refusal
 from apps.fleet import actions
-from apps.fleet.queries import clusters, pools
+from apps.fleet.queries import clusters, pools, pools_by_name
 from apps.fleet.queries.listing import join_tokens
 from apps.show.amounts import counted
 from apps.show.time import day, instant
@@ -264,7 +264,7 @@ def _effects_of_join_token(new: actions.NewJoinToken, context: Context) -> Seque
 
 def _join_picks() -> dict[str, dict[str, str]]:
     """Clusters, and pools that say how many GPUs a node of theirs has."""
-    fitting = {str(pool.id): pool.name for pool in pools().values() if pool.gpus_per_node}
+    fitting = {str(pool.id): pool.name for pool in pools_by_name() if pool.gpus_per_node}
     return {
         "cluster": {str(each.id): each.name for each in clusters().values()},
         "pool": {"": f"none: {ONLY_ON_RECORD} may join"} | fitting,

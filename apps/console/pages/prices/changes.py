@@ -94,7 +94,6 @@ class WeighedRate(NamedTuple):
 def add_rate(context: Context) -> Change[WeighedRate]:
     """Says what the price would move, then enters it."""
     pools = fleet.pools()
-    named = sorted(pools.values(), key=lambda pool: pool.name.casefold())
 
     def apply(weighed: WeighedRate) -> Done:
         entered = actions.propose_rate(
@@ -115,7 +114,7 @@ def add_rate(context: Context) -> Change[WeighedRate]:
         picks={
             "pool": {
                 "": "Every pool like the description",
-                **{str(pool.id): f"Pool {pool.name}" for pool in named},
+                **{str(pool.id): f"Pool {pool.name}" for pool in fleet.pools_by_name()},
             }
         },
         initial={

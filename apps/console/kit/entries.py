@@ -332,3 +332,9 @@ def whole_like(example: str) -> Callable[[str], int]:
 def as_entered(at: datetime, zone: tzinfo) -> str:
     """A moment as an input of type datetime-local takes it, to the minute."""
     return f"{at.astimezone(zone):%Y-%m-%dT%H:%M}"
+
+
+def amount_entered(amount: Decimal | None) -> str:
+    """An amount as an entry takes it: all its digits and no more; nothing for None."""
+    text = "" if amount is None else f"{amount:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

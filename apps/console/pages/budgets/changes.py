@@ -11,7 +11,14 @@ from django.urls import reverse
 
 from apps.accounts import queries as accounts
 from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
-from apps.console.kit.entries import AmountField, DayField, LinesField, PickField, TextField
+from apps.console.kit.entries import (
+    AmountField,
+    DayField,
+    LinesField,
+    PickField,
+    TextField,
+    amount_entered,
+)
 from apps.console.kit.frame import Link
 from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.pages.budgets import words
@@ -226,8 +233,10 @@ def _entered_before(fact: BudgetFact) -> dict[str, str]:
         "recurrence": fact.recurrence,
         "first_day": fact.first_day.isoformat(),
         "last_day": "" if fact.last_day is None else fact.last_day.isoformat(),
-        "amount": f"{first.amount.normalize():f}",
-        "later": "\n".join(f"{step.from_day:%Y-%m} {step.amount.normalize():f}" for step in later),
+        "amount": amount_entered(first.amount),
+        "later": "\n".join(
+            f"{step.from_day:%Y-%m} {amount_entered(step.amount)}" for step in later
+        ),
         "note": fact.note,
     }
 

@@ -8,7 +8,14 @@ from typing import Any
 from django.urls import reverse
 
 from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
-from apps.console.kit.entries import AmountField, PickField, TextField, TicksField, WholeField
+from apps.console.kit.entries import (
+    AmountField,
+    PickField,
+    TextField,
+    TicksField,
+    WholeField,
+    amount_entered,
+)
 from apps.console.kit.frame import Link
 from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.fleet import queries as fleet
@@ -161,10 +168,10 @@ def _entered_before(fact: HeadroomPolicyFact) -> dict[str, Any]:
         "name": fact.name,
         "of": f"{fact.dimension}:{fact.key}",
         "pool_ids": [str(pool_id) for pool_id in fact.pool_ids],
-        "short_cost": f"{fact.short_cost.normalize():f}",
-        "idle_cost": f"{fact.idle_cost.normalize():f}",
+        "short_cost": amount_entered(fact.short_cost),
+        "idle_cost": amount_entered(fact.idle_cost),
         "lead_days": str(fact.lead_days),
-        "most_waiting": "" if share is None else f"{(share * HUNDRED).normalize():f}",
+        "most_waiting": amount_entered(share and share * HUNDRED),
         "gpus_per_job": str(fact.gpus_per_job),
         "note": fact.note,
     }

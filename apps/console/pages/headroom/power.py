@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +11,7 @@ from django.utils.html import format_html
 
 from apps.console.kit.cells import FIGURE, INSTANT, PROSE, WRAPPED, Locale, linked
 from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
-from apps.console.kit.entries import AmountField, TextField, TicksField
+from apps.console.kit.entries import AmountField, TextField, TicksField, amount_entered
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
@@ -283,22 +282,17 @@ def _thought_of(entered: Mapping[str, Any]) -> actions.NewPowerLimit:
 
 def _entered_before(fact: PowerLimitFact) -> dict[str, Any]:
     amounts = {
-        name: "" if amount is None else _plain_amount(amount)
+        name: amount_entered(getattr(fact, name))
         for name in ("power_kilowatts", "cooling_kilowatts", "pue")
-        for amount in [getattr(fact, name)]
     }
     pool_ids = [str(pool_id) for pool_id in fact.pool_ids]
     return {"name": fact.name, "pool_ids": pool_ids, "note": fact.note} | amounts
 
 
-def _plain_amount(amount: Decimal) -> str:
-    return f"{amount.normalize():f}"
-
-
 def _preview(thought: actions.NewPowerLimit, context: Context) -> ChangePreview:
     given = {each.name: getattr(thought, each.name) for each in fields(thought)}
     (use,) = power_use([PowerLimitFact(id=0, created_at=context.at, **given)], context.at)
-    stated = f"{thought.name} feeds {power(thought.power_kilowatts * KILO)} at a PUE of {_plain_amount(thought.pue)}"
+    stated = f"{thought.name} feeds {power(thought.power_kilowatts * KILO)} at a PUE of {amount_entered(thought.pue)}"
     cooling = thought.cooling_kilowatts
     stated += "." if cooling is None else f" and carries off {power(cooling * KILO)} of heat."
     peak = _drawn_words(use, use.peak)

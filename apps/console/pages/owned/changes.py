@@ -17,6 +17,7 @@ from apps.console.kit.entries import (
     PickField,
     TextField,
     WholeField,
+    amount_entered,
     amount_like,
 )
 from apps.console.kit.frame import EmptyState, Link, Step
@@ -248,12 +249,6 @@ def end_plan(context: Context, owned_plan_id: int) -> Change[datetime]:
     )
 
 
-def plain_digits(amount: Decimal) -> str:
-    """All its digits, and no more."""
-    text = f"{amount:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
 def _known_plan(plan_id: int) -> OwnedPlanFact:
     return found_or_404(next((plan for plan in owned_plans() if plan.id == plan_id), None))
 
@@ -293,12 +288,12 @@ def _costs_and_tariffs(
 
 
 def _monthly_words(plan: OwnedPlanFact, at: datetime) -> str:
-    return ", ".join(f"{cost.name} {plain_digits(cost.monthly)}" for cost in plan.costs_at(at))
+    return ", ".join(f"{cost.name} {amount_entered(cost.monthly)}" for cost in plan.costs_at(at))
 
 
 def _power_words(plan: OwnedPlanFact, at: datetime) -> str:
     return ", ".join(
-        f"{clock_of(minute)} {plain_digits(Decimal(micros).scaleb(-6))}"
+        f"{clock_of(minute)} {amount_entered(Decimal(micros).scaleb(-6))}"
         for minute, micros in plan.tariffs_at(at)
     )
 

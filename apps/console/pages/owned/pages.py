@@ -7,6 +7,7 @@ from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.console.kit.cells import DAY_OR_INSTANT
+from apps.console.kit.entries import amount_entered
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, FactList, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
@@ -129,7 +130,7 @@ def _plan_terms(standing: PlanStanding, context: Context) -> tuple[tuple[str, st
         ("Salvage", quoted_amount(plan.salvage, currency)),
         ("Life", f"{plan.life_months} months, straight line"),
         ("A node draws", f"{plan.watts:,} W by its plate"),
-        ("PUE", changes.plain_digits(Decimal(plan.pue))),
+        ("PUE", amount_entered(Decimal(plan.pue))),
         ("Power measured", power_measured(standing)),
         ("Amortised so far", full_amount(standing.written_off_micros, currency)),
         ("Book value", full_amount(standing.left_micros, currency)),

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from apps.accounts import queries as accounts
 from apps.console.kit.change import Change, ChangeForm, Done, changing
-from apps.console.kit.entries import AmountField, MomentField, PickField, TextField
+from apps.console.kit.entries import AmountField, MomentField, PickField, TextField, amount_entered
 from apps.console.kit.frame import Link
 from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.pages.setup.questions import recount
@@ -157,8 +157,7 @@ def change_weights(context: Context, shared_cost_id: int) -> Change[Sharing]:
         apply=apply,
         more=_weight_fields(teams),
         initial={
-            f"{WEIGHT}{team_id}": f"{weight.normalize():f}"
-            for team_id, weight in cost.weights.items()
+            f"{WEIGHT}{team_id}": amount_entered(weight) for team_id, weight in cost.weights.items()
         },
     )
 

@@ -13,20 +13,26 @@ _WIDTH_OF_LINE = 0.86
 
 @dataclass(frozen=True, slots=True)
 class BudgetBar:
-    """A month in whole units; None where not known. `provisional` is the part of `spent` not settled yet."""
+    """A month in whole units; None where not known. `provisional` is the part of `spent` not settled yet.
+
+    `requested` is what approved requests take beyond `rest`.
+    """
 
     label: str
     budget: float
     spent: float | None
     provisional: float = 0
     rest: float | None = None
+    requested: float = 0
 
 
 def budget_bars(
     bars: Sequence[BudgetBar], said: Callable[[float], str], tick_text: Callable[[float], str]
 ) -> Json:
     """Stacked bars from zero with the budget as a line over each; `said` is a value in words."""
-    highest = max(max(bar.budget, (bar.spent or 0) + (bar.rest or 0)) for bar in bars)
+    highest = max(
+        max(bar.budget, (bar.spent or 0) + (bar.rest or 0) + bar.requested) for bar in bars
+    )
     ticks = ticks_between(Decimal(0), Decimal(highest))
     settled = [None if bar.spent is None else bar.spent - bar.provisional for bar in bars]
     traces = [
@@ -45,6 +51,7 @@ def budget_bars(
             said,
             _hatched("var(--state-unallocated)", "\\"),
         ),
+        *_requested_bars(bars, said),
         _budget_line(bars, said),
     ]
     layout = plot_layout(
@@ -57,6 +64,15 @@ def budget_bars(
         xaxis=_month_axis(bars),
     )
     return checked(traces, layout)
+
+
+def _requested_bars(bars: Sequence[BudgetBar], said: Callable[[float], str]) -> list[Json]:
+    """None where no request is approved and waits to be delivered: a legend names what is drawn."""
+    values = [bar.requested or None for bar in bars]
+    if not any(values):
+        return []
+    pattern = _hatched("var(--state-other)", "x")
+    return [_stacked_bars("Approved requests", bars, values, said, pattern)]
 
 
 def _stacked_bars(

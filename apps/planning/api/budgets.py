@@ -115,7 +115,7 @@ class BudgetOut(serializers.Serializer[Any]):
 class BudgetHeadroomOut(serializers.Serializer[Any]):
     """What is left of a budget in its current period; amounts are in `unit`, null where not known.
 
-    `headroom` is `amount` − `spent` − `rest_expected`. Budgets overlap: two are never added.
+    `headroom` is `amount` − `spent` − `rest_expected` − `committed_by_requests`. Budgets overlap: two are never added.
     """
 
     budget_id = serializers.IntegerField()
@@ -142,8 +142,17 @@ class BudgetHeadroomOut(serializers.Serializer[Any]):
         many=True, help_text="which hours are from what; none without a forecast"
     )
     committed = ExactOut(
-        allow_null=True, help_text="of the rest, owed by commitments; null where not known"
+        allow_null=True,
+        help_text="by commitments and by requests; null where a part of it is not known",
     )
+    committed_by_commitments = ExactOut(
+        allow_null=True, help_text="a part of the rest expected; of the organisation's money alone"
+    )
+    committed_by_requests = ExactOut(
+        allow_null=True,
+        help_text="approved capacity requests until they are delivered, on top of the rest expected",
+    )
+    unpriced_request_gpu_hours = HoursOut(help_text="of these without a price, so in no amount")
     headroom = ExactOut(allow_null=True)
     is_exceeding = serializers.BooleanField(help_text="exceeded, or expected to be")
     share_used = RatioOut(allow_null=True)
@@ -279,6 +288,9 @@ def serialize_headroom(figures: BudgetFigures) -> dict[str, Any]:
         "rest_source": figures.rest.source,
         "rest_spans": spans_told(figures.rest.spans),
         "committed": amount(figures.committed),
+        "committed_by_commitments": amount(figures.commitments),
+        "committed_by_requests": amount(figures.requested.amount),
+        "unpriced_request_gpu_hours": figures.requested.unpriced_milliseconds,
         "headroom": amount(figures.headroom),
         "is_exceeding": figures.is_exceeding,
         "share_used": figures.share_used,

@@ -10,7 +10,7 @@ from operator import itemgetter
 from apps.accounts.queries import organisation
 from apps.economics.budgets import Chance, chance_above, sum_ahead
 from apps.economics.hours import HOUR, hour_from
-from apps.economics.money import MICROS
+from apps.economics.money import MICROS, sum_or_unknown
 from apps.ledger.queries.calendar import local_day, next_month
 from apps.ledger.queries.conversion import RateOfExchangeMissing, conversion
 from apps.ledger.queries.cube.question import Key
@@ -19,6 +19,11 @@ from apps.ledger.queries.windows import DAY, Window
 from apps.planning.queries import budgets as facts
 from apps.planning.queries.ahead import AheadSpan, SeriesAhead, series_ahead
 from apps.planning.queries.budget_costs import SpentSoFar, StatesByKey, spent_of, states_by
+from apps.planning.queries.budget_requests import (
+    RequestedRest,
+    approved_requests,
+    requested_rest,
+)
 from apps.planning.queries.budgets import UNITS, BudgetFact
 from apps.planning.queries.series import GPU_HOURS, SPEND, TEAM, WHOLE, SeriesKey, series_name
 from apps.pricing.queries.commitments import commitments_in
@@ -54,8 +59,8 @@ class RestOfPeriod:
 class BudgetFigures:
     """A budget in its current period `[first_day, end_day)`, or the nearest that it has.
 
-    `committed` is what of the rest is owed whatever runs; None where that is not known of such a scope.
-    `share_gone` is of the period's time.
+    `commitments` is what commitments in force cost of the rest; None where that is not known of such a scope. `requested`
+    is what approved requests take on top of the rest. `share_gone` is of the period's time.
     """
 
     budget: BudgetFact
@@ -65,15 +70,25 @@ class BudgetFigures:
     amount: int
     spent: SpentSoFar
     rest: RestOfPeriod
-    committed: int | None
+    commitments: int | None
+    requested: RequestedRest
     share_gone: float
 
     @property
-    def expected(self) -> int | None:
-        """What the whole period is expected to come to."""
-        if self.spent.amount is None or self.rest.expected is None:
+    def committed(self) -> int | None:
+        """What is owed whatever runs: commitments, a part of the rest, and approved requests, on top of it.
+
+        None where a part is not known; commitments are the organisation's alone, and of tags nothing is known.
+        """
+        if self.budget.scope == facts.TAG:
             return None
-        return self.spent.amount + self.rest.expected
+        owed = [self.commitments] if _owes_commitments(self.budget) else []
+        return sum_or_unknown([*owed, self.requested.amount])
+
+    @property
+    def expected(self) -> int | None:
+        """What the whole period is expected to come to, with what approved requests take."""
+        return sum_or_unknown((self.spent.amount, self.rest.expected, self.requested.amount))
 
     @property
     def headroom(self) -> int | None:
@@ -97,23 +112,29 @@ class BudgetFigures:
             return None
         if self.spent.amount > self.amount:
             return Chance(1.0, 1.0)
-        return chance_above(self.amount - self.spent.amount, self.rest.quantiles)
+        if self.requested.amount is None:
+            return None
+        room = self.amount - self.spent.amount - self.requested.amount
+        return chance_above(room, self.rest.quantiles)
 
     @property
     def is_exceeding(self) -> bool:
-        """Whether it is exceeded already, or will be as things are expected."""
-        is_over = self.spent.amount is not None and self.spent.amount > self.amount
-        return is_over or (self.headroom is not None and self.headroom < 0)
+        """Whether it is exceeded already, or will be as things are expected, requests without a price left out."""
+        if self.spent.amount is None:
+            return False
+        known = (self.spent.amount, self.rest.expected, self.requested.amount)
+        return self.spent.amount > self.amount or sum(filter(None, known)) > self.amount
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetMonth:
-    """A month of it: of a project the sums since its beginning. `rest` is of the current month alone."""
+    """A month of it: of a project the sums since its beginning. `rest` and `requested` are of the current month alone."""
 
     month: date
     amount: int
     spent: SpentSoFar
     rest: int | None = None
+    requested: int | None = None
 
 
 def figures_of(budgets: Sequence[BudgetFact], at: datetime) -> list[BudgetFigures]:
@@ -127,6 +148,7 @@ def figures_of(budgets: Sequence[BudgetFact], at: datetime) -> list[BudgetFigure
         states_by(budgets, dict.fromkeys(windows, lately), "day"),
     )
     ahead = series_ahead(_series_wanted(budgets, windows), at)
+    requests = approved_requests()
     found = []
     for budget in budgets:
         window = windows[budget.id]
@@ -143,7 +165,8 @@ def figures_of(budgets: Sequence[BudgetFact], at: datetime) -> list[BudgetFigure
                 amount=budget.amount_on(window.first_day),
                 spent=spent_of(_all_states(sums[budget.id]), budget),
                 rest=rest or _run_rate_rest(budget, daily[budget.id], lately, hours),
-                committed=_committed_rest(budget, begins, window.ends_at),
+                commitments=_commitments_rest(budget, begins, window.ends_at),
+                requested=requested_rest(budget, requests, begins, window.ends_at),
                 share_gone=max(0.0, min(1.0, gone)),
             )
         )
@@ -169,9 +192,9 @@ def months_of(figures: BudgetFigures, at: datetime) -> list[BudgetMonth]:
         own = _all_states({key: states for key, states in sums.items() if key[1] == month})
         so_far = [*so_far, *own] if budget.recurrence == facts.PROJECT else own
         is_current = month == current and figures.status == facts.RUNNING
-        rest = figures.rest.expected if is_current else None
+        ahead = (figures.rest.expected, figures.requested.amount) if is_current else (None, None)
         spent = spent_of(so_far, budget)
-        found.append(BudgetMonth(month, budget.amount_on(month), spent, rest))
+        found.append(BudgetMonth(month, budget.amount_on(month), spent, *ahead))
         month = next_month(month)
     return found[-MONTHS_SHOWN:]
 
@@ -247,9 +270,14 @@ def _run_rate_rest(
     )
 
 
-def _committed_rest(budget: BudgetFact, begins: datetime, ends_at: datetime) -> int | None:
-    """What commitments in force cost from `begins` on: known of the organisation's money alone."""
-    if budget.scope != facts.ORGANISATION or budget.measure != facts.MONEY:
+def _owes_commitments(budget: BudgetFact) -> bool:
+    """Whose use a commitment will cover is not decided ahead: they are the organisation's, in money."""
+    return budget.scope == facts.ORGANISATION and budget.measure == facts.MONEY
+
+
+def _commitments_rest(budget: BudgetFact, begins: datetime, ends_at: datetime) -> int | None:
+    """What commitments in force cost from `begins` on."""
+    if not _owes_commitments(budget):
         return None
     ours, total = organisation(), Fraction(0)
     month = local_day(begins, ours.zone).replace(day=1)

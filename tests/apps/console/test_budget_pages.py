@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from apps.economics.hours import HOUR
 from apps.planning import actions
+from apps.planning.actions.requests import approve_capacity_request
 from apps.planning.queries.budgets import BudgetStep, budgets
 from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.forecasting import forecast_fields
@@ -21,6 +22,7 @@ from apps.workloads.actions.workloads import add_workload
 from tests import make
 from tests.apps.console.people import confirmed, signed_in, text_of
 from tests.apps.ledger import scene
+from tests.apps.planning.capacity_scene import raised
 
 pytestmark = pytest.mark.django_db
 
@@ -46,7 +48,8 @@ def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
 def world(of_module: None) -> dict[str, int]:
     """A team that holds four GPUs for an hour, with a forecast of ten dollars an hour, and three budgets."""
     make.make_organisation()
-    node_id = scene.make_priced_node(pool_id=make.make_pool("h100"))
+    pool_id = make.make_pool("h100")
+    node_id = scene.make_priced_node(pool_id=pool_id)
     red = make.make_team("Red")
     scene.make_rule("red", red)
     scene.make_job("1", node_id, gpus=4, account="red")
@@ -55,7 +58,11 @@ def world(of_module: None) -> dict[str, int]:
     series = SeriesKey("spend", "team", str(red))
     actions.import_history(series=series, points=points, at=AT)
     actions.make_forecasts(maker=forecast_fields, at=AT)
-    ids = {"red": red, "chat": add_workload(name="chat", team_id=red, kind="serving")}
+    ids = {
+        "red": red,
+        "pool": pool_id,
+        "chat": add_workload(name="chat", team_id=red, kind="serving"),
+    }
     for name, scope, key, amount in (
         ("Red, monthly", "team", str(red), 5_000),
         ("Everything", "organisation", "", 100_000),
@@ -108,6 +115,34 @@ def test_one_budget_says_how_its_figures_came_to_be(world) -> None:
     assert [row["month"] for row in months] == ["2026-01", "2026-02", "2026-03"]
     assert [row["spent"] for row in months] == ["0.000000", "0.000000", "49.160000"]
     assert [row["rest"] for row in months] == ["", "", "5180.000000"]
+
+
+def test_approved_requests_are_listed_and_in_what_is_committed(world) -> None:
+    finance, by = signed_in("finance"), make.make_person("fin@example.org", role="finance")
+    starts_at = AT + timedelta(days=1)
+    for where in ({"pool_id": world["pool"]}, {"gpu_model": "B200"}):
+        request_id = raised(world["red"], gpus=2, starts_at=starts_at, at=AT,
+                            ends_at=starts_at + timedelta(days=1), **where)  # fmt: skip
+        approve_capacity_request(capacity_request_id=request_id, by=by, reason="agreed", at=AT)
+    path = f"/budgets/{world['Red, monthly']}"
+    page = finance.get(path).content.decode()
+    text = text_of(page)
+    assert "$590 on top of the rest expected, by 2 requests that are not delivered yet" in text
+    assert (
+        "48.0 GPU-hours of approved requests have no price and are in no amount: less is left."
+        in text
+    )
+    assert '"Approved requests"' in page, "they are drawn on the rest"
+    assert f'href="/capacity-requests/{request_id}' in page
+    assert "2 × B200" in text
+    rows = {row["budget"]: row for row in table(finance, "/budgets.csv")}
+    red = rows["Red, monthly"]
+    assert (red["committed"], red["committed_by_requests"]) == ("589.920000", "589.920000")
+    assert red["unpriced_request_gpu_hours"] == "48.000000"
+    assert red["headroom"] == "-819.080000", "5,000 less 49.16, 5,180 and 589.92"
+    assert rows["Chat"]["committed"] == "0.000000"
+    months = table(finance, f"{path}.csv")
+    assert [row["approved_requests"] for row in months] == ["", "", "589.920000"]
 
 
 def test_a_budget_is_set_after_a_look_changed_and_removed_with_its_history(world) -> None:

@@ -16,6 +16,7 @@ from apps.economics.refusal import Refusal
 from apps.ledger.queries.cube import CubeQuestion, explore
 from apps.ledger.queries.windows import Window
 from apps.planning import actions
+from apps.planning.actions import requests as requesting
 from apps.planning.models import Budget
 from apps.planning.queries.budget_figures import (
     FORECAST,
@@ -33,6 +34,7 @@ from apps.workloads.actions.workloads import add_workload
 from apps.workloads.queries import RuleFact
 from tests import make
 from tests.apps.ledger import scene
+from tests.apps.planning.capacity_scene import raised
 
 pytestmark = pytest.mark.django_db
 
@@ -88,7 +90,8 @@ def world(of_module: None) -> dict[str, int]:
         points = [(first + hour * HOUR, value) for hour in range(20 * 24)]
         actions.import_history(series=series, points=points, at=AT)
     actions.make_forecasts(maker=forecast_fields, at=AT)
-    return {"red": red, "below": below, "chat": chat}
+    return {"red": red, "below": below, "chat": chat, "pool": pool_id,
+            "finance": make.make_person("fin@example.org", role="finance")}  # fmt: skip
 
 
 def test_what_came_of_a_team_is_what_the_ledger_has_of_it_and_of_those_below(world) -> None:
@@ -169,9 +172,111 @@ def test_commitments_are_owed_whatever_runs_and_an_unknown_rate_of_exchange_leav
 ) -> None:
     scene.make_commitment(hourly=Decimal(3), period=(AT - 10 * HOUR, AT + 10 * HOUR))
     assert figures(amount=5).committed == 30 * MICROS
-    assert figures(name="red", scope="team", key=str(world["red"])).committed is None
+    red = figures(name="red", scope="team", key=str(world["red"]))
+    assert (red.commitments, red.committed) == (None, 0), "whose use they cover is not decided"
     scene.make_commitment(currency="EUR", period=(AT, AT + HOUR))
     assert figures(name="euros").committed is None
+
+
+STARTS, ENDS = AT + timedelta(days=1), AT + timedelta(days=3)
+TWO_DAYS = 2 * 48 * HOUR_MS
+"""Two GPUs for as long, in GPU-milliseconds."""
+
+
+def approved(world: dict[str, int], team: str, **given: Any) -> int:
+    """Two GPUs for two days of this month for Red, or below; its id."""
+    at, team_id = AT - timedelta(days=2), world[team]
+    given = given or {"pool_id": world["pool"]}
+    asked = {"gpus": 2, "starts_at": STARTS, "ends_at": ENDS, "at": at}
+    request_id = raised(team_id, **asked | given)
+    requesting.approve_capacity_request(
+        capacity_request_id=request_id, by=world["finance"], reason="agreed", at=at
+    )
+    return request_id
+
+
+def test_an_approved_request_is_committed_on_top_of_what_is_expected(world) -> None:
+    of_red, of_below = ({"scope": "team", "key": str(world[name])} for name in ("red", "below"))
+    before = figures(name="before", **of_red)
+    approved(world, "below")
+    taken = 2 * 48 * 12_290_000
+    after = figures(name="after", **of_red)
+    assert (after.committed, after.requested.amount, after.commitments) == (taken, taken, None)
+    assert after.rest == before.rest, "no forecast knows of it"
+    assert before.headroom is not None
+    assert after.headroom == before.headroom - taken
+    assert figures(name="below", **of_below).committed == taken
+    hours = figures(name="hours", measure="gpu_hours", **of_red)
+    assert (hours.committed, hours.requested.unpriced_milliseconds) == (TWO_DAYS, 0)
+    assert hours.expected == sum([hours.spent.amount or 0, hours.rest.expected or 0, TWO_DAYS])
+    march = months_of(after, AT)[-1]
+    assert (march.rest, march.requested) == (after.rest.expected, taken)
+    tight = figures(name="tight", amount=round(after.expected / MICROS) - 1, **of_red)
+    assert tight.is_exceeding, "by the request alone"
+    assert tight.chance is not None
+    assert tight.chance.low > before.chance.low
+
+
+def test_a_request_counts_once_with_the_commitments_of_the_organisation(world) -> None:
+    approved(world, "red")
+    scene.make_commitment(hourly=Decimal(3), period=(AT - 10 * HOUR, AT + 10 * HOUR))
+    found = figures()
+    taken = 2 * 48 * 12_290_000
+    assert (found.commitments, found.committed) == (30 * MICROS, 30 * MICROS + taken)
+    assert found.expected == found.spent.amount + found.rest.expected + taken, (
+        "commitments are a part of the rest"
+    )
+    tag = figures(name="tag", scope="tag", key="project=atlas")
+    assert (tag.committed, tag.requested.amount) == (None, 0), "requests have no tags"
+
+
+def test_of_a_workload_its_own_requests_are_committed(world) -> None:
+    approved(world, "below")
+    of_chat = {"scope": "workload", "key": str(world["chat"])}
+    assert figures(name="without", **of_chat).committed == 0
+    approved(world, "below", pool_id=world["pool"], workload_id=world["chat"], gpus=1)
+    assert figures(name="with", **of_chat).committed == 48 * 12_290_000
+
+
+def test_a_request_ends_to_be_committed_when_it_is_delivered_or_withdrawn(world) -> None:
+    of_red, by = {"scope": "team", "key": str(world["red"])}, world["finance"]
+    delivered, withdrawn = (approved(world, "red") for _ in range(2))
+    requesting.deliver_capacity_request(capacity_request_id=delivered, by=by, reason="", at=AT)
+    assert figures(name="one", **of_red).committed == 2 * 48 * 12_290_000, "its use is forecast"
+    requesting.withdraw_capacity_request(capacity_request_id=withdrawn, by=by, reason="", at=AT)
+    raised(world["red"], pool_id=world["pool"], at=AT, starts_at=STARTS, ends_at=ENDS)
+    assert figures(name="none", **of_red).committed == 0, "one that is not decided on is not owed"
+
+
+def test_only_the_hours_within_the_rest_of_the_period_are_committed(world) -> None:
+    of_red = {"scope": "team", "key": str(world["red"]), "measure": "gpu_hours"}
+    early, late = AT - timedelta(days=1), datetime(2026, 5, 1, tzinfo=UTC)
+    approved(world, "red", pool_id=world["pool"], gpus=1, starts_at=early, ends_at=AT + 5 * HOUR)
+    assert figures(name="late", **of_red).committed == 5 * HOUR_MS, "its past is past"
+    approved(world, "red", pool_id=world["pool"], gpus=1, starts_at=AT, ends_at=None)
+    assert figures(name="open", **of_red).committed == (5 + LEFT) * HOUR_MS
+    approved(world, "red", pool_id=world["pool"], starts_at=late, ends_at=None)
+    assert figures(name="next", **of_red).committed == (5 + LEFT) * HOUR_MS
+    over = figures(name="over", **of_red, recurrence="project", first_day=date(2026, 3, 1),
+                   last_day=date(2026, 3, 8))  # fmt: skip
+    assert over.committed == 0
+
+
+def test_a_request_without_a_price_is_in_no_amount_and_said(world) -> None:
+    of_red = {"scope": "team", "key": str(world["red"])}
+    approved(world, "red", gpu_model="B200")
+    found = figures(name="none", **of_red)
+    assert (found.committed, found.headroom, found.chance) == (None, None, None)
+    assert found.requested.unpriced_milliseconds == TWO_DAYS
+    assert not found.is_exceeding
+    assert figures(name="tight", amount=8_000, **of_red).is_exceeding, "by the rest expected alone"
+    assert figures(name="hours", measure="gpu_hours", **of_red).committed == TWO_DAYS
+    approved(world, "red")
+    mixed = figures(name="mixed", **of_red)
+    assert (mixed.committed, mixed.requested.unpriced_milliseconds) == (
+        2 * 48 * 12_290_000, TWO_DAYS,
+    )  # fmt: skip
+    assert mixed.headroom is not None
 
 
 def test_time_without_a_price_is_told_and_never_a_zero(world) -> None:

@@ -95,6 +95,8 @@ def test_headroom_is_the_budget_less_what_came_and_what_is_expected(red: int) ->
     assert answer["rest_source"] == "spend:team=Red"
     assert (answer["chance_low"], answer["chance_high"]) == (0.9, 1.0)
     assert (answer["status"], answer["last_day"]) == ("running", "2026-03-31")
+    assert (answer["committed"], answer["committed_by_requests"]) == ("0.000000", "0.000000")
+    assert answer["committed_by_commitments"] is None, "of the organisation's money alone"
     hours = made(manages, name="hours", measure="gpu_hours", amounts=[{"amount": "100"}])
     answer = manages.get(f"budgets/{hours['id']}/headroom").json()
     assert (answer["spent"], answer["basis"], answer["provisional"]) == ("4.000000", "held", None)

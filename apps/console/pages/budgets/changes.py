@@ -262,7 +262,13 @@ def _preview(
         )
     overlap = words.overlap_of(fact, _others(before))
     return ChangePreview(
-        (*said, *so_far, *words.unpriced_of(found), *([overlap] if overlap else [])),
+        (
+            *said,
+            *so_far,
+            *words.unpriced_of(found),
+            *words.unpriced_requests_of(found),
+            *([overlap] if overlap else []),
+        ),
         same=said,
     )
 

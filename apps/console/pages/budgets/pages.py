@@ -12,7 +12,12 @@ from apps.console.kit.frame import EmptyState, Link
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
 from apps.console.pages.budgets import changes, words
-from apps.console.pages.budgets.tables import BUDGETS, OTHERS, month_table
+from apps.console.pages.budgets.tables import (
+    BUDGETS,
+    OTHERS,
+    approved_request_table,
+    month_table,
+)
 from apps.console.pages.forecasts.tables import MADE
 from apps.console.pages.managers import step_for
 from apps.console.pages.people.trail import CHANGES
@@ -79,12 +84,15 @@ def budget_page(context: Context, budget_id: int) -> ConsolePage:
         context=context,
         finding=words.finding_of(found, context.currency),
         under=(f"{words.scope_of(fact)}, {words.period_of(found)}",),
-        notes=words.unpriced_of(found),
+        notes=(*words.unpriced_of(found), *words.unpriced_requests_of(found)),
         back=Link("All budgets", reverse("budgets")),
         actions=_ways_to_change(context, fact),
         sections=(
             FigureRow(_key_figures(found, context)),
             _month_chart(found, months, context) if months else None,
+            approved_request_table(fact).section(found.requested.shares, context)
+            if found.requested.shares
+            else None,
             MADE.section(
                 _facts(found, overlap, context), context, title="How it came to be", about=""
             ),
@@ -177,10 +185,10 @@ def _unit_of(fact: BudgetFact) -> str:
 def _facts(found: BudgetFigures, overlap: str, context: Context) -> list[tuple[str, str]]:
     fact, rest, currency = found.budget, found.rest, context.currency
     interval = rest.interval
-    committed = (
+    commitments = (
         "not known of this scope: nobody says whose use a commitment will cover"
-        if found.committed is None
-        else f"{words.amount(fact, found.committed, currency)} of the rest, owed whatever runs"
+        if found.commitments is None
+        else f"{words.amount(fact, found.commitments, currency)} of the rest, owed whatever runs"
     )
     return [
         ("Counts", "effective cost as charged" if fact.measure == MONEY else "GPU-hours that jobs held"),
@@ -194,7 +202,8 @@ def _facts(found: BudgetFigures, overlap: str, context: Context) -> list[tuple[s
             if interval
             else []
         ),
-        *([("Commitments", committed)] if fact.measure == MONEY else []),
+        *([("Commitments", commitments)] if fact.measure == MONEY else []),
+        ("Approved requests", words.requested_of(found, currency)),
         *([("Overlaps", overlap)] if overlap else []),
         *([("Note", fact.note)] if fact.note else []),
     ]  # fmt: skip
@@ -223,6 +232,7 @@ def _month_chart(
                     None if each.spent.amount is None else each.spent.amount / unit,
                     each.spent.provisional / unit,
                     None if each.rest is None else each.rest / unit,
+                    (each.requested or 0) / unit,
                 )
                 for each in months
             ],

@@ -7,10 +7,20 @@ from typing import TypeVar
 
 from django.urls import reverse
 
-from apps.console.kit.cells import GPU_HOURS, ISO_DAY, PROSE, RATIO, TEXT, Format
+from apps.console.kit.cells import (
+    COUNT,
+    DAY_OR_INSTANT,
+    GPU_HOURS,
+    ISO_DAY,
+    PROSE,
+    RATIO,
+    TEXT,
+    Format,
+)
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.budgets import words
 from apps.planning.queries.budget_figures import FORECAST, BudgetFigures, BudgetMonth
+from apps.planning.queries.budget_requests import RequestShare
 from apps.planning.queries.budgets import MONEY, BudgetFact
 from apps.show.time import month as month_words
 
@@ -76,6 +86,11 @@ BUDGETS = Table[BudgetFigures](
         _amount("rest", "Rest expected", lambda row: row.rest.expected, csv="rest_expected",
                 note=lambda row: row.rest.method.replace("_", " ") if row.rest.method != FORECAST else ""),
         Column("method", "", lambda row: row.rest.method, csv="rest_from"),
+        _amount("committed", "Committed", lambda row: row.committed, note=words.committed_note),
+        Column("by_requests", "", _of_budget(lambda row: row.requested.amount), MEASURED,
+               csv="committed_by_requests"),
+        Column("unpriced_requests", "", lambda row: row.requested.unpriced_milliseconds, GPU_HOURS,
+               csv="unpriced_request_gpu_hours"),
         _amount("headroom", "Headroom", lambda row: row.headroom,
                 warns=lambda row: row.is_exceeding and "It is exceeded, or will be"),
         Column("chance", "Chance", words.chance_of, TEXT_AT_RIGHT, csv="",
@@ -84,7 +99,7 @@ BUDGETS = Table[BudgetFigures](
         Column("chance_high", "", lambda row: row.chance and row.chance.high, RATIO),
         CURRENCY_COLUMN,
     ),
-    about="{said}, each for itself: they overlap, and are never added; chance: of being exceeded",
+    about="{said}, each for itself: they overlap, and are never added; committed: by commitments, a part of the rest, and by approved requests, on top of it; chance: of being exceeded",
     noun=("budget", "budgets"),
     sort="sort",
 )  # fmt: skip
@@ -118,9 +133,35 @@ def month_table(budget: BudgetFact) -> Table[BudgetMonth]:
             Column("unpriced", "", lambda row: row.spent.unpriced_milliseconds, GPU_HOURS,
                    csv="unpriced_gpu_hours"),
             Column("rest", "Rest expected", measured(lambda row: row.rest), MEASURED, missing="–"),
+            Column("requested", "Approved requests", measured(lambda row: row.requested), MEASURED,
+                   csv="approved_requests", missing="–"),
             Column("left", "Left so far", measured(left), MEASURED,
                    warns=lambda row: (left(row) or 0) < 0),
             CURRENCY_COLUMN,
         ),
         noun=("month", "months"),
+    )  # fmt: skip
+
+
+def approved_request_table(budget: BudgetFact) -> Table[RequestShare]:
+    """What approved requests take of the rest of a budget's period."""
+
+    def taken(row: RequestShare) -> object:
+        value = row.micros if budget.measure == MONEY else row.gpu_milliseconds
+        return None if value is None else (budget, value)
+
+    return Table[RequestShare](
+        "approved",
+        "Approved requests, not delivered yet",
+        (
+            Column("where", "Request", lambda row: f"{row.request.gpus} × {row.request.where}", PROSE,
+                   href=lambda row: reverse("capacity-request", args=[row.request.id])),
+            Column("team", "Team", lambda row: row.request.team),
+            Column("gpus", "GPUs", lambda row: row.request.gpus, COUNT),
+            Column("starts_at", "From", lambda row: row.starts_at, DAY_OR_INSTANT),
+            Column("ends_at", "To", lambda row: row.ends_at, DAY_OR_INSTANT),
+            Column("taken", "In this period", taken, MEASURED),
+        ),
+        about="GPUs × hours within the period, in money at the price that each was raised with; on top of the rest expected",
+        noun=("request", "requests"),
     )  # fmt: skip

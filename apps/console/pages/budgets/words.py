@@ -157,6 +157,34 @@ def unpriced_of(figures: BudgetFigures) -> tuple[str, ...]:
     return (f"{hours} GPU-hours have no price yet and are in no amount.",)
 
 
+def unpriced_requests_of(figures: BudgetFigures) -> tuple[str, ...]:
+    """What of approved requests has no price, and what is then not known."""
+    if not figures.requested.unpriced_milliseconds:
+        return ()
+    hours = gpu_hours(figures.requested.unpriced_milliseconds)
+    left = "what is left is not known" if figures.requested.amount is None else "less is left"
+    return (f"{hours} GPU-hours of approved requests have no price and are in no amount: {left}.",)
+
+
+def requested_of(figures: BudgetFigures, currency: str) -> str:
+    """What approved requests take of the rest, in a few words."""
+    requested = figures.requested
+    if figures.budget.scope == TAG:
+        return "not known of tags: requests have none"
+    if not requested.shares:
+        return "none waits to be delivered"
+    said = counted(len(requested.shares), "request")
+    if requested.amount is None:
+        return f"not known: {said} without a price"
+    taken = amount(figures.budget, requested.amount, currency)
+    return f"{taken} on top of the rest expected, by {said} that {'is' if len(requested.shares) == 1 else 'are'} not delivered yet"
+
+
+def committed_note(figures: BudgetFigures) -> str:
+    """Whether a part of the committed is not in the rest expected."""
+    return " in part by requests" if figures.requested.amount and figures.commitments else ""
+
+
 def progress_of(figures: BudgetFigures, currency: str) -> str:
     """`32 % used, 31 % of its time gone; $210 provisional`."""
     used = "not known how much" if figures.share_used is None else per_cent(figures.share_used)

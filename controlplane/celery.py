@@ -22,6 +22,7 @@ app.autodiscover_tasks(
         "apps.unit_economics",
         "apps.fleet",
         "apps.planning",
+        "apps.placement",
         "apps.review",
     ]
 )

@@ -104,6 +104,7 @@ INSTALLED_APPS = [
     "apps.ledger",
     "apps.unit_economics",
     "apps.planning",
+    "apps.placement",
     "apps.review",
     "apps.console",
 ]

@@ -110,6 +110,7 @@ def test_web_processes_stay_light():
         "ledger",
         "unit_economics",
         "planning",
+        "placement",
     ],
 )
 def test_models_hold_no_rules(name):

@@ -34,6 +34,7 @@ KINDS = {
     "planning.GpuQuota": "quota of GPUs",
     "planning.PowerLimit": "power of a room",
     "planning.ActivityTarget": "target of activity",
+    "placement.EgressPrice": "price of egress",
     "ledger.BillRule": "bill rule",
     "ledger.Close": "close",
     "pricing.ExchangeRate": "rate of exchange",

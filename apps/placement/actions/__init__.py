@@ -1,0 +1,1 @@
+"""Changes: books of offers, prices of egress, quotes."""

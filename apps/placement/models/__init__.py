@@ -1,0 +1,4 @@
+"""Placement's tables."""
+
+from apps.placement.models.egress import EgressPrice
+from apps.placement.models.offers import BookOffer, OfferBook

@@ -1,0 +1,65 @@
+"""The offer book: what GPU time can be had now, made by a worker every hour."""
+
+from django.db import models
+from django.db.models import F, Q
+
+
+class OfferBook(models.Model):
+    """What could be had in an hour. `digest` is of its offers; `left_out` says what was not offered, and why.
+
+    A quote names the book that it was made from.
+    """
+
+    hour = models.DateTimeField(unique=True)
+    made_at = models.DateTimeField()
+    digest = models.CharField(max_length=64)
+    left_out = models.JSONField(default=list)
+
+    def __str__(self) -> str:
+        return f"offers of {self.hour}"
+
+
+class BookOffer(models.Model):
+    """GPUs of one model, of one provider in one region, bought in one way, at one price.
+
+    `micros` is what a GPU-hour more costs in micro-units of the organisation's currency; null: nobody
+    knows. Of what is paid whether it runs or not it is 0 and `paid_micros` what a GPU-hour costs anyway.
+    `low_micros` and `high_micros` are how far a spot price moved in the last week. `free_gpus` is null where the provider
+    says no bound. Waits are hours from entry into the queue to start, null where none was measured, of `waits_counted` jobs.
+    """
+
+    book = models.ForeignKey(OfferBook, on_delete=models.CASCADE, related_name="offers")
+    key = models.TextField()
+    name = models.TextField()
+    option = models.TextField()
+    provider = models.TextField(blank=True, default="")
+    region = models.TextField(blank=True, default="")
+    instance_type = models.TextField(blank=True, default="")
+    gpu_model = models.TextField()
+    gpus_per_node = models.PositiveIntegerField()
+    gpu_memory_gib = models.FloatField(null=True)
+    watts_per_gpu = models.FloatField(null=True)
+    pool = models.ForeignKey("fleet.Pool", on_delete=models.CASCADE, null=True, related_name="+")
+    micros = models.BigIntegerField(null=True)
+    paid_micros = models.BigIntegerField(null=True)
+    low_micros = models.BigIntegerField(null=True)
+    high_micros = models.BigIntegerField(null=True)
+    free_gpus = models.PositiveIntegerField(null=True)
+    median_wait_hours = models.FloatField(null=True)
+    ninth_wait_hours = models.FloatField(null=True)
+    waits_counted = models.PositiveIntegerField(default=0)
+    rates = models.JSONField(default=list)
+    notes = models.JSONField(default=list)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["book", "key"], name="offer_once_in_a_book"),
+            models.CheckConstraint(condition=Q(gpus_per_node__gte=1), name="offer_is_of_gpus"),
+            models.CheckConstraint(
+                condition=Q(low_micros=None) | Q(low_micros__lte=F("high_micros")),
+                name="offer_prices_in_order",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

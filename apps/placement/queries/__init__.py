@@ -1,0 +1,1 @@
+"""Questions about what can be had, and what was quoted."""

@@ -77,11 +77,19 @@ def _offsets_of_groups(sorted_errors: list[Floats], rates: Floats) -> Floats:
     for group, errors in enumerate(sorted_errors):
         low = high = 0.0
         for inwards in range(len(NOMINAL_MISS_RATES) - 1, -1, -1):
-            rank = conformal_rank(len(errors), rates[group, inwards] / 2)
+            rank = _rank_of_level(len(errors), rates[group, inwards], inwards)
             low = np.nan if rank is None else min(low, errors[len(errors) - rank])
             high = np.nan if rank is None else max(high, errors[rank - 1])
             offsets[inwards, group], offsets[-1 - inwards, group] = low, high
     return offsets
+
+
+def _rank_of_level(count: int, rate: float, inwards: int) -> int | None:
+    """The rank for this miss rate; the last where there are enough errors for the nominal rate, but not for this one."""
+    rank = conformal_rank(count, rate / 2)
+    if rank is None and conformal_rank(count, NOMINAL_MISS_RATES[inwards] / 2) is not None:
+        return count
+    return rank
 
 
 def _miss_rates(trials: ForecastTrials, origin: int, offsets: Floats) -> Floats:

@@ -78,6 +78,65 @@ def test_unix_seconds_are_moments_and_empty_values_hours_not_observed(capsys, tm
     assert scores(capsys, path)["origins"] == 6
 
 
+def as_unix(lines: list[str], times: int) -> list[str]:
+    moments = [datetime.fromisoformat(f"{line.split(',')[0]}+00:00") for line in lines]
+    return [
+        f"{round(moment.timestamp()) * times},{line.partition(',')[2]}"
+        for moment, line in zip(moments, lines, strict=True)
+    ]
+
+
+def separated_by(lines: list[str], separator: str) -> str:
+    return "\n".join(["time,pool,gpus", *lines]).replace(",", separator) + "\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        separated_by(rows(16), ";"),
+        separated_by(rows(16), "\t"),
+        separated_by(rows(16), "|"),
+        "\ufeff" + separated_by(rows(16), ",").replace("\n", "\r\n"),
+        separated_by(as_unix(rows(16), 1), ","),
+        separated_by(as_unix(rows(16), 1_000), ","),
+        separated_by([line.replace(",x,", "Z,x,") for line in reversed(rows(16))], ","),
+        separated_by([line.replace(":00:00,", ":30:00+00:30,") for line in rows(16)], ","),
+    ],
+    ids=["semicolons", "tabs", "bars", "bom", "seconds", "milliseconds", "reversed", "offset"],
+)
+def test_the_same_history_written_otherwise_scores_the_same(capsys, file, tmp_path, text):
+    path = tmp_path / "other.csv"
+    path.write_bytes(text.encode())
+    assert scores(capsys, path) == scores(capsys, file)
+
+
+@pytest.mark.parametrize("nothing", ["NaN", "NA", "null", "None", " ", "n/a"])
+def test_what_says_that_there_is_no_value_is_as_an_empty_cell_and_never_zero(
+    capsys, tmp_path, nothing
+):
+    def written(name: str, cell: str) -> Path:
+        lines = [
+            f"{line.rpartition(',')[0]},{cell if row % 9 == 0 else line.rpartition(',')[2]}"
+            for row, line in enumerate(rows(16))
+        ]
+        return write(tmp_path / name, lines)
+
+    found = scores(capsys, written("a.csv", nothing))
+    assert found == scores(capsys, written("b.csv", ""))
+    assert found != scores(capsys, written("c.csv", "0"))
+
+
+def test_days_written_as_eight_digits_are_days_and_have_an_interval(capsys, tmp_path):
+    days = [DAY_ONE + timedelta(days=day) for day in range(120)]
+    lines = [f"{day:%Y%m%d},x,{100 + place}" for place, day in enumerate(days)]
+    path = write(tmp_path / "days.csv", lines)
+    backtest(path, "--json", since="2026-05-20")
+    found = json.loads(capsys.readouterr().out)
+    assert found["origins"] == 40
+    assert found["mase"]["runrate"] == 1, "a day more than the last, each day"
+    assert found["coverage_80"] is not None
+
+
 def test_without_json_it_prints_a_table(capsys, file):
     backtest(file, "--horizon", "48")
     printed = capsys.readouterr().out
@@ -104,6 +163,9 @@ def test_what_never_changes_has_no_scaled_error(capsys, tmp_path):
         ("2026-03-02 02:00:00,x,many", "gpus: row 4: 'many' is no number"),
         ("2026-03-02 02:00:00,x,inf", "gpus: row 4: 'inf' is no number"),
         ("2026-03-02 02:00:00,x", "gpus: row 4 ends before this column"),
+        ("20261399,x,4", "time: row 4: '20261399' is no moment"),
+        ("2026-03-02 02:00:00,x,'12", 'gpus: row 4: "\'12" is no number'),
+        ('2026-03-02 02:00:00,x,"12,5"', "gpus: row 4: '12,5' is no number; write 12.5"),
         ("2999-03-02 02:00:00,x,4", "time: its moments are 9"),
     ],
 )
@@ -116,7 +178,7 @@ def test_a_row_that_cannot_be_read_is_named_with_its_column(tmp_path, line, mess
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "time: there is no such column"),
+        ("", "time: there is no such column; the first line is empty"),
         ("when,gpus\n", "time: there is no such column; there are when, gpus"),
         ("time,gpu\n", "gpus: there is no such column; there are time, gpu"),
         ("time,gpus\n2026-03-02,\n\n", "gpus: gpus.csv has no value in this column"),
@@ -148,7 +210,10 @@ def test_too_little_before_or_after_is_refused_with_what_there_is(file):
         backtest(file, since="2026-03-03")
     with pytest.raises(CommandError, match="0 hours are observed"):
         backtest(file, since="2025-01-01")
-    with pytest.raises(CommandError, match="no 24 hours follow"):
+    with pytest.raises(
+        CommandError,
+        match=r"no 24 hours follow .* after 2026-03-17 12:00 UTC: the file ends at 2026-03-18 00:00",
+    ):
         backtest(file, since="2026-03-17T12:00")
     with pytest.raises(CommandError, match="from 1 to 336 hours"):
         backtest(file, "--horizon", "337")

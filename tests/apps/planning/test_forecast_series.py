@@ -181,6 +181,37 @@ def test_what_cannot_be_imported_is_named_by_column_and_row(
     assert not HistoryPoint.objects.exists()
 
 
+def days_of(count: int, value: float) -> list[str]:
+    return [f"{DAY_ONE + timedelta(days=day):%Y-%m-%d},{value + day}" for day in range(count)]
+
+
+def test_rows_a_day_apart_are_no_history_by_the_hour_unless_one_says_that_they_are_days(
+    tmp_path: Path,
+) -> None:
+    path = write(tmp_path / "days.csv", list(reversed(days_of(40, 64))))
+    with pytest.raises(CommandError, match=r"time: row 40 is 24 hours after row 41.*--rows days"):
+        imported(path)
+    found = imported(path, "--rows", "days", "--zone", "Europe/Berlin")
+    assert found["hours"] == 40 * 24 - 1, "clocks are turned on 29 March"
+    assert found["from"] == "2026-03-01T23:00:00+00:00"
+    assert forecast("--horizon", "24")["points"][0]["value"] == 103
+    by_day = forecast("--horizon", "7d")
+    assert (by_day["method"], by_day["observed_hours"]) == ("level_scenarios", 39 * 24)
+
+
+def test_an_amount_of_a_day_is_shared_by_its_hours_and_an_empty_one_is_unknown(
+    tmp_path: Path,
+) -> None:
+    path = write(tmp_path / "spend.csv", ["2026-03-02,48", "2026-03-03,", "2026-03-04,24"])
+    found = imported(path, "--rows", "days", series="spend")
+    assert (found["hours"], found["unknown"]) == (48, 24)
+    values = HistoryPoint.objects.order_by("hour").values_list("value", flat=True)
+    assert list(values) == [2.0] * 24 + [1.0] * 24
+    path = write(tmp_path / "twice.csv", ["2026-03-02,48", "2026-03-02 12:00,4"])
+    with pytest.raises(CommandError, match="time: row 3: 2026-03-02 is in row 2 already"):
+        imported(path, "--rows", "days", series="spend")
+
+
 def test_a_series_without_a_known_hour_says_which_there_are(file: Path) -> None:
     imported(file)
     with pytest.raises(

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from apps.economics.forecast.backtest import ForecastScores, backtest
+from apps.economics.forecast.backtest import ForecastScores, NothingToForecast, backtest
 from apps.economics.forecast.mixing import MOST_HORIZON
 from apps.economics.refusal import Refusal
 from apps.economics.typed import parse_moment
@@ -26,7 +26,7 @@ class Command(BaseCommand):
         """The file, its two columns, how far ahead, and from when on."""
         parser.add_argument("file", metavar="FILE", type=Path, help="CSV, plain or gzip")
         parser.add_argument(
-            "--time", required=True, metavar="COLUMN", help="ISO 8601 or Unix seconds"
+            "--time", required=True, metavar="COLUMN", help="ISO 8601, Unix seconds or milliseconds"
         )
         parser.add_argument("--value", required=True, metavar="COLUMN", help="empty: not observed")
         parser.add_argument("--horizon", type=int, default=24, help="hours ahead, up to 336 (24)")
@@ -48,6 +48,11 @@ class Command(BaseCommand):
         try:
             series = read_series(options["file"], time=options["time"], value=options["value"])
             scores = backtest(series.values, series.position_of(options["starts_at"]), horizon)
+        except NothingToForecast as refusal:
+            last = series.hour_at(len(series.values))
+            raise CommandError(
+                f"{refusal} after {options['starts_at']:%Y-%m-%d %H:%M} UTC: the file ends at {last:%Y-%m-%d %H:%M} UTC"
+            ) from refusal
         except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
         if options["json"]:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from apps.accounts.queries import known_zones, organisation
 from apps.economics.refusal import Refusal
 from apps.planning import actions
-from apps.planning.providers.series_file import read_history
+from apps.planning.providers.series_file import HistoryForm, read_history
 from apps.planning.queries.series import (
     GPU_HOURS,
     QUEUE_WAIT,
@@ -57,6 +57,12 @@ class Command(BaseCommand):
         parser.add_argument(
             "--zone", type=zone_named, default="UTC", help="of moments that name none (UTC)"
         )
+        parser.add_argument(
+            "--rows",
+            choices=("moments", "days"),
+            default="moments",
+            help="days: each row is of its whole day in --zone, the same in all its hours (moments)",
+        )
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -74,8 +80,12 @@ class Command(BaseCommand):
                 time=options["time"],
                 value=options["value"],
                 zone=options["zone"],
-                amounts=unit not in HELD_UNITS,
-                within=(-most if series.measure == SPEND else 0.0, most),
+                form=HistoryForm(
+                    least=-most if series.measure == SPEND else 0.0,
+                    most=most,
+                    are_amounts=unit not in HELD_UNITS,
+                    rows_are_days=options["rows"] == "days",
+                ),
             )
             kept = actions.import_history(
                 series=series,

@@ -31,6 +31,14 @@ class QueueWeek:
     wait_hours: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class WorkSpread:
+    """What work may come to as shares of what was entered: less than `low` in one case of ten, more than `high` in one."""
+
+    low: float
+    high: float
+
+
 def training_gpu_hours(parameters: float, tokens: float, peak: Peak, mfu: float) -> float:
     """6·N·D ÷ (dense peak × MFU), in GPU-hours; refuses ImpossibleWork.
 

@@ -14,7 +14,14 @@ from apps.planning.api.demand_events import DemandEvents, OneDemandEvent
 from apps.planning.api.forecasts import Forecasts, HoursOfForecast
 from apps.planning.api.gpu_quotas import GpuQuotas
 from apps.planning.api.headroom import ActivityTargets, HeadroomPolicies
-from apps.planning.api.plans import OneWhatIfPlan, WhatIfPlans
+from apps.planning.api.plans import (
+    CopiesOfPlan,
+    HistoryOfPlan,
+    ItemsOfPlan,
+    OnePlannedItem,
+    OneWhatIfPlan,
+    WhatIfPlans,
+)
 from apps.planning.api.portfolio import (
     CancelledPortfolioRun,
     LatestPortfolio,
@@ -62,6 +69,12 @@ urlpatterns = [
     path("crossovers/<int:scenario_id>/runs", RunsOfScenario.as_view(), name="api-crossover-runs"),
     path("plans", WhatIfPlans.as_view(), name="api-plans"),
     path("plans/<int:plan_id>", OneWhatIfPlan.as_view(), name="api-plan"),
+    path("plans/<int:plan_id>/copies", CopiesOfPlan.as_view(), name="api-plan-copies"),
+    path("plans/<int:plan_id>/items", ItemsOfPlan.as_view(), name="api-plan-items"),
+    path(
+        "plans/<int:plan_id>/items/<int:item_id>", OnePlannedItem.as_view(), name="api-planned-item"
+    ),
+    path("plans/<int:plan_id>/history", HistoryOfPlan.as_view(), name="api-plan-history"),
     path("capacity-requests", CapacityRequests.as_view(), name="api-capacity-requests"),
     path(
         "capacity-requests/<int:capacity_request_id>",

@@ -48,7 +48,7 @@ from apps.planning.actions import (
 from apps.planning.actions.plans import NewPlan, keep_plan
 from apps.planning.actions.requests import NewCapacityRequest, raise_capacity_request
 from apps.planning.api.crossover_examples import SCENARIO
-from apps.planning.models import Forecast
+from apps.planning.models import Forecast, PlannedItem
 from apps.planning.queries.budgets import BudgetStep
 from apps.planning.queries.events import DemandEventFact
 from apps.planning.queries.plan_items import NewPlannedItem, TrainingWork
@@ -142,7 +142,7 @@ def make_world() -> World:
     ids["demand_event_id"] = _launch(pool_id)
     ids["scenario_id"] = _scenario()
     ids["portfolio_id"] = _portfolio()
-    ids["plan_id"] = _planned(pool_id)
+    ids["plan_id"], ids["item_id"] = _planned(pool_id)
     ids["capacity_request_id"] = _asked_for(team_id, workload_id, pool_id)
     ids["budget_id"] = _budget(team_id)
     quota = NewGpuQuota("aws", "", "", 64, 14, "Petra", 128, date(2026, 3, 2))
@@ -326,11 +326,12 @@ def _scenario() -> int:
     return kept
 
 
-def _planned(pool_id: int) -> int:
+def _planned(pool_id: int) -> tuple[int, int]:
     """A plan with one training in it."""
     training = NewPlannedItem("pretrain", make.NOON.date(), TrainingWork(8, 7e9, 1e12, 0.4))
     plan = NewPlan("autumn", pool_id, "", make.NOON.date(), 4, items=(training,))
-    return keep_plan(plan=plan, by=None, at=make.NOON)
+    plan_id = keep_plan(plan=plan, by=None, at=make.NOON)
+    return plan_id, PlannedItem.objects.get(plan_id=plan_id).id
 
 
 def _asked_for(team_id: int, workload_id: int, pool_id: int) -> int:

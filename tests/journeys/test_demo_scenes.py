@@ -13,7 +13,7 @@ from apps.ledger.models import BillRow, BillRule, Charge, Close, Export
 from apps.planning.actions import import_history
 from apps.planning.models import Forecast, ScenarioRun
 from apps.planning.queries.events import demand_events
-from apps.planning.queries.plans import plans
+from apps.planning.queries.plans import plan_history, plans
 from apps.planning.queries.power_limits import power_limits
 from apps.planning.queries.requests import capacity_requests
 from apps.planning.queries.series import SeriesKey
@@ -130,7 +130,10 @@ def test_teams_ask_for_capacity_and_finance_plans() -> None:
     assert [(fact.state, fact.team) for fact in capacity_requests(None)] == [
         ("raised", "Vision"), ("delivered", "Language models"),
     ]  # fmt: skip
-    assert [len(plan.items) for plan in plans()] == [3, 3]
+    later, now = sorted(plans(), key=lambda plan: plan.variant_of is None)
+    assert [len(plan.items) for plan in (now, later)] == [3, 3]
+    assert later.variant_of == now.id
+    assert [change.verb for change in plan_history(later.id)].count("changed") == 1
 
 
 def test_everything_with_two_days_of_hours_is_forecast_and_knows_what_was_announced() -> None:

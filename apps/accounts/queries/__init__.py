@@ -20,6 +20,7 @@ from apps.accounts.queries.people import (
     has_people,
     invited_person,
     listed_person,
+    managers,
     names_of_role,
     people,
     person,

@@ -12,6 +12,7 @@ from django.utils.crypto import salted_hmac
 from apps.accounts.models import Invitation, Organisation, Role, Team, User
 from apps.accounts.queries.reading import once
 from apps.accounts.queries.tokens import digest_of
+from apps.accounts.queries.viewers import SEES_EVERYTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +66,17 @@ def names_of_role(role: Role) -> list[str]:
     return list(found.order_by("name", "id").values_list("name", flat=True))
 
 
+@once
 def person_names() -> dict[int, str]:
     """Everybody who signs in, or did, by id."""
     return dict(User.objects.order_by("id").values_list("id", "name"))
+
+
+@once
+def managers() -> dict[int, str]:
+    """The names of the active people of finance and platform, by id, in their order."""
+    found = User.objects.filter(role__in=SEES_EVERYTHING, is_active=True)
+    return dict(found.order_by("name", "id").values_list("id", "name"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from django.apps import apps
 from django.db import connection
 from psycopg import sql
 
-from apps.accounts.models import AccessToken, Team, User
+from apps.accounts.models import AccessToken, Team
+from apps.accounts.queries.people import person_names
 
 KINDS = {
     "accounts.User": "person",
@@ -35,6 +36,8 @@ KINDS = {
     "planning.PowerLimit": "power of a room",
     "planning.ActivityTarget": "target of activity",
     "placement.EgressPrice": "price of egress",
+    "planning.WhatIfPlan": "what-if plan",
+    "planning.PlannedItem": "planned work",
     "ledger.BillRule": "bill rule",
     "ledger.Close": "close",
     "pricing.ExchangeRate": "rate of exchange",
@@ -110,14 +113,21 @@ class _Event:
 
 
 def changes(
-    *, kind: str = "", of: int | None = None, before: TrailPlace | None = None, limit: int = 200
+    *,
+    kind: str = "",
+    of: int | None = None,
+    parts: Mapping[str, str] | None = None,
+    before: TrailPlace | None = None,
+    limit: int = 200,
 ) -> list[TrailChange]:
     """The newest first; of one `kind` (a value of KINDS) where said, and of one thing of it, by its id.
 
-    With `before` those that stand after it.
+    With it come its `parts`: other kinds, by the column that names what they are part of. With `before` those that
+    stand after it.
     """
-    events = _latest_events(kind, of, before, limit)
-    people = dict(User.objects.order_by("id").values_list("id", "name"))
+    columns = {kind: "pgh_obj_id", **(parts or {})} if kind else {}
+    events = _latest_events(columns, of, before, limit)
+    people = person_names()
     teams = dict(Team.objects.order_by("id").values_list("id", "name"))
     tokens = _token_names(events)
     return [
@@ -128,26 +138,27 @@ def changes(
             verb=VERBS[event.verb],
             kind=KINDS.get(event.label, event.label),
             name=_thing_name(event.data, people, teams),
-            fields=_changed_fields(event, people, teams),
+            fields=_changed_fields(
+                event, people, teams, columns.get(KINDS.get(event.label, ""), "")
+            ),
         )
         for event in events
     ]
 
 
 def _latest_events(
-    kind: str, of: int | None, before: TrailPlace | None, limit: int
+    columns: Mapping[str, str], of: int | None, before: TrailPlace | None, limit: int
 ) -> list[_Event]:
     parts = [
-        _events_of_table(label, model._meta.db_table)
+        _events_of_table(label, model._meta.db_table, columns.get(KINDS.get(label, ""), ""))
         for label, model in _audited_models()
-        if not kind or KINDS.get(label) == kind
+        if not columns or KINDS.get(label) in columns
     ]
     if not parts:
         return []
     query = sql.SQL(
         "SELECT id, label, at, verb, context, data, before FROM ({}) AS event"
-        " WHERE (%(of)s::int8 IS NULL OR thing_id = %(of)s)"
-        " AND (%(at)s::timestamptz IS NULL OR at < %(at)s OR (at = %(at)s"
+        " WHERE (%(at)s::timestamptz IS NULL OR at < %(at)s OR (at = %(at)s"
         " AND (label > %(label)s OR (label = %(label)s AND id < %(id)s))))"
         " ORDER BY at DESC, label, id DESC LIMIT %(limit)s"
     ).format(sql.SQL(" UNION ALL ").join(parts))
@@ -162,14 +173,19 @@ def _latest_events(
         ]
 
 
-def _events_of_table(label: str, table: str) -> sql.Composed:
+def _events_of_table(label: str, table: str, column: str) -> sql.Composed:
+    """Its events; those alone that the column says are of what is asked for, where something is."""
     return sql.SQL(
-        "SELECT {label} AS label, pgh_id AS id, pgh_obj_id AS thing_id, pgh_created_at AS at,"
+        "SELECT {label} AS label, pgh_id AS id, pgh_created_at AS at,"
         " pgh_label AS verb,"
         " pgh_context AS context, to_jsonb(event) AS data,"
         " lag(to_jsonb(event)) OVER (PARTITION BY pgh_obj_id ORDER BY pgh_id) AS before"
-        " FROM {table} AS event"
-    ).format(label=sql.Literal(label), table=sql.Identifier(table))
+        " FROM {table} AS event WHERE %(of)s::int8 IS NULL OR {column} = %(of)s"
+    ).format(
+        label=sql.Literal(label),
+        table=sql.Identifier(table),
+        column=sql.Identifier(column or "pgh_obj_id"),
+    )
 
 
 def _audited_models() -> Iterable[tuple[str, Any]]:
@@ -182,6 +198,8 @@ def _audited_models() -> Iterable[tuple[str, Any]]:
 
 def _token_names(events: Iterable[_Event]) -> dict[int, str]:
     ids = {event.context["token"] for event in events if event.context and "token" in event.context}
+    if not ids:
+        return {}
     rows = AccessToken.objects.filter(id__in=ids).order_by("id")
     return dict(rows.values_list("id", "name"))
 
@@ -209,11 +227,12 @@ def _thing_name(
 
 
 def _changed_fields(
-    event: _Event, people: Mapping[int, str], teams: Mapping[int, str]
+    event: _Event, people: Mapping[int, str], teams: Mapping[int, str], holder: str
 ) -> tuple[FieldChange, ...]:
     old = event.before if event.verb == "update" else None
     old = event.data if event.verb == "delete" else old
     new = None if event.verb == "delete" else event.data
+    old, new = _flat(old), _flat(new)
     named = dict.fromkeys(OF_PEOPLE, people) | dict.fromkeys(OF_TEAMS, teams)
     told = [
         FieldChange(
@@ -221,9 +240,19 @@ def _changed_fields(
             _value_text(old, name, named.get(name, {})),
             _value_text(new, name, named.get(name, {})),
         )
-        for name in sorted(set(event.data) - NOT_SHOWN)
+        for name in sorted({*(old or ()), *(new or ())} - {holder})
     ]
     return tuple(each for each in told if each.old != each.new)
+
+
+def _flat(data: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """What is shown, with the fields of an object in the place of the field that holds it."""
+    if data is None:
+        return None
+    told = {name: value for name, value in data.items() if name not in NOT_SHOWN}
+    held = (value for value in told.values() if isinstance(value, dict))
+    plain = {name: value for name, value in told.items() if not isinstance(value, dict)}
+    return plain | {name: value for each in held for name, value in each.items()}
 
 
 def _value_text(data: Mapping[str, Any] | None, name: str, named: Mapping[int, str]) -> str | None:

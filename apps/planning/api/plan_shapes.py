@@ -5,9 +5,9 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.accounts.queries import organisation
+from apps.accounts.queries.trail import TrailChange
 from apps.planning.queries.plan_items import KINDS, inputs_as_json
 from apps.planning.queries.plans import PlanOutcome
-from apps.web.rest.examples import dollars
 from apps.web.rest.money import MoneyOut, NamedOut, RatioOut
 from apps.web.rest.pages import fields_of, told_as
 
@@ -21,6 +21,8 @@ class WhatIfPlanOut(serializers.Serializer[Any]):
 
     id = serializers.IntegerField()
     name = serializers.CharField()
+    description = serializers.CharField()
+    variant_of = serializers.IntegerField(allow_null=True, help_text="the plan it was copied from")
     owner = serializers.CharField()
     pool = NamedOut(allow_null=True)
     gpu_model = serializers.CharField(help_text="empty where a pool is named")
@@ -82,6 +84,25 @@ class MonthOfPlanOut(serializers.Serializer[Any]):
     total_cost = MoneyOut(allow_null=True, source="total_micros")
 
 
+class PlanFieldChangeOut(serializers.Serializer[Any]):
+    """A field of what changed; null: it had, or has, no value."""
+
+    name = serializers.CharField()
+    old = serializers.CharField(allow_null=True)
+    new = serializers.CharField(allow_null=True)
+
+
+class PlanChangeOut(serializers.Serializer[Any]):
+    """A change of a plan, or of something planned in it, as the audit trail has it."""
+
+    at = serializers.DateTimeField()
+    who = serializers.CharField()
+    verb = serializers.CharField(help_text="added, changed or removed")
+    kind = serializers.CharField(help_text="what-if plan, or planned work")
+    name = serializers.CharField()
+    fields_changed = PlanFieldChangeOut(many=True)
+
+
 class WhatIfPlanOneOut(WhatIfPlanOut):
     """A plan with its items, weeks and months."""
 
@@ -94,6 +115,11 @@ OF_ITEMS = (
     *("gpus", "parameters", "tokens", "mfu", "like_run", "requests_by_week"),
     *("tokens_per_request", "tokens_per_gpu_hour", "like_service", "factor"),
 )
+
+
+def serialize_plan_change(change: TrailChange) -> dict[str, Any]:
+    """A change of a plan."""
+    return told_as(PlanChangeOut, fields_of(change) | {"fields_changed": change.fields})
 
 
 def serialize_plan(outcome: PlanOutcome) -> dict[str, Any]:
@@ -149,94 +175,3 @@ def _plan_fields(outcome: PlanOutcome) -> dict[str, Any]:
         "price_basis": price.basis if price else "",
         "forecast_until": outcome.forecast_until,
     }
-
-
-NEW: dict[str, Any] = {
-    "name": "spring",
-    "pool": "h100",
-    "first_day": "2026-03-30",
-    "weeks": 26,
-    "growth_per_month": 0.02,
-    "items": [
-        {
-            "kind": "training",
-            "name": "pretrain-13b",
-            "starts_on": "2026-04-13",
-            "gpus": 64,
-            "parameters": 13e9,
-            "tokens": 2e12,
-            "mfu": 0.4,
-        },
-        {
-            "kind": "launch",
-            "name": "assistant",
-            "starts_on": "2026-05-04",
-            "requests_by_week": [1e6, 2e6, 2.5e6],
-            "tokens_per_request": 1800,
-            "tokens_per_gpu_hour": 9e6,
-        },
-        {"kind": "price", "name": "renewal", "starts_on": "2026-06-01", "factor": 0.9},
-    ],
-}
-EXAMPLE: dict[str, Any] = {
-    "id": 1,
-    "name": "spring",
-    "owner": "Finn",
-    "pool": {"id": 1, "name": "h100"},
-    "gpu_model": "",
-    "first_day": "2026-03-30",
-    "weeks": 26,
-    "growth_per_month": 0.02,
-    "changed_at": "2026-03-17T12:00:00Z",
-    "planned_gpu_hours": 120_404.3,
-    "planned_cost": dollars("828381.584000"),
-    "total_cost": dollars("1310240.000000"),
-    "committed_gpus": 64,
-    "longest_wait_hours": 210.5,
-    "price_of_gpu_hour": dollars("6.880000"),
-    "price_basis": "list",
-    "forecast_until": "2026-03-31T02:00:00Z",
-}
-ONE_EXAMPLE: dict[str, Any] = EXAMPLE | {
-    "items": [
-        {
-            "id": 1,
-            "kind": "training",
-            "name": "pretrain-13b",
-            "starts_on": "2026-04-13",
-            "gpu_hours": 109_494.0,
-            "gpus": 64,
-            "parameters": 13e9,
-            "tokens": 2e12,
-            "mfu": 0.4,
-            "like_run": "",
-            "requests_by_week": None,
-            "tokens_per_request": None,
-            "tokens_per_gpu_hour": None,
-            "like_service": None,
-            "factor": None,
-        }
-    ],
-    "by_week": [
-        {
-            "first_day": "2026-03-30",
-            "expected_gpu_hours": 10_332.0,
-            "forecast_share": 0.15,
-            "planned_gpu_hours": 0.0,
-            "total_gpu_hours": 10_332.0,
-            "above_committed_gpu_hours": 0.0,
-            "waiting_gpu_hours": 0.0,
-            "wait_hours": 0.0,
-            "price_factor": 1.0,
-            "planned_cost": dollars("0.000000"),
-            "total_cost": dollars("71084.160000"),
-        }
-    ],
-    "by_month": [
-        {
-            "month": "2026-03-01",
-            "planned_cost": dollars("0.000000"),
-            "total_cost": dollars("20309.760000"),
-        }
-    ],
-}

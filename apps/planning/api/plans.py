@@ -1,97 +1,48 @@
-"""What-if plans over the wire: made whole, answered by week and month."""
+"""What-if plans over the wire: made whole, changed, copied, answered by week and month."""
 
-from collections.abc import Mapping
 from typing import Any
 
-from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries.reading import reading_once
-from apps.economics.refusal import Refusal
-from apps.fleet import queries as fleet
+from apps.accounts.queries.trail import TrailChange
+from apps.planning.actions import planned_items as items
 from apps.planning.actions import plans as actions
-from apps.planning.actions.plans import MOST_WEEKS, NewPlan
+from apps.planning.api.plan_bodies import (
+    PlannedItemIn,
+    WhatIfPlanCopyIn,
+    WhatIfPlanEditIn,
+    WhatIfPlanIn,
+    copy_sent,
+    edit_sent,
+    item_sent,
+    plan_sent,
+)
+from apps.planning.api.plan_examples import CHANGE, COPY, EDIT, EXAMPLE, NEW, NEW_ITEM, ONE_EXAMPLE
 from apps.planning.api.plan_shapes import (
-    EXAMPLE,
-    NEW,
-    ONE_EXAMPLE,
+    PlanChangeOut,
     WhatIfPlanOneOut,
     WhatIfPlanOut,
     serialize_one_plan,
     serialize_plan,
+    serialize_plan_change,
 )
-from apps.planning.queries.plan_items import (
-    KINDS,
-    LAUNCH,
-    TRAINING,
-    LaunchWork,
-    NewPlannedItem,
-    PlannedInputs,
-    PriceChange,
-    TrainingWork,
-    measured_mfu,
-    measured_throughput,
-)
-from apps.planning.queries.plans import plan_of_id, plan_outcome, plans, priced_window
+from apps.planning.queries.plans import plan_history, plan_of_id, plan_outcome, plans
 from apps.web.rest.examples import answered, listed, sent
 from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, Whole, parsed
+from apps.web.rest.strict import Parameters
 from apps.web.rest.views import KeepsBills, RestView, SeesPrices
-
-NEEDED = {
-    TRAINING: ("gpus", "parameters", "tokens"),
-    LAUNCH: ("requests_by_week", "tokens_per_request"),
-    "price": ("factor",),
-}
 
 
 class KeepsPlans(KeepsBills):
     """The organisation's token of scope manage, or a person of finance or platform."""
 
     message = "plans are for finance and platform, and for the organisation's 'manage' tokens"
-
-
-class PlannedItemIn(Strict):
-    """Planned work from a day on; each kind has fields of its own.
-
-    `training`: gpus, parameters, tokens, and mfu or like_run. `launch`: requests_by_week, tokens_per_request, and
-    tokens_per_gpu_hour or like_service. `price`: factor.
-    """
-
-    kind = serializers.ChoiceField(choices=list(KINDS))
-    name = Text()
-    starts_on = serializers.DateField()
-    gpus = Whole(required=False)
-    parameters = serializers.FloatField(required=False, help_text="active on each token")
-    tokens = serializers.FloatField(required=False)
-    mfu = serializers.FloatField(required=False, help_text="of the dense bf16 peak, above 0")
-    like_run = OptionalText(help_text="the key of the run whose measured MFU it has")
-    requests_by_week = serializers.ListField(
-        child=serializers.FloatField(min_value=0), required=False, max_length=MOST_WEEKS
-    )
-    tokens_per_request = serializers.FloatField(required=False)
-    tokens_per_gpu_hour = serializers.FloatField(required=False)
-    like_service = OptionalText(help_text="the service whose measured throughput it has")
-    factor = serializers.FloatField(required=False, help_text="of the price of a GPU-hour")
-
-
-class WhatIfPlanIn(Strict):
-    """A plan in a pool or on the pools of a GPU model, one of them, with its planned work."""
-
-    name = Text()
-    pool = OptionalText()
-    gpu_model = OptionalText()
-    first_day = serializers.DateField(help_text="its weeks begin on this weekday")
-    weeks = Whole(min_value=1, max_value=MOST_WEEKS)
-    growth_per_month = serializers.FloatField(default=0.0, help_text="beyond the forecast")
-    items = PlannedItemIn(many=True, required=False)
 
 
 class WhatIfPlans(RestView):
@@ -125,17 +76,7 @@ class WhatIfPlans(RestView):
     @once()
     def post(self, request: Request) -> Response:
         """Keep a plan with its planned work; nothing else follows from it."""
-        body = parsed(WhatIfPlanIn, request)
-        plan = NewPlan(
-            name=body["name"],
-            pool_id=_pool_named(body["pool"]) if body["pool"] else None,
-            gpu_model=body["gpu_model"],
-            first_day=body["first_day"],
-            weeks=body["weeks"],
-            growth_per_month=body["growth_per_month"],
-            items=tuple(map(_item_given, body.get("items", []))),
-        )
-        at = timezone.now()
+        plan, at = plan_sent(request), timezone.now()
         made = actions.keep_plan(plan=plan, by=self.viewer().person_id, at=at)
         return Response(_plan_answer(made), status=201)
 
@@ -157,49 +98,128 @@ class OneWhatIfPlan(RestView):
         with reading_once():
             return Response(_plan_answer(plan_id))
 
+    @extend_schema(
+        operation_id="change_plan",
+        request=WhatIfPlanEditIn,
+        responses=WhatIfPlanOneOut,
+        examples=[sent("Its terms", EDIT), answered("A plan", ONE_EXAMPLE)],
+    )
+    def put(self, request: Request, plan_id: int) -> Response:
+        """Say its terms anew, or hand it to another owner; the audit trail keeps what they were."""
+        edit = edit_sent(request, plan_of_id(plan_id))
+        actions.change_plan(plan_id=plan_id, edit=edit, at=timezone.now())
+        return Response(_plan_answer(plan_id))
+
+    @extend_schema(
+        operation_id="remove_plan",
+        responses={200: WhatIfPlanOneOut},
+        examples=[answered("A plan", ONE_EXAMPLE)],
+    )
+    def delete(self, request: Request, plan_id: int) -> Response:
+        """Forget it with its planned work; answers what it was."""
+        Parameters.of(request)
+        removed = _plan_answer(plan_id)
+        actions.remove_plan(plan_id=plan_id)
+        return Response(removed)
+
+
+class CopiesOfPlan(RestView):
+    """Variants of a plan."""
+
+    reads = (SeesPrices,)
+    changes = (KeepsPlans,)
+
+    @extend_schema(
+        operation_id="copy_plan",
+        parameters=[REPEAT_KEY],
+        request=WhatIfPlanCopyIn,
+        responses={201: WhatIfPlanOneOut},
+        examples=[sent("A variant", COPY), answered("A plan", ONE_EXAMPLE, 201)],
+    )
+    @once()
+    def post(self, request: Request, plan_id: int) -> Response:
+        """Keep another plan of the same work, there or elsewhere, to be changed and compared."""
+        plan, at = plan_of_id(plan_id), timezone.now()
+        copied = actions.variant_of(plan, *copy_sent(request, plan))
+        made = actions.keep_plan(plan=copied, by=self.viewer().person_id, at=at)
+        return Response(_plan_answer(made), status=201)
+
+
+class ItemsOfPlan(RestView):
+    """What is planned in a plan."""
+
+    reads = (SeesPrices,)
+    changes = (KeepsPlans,)
+
+    @extend_schema(
+        operation_id="add_planned_item",
+        parameters=[REPEAT_KEY],
+        request=PlannedItemIn,
+        responses={201: WhatIfPlanOneOut},
+        examples=[sent("A price change", NEW_ITEM), answered("A plan", ONE_EXAMPLE, 201)],
+    )
+    @once()
+    def post(self, request: Request, plan_id: int) -> Response:
+        """Plan one thing more; answers the plan as it is then."""
+        item = item_sent(request)
+        items.add_planned_item(plan_id=plan_id, item=item, at=timezone.now())
+        return Response(_plan_answer(plan_id), status=201)
+
+
+class OnePlannedItem(RestView):
+    """One thing that is planned in a plan."""
+
+    reads = (SeesPrices,)
+    changes = (KeepsPlans,)
+
+    @extend_schema(
+        operation_id="replace_planned_item",
+        request=PlannedItemIn,
+        responses=WhatIfPlanOneOut,
+        examples=[sent("A training", NEW["items"][0]), answered("A plan", ONE_EXAMPLE)],
+    )
+    def put(self, request: Request, plan_id: int, item_id: int) -> Response:
+        """Say it anew as a whole, of the same kind; answers the plan as it is then. `like_run` is measured anew."""
+        item = item_sent(request)
+        items.change_planned_item(plan_id=plan_id, item_id=item_id, item=item, at=timezone.now())
+        return Response(_plan_answer(plan_id))
+
+    @extend_schema(
+        operation_id="remove_planned_item",
+        responses={200: WhatIfPlanOneOut},
+        examples=[answered("A plan", ONE_EXAMPLE)],
+    )
+    def delete(self, request: Request, plan_id: int, item_id: int) -> Response:
+        """Take it out; answers the plan as it is then."""
+        Parameters.of(request)
+        items.remove_planned_item(plan_id=plan_id, item_id=item_id, at=timezone.now())
+        return Response(_plan_answer(plan_id))
+
+
+class HistoryOfPlan(RestView):
+    """Who changed a plan, from what to what."""
+
+    row = PlanChangeOut
+    reads = (SeesPrices,)
+
+    @extend_schema(
+        operation_id="list_plan_changes",
+        parameters=[*PAGES],
+        responses=list_of(PlanChangeOut),
+        examples=[listed("Changes", CHANGE)],
+    )
+    def get(self, request: Request, plan_id: int) -> Response:
+        """The newest change first, of the plan and of what is planned in it."""
+        Parameters.of(request)
+        history = plan_history(plan_of_id(plan_id).id)
+        page = slice_of(history, page_asked(request), _newest_first)
+        return paged(request, page, serialize_plan_change)
+
+
+def _newest_first(change: TrailChange) -> tuple[float, str, int]:
+    place = change.place
+    return -place.at.timestamp(), place.label or "", -(place.id or 0)
+
 
 def _plan_answer(plan_id: int) -> dict[str, Any]:
-    plan = plan_of_id(plan_id)
-    if plan is None:
-        raise Http404
-    return serialize_one_plan(plan_outcome(plan, timezone.now()))
-
-
-def _pool_named(name: str) -> int:
-    for pool in fleet.pools().values():
-        if pool.name == name:
-            return pool.id
-    raise ValidationError({"pool": [f"there is no pool named {name!r}"]})
-
-
-def _item_given(item: Mapping[str, Any]) -> NewPlannedItem:
-    missing = [field for field in NEEDED[item["kind"]] if field not in item]
-    if missing:
-        raise Refusal(missing[0], f"a {KINDS[item['kind']]} needs this")
-    return NewPlannedItem(item["name"], item["starts_on"], _inputs_given(item))
-
-
-def _inputs_given(item: Mapping[str, Any]) -> PlannedInputs:
-    if item["kind"] == TRAINING:
-        mfu = _one_of(item, "mfu", "like_run")
-        if mfu is None:
-            mfu = measured_mfu(item["like_run"])
-        return TrainingWork(item["gpus"], item["parameters"], item["tokens"], mfu, item["like_run"])
-    if item["kind"] == LAUNCH:
-        per_hour = _one_of(item, "tokens_per_gpu_hour", "like_service")
-        if per_hour is None:
-            per_hour = measured_throughput(item["like_service"], priced_window(timezone.now()))
-        return LaunchWork(
-            tuple(item["requests_by_week"]),
-            item["tokens_per_request"],
-            per_hour,
-            item["like_service"],
-        )
-    return PriceChange(item["factor"])
-
-
-def _one_of(item: Mapping[str, Any], assumed: str, like: str) -> float | None:
-    """What is assumed; None where it is to be measured."""
-    if (assumed in item) == bool(item[like]):
-        raise Refusal(assumed, f"say this or {like}, one of them")
-    return item.get(assumed)
+    return serialize_one_plan(plan_outcome(plan_of_id(plan_id), timezone.now()))

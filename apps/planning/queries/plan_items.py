@@ -7,6 +7,7 @@ from typing import Any
 
 from apps.economics.gpu_model import Precision
 from apps.economics.model_flops import NoPeak, Peak, peak_of
+from apps.economics.planned_work import WorkSpread
 from apps.economics.refusal import Refusal
 from apps.ledger.queries.windows import Window
 from apps.planning.models import PlannedKind
@@ -58,11 +59,12 @@ OF_KIND: Mapping[str, type[Any]] = {TRAINING: TrainingWork, LAUNCH: LaunchWork, 
 
 @dataclass(frozen=True, slots=True)
 class NewPlannedItem:
-    """An item from a local day on; its kind is that of its inputs."""
+    """An item from a local day on; its kind is that of its inputs. `spread` None: it comes as entered."""
 
     name: str
     starts_on: date
     inputs: PlannedInputs
+    spread: WorkSpread | None = None
 
     @property
     def kind(self) -> str:

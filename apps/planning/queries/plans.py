@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 
-from apps.accounts.queries import organisation, person_names
+from apps.accounts.queries import organisation, person_names, trail
 from apps.accounts.queries.reading import once
+from apps.accounts.queries.trail import TrailChange
 from apps.economics.hours import HOUR, first_hour
 from apps.economics.planned_work import (
     WEEK_HOURS,
     QueueWeek,
+    WorkSpread,
     fluid_queue,
     forecast_weeks,
     launch_weeks,
@@ -23,7 +25,7 @@ from apps.economics.purchase import PurchaseOption
 from apps.fleet import queries as fleet
 from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.windows import Window
-from apps.planning.models import Forecast, Granularity, WhatIfPlan
+from apps.planning.models import Forecast, Granularity, PlannedItem, WhatIfPlan
 from apps.planning.queries.capacity_places import (
     GpuHourPrice,
     gpus_there,
@@ -34,6 +36,7 @@ from apps.planning.queries.capacity_places import (
 )
 from apps.planning.queries.plan_items import (
     LaunchWork,
+    NewPlannedItem,
     PlannedInputs,
     PriceChange,
     TrainingWork,
@@ -55,14 +58,26 @@ class PlannedItemFact:
     name: str
     starts_on: date
     inputs: PlannedInputs
+    spread: WorkSpread | None = None
+
+    @property
+    def as_entered(self) -> NewPlannedItem:
+        """What would make it."""
+        return NewPlannedItem(self.name, self.starts_on, self.inputs, self.spread)
 
 
 @dataclass(frozen=True, slots=True)
 class PlanFact:
-    """A plan as it was entered; `pool` or `gpu_model` names where, the other is empty."""
+    """A plan as it was entered; `pool` or `gpu_model` names where, the other is empty.
+
+    `owner_id` is None where a token made it, `variant_of` where it was not copied from a plan that is still kept.
+    """
 
     id: int
     name: str
+    description: str
+    variant_of: int | None
+    owner_id: int | None
     owner: str
     pool_id: int | None
     pool: str
@@ -175,10 +190,15 @@ def plans() -> list[PlanFact]:
     return [_plan_fact(row, people) for row in rows]
 
 
-def plan_of_id(plan_id: int) -> PlanFact | None:
-    """One plan; None where there is none."""
-    row = WhatIfPlan.objects.filter(pk=plan_id).prefetch_related("items").first()
-    return None if row is None else _plan_fact(row, person_names())
+def plan_of_id(plan_id: int) -> PlanFact:
+    """One plan. Refuses WhatIfPlan.DoesNotExist."""
+    return plan_fact(WhatIfPlan.objects.get(pk=plan_id))
+
+
+def plan_history(plan_id: int) -> list[TrailChange]:
+    """What was changed of a plan and of what is planned in it, the newest first."""
+    kind, part = trail.KINDS[WhatIfPlan._meta.label], trail.KINDS[PlannedItem._meta.label]
+    return trail.changes(kind=kind, of=plan_id, parts={part: "plan_id"})
 
 
 def plan_outcome(plan: PlanFact, at: datetime) -> PlanOutcome:
@@ -314,11 +334,19 @@ def _sum_or_none(amounts: list[int | None]) -> int | None:
     return None if None in amounts else sum(amount for amount in amounts if amount is not None)
 
 
+def plan_fact(row: WhatIfPlan) -> PlanFact:
+    """A plan as it is kept."""
+    return _plan_fact(row, person_names())
+
+
 def _plan_fact(row: WhatIfPlan, people: Mapping[int, str]) -> PlanFact:
     items = sorted(row.items.all(), key=lambda item: (item.starts_on, item.pk))
     return PlanFact(
         id=row.pk,
         name=row.name,
+        description=row.description,
+        variant_of=row.variant_of_id,
+        owner_id=row.owner_id,
         owner="a token" if row.owner_id is None else people[row.owner_id],
         pool_id=row.pool_id,
         pool="" if row.pool_id is None else fleet.pools()[row.pool_id].name,
@@ -334,6 +362,7 @@ def _plan_fact(row: WhatIfPlan, people: Mapping[int, str]) -> PlanFact:
                 item.name,
                 item.starts_on,
                 inputs_from_json(item.kind, item.inputs),
+                None if item.low is None or item.high is None else WorkSpread(item.low, item.high),
             )
             for item in items
         ),

@@ -1,9 +1,12 @@
 """Who asks for capacity, and what is planned: two requests, and two plans to compare."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
+from apps.accounts.actions.audit import changes_by
 from apps.accounts.queries import person_of_address
-from apps.planning.actions.plans import NewPlan, keep_plan
+from apps.planning.actions.planned_items import change_planned_item
+from apps.planning.actions.plans import NewPlan, keep_plan, variant_of
 from apps.planning.actions.requests import (
     NewCapacityRequest,
     approve_capacity_request,
@@ -17,6 +20,7 @@ from apps.planning.queries.plan_items import (
     PriceChange,
     TrainingWork,
 )
+from apps.planning.queries.plans import plan_of_id
 from apps.planning.queries.request_profile import AskedCapacity
 from controlplane.demo.company import Company
 from controlplane.demo.database import MANAGES, SIGN_IN
@@ -87,9 +91,20 @@ def plan_ahead(company: Company) -> None:
     renewal = NewPlannedItem(
         "reserved prices renewed", monday + timedelta(days=70), PriceChange(0.92)
     )
-    for name, begins in (("helios-7b now", 14), ("helios-7b next quarter", 91)):
-        training = NewPlannedItem(
-            "helios-7b", monday + timedelta(days=begins), TrainingWork(8, 7e9, 0.4e12, 0.38)
-        )
-        plan = NewPlan(name, pool_id, "", monday, 26, 0.01, (training, launch, renewal))
-        keep_plan(plan=plan, by=person_of_address(SIGN_IN), at=company.week.at)
+    training = NewPlannedItem(
+        "helios-7b", monday + timedelta(days=14), TrainingWork(8, 7e9, 0.4e12, 0.38)
+    )
+    now = NewPlan(
+        *("helios-7b now", pool_id, "", monday, 26, 0.01, (training, launch, renewal)),
+        description="The next model as soon as the assistant’s evaluation is over.",
+    )
+    at, finance = company.week.at, person_of_address(SIGN_IN)
+    with changes_by(person=finance or 0):
+        now_id = keep_plan(plan=now, by=finance, at=at)
+        later = variant_of(plan_of_id(now_id), "helios-7b next quarter", pool_id, "")
+        later_id = keep_plan(plan=later, by=finance, at=at)
+    (kept,) = (item for item in plan_of_id(later_id).items if item.name == training.name)
+    moved = replace(training, starts_on=monday + timedelta(days=91))
+    platform = person_of_address(MANAGES)
+    with changes_by(person=platform or 0):
+        change_planned_item(plan_id=later_id, item_id=kept.id, item=moved, at=at)

@@ -3,6 +3,7 @@
 import csv
 import io
 from dataclasses import replace
+from urllib.parse import urlencode
 
 import pytest
 from django.core.cache import cache
@@ -13,7 +14,7 @@ from apps.planning.models import PlannedItem, WhatIfPlan
 from apps.planning.queries.plan_items import LaunchWork
 from tests import make
 from tests.apps.console.people import confirmed, signed_in, text_of
-from tests.apps.planning.plan_scene import AT, launch, planned, reserved_pool, training
+from tests.apps.planning.plan_scene import AT, cheaper, launch, planned, reserved_pool, training
 
 pytestmark = pytest.mark.django_db
 
@@ -63,6 +64,57 @@ def test_a_plan_is_made_and_filled_with_a_preview(finn: Client) -> None:
     assert PlannedItem.objects.count() == 2
     confirmed(finn, f"{at}/remove", {})
     assert not WhatIfPlan.objects.exists()
+
+
+def test_an_item_is_changed_with_a_preview_of_cost_and_wait(finn: Client) -> None:
+    plan_id = planned(reserved_pool(), training(), launch())
+    chat = PlannedItem.objects.get(name="chat").id
+    at = f"/plans/{plan_id}/items/{chat}/change"
+    opened = finn.get(at).content.decode()
+    assert 'value="1000000; 2000000"' in opened
+    assert 'value="10000000"' in opened
+    entered = {"name": "chat", "starts_on": "2026-03-16", "requests": "4e6",
+               "tokens_per_request": "1000", "tokens_per_gpu_hour": "1e7", "like_service": ""}  # fmt: skip
+    looked = read(finn, f"{at}?{urlencode(entered)}")
+    assert "It adds 500 GPU-hours to the plan’s weeks." in looked
+    assert "Until now: 1 million, 2 million requests by week" in looked
+    assert "It begins 2026-03-16, until now 2026-03-09." in looked
+    assert "The longest wait becomes" in looked
+    confirmed(finn, at, entered)
+    text = read(finn, f"/plans/{plan_id}")
+    assert "4 million requests by week, 1,000 tokens each" in text
+    assert "planned work chat" in text
+    assert finn.get(f"/plans/{plan_id}/items/{10**6}/change").status_code == 404
+
+
+def test_a_plan_is_changed_handed_over_and_copied_with_a_preview(finn: Client) -> None:
+    plan_id = planned(reserved_pool(), launch())
+    ada = make.make_person("ada@example.com", name="Ada", role="platform")
+    entered = {"name": "autumn", "description": "Two weeks of it.", "owner": str(ada),
+               "first_day": "2026-03-09", "weeks": "2", "growth": "1.5"}  # fmt: skip
+    looked = read(finn, f"/plans/{plan_id}/change?{urlencode(entered)}")
+    assert "It is called autumn, until now spring." in looked
+    assert "It is owned by Ada, until now by a token." in looked
+    assert "It takes 400 GPU-hours from the plan’s weeks." in looked
+    confirmed(finn, f"/plans/{plan_id}/change", entered)
+    text = read(finn, f"/plans/{plan_id}")
+    assert "owned by Ada" in text
+    assert "Two weeks of it." in text
+    pool = WhatIfPlan.objects.get().pool_id
+    copied = {"name": "autumn, cheaper", "place": f"pool:{pool}"}
+    confirmed(finn, f"/plans/{plan_id}/copy", copied)
+    assert WhatIfPlan.objects.get(name="autumn, cheaper").variant_of_id == plan_id
+    rows = list(
+        csv.DictReader(io.StringIO(finn.get(f"/plans/{plan_id}/history.csv").content.decode()))
+    )
+    assert ("name", "spring", "autumn") in [(row["field"], row["from"], row["to"]) for row in rows]
+
+
+def test_a_name_that_a_plan_has_already_is_refused_before_it_is_confirmed(finn: Client) -> None:
+    plan_id = planned(reserved_pool(), launch(), cheaper())
+    twice = {"name": "chat", "starts_on": "2026-03-23", "factor": "0.5"}
+    looked = read(finn, f"/plans/{plan_id}/price?{urlencode(twice)}")
+    assert "The plan has an item called 'chat'." in looked
 
 
 def test_two_plans_are_compared_week_by_week(finn: Client) -> None:

@@ -1,18 +1,29 @@
 """What-if plans: planned work on top of the forecast, priced, with the queue that it causes."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import date, timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from apps.accounts.actions.audit import changes_by
+from apps.accounts.actions.people import deactivate_person
 from apps.accounts.queries.reading import reading_once
 from apps.economics.refusal import Refusal
+from apps.planning.actions import planned_items as items
 from apps.planning.actions import plans as actions
 from apps.planning.models import PlannedItem, WhatIfPlan
 from apps.planning.queries.plan_items import LaunchWork, PriceChange, measured_mfu
-from apps.planning.queries.plans import PlanOutcome, plan_of_id, plan_outcome, plans
+from apps.planning.queries.plans import (
+    PlanFact,
+    PlanOutcome,
+    plan_history,
+    plan_of_id,
+    plan_outcome,
+    plans,
+)
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.planning.plan_scene import (
@@ -37,9 +48,7 @@ def _organisation() -> None:
 
 
 def outcome_of(plan_id: int) -> PlanOutcome:
-    plan = plan_of_id(plan_id)
-    assert plan is not None
-    return plan_outcome(plan, AT)
+    return plan_outcome(plan_of_id(plan_id), AT)
 
 
 def test_planned_work_is_added_to_the_forecast_priced_and_queued() -> None:
@@ -145,19 +154,117 @@ def test_a_peak_is_never_invented() -> None:
         planned(pool_id, training())
 
 
-def test_items_come_and_go_and_a_plan_has_one_name() -> None:
+def test_items_come_change_and_go_and_a_plan_has_one_name() -> None:
     pool_id = reserved_pool(expected=None)
     plan_id = planned(pool_id)
     later = AT + timedelta(hours=1)
-    item_id = actions.add_planned_item(plan_id=plan_id, item=launch(), at=later)
-    (plan,) = plans()
-    assert ([item.id for item in plan.items], plan.changed_at) == ([item_id], later)
+    item_id = items.add_planned_item(plan_id=plan_id, item=launch(), at=later)
+    longer = replace(launch(), name="chat, later", starts_on=FIRST_DAY + timedelta(days=7))
+    items.change_planned_item(plan_id=plan_id, item_id=item_id, item=longer, at=later)
+    plan = plan_of_id(plan_id)
+    assert [(item.id, item.as_entered) for item in plan.items] == [(item_id, longer)]
+    assert plan.changed_at == later
     with pytest.raises(actions.WhatIfPlanExists):
         planned(pool_id)
-    actions.remove_planned_item(plan_id=plan_id, item_id=item_id, at=later)
+    items.remove_planned_item(plan_id=plan_id, item_id=item_id, at=later)
     assert not PlannedItem.objects.exists()
     actions.remove_plan(plan_id=plan_id)
     assert not WhatIfPlan.objects.exists()
+
+
+def test_an_item_stays_of_its_kind_and_in_its_plan() -> None:
+    pool_id = reserved_pool(expected=None)
+    plan_id, other_id = planned(pool_id, launch(), cheaper()), planned(pool_id, name="other")
+    item_id = PlannedItem.objects.get(name="chat").id
+    for refused, item in (("kind", training()), ("name", replace(launch(), name="renewal"))):
+        with pytest.raises(Refusal) as refusal:
+            items.change_planned_item(plan_id=plan_id, item_id=item_id, item=item, at=AT)
+        assert refusal.value.field == refused
+    with pytest.raises(PlannedItem.DoesNotExist):
+        items.change_planned_item(plan_id=other_id, item_id=item_id, item=launch(), at=AT)
+    assert plan_of_id(plan_id).items[0].as_entered == launch()
+
+
+def edit_of(plan: PlanFact, **given: Any) -> actions.PlanEdit:
+    values = {field.name: getattr(plan, field.name) for field in fields(actions.PlanEdit)}
+    return actions.PlanEdit(**values | given)
+
+
+def test_a_plan_is_renamed_described_laid_out_anew_and_handed_over() -> None:
+    plan_id = planned(reserved_pool(expected=None), launch())
+    finn = make.make_person("finn@example.com", name="Finn", role="finance")
+    edit = edit_of(
+        plan_of_id(plan_id), name=" autumn ", description="Later.", owner_id=finn, weeks=2, growth_per_month=0.1
+    )  # fmt: skip
+    actions.change_plan(plan_id=plan_id, edit=edit, at=AT)
+    plan = plan_of_id(plan_id)
+    assert (plan.name, plan.description, plan.owner, plan.weeks) == ("autumn", "Later.", "Finn", 2)
+    assert [item.as_entered for item in plan.items] == [launch()], "what is planned stays"
+    actions.change_plan(plan_id=plan_id, edit=edit_of(plan), at=AT)
+    assert plan_of_id(plan_id).owner == "Finn", "a name that it has already is no other's"
+
+
+def test_nobody_owns_a_plan_who_cannot_see_it() -> None:
+    plan_id = planned(reserved_pool(expected=None))
+    gone = make.make_person("gone@example.com", role="finance")
+    deactivate_person(person_id=gone)
+    lead = make.make_person("dee@example.com", role="lead")
+    for person_id in (gone, lead, 10**9):
+        edit = edit_of(plan_of_id(plan_id), owner_id=person_id)
+        with pytest.raises(Refusal) as refused:
+            actions.change_plan(plan_id=plan_id, edit=edit, at=AT)
+        assert refused.value.field == "owner"
+    assert plan_of_id(plan_id).owner == "a token"
+
+
+def test_a_variant_is_the_same_work_and_leaves_its_plan_alone() -> None:
+    pool_id = reserved_pool(expected=None)
+    plan_id = planned(pool_id, training(), launch(), cheaper(), description="The quarter.")
+    plan = plan_of_id(plan_id)
+    wider = make.make_pool("h200", gpu_model="H200")
+    copy_id = actions.keep_plan(
+        plan=actions.variant_of(plan, "spring on h200", wider, ""), by=None, at=AT
+    )
+    copied = plan_of_id(copy_id)
+    assert (copied.variant_of, copied.pool, copied.description) == (plan_id, "h200", "The quarter.")
+    assert [item.as_entered for item in copied.items] == [item.as_entered for item in plan.items]
+    items.remove_planned_item(plan_id=copy_id, item_id=copied.items[0].id, at=AT)
+    assert plan_of_id(plan_id) == plan
+    actions.remove_plan(plan_id=plan_id)
+    assert plan_of_id(copy_id).variant_of is None
+
+
+def test_the_history_of_a_plan_is_its_own_and_of_what_is_planned_in_it() -> None:
+    pool_id = reserved_pool(expected=None)
+    plan_id, _ = planned(pool_id, launch()), planned(pool_id, cheaper(), name="another")
+    ada = make.make_person("ada@example.com", name="Ada", role="platform")
+    item_id = PlannedItem.objects.get(name="chat").id
+    slower = replace(launch(), inputs=LaunchWork((1e6, 2e6), 1e3, 5e6))
+    with changes_by(person=ada):
+        items.change_planned_item(plan_id=plan_id, item_id=item_id, item=slower, at=AT)
+        actions.change_plan(
+            plan_id=plan_id, edit=edit_of(plan_of_id(plan_id), name="summer"), at=AT
+        )
+        items.remove_planned_item(plan_id=plan_id, item_id=item_id, at=AT)
+    history = plan_history(plan_id)
+    # All in one transaction of the test, and so of one moment: by what they are of.
+    assert sorted((each.who, each.verb, each.kind, each.name) for each in history) == [
+        ("Ada", "changed", "planned work", "chat"),
+        ("Ada", "changed", "what-if plan", "summer"),
+        ("Ada", "removed", "planned work", "chat"),
+        ("nobody named", "added", "planned work", "chat"),
+        ("nobody named", "added", "what-if plan", "spring"),
+    ]
+    moved = {
+        (field.name, field.old, field.new)
+        for each in history
+        if each.verb == "changed"
+        for field in each.fields
+    }
+    assert moved == {
+        ("tokens per gpu hour", "10000000.0", "5000000.0"),
+        ("name", "spring", "summer"),
+    }
 
 
 def test_the_mfu_of_a_run_is_that_which_was_measured() -> None:

@@ -124,3 +124,74 @@ def test_plans_are_for_who_sees_prices_and_come_as_csv(pool_id: int) -> None:
     assert (row["name"], row["planned_cost"], row["committed_gpus"]) == (
         "spring", "1400.000000", "8",
     )  # fmt: skip
+
+
+def test_a_plan_is_changed_copied_and_removed_and_its_history_stays() -> None:
+    make.make_person("finn@example.com", name="Finn", role="finance")
+    client = with_token("manage", name="planner")
+    made = client.post(PATH, plan(CHAT), format="json").json()
+    at, item = f"{PATH}/{made['id']}", f"{PATH}/{made['id']}/items/{made['items'][0]['id']}"
+    terms = {"name": "autumn", "description": "Later.", "first_day": "2026-03-09", "weeks": 2}
+    told = client.put(at, terms | {"owner": "finn@example.com"}, format="json").json()
+    assert (told["name"], told["owner"], told["planned_gpu_hours"]) == ("autumn", "Finn", 300)
+    told = client.put(item, CHAT | {"requests_by_week": [4e6]}, format="json").json()
+    assert told["planned_gpu_hours"] == 800
+    told = client.post(f"{at}/items", TRAINING, format="json").json()
+    assert [each["kind"] for each in told["items"]] == ["launch", "training"]
+    copied = client.post(f"{at}/copies", {"name": "autumn too"}, format="json")
+    assert copied.status_code == 201
+    assert (copied.json()["variant_of"], copied.json()["planned_gpu_hours"]) == (
+        made["id"],
+        told["planned_gpu_hours"],
+    )
+    assert [each["name"] for each in client.delete(item).json()["items"]] == ["llm"]
+    history = client.get(f"{at}/history").json()["results"]
+    assert {each["who"] for each in history} == {"token planner"}
+    assert len(history) == 6
+    assert client.delete(at).json()["name"] == "autumn"
+    assert client.get(at).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        ("", {"owner": "nobody@example.com"}, "owner"),
+        ("", {"owner": "dee@example.com"}, "owner"),
+        ("", {"weeks": 105}, "weeks"),
+        ("/copies", {"name": "b", "pool": "h900"}, "pool"),
+        ("/items", {**CHAT, "name": "chat"}, "name"),
+        ("/items", {**CHAT, "name": "nul\x00"}, "name"),
+    ],
+)
+def test_what_is_wrong_with_a_change_is_refused_by_its_field(path, body, field) -> None:
+    make.make_person("dee@example.com", role="lead")
+    client = with_token("manage", name="planner")
+    plan_id = client.post(PATH, plan(CHAT), format="json").json()["id"]
+    terms = {"name": "autumn", "first_day": "2026-03-09", "weeks": 2}
+    send = client.post if path else client.put
+    answer = send(f"{PATH}/{plan_id}{path}", body if path else terms | body, format="json")
+    assert answer.status_code == 400
+    assert [error["field"] for error in answer.json()["errors"]] == [field]
+
+
+def test_nobody_but_finance_and_platform_changes_or_reads_the_history_of_a_plan() -> None:
+    owner = with_token("manage", name="planner")
+    made = owner.post(PATH, plan(CHAT), format="json").json()
+    at, item = f"{PATH}/{made['id']}", made["items"][0]["id"]
+    team_id = make.make_team("Blue")
+    terms = {"name": "autumn", "first_day": "2026-03-09", "weeks": 2}
+    reading = with_token("read", name="reader")
+    assert reading.get(f"{at}/history").status_code == 200
+    for client in (reading, with_token("manage", name="blue", team_id=team_id)):
+        for answer in (
+            client.put(at, terms, format="json"), client.delete(at),
+            client.post(f"{at}/copies", {"name": "b"}, format="json"),
+            client.post(f"{at}/items", TRAINING, format="json"),
+            client.put(f"{at}/items/{item}", CHAT, format="json"),
+            client.delete(f"{at}/items/{item}"),
+        ):  # fmt: skip
+            assert answer.status_code == 403
+    assert (
+        with_token("read", name="of blue", team_id=team_id).get(f"{at}/history").status_code == 403
+    )
+    assert owner.get(at).json() == made

@@ -1,18 +1,18 @@
-"""Making plans, adding planned work to them and taking it out again."""
+"""Making plans, changing, copying and removing them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from django.urls import reverse
 
+from apps.accounts.queries import managers
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import (
     AmountField,
     DayField,
-    NumberField,
-    ParsedField,
+    LinesField,
     PickField,
     TextField,
     WholeField,
@@ -23,51 +23,21 @@ from apps.console.pages.capacity_requests.changes import place_names
 from apps.console.pages.plans import words
 from apps.economics.refusal import Refusal
 from apps.planning.actions import plans as actions
-from apps.planning.actions.plans import NewPlan
-from apps.planning.queries.plan_items import (
-    LaunchWork,
-    NewPlannedItem,
-    PlannedInputs,
-    PriceChange,
-    TrainingWork,
-    measured_mfu,
-    measured_throughput,
-)
-from apps.planning.queries.plans import (
-    PlanFact,
-    PlannedItemFact,
-    plan_of_id,
-    plan_outcome,
-    priced_window,
-)
-from apps.show.money import whole_amount
+from apps.planning.actions.plans import LONGEST_DESCRIPTION, NewPlan, PlanEdit
+from apps.planning.queries.plans import PlanFact, plan_outcome, plans
 
 REFUSALS = (Refusal, actions.WhatIfPlanExists)
-FIELDS = {"pool": "place", "gpu_model": "place"}
+FIELDS = {"pool": "place", "gpu_model": "place", "growth_per_month": "growth", "": "name"}
+NO_PERSON = "token"
 
 
-def _amount(text: str) -> float:
-    """Reads `7e9`, `1.4e13` or `250000`."""
-    try:
-        return float(text.replace(",", ""))
-    except ValueError:
-        raise ValueError("Say it in figures, as in 7e9.") from None
-
-
-def _optional_amount(text: str) -> float | None:
-    return _amount(text) if text else None
-
-
-def _weekly_amounts(text: str) -> tuple[float, ...]:
-    """Reads `1e6; 2e6; 2.5e6`."""
-    return tuple(_amount(part) for part in text.split(";") if part.strip())
-
-
-class NewPlanForm(ChangeForm):
-    """A plan without its items."""
+class PlanTermsForm(ChangeForm):
+    """What every plan has, wherever it is."""
 
     name = TextField("Name", needed="Say what it is called.")
-    place = PickField("In the pool, or of the GPU model")
+    description = LinesField(
+        "What it is for", str, "Empty: nothing is said.", longest=LONGEST_DESCRIPTION
+    )
     first_day = DayField("From", "Its weeks begin on this weekday.")
     weeks = WholeField("For how many weeks", initial="26", is_needed=True)
     growth = AmountField(
@@ -79,42 +49,25 @@ class NewPlanForm(ChangeForm):
     )
 
 
-class PlannedForm(ChangeForm):
-    """What every item has."""
+class NewPlanForm(PlanTermsForm):
+    """A plan without its items."""
 
-    name = TextField("Name", needed="Say what it is called.")
-    starts_on = DayField("From")
-
-
-class TrainingForm(PlannedForm):
-    """A training: 6 × parameters × tokens operations."""
-
-    parameters = ParsedField("Parameters", _amount, "Those active on each token, as in 7e9.")
-    tokens = ParsedField("Tokens", _amount, "As in 2e12.")
-    gpus = WholeField("On how many GPUs", is_needed=True)
-    mfu = AmountField("MFU assumed, in per cent", "Or the run below, not both.", "40")
-    like_run = TextField("Or the MFU measured of the run", "Its key.")
+    field_order = ("name", "description", "place")
+    place = PickField("In the pool, or of the GPU model")
 
 
-class LaunchForm(PlannedForm):
-    """A launch: requests by week."""
+class PlanEditForm(PlanTermsForm):
+    """What may change of a plan: all but where it is, which a copy may."""
 
-    requests = ParsedField(
-        "Requests by week", _weekly_amounts, "As in 1e6; 2e6; 2.5e6. The last week goes on."
-    )
-    tokens_per_request = ParsedField("Tokens a request", _amount, "Prompt and output.")
-    tokens_per_gpu_hour = ParsedField(
-        "Tokens a GPU-hour, assumed", _optional_amount, "Or the service below, not both."
-    )
-    like_service = TextField("Or as measured of the service", "In the last 28 days.")
+    field_order = ("name", "description", "owner")
+    owner = PickField("Owner")
 
 
-class PriceChangeForm(PlannedForm):
-    """A price change."""
+class PlanCopyForm(ChangeForm):
+    """Another plan of the same work."""
 
-    factor: NumberField = AmountField(
-        "The price is multiplied by", "0.9: a tenth less.", "0.9", is_needed=True
-    )
+    name = TextField("Name of the copy", needed="Say what it is called.")
+    place = PickField("In the pool, or of the GPU model")
 
 
 @changing(SEES_EVERYTHING, "plans")
@@ -122,21 +75,18 @@ def make_plan(context: Context) -> Change[NewPlan]:
     """Says what there is without any planned work, then keeps the plan."""
 
     def read(entered: Mapping[str, Any]) -> NewPlan:
-        kind, _, key = entered["place"].partition(":")
+        pool_id, gpu_model = _place_entered(entered["place"])
         plan = NewPlan(
             name=entered["name"],
-            pool_id=int(key) if kind == "pool" else None,
-            gpu_model=key if kind == "model" else "",
+            pool_id=pool_id,
+            gpu_model=gpu_model,
             first_day=entered["first_day"],
             weeks=entered["weeks"],
             growth_per_month=float(entered["growth"]) / 100,
+            description=entered["description"],
         )
         actions.check_plan(plan, context.at)
         return plan
-
-    def apply(plan: NewPlan) -> Done:
-        made = actions.keep_plan(plan=plan, by=context.viewer.person_id, at=context.at)
-        return f"{plan.name} is kept.", ("plan", made)
 
     return Change(
         finding="Make a plan",
@@ -148,54 +98,86 @@ def make_plan(context: Context) -> Change[NewPlan]:
         effects=lambda plan: (
             f"{plan.name} is kept, of {plan.weeks} weeks from {plan.first_day:%Y-%m-%d}; planned work is added next.",
         ),
-        apply=apply,
+        apply=lambda plan: _kept(plan, context),
         refusals=REFUSALS,
-        fields=FIELDS | {"growth_per_month": "growth", "": "name"},
+        fields=FIELDS,
         picks={"place": place_names()},
         initial={"first_day": _next_monday(context)},
     )
 
 
 @changing(SEES_EVERYTHING, "plans")
-def add_training(context: Context, plan_id: int) -> Change[NewPlannedItem]:
-    """Says what the training adds, then adds it."""
+def change_plan(context: Context, plan_id: int) -> Change[PlanEdit]:
+    """Says what the plan comes to under its new terms, then keeps them."""
+    plan = known_plan(plan_id)
+    people = managers()
 
-    def inputs_of(entered: Mapping[str, Any]) -> PlannedInputs:
-        assumed, run = entered["mfu"], entered["like_run"]
-        if (assumed is None) == (not run):
-            raise Refusal("mfu", "say an MFU, or a run that it was measured of")
-        mfu = measured_mfu(run) if assumed is None else float(assumed) / 100
-        return TrainingWork(entered["gpus"], entered["parameters"], entered["tokens"], mfu, run)
+    def read(entered: Mapping[str, Any]) -> PlanEdit:
+        owner = entered["owner"]
+        edit = PlanEdit(
+            name=entered["name"],
+            description=entered["description"],
+            owner_id=plan.owner_id if owner == NO_PERSON else int(owner),
+            first_day=entered["first_day"],
+            weeks=entered["weeks"],
+            growth_per_month=float(entered["growth"]) / 100,
+        )
+        actions.check_edit(plan, edit, context.at)
+        return edit
 
-    return _addition(context, plan_id, "training", TrainingForm, inputs_of)
+    def apply(edit: PlanEdit) -> Done:
+        actions.change_plan(plan_id=plan_id, edit=edit, at=context.at)
+        return f"{edit.name} is changed.", ("plan", plan_id)
+
+    return Change(
+        finding=f"Change {plan.name}",
+        explanation=f"{words.place_of(plan)}, {words.span_of(plan)}. What is planned in it keeps its days.",
+        back=back_to(plan),
+        form=PlanEditForm,
+        confirm="Save the change",
+        read=read,
+        effects=lambda edit: _edit_effects(plan, edit, context),
+        apply=apply,
+        refusals=REFUSALS,
+        fields=FIELDS,
+        picks={"owner": _owners(plan, people)},
+        initial={
+            "name": plan.name,
+            "description": plan.description,
+            "owner": NO_PERSON if plan.owner_id not in people else str(plan.owner_id),
+            "first_day": plan.first_day.isoformat(),
+            "weeks": str(plan.weeks),
+            "growth": f"{100 * plan.growth_per_month:.6g}",
+        },
+    )
 
 
 @changing(SEES_EVERYTHING, "plans")
-def add_launch(context: Context, plan_id: int) -> Change[NewPlannedItem]:
-    """Says what the launch adds, then adds it."""
+def copy_plan(context: Context, plan_id: int) -> Change[NewPlan]:
+    """Says what the same work comes to there, then keeps it as a plan of its own."""
+    plan = known_plan(plan_id)
 
-    def inputs_of(entered: Mapping[str, Any]) -> PlannedInputs:
-        assumed, service = entered["tokens_per_gpu_hour"], entered["like_service"]
-        if (assumed is None) == (not service):
-            raise Refusal(
-                "tokens_per_gpu_hour", "say the tokens, or a service they were measured of"
-            )
-        if assumed is None:
-            assumed = measured_throughput(service, priced_window(context.at))
-        return LaunchWork(entered["requests"], entered["tokens_per_request"], assumed, service)
+    def read(entered: Mapping[str, Any]) -> NewPlan:
+        copied = actions.variant_of(plan, entered["name"], *_place_entered(entered["place"]))
+        actions.check_plan(copied, context.at)
+        return copied
 
-    return _addition(context, plan_id, "launch", LaunchForm, inputs_of)
-
-
-@changing(SEES_EVERYTHING, "plans")
-def add_price(context: Context, plan_id: int) -> Change[NewPlannedItem]:
-    """Says what the price change moves, then adds it."""
-    return _addition(
-        context,
-        plan_id,
-        "price change",
-        PriceChangeForm,
-        lambda entered: PriceChange(float(entered["factor"])),
+    return Change(
+        finding=f"Copy {plan.name} as a variant",
+        explanation="The same planned work, to be changed and compared; the plan itself stays as it is.",
+        back=back_to(plan),
+        form=PlanCopyForm,
+        confirm="Save the copy",
+        read=read,
+        effects=lambda copied: _copy_effects(plan, copied, context),
+        apply=lambda copied: _kept(copied, context),
+        refusals=REFUSALS,
+        fields=FIELDS,
+        picks={"place": place_names()},
+        initial={
+            "name": f"{plan.name} (variant)",
+            "place": f"pool:{plan.pool_id}" if plan.pool_id else f"model:{plan.gpu_model}",
+        },
     )
 
 
@@ -210,8 +192,8 @@ def remove(context: Context, plan_id: int) -> Change[Mapping[str, Any]]:
 
     return Change(
         finding=f"Remove {plan.name}",
-        explanation="What was planned in it is gone then; nothing else changes.",
-        back=_back_to(plan),
+        explanation="What was planned in it stays in the audit trail alone; nothing else changes.",
+        back=back_to(plan),
         form=ChangeForm,
         confirm="Remove this plan",
         read=lambda entered: entered,
@@ -220,98 +202,70 @@ def remove(context: Context, plan_id: int) -> Change[Mapping[str, Any]]:
     )
 
 
-@changing(SEES_EVERYTHING, "plans")
-def remove_item(context: Context, plan_id: int, item_id: int) -> Change[Mapping[str, Any]]:
-    """Takes one item out of its plan."""
-    plan = known_plan(plan_id)
-    item = found_or_404(next((each for each in plan.items if each.id == item_id), None))
-    name = item.name
-
-    def apply(_: Mapping[str, Any]) -> Done:
-        actions.remove_planned_item(plan_id=plan_id, item_id=item_id, at=context.at)
-        return f"{name} is removed.", ("plan", plan_id)
-
-    return Change(
-        finding=f"Remove {name} from {plan.name}",
-        explanation=words.inputs_of(item),
-        back=_back_to(plan),
-        form=ChangeForm,
-        confirm="Remove it",
-        read=lambda entered: entered,
-        effects=lambda _: (f"{name} is taken out of the plan.",),
-        apply=apply,
-    )
-
-
 def known_plan(plan_id: int) -> PlanFact:
     """The plan, or the page that there is none."""
-    return found_or_404(plan_of_id(plan_id))
+    return found_or_404(next((plan for plan in plans() if plan.id == plan_id), None))
 
 
-def _addition(
-    context: Context,
-    plan_id: int,
-    said: str,
-    form: type[PlannedForm],
-    inputs_of: Callable[[Mapping[str, Any]], PlannedInputs],
-) -> Change[NewPlannedItem]:
-    """The page that adds an item of one kind."""
-    plan = known_plan(plan_id)
+def back_to(plan: PlanFact) -> Link:
+    """The way back to a plan."""
+    return Link(f"Back to {plan.name}", reverse("plan", args=[plan.id]))
 
-    def read(entered: Mapping[str, Any]) -> NewPlannedItem:
-        item = NewPlannedItem(entered["name"], entered["starts_on"], inputs_of(entered))
-        actions.check_item(item, plan.gpu, context.at)
-        return item
 
-    def apply(item: NewPlannedItem) -> Done:
-        actions.add_planned_item(plan_id=plan_id, item=item, at=context.at)
-        return f"{item.name} is planned.", ("plan", plan_id)
+def _kept(plan: NewPlan, context: Context) -> Done:
+    made = actions.keep_plan(plan=plan, by=context.viewer.person_id, at=context.at)
+    return f"{plan.name} is kept.", ("plan", made)
 
-    return Change(
-        finding=f"Add a {said} to {plan.name}",
-        explanation=f"{words.place_of(plan)}, {words.span_of(plan)}.",
-        back=_back_to(plan),
-        form=form,
-        confirm=f"Add this {said}",
-        read=read,
-        effects=lambda item: _effects_of(plan, item, context),
-        apply=apply,
-        refusals=REFUSALS,
-        fields={"requests_by_week": "requests", "gpu_model": "gpus"},
-        initial={"starts_on": plan.first_day.isoformat()},
+
+def _place_entered(place: str) -> tuple[int | None, str]:
+    """The pool's id, or the GPU model."""
+    kind, _, key = place.partition(":")
+    return int(key) if kind == "pool" else None, key if kind == "model" else ""
+
+
+def _owners(plan: PlanFact, people: Mapping[int, str]) -> dict[str, str]:
+    """Whose it may be: who it is now, and everybody of finance and platform."""
+    now = {NO_PERSON: plan.owner} if plan.owner_id not in people else {}
+    return now | {str(person_id): name for person_id, name in people.items()}
+
+
+def _edit_effects(plan: PlanFact, edit: PlanEdit, context: Context) -> tuple[str, ...]:
+    owner = plan.owner if edit.owner_id == plan.owner_id else managers()[edit.owner_id or 0]
+    moved = (
+        ("It is called {}, until now {}.", edit.name, plan.name),
+        ("It is owned by {}, until now by {}.", owner, plan.owner),
     )
+    effects = [said.format(new, old) for said, new, old in moved if new != old]
+    if edit.description.strip() != plan.description:
+        effects.append("What it is for is said anew.")
+    wider = replace(
+        plan,
+        first_day=edit.first_day,
+        weeks=edit.weeks,
+        growth_per_month=edit.growth_per_month,
+    )
+    if wider != plan:
+        effects.append(f"It is {words.span_of(wider)}, until now {words.span_of(plan)}.")
+        before, after = plan_outcome(plan, context.at), plan_outcome(wider, context.at)
+        effects += words.moved_effects(before, after, context.currency)
+    return tuple(effects) or ("Nothing changes.",)
 
 
-def _effects_of(plan: PlanFact, item: NewPlannedItem, context: Context) -> tuple[str, ...]:
-    """What the plan comes to with it, beside what it is now."""
-    kept = PlannedItemFact(0, item.kind, item.name, item.starts_on, item.inputs)
-    wider = _with_item(plan, kept)
-    before, after = plan_outcome(plan, context.at), plan_outcome(wider, context.at)
-    added = words.hours_text(after.planned - before.planned)
-    effects = [f"{words.inputs_of(kept)}.", f"It adds {added} GPU-hours to the plan’s weeks."]
-    if before.total_micros is not None and after.total_micros is not None:
-        one, other = (
-            whole_amount(each, context.currency)
-            for each in (before.total_micros, after.total_micros)
-        )
-        effects.append(
-            f"What is expected and planned costs {other} in its weeks, {one} without it."
-        )
-    if after.longest_wait is not None:
-        waits = [words.wait_text(each.longest_wait) for each in (before, after)]
-        effects.append(f"The longest wait becomes {waits[1]}, from {waits[0]}.")
+def _copy_effects(plan: PlanFact, copied: NewPlan, context: Context) -> tuple[str, ...]:
+    there = replace(
+        plan,
+        name=copied.name,
+        pool_id=copied.pool_id,
+        pool=words.pool_name(copied.pool_id),
+        gpu_model=copied.gpu_model,
+    )
+    effects = [f"{copied.name} is kept with {words.items_text(plan)}, in {words.place_of(there)}."]
+    if (there.pool_id, there.gpu_model) != (plan.pool_id, plan.gpu_model):
+        before, after = plan_outcome(plan, context.at), plan_outcome(there, context.at)
+        effects += words.moved_effects(before, after, context.currency)
     return tuple(effects)
-
-
-def _with_item(plan: PlanFact, item: PlannedItemFact) -> PlanFact:
-    others = tuple(each for each in plan.items if each.name != item.name)
-    return replace(plan, items=(*others, item))
 
 
 def _next_monday(context: Context) -> str:
     today = context.at.astimezone(context.zone).date()
     return (today + timedelta(days=8 - today.isoweekday())).isoformat()
-
-
-def _back_to(plan: PlanFact) -> Link:
-    return Link(f"Back to {plan.name}", reverse("plan", args=[plan.id]))

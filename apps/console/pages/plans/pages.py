@@ -10,7 +10,8 @@ from apps.console.kit.filters import filter_of
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, FactList, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
-from apps.console.pages.plans import changes, words
+from apps.console.pages.people.trail import CHANGES, FIELDS
+from apps.console.pages.plans import changes, item_changes, words
 from apps.console.pages.plans.tables import (
     COMPARED,
     ITEMS,
@@ -20,8 +21,8 @@ from apps.console.pages.plans.tables import (
     ComparedWeek,
     ListedItem,
 )
-from apps.planning.queries.plan_items import LAUNCH, PRICE, TRAINING
-from apps.planning.queries.plans import PlanOutcome, plan_outcome, plans
+from apps.planning.queries.plan_items import KINDS
+from apps.planning.queries.plans import PlanFact, PlanOutcome, plan_history, plan_outcome, plans
 from apps.show.amounts import counted
 from apps.show.money import short_amount, signed_amount
 from apps.show.week_lines import WeekLine, week_lines
@@ -58,19 +59,12 @@ def plan_page(context: Context, plan_id: int) -> ConsolePage:
     return ConsolePage(
         context=context,
         finding=words.finding_of(outcome, context.currency),
-        under=(f"{words.place_of(plan)}, {words.span_of(plan)}; kept by {plan.owner}",),
-        back=Link("Back to plans", reverse("plans")),
-        actions=(
-            *(
-                Link(f"Add a {said}", reverse(f"add-planned-{kind}", args=[plan.id]))
-                for kind, said in (
-                    (TRAINING, "training"),
-                    (LAUNCH, "launch"),
-                    (PRICE, "price change"),
-                )
-            ),
-            Link("Remove this plan", reverse("remove-plan", args=[plan.id])),
+        under=(
+            f"{words.place_of(plan)}, {words.span_of(plan)}; owned by {plan.owner}",
+            *([plan.description] if plan.description else []),
         ),
+        back=Link("Back to plans", reverse("plans")),
+        actions=_ways_to_change(plan),
         sections=(
             FigureRow(_key_figures(outcome, context)),
             FactList(
@@ -94,6 +88,13 @@ def plan_page(context: Context, plan_id: int) -> ConsolePage:
             MONTHS.section(
                 outcome.months, context, csv_href=reverse("plan-months-csv", args=[plan.id])
             ),
+            CHANGES.section(
+                plan_history(plan.id),
+                context,
+                title="History",
+                about="who changed the plan and what is planned in it, from what to what",
+                csv_href=reverse("plan-history-csv", args=[plan.id]),
+            ),
         ),
     )
 
@@ -114,6 +115,15 @@ def plan_weeks_csv(context: Context, plan_id: int) -> HttpResponse:
 def plan_months_csv(context: Context, plan_id: int) -> HttpResponse:
     """Costs by month."""
     return MONTHS.csv(_outcome(context, plan_id).months, context, "plan-by-month")
+
+
+@shown(SEES_EVERYTHING, "plans")
+def plan_history_csv(context: Context, plan_id: int) -> HttpResponse:
+    """A row for each field that changed."""
+    changed = plan_history(changes.known_plan(plan_id).id)
+    return FIELDS.csv(
+        [(change, field) for change in changed for field in change.fields], context, "plan-history"
+    )
 
 
 @shown(SEES_EVERYTHING, "plans", carries=False)
@@ -153,6 +163,19 @@ def compare_plans_csv(context: Context) -> HttpResponse:
     """The same as a table."""
     pair = _asked_pair(context)
     return COMPARED.csv([] if pair is None else _compared_weeks(*pair), context, "two-plans")
+
+
+def _ways_to_change(plan: PlanFact) -> tuple[Link, ...]:
+    adding = (
+        Link(f"Add a {said}", reverse(f"add-planned-{kind}", args=[plan.id]))
+        for kind, said in KINDS.items()
+    )
+    return (
+        *adding,
+        Link("Change the plan", reverse("change-plan", args=[plan.id])),
+        Link("Copy as a variant", reverse("copy-plan", args=[plan.id])),
+        Link("Remove this plan", reverse("remove-plan", args=[plan.id])),
+    )
 
 
 def _outcomes(context: Context) -> list[PlanOutcome]:
@@ -225,6 +248,7 @@ def _listed_items(outcome: PlanOutcome) -> list[ListedItem]:
         ListedItem(
             item,
             sum(outcome.by_item[item.name]) if item.name in outcome.by_item else None,
+            reverse("change-planned-item", args=[plan.id, item.id]),
             reverse("remove-planned-item", args=[plan.id, item.id]),
         )
         for item in plan.items
@@ -280,13 +304,27 @@ urlpatterns = [
     path("plans/<int:plan_id>/items.csv", plan_items_csv, name="plan-items-csv"),
     path("plans/<int:plan_id>/weeks.csv", plan_weeks_csv, name="plan-weeks-csv"),
     path("plans/<int:plan_id>/months.csv", plan_months_csv, name="plan-months-csv"),
-    path("plans/<int:plan_id>/training", changes.add_training, name="add-planned-training"),
-    path("plans/<int:plan_id>/launch", changes.add_launch, name="add-planned-launch"),
-    path("plans/<int:plan_id>/price", changes.add_price, name="add-planned-price"),
+    path("plans/<int:plan_id>/history.csv", plan_history_csv, name="plan-history-csv"),
+    *(
+        path(
+            f"plans/<int:plan_id>/{kind}",
+            item_changes.add_item,
+            {"kind": kind},
+            name=f"add-planned-{kind}",
+        )
+        for kind in KINDS
+    ),
+    path("plans/<int:plan_id>/change", changes.change_plan, name="change-plan"),
+    path("plans/<int:plan_id>/copy", changes.copy_plan, name="copy-plan"),
     path("plans/<int:plan_id>/remove", changes.remove, name="remove-plan"),
     path(
+        "plans/<int:plan_id>/items/<int:item_id>/change",
+        item_changes.change_item,
+        name="change-planned-item",
+    ),
+    path(
         "plans/<int:plan_id>/items/<int:item_id>/remove",
-        changes.remove_item,
+        item_changes.remove_item,
         name="remove-planned-item",
     ),
 ]

@@ -4,8 +4,20 @@ from dataclasses import dataclass
 from datetime import date
 
 from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
-from apps.console.kit.cells import COUNT, INSTANT, ISO_DAY, MONEY, PROSE, RATIO, TEXT, Format
+from apps.console.kit.cells import (
+    COUNT,
+    INSTANT,
+    ISO_DAY,
+    MONEY,
+    PROSE,
+    RATIO,
+    Format,
+    Locale,
+    linked,
+)
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.plans import words
 from apps.planning.queries.plan_items import KINDS
@@ -22,11 +34,16 @@ FACTOR = Format(lambda factor, _: f"{factor:.3g}", lambda factor, _: f"{factor:.
 
 @dataclass(frozen=True, slots=True)
 class ListedItem:
-    """An item, the GPU-hours of it in the plan's weeks (None of a price change), and where it is removed."""
+    """An item, the GPU-hours of it in the plan's weeks (None of a price change), and where it is changed and removed."""
 
     item: PlannedItemFact
     gpu_hours: float | None
+    change: str
     removal: str
+
+
+def _ways_to_change(row: ListedItem, _: Locale) -> SafeString:
+    return format_html("{} {}", linked("Change", row.change), linked("Remove", row.removal))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +98,7 @@ ITEMS = Table[ListedItem](
         Column("hours", "GPU-hours in its weeks", lambda row: row.gpu_hours, HOURS,
                csv="gpu_hours", missing="–"),
         Column("inputs", "Computed from", lambda row: words.inputs_of(row.item), PROSE),
-        Column("remove", "Change", lambda row: "Remove", TEXT, csv="", sorts=False,
-               href=lambda row: row.removal),
+        Column("change", "Change", lambda row: row, csv="", sorts=False, shown=_ways_to_change),
     ),
     noun=("item", "items"),
     empty="Nothing is planned yet: this is the forecast alone.",

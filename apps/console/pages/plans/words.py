@@ -2,6 +2,8 @@
 
 from datetime import timedelta, tzinfo
 
+from apps.console.kit.chart import UNKNOWN_NUMBER
+from apps.fleet import queries as fleet
 from apps.planning.queries.plan_items import LaunchWork, TrainingWork
 from apps.planning.queries.plans import PlanFact, PlannedItemFact, PlanOutcome
 from apps.planning.queries.request_words import BASES
@@ -92,6 +94,37 @@ def forecast_words(outcome: PlanOutcome, zone: tzinfo) -> str:
         f"Until {instant(outcome.forecast_until, zone)}; beyond it the level of its last seven days goes on, "
         f"{change}, which is an assumption"
     )
+
+
+def moved_effects(before: PlanOutcome, after: PlanOutcome, currency: str) -> list[str]:
+    """What a change does to the GPU-hours that are planned, to what all costs, and to the wait."""
+    change = after.planned - before.planned
+    did = "adds" if change >= 0 else "takes"
+    of = "to" if change >= 0 else "from"
+    effects = [f"It {did} {hours_text(abs(change))} GPU-hours {of} the plan’s weeks."]
+    costs = [
+        whole_amount(outcome.total_micros, currency)
+        for outcome in (after, before)
+        if outcome.total_micros is not None
+    ]
+    if len(costs) == 2:
+        effects.append(
+            f"What is expected and planned costs {costs[0]} in its weeks, until now {costs[1]}."
+        )
+    if after.longest_wait is not None:
+        waits = [wait_text(each.longest_wait) or UNKNOWN_NUMBER for each in (before, after)]
+        effects.append(f"The longest wait becomes {waits[1]}, from {waits[0]}.")
+    return effects
+
+
+def items_text(plan: PlanFact) -> str:
+    """`3 items`."""
+    return counted(len(plan.items), "item")
+
+
+def pool_name(pool_id: int | None) -> str:
+    """The pool's; empty where there is none."""
+    return "" if pool_id is None else fleet.pools()[pool_id].name
 
 
 def _short(amount: float) -> str:

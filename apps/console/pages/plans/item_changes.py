@@ -1,0 +1,275 @@
+"""What is planned in a plan: added, changed, taken out."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from apps.console.kit.change import Change, ChangeForm, Done, changing
+from apps.console.kit.entries import (
+    AmountField,
+    DayField,
+    NumberField,
+    ParsedField,
+    TextField,
+    WholeField,
+    amount_entered,
+)
+from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.pages.plans import words
+from apps.console.pages.plans.changes import REFUSALS, back_to, known_plan
+from apps.economics.refusal import Refusal
+from apps.planning.actions import planned_items as actions
+from apps.planning.queries.plan_items import (
+    KINDS,
+    LAUNCH,
+    PRICE,
+    TRAINING,
+    LaunchWork,
+    NewPlannedItem,
+    PlannedInputs,
+    PriceChange,
+    TrainingWork,
+    measured_mfu,
+    measured_throughput,
+)
+from apps.planning.queries.plans import PlanFact, PlannedItemFact, plan_outcome, priced_window
+
+FIELDS = {"requests_by_week": "requests", "gpu_model": "gpus"}
+
+
+def _amount(text: str) -> float:
+    """Reads `7e9`, `1.4e13` or `250000`."""
+    try:
+        return float(text.replace(",", ""))
+    except ValueError:
+        raise ValueError("Say it in figures, as in 7e9.") from None
+
+
+def _optional_amount(text: str) -> float | None:
+    return _amount(text) if text else None
+
+
+def _weekly_amounts(text: str) -> tuple[float, ...]:
+    """Reads `1e6; 2e6; 2.5e6`."""
+    return tuple(_amount(part) for part in text.split(";") if part.strip())
+
+
+class PlannedForm(ChangeForm):
+    """What every item has."""
+
+    name = TextField("Name", needed="Say what it is called.")
+    starts_on = DayField("From")
+
+
+class TrainingForm(PlannedForm):
+    """A training: 6 × parameters × tokens operations."""
+
+    parameters = ParsedField("Parameters", _amount, "Those active on each token, as in 7e9.")
+    tokens = ParsedField("Tokens", _amount, "As in 2e12.")
+    gpus = WholeField("On how many GPUs", is_needed=True)
+    mfu = AmountField("MFU assumed, in per cent", "Or the run below, not both.", "40")
+    like_run = TextField("Or the MFU measured of the run", "Its key.")
+
+
+class LaunchForm(PlannedForm):
+    """A launch: requests by week."""
+
+    requests = ParsedField(
+        "Requests by week",
+        _weekly_amounts,
+        "As in 1e6; 2e6; 2.5e6. The last week goes on.",
+        longest=2_500,
+    )
+    tokens_per_request = ParsedField("Tokens a request", _amount, "Prompt and output.")
+    tokens_per_gpu_hour = ParsedField(
+        "Tokens a GPU-hour, assumed", _optional_amount, "Or the service below, not both."
+    )
+    like_service = TextField("Or as measured of the service", "In the last 28 days.")
+
+
+class PriceChangeForm(PlannedForm):
+    """A price change."""
+
+    factor: NumberField = AmountField(
+        "The price is multiplied by", "0.9: a tenth less.", "0.9", is_needed=True
+    )
+
+
+def _training_of(entered: Mapping[str, Any], _: Context) -> PlannedInputs:
+    assumed, run = entered["mfu"], entered["like_run"]
+    if (assumed is None) == (not run):
+        raise Refusal("mfu", "say an MFU, or a run that it was measured of")
+    mfu = measured_mfu(run) if assumed is None else float(assumed) / 100
+    return TrainingWork(entered["gpus"], entered["parameters"], entered["tokens"], mfu, run)
+
+
+def _launch_of(entered: Mapping[str, Any], context: Context) -> PlannedInputs:
+    assumed, service = entered["tokens_per_gpu_hour"], entered["like_service"]
+    if (assumed is None) == (not service):
+        raise Refusal("tokens_per_gpu_hour", "say the tokens, or a service they were measured of")
+    if assumed is None:
+        assumed = measured_throughput(service, priced_window(context.at))
+    return LaunchWork(entered["requests"], entered["tokens_per_request"], assumed, service)
+
+
+def _price_of(entered: Mapping[str, Any], _: Context) -> PlannedInputs:
+    return PriceChange(float(entered["factor"]))
+
+
+@dataclass(frozen=True, slots=True)
+class _KindForm:
+    """The form of a kind, and what its entries say."""
+
+    form: type[PlannedForm]
+    inputs_of: Callable[[Mapping[str, Any], Context], PlannedInputs]
+
+
+FORMS = {
+    TRAINING: _KindForm(TrainingForm, _training_of),
+    LAUNCH: _KindForm(LaunchForm, _launch_of),
+    PRICE: _KindForm(PriceChangeForm, _price_of),
+}
+
+
+@changing(SEES_EVERYTHING, "plans")
+def add_item(context: Context, plan_id: int, kind: str) -> Change[NewPlannedItem]:
+    """Says what the item adds to its plan, then adds it."""
+    plan, said = known_plan(plan_id), KINDS[kind]
+
+    def apply(item: NewPlannedItem) -> Done:
+        actions.add_planned_item(plan_id=plan_id, item=item, at=context.at)
+        return f"{item.name} is planned.", ("plan", plan_id)
+
+    return Change(
+        finding=f"Add a {said} to {plan.name}",
+        explanation=f"{words.place_of(plan)}, {words.span_of(plan)}.",
+        back=back_to(plan),
+        form=FORMS[kind].form,
+        confirm=f"Add this {said}",
+        read=lambda entered: _item_entered(entered, kind, plan, context),
+        effects=lambda item: _effects_of(plan, item, context),
+        apply=apply,
+        refusals=REFUSALS,
+        fields=FIELDS,
+        initial={"starts_on": plan.first_day.isoformat()},
+    )
+
+
+@changing(SEES_EVERYTHING, "plans")
+def change_item(context: Context, plan_id: int, item_id: int) -> Change[NewPlannedItem]:
+    """Says what the plan comes to with the item as changed, then changes it."""
+    plan = known_plan(plan_id)
+    kept = _item_of(plan, item_id)
+
+    def apply(item: NewPlannedItem) -> Done:
+        actions.change_planned_item(plan_id=plan_id, item_id=item_id, item=item, at=context.at)
+        return f"{item.name} is changed.", ("plan", plan_id)
+
+    return Change(
+        finding=f"Change {kept.name} in {plan.name}",
+        explanation=f"{words.inputs_of(kept)}. What it has of a run or a service is measured anew.",
+        back=back_to(plan),
+        form=FORMS[kept.kind].form,
+        confirm="Save the change",
+        read=lambda entered: _item_entered(entered, kept.kind, plan, context, kept),
+        effects=lambda item: _effects_of(plan, item, context, kept),
+        apply=apply,
+        refusals=REFUSALS,
+        fields=FIELDS,
+        initial=_initial_of(kept),
+    )
+
+
+@changing(SEES_EVERYTHING, "plans")
+def remove_item(context: Context, plan_id: int, item_id: int) -> Change[Mapping[str, Any]]:
+    """Takes one item out of its plan."""
+    plan = known_plan(plan_id)
+    item = _item_of(plan, item_id)
+    without = replace(plan, items=tuple(each for each in plan.items if each.id != item_id))
+
+    def apply(_: Mapping[str, Any]) -> Done:
+        actions.remove_planned_item(plan_id=plan_id, item_id=item_id, at=context.at)
+        return f"{item.name} is removed.", ("plan", plan_id)
+
+    return Change(
+        finding=f"Remove {item.name} from {plan.name}",
+        explanation=words.inputs_of(item),
+        back=back_to(plan),
+        form=ChangeForm,
+        confirm="Remove it",
+        read=lambda entered: entered,
+        effects=lambda _: (
+            f"{item.name} is taken out of the plan.",
+            *_moved(plan, without, context),
+        ),
+        apply=apply,
+    )
+
+
+def _item_of(plan: PlanFact, item_id: int) -> PlannedItemFact:
+    return found_or_404(next((each for each in plan.items if each.id == item_id), None))
+
+
+def _item_entered(
+    entered: Mapping[str, Any],
+    kind: str,
+    plan: PlanFact,
+    context: Context,
+    kept: PlannedItemFact | None = None,
+) -> NewPlannedItem:
+    inputs = FORMS[kind].inputs_of(entered, context)
+    item = NewPlannedItem(entered["name"], entered["starts_on"], inputs)
+    actions.check_item_in(plan, item, context.at, kept.id if kept else None)
+    return item
+
+
+def _initial_of(item: PlannedItemFact) -> dict[str, str]:
+    """The entries of a form that say what an item is."""
+    inputs = item.inputs
+    found = {"name": item.name, "starts_on": item.starts_on.isoformat()}
+    if isinstance(inputs, TrainingWork):
+        return found | {
+            "parameters": _entered(inputs.parameters),
+            "tokens": _entered(inputs.tokens),
+            "gpus": str(inputs.gpus),
+            "mfu": "" if inputs.like_run else _entered(100 * inputs.mfu),
+            "like_run": inputs.like_run,
+        }
+    if isinstance(inputs, LaunchWork):
+        return found | {
+            "requests": "; ".join(map(_entered, inputs.requests_by_week)),
+            "tokens_per_request": _entered(inputs.tokens_per_request),
+            "tokens_per_gpu_hour": ""
+            if inputs.like_service
+            else _entered(inputs.tokens_per_gpu_hour),
+            "like_service": inputs.like_service,
+        }
+    return found | {"factor": _entered(inputs.factor)}
+
+
+def _entered(amount: float) -> str:
+    """As people enter it: `7e9`, `250000`, `0.9`."""
+    exact = amount_entered(Decimal(repr(amount)))
+    return f"{amount:.12e}".replace("e+", "e") if len(exact) > 12 else exact
+
+
+def _effects_of(
+    plan: PlanFact, item: NewPlannedItem, context: Context, kept: PlannedItemFact | None = None
+) -> tuple[str, ...]:
+    """What the plan comes to with it, beside what it is now."""
+    made = PlannedItemFact(
+        kept.id if kept else 0, item.kind, item.name, item.starts_on, item.inputs, item.spread
+    )
+    others = tuple(each for each in plan.items if each != kept)
+    said = [f"{words.inputs_of(made)}."]
+    if kept is not None and words.inputs_of(kept) != words.inputs_of(made):
+        said.append(f"Until now: {words.inputs_of(kept)}.")
+    if kept is not None and kept.starts_on != made.starts_on:
+        said.append(f"It begins {made.starts_on:%Y-%m-%d}, until now {kept.starts_on:%Y-%m-%d}.")
+    return (*said, *_moved(plan, replace(plan, items=(*others, made)), context))
+
+
+def _moved(plan: PlanFact, other: PlanFact, context: Context) -> list[str]:
+    before, after = plan_outcome(plan, context.at), plan_outcome(other, context.at)
+    return words.moved_effects(before, after, context.currency)

@@ -1,0 +1,181 @@
+"""What-if plans as scripts send them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils import timezone
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+
+from apps.accounts.queries import person_of_address
+from apps.economics.refusal import Refusal
+from apps.fleet import queries as fleet
+from apps.planning.actions.planned_items import MOST_WEEKS
+from apps.planning.actions.plans import NewPlan, PlanEdit
+from apps.planning.queries.plan_items import (
+    KINDS,
+    LAUNCH,
+    PRICE,
+    TRAINING,
+    LaunchWork,
+    NewPlannedItem,
+    PlannedInputs,
+    PriceChange,
+    TrainingWork,
+    measured_mfu,
+    measured_throughput,
+)
+from apps.planning.queries.plans import PlanFact, priced_window
+from apps.web.rest.strict import OptionalText, Strict, Text, Whole, parsed
+
+NEEDED = {
+    TRAINING: ("gpus", "parameters", "tokens"),
+    LAUNCH: ("requests_by_week", "tokens_per_request"),
+    PRICE: ("factor",),
+}
+
+
+class PlannedItemIn(Strict):
+    """Planned work from a day on; each kind has fields of its own.
+
+    `training`: gpus, parameters, tokens, and mfu or like_run. `launch`: requests_by_week, tokens_per_request, and
+    tokens_per_gpu_hour or like_service. `price`: factor.
+    """
+
+    kind = serializers.ChoiceField(choices=list(KINDS))
+    name = Text()
+    starts_on = serializers.DateField()
+    gpus = Whole(required=False)
+    parameters = serializers.FloatField(required=False, help_text="active on each token")
+    tokens = serializers.FloatField(required=False)
+    mfu = serializers.FloatField(required=False, help_text="of the dense bf16 peak, above 0")
+    like_run = OptionalText(help_text="the key of the run whose measured MFU it has")
+    requests_by_week = serializers.ListField(
+        child=serializers.FloatField(min_value=0), required=False, max_length=MOST_WEEKS
+    )
+    tokens_per_request = serializers.FloatField(required=False)
+    tokens_per_gpu_hour = serializers.FloatField(required=False)
+    like_service = OptionalText(help_text="the service whose measured throughput it has")
+    factor = serializers.FloatField(required=False, help_text="of the price of a GPU-hour")
+
+
+class PlanTermsIn(Strict):
+    """What a plan is called, what for, and over which weeks."""
+
+    name = Text()
+    description = OptionalText(help_text="what it is for")
+    first_day = serializers.DateField(help_text="its weeks begin on this weekday")
+    weeks = Whole(min_value=1, max_value=MOST_WEEKS)
+    growth_per_month = serializers.FloatField(default=0.0, help_text="beyond the forecast")
+
+
+class WhatIfPlanIn(PlanTermsIn):
+    """A plan in a pool or on the pools of a GPU model, one of them, with its planned work."""
+
+    pool = OptionalText()
+    gpu_model = OptionalText()
+    items = PlannedItemIn(many=True, required=False)
+
+
+class WhatIfPlanEditIn(PlanTermsIn):
+    """A plan's terms anew; what is planned in it and where it is stay."""
+
+    owner = OptionalText(
+        help_text="the address of a person of finance or platform; empty: it stays whose it is"
+    )
+
+
+class WhatIfPlanCopyIn(Strict):
+    """Another plan of the same work: there, or in another pool or on another GPU model."""
+
+    name = Text()
+    pool = OptionalText(help_text="this and gpu_model empty: where the plan is")
+    gpu_model = OptionalText()
+
+
+def plan_sent(request: Request) -> NewPlan:
+    """The plan that a body describes; refuses a ValidationError or Refusal that names the field."""
+    body = parsed(WhatIfPlanIn, request)
+    return NewPlan(
+        name=body["name"],
+        pool_id=_pool_named(body["pool"]) if body["pool"] else None,
+        gpu_model=body["gpu_model"],
+        first_day=body["first_day"],
+        weeks=body["weeks"],
+        growth_per_month=body["growth_per_month"],
+        items=tuple(map(_item_given, body.get("items", []))),
+        description=body["description"],
+    )
+
+
+def edit_sent(request: Request, plan: PlanFact) -> PlanEdit:
+    """What a body makes of a plan; refuses as `plan_sent`."""
+    body = parsed(WhatIfPlanEditIn, request)
+    owner_id = plan.owner_id
+    if body["owner"]:
+        owner_id = person_of_address(body["owner"])
+        if owner_id is None:
+            raise ValidationError({"owner": ["nobody signs in with this address"]})
+    return PlanEdit(
+        name=body["name"],
+        description=body["description"],
+        owner_id=owner_id,
+        first_day=body["first_day"],
+        weeks=body["weeks"],
+        growth_per_month=body["growth_per_month"],
+    )
+
+
+def copy_sent(request: Request, plan: PlanFact) -> tuple[str, int | None, str]:
+    """The name of a copy, and where it is; refuses as `plan_sent`."""
+    body = parsed(WhatIfPlanCopyIn, request)
+    if not body["pool"] and not body["gpu_model"]:
+        return body["name"], plan.pool_id, plan.gpu_model
+    pool_id = _pool_named(body["pool"]) if body["pool"] else None
+    return body["name"], pool_id, body["gpu_model"]
+
+
+def item_sent(request: Request) -> NewPlannedItem:
+    """The item that a body describes; refuses as `plan_sent`."""
+    return _item_given(parsed(PlannedItemIn, request))
+
+
+def _pool_named(name: str) -> int:
+    for pool in fleet.pools().values():
+        if pool.name == name:
+            return pool.id
+    raise ValidationError({"pool": [f"there is no pool named {name!r}"]})
+
+
+def _item_given(item: Mapping[str, Any]) -> NewPlannedItem:
+    missing = [field for field in NEEDED[item["kind"]] if field not in item]
+    if missing:
+        raise Refusal(missing[0], f"a {KINDS[item['kind']]} needs this")
+    return NewPlannedItem(item["name"], item["starts_on"], _inputs_given(item))
+
+
+def _inputs_given(item: Mapping[str, Any]) -> PlannedInputs:
+    if item["kind"] == TRAINING:
+        mfu = _one_of(item, "mfu", "like_run")
+        if mfu is None:
+            mfu = measured_mfu(item["like_run"])
+        return TrainingWork(item["gpus"], item["parameters"], item["tokens"], mfu, item["like_run"])
+    if item["kind"] == LAUNCH:
+        per_hour = _one_of(item, "tokens_per_gpu_hour", "like_service")
+        if per_hour is None:
+            per_hour = measured_throughput(item["like_service"], priced_window(timezone.now()))
+        return LaunchWork(
+            tuple(item["requests_by_week"]),
+            item["tokens_per_request"],
+            per_hour,
+            item["like_service"],
+        )
+    return PriceChange(item["factor"])
+
+
+def _one_of(item: Mapping[str, Any], assumed: str, like: str) -> float | None:
+    """What is assumed; None where it is to be measured."""
+    if (assumed in item) == bool(item[like]):
+        raise Refusal(assumed, f"say this or {like}, one of them")
+    return item.get(assumed)

@@ -102,7 +102,12 @@ class KeptScenarioOut(serializers.Serializer[Any]):
     is_waiting = serializers.BooleanField(help_text="a run is asked for and not made yet")
     ran_at = serializers.DateTimeField(allow_null=True)
     advice = serializers.ChoiceField(choices=ADVICES, allow_null=True)
-    flipped_from = serializers.ChoiceField(choices=ADVICES, allow_null=True)
+    flipped_from = serializers.ChoiceField(
+        choices=ADVICES, allow_null=True, help_text="what was advised until `flipped_at`"
+    )
+    flipped_at = serializers.DateTimeField(
+        allow_null=True, help_text="the newest flip of the four weeks before the newest answer"
+    )
     refusal = serializers.CharField(help_text="of the newest run; empty where it was answered")
 
 
@@ -303,7 +308,8 @@ def _told_scenario(fact: KeptScenarioFact, viewer: Viewer) -> dict[str, Any]:
         "is_waiting": fact.is_waiting,
         "ran_at": newest and newest.ran_at,
         "advice": answered and answered.advice,
-        "flipped_from": (answered and answered.flipped_from) or None,
+        "flipped_from": fact.flipped and fact.flipped.flipped_from,
+        "flipped_at": fact.flipped and fact.flipped.ran_at,
         "refusal": newest.refusal if newest else "",
     }
     return told_as(KeptScenarioOut, told)

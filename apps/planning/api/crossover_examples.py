@@ -138,6 +138,7 @@ _BRIEF: dict[str, Any] = {
     "ran_at": "2026-03-02T12:00:20Z",
     "advice": "self_host",
     "flipped_from": None,
+    "flipped_at": None,
     "refusal": "",
 }
 _RUN: dict[str, Any] = {

@@ -11,16 +11,17 @@ from apps.economics.hours import first_hour
 from apps.ledger.queries.calendar import local_day
 from apps.planning.models import KeptScenario, ScenarioRun
 
+FLIP_TOLD = timedelta(weeks=4)
+"""So long a flip stands above what was answered since."""
 SETTLED_AFTER = timedelta(hours=6)
 """After midnight of the week's first day, until when the last day of the week before is settled."""
-NEWEST_RUN = Subquery(
-    ScenarioRun.objects.filter(scenario=OuterRef("pk")).order_by("-ran_at").values("pk")[:1]
-)
-NEWEST_ANSWER = Subquery(
-    ScenarioRun.objects.filter(scenario=OuterRef("pk"), refusal="")
-    .order_by("-ran_at")
-    .values("pk")[:1]
-)
+OF_SCENARIO = ScenarioRun.objects.filter(scenario=OuterRef("pk")).order_by("-ran_at").values("pk")
+NEWEST = {
+    "newest": OF_SCENARIO,
+    "answered": OF_SCENARIO.filter(refusal=""),
+    "flipped": OF_SCENARIO.exclude(flipped_from=""),
+}
+"""The runs of a scenario that are told with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,11 @@ class ScenarioRunFact:
 
 @dataclass(frozen=True, slots=True)
 class KeptScenarioFact:
-    """A scenario with its newest run and its newest answer; None before there is one."""
+    """A scenario with its newest run and its newest answer; None before there is one.
+
+    `flipped` is the newest run that advised otherwise than the one before, where it is of the last
+    weeks: runs that said the same again since do not take it away.
+    """
 
     id: int
     name: str
@@ -61,6 +66,7 @@ class KeptScenarioFact:
     asked_at: datetime
     newest: ScenarioRunFact | None
     answered: ScenarioRunFact | None
+    flipped: ScenarioRunFact | None
 
     @property
     def is_waiting(self) -> bool:
@@ -83,30 +89,12 @@ def may_keep_any(viewer: Viewer) -> bool:
 
 def kept_scenarios(team_ids: frozenset[int] | None) -> list[KeptScenarioFact]:
     """Those that these teams (None: who sees everything) may see, by name."""
-    rows = list(
-        _seen(team_ids)
-        .annotate(newest_id=NEWEST_RUN, answered_id=NEWEST_ANSWER)
-        .order_by("name", "id")
-    )
-    ids = {each for row in rows for each in (row.newest_id, row.answered_id)}
-    runs = {
-        run.id: run for run in map(_run_fact, _runs_without_inputs().filter(id__in=ids - {None}))
-    }
-    return [_scenario_fact(row, runs.get(row.newest_id), runs.get(row.answered_id)) for row in rows]
+    return _scenario_facts(_seen(team_ids).order_by("name", "id"))
 
 
 def kept_scenario(scenario_id: int, team_ids: frozenset[int] | None) -> KeptScenarioFact | None:
     """One; None where there is none that these teams may see."""
-    row = _seen(team_ids).filter(id=scenario_id).first()
-    if row is None:
-        return None
-    runs = _runs_without_inputs().filter(scenario_id=scenario_id).order_by("-ran_at")
-    newest, answered = runs.first(), runs.filter(refusal="").first()
-    return _scenario_fact(
-        row,
-        None if newest is None else _run_fact(newest),
-        None if answered is None else _run_fact(answered),
-    )
+    return next(iter(_scenario_facts(_seen(team_ids).filter(id=scenario_id))), None)
 
 
 def scenario_runs(scenario_id: int) -> list[ScenarioRunFact]:
@@ -156,9 +144,25 @@ def _run_fact(run: ScenarioRun) -> ScenarioRunFact:
     return ScenarioRunFact(**{name: getattr(run, name) for name in ScenarioRunFact.__slots__})
 
 
+def _scenario_facts(scenarios: QuerySet[KeptScenario]) -> list[KeptScenarioFact]:
+    found = {f"{name}_run": Subquery(runs[:1]) for name, runs in NEWEST.items()}
+    rows = list(scenarios.annotate(**found))
+    ids = {getattr(row, name) for row in rows for name in found} - {None}
+    runs = {run.id: run for run in map(_run_fact, _runs_without_inputs().filter(id__in=ids))}
+    return [
+        _scenario_fact(row, **{name: runs.get(getattr(row, f"{name}_run")) for name in NEWEST})
+        for row in rows
+    ]
+
+
 def _scenario_fact(
-    row: KeptScenario, newest: ScenarioRunFact | None, answered: ScenarioRunFact | None
+    row: KeptScenario,
+    newest: ScenarioRunFact | None,
+    answered: ScenarioRunFact | None,
+    flipped: ScenarioRunFact | None,
 ) -> KeptScenarioFact:
-    known: dict[str, Any] = {"newest": newest, "answered": answered}
+    if flipped and answered and answered.ran_at - flipped.ran_at > FLIP_TOLD:
+        flipped = None
+    known: dict[str, Any] = {"newest": newest, "answered": answered, "flipped": flipped}
     names = [name for name in KeptScenarioFact.__slots__ if name not in known]
     return KeptScenarioFact(**known, **{name: getattr(row, name) for name in names})

@@ -136,6 +136,11 @@ def test_a_price_that_moves_flips_the_answer_and_is_said_to_have_moved_it(served
     assert scenario_runs(stated)[0].flipped_from == "api"
     run(DAY_AFTER + 2 * WEEK)
     assert scenario_runs(stated)[0].flipped_from == "", "it flips once"
+    told = kept_scenario(stated, None)
+    assert told.flipped == after, "a run that says the same again does not take it away"
+    assert kept_scenarios(None)[0].flipped == after
+    run(DAY_AFTER + 6 * WEEK)
+    assert kept_scenario(stated, None).flipped is None, "a flip of long ago is no news"
 
 
 def test_one_that_cannot_be_answered_is_refused_in_words_and_holds_up_no_other(

@@ -83,7 +83,7 @@ SCENARIOS = Table[KeptScenarioFact](
         Column("advice", "Advice",
                lambda fact: words.advice_words(fact.answered.advice) if fact.answered else None,
                missing="Not run yet",
-               note=lambda fact: "flipped" if fact.answered and fact.answered.flipped_from else ""),
+               note=lambda fact: f"before: {words.ADVICE[fact.flipped.flipped_from]}" if fact.flipped else ""),
         Column("self_host_per_million", "Yourself, a million tokens",
                lambda fact: _run_money(fact.answered, "costs", "self_host_per_million"), PER_MILLION),
         Column("api_per_million", "API, a million tokens",

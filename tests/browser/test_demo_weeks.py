@@ -102,6 +102,27 @@ def test_thirteen_weeks_add_up_months_are_closed_and_agents_go_on_sending(
     assert told["corrections"]
 
 
+@pytest.mark.parametrize("service", ["chat-serving", "search-serving"])
+def test_the_model_of_a_service_costs_what_the_ledger_says(
+    filled: Installation, service: str
+) -> None:
+    """Of any window; and of two weeks before a second model came the first explains the other."""
+    today = datetime.now(UTC).date()
+    alike = f"{today - timedelta(days=32)}/{today - timedelta(days=18)}"
+    found = {
+        window: last_line(
+            manage(filled.home, "crossover", "--service", service, "--window", window, "--json")
+        )["measured"]
+        for window in ("7d", "14d", "28d", "90d", alike)
+    }
+    apart = {window: measured["difference_ratio"] for window, measured in found.items()}
+    assert {window: ratio for window, ratio in apart.items() if abs(ratio) > 0.05} == {}
+    assert abs(found[alike]["unseen_ratio"]) <= 0.05
+    assert found[alike]["hours"] == 14 * 24
+    changed = found["28d"]["fleet_changed_at"]
+    assert (changed is not None) == (service == "chat-serving")
+
+
 def test_every_page_has_something_and_fits_for_finance_and_for_the_platform(
     filled: Installation, desk: Desk
 ) -> None:

@@ -6,8 +6,11 @@ from math import pi, sin
 
 import pytest
 
-from apps.economics.crossover.measured import MeasuredService, ServedHour, measured_service
+from apps.economics.crossover.demand import RoutedTraffic
+from apps.economics.crossover.measured import MeasuredService, measured_service
 from apps.economics.crossover.reading import question_of
+from apps.economics.crossover.replicas import staircases
+from apps.economics.crossover.served import ServedHour
 from apps.economics.refusal import Refusal
 
 MONDAY = datetime(2026, 11, 2, tzinfo=UTC)
@@ -58,10 +61,40 @@ def test_a_fleet_that_stands_costs_what_the_ledger_says(gpus) -> None:
 def test_a_fleet_that_follows_its_requests_is_modelled_as_scaled() -> None:
     service = measured(served_hours(7, lambda clock: 1 + round(7 * daily_share(clock))))
     (pool,) = service.hosting.pools
-    assert (pool.least_replicas, pool.lead_hours) == (1, 1)
-    assert abs(service.difference_ratio) < 0.1
+    assert (pool.least_replicas, pool.lead_hours) == (1, 0)
+    assert pool.gpus == pytest.approx(1, rel=0.15)
+    assert abs(service.difference_ratio) < 0.05
+    assert service.unseen_ratio is not None
+    assert abs(service.unseen_ratio) < 0.05
     assert len(service.demand.hours) == 24
     assert 1 < service.demand.peak_to_mean < 1.15
+
+
+def test_hours_that_are_missing_make_no_further_replica() -> None:
+    """Slots of which there are fewer hours must not lift the busiest load above what stood."""
+    hours = served_hours(7, lambda _: 3.0)[2:-3]
+    assert measured(hours).difference_ratio == pytest.approx(0, abs=1e-9)
+
+
+def test_a_rule_that_does_not_hold_is_told_by_hours_that_it_has_not_seen() -> None:
+    """The fleet of the second half is half as large again for the same load."""
+    hours = served_hours(14, lambda _: 8.0)
+    hours[168:] = [hour._replace(gpu_hours=12.0) for hour in hours[168:]]
+    assert measured(hours).unseen_ratio == pytest.approx(8 / 12 - 1)
+    assert measured(served_hours(3, lambda _: 8.0)).unseen_ratio is None
+
+
+def test_a_static_fleet_that_is_not_full_has_the_usual_headroom() -> None:
+    hours = [
+        hour._replace(active_gpu_hours=hour.active_gpu_hours * 0.62)
+        for hour in served_hours(7, lambda _: 8.0)
+    ]
+    service = measured(hours)
+    (pool,) = staircases(service.hosting, service.demand, RoutedTraffic())
+    volume = service.demand.million_tokens
+    assert (pool.pool.gpus, pool.pool.headroom) == (pytest.approx(1), 0.7)
+    assert [pool.mean_replicas(volume * times) for times in (1, 1.01)] == [8, 8]
+    assert 8 < pool.mean_replicas(volume * 2) < 16
 
 
 def test_volume_and_mix_are_those_of_a_month() -> None:

@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from apps.economics.crossover.answer import CrossoverAdvice, CrossoverAnswer, CrossoverQuestion
-from apps.economics.crossover.measured import MeasuredService
 from apps.economics.crossover.uncertainty import SavingsRange, SpreadOfThree
-from apps.ledger.queries import Window
 from apps.planning.management.columns import aligned_columns
+from apps.planning.queries.service_hours import ServiceMeasurement
 
 ADVICE = {
     CrossoverAdvice.SELF_HOST: "serve it yourself",
@@ -30,18 +29,21 @@ def answer_lines(question: CrossoverQuestion, answer: CrossoverAnswer) -> Iterat
         yield f"! {risk}"
 
 
-def measured_lines(
-    name: str, window: Window, measured: MeasuredService, currency: str
-) -> Iterator[str]:
+def measured_lines(measurement: ServiceMeasurement, currency: str) -> Iterator[str]:
     """What was measured, and how far the model of it is from the ledger."""
+    measured, window = measurement.service, measurement.window
     (pool,) = measured.hosting.pools
     hours = f"{measured.hours:,} hours from {window.first_day} to {window.end_day}"
-    yield f"{name}, {currency} of the ledger: {hours}"
+    yield f"{measurement.name}, {currency} of the ledger: {hours}"
+    if measurement.changed_at is not None:
+        at = f"{measurement.changed_at:%Y-%m-%d %H:%M} UTC"
+        yield f"! its fleet changed at {at}: what was before is left out"
     yield from aligned_columns(
         [
             ("a million tokens by the ledger", _price(measured.ledger_per_million)),
             ("by the model of its replicas", _price(measured.modelled_per_million)),
             ("difference", f"{measured.difference_ratio:+.1%}"),
+            ("second half, by the rule of the first", _signed(measured.unseen_ratio)),
             ("a month at this rate", _volume(measured.demand.million_tokens)),
             ("prompts, of all tokens", _part(measured.demand.input_share)),
             ("prompts found in the cache", _part(measured.hosting.cached_share)),
@@ -50,7 +52,8 @@ def measured_lines(
             ("prompt tokens a second", _figure(pool.input_tokens_per_second or 0.0)),
             ("output tokens a second", _figure(pool.output_tokens_per_second or 0.0)),
             ("least replicas", str(pool.least_replicas)),
-            ("headroom in use", _part(pool.headroom)),
+            ("headroom", _part(pool.headroom)),
+            ("hours of lead", "not scaled" if pool.lead_hours is None else str(pool.lead_hours)),
         ]
     )
     yield ""
@@ -171,6 +174,10 @@ def _figure(value: float) -> str:
 
 def _part(ratio: float | None) -> str:
     return "undefined" if ratio is None else f"{ratio:.1%}"
+
+
+def _signed(ratio: float | None) -> str:
+    return "too few hours" if ratio is None else f"{ratio:+.1%}"
 
 
 def _volume(million_tokens: float) -> str:

@@ -12,9 +12,8 @@ from apps.economics.crossover.answer import (
     CrossoverQuestion,
     answer_question,
 )
-from apps.economics.crossover.measured import MeasuredService
 from apps.economics.refusal import Refusal
-from apps.ledger.queries import Window
+from apps.planning.queries.service_hours import ServiceMeasurement
 
 TOO_FAR_APART = "its numbers are so far apart that there is no answer"
 
@@ -63,15 +62,18 @@ def answer_fields(question: CrossoverQuestion, answer: CrossoverAnswer) -> dict[
     }
 
 
-def measured_fields(name: str, window: Window, measured: MeasuredService) -> dict[str, Any]:
+def measured_fields(measurement: ServiceMeasurement) -> dict[str, Any]:
     """What was measured, as JSON: also as the tables of a scenario's file, to be gone on from."""
+    measured = measurement.service
     return {
-        "service": name,
-        "from": window.starts_at,
-        "to": window.ends_at,
+        "service": measurement.name,
+        "from": measurement.window.starts_at,
+        "to": measurement.window.ends_at,
+        "fleet_changed_at": measurement.changed_at,
         "hours": measured.hours,
         "ledger_per_million": measured.ledger_per_million,
         "modelled_per_million": measured.modelled_per_million,
         "difference_ratio": measured.difference_ratio,
+        "unseen_ratio": measured.unseen_ratio,
         "scenario": measured.document,
     }

@@ -7,14 +7,13 @@ from typing import Any
 
 from apps.accounts.queries import organisation
 from apps.economics.crossover.answer import CrossoverQuestion
-from apps.economics.crossover.measured import MeasuredService
 from apps.economics.crossover.reading import question_of
 from apps.economics.refusal import Refusal
 from apps.ledger.queries import Window, calendar_of, window_of
 from apps.ledger.queries.calendar import local_day
 from apps.planning.queries.crossover_answers import measured_fields
 from apps.planning.queries.scenario_text import scenario_tables
-from apps.planning.queries.service_hours import service_measured
+from apps.planning.queries.service_hours import ServiceMeasurement, service_measured
 from apps.workloads.queries import WorkloadFact
 
 MEASURED_WINDOW = "28d"
@@ -65,10 +64,9 @@ def scenario_inputs(text: str, service: WorkloadFact | None, at: datetime) -> Sc
         return ScenarioInputs(merged_documents(_today(at), scenario_tables(text)))
     window = chosen_window(MEASURED_WINDOW, at)
     measured = service_measured(service.id, service.name, window)
-    below = service_document(service.name, measured, at)
+    below = service_document(measured, at)
     return ScenarioInputs(
-        merged_documents(below, _tables_over_measured(text)),
-        measured_fields(service.name, window, measured),
+        merged_documents(below, _tables_over_measured(text)), measured_fields(measured)
     )
 
 
@@ -78,9 +76,9 @@ def chosen_window(text: str, at: datetime) -> Window:
     return window_of(text, calendar_of(chosen.zone, chosen.week_starts_on, at))
 
 
-def service_document(name: str, measured: MeasuredService, at: datetime) -> dict[str, Any]:
+def service_document(measured: ServiceMeasurement, at: datetime) -> dict[str, Any]:
     """A scenario of what was measured, on today's prices, in the ledger's currency."""
-    return {"name": name} | _today(at) | measured.document
+    return {"name": measured.name} | _today(at) | measured.service.document
 
 
 def merged_documents(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,13 +1,17 @@
 """A service's hours as the ledger and its counters have them, for scenarios made of measurements."""
 
 from collections.abc import Iterable
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
-from apps.economics.crossover.measured import MeasuredService, ServedHour, measured_service
+from apps.economics.crossover.fleets import fleet_changed_at
+from apps.economics.crossover.measured import MeasuredService, measured_service
+from apps.economics.crossover.served import ServedHour
 from apps.economics.hours import HOUR_MS
 from apps.economics.refusal import Refusal
 from apps.economics.serving import SERVICE_KINDS
 from apps.economics.states import State
+from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.windows import Window
 from apps.unit_economics.queries.unit_costs import UnitCost, UnitFilter, unit_cost_groups
@@ -25,24 +29,40 @@ GROUP BY hour
 """
 
 
-def service_measured(workload_id: int, name: str, window: Window) -> MeasuredService:
+@dataclass(frozen=True, slots=True)
+class ServiceMeasurement:
+    """A service as it was measured over a window: what was asked for, from when its fleet is as it is.
+
+    `changed_at` is the hour in which it became so; None: it was so from the first.
+    """
+
+    name: str
+    window: Window
+    changed_at: datetime | None
+    service: MeasuredService
+
+
+def service_measured(workload_id: int, name: str, window: Window) -> ServiceMeasurement:
     """A service's demand and fleet in a window. Refuses a Refusal.
 
-    Hours in which nobody counted tokens, or in which it held no GPU, are left out on both sides.
+    Hours in which nobody counted tokens, or in which it held no GPU, are left out on both sides, and
+    so are the days up to the last change of its fleet: what if asks of the fleet that there is.
     """
+    hours = served_hours(workload_id, (window.starts_at, window.ends_at))
+    window, changed_at = _since_last_change(hours, window)
     span = window.starts_at, window.ends_at
-    hours = served_hours(workload_id, span)
     cost = _ledger_cost(workload_id, window)
     per_million = cost.units.million_tokens if cost is not None else None
     if cost is None or cost.micros is None or per_million is None:
         raise Refusal("service", f"{name} has no unit cost from {span[0]} to {span[1]}")
-    return measured_service(
+    service = measured_service(
         name,
-        hours,
+        [hour for hour in hours if hour.hour >= span[0]],
         cost=cost.micros / MICROS,
         ledger_per_million=float(per_million) / MICROS,
         prefill_ratio=1 - (cost.decode_ratio or 0.0),
     )
+    return ServiceMeasurement(name, window, changed_at, service)
 
 
 def served_hours(workload_id: int, span: tuple[datetime, datetime]) -> list[ServedHour]:
@@ -76,6 +96,17 @@ def service_named(name: str, team_ids: frozenset[int] | None = None) -> Workload
         many = "several services" if services else "no service"
         raise Refusal("service", f"{name!r} is the name of {many}")
     return services[0]
+
+
+def _since_last_change(hours: list[ServedHour], window: Window) -> tuple[Window, datetime | None]:
+    """The days of a window on which the fleet was as at its end: the ledger's costs are by day."""
+    changed_at = fleet_changed_at(hours)
+    if changed_at is None:
+        return window, None
+    first_day = local_day(changed_at - timedelta(hours=1), window.zone) + timedelta(days=1)
+    if first_day >= local_day(hours[-1].hour, window.zone):
+        return window, None
+    return replace(window, first_day=first_day), changed_at
 
 
 def _ledger_cost(workload_id: int, window: Window) -> UnitCost | None:

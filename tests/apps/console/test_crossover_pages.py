@@ -176,7 +176,7 @@ def test_a_scenario_of_a_service_is_made_of_prices_and_looked_at_first(ids) -> N
         "input": "2.5", "output": "10", "cached": "", "engineering": "0", "name": "", "source": "",
     }  # fmt: skip
     looked = text_of(page(lead, "/crossover/of-service", **entered))
-    assert "Measured: 24 hours of chat-api" in looked
+    assert "Measured of chat-api: 24 hours from" in looked
     assert "Today it says: buy it from the API" in looked
     made = confirmed(lead, "/crossover/of-service", entered, follow=True)
     assert "is saved, and is run within the minute" in text_of(made.content.decode())

@@ -1,5 +1,6 @@
 """A service that was busy for a day, and scenarios of it or of nothing that was measured."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from apps.ledger.actions.partitions import ensure_month
@@ -47,14 +48,19 @@ throughput_factor = 1.5
 
 def serve_a_day(team_id: int, pool_id: int, name: str = "chat-api") -> int:
     """A service on two GPUs at 2.50 an hour, shared costs included; busy by day, idle by night."""
+    return serve_days(team_id, pool_id, (2,), name)
+
+
+def serve_days(team_id: int, pool_id: int, gpus: Sequence[int], name: str = "chat-api") -> int:
+    """The same day again and again, each on so many GPUs."""
     ensure_month(month=scene.TEN.date().replace(day=1))
     chat = services.make_service(team_id, name)
-    for number in range(24):
-        hour, is_day = MIDNIGHT + number * HOUR, 8 <= number < 20
+    for number in range(24 * len(gpus)):
+        hour, is_day, held = MIDNIGHT + number * HOUR, 8 <= number % 24 < 20, gpus[number // 24]
         for state, part in ((1, 3 if is_day else 1), (2, 1 if is_day else 3)):
             services.make_line(
                 pool_id, team_id, chat, hour=hour, kind="service", state=state,
-                ms=2 * GPU_HOUR_MS * part // 4, micros=DOLLAR * part,
+                ms=held * GPU_HOUR_MS * part // 4, micros=held * DOLLAR * part // 2,
             )  # fmt: skip
         services.make_line(pool_id, team_id, chat, hour=hour, ms=0, state=None)
         requests = 1000 if is_day else 50
@@ -62,7 +68,8 @@ def serve_a_day(team_id: int, pool_id: int, name: str = "chat-api") -> int:
         services.count(
             chat, hour, requests=requests, cached_tokens=requests * 60, source_key=name, **tokens
         )
-    services.roll_up(pool_id)
+    for day in range(len(gpus)):
+        services.roll_up(pool_id, day=MIDNIGHT + timedelta(days=day))
     return chat
 
 

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tests import make
-from tests.apps.planning.crossover_scene import API, make_served_team
+from tests.apps.planning.crossover_scene import API, make_served_team, serve_days
 
 pytestmark = pytest.mark.django_db
 
@@ -49,6 +49,19 @@ def test_the_model_costs_what_the_ledger_says(chat) -> None:
     assert demand["input_share"] == pytest.approx(0.75)
     assert len(demand["hours"]) == 24
     assert (pool["gpus"], pool["least_replicas"], pool["gpu_hour"]) == (1, 2, 2.5)
+
+
+def test_days_of_another_fleet_are_left_out_on_both_sides(chat) -> None:
+    """Two days on three GPUs, then two on two for the same requests."""
+    serve_days(make.make_team("Spare"), make.make_pool("of Spare"), (3, 3, 2, 2), "spare-api")
+    arguments = ("--service", "spare-api", "--window", "2026-03-02/2026-03-06")
+    measured = json.loads(crossover(*arguments, "--json"))["measured"]
+    assert measured["fleet_changed_at"] == measured["from"] == "2026-03-04 00:00:00+00:00"
+    assert measured["hours"] == 48
+    tokens = 12 * (1000 + 50) * 800
+    assert measured["ledger_per_million"] == pytest.approx(24 * 5 / tokens * 1e6)
+    assert abs(measured["difference_ratio"]) < 1e-6
+    assert "its fleet changed at 2026-03-04 00:00 UTC" in crossover(*arguments)
 
 
 def test_with_an_offer_it_is_answered_and_the_file_has_the_last_word(chat, tmp_path) -> None:

@@ -332,11 +332,7 @@ def _measured_words(inputs: ScenarioInputs, currency: str) -> tuple[str, ...]:
     measured = inputs.measured
     if measured is None:
         return ()
-    return (
-        f"Measured: {measured['hours']:,} hours of {measured['service']}; the model of its replicas is"
-        f" {words.apart(measured)} from what the ledger has for a million tokens,"
-        f" {words.token_price(measured['ledger_per_million'], currency)}.",
-    )
+    return (f"Measured of {measured['service']}: {words.measured_words(measured, currency)}.",)
 
 
 def _added(thought: ThoughtScenario, context: Context) -> Done:

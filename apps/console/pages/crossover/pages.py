@@ -83,7 +83,7 @@ def scenario_page(context: Context, scenario_id: int) -> ConsolePage:
         "back": Link("All scenarios", reverse("crossovers")),
         "actions": _actions(fact, context),
         "refresh_seconds": LOOK_AGAIN_SECONDS if fact.is_waiting else 0,
-        "notes": _notes(fact, runs, context),
+        "notes": _notes(fact, context),
     }
     if fact.answered is None:
         return ConsolePage(
@@ -146,8 +146,7 @@ def scenario_runs_csv(context: Context, scenario_id: int) -> HttpResponse:
 def _list_finding(found: Sequence[KeptScenarioFact]) -> str:
     if not found:
         return "No scenario yet"
-    flipped = [(each.answered.ran_at, each.name, each.answered) for each in found
-               if each.answered is not None and each.answered.flipped_from]  # fmt: skip
+    flipped = [(each.flipped.ran_at, each.name, each.flipped) for each in found if each.flipped]
     if flipped:
         _, name, run = max(flipped, key=lambda each: each[0])
         return f"{name} flipped {words.flip_words(run)}"
@@ -165,12 +164,9 @@ def _actions(fact: KeptScenarioFact, context: Context) -> tuple[Link, ...]:
     )
 
 
-def _notes(
-    fact: KeptScenarioFact, runs: Sequence[ScenarioRunFact], context: Context
-) -> tuple[str, ...]:
+def _notes(fact: KeptScenarioFact, context: Context) -> tuple[str, ...]:
     """The newest flip, and whether a run is under way."""
-    flip = next((run for run in runs if run.flipped_from), None)
-    said = []
+    flip, said = fact.flipped, []
     if flip is not None:
         moved = words.moved_words(flip)
         why = f". What moved most: {moved}" if moved else ""
@@ -240,17 +236,8 @@ def _made(run: ScenarioRunFact, found: LookedAtRun) -> list[tuple[str, str]]:
         ("Digest of its inputs", run.digest),
     ]
     if run.measured is not None:
-        measured = run.measured
-        facts.insert(
-            0,
-            (
-                f"Measured of {measured['service']}",
-                f"{measured['hours']:,} hours from {measured['from'][:10]} to {measured['to'][:10]}; the model of its"
-                f" replicas costs {words.token_price(measured['modelled_per_million'], scenario.currency)} a million"
-                f" tokens, the ledger has {words.token_price(measured['ledger_per_million'], scenario.currency)}"
-                f" ({words.apart(measured)} apart)",
-            ),
-        )
+        said = words.measured_words(run.measured, scenario.currency)
+        facts.insert(0, (f"Measured of {run.measured['service']}", said))
     return [*facts, *(("Risk", risk) for risk in found.answer.risks)]
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from apps.economics.crossover.answer import CrossoverAdvice
 from apps.economics.crossover.crossings import SearchEnd
@@ -149,9 +150,27 @@ def moved_words(run: ScenarioRunFact, most: int = 3) -> str:
     return "; ".join(said)
 
 
-def apart(measured: Mapping[str, float]) -> str:
-    """How far the model of a service is from the ledger: `2.1 %`."""
-    return per_cent(round(abs(measured["difference_ratio"]), 4))
+def measured_words(measured: Mapping[str, Any], currency: str) -> str:
+    """What was measured, how far the model of it is from the ledger, and from hours it has not seen."""
+    modelled = token_price(measured["modelled_per_million"], currency)
+    said = (
+        f"{measured['hours']:,} hours from {str(measured['from'])[:10]} to {str(measured['to'])[:10]}; the model of its"
+        f" replicas costs {modelled} a million tokens, the ledger has"
+        f" {token_price(measured['ledger_per_million'], currency)} ({_apart(measured['difference_ratio'])} apart)"
+    )
+    # Runs of earlier releases tell neither.
+    if measured.get("unseen_ratio") is not None:
+        said += (
+            "; the rule of replicas read off the first half of these hours misses the GPU-hours of the"
+            f" second by {_apart(measured['unseen_ratio'])}"
+        )
+    if measured.get("fleet_changed_at"):
+        said += "; the days before are left out, as its fleet was another"
+    return said
+
+
+def _apart(ratio: float) -> str:
+    return per_cent(round(abs(ratio), 4))
 
 
 def searched_words(found: LookedAtRun, volumes: ForecastVolumes | None) -> str:

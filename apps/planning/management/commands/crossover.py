@@ -52,9 +52,9 @@ class Command(BaseCommand):
                 at = timezone.now()
                 window = chosen_window(options["window"], at)
                 measured = service_measured(service_named(service).id, service, window)
-                fields = {"measured": measured_fields(service, window, measured)}
-                lines = [*measured_lines(service, window, measured, organisation().currency)]
-                document = merged_documents(service_document(service, measured, at), document)
+                fields = {"measured": measured_fields(measured)}
+                lines = [*measured_lines(measured, organisation().currency)]
+                document = merged_documents(service_document(measured, at), document)
             if "api" in document or not service:
                 question = question_of(document)
                 answer = whole_answer(question)

@@ -29,7 +29,9 @@ def test_mase_is_over_the_seasonal_steps_of_the_history():
     )
 
 
-@pytest.mark.parametrize("history", [[7.0] * 30, [7.0] * 10, [NAN] * 30])
+@pytest.mark.parametrize(
+    "history", [[7.0] * 30, [7.0] * 10, [NAN] * 30, [7.0] * 24 + [7.0 + 1e-13] * 24, [0.0] * 30]
+)
 def test_without_a_scale_or_an_observation_there_is_no_mase(history):
     assert isnan(mase(floats(4, 6), floats(5, 5), seasonal_scale(floats(*history))))
     assert isnan(mase(floats(NAN, NAN), floats(5, 5), 1.0))

@@ -10,15 +10,20 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 DAY = 24
+ROUNDING = 1e-6
+"""Steps smaller than this part of what is observed are rounding: such a history repeats itself."""
 
 
 def seasonal_scale(history: Floats, season: int = DAY) -> float:
     """Mean absolute difference of hours a season apart: the scale of MASE (Hyndman and Koehler 2006).
 
-    NaN where no two observed hours lie a season apart.
+    NaN where no two observed hours lie a season apart, 0 where they differ by rounding alone.
     """
     steps = np.abs(history[season:] - history[:-season])
-    return float(np.nanmean(steps)) if np.isfinite(steps).any() else nan
+    if not np.isfinite(steps).any():
+        return nan
+    scale = float(np.nanmean(steps))
+    return scale if scale > ROUNDING * float(np.nanmean(np.abs(history))) else 0.0
 
 
 def mase(actual: Floats, forecast: Floats, scale: float) -> float:

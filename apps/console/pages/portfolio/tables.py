@@ -19,11 +19,16 @@ from apps.console.kit.cells import (
 from apps.console.kit.table import Column, Table
 from apps.console.pages.portfolio import words
 from apps.planning.queries.portfolio.runs import PortfolioRunFact
+from apps.show.money import unit_cost
 
 Row: TypeAlias = Mapping[str, Any]
 HOURS = Format(lambda hours, _: f"{hours:,.0f}", lambda hours, _: f"{hours:.6f}", "number-cell")
 GPUS = Format(lambda gpus, _: f"{gpus:,.1f}", lambda gpus, _: f"{gpus:.6f}", "number-cell")
-RATE = Format(lambda rate, _: f"{rate:,.4f}", lambda rate, _: f"{rate:.9f}", "number-cell")
+RATE = Format(
+    lambda rate, locale: unit_cost(words.micros_of(rate), locale.currency),
+    lambda rate, _: f"{rate:.9f}",
+    "number-cell",
+)
 
 
 def _field(name: str) -> Any:
@@ -55,7 +60,7 @@ OFFERS = Table[Row](
         Column("kind", "", _field("kind")),
         Column("lots", "", _field("lots"), COUNT),
         Column("gpus", "Buy GPUs", _field("gpus"), COUNT),
-        Column("rate", "Rate", _field("rate"), RATE),
+        Column("rate", "A GPU-hour", _field("rate"), RATE),
         Column("upfront", "Upfront", _amount("upfront"), WHOLE_MONEY),
         Column("break_even", "Break-even", _field("break_even_utilization"), RATIO,
                missing="none"),
@@ -64,7 +69,7 @@ OFFERS = Table[Row](
         Column("pays_up_to", "Pays up to", _field("pays_up_to"), RATE, missing="–"),
     ),
     noun=("offer", "offers"),
-    about="a lot is what is bought together: the GPUs of a machine. Rates are of a GPU-hour, upfront spread over the term; break-even is how much of it must be used to pay; savings are over the planned months; at up to the last rate one more lot would pay",
+    about="a lot is what is bought together: the GPUs of a machine. upfront is spread over the term; break-even is how much of it must be used to pay; savings are over the planned months; at up to the last price of a GPU-hour one more lot would pay",
     empty="No offer is known: nothing that holds can be bought again, and none was added below.",
 )  # fmt: skip
 CHOICES = Table[Row](
@@ -106,10 +111,10 @@ FAMILIES = Table[Row](
         Column("utilization", "In use", _field("utilization"), RATIO, missing="–"),
         Column("utilization_p10", "", _field("tenth_utilization"), RATIO,
                missing="–"),
-        Column("worth", "One more saves", _field("gpu_hour_worth"), RATE),
+        Column("worth", "One more saves an hour", _field("gpu_hour_worth"), RATE),
     ),
     noun=("family", "families"),
-    about="mean of the scenarios; what may be interrupted ran on spot, or is of runs that saved a good checkpoint; committed is owned, reserved or committed to, and in use what of that is used; one more GPU saves so much an hour",
+    about="mean of the scenarios; what may be interrupted ran on spot, or is of runs that saved a good checkpoint; committed is owned, reserved or committed to, and in use what of that is used; one more GPU saves so much an hour of the planned months",
 )  # fmt: skip
 LADDER = Table[Row](
     "ladder",

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from apps.show.charts import Json, checked, plot_layout, ticks_between
 
-_MARGIN_PX = {"r": 16, "t": 26, "b": 28}
+_MARGIN_PX = {"r": 16, "t": 26, "b": 42}
 _BAR = 0.62
 _WIDTH_OF_LINE = 0.86
 
@@ -134,7 +134,8 @@ def _month_axis(bars: Sequence[BudgetBar]) -> Json:
         "range": [-0.6 - spare, len(bars) - 0.4 + spare],
         "tickmode": "array",
         "tickvals": shown,
-        "ticktext": [bars[place].label for place in shown],
+        # The year under its month: side by side they run into each other on a small screen.
+        "ticktext": [bars[place].label.replace(" ", "<br>") for place in shown],
         "tickangle": 0,
         "showgrid": False,
         "zeroline": False,

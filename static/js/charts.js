@@ -39,12 +39,20 @@
 
   const room = (place) => ({ width: place.clientWidth, height: place.clientHeight });
 
+  // The part of the axis that its ticks stand on: few bars leave the rest of it free.
+  const spread = ({ range, tickvals, type }) => {
+    const steps = tickvals.length - 1;
+    if (!range || type || steps < 1) return 1;
+    return ((tickvals[steps] - tickvals[0]) / steps / (range[1] - range[0])) * tickvals.length;
+  };
+
   // Ticks whose names would touch are left out: of days the last stays, of amounts the first.
   const thinned = (axis, width) => {
     const names = axis?.ticktext;
     if (!Array.isArray(names)) return axis;
-    const widest = CHARACTER_PX * Math.max(...names.map((name) => name.length)) + TICK_GAP_PX;
-    const every = Math.ceil((widest * names.length) / width);
+    const lines = names.flatMap((name) => name.split("<br>"));
+    const widest = CHARACTER_PX * Math.max(...lines.map((line) => line.length)) + TICK_GAP_PX;
+    const every = Math.ceil((widest * names.length) / (width * spread(axis)));
     const from = axis.type === "date" ? names.length - 1 : 0;
     const stays = (_, index) => Math.abs(index - from) % every === 0;
     return { ...axis, tickvals: axis.tickvals.filter(stays), ticktext: names.filter(stays) };

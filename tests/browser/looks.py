@@ -27,6 +27,17 @@ UNFIT = """() => {
   const every = [...document.querySelectorAll('body *')].filter(seen)
   const namedTicks = (chart, axis) => [...chart.querySelectorAll(`.${axis} text`)].filter(it =>
     it.getClientRects().length && getComputedStyle(it).opacity !== '0').length
+  const overlapping = chart => {
+    const texts = [...chart.querySelectorAll('.xtick text')].filter(it => it.getClientRects().length)
+      .map(it => it.getBoundingClientRect()).sort((one, other) => one.left - other.left)
+    return texts.some((it, place) => place && it.left < texts[place - 1].right && it.top < texts[place - 1].bottom)
+  }
+  // What stays while the rest scrolls leaves room for the rest.
+  const hides = table => {
+    const first = table.querySelector('tbody th:first-child'), box = table.closest('.scroll')
+    return first && box && box.scrollWidth > box.clientWidth + 1
+      && getComputedStyle(first).position === 'sticky' && first.offsetWidth > 0.6 * box.clientWidth
+  }
   const root = document.documentElement
   const cuts = each => ['hidden', 'clip'].includes(getComputedStyle(each).overflowX)
   const beyond = (inner, outer) => inner.width && (inner.left < outer.left - 2 || inner.right > outer.right + 2)
@@ -38,6 +49,8 @@ UNFIT = """() => {
       ownText(each) && cuts(each) && each.scrollWidth > each.clientWidth + 1 && !each.title),
     'chart text cut': every.filter(each => each.matches('.chart text')
       && beyond(each.getBoundingClientRect(), each.closest('.chart').getBoundingClientRect())),
+    'ticks over each other': every.filter(each => each.matches('.chart') && overlapping(each)),
+    'a first column over all others': every.filter(each => each.matches('table') && hides(each)),
     'an axis without two ticks': every.filter(each => each.matches('.chart')
       && ['xtick', 'ytick'].some(axis => namedTicks(each, axis) < 2)),
   }

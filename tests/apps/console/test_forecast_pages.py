@@ -11,8 +11,10 @@ from django.utils import timezone
 
 from apps.economics.hours import HOUR
 from apps.planning import actions
+from apps.planning.models import ForecastSeries
 from apps.planning.queries.forecasts import forecasts
 from apps.planning.queries.series import SeriesKey
+from apps.planning.solvers.daily_forecasting import daily_forecast_fields
 from apps.planning.solvers.forecasting import forecast_fields
 from tests import make
 from tests.apps.console.people import signed_in, text_of
@@ -91,6 +93,16 @@ def test_too_little_history_is_said_where_the_forecast_stands(team: int) -> None
     assert "No method could be chosen: 30 hours are observed in the 90 days before" in text
     assert "The last value, as a fallback" in text
     assert "Not known" in text
+
+
+def test_the_list_by_day_names_what_is_forecast_by_the_hour_alone(team: int) -> None:
+    actions.make_forecasts(
+        maker=forecast_fields, daily=daily_forecast_fields, at=AT + timedelta(days=2)
+    )
+    ForecastSeries.objects.get(dimension="team").forecasts.filter(granularity="day").delete()
+    text = text_of(signed_in("finance").get("/forecasts/days").content.decode())
+    assert "2 series; totals of the next whole month" in text
+    assert "Not forecast by the day: Spend of team Red: of no day of it" in text
 
 
 def test_a_team_sees_its_own_series_and_no_others(team: int) -> None:

@@ -1,6 +1,7 @@
 """The pages of forecasts: all series, and one forecast with its hours, errors and what came."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
@@ -62,7 +63,10 @@ def forecast_list(context: Context) -> ConsolePage:
 def daily_forecast_list(context: Context) -> ConsolePage:
     """The same by day."""
     found = forecasts(context.seen_teams, granularity=BY_DAY)
-    return _list_page(found, context, "daily-forecasts", DAILY_SERIES, "18 months ahead")
+    by_day = {each.series for each in found}
+    missing = [each for each in forecasts(context.seen_teams) if each.series not in by_day]
+    table = replace(DAILY_SERIES, about=f"{DAILY_SERIES.about}{words.not_by_day(missing)}")
+    return _list_page(found, context, "daily-forecasts", table, "18 months ahead")
 
 
 @shown(EVERYONE, "forecasts")
@@ -286,6 +290,7 @@ def _fan(found: ForecastHours, context: Context) -> LineChart:
         unit += f"; the band is the 80 % interval: {per_cent(covered)} of {each.granularity}s lay in it, {how_far}"
     elif found.hours[0].quantiles:
         unit += "; the band is the 80 % interval: how much lies in it is not measured yet"
+    unit += words.drawn_events(each.events)
     before, by = ("the half year", "by the day") if each.is_daily else ("the week", "by the hour")
     drawn_before = found.recent if each.is_daily else found.recent[-DRAWN_BEFORE:]
     return LineChart(

@@ -124,7 +124,7 @@ SERIES = Table[ForecastFact](
     ),
     noun=("series", "series"),
     about="{said}; errors and coverage as measured 24 hours ahead over the last four weeks. "
-    "An error of 1 is as good as saying: as yesterday",
+    "An error of 1 is as good as saying: as yesterday. Each series is forecast by itself: parts need not add up to their whole",
     sort="sort",
 )
 DAILY_SERIES = replace(
@@ -138,7 +138,8 @@ DAILY_SERIES = replace(
         *(replace(column, text="") if column.key == "starts_at" else column for column in _JUDGED),
     ),
     about="{said}; totals of the next whole month, with its 80 % interval, and of the twelfth, of waits their means; errors and coverage as "
-    "measured 28 days ahead, where history is long enough. An error of 1 is as good as saying: as last week",
+    "measured 28 days ahead, where history is long enough. An error of 1 is as good as saying: as last week. "
+    "Each series is forecast by itself: parts need not add up to their whole",
 )
 HOURS = Table[ForecastHour](
     "hours",

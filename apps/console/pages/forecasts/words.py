@@ -28,6 +28,7 @@ from apps.planning.queries.series import (
 from apps.show.amounts import count, counted, gpu_hours, per_cent
 from apps.show.money import MICROS, whole_amount
 from apps.show.time import day, instant, minute_duration, month, short_day
+from apps.show.words import joined
 
 MEASURES = {
     GPU_HOURS: "GPU-hours",
@@ -213,6 +214,22 @@ def inputs(each: ForecastFact, zone: tzinfo) -> str:
         left_out = counted(each.left_out_hours, "hour")
         said += f"; {left_out} left out: provisional, not observed or without a price"
     return said
+
+
+def drawn_events(events: Sequence[ForecastEvent]) -> str:
+    """What the bars along a curve's upper edge are; empty where there is none ahead."""
+    names = [each.name for each in events if each.days_ahead]
+    return f"; along the upper edge, days of {joined(names)}" if names else ""
+
+
+def not_by_day(missing: Sequence[ForecastFact]) -> str:
+    """Series that are forecast by the hour alone, and why; empty without one."""
+    if not missing:
+        return ""
+    return (
+        f". Not forecast by the day: {joined([title_of(each) for each in missing])}: of no day of it are three hours in "
+        "four known, for hours that are provisional, not observed or without a price are not"
+    )
 
 
 def spans_said(spans: Sequence[AheadSpan], zone: tzinfo) -> str:

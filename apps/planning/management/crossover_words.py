@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from apps.economics.crossover.answer import CrossoverAdvice, CrossoverAnswer, CrossoverQuestion
 from apps.economics.crossover.uncertainty import SavingsRange, SpreadOfThree
-from apps.planning.management.columns import aligned_columns
 from apps.planning.queries.service_hours import ServiceMeasurement
+from apps.show.text_columns import aligned_columns
 
 ADVICE = {
     CrossoverAdvice.SELF_HOST: "serve it yourself",

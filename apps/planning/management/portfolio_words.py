@@ -6,7 +6,7 @@ from typing import Any
 from apps.economics.portfolio.answer import ComparedChoice, PortfolioAnswer
 from apps.economics.portfolio.names import month_after
 from apps.economics.portfolio.reading import PortfolioRequest
-from apps.planning.management.columns import aligned_columns
+from apps.show.text_columns import aligned_columns
 
 UNKNOWN = "undefined"
 

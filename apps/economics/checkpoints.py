@@ -5,7 +5,7 @@ the wait for capacity, all in one unit of time (Daly 2006, Bougeret and others 2
 """
 
 from dataclasses import dataclass
-from math import exp, log, sqrt
+from math import exp, expm1, log, sqrt
 
 WORTH_SAYING = 3
 """Half or twice the best cadence costs some 5 %: nothing is said until it is three times off."""
@@ -55,7 +55,7 @@ def with_failures(
 ) -> Interrupted:
     """(W/τ)·e^(R/M)·(M + D)·(e^((τ+δ)/M) − 1); the wait is not paid. Refuses NotACadence."""
     _refuse_nothing(cadence, mtbf)
-    failures = work / cadence * exp(restart / mtbf) * (exp((cadence + write) / mtbf) - 1)
+    failures = work / cadence * exp(restart / mtbf) * expm1((cadence + write) / mtbf)
     return Interrupted((mtbf + wait) * failures, failures, mtbf * failures)
 
 

@@ -1,5 +1,6 @@
 """The best cadence of checkpoints by its worked examples, and what failures cost."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,3 +69,52 @@ def test_a_time_of_nothing_is_refused(times: tuple[float, float]) -> None:
         best_cadence(*times)
     with pytest.raises(NotACadence):
         young(*times)
+
+
+def simulated_run(
+    segments: int, length: float, mtbf: float, restart: float, wait: float, runs: int
+) -> tuple[float, float]:
+    """Mean time, all and paid, of so many segments in a row, each of which a failure makes begin again.
+
+    Of each segment the failures before it succeeds are drawn, then when each came; of restarts alike.
+    """
+    draw = np.random.default_rng(1)
+
+    def tries(needed: float, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Failures before each of `count` goes through, and the time that those had lasted."""
+        through = np.exp(-needed / mtbf)
+        failures = draw.geometric(through, count) - 1
+        uniform = draw.random(int(failures.sum()))
+        lasted = -mtbf * np.log1p(-uniform * (1 - through))
+        owner = np.repeat(np.arange(count), failures)
+        return failures, np.bincount(owner, lasted, count)
+
+    failures, lost = tries(length, segments * runs)
+    restarts = int(failures.sum())
+    again, lost_again = tries(restart, restarts)
+    paid = segments * runs * length + lost.sum() + restarts * restart + lost_again.sum()
+    waits = (restarts + again.sum()) * wait
+    return (paid + waits) / runs, paid / runs
+
+
+@pytest.mark.parametrize("mtbf", [2.0, 12.0, 100.0])
+@pytest.mark.parametrize("cadence", [0.25, 1.0, 3.0])
+@pytest.mark.parametrize(("restart", "wait"), [(0.0, 0.0), (0.1, 0.5), (0.5, 0.0)])
+def test_a_simulation_takes_and_costs_the_same_within_a_hundredth(
+    mtbf: float, cadence: float, restart: float, wait: float
+) -> None:
+    write, segments = 0.05, 24
+    run = with_failures(
+        work=segments * cadence, cadence=cadence, write=write, mtbf=mtbf, restart=restart, wait=wait
+    )
+    wall, paid = simulated_run(segments, cadence + write, mtbf, restart, wait, 6000)
+    assert run.wall == pytest.approx(wall, rel=0.01)
+    assert run.paid == pytest.approx(paid, rel=0.01)
+
+
+@pytest.mark.parametrize("write", [1e-4, 1 / 60, 0.1, 1.0])
+@pytest.mark.parametrize("mtbf", [0.5, 3.0931, 24.0, 5000.0])
+def test_the_cadence_is_within_half_a_hundredth_of_a_search(write: float, mtbf: float) -> None:
+    tried = np.geomspace(write / 10, 10 * mtbf, 200_001)
+    waste = np.log(np.expm1((tried + write) / mtbf)) - np.log(tried)
+    assert best_cadence(write, mtbf) == pytest.approx(tried[np.argmin(waste)], rel=0.005)

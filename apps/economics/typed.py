@@ -33,3 +33,15 @@ def parse_month(text: str) -> date:
     if month is None:
         raise ArgumentTypeError(f"{text!r} is no month such as 2026-07")
     return month
+
+
+def unix_seconds(text: str) -> float:
+    """A moment as parse_moment reads it, or Unix seconds. Refuses ValueError in words."""
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        return parse_moment(text).timestamp()
+    except ArgumentTypeError as refusal:
+        raise ValueError(str(refusal)) from None

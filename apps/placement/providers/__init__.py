@@ -1,0 +1,1 @@
+"""Files that bring what was seen of spot."""

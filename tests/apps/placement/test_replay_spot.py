@@ -1,0 +1,162 @@
+"""`manage.py replay_spot` replays a job on files of availability, or says which file and field is wrong."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+JOB = ["--work-hours=8", "--deadline-hours=12", "--restart-hours=0.2", "--on-demand=3", "--spot=1"]
+
+
+def data(hours: int = 150, tick: int = 10, phase: int = 0) -> list[int | None]:
+    """3 h up, 2 h down."""
+    return [int((at + phase) % (5 * tick) < 3 * tick) for at in range(hours * tick)]
+
+
+def write(path: Path, values: list, seconds: float = 360) -> Path:
+    path.write_text(json.dumps({"metadata": {"gap_seconds": seconds}, "data": values}))
+    return path
+
+
+@pytest.fixture
+def zone(tmp_path) -> Path:
+    return write(tmp_path / "zone-a.json", data())
+
+
+def replayed(capsys, *arguments: object) -> dict:
+    call_command("replay_spot", *(str(one) for one in arguments), *JOB, "--json")
+    return json.loads(capsys.readouterr().out.splitlines()[-1])
+
+
+def refusal(*arguments: object) -> str:
+    with pytest.raises(CommandError) as refused:
+        call_command("replay_spot", *(str(one) for one in arguments))
+    return str(refused.value)
+
+
+def test_it_prints_runs_misses_and_mean_cost_by_policy(capsys, zone) -> None:
+    answer = replayed(capsys, zone)
+    assert (answer["runs"], answer["missed"], answer["policy"]) == (8, 0, "plan")
+    cost = answer["mean_cost"]
+    assert list(cost) == ["runrate", "uniform_progress", "greedy", "on_demand", "optimum"]
+    assert cost["on_demand"] == pytest.approx(3 * 8.2)
+    assert cost["optimum"] <= cost["runrate"] < cost["uniform_progress"]
+    assert answer["cost_of_uniform_progress"] == pytest.approx(
+        cost["runrate"] / cost["uniform_progress"], abs=1e-6
+    )
+    assert answer["fitted_hours"] == 50
+    assert answer["origins"] == {
+        "first_hours": 50,
+        "last_hours": 134,
+        "every_hours": 12,
+        "shift_hours": 0,
+    }
+    assert answer["history"][0]["availability_ends"] == 10
+    assert answer["unknown_hours"] == 0
+
+
+def test_several_zones_are_each_replayed_and_together(capsys, tmp_path, zone) -> None:
+    other = write(tmp_path / "zone-b.json", data(phase=30))
+    answer = replayed(capsys, zone, other)
+    assert [one["traces"] for one in answer["zones"]] == [["zone-a"], ["zone-b"]]
+    assert sorted(answer["traces"]) == ["zone-a", "zone-b"]
+    assert answer["mean_cost"]["runrate"] < answer["best_single"]["mean_cost"]
+
+
+def test_starts_can_be_shifted_and_be_more(capsys, zone) -> None:
+    answer = replayed(capsys, zone, "--shift-hours=5", "--every-hours=6")
+    assert answer["origins"]["first_hours"] == 55
+    assert answer["runs"] == 14
+
+
+def test_the_table_for_people_has_the_same(capsys, zone) -> None:
+    call_command("replay_spot", str(zone), *JOB)
+    shown = capsys.readouterr()
+    assert "8 starts, one every 12 h; fitted on the 50.0 h before them" in shown.out
+    assert "uniform progress" in shown.out
+    assert "zone-a: 8 starts" in shown.err
+
+
+def test_little_history_is_said_and_uniform_progress_used(capsys, tmp_path) -> None:
+    short = write(tmp_path / "short.json", data(40))
+    answer = replayed(capsys, short)
+    assert answer["policy"] == "uniform_progress"
+    assert "13 h of history" in answer["thin"]
+    assert answer["mean_cost"]["runrate"] == answer["mean_cost"]["uniform_progress"]
+    assert answer["missed"] == 0
+    call_command("replay_spot", str(short), *JOB)
+    assert "short: uniform progress is used; 13 h of history" in capsys.readouterr().out
+
+
+def test_gaps_are_unknown_and_never_up(capsys, tmp_path) -> None:
+    values = data()
+    values[700:800] = [None] * 100
+    answer = replayed(capsys, write(tmp_path / "gaps.json", values))
+    assert answer["unknown_hours"] == 10
+    assert answer["missed"] == 0
+
+
+def test_counts_of_nodes_are_asked_for_as_many_as_the_job_needs(capsys, tmp_path) -> None:
+    counts = write(tmp_path / "counts.json", [4 * up for up in data()])
+    one, four = replayed(capsys, counts), replayed(capsys, counts, "--nodes=4")
+    assert one["mean_cost"] == four["mean_cost"]
+    five = replayed(capsys, counts, "--nodes=5")
+    assert five["mean_cost"]["runrate"] == pytest.approx(3 * 8.2)
+
+
+@pytest.mark.parametrize("seconds", [61, 600, 1800, 7200])
+def test_any_tick_is_replayed_in_time(capsys, tmp_path, seconds: int) -> None:
+    trace = write(tmp_path / "tick.json", data(20_000 // seconds * 6), seconds)
+    answer = replayed(capsys, trace, "--checkpoint-hours=0.4")
+    assert answer["missed"] == 0
+    assert answer["mean_cost"]["optimum"] <= answer["mean_cost"]["runrate"]
+
+
+def test_a_csv_of_looks_is_the_same_trace(capsys, tmp_path, zone) -> None:
+    rows = ["time,available", *(f"{at * 360},{up}" for at, up in enumerate(data()))]
+    looks = tmp_path / "zone-a.csv.gz"
+    looks.write_bytes(gzip.compress("\n".join(rows).encode()))
+    assert replayed(capsys, looks) == replayed(capsys, zone)
+    del rows[101:151]
+    looks.write_bytes(gzip.compress("\n".join(rows).encode()))
+    assert replayed(capsys, looks)["unknown_hours"] == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "cannot be read"),
+        ("[]", "is no JSON object"),
+        ('{"data": [1]}', "metadata: is missing"),
+        ('{"metadata": {"gap_seconds": 0}, "data": [1]}', "metadata.gap_seconds: 0 is not from"),
+        (
+            '{"metadata": {"gap_seconds": "x"}, "data": [1]}',
+            "metadata.gap_seconds: 'x' is no number",
+        ),
+        ('{"metadata": {"gap_seconds": 60}, "data": []}', "data: is no list"),
+        ('{"metadata": {"gap_seconds": 60}, "data": [1, "up"]}', "data[1]: 'up' is no number"),
+        ('{"metadata": {"gap_seconds": 60}, "data": [1, -2]}', "data[1]: -2 nodes"),
+        ('{"metadata": {"gap_seconds": 60}, "data": [1, 0]}', "shorter than the deadline"),
+        ("time,nodes\n1,1\n", "available: there is no such column; there are time, nodes"),
+        ("time,available\nnoon,1\n", "row 2: 'noon' is not a moment"),
+        ("time,available\n1,1\n", "time: there are not two moments"),
+    ],
+)
+def test_a_bad_trace_is_refused_by_file_and_field(tmp_path, text: str, said: str) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text(text)
+    refused = refusal(path, *JOB)
+    assert "bad" in refused
+    assert said in refused
+
+
+def test_a_job_that_cannot_be_is_refused(tmp_path, zone) -> None:
+    late = [*JOB[:1], "--deadline-hours=8.1", *JOB[2:]]
+    assert refusal(zone, *late).startswith("deadline_hours: 8.1 h cannot be met")
+    assert "on_demand: nan is no number" in refusal(zone, *JOB[:3], "--on-demand=nan", JOB[4])
+    assert "nodes: 0 is below 1" in refusal(zone, *JOB, "--nodes=0")
+    assert "No such file" in refusal(tmp_path / "none.json", *JOB)
+    other = write(tmp_path / "other.json", data(), 600)
+    assert "600 is not the 360 of zone-a" in refusal(zone, other, *JOB)

@@ -63,6 +63,11 @@ SHOWN = (
     ("/findings", "", r"chat-serving: the cost of 1,000 requests rose"),
     ("/crossover", "chat-serving or a hosted 8B model", r"Flipped .* to “buy it from the API”"),
     ("/plans", "", r"2 plans kept"),
+    (
+        "/forecasts",
+        "GPU-hours of the organisation",
+        r"Earlier forecasts against what came(?s:.*)\t\d{3}\t[\d.]+\t[\d.]+\t\d+ %",
+    ),
     ("/capacity-requests", "", r"1 request waits for a decision, for 4 GPUs"),
     (
         "/capacity-requests",

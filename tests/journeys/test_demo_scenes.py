@@ -149,6 +149,18 @@ def test_everything_with_two_days_of_hours_is_forecast_and_knows_what_was_announ
     assert [event.effect for event in demand_events()] == ["factor", "factor"]
 
 
+def test_forecasts_of_the_weeks_before_are_held_against_what_came() -> None:
+    make.make_organisation()
+    begin = IN_APRIL - 5 * WEEK
+    spent = [(begin + hour * scene.HOUR, 40.0 + hour % 24) for hour in range(5 * 7 * 24)]
+    import_history(series=SeriesKey("spend"), points=spent, at=IN_APRIL)
+    ahead.forecast_everything(company())
+    by_hour = Forecast.objects.filter(granularity="hour").order_by("starts_at")
+    assert [(made.starts_at, made.realised_hours) for made in by_hour] == [
+        (IN_APRIL - 2 * WEEK, 14 * 24), (IN_APRIL - WEEK, 7 * 24), (IN_APRIL, 0),
+    ]  # fmt: skip
+
+
 def test_services_are_compared_with_apis_until_a_price_cut_flips_the_answer() -> None:
     make.make_organisation()
     for team, service in (("Assistant", "chat-serving"), ("Search", "search-serving")):

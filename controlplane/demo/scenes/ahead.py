@@ -9,6 +9,8 @@ from apps.planning.actions import ScenarioEntry, keep_scenario, run_scenario
 from controlplane.demo.company import Company
 
 COMPARED_WEEKS = 4
+WEEKS_FORECAST = 2
+"""So many weeks have forecasts that are held against what came."""
 AROUND = "{ below = 0.2, above = 0.2 }"
 COMPARISON = """# The prices are of no real vendor.
 name = "{name}"
@@ -53,8 +55,10 @@ COMPARED = (
 
 
 def forecast_everything(company: Company) -> None:
-    """A forecast of every series, two weeks ahead by the hour and 18 months by the day."""
-    call_command("forecast", stdout=StringIO(), stderr=StringIO())
+    """Forecasts of every series by the hour and by the day, as they were made one and two weeks ago and now."""
+    weeks = [week.ends_at for week in company.earlier_weeks()][:WEEKS_FORECAST]
+    for at in (*reversed(weeks), company.week.at):
+        call_command("forecast", at=at, stdout=StringIO(), stderr=StringIO())
 
 
 def compare_with_apis(company: Company) -> None:

@@ -4,8 +4,8 @@ from apps.planning import actions as planning
 from apps.planning.tasks import answer_portfolios
 from controlplane.demo.company import Company
 
-ASKED = {"scenarios": 12, "monthly_growth": 0.02, "growth_spread": 0.02}
-"""What the company expects of the next year; twelve scenarios are answered in seconds."""
+ASKED = {"scenarios": 12, "growth_spread": 0.02}
+"""Demand grows as it is forecast, give or take; twelve scenarios are answered in seconds."""
 
 
 def ask_for_a_portfolio(company: Company) -> None:

@@ -220,7 +220,7 @@ def test_a_series_without_a_known_hour_says_which_there_are(file: Path) -> None:
         forecast(series="spend")
     with pytest.raises(CommandError, match="from 1 to 336 hours"):
         forecast("--horizon", "337")
-    with pytest.raises(CommandError, match="--horizon and --at are of one --series"):
+    with pytest.raises(CommandError, match="--horizon is of one --series"):
         call_command("forecast", "--horizon", "24")
 
 

@@ -55,12 +55,12 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """With a series print its forecast and keep nothing; without one make those that are due."""
-        if not options["series"]:
-            if options["at"] is not None or options["horizon"] is not None:
-                raise CommandError("--horizon and --at are of one --series")
-            self._make_all(is_json=options["json"])
-            return
         at = options["at"] or timezone.now()
+        if not options["series"]:
+            if options["horizon"] is not None:
+                raise CommandError("--horizon is of one --series")
+            self._make_all(at, is_json=options["json"])
+            return
         horizon, is_daily = options["horizon"] or (MOST_HORIZON, False)
         try:
             history = history_named(options["series"], at)
@@ -73,8 +73,8 @@ class Command(BaseCommand):
         else:
             self._print_table(fields)
 
-    def _make_all(self, *, is_json: bool) -> None:
-        """Make and keep today's; how far it is goes to stderr."""
+    def _make_all(self, at: datetime, *, is_json: bool) -> None:
+        """Make and keep those of that moment; how far it is goes to stderr."""
 
         def say_progress(done: int, count: int) -> None:
             if done % SAID_EVERY == 0 and done < count:
@@ -83,7 +83,7 @@ class Command(BaseCommand):
         made = actions.make_forecasts(
             maker=forecast_fields,
             daily=daily_forecast_fields,
-            at=timezone.now(),
+            at=at,
             progress=say_progress,
         )
         self.stdout.write(json.dumps({"made": made}) if is_json else f"{made} made.")

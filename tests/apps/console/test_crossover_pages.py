@@ -86,6 +86,8 @@ def test_a_scenario_shows_both_sides_where_they_cross_and_how_it_came_to_be(ids)
     assert "of 200 draws" in text
     assert '"Yourself"' in markup
     assert '"API, highest"' in markup
+    assert "Million tokens a month matters most, and" in text
+    assert '"At its lowest"' in markup
     assert "For good: You are beyond it" in text
     assert "Price of a GPU-hour" in text
     assert "FP8 weights" in text

@@ -11,6 +11,7 @@ from apps.console.kit.page import ConsolePage, Section, SideBySide, SwappedPart,
 from apps.console.kit.request import EVERYONE, Context, found_or_404
 from apps.console.kit.table import TableSection
 from apps.console.pages.crossover import changes, tables, words
+from apps.console.pages.crossover.tornado import tornado_picture
 from apps.console.pages.crossover.trying import cost_picture, key_figures, known_scenario, tried_run
 from apps.console.pages.forecasts.tables import MADE
 from apps.console.pages.managers import step_for
@@ -192,7 +193,9 @@ def _parts(fact: KeptScenarioFact, found: LookedAtRun, context: Context) -> list
     sections: list[Section] = []
     for name, part in list(PARTS.items())[1:]:
         table, rows = part(found, fact)
-        if rows or name not in OPTIONAL:
+        if name == "tornado" and rows:
+            sections.append(tornado_picture(found, context, context.href(_part_csv(fact, name))))
+        elif rows or name not in OPTIONAL:
             sections.append(_part_section(name, table, rows, fact, found, context))
     return sections
 

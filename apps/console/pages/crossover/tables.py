@@ -22,6 +22,7 @@ Row = TypeVar("Row")
 Money = tuple[float, str]
 """An amount of a scenario's own currency."""
 NOT_ASKED = "–"
+COMPARED = "what a million tokens cost, and what self-hosting saves a month (P50)"
 
 MONTHLY = Format(
     lambda money, _: whole_amount(round(money[0] * MICROS), money[1]),
@@ -83,12 +84,12 @@ SCENARIOS = Table[KeptScenarioFact](
         Column("advice", "Advice",
                lambda fact: words.advice_words(fact.answered.advice) if fact.answered else None,
                missing="Not run yet",
-               note=lambda fact: f"before: {words.ADVICE[fact.flipped.flipped_from]}" if fact.flipped else ""),
-        Column("self_host_per_million", "Yourself, a million tokens",
+               note=lambda fact: "flipped" if fact.flipped else ""),
+        Column("self_host_per_million", "Yourself",
                lambda fact: _run_money(fact.answered, "costs", "self_host_per_million"), PER_MILLION),
-        Column("api_per_million", "API, a million tokens",
+        Column("api_per_million", "API",
                lambda fact: _run_money(fact.answered, "costs", "api_per_million"), PER_MILLION),
-        Column("savings_p50", "Saved a month by self-hosting",
+        Column("savings_p50", "Saved a month",
                lambda fact: _run_money(fact.answered, "uncertainty", "savings", "p50")
                or _run_money(fact.answered, "costs", "savings_month"), MONTHLY),
         Column("durable_million_tokens", "For good from, million tokens",
@@ -99,6 +100,7 @@ SCENARIOS = Table[KeptScenarioFact](
         Column("refusal", "", lambda fact: fact.newest and fact.newest.refusal),
     ),
     noun=("scenario", "scenarios"),
+    about="{said}; " + COMPARED,
     sort="sort",
 )  # fmt: skip
 RUNS = Table[ScenarioRunFact](
@@ -112,9 +114,9 @@ RUNS = Table[ScenarioRunFact](
                lambda run: words.advice_words(run.advice) if run.advice else None,
                missing="refused", warns=lambda run: bool(run.flipped_from) and "It flipped",
                note=lambda run: f"before: {words.ADVICE[run.flipped_from]}" if run.flipped_from else ""),
-        Column("self_host_per_million", "Yourself, a million tokens",
+        Column("self_host_per_million", "Yourself",
                lambda run: _run_money(run, "costs", "self_host_per_million"), PER_MILLION),
-        Column("api_per_million", "API, a million tokens",
+        Column("api_per_million", "API",
                lambda run: _run_money(run, "costs", "api_per_million"), PER_MILLION),
         *(
             Column(f"savings_{name}", "Saved a month" if name == "p50" else "", _saved_at(name),
@@ -122,14 +124,15 @@ RUNS = Table[ScenarioRunFact](
             for name in ("p10", "p50", "p90")
         ),
         Column("first_million_tokens", "", lambda run: run.figure("break_even", "first_million_tokens"), NUMBER),
-        Column("durable_million_tokens", "For good from, M tokens",
+        Column("durable_million_tokens", "",
                lambda run: run.figure("break_even", "durable_million_tokens"), NUMBER,
                missing=words.NOWHERE),
-        Column("moved", "What moved", lambda run: run.refusal or words.moved_words(run) or None, PROSE,
-               missing=NOT_ASKED),
+        Column("moved", "What moved most", lambda run: run.refusal or words.moved_words(run) or None, PROSE,
+               shown=lambda run, _: run.refusal or words.moved_words(run, 1) or NOT_ASKED, missing=NOT_ASKED),
         Column("digest", "", lambda run: run.digest),
     ),
     noun=("run", "runs"),
+    about="{said}; " + COMPARED,
     sort="runs",
     per_page=26,
 )  # fmt: skip
@@ -229,6 +232,9 @@ CROSSINGS = Table[CrossingRow](
     sort="crossings",
     per_page=12,
 )  # fmt: skip
+TORNADO_ABOUT = (
+    "what self-hosting saves a month with one input at each end of its range, the others as likely"
+)
 TORNADO = Table[InCurrency](
     "tornado",
     "What matters most",
@@ -241,7 +247,7 @@ TORNADO = Table[InCurrency](
         _amount("savings_at_high", "Saved at the highest", lambda row: _bar(row).savings_at_high),
         _amount("swing", "Between", lambda row: _bar(row).swing),
     ),
-    about="what self-hosting saves a month with one input at each end of its range, the others as likely",
+    about=TORNADO_ABOUT,
     empty="No input has a range: say { low, likely, high } of what is not certain.",
 )  # fmt: skip
 NEEDED = Table[InCurrency](

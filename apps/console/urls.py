@@ -55,4 +55,5 @@ urlpatterns = [
     path("", include("apps.console.pages.headroom.power")),
     path("", include("apps.console.pages.headroom.quotas")),
     path("", include("apps.console.pages.headroom.targets")),
+    path("", include("apps.console.pages.headroom.waiting")),
 ]

@@ -23,6 +23,11 @@ class WaitQuantile:
     length: timedelta
     is_longer: bool = False
 
+    @property
+    def known_seconds(self) -> int | None:
+        """Whole seconds; None where it is longer than anything is known to have waited."""
+        return None if self.is_longer else round(self.length.total_seconds())
+
 
 def wait_quantile(waits: Iterable[Wait], ratio: float) -> WaitQuantile | None:
     """Within which time `ratio` of all have had their turn; None of none.

@@ -34,6 +34,7 @@ from apps.planning.api.requests import (
     CapacityRequests,
     OneCapacityRequest,
 )
+from apps.planning.api.waiting_costs import WaitingCosts
 
 urlpatterns = [
     path("budgets", Budgets.as_view(), name="api-budgets"),
@@ -67,6 +68,7 @@ urlpatterns = [
     path("crossovers/evaluate", EvaluatedScenario.as_view(), name="api-crossover-evaluate"),
     path("crossovers/<int:scenario_id>", OneKeptScenario.as_view(), name="api-crossover"),
     path("crossovers/<int:scenario_id>/runs", RunsOfScenario.as_view(), name="api-crossover-runs"),
+    path("waiting-costs", WaitingCosts.as_view(), name="api-waiting-costs"),
     path("plans", WhatIfPlans.as_view(), name="api-plans"),
     path("plans/<int:plan_id>", OneWhatIfPlan.as_view(), name="api-plan"),
     path("plans/<int:plan_id>/copies", CopiesOfPlan.as_view(), name="api-plan-copies"),

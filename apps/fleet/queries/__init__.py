@@ -21,6 +21,7 @@ from apps.fleet.queries.histories import (
     devices_of_node,
     lives_of_uuid,
     outage_on_record,
+    outages_between,
     outages_of_node,
 )
 from apps.fleet.queries.inventory import (

@@ -74,6 +74,11 @@ def outages_of_node(node_id: int) -> list[OutageOnRecord]:
     return _outages_on_record(Q(node_id=node_id))
 
 
+def outages_between(starts_at: datetime, ends_at: datetime) -> list[OutageOnRecord]:
+    """The outages of every node in `[starts_at, ends_at)`, whole, the newest first; they may overlap."""
+    return _outages_on_record(Q(period__overlap=(starts_at, ends_at)))
+
+
 def outage_on_record(outage_id: int) -> OutageOnRecord | None:
     """One outage."""
     return next(iter(_outages_on_record(Q(id=outage_id))), None)

@@ -1,17 +1,21 @@
-"""What capacity cost while nothing could run on it."""
+"""What capacity cost while nothing could run on it, and whose it was."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from fractions import Fraction
+from typing import Any, LiteralString, NamedTuple
 
-from apps.ledger.queries.tables import rows
+from apps.economics.outages import lost_while_held
+from apps.economics.priced_time import PricedTime
+from apps.economics.split import largest_remainder
+from apps.economics.states import State
+from apps.ledger.queries.calendar import next_month
+from apps.ledger.queries.tables import named_rows, rows
+from apps.ledger.queries.windows import DAY
 
-# Of one GPU: its part of all the GPU time that the node-hour was charged for.
-COST = """
-SELECT span.place, sum(settled.effective_micros::numeric * cut.ms
-           / nullif(CASE WHEN span.is_whole THEN lived.ms ELSE settled.unit_milliseconds END, 0)),
-       bool_or(settled.effective_micros IS NULL),
-       sum(cut.ms)
+CUT: LiteralString = """
 FROM unnest(%(places)s::int4[], %(nodes)s::int8[], %(whole)s::bool[], %(starts)s::timestamptz[],
             %(ends)s::timestamptz[]) AS span (place, node_id, is_whole, starts_at, ends_at)
 JOIN fleet_node_fact AS node ON node.id = span.node_id
@@ -29,7 +33,38 @@ CROSS JOIN LATERAL (
     SELECT greatest(0, extract(epoch FROM least(life.ends, span.ends_at)
                                           - greatest(life.begins, span.starts_at)) * 1000)
 ) AS cut (ms)
-GROUP BY span.place
+"""
+# Of one GPU: its part of all the GPU time that the node-hour was charged for.
+COST: LiteralString = (
+    """
+SELECT span.place, sum(settled.effective_micros::numeric * cut.ms
+           / nullif(CASE WHEN span.is_whole THEN lived.ms ELSE settled.unit_milliseconds END, 0)),
+       bool_or(settled.effective_micros IS NULL),
+       sum(cut.ms)
+"""
+    + CUT
+    + "GROUP BY span.place"
+)
+OUT: LiteralString = (
+    """
+SELECT settled.id AS settlement_id, span.place,
+       round(CASE WHEN span.is_whole THEN settled.unit_milliseconds * cut.ms / nullif(lived.ms, 0)
+                  ELSE cut.ms END)::int8 AS out_ms
+"""
+    + CUT
+    + "WHERE cut.ms >= 1 ORDER BY 1, 2"
+)
+# OFFSET keeps the join a walk along the index of each month: joined whole, a month is read whole.
+NOT_ACTIVE: LiteralString = """
+SELECT settlement.id AS settlement_id, line.*
+FROM unnest(%(settlements)s::int8[]) AS settlement (id)
+CROSS JOIN LATERAL (
+    SELECT team_id, workload_id, pool_id, job_id, state, unit_milliseconds AS ms, effective_micros AS micros
+    FROM ledger_line
+    WHERE posting_month = ANY(%(months)s) AND settlement_id = settlement.id
+      AND unit_milliseconds > 0 AND state = ANY(%(states)s)
+    ORDER BY id OFFSET 0
+) AS line
 """
 
 
@@ -43,6 +78,62 @@ class UnusableSpan:
     ends_at: datetime
 
 
+class LostOwner(NamedTuple):
+    """Whose GPU time was lost to which span, by its place; `job_id` None: no job held it."""
+
+    place: int
+    team_id: int
+    workload_id: int | None
+    pool_id: int | None
+    job_id: int | None
+
+
+def lost_time(spans: Sequence[UnusableSpan]) -> dict[LostOwner, PricedTime]:
+    """What settled hours say was lost in spans that do not overlap: held by nobody, or held and not active.
+
+    Of an hour with several spans each has a part by its GPU time.
+    """
+    if not spans:
+        return {}
+    out: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for row in named_rows(OUT, _span_columns(spans)):
+        out[row.settlement_id].append((row.place, row.out_ms))
+    parts: dict[int, list[Any]] = defaultdict(list)
+    for line in named_rows(NOT_ACTIVE, _line_params(spans, sorted(out))):
+        parts[line.settlement_id].append(line)
+    found: dict[LostOwner, PricedTime] = defaultdict(PricedTime)
+    for settlement_id, lines in parts.items():
+        for line, lost in _lost_of_hour(sum(ms for _, ms in out[settlement_id]), lines):
+            price = None if line.micros is None else Fraction(line.micros, line.ms)
+            owner = line.team_id, line.workload_id, line.pool_id, line.job_id
+            weights = [ms for _, ms in out[settlement_id]]
+            shares = largest_remainder(lost, weights)
+            for (place, _), share in zip(out[settlement_id], shares, strict=True):
+                if share:
+                    found[LostOwner(place, *owner)].add(share, price)
+    return dict(found)
+
+
+def _lost_of_hour(out_ms: int, lines: Sequence[Any]) -> Iterator[tuple[Any, int]]:
+    """Of each line of a node-hour that was not active what was lost; out of service all of it."""
+    free = [line for line in lines if line.state == State.OUT_OF_SERVICE]
+    yield from ((line, line.ms) for line in free)
+    held = [line for line in lines if line.state != State.OUT_OF_SERVICE]
+    idle = [line.ms for line in held]
+    yield from zip(held, lost_while_held(out_ms, sum(line.ms for line in free), idle), strict=True)
+
+
+def _line_params(spans: Sequence[UnusableSpan], settlements: list[int]) -> dict[str, object]:
+    """An hour's lines are posted in its own local month, which begins or ends within a day of UTC's."""
+    month = (min(span.starts_at for span in spans) - DAY).date().replace(day=1)
+    last, months = (max(span.ends_at for span in spans) + DAY).date(), []
+    while month <= last:
+        months.append(month)
+        month = next_month(month)
+    lost = [State.OUT_OF_SERVICE, State.HELD_IDLE, State.UNOBSERVED]
+    return {"settlements": settlements, "months": months, "states": [int(each) for each in lost]}
+
+
 def capacity_lost(spans: Sequence[UnusableSpan]) -> list[int | None]:
     """The effective cost of each span, in micro-units, as far as it is settled.
 
@@ -51,18 +142,19 @@ def capacity_lost(spans: Sequence[UnusableSpan]) -> list[int | None]:
     """
     if not spans:
         return []
-    found = rows(
-        COST,
-        {
-            "places": list(range(len(spans))),
-            "nodes": [span.node_id for span in spans],
-            "whole": [span.is_whole_node for span in spans],
-            "starts": [span.starts_at for span in spans],
-            "ends": [span.ends_at for span in spans],
-        },
-    )
+    found = rows(COST, _span_columns(spans))
     lost: list[int | None] = [None] * len(spans)
     for place, micros, is_unpriced, milliseconds in found:
         if milliseconds and not is_unpriced and micros is not None:
             lost[place] = round(micros)
     return lost
+
+
+def _span_columns(spans: Sequence[UnusableSpan]) -> dict[str, object]:
+    return {
+        "places": list(range(len(spans))),
+        "nodes": [span.node_id for span in spans],
+        "whole": [span.is_whole_node for span in spans],
+        "starts": [span.starts_at for span in spans],
+        "ends": [span.ends_at for span in spans],
+    }

@@ -9,7 +9,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
-from apps.economics.waiting import WaitQuantile
 from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.gpu_meters import meters_by
 from apps.ledger.rest import meters
@@ -169,10 +168,6 @@ def _waits_answer(waited: Waits | None) -> dict[str, int | None]:
     return {
         "waits": waited.count,
         "still_waiting": waited.waiting,
-        "median_wait_seconds": _seconds_waited(waited.median),
-        "ninth_decile_wait_seconds": _seconds_waited(waited.ninth),
+        "median_wait_seconds": waited.median.known_seconds,
+        "ninth_decile_wait_seconds": waited.ninth.known_seconds,
     }
-
-
-def _seconds_waited(found: WaitQuantile) -> int | None:
-    return None if found.is_longer else round(found.length.total_seconds())

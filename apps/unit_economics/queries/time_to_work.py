@@ -77,9 +77,19 @@ def first_work(window: Window, team_ids: frozenset[int] | None, at: datetime) ->
                   worked_at is None and ended_at is None, is_told)
         for team_id, workload_id, entered_at, worked_at, ended_at, is_told in rows(ENTERED, params)
     ]  # fmt: skip
-    found += _queued_jobs(rows(QUEUED, params), team_ids, at)
+    queued = (job for job in queued_jobs(window, MOST_JOBS) if job[1] >= window.starts_at)
+    found += _queued_jobs(list(queued), team_ids, at)
     possible = [each for each in found if each.wait.length >= timedelta(0)]
     return sorted(possible, key=lambda each: each.entered_at)
+
+
+def queued_jobs(window: Window, most: int | None) -> list[Row]:
+    """Id, entry and end (None: it waits still) of jobs that were never let run and waited in the window.
+
+    Of partitions in which jobs held GPUs in it; the newest `most`, None: all.
+    """
+    span = {"from": window.starts_at, "to": window.ends_at, "most": most}
+    return rows(QUEUED, span)
 
 
 def _queued_jobs(
@@ -185,7 +195,7 @@ WITH gpu_partition AS (
 SELECT job.id, job.submitted_at, job.ended_at
 FROM workloads_job_fact AS job JOIN gpu_partition USING (cluster_id, partition)
 WHERE job.started_at IS NULL AND job.merged_into_id IS NULL
-  AND job.submitted_at >= %(from)s AND job.submitted_at < %(to)s
+  AND job.submitted_at < %(to)s AND (job.ended_at IS NULL OR job.ended_at > %(from)s)
   AND NOT EXISTS (SELECT FROM workloads_runattempt_fact AS attempt WHERE attempt.job_id = job.id)
 ORDER BY job.submitted_at DESC, job.id DESC LIMIT %(most)s
 """

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from apps.economics.money import sum_of_known
+from apps.economics.spans import joined_spans, spans_without
 from apps.ledger.queries.capacity_lost import UnusableSpan, capacity_lost
 from apps.show.incidents import UNUSABLE, WHOLE_NODE
 from apps.telemetry.queries import IncidentFact
@@ -63,11 +64,11 @@ def apart(facts: Iterable[IncidentFact], at: datetime) -> list[UnusableSpan]:
         if span is not None:
             key = (fact.node_id, NODE if span.is_whole_node else fact.uuid)
             found.setdefault(key, []).append((span.starts_at, span.ends_at))
-    joined = {key: _joined_stretches(stretches) for key, stretches in found.items()}
+    joined = {key: joined_spans(stretches) for key, stretches in found.items()}
     return [
         UnusableSpan(node_id, uuid == NODE, *stretch)
         for (node_id, uuid), stretches in joined.items()
-        for stretch in _free_stretches(stretches, _taken_by_node(joined, node_id, uuid))
+        for stretch in spans_without(stretches, _taken_by_node(joined, node_id, uuid))
     ]
 
 
@@ -75,24 +76,3 @@ def _taken_by_node(
     joined: Mapping[tuple[int, str], list[Stretch]], node_id: int, uuid: str
 ) -> list[Stretch]:
     return [] if uuid == NODE else joined.get((node_id, NODE), [])
-
-
-def _joined_stretches(stretches: Iterable[Stretch]) -> list[Stretch]:
-    """Those that touch as one, the earliest first."""
-    found: list[Stretch] = []
-    for begins, ends in sorted(stretches):
-        if found and begins <= found[-1][1]:
-            found[-1] = found[-1][0], max(found[-1][1], ends)
-        else:
-            found.append((begins, ends))
-    return found
-
-
-def _free_stretches(stretches: Iterable[Stretch], taken: Sequence[Stretch]) -> list[Stretch]:
-    """What of them is not taken."""
-    left = list(stretches)
-    for begins, ends in taken:
-        parts = [part for each in left for part in ((each[0], min(each[1], begins)),)]
-        parts += [(max(each[0], ends), each[1]) for each in left]
-        left = [part for part in parts if part[0] < part[1]]
-    return left

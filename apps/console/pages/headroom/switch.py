@@ -7,6 +7,7 @@ from apps.console.kit.frame import Choice
 MOST_NAMED = 3
 TABS = (
     ("headroom", "Policies"),
+    ("waiting-costs", "Waiting and outages"),
     ("gpu-quotas", "Quotas"),
     ("power-limits", "Power and cooling"),
     ("activity-targets", "Targets"),

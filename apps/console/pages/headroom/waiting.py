@@ -1,0 +1,324 @@
+"""Waiting and outages: what they cost those who waited, by team, workload, pool or GPU model."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from django.http import HttpResponse
+from django.urls import path, reverse
+
+from apps.accounts import queries as accounts
+from apps.accounts.queries import Role, teams_below
+from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
+from apps.console.kit.filters import (
+    Reading,
+    filter_of,
+    known_key,
+    name_filter,
+    named_in,
+    period_filter,
+)
+from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.periods import DEFAULT_PERIOD, DEFAULT_PERIOD_WORDS, period_words
+from apps.console.kit.request import EVERYONE, Context
+from apps.console.pages.headroom.switch import headroom_tabs
+from apps.console.pages.headroom.waiting_tables import (
+    OUTAGE_TABLE,
+    WAITED_JOBS,
+    WAITING,
+    WaitedJob,
+    WaitingRow,
+)
+from apps.console.pages.managers import step_for
+from apps.console.pages.team_work.tables import within
+from apps.economics.hours import HOUR_MS
+from apps.fleet import queries as fleet
+from apps.ledger import queries as ledger
+from apps.planning.queries.waiting_costs import (
+    GPU_MODEL,
+    POOL,
+    TEAM,
+    WORKLOAD,
+    WaitingCost,
+    WaitingFacts,
+    waiting_costs,
+    waiting_facts,
+    waiting_total,
+)
+from apps.show.amounts import counted, gpu_hours
+from apps.show.charts import Json
+from apps.show.money import short_amount, whole_amount
+from apps.show.part_bars import BarPart, PartedBar, part_bars
+from apps.show.words import joined
+from apps.workloads import queries as workloads
+
+BY = {TEAM: "Team", WORKLOAD: "Workload", POOL: "Pool", GPU_MODEL: "GPU model"}
+DEFAULTS = {"window": DEFAULT_PERIOD, "by": TEAM, "team": ""}
+DEFAULT_WORDS = {"window": DEFAULT_PERIOD_WORDS, "by": "by team", "team": "all teams"}
+MOST_BARS, MOST_JOBS, MOST_NAMED = 10, 100, 3
+PARTS = (
+    BarPart("Waited for capacity", "var(--state-held-idle)"),
+    BarPart("Waited for outages", "var(--state-stranded)", "/"),
+    BarPart("Lost in outages", "var(--state-out-of-service)", "\\"),
+)
+
+
+class WaitingAsked:
+    """What the address asks for, and the facts that answer it."""
+
+    def __init__(self, context: Context) -> None:
+        reading = Reading(context.query, DEFAULTS, DEFAULT_WORDS)
+        self.context, self.reading = context, reading
+        self.teams = {
+            team.name: team.id for team in accounts.teams() if context.viewer.sees_team(team.id)
+        }
+        self.window: ledger.Window = reading.read(
+            "window", lambda text: ledger.window_of(text, context.calendar)
+        )
+        self.by: str = reading.read("by", known_key(BY, "There is no table by {!r}."))
+        chosen = reading.read("team", lambda text: named_in(text, self.teams, "team"))
+        below = frozenset[int]().union(*map(teams_below, chosen))
+        seen = context.seen_teams
+        team_ids = seen if not chosen else below if seen is None else below & seen
+        self.facts: WaitingFacts = waiting_facts(self.window, team_ids, context.at)
+
+    @property
+    def rows(self) -> list[WaitingRow]:
+        """The groups that are asked for, those that cost most first."""
+        return [_named_row(cost, self.by) for cost in waiting_costs(self.facts, self.by)]
+
+    @property
+    def jobs(self) -> list[WaitedJob]:
+        """The jobs that waited most, in GPU-hours, those of unknown GPUs after them by the clock."""
+        waited = [each for each in self.facts.waits if each.length]
+        waited.sort(key=lambda each: (-each.gpu_span.milliseconds, -each.length, each.job_id))
+        most = waited[:MOST_JOBS]
+        jobs = workloads.jobs([each.job_id for each in most])
+        names = {team_id: name for name, team_id in self.teams.items()}
+        pools = fleet.pools()
+        return [
+            WaitedJob(
+                each,
+                jobs[each.job_id],
+                names[each.team_id],
+                None if each.pool_id is None else pools[each.pool_id].name,
+            )
+            for each in most
+        ]
+
+
+@shown(EVERYONE, "headroom")
+def waiting_page(context: Context) -> ConsolePage:
+    """What waiting and outages cost, who waited, and what for."""
+    asked = WaitingAsked(context)
+    said = period_words(asked.window, context.calendar.today)
+    texts, total, rows = asked.reading.texts, waiting_total(asked.facts), asked.rows
+    is_empty = asked.facts.is_empty
+    return ConsolePage(
+        context=context,
+        finding=_finding(total, said.within, context.currency)
+        if not is_empty
+        else f"Nothing waited, and nothing was out, {said.within}",
+        under=(f"{said.days}; jobs that were submitted and not started, and GPUs that were out",),
+        tabs=headroom_tabs("waiting-costs") if context.viewer.sees_everything else (),
+        filters=(
+            period_filter(texts, said),
+            filter_of("by", "By", BY, texts),
+            name_filter("team", "Team", sorted(asked.teams), texts, "All teams"),
+        ),
+        problems=tuple(asked.reading.problems),
+        notes=() if is_empty else _notes(asked, total),
+        actions=(Link("Add a policy", reverse("add-headroom-policy")),)
+        if context.viewer.sees_everything and total.wait_unpriced_ms
+        else (),
+        sections=(
+            FigureRow(_key_figures(total, context.currency)),
+            _part_chart(rows),
+            replace(
+                WAITING,
+                title=f"{WAITING.title}, by {BY[asked.by].lower() if asked.by != GPU_MODEL else BY[asked.by]}",
+            ).section(rows, context, csv_href=reverse("waiting-costs-csv")),
+            WAITED_JOBS.section(asked.jobs, context, csv_href=reverse("waited-jobs-csv")),
+            OUTAGE_TABLE.section(
+                list(asked.facts.outages), context, csv_href=reverse("outage-losses-csv")
+            ),
+        ),
+        empty=_nothing_waited(asked, said.within) if is_empty else None,
+    )
+
+
+@shown(EVERYONE, "headroom")
+def waiting_csv(context: Context) -> HttpResponse:
+    """The same as a table."""
+    return WAITING.csv(WaitingAsked(context).rows, context, "waiting-costs")
+
+
+@shown(EVERYONE, "headroom")
+def waited_jobs_csv(context: Context) -> HttpResponse:
+    """The jobs that waited most."""
+    return WAITED_JOBS.csv(WaitingAsked(context).jobs, context, "waited-jobs")
+
+
+@shown(EVERYONE, "headroom")
+def outage_losses_csv(context: Context) -> HttpResponse:
+    """Every outage of the period with what it took."""
+    return OUTAGE_TABLE.csv(list(WaitingAsked(context).facts.outages), context, "outages")
+
+
+def _named_row(cost: WaitingCost, by: str) -> WaitingRow:
+    of = cost.of
+    teams = {team.id: team.name for team in accounts.teams()}
+    if by == TEAM and of.team_id is not None:
+        return WaitingRow(cost, teams[of.team_id], href=reverse("costs-team", args=[of.team_id]))
+    if by == WORKLOAD and of.team_id is not None:
+        if of.workload_id is None:
+            name = "No workload" if cost.jobs or cost.waited else "Not held by a job"
+            return WaitingRow(cost, name, teams[of.team_id])
+        fact = workloads.workloads()[of.workload_id]
+        href = reverse("costs-workload", args=[of.workload_id])
+        return WaitingRow(cost, fact.name, teams[of.team_id], href)
+    if by == POOL and of.pool_id is not None:
+        return WaitingRow(cost, fleet.pools()[of.pool_id].name)
+    return WaitingRow(cost, of.gpu_model or "Not started yet: not known where")
+
+
+def _finding(total: WaitingCost, within_words: str, currency: str) -> str:
+    waits, lost = total.waits_of_gpus, total.lost
+    hours = (
+        "for how many GPU-hours jobs waited is not known"
+        if waits is None
+        else f"jobs waited {gpu_hours(waits.milliseconds)} GPU-hours"
+    )
+    said = f"{hours} {within_words}"
+    if waits is not None and waits.milliseconds:
+        said += ", " + _worth(waits.micros, waits.unpriced_ms, currency)
+    if lost.milliseconds:
+        said += f"; outages took {gpu_hours(lost.milliseconds)} GPU-hours"
+        cost = None if lost.micros is None else whole_amount(lost.micros, currency)
+        said += f", which cost {cost}" if cost else ", at a cost that is not known"
+    return said[0].upper() + said[1:]
+
+
+def _worth(micros: int | None, unpriced_ms: int, currency: str) -> str:
+    if micros is None:
+        return "and no policy says what an hour of it costs"
+    at_least = "at least " if unpriced_ms else ""
+    return f"worth {at_least}{whole_amount(micros, currency)}"
+
+
+def _key_figures(total: WaitingCost, currency: str) -> tuple[Figure, ...]:
+    waits, lost = total.waits_of_gpus, total.lost
+    wait_note = "at the cost of being short that headroom policies state"
+    if total.wait_unpriced_ms:
+        wait_note += f"; {gpu_hours(total.wait_unpriced_ms)} GPU-hours have no policy"
+    p50 = None if total.median is None else within(total.median)
+    p90 = "" if total.ninth is None else f"p90 {within(total.ninth)}; "
+    wait_cost = (
+        None if waits is None or waits.micros is None else short_amount(waits.micros, currency)
+    )
+    lost_cost = None if lost.micros is None else short_amount(lost.micros, currency)
+    return (
+        known_figure("Waits, cost", wait_cost, wait_note),
+        known_figure(
+            "Waited, GPU-hours",
+            None if waits is None else gpu_hours(waits.milliseconds),
+            f"{gpu_hours(total.for_outages.milliseconds)} of them for GPUs that were out",
+        ),
+        known_figure(
+            "Queue wait, p50",
+            p50,
+            f"{p90}from submission to start, of {counted(total.jobs, 'job')}",
+        ),
+        known_figure(
+            "Lost in outages, cost",
+            lost_cost,
+            f"{gpu_hours(lost.milliseconds)} GPU-hours paid for and out, "
+            f"{gpu_hours(total.lost_held.milliseconds)} of them held by jobs",
+        ),
+    )
+
+
+def _notes(asked: WaitingAsked, total: WaitingCost) -> tuple[str, ...]:
+    """What is not known, and what would make it known."""
+    notes = []
+    if total.wait_unpriced_ms:
+        pools = fleet.pools()
+        ids = {
+            each.pool_id
+            for each in asked.facts.waits
+            if each.price is None and each.gpu_span.milliseconds
+        }
+        names = sorted(pools[pool_id].name for pool_id in ids if pool_id is not None)
+        more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+        notes.append(
+            f"What {gpu_hours(total.wait_unpriced_ms)} GPU-hours of waiting cost is not known: no headroom policy says what "
+            f"an hour of being short costs in {joined([*names[:MOST_NAMED], *more])}."
+        )
+    if total.unsized_jobs:
+        notes.append(
+            f"{counted(total.unsized_jobs, 'job')} never started, so nobody says for how many GPUs: in no GPU-hours and no cost."
+        )
+    if total.undated_jobs:
+        notes.append(
+            f"Of {counted(total.undated_jobs, 'job')} nobody said when they were submitted: how long they waited is not known."
+        )
+    return tuple(notes)
+
+
+def _part_chart(rows: Sequence[WaitingRow]) -> LineChart | None:
+    """The rows with the most GPU-hours by part; None where there are no two to compare."""
+    most = sorted(rows, key=lambda row: -row.cost.milliseconds)[:MOST_BARS]
+    bars = [
+        PartedBar(
+            row.name,
+            tuple(
+                part.milliseconds / HOUR_MS
+                for part in (row.cost.for_capacity, row.cost.for_outages, row.cost.lost)
+            ),
+        )
+        for row in most
+        if row.cost.milliseconds
+    ]
+    if len(bars) < 2:
+        return None
+    return LineChart(
+        name="waiting-figure",
+        title=f"Most waited and lost: {most[0].name}, {gpu_hours(most[0].cost.milliseconds)} GPU-hours.",
+        unit="GPU-hours",
+        figure=_drawn(bars),
+    )
+
+
+def _drawn(bars: Sequence[PartedBar]) -> Json:
+    def said(hours: float | None) -> str:
+        return f"{gpu_hours(round((hours or 0) * HOUR_MS))} GPU-hours"
+
+    return part_bars(bars, PARTS, said, lambda at: f"{at:,f}")
+
+
+def _nothing_waited(asked: WaitingAsked, within_words: str) -> EmptyState:
+    longer = Link("Show the last 90 days", asked.reading.href(asked.context.path, window="90d"))
+    return EmptyState(
+        title=f"Nothing waited, and nothing was out, {within_words}",
+        sentence="Here is what it cost that jobs waited for GPUs, and that GPUs were out: by team, workload, pool and GPU model. "
+        "It needs jobs with the time at which they were submitted, outages on record, and headroom policies that say what an hour of "
+        "being short costs.",
+        steps=(
+            Step("There may be some in a longer period.", link=longer),
+            step_for(
+                "A policy says what waiting costs.",
+                Link("Add a policy", reverse("add-headroom-policy")),
+                "adds it",
+                may=asked.context.viewer.sees_everything,
+                role=Role.FINANCE,
+            ),
+        ),
+    )
+
+
+urlpatterns = [
+    path("headroom/waiting", waiting_page, name="waiting-costs"),
+    path("headroom/waiting.csv", waiting_csv, name="waiting-costs-csv"),
+    path("headroom/waiting/jobs.csv", waited_jobs_csv, name="waited-jobs-csv"),
+    path("headroom/waiting/outages.csv", outage_losses_csv, name="outage-losses-csv"),
+]

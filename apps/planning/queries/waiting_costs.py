@@ -1,0 +1,213 @@
+"""What waiting for capacity and outages cost those who waited, by team, workload, pool or GPU model."""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from apps.economics.priced_time import PricedTime, time_together
+from apps.economics.waiting import WaitQuantile, wait_quantile
+from apps.fleet import queries as fleet
+from apps.ledger.queries.capacity_lost import LostOwner
+from apps.ledger.queries.windows import Window
+from apps.planning.queries.headroom import headroom_policies
+from apps.planning.queries.job_waits import JobWait, job_waits
+from apps.planning.queries.outage_losses import OutageLoss, gpus_out, outage_losses
+
+TEAM, WORKLOAD, POOL, GPU_MODEL = "team", "workload", "pool", "gpu_model"
+GROUPS = (TEAM, WORKLOAD, POOL, GPU_MODEL)
+
+
+class WaitingGroup(NamedTuple):
+    """What a row is of; None of what it is not by, or not known."""
+
+    team_id: int | None = None
+    workload_id: int | None = None
+    pool_id: int | None = None
+    gpu_model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingFacts:
+    """Every wait and outage of a span that may be seen; sums of both are made of these alone."""
+
+    window: Window
+    at: datetime
+    waits: tuple[JobWait, ...]
+    outages: tuple[OutageLoss, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no job waited or started, and nothing was out."""
+        return not self.waits and not self.outages
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingCost:
+    """What waiting and outages cost a group; GPU time in milliseconds, money in micro-units, None not known.
+
+    Of jobs submitted in the window: `jobs`, of which `still_waiting`; half and nine in ten of them started within
+    `median` and `ninth`. `waited` is all their time in the queue in the window, by the clock. `for_capacity` and
+    `for_outages` are the GPU time of waits, each hour in one of them; `lost_held` and `lost_free` GPU time that
+    was paid for and out: held by jobs and not active, and held by none. `undated_jobs` started without anybody saying when they
+    were submitted, `unsized_jobs` waited without anybody saying for how many GPUs: they are in no GPU time.
+    """
+
+    of: WaitingGroup
+    jobs: int
+    still_waiting: int
+    undated_jobs: int
+    unsized_jobs: int
+    waited: timedelta
+    median: WaitQuantile | None
+    ninth: WaitQuantile | None
+    for_capacity: PricedTime
+    for_outages: PricedTime
+    lost_held: PricedTime
+    lost_free: PricedTime
+
+    @property
+    def parts(self) -> tuple[PricedTime, ...]:
+        """Of which its cost is the sum."""
+        return (self.for_capacity, self.for_outages, self.lost_held, self.lost_free)
+
+    @property
+    def wait_unpriced_ms(self) -> int:
+        """GPU time of waits of which no policy says what an hour costs."""
+        return self.for_capacity.unpriced_ms + self.for_outages.unpriced_ms
+
+    @property
+    def lost(self) -> PricedTime:
+        """What outages took of GPU time that was paid for."""
+        return time_together((self.lost_held, self.lost_free))
+
+    @property
+    def waits_of_gpus(self) -> PricedTime | None:
+        """GPU time of waits; None where all that is known is jobs of which nobody says since when, or for how many GPUs."""
+        whole = time_together((self.for_capacity, self.for_outages))
+        is_unknown = bool(self.undated_jobs or self.unsized_jobs) and not whole.milliseconds
+        return None if is_unknown else whole
+
+    @property
+    def micros(self) -> int | None:
+        """All of it as far as it has a price; None where none of it has."""
+        if self.waits_of_gpus is None and not self.lost.milliseconds:
+            return None
+        return time_together(self.parts).micros
+
+    @property
+    def milliseconds(self) -> int:
+        """All GPU time, waited and lost."""
+        return sum(part.milliseconds for part in self.parts)
+
+
+def waiting_facts(window: Window, team_ids: Collection[int] | None, at: datetime) -> WaitingFacts:
+    """What waited and what was out in the window, of these teams (None: of all).
+
+    What of a wait was for an outage is decided over the waits of everybody.
+    """
+    losses = outage_losses(window, at)
+    waits = job_waits(window, gpus_out(losses), headroom_policies(), at)
+    if team_ids is None:
+        return WaitingFacts(window, at, tuple(waits), tuple(losses))
+    own = [_lost_of_teams(each, team_ids) for each in losses]
+    return WaitingFacts(
+        window,
+        at,
+        tuple(each for each in waits if each.team_id in team_ids),
+        tuple(each for each in own if each.lost),
+    )
+
+
+def waiting_total(facts: WaitingFacts) -> WaitingCost:
+    """Of everything together."""
+    lost = [part for each in facts.outages for part in each.lost.items()]
+    return _cost_of(WaitingGroup(), facts.waits, lost, facts)
+
+
+def waiting_costs(facts: WaitingFacts, by: str) -> list[WaitingCost]:
+    """By one of GROUPS, those that cost most first; what has no workload, pool or model is a row too."""
+    of_wait, of_lost = _groupers(by)
+    waits: dict[WaitingGroup, list[JobWait]] = defaultdict(list)
+    for wait in facts.waits:
+        waits[of_wait(wait)].append(wait)
+    lost: dict[WaitingGroup, list[tuple[LostOwner, PricedTime]]] = defaultdict(list)
+    for each in facts.outages:
+        for owner, time in each.lost.items():
+            lost[of_lost(owner)].append((owner, time))
+    found = [_cost_of(group, waits[group], lost[group], facts) for group in {*waits, *lost}]
+    return sorted(found, key=_most_first)
+
+
+def _most_first(row: WaitingCost) -> tuple[int, int, timedelta, tuple[int, int, int, str]]:
+    of = row.of
+    order = of.team_id or 0, of.workload_id or 0, of.pool_id or 0, of.gpu_model or ""
+    return -(row.micros or 0), -row.milliseconds, -row.waited, order
+
+
+def _groupers(
+    by: str,
+) -> tuple[Callable[[JobWait], WaitingGroup], Callable[[LostOwner], WaitingGroup]]:
+    pools: Mapping[int, fleet.PoolFact] = fleet.pools()
+
+    def group(team_id: int, workload_id: int | None, pool_id: int | None) -> WaitingGroup:
+        if by == TEAM:
+            return WaitingGroup(team_id)
+        if by == WORKLOAD:
+            return WaitingGroup(team_id, workload_id)
+        if by == POOL:
+            return WaitingGroup(pool_id=pool_id)
+        return WaitingGroup(gpu_model=(pool_id and pools[pool_id].gpu_model) or None)
+
+    return (
+        lambda wait: group(wait.team_id, wait.workload_id, wait.pool_id),
+        lambda owner: group(owner.team_id, owner.workload_id, owner.pool_id),
+    )
+
+
+def _cost_of(
+    group: WaitingGroup,
+    waits: Sequence[JobWait],
+    lost: Sequence[tuple[LostOwner, PricedTime]],
+    facts: WaitingFacts,
+) -> WaitingCost:
+    entered = _jobs_entered(waits, facts)
+    whole = [wait for each in entered if (wait := each.whole_wait(facts.at)) is not None]
+    capacity, outage = PricedTime(), PricedTime()
+    for each in waits:
+        capacity.add(each.capacity_ms, each.price)
+        outage.add(each.outage_ms, each.price)
+    once = {each.job_id: each for each in waits}.values()
+    return WaitingCost(
+        group,
+        jobs=len(entered),
+        still_waiting=sum(each.over_at is None for each in entered),
+        undated_jobs=sum(each.submitted_at is None for each in once),
+        unsized_jobs=sum(each.gpus is None and each.length > timedelta(0) for each in once),
+        waited=sum((each.length for each in once), timedelta(0)),
+        median=wait_quantile(whole, 0.5),
+        ninth=wait_quantile(whole, 0.9),
+        for_capacity=capacity,
+        for_outages=outage,
+        lost_held=time_together(time for owner, time in lost if owner.job_id is not None),
+        lost_free=time_together(time for owner, time in lost if owner.job_id is None),
+    )
+
+
+def _jobs_entered(waits: Sequence[JobWait], facts: WaitingFacts) -> list[JobWait]:
+    """Each job that was submitted in the window once, however many pools it ran in."""
+    begins, ends = facts.window.starts_at, facts.window.ends_at
+    return list(
+        {
+            each.job_id: each
+            for each in waits
+            if each.submitted_at is not None and begins <= each.submitted_at < ends
+        }.values()
+    )
+
+
+def _lost_of_teams(loss: OutageLoss, team_ids: Collection[int]) -> OutageLoss:
+    return replace(
+        loss, lost={owner: time for owner, time in loss.lost.items() if owner.team_id in team_ids}
+    )

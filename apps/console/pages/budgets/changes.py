@@ -170,7 +170,11 @@ def remove_budget(context: Context, budget_id: int) -> Change[BudgetFact]:
 
 def known_budget(context: Context, budget_id: int) -> BudgetFact:
     """The budget, or the page that there is none: another team's is as if it were not there."""
-    seen = budgets(context.seen_teams)
+    return budget_among(budgets(context.seen_teams), budget_id)
+
+
+def budget_among(seen: Sequence[BudgetFact], budget_id: int) -> BudgetFact:
+    """The one of these with this id, or the page that there is none."""
     return found_or_404(next((fact for fact in seen if fact.id == budget_id), None))
 
 

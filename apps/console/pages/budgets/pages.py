@@ -76,10 +76,11 @@ def budget_list_csv(context: Context) -> HttpResponse:
 @shown(EVERYONE, "budgets")
 def budget_page(context: Context, budget_id: int) -> ConsolePage:
     """One budget: what came, what is expected, month by month, and how it was changed."""
-    fact = changes.known_budget(context, budget_id)
+    every = budgets(context.seen_teams)
+    fact = changes.budget_among(every, budget_id)
     (found,) = figures_of([fact], context.at)
     months = months_of(found, context.at)
-    overlap = words.overlap_of(fact, budgets(context.seen_teams))
+    overlap = words.overlap_of(fact, every)
     return ConsolePage(
         context=context,
         finding=words.finding_of(found, context.currency),

@@ -5,11 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from apps.economics.money import sum_of_known
+from apps.ledger.queries.api_spend import SpendAsked, spend
 from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.cube.question import Key
 from apps.ledger.queries.cube.states import StateSum, state_sums
 from apps.ledger.queries.windows import Window
 from apps.planning.queries.budgets import GPU_HOURS, SERVICE, TAG, TEAM, WORKLOAD, BudgetFact
+from apps.pricing.queries.api_prices import vendors_booked_by_bill
 
 StatesByKey = dict[tuple[Key, Key], tuple[StateSum, ...]]
 """By the key of a budget's scope (None: the organisation), and by a day or month (None: all together)."""
@@ -72,6 +74,25 @@ def spent_of(states: Iterable[StateSum], budget: BudgetFact) -> SpentSoFar:
         sum_of_known(state.micros for state in sums),
         sum(state.provisional_micros or 0 for state in sums),
         sum(state.unpriced_milliseconds for state in sums),
+    )
+
+
+def unpriced_calls(budget: BudgetFact, window: Window) -> int:
+    """Calls to model APIs of its scope that have no price, and so are in no amount of it.
+
+    0 of a budget of GPU-hours and of tags, which calls do not have.
+    """
+    if budget.measure == GPU_HOURS or budget.scope == TAG:
+        return 0
+    team_ids = budget.team_ids if budget.scope == TEAM else None
+    asked = SpendAsked(window.starts_at, window.ends_at, window.zone, team_ids)
+    booked = vendors_booked_by_bill()
+    own = int(budget.key) if budget.scope in (WORKLOAD, SERVICE) else None
+    called = {each.key: each.unpriced for each in spend(asked, ("vendor", "workload"))}
+    return sum(
+        unpriced
+        for (vendor, workload_id), unpriced in called.items()
+        if vendor not in booked and own in (None, workload_id)
     )
 
 

@@ -75,6 +75,11 @@ class BudgetFigures:
     share_gone: float
 
     @property
+    def window(self) -> Window:
+        """The days of its period."""
+        return Window("", self.first_day, self.end_day, organisation().zone)
+
+    @property
     def committed(self) -> int | None:
         """What is owed whatever runs: commitments, a part of the rest, and approved requests, on top of it.
 

@@ -13,11 +13,13 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.economics.hours import HOUR
+from apps.ledger.models import ApiHour
 from apps.planning import actions
 from apps.planning.actions.requests import approve_capacity_request
 from apps.planning.queries.budgets import BudgetStep, budgets
 from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.forecasting import forecast_fields
+from apps.pricing.models import ApiVendor
 from apps.workloads.actions.workloads import add_workload
 from tests import make
 from tests.apps.console.people import confirmed, signed_in, text_of
@@ -115,6 +117,23 @@ def test_one_budget_says_how_its_figures_came_to_be(world) -> None:
     assert [row["month"] for row in months] == ["2026-01", "2026-02", "2026-03"]
     assert [row["spent"] for row in months] == ["0.000000", "0.000000", "49.160000"]
     assert [row["rest"] for row in months] == ["", "", "5180.000000"]
+
+
+def test_calls_without_a_price_are_said_where_they_are_missing(world) -> None:
+    called = {"vendor": "openai", "model": "house-blend", "team_id": world["red"]}
+    ApiHour.objects.create(hour=AT - HOUR, requests=7, unpriced_requests=7, **called)
+    ApiHour.objects.create(
+        hour=AT - HOUR, requests=2, unpriced_requests=1, workload_id=world["chat"], **called
+    )
+    finance = signed_in("finance")
+    for name, said in (
+        ("Red, monthly", "8 calls to model APIs have no price and are in no amount."),
+        ("Everything", "8 calls to model APIs have no price and are in no amount."),
+        ("Chat", "1 call to model APIs has no price and is in no amount."),
+    ):
+        assert said in read(finance, f"/budgets/{world[name]}")
+    ApiVendor.objects.create(vendor="openai", booked_by="bill")
+    assert "to model APIs" not in read(finance, f"/budgets/{world['Everything']}")
 
 
 def test_approved_requests_are_listed_and_in_what_is_committed(world) -> None:

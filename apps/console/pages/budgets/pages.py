@@ -21,6 +21,7 @@ from apps.console.pages.budgets.tables import (
 from apps.console.pages.forecasts.tables import MADE
 from apps.console.pages.managers import step_for
 from apps.console.pages.people.trail import CHANGES
+from apps.planning.queries.budget_costs import unpriced_calls
 from apps.planning.queries.budget_figures import (
     BudgetFigures,
     BudgetMonth,
@@ -85,7 +86,11 @@ def budget_page(context: Context, budget_id: int) -> ConsolePage:
         context=context,
         finding=words.finding_of(found, context.currency),
         under=(f"{words.scope_of(fact)}, {words.period_of(found)}",),
-        notes=(*words.unpriced_of(found), *words.unpriced_requests_of(found)),
+        notes=(
+            *words.unpriced_of(found),
+            *words.unpriced_calls_of(unpriced_calls(fact, found.window)),
+            *words.unpriced_requests_of(found),
+        ),
         back=Link("All budgets", reverse("budgets")),
         actions=_ways_to_change(context, fact),
         sections=(

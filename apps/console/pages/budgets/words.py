@@ -157,6 +157,16 @@ def unpriced_of(figures: BudgetFigures) -> tuple[str, ...]:
     return (f"{hours} GPU-hours have no price yet and are in no amount.",)
 
 
+def unpriced_calls_of(calls: int) -> tuple[str, ...]:
+    """How many calls are missing in the costs so far."""
+    if not calls:
+        return ()
+    verb = "has" if calls == 1 else "have"
+    return (
+        f"{counted(calls, 'call')} to model APIs {verb} no price and {'is' if calls == 1 else 'are'} in no amount.",
+    )
+
+
 def unpriced_requests_of(figures: BudgetFigures) -> tuple[str, ...]:
     """What of approved requests has no price, and what is then not known."""
     if not figures.requested.unpriced_milliseconds:

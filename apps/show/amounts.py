@@ -19,12 +19,12 @@ def gpu_hours(milliseconds: int | None) -> str:
         figure = rounded_half_even(hours, digits)
         if abs(figure) < limit:
             return _smallest_above_zero(figure, hours)
-    return f"{rounded_half_even(hours, 0):,f}"
+    return _with_minus(f"{rounded_half_even(hours, 0):,f}")
 
 
 def count(number: int | None) -> str:
-    """A count with thousands separators."""
-    return UNKNOWN if number is None else f"{number:,}"
+    """A count with thousands separators; below zero with a minus, as amounts have it."""
+    return UNKNOWN if number is None else _with_minus(f"{number:,}")
 
 
 def counted(number: int, one: str, many: str = "") -> str:
@@ -96,7 +96,11 @@ def _per_cent_figure(hundredths: Decimal) -> str:
 def _smallest_above_zero(figure: Decimal, exact: Decimal) -> str:
     if figure == 0:
         return "< 0.01" if exact else "0"
-    return f"{figure:f}"
+    return _with_minus(f"{figure:f}")
+
+
+def _with_minus(text: str) -> str:
+    return text.replace("-", "−")
 
 
 def _decimal_of(ratio: Ratio) -> Decimal:

@@ -184,8 +184,8 @@ def _facts(fact: CapacityRequestFact, context: Context) -> list[tuple[str, str]]
         ("Why", fact.reason),
         ("Raised", f"{instant(fact.raised_at, context.zone)} by {fact.steps[0].by}"),
         ("Cost", words.cost_words(fact, context.currency, sees_prices=context.viewer.sees_prices)),
-        ("Budget", " ".join(held) or f"No budget of {fact.team} is on record"),
-        ("Forecast", " ".join(demands) or "None was kept of it yet"),
+        ("Budget as it was raised", " ".join(held) or f"No budget of {fact.team} is on record"),
+        ("Forecast as it was raised", " ".join(demands) or "None was kept of it yet"),
     ]
 
 

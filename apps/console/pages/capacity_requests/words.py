@@ -39,7 +39,7 @@ def finding_of(fact: CapacityRequestFact) -> str:
     said = f"{title_of(fact)}: {STATES[fact.state]}"
     if returned is None:
         return f"{said}; what fixes would return is not measured there"
-    return f"{said}; fixes to what it holds there would return up to {gpus_text(returned)}"
+    return f"{said}; fixes to what it holds there would return up to {gpus_text(returned)} GPUs"
 
 
 def list_finding(facts: Sequence[CapacityRequestFact]) -> str:

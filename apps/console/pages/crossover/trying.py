@@ -111,8 +111,10 @@ def _saved_figure(found: LookedAtRun) -> Figure:
     return Figure(
         "Saved a month by self-hosting",
         words.month_amount(spread.savings.p50, currency),
-        f"{words.month_amount(low, currency)} to {words.month_amount(high, currency)} (P10 to P90);"
-        f" more than nothing in {per_cent(spread.self_host_cheaper_share)} of {spread.draws:,} draws",
+        f"the middle of {spread.draws:,} draws, {words.month_amount(low, currency)} to "
+        f"{words.month_amount(high, currency)} (P10 to P90), more than nothing in "
+        f"{per_cent(spread.self_host_cheaper_share)} of them; at the likeliest inputs "
+        f"{words.month_amount(found.answer.costs.savings_month, currency)}",
     )
 
 

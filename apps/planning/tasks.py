@@ -8,6 +8,7 @@ from apps.planning import actions
 from apps.planning.solvers.daily_forecasting import daily_forecast_fields
 from apps.planning.solvers.forecasting import forecast_fields
 from apps.planning.solvers.portfolio import series_answer
+from apps.planning.solvers.reconciling import RECONCILERS
 
 
 @shared_task
@@ -17,7 +18,11 @@ def make_forecasts() -> int:
         return 0
     zone = organisation().zone
     return actions.make_forecasts_if_due(
-        maker=forecast_fields, daily=daily_forecast_fields, at=timezone.now(), zone=zone
+        maker=forecast_fields,
+        daily=daily_forecast_fields,
+        reconcilers=RECONCILERS,
+        at=timezone.now(),
+        zone=zone,
     )
 
 

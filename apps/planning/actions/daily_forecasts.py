@@ -143,5 +143,8 @@ def _daily_inputs(
         "came": [],
         "realised_hours": 0,
         "realised_error": None,
+        "reconciled": [],
+        "adds_up_to": None,
+        "realised_reconciled_error": None,
         "realised_coverage": None,
     }

@@ -1,7 +1,7 @@
 """Forecasts are kept as they were made, and held against what came."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
@@ -24,6 +24,7 @@ from apps.planning.actions.methods import (
     newest_forecast,
 )
 from apps.planning.actions.realised import realise_hours
+from apps.planning.actions.reconciliation import Reconciler, reconcile_forecasts
 from apps.planning.models import Forecast, ForecastSeries, Granularity
 from apps.planning.queries.events import (
     DemandEventFact,
@@ -47,13 +48,18 @@ log = logging.getLogger(__name__)
 
 
 def make_forecasts_if_due(
-    *, maker: ForecastMaker, daily: DailyMaker | None = None, at: datetime, zone: str
+    *,
+    maker: ForecastMaker,
+    daily: DailyMaker | None = None,
+    reconcilers: Mapping[str, Reconciler] | None = None,
+    at: datetime,
+    zone: str,
 ) -> int:
     """Once a day when yesterday is settled, and at once where a series has never been looked at."""
     due = series_due(at, zone)
     if ForecastSeries.objects.exists() and not due.exists():
         return 0
-    return make_forecasts(maker=maker, daily=daily, at=at)
+    return make_forecasts(maker=maker, daily=daily, reconcilers=reconcilers, at=at)
 
 
 @logged_pass("make_forecasts")
@@ -61,12 +67,13 @@ def make_forecasts(
     *,
     maker: ForecastMaker,
     daily: DailyMaker | None = None,
+    reconcilers: Mapping[str, Reconciler] | None = None,
     at: datetime,
     progress: Progress = lambda done, count: None,
 ) -> int:
     """Hold open forecasts against what came, and make one of each series that has new hours; how many.
 
-    With `daily` one by day too, each week. Of the same hours none is made again unless events changed. Those made over
+    With `daily` one by day too, each week; with `reconcilers` those of parts and of the whole are made to add up. Of the same hours none is made again unless events changed. Those made over
     400 days ago are dropped. Each series is kept by itself: a pass that breaks off goes on where it was, and one that
     cannot be forecast is said to be so, and stops no other.
     """
@@ -83,6 +90,7 @@ def make_forecasts(
         except Exception:
             log.exception("forecast_not_kept series=%s", key)
         progress(done, len(known))
+    reconcile_forecasts(known, reconcilers or {}, at, zone)
     ForecastSeries.objects.exclude(looked_at=at).update(looked_at=at)
     # What was entered meanwhile is in none of them.
     for event in {*events} ^ {*demand_events()}:
@@ -190,5 +198,8 @@ def _inputs_of(history: SeriesHistory, at: datetime) -> dict[str, Any]:
         "came": [],
         "realised_hours": 0,
         "realised_error": None,
+        "reconciled": [],
+        "adds_up_to": None,
+        "realised_reconciled_error": None,
         "realised_coverage": None,
     }

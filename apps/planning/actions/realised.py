@@ -49,13 +49,18 @@ def realise_days(row: ForecastSeries, history: DailyHistory, at: datetime, zone:
 
 
 def realised_scores(forecast: Forecast, came: Sequence[float | None]) -> dict[str, Any]:
-    """Values that came, their mean absolute error, and the share of them inside the 80 % interval."""
+    """Values that came, their mean absolute error and that of reconciled ones, and the share of them inside the 80 % interval."""
     known = [(lead, value) for lead, value in enumerate(came) if value is not None]
     lows, highs = (forecast.quantiles[end] if forecast.quantiles else [] for end in (0, -1))
     ends = [(value, lows[lead], highs[lead]) for lead, value in known if lows]
     return {
         "realised_hours": len(known),
         "realised_error": _mean_of(abs(value - forecast.points[lead]) for lead, value in known),
+        "realised_reconciled_error": _mean_of(
+            abs(value - moved)
+            for lead, value in known
+            if forecast.reconciled and (moved := forecast.reconciled[lead]) is not None
+        ),
         "realised_coverage": _mean_of(
             low <= value <= high
             for value, low, high in ends

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from apps.accounts.queries import organisation
 from apps.ledger.queries.calendar import local_day
-from apps.planning.api.forecasts import QUANTILES, by_beginning, named_quantiles
+from apps.planning.api.forecasts import QUANTILES, RECONCILED, by_beginning, named_quantiles
 from apps.planning.queries.forecasts import (
     BY_DAY,
     ForecastHours,
@@ -30,6 +30,7 @@ ForecastDayOut: type[serializers.Serializer[Any]] = type(
         "__doc__": "A local day ahead: as likely more as less, its quantiles, and what came; null is unknown.",
         "day": serializers.DateField(),
         "value": serializers.FloatField(),
+        "reconciled": RECONCILED,
         "observed": serializers.FloatField(allow_null=True),
         **{name: serializers.FloatField(allow_null=True) for name in QUANTILES},
     },
@@ -48,7 +49,13 @@ ForecastMonthOut: type[serializers.Serializer[Any]] = type(
     },
 )
 AMOUNTS = {name: 1_250.0 + 50 * place for place, name in enumerate(QUANTILES)}
-DAY_EXAMPLE = {"day": "2026-03-02", "value": 1_450.0, "observed": None, **AMOUNTS}
+DAY_EXAMPLE = {
+    "day": "2026-03-02",
+    "value": 1_450.0,
+    "reconciled": 1_442.0,
+    "observed": None,
+    **AMOUNTS,
+}
 MONTH_EXAMPLE = {
     "month": "2026-03-01",
     "days": 30,

@@ -36,6 +36,10 @@ from apps.web.rest.views import RestView
 QUANTILES = tuple(f"q{round(level * 100)}" for level in QUANTILE_LEVELS)
 DAY_AHEAD, WEEK_AHEAD = JUDGED_HORIZONS
 MONTH_AHEAD, QUARTER_AHEAD = JUDGED_DAYS_AHEAD
+RECONCILED = serializers.FloatField(
+    allow_null=True,
+    help_text="what the value becomes so that all parts add up; null where not all are forecast",
+)
 
 
 class ForecastsQuery(Parameters):
@@ -115,6 +119,13 @@ class ForecastOut(serializers.Serializer[Any]):
     realised_error = serializers.FloatField(allow_null=True)
     realised_mase = RatioOut(allow_null=True)
     realised_coverage_80 = RatioOut(allow_null=True)
+    realised_reconciled_error = serializers.FloatField(
+        allow_null=True, help_text="of the reconciled values, in unit"
+    )
+    adds_up_to = serializers.IntegerField(
+        allow_null=True,
+        help_text="id of the organisation's forecast that this and all parts beside it add up to, as reconciled",
+    )
 
 
 ForecastHourOut: type[serializers.Serializer[Any]] = type(
@@ -124,6 +135,7 @@ ForecastHourOut: type[serializers.Serializer[Any]] = type(
         "__doc__": "An hour ahead: as likely more as less, its quantiles, and what came; null is unknown.",
         "hour": serializers.DateTimeField(),
         "value": serializers.FloatField(),
+        "reconciled": RECONCILED,
         "observed": serializers.FloatField(allow_null=True),
         **{name: serializers.FloatField(allow_null=True) for name in QUANTILES},
     },
@@ -168,10 +180,13 @@ EXAMPLE: dict[str, Any] = {
     "realised_error": None,
     "realised_mase": None,
     "realised_coverage_80": None,
+    "realised_reconciled_error": None,
+    "adds_up_to": None,
 }
 HOUR_EXAMPLE: dict[str, Any] = {
     "hour": "2026-03-02T02:00:00Z",
     "value": 61.5,
+    "reconciled": 61.2,
     "observed": None,
     **{name: 52.0 + 2 * place for place, name in enumerate(QUANTILES)},
 }
@@ -257,6 +272,7 @@ def serialize_forecast_fact(each: ForecastFact) -> dict[str, Any]:
         "events": [event.id for event in each.events],
         "realised_mase": each.realised_mase,
         "realised_coverage_80": each.realised_coverage,
+        "adds_up_to": each.adds_up_to_id,
     }
     return told_as(ForecastOut, answer)
 

@@ -10,6 +10,7 @@ from apps.planning.models.forecasts import (
     Granularity,
     HistoryDay,
     HistoryPoint,
+    Reconciliation,
     SeriesDimension,
     SeriesMeasure,
 )

@@ -106,8 +106,9 @@ class Forecast(models.Model):
     mean difference of hours a day apart, of days a week apart. `shift` is the last change of level in the history
     (`on`, `effect`), `months` the totals of months by day: `month`, `days`, `value`, `quantiles`, and `events` those that
     people entered of its days, with how many before and ahead. `refusal` says why
-    a fallback stands here. `realised_hours` of it have come since, 24 for a day: their mean absolute error, and the
-    share of them inside the 80 % interval.
+    a fallback stands here. `reconciled[n]` is what `points[n]` becomes so that all parts add up to the whole's, whose
+    forecast is `adds_up_to` (of the whole its own id); null where not all of them are forecast. `realised_hours` of it have come since, 24 for a day: their mean absolute error, that of
+    `reconciled`, and the share of them inside the 80 % interval.
     """
 
     series = models.ForeignKey(ForecastSeries, on_delete=models.CASCADE, related_name="forecasts")
@@ -134,6 +135,9 @@ class Forecast(models.Model):
     quantiles = ArrayField(ArrayField(models.FloatField(null=True)))
     came = ArrayField(models.FloatField(null=True), default=list)
     realised_hours = models.IntegerField(default=0)
+    reconciled = ArrayField(models.FloatField(null=True), default=list)
+    adds_up_to = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="+")
+    realised_reconciled_error = models.FloatField(null=True)
     realised_error = models.FloatField(null=True)
     realised_coverage = models.FloatField(null=True)
 
@@ -148,3 +152,22 @@ class Forecast(models.Model):
 
     def __str__(self) -> str:
         return f"{self.series_id} from {self.starts_at:%Y-%m-%dT%H}"
+
+
+class Reconciliation(models.Model):
+    """How forecasts of the whole and of its parts were made to add up.
+
+    `ways` by dimension: `refusal` (why it does not), `parts` (ids of forecasts), `left_out` (`series`, `why`), `rest` (`points`
+    and `reconciled` of what is in none of the parts, from the hour or day `offset` after the whole's first on; null where there is nothing).
+    `backtests` by horizon: errors and coverage of own forecasts and reconciled ones, of the `whole` and of `parts`.
+    """
+
+    whole = models.OneToOneField(Forecast, on_delete=models.CASCADE, related_name="reconciliation")
+    made_at = models.DateTimeField()
+    offset = models.IntegerField()
+    horizon = models.IntegerField()
+    ways = models.JSONField(default=dict)
+    backtests = models.JSONField(default=list)
+
+    def __str__(self) -> str:
+        return f"all that adds up to {self.whole_id}"

@@ -1,5 +1,6 @@
 """The forecasts that were made, for those who may see their series."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -107,7 +108,10 @@ class ForecastFact:
     realised_hours: int
     realised_error: float | None
     realised_coverage: float | None
+    realised_reconciled_error: float | None
+    adds_up_to_id: int | None
     day_ahead: float
+    day_ahead_reconciled: float | None
     shift: LevelShift | None
     months: tuple[ForecastMonth, ...]
     events: tuple[ForecastEvent, ...]
@@ -148,11 +152,12 @@ class ForecastFact:
 class ForecastHour:
     """An hour of a forecast, or a day by its first hour; `quantiles` are of QUANTILE_LEVELS, None without an interval.
 
-    `observed` came since.
+    `reconciled` is what the value becomes so that parts add up, None where not all are forecast. `observed` came since.
     """
 
     hour: datetime
     value: float
+    reconciled: float | None
     quantiles: tuple[float | None, ...]
     observed: float | None
 
@@ -209,13 +214,26 @@ def forecast_hours(
         return None
     levels = list(zip(*row.quantiles, strict=True)) or [()] * row.horizon
     came = [*row.came, *[None] * (row.horizon - len(row.came))]
+    reconciled = row.reconciled or [None] * row.horizon
     begins = _beginnings(row, -len(row.recent), row.horizon)
     ahead = begins[len(row.recent) :]
     hours = tuple(
-        ForecastHour(ahead[lead], value, tuple(levels[lead]), came[lead])
+        ForecastHour(ahead[lead], value, reconciled[lead], tuple(levels[lead]), came[lead])
         for lead, value in enumerate(row.points)
     )
     return ForecastHours(forecast_fact(row), hours, tuple(zip(begins, row.recent, strict=False)))
+
+
+def kept_reconciled(
+    series: SeriesKey, granularity: str, digest: str, horizon: int
+) -> list[float | None]:
+    """The reconciled values of the newest forecast kept, if it was made of these very values; else None for each step."""
+    rows = Forecast.objects.filter(
+        series__measure=series.measure, series__dimension=series.dimension, series__key=series.key
+    )
+    newest = rows.filter(granularity=granularity).order_by("-starts_at").first()
+    kept = newest.reconciled if newest is not None and newest.digest == digest else []
+    return [*kept[:horizon], *[None] * (horizon - len(kept))]
 
 
 def newest_id(granularity: str) -> Subquery:
@@ -238,7 +256,8 @@ def forecast_fact(row: Forecast) -> ForecastFact:
     derived: dict[str, Any] = {
         "series": key_of(row.series),
         "backtests": tuple(map(_backtest_fact, row.backtests)),
-        "day_ahead": _day_ahead(row),
+        "day_ahead": _day_ahead(row, row.points),
+        "day_ahead_reconciled": _day_ahead(row, row.reconciled) if row.reconciled else None,
         "shift": row.shift and LevelShift(date.fromisoformat(row.shift["on"]), row.shift["effect"]),
         "months": tuple(map(_month_fact, row.months)),
         "events": tuple(map(_event_fact, row.events)),
@@ -262,8 +281,11 @@ def _event_fact(kept: dict[str, Any]) -> ForecastEvent:
     return ForecastEvent(**{**kept, **days})
 
 
-def _day_ahead(row: Forecast) -> float:
-    hours = row.points[:24]
+def _day_ahead(row: Forecast, values: Sequence[float | None]) -> float:
+    """Of the hours that have a value; a reconciled one may begin some hours later, which count as they are forecast."""
+    hours = [
+        row.points[place] if value is None else value for place, value in enumerate(values[:24])
+    ]
     total = sum(hours)
     return total / len(hours) if row.series.measure == QUEUE_WAIT else total
 

@@ -16,6 +16,7 @@ from apps.planning.queries.forecasts import forecasts
 from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.daily_forecasting import daily_forecast_fields
 from apps.planning.solvers.forecasting import forecast_fields
+from apps.planning.solvers.reconciling import RECONCILERS
 from tests import make
 from tests.apps.console.people import signed_in, text_of
 
@@ -111,8 +112,52 @@ def test_a_team_sees_its_own_series_and_no_others(team: int) -> None:
     assert "1 series forecast two weeks ahead" in text
     assert "GPU-hours of the organisation" not in text
     (whole,) = forecasts(None, SeriesKey("gpu_hours"))[:1]
-    for end in ("", ".csv", "/earlier.csv"):
+    for end in ("", ".csv", "/earlier.csv", "/parts.csv"):
         assert lead.get(f"/forecasts/{whole.id}{end}").status_code == 404
+
+
+@pytest.fixture
+def divided(team: int) -> None:
+    """Two GPU models make up the organisation; a team has some of it, another more than there is."""
+    for key, share in (("A10", 0.25), ("L4", 0.75)):
+        model = SeriesKey("gpu_hours", "gpu_model", key)
+        bring_share(model, share)
+    bring_share(SeriesKey("gpu_hours", "team", str(team)), 0.5)
+    bring_share(SeriesKey("gpu_hours", "workload_class", "training"), 1.5)
+    at = AT + timedelta(days=2)
+    actions.make_forecasts(maker=forecast_fields, reconcilers=RECONCILERS, at=at)
+
+
+def bring_share(series: SeriesKey, share: float) -> None:
+    points = [
+        (DAY_ONE + hour * HOUR, share * (60 + 20 * sin(hour / 4))) for hour in range(DAYS * 24 + 12)
+    ]
+    actions.import_history(series=series, points=points, at=AT + timedelta(days=1))
+
+
+def test_the_organisations_page_says_what_its_parts_add_up_to_and_what_does_not(
+    divided: None, team: int
+) -> None:
+    finn = signed_in("finance")
+    (whole, *_) = forecasts(None, SeriesKey("gpu_hours"))
+    text = text_of(finn.get(f"/forecasts/{whole.id}").content.decode())
+    assert "What its parts add up to" in text
+    assert "in the first 24 hours that all have" in text
+    assert "of no team, or waiting in a queue" in text
+    assert "come to more than the whole’s" in text
+    answer = finn.get(f"/forecasts/{whole.id}/parts.csv").content.decode()
+    ways = {row["dimension"]: row for row in csv.DictReader(io.StringIO(answer))}
+    assert float(ways["GPU models"]["reconciled"]) == pytest.approx(whole.day_ahead_reconciled)
+    assert float(ways["Teams"]["reconciled"]) == pytest.approx(whole.day_ahead_reconciled)
+    assert ways["Workload classes"]["reconciled"] == ""
+    assert "gpu_model=H100: " in ways["GPU models"]["why"]
+    table = csv.DictReader(io.StringIO(finn.get("/forecasts.csv").content.decode()))
+    added_up = {row["name"]: row["day_ahead_reconciled"] for row in table}
+    models = [added_up[f"gpu_hours:gpu_model={key}"] for key in ("A10", "L4")]
+    assert sum(map(float, models)) <= float(added_up["gpu_hours"]) * 1.000001
+    (of_team, *_) = forecasts(None, SeriesKey("gpu_hours", "team", str(team)))
+    text = text_of(finn.get(f"/forecasts/{of_team.id}").content.decode())
+    assert "so that all parts add up to the whole" in text
 
 
 def test_without_a_forecast_the_page_says_from_when_on_there_is_one(team: int) -> None:

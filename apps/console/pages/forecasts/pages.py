@@ -12,7 +12,7 @@ from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
 from apps.console.kit.frame import Choice, EmptyState, Link
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, Context, found_or_404
-from apps.console.kit.table import Table
+from apps.console.kit.table import Table, TableSection
 from apps.console.pages.forecasts import events, words
 from apps.console.pages.forecasts.switch import TABS, horizon_tabs
 from apps.console.pages.forecasts.tables import (
@@ -26,6 +26,7 @@ from apps.console.pages.forecasts.tables import (
     MONTHS,
     SCORES,
     SERIES,
+    WAYS,
     nearest_backtest,
     nearest_score,
 )
@@ -44,6 +45,7 @@ from apps.planning.queries.forecasts import (
     newest_forecasts,
 )
 from apps.planning.queries.passes import forecast_progress
+from apps.planning.queries.reconciliation import reconciliation_of
 from apps.planning.queries.series import GPU_HOURS, WHOLE, SeriesKey
 from apps.show.amounts import counted, per_cent
 from apps.show.fan_chart import FanEvent, FanPoint, fan_chart
@@ -105,6 +107,7 @@ def forecast_page(context: Context, forecast_id: int) -> ConsolePage:
             )
             if each.months
             else None,
+            _ways(each, context),
             (DAILY_SCORES if each.is_daily else SCORES).section(each.backtests, context),
             (DAILY_EARLIER if each.is_daily else EARLIER).section(
                 forecasts(context.seen_teams, each.series, each.granularity), context,
@@ -129,6 +132,14 @@ def forecast_months_csv(context: Context, forecast_id: int) -> HttpResponse:
     """The months of one by day, with every quantile."""
     months = _known_forecast(context, forecast_id).forecast.months
     return MONTHS.csv(months, context, f"forecast-{forecast_id}-months")
+
+
+@shown(EVERYONE, "forecasts")
+def forecast_parts_csv(context: Context, forecast_id: int) -> HttpResponse:
+    """What the parts of one add up to, in every way to divide it."""
+    fact = reconciliation_of(_known_forecast(context, forecast_id).forecast)
+    ways = () if fact is None else fact.ways
+    return WAYS.csv(ways, context, f"forecast-{forecast_id}-parts")
 
 
 @shown(EVERYONE, "forecasts")
@@ -162,6 +173,23 @@ def _list_page(
         notes=notes,
         sections=(table.section(found, context, csv_href=reverse(f"{here}-csv")),),
         empty=None if found else _no_forecast(context),
+    )
+
+
+def _ways(each: ForecastFact, context: Context) -> TableSection | None:
+    """Of the organisation alone: whoever sees it sees all its parts."""
+    fact = reconciliation_of(each)
+    if fact is None or not fact.ways:
+        return None
+    steps = "hours" if not each.is_daily else "days"
+    about = f"first {fact.steps} {steps}; {words.reconciled_errors(fact)}"
+    if fact.reconciled_total is not None and fact.own_total is not None:
+        about = (
+            f"{words.amount(each, fact.reconciled_total, context.currency)} in the first {fact.steps} {steps} that all have, "
+            f"{words.amount(each, fact.own_total, context.currency)} by its own history alone; {words.reconciled_errors(fact)}"
+        )
+    return WAYS.section(
+        fact.ways, context, about=about, csv_href=reverse("forecast-parts-csv", args=[each.id])
     )
 
 
@@ -207,11 +235,13 @@ def _forecast_problems(each: ForecastFact) -> Iterator[str]:
 def _facts(each: ForecastFact, context: Context) -> list[tuple[str, str]]:
     demand = words.QUEUES.get(each.queue, "")
     shift = words.shift(each)
+    reconciled = words.reconciled(each, context.currency)
     return [
         ("Made", instant(each.made_at, context.zone)),
         ("Made from", words.inputs(each, context.zone)),
         ("Method", words.method(each)),
         *([("Change of level", shift)] if shift else []),
+        *([("Reconciled", reconciled)] if reconciled else []),
         *(("Event", words.event(event)) for event in each.events),
         *([("Demand", demand)] if demand else []),
         ("Digest of its days" if each.is_daily else "Digest of its hours", each.digest),
@@ -354,6 +384,7 @@ urlpatterns = [
     path("forecasts/<int:forecast_id>", forecast_page, name="forecast"),
     path("forecasts/<int:forecast_id>.csv", forecast_csv, name="forecast-csv"),
     path("forecasts/<int:forecast_id>/months.csv", forecast_months_csv, name="forecast-months-csv"),
+    path("forecasts/<int:forecast_id>/parts.csv", forecast_parts_csv, name="forecast-parts-csv"),
     path(
         "forecasts/<int:forecast_id>/earlier.csv", forecast_earlier_csv, name="forecast-earlier-csv"
     ),

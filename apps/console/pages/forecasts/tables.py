@@ -15,6 +15,7 @@ from apps.planning.queries.forecasts import (
     ForecastHour,
     ForecastMonth,
 )
+from apps.planning.queries.reconciliation import LevelErrors, ReconciledWay
 from apps.show.time import month
 
 DAY_AHEAD, MONTH_AHEAD = JUDGED_HORIZONS[0], JUDGED_DAYS_AHEAD[0]
@@ -120,11 +121,19 @@ SERIES = Table[ForecastFact](
     (
         *_NAMED,
         Column("day_ahead", "First 24 hours", lambda each: each.day_ahead, NUMBER),
+        Column(
+            "day_ahead_reconciled",
+            "Adding up",
+            lambda each: each.day_ahead_reconciled,
+            NUMBER,
+            missing="–",
+        ),
         *_JUDGED,
     ),
     noun=("series", "series"),
-    about="{said}; errors and coverage as measured 24 hours ahead over the last four weeks. "
-    "An error of 1 is as good as saying: as yesterday. Each series is forecast by itself: parts need not add up to their whole",
+    about="{said}; errors and coverage as measured 24 hours ahead over the last four weeks; adding up: reconciled, so that "
+    "parts come to the organisation’s. "
+    "An error of 1 is as good as saying: as yesterday",
     sort="sort",
 )
 DAILY_SERIES = replace(
@@ -139,7 +148,10 @@ DAILY_SERIES = replace(
     ),
     about="{said}; totals of the next whole month, with its 80 % interval, and of the twelfth, of waits their means; errors and coverage as "
     "measured 28 days ahead, where history is long enough. An error of 1 is as good as saying: as last week. "
-    "Each series is forecast by itself: parts need not add up to their whole",
+    "Each series is forecast by itself: what its parts come to is on the organisation’s page",
+)
+RECONCILED: Column[ForecastHour] = Column(
+    "reconciled", "Adding up", lambda hour: hour.reconciled, NUMBER, missing="–"
 )
 HOURS = Table[ForecastHour](
     "hours",
@@ -156,6 +168,7 @@ HOURS = Table[ForecastHour](
             )
             for place, level in enumerate(QUANTILE_LEVELS)
         ),
+        RECONCILED,
         Column("observed", "Came", lambda hour: hour.observed, NUMBER),
     ),
     noun=("hour", "hours"),
@@ -232,6 +245,7 @@ EARLIER = Table[ForecastFact](
                href=lambda each: reverse("forecast", args=[each.id])),
         Column("hours", "Hours that came", lambda each: each.realised_hours, COUNT),
         Column("error", "Mean error", lambda each: each.realised_error, NUMBER),
+        Column("reconciled_error", "Of what adds up", lambda each: each.realised_reconciled_error, NUMBER, missing="–"),
         Column("mase", "Error (MASE)", lambda each: each.realised_mase, MASE),
         Column("coverage", "In the 80 % interval", lambda each: each.realised_coverage, RATIO,
                warns=lambda each: _is_narrow(each.realised_coverage)),
@@ -260,3 +274,40 @@ MADE = Table[tuple[str, str]](
         Column("value", "Value", lambda fact: fact[1], WRAPPED),
     ),
 )
+
+
+def _error(name: str) -> Callable[[ReconciledWay], float | None]:
+    return lambda way: getattr(way.errors.get(DAY_AHEAD), name, None)
+
+
+def is_further_off(errors: LevelErrors | None) -> bool:
+    """Whether reconciled forecasts missed by more than own ones did."""
+    return (
+        errors is not None
+        and errors.own_error is not None
+        and errors.reconciled_error is not None
+        and errors.reconciled_error > errors.own_error
+    )
+
+
+WAYS = Table[ReconciledWay](
+    "ways",
+    "What its parts add up to",
+    (
+        Column("dimension", "Divided by", lambda way: words.WAYS[way.dimension],
+               note=words.not_added_up),
+        Column("parts", "Parts", lambda way: way.part_count, COUNT),
+        Column("own", "Sum of their own forecasts", lambda way: way.own_total, NUMBER, missing="–"),
+        Column("reconciled", "Reconciled", lambda way: way.reconciled_total, NUMBER, missing="–"),
+        Column("rest", "In none of the parts", lambda way: way.rest, NUMBER, missing="–", note=words.rest_of),
+        Column("own_error", "Errors of their own", _error("own_error"), NUMBER, missing="–"),
+        Column(
+            "reconciled_error", "Errors reconciled", _error("reconciled_error"), NUMBER, missing="–",
+            warns=lambda way: is_further_off(way.errors.get(DAY_AHEAD))
+            and "The own forecasts of the parts were closer",
+        ),
+        Column("own_coverage", "", _error("own_coverage"), RATIO),
+        Column("reconciled_coverage", "", _error("reconciled_coverage"), RATIO),
+        Column("why", "", words.not_added_up),
+    ),
+)  # fmt: skip

@@ -21,10 +21,12 @@ from apps.planning.actions.daily_forecasts import daily_fields
 from apps.planning.actions.forecasts import hourly_fields
 from apps.planning.queries.days import DAY, daily_history
 from apps.planning.queries.events import events_of
+from apps.planning.queries.forecasts import BY_DAY, BY_HOUR, kept_reconciled
 from apps.planning.queries.history import SeriesHistory, histories
 from apps.planning.queries.series import series_name, series_named, unit_of
 from apps.planning.solvers.daily_forecasting import daily_forecast_fields
 from apps.planning.solvers.forecasting import forecast_fields
+from apps.planning.solvers.reconciling import RECONCILERS
 
 SAID_EVERY = 25
 """So many series are made between two words of how far it is."""
@@ -83,6 +85,7 @@ class Command(BaseCommand):
         made = actions.make_forecasts(
             maker=forecast_fields,
             daily=daily_forecast_fields,
+            reconcilers=RECONCILERS,
             at=at,
             progress=say_progress,
         )
@@ -141,6 +144,7 @@ def hourly_forecast(history: SeriesHistory, horizon: int) -> dict[str, Any]:
     )
     points = _quantiles_named(fields["points"], fields["quantiles"])
     hours = [(history.ends_at + lead * HOUR).isoformat() for lead in range(horizon)]
+    reconciled = kept_reconciled(history.series, BY_HOUR, history.digest, horizon)
     return {
         "granularity": "hour",
         "starts_at": history.ends_at.isoformat(),
@@ -148,7 +152,10 @@ def hourly_forecast(history: SeriesHistory, horizon: int) -> dict[str, Any]:
         "observed_hours": history.observed,
         "digest": history.digest,
         **_said_of(history, fields),
-        "points": [{"hour": hour, **point} for hour, point in zip(hours, points, strict=True)],
+        "points": [
+            {"hour": hour, **point, "reconciled": moved}
+            for hour, point, moved in zip(hours, points, reconciled, strict=True)
+        ],
     }
 
 
@@ -160,6 +167,7 @@ def daily_forecast(history: SeriesHistory, horizon: int) -> dict[str, Any]:
         raise Refusal("series", "no whole day of it is known")
     fields = daily_fields(history, days, events_of(history.series), daily_forecast_fields, horizon)
     points = _quantiles_named(fields["points"], fields["quantiles"])
+    reconciled = kept_reconciled(history.series, BY_DAY, days.digest, horizon)
     dates = [(days.ends_on + lead * DAY).isoformat() for lead in range(horizon)]
     months = [
         {"month": each["month"][:7], "days": each["days"], **point}
@@ -173,7 +181,10 @@ def daily_forecast(history: SeriesHistory, horizon: int) -> dict[str, Any]:
         "observed_hours": days.hours,
         "digest": days.digest,
         **_said_of(history, fields),
-        "points": [{"day": day, **point} for day, point in zip(dates, points, strict=True)],
+        "points": [
+            {"day": day, **point, "reconciled": moved}
+            for day, point, moved in zip(dates, points, reconciled, strict=True)
+        ],
         "months": months,
     }
 

@@ -27,6 +27,8 @@ UNFIT = """() => {
   const every = [...document.querySelectorAll('body *')].filter(seen)
   const namedTicks = (chart, axis) => [...chart.querySelectorAll(`.${axis} text`)].filter(it =>
     it.getClientRects().length && getComputedStyle(it).opacity !== '0').length
+  // Bars that are named where they stand need no axis beside them.
+  const isSeen = (chart, axis) => chart.layout?.[`${axis}axis`]?.visible !== false
   const overlapping = chart => {
     const texts = [...chart.querySelectorAll('.xtick text')].filter(it => it.getClientRects().length)
       .map(it => it.getBoundingClientRect()).sort((one, other) => one.left - other.left)
@@ -52,7 +54,7 @@ UNFIT = """() => {
     'ticks over each other': every.filter(each => each.matches('.chart') && overlapping(each)),
     'a first column over all others': every.filter(each => each.matches('table') && hides(each)),
     'an axis without two ticks': every.filter(each => each.matches('.chart')
-      && ['xtick', 'ytick'].some(axis => namedTicks(each, axis) < 2)),
+      && ['x', 'y'].some(axis => isSeen(each, axis) && namedTicks(each, `${axis}tick`) < 2)),
   }
   return Object.entries(faults).filter(([, found]) => found.length)
     .map(([fault, found]) => ['unfit', fault, found.slice(0, 3).map(named)])

@@ -143,6 +143,11 @@ beat_schedule = {
         "schedule": 3600.0,
         "options": {"expires": 3600},
     },
+    "make-offer-book": {
+        "task": "apps.placement.tasks.make_offer_book",
+        "schedule": 60.0,
+        "options": {"expires": 60},
+    },
     "look-for-changes": {
         "task": "apps.review.tasks.look_for_changes",
         "schedule": 600.0,

@@ -5,15 +5,18 @@ from django.db.models import F, Q
 
 
 class OfferBook(models.Model):
-    """What could be had in an hour. `digest` is of its offers; `left_out` says what was not offered, and why.
+    """What could be had in an hour. `digest` is of all that it says; `left_out` what was not offered, and why.
 
-    A quote names the book that it was made from.
+    `budgets` is what is left of each budget then. `per_dollar` is what a US dollar is worth in the organisation's currency; null:
+    nobody knows. A quote names the book that it was made from.
     """
 
     hour = models.DateTimeField(unique=True)
     made_at = models.DateTimeField()
     digest = models.CharField(max_length=64)
     left_out = models.JSONField(default=list)
+    budgets = models.JSONField(default=list)
+    per_dollar = models.DecimalField(max_digits=24, decimal_places=12, null=True)
 
     def __str__(self) -> str:
         return f"offers of {self.hour}"
@@ -24,8 +27,8 @@ class BookOffer(models.Model):
 
     `micros` is what a GPU-hour more costs in micro-units of the organisation's currency; null: nobody
     knows. Of what is paid whether it runs or not it is 0 and `paid_micros` what a GPU-hour costs anyway.
-    `low_micros` and `high_micros` are how far a spot price moved in the last week. `free_gpus` is null where the provider
-    says no bound. Waits are hours from entry into the queue to start, null where none was measured, of `waits_counted` jobs.
+    `low_micros` and `high_micros` are how far a spot price moved in the last week. `there_gpus` are all that there are, `free_gpus`
+    those that nobody holds or a quota leaves; null where nothing bounds them. Waits are hours from entry into the queue to start, null where none was measured, of `waits_counted` jobs.
     """
 
     book = models.ForeignKey(OfferBook, on_delete=models.CASCADE, related_name="offers")
@@ -44,10 +47,12 @@ class BookOffer(models.Model):
     paid_micros = models.BigIntegerField(null=True)
     low_micros = models.BigIntegerField(null=True)
     high_micros = models.BigIntegerField(null=True)
+    there_gpus = models.PositiveIntegerField(null=True)
     free_gpus = models.PositiveIntegerField(null=True)
     median_wait_hours = models.FloatField(null=True)
     ninth_wait_hours = models.FloatField(null=True)
     waits_counted = models.PositiveIntegerField(default=0)
+    interruptions = models.JSONField(null=True)
     rates = models.JSONField(default=list)
     notes = models.JSONField(default=list)
 

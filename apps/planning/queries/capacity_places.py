@@ -134,10 +134,10 @@ def _price_in_force(span: RateSpan, pool: fleet.PoolFact) -> tuple[Fraction | No
     rate = span.paid_rate
     if rate is None or rate.exchange is None or not pool.gpus_per_node or pool.counts_cores:
         return None, basis, pool.name
-    return _micros_per_gpu_hour(rate, pool.gpus_per_node), basis, pool.name
+    return micros_per_gpu_hour(rate, pool.gpus_per_node), basis, pool.name
 
 
-def _micros_per_gpu_hour(rate: QuotedRate, gpus_per_node: int) -> Fraction:
+def micros_per_gpu_hour(rate: QuotedRate, gpus_per_node: int) -> Fraction:
     """A quoted rate (of tiers the first) for an hour of one GPU."""
     per_hour = Fraction(rate.amount) * Fraction(rate.exchange or 0) * MICROS * 3600
     per_gpu = gpus_per_node if rate.per is Per.NODE else 1

@@ -3,11 +3,13 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, TypeAlias
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Max, Min, Q, QuerySet
 
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.economics.purchase import PurchaseOption
 from apps.fleet.queries import PoolFact
 from apps.pricing.models import Rate, RateKind, RateStanding
 
@@ -88,6 +90,26 @@ def rates_in_force(at: datetime) -> list[dict[str, Any]]:
     """Every rate that holds at `at`, by what it prices."""
     rows = rate_table().filter(standing=RateStanding.IN_FORCE, period__contains=at)
     return list(rows.order_by("target", "id"))
+
+
+def rates_quarantined(at: datetime) -> list[dict[str, Any]]:
+    """Every rate that would hold at `at` and is in quarantine, by what it prices."""
+    rows = rate_table().filter(standing=RateStanding.QUARANTINED, period__contains=at)
+    return list(rows.order_by("target", "id"))
+
+
+def spot_extremes(starts_at: datetime, ends_at: datetime) -> dict[str, tuple[Decimal, Decimal]]:
+    """The lowest and the highest spot price in force of each thing in that time, as quoted."""
+    rows = (
+        Rate.objects.filter(
+            standing=RateStanding.IN_FORCE,
+            purchase_option=PurchaseOption.SPOT,
+            period__overlap=(starts_at, ends_at),
+        )
+        .values("target")
+        .annotate(lowest=Min("amount"), highest=Max("amount"))
+    )
+    return {row["target"]: (row["lowest"], row["highest"]) for row in rows}
 
 
 def rates_of_target(target: str) -> list[dict[str, Any]]:

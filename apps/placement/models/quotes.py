@@ -1,0 +1,54 @@
+"""Quotes as they were answered, and what came of the jobs that took one of their offers."""
+
+from django.db import models
+from django.db.models import Q
+
+
+class Quote(models.Model):
+    """A job as it was asked, its offers as they were answered, and the one that was taken.
+
+    `digest` is of the job and of `book_digest`: the same inputs have the same answer. `chosen` is the key of an offer, taken by a
+    job of a scheduler or by a run of several. `actual_…` is what came of it, of what the ledger has: null until it ended and was charged.
+    """
+
+    asked_at = models.DateTimeField()
+    asked_by = models.ForeignKey(
+        "accounts.User", on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, null=True, related_name="+")
+    job = models.JSONField()
+    book = models.ForeignKey("placement.OfferBook", on_delete=models.SET_NULL, null=True)
+    book_digest = models.CharField(max_length=64)
+    digest = models.CharField(max_length=64)
+    answer = models.JSONField()
+    chosen = models.TextField(blank=True, default="")
+    taken_at = models.DateTimeField(null=True)
+    taken_by_job = models.ForeignKey(
+        "workloads.Job", on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    taken_by_run = models.ForeignKey(
+        "workloads.Run", on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    actual_micros = models.BigIntegerField(null=True)
+    actual_hours = models.FloatField(null=True)
+    actual_gpu_hours = models.FloatField(null=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(chosen="", taken_at=None) | ~Q(chosen="") & Q(taken_at__isnull=False),
+                name="quote_taken_at_a_time",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["-asked_at", "-id"], name="quote_newest_first"),
+            models.Index(
+                fields=["taken_at"],
+                condition=~Q(chosen="") & Q(ended_at=None),
+                name="quote_to_follow",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"quote {self.pk}"

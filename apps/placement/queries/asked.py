@@ -1,0 +1,197 @@
+"""A job as a quote is asked for it, checked field by field."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+from apps.economics.gpu_catalogue import named_gpu
+from apps.economics.gpu_model import Precision
+from apps.economics.hours import HOUR
+from apps.economics.model_flops import NoPeak, peak_of
+from apps.economics.placement.estimates import LikelyRange, PlacedJob
+from apps.economics.planned_work import training_gpu_hours
+from apps.economics.refusal import Refusal
+from apps.unit_economics.queries.runs.list import run_rows
+
+HOUR_SECONDS = 3600.0
+HOUR_MS = 3_600_000
+MOST_ASKED_GPUS = 100_000
+INTERRUPTIBLE, UNINTERRUPTED, SERVING = "interruptible", "uninterrupted", "serving"
+JOB_KINDS = (INTERRUPTIBLE, UNINTERRUPTED, SERVING)
+
+
+class QuoteNotUnderstood(Refusal):
+    """What is wrong with a field of the job that a quote is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedWork:
+    """How much work: GPU-hours (of a model), a training's tokens and parameters, or as much as a run took."""
+
+    gpu_hours: float | None = None
+    least_gpu_hours: float | None = None
+    most_gpu_hours: float | None = None
+    of_model: str = ""
+    tokens: float | None = None
+    parameters: float | None = None
+    mfu: float | None = None
+    like_run: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AskedDataset:
+    """Where the data lies (`provider:region`), its gigabytes, and how fast it moves, in gigabits a second."""
+
+    place: str
+    gigabytes: float
+    gbps: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuote:
+    """Everything that may be said of a job; None or empty: not said.
+
+    `residency` are beginnings of places (`aws:eu-`). What is assumed is the asker's word where nothing was measured.
+    """
+
+    gpus: int
+    work: AskedWork
+    gpu_models: tuple[str, ...] = ()
+    gpu_memory_gib: float | None = None
+    deadline: datetime | None = None
+    write_seconds: float | None = None
+    cadence_seconds: float | None = None
+    restart_seconds: float = 0.0
+    kind: str = INTERRUPTIBLE
+    has_fallback: bool = False
+    dataset: AskedDataset | None = None
+    residency: tuple[str, ...] = ()
+    team_id: int | None = None
+    priority: str = ""
+    assumed_wait_minutes: float | None = None
+    assumed_interruptions_per_day: float | None = None
+    limit: int = 20
+
+    def document(self) -> dict[str, Any]:
+        """As it is kept with its quote."""
+        fields = asdict(self)
+        return fields | {"deadline": self.deadline.isoformat() if self.deadline else None}
+
+    def placed_job(self, at: datetime) -> PlacedJob:
+        """As the arithmetic takes it: hours from now."""
+        return PlacedJob(
+            gpus=self.gpus,
+            deadline=None if self.deadline is None else (self.deadline - at) / HOUR,
+            write=_hours_of(self.write_seconds),
+            cadence=_hours_of(self.cadence_seconds),
+            restart=self.restart_seconds / HOUR_SECONDS,
+            is_interruptible=self.kind != UNINTERRUPTED,
+            is_serving=self.kind == SERVING,
+            has_fallback=self.has_fallback,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WorkBasis:
+    """GPU-hours on a model (empty: on any), or by model; `words` say where they are from."""
+
+    words: str
+    gpu_hours: LikelyRange | None = None
+    of_model: str = ""
+    asked: AskedWork = field(default_factory=AskedWork)
+
+    def on(self, gpu_model: str, gpus: int) -> tuple[LikelyRange | None, str]:
+        """Hours of all the GPUs on this model, and in words how they were carried over; None: not known."""
+        if self.gpu_hours is None:
+            return self._training_hours(gpu_model, gpus)
+        hours = self.gpu_hours.times(1 / gpus)
+        if not self.of_model or are_same_model(self.of_model, gpu_model):
+            return hours, ""
+        from_peak, to_peak = (peak_of(name, Precision.BF16) for name in (self.of_model, gpu_model))
+        if isinstance(from_peak, NoPeak) or isinstance(to_peak, NoPeak):
+            return None, f"nothing says how much faster {gpu_model} is than {self.of_model}"
+        factor = from_peak.flops / to_peak.flops
+        words = f"the work is carried from {self.of_model} by their dense bf16 peaks, times {factor:.3g}"
+        return hours.times(factor), words
+
+    def _training_hours(self, gpu_model: str, gpus: int) -> tuple[LikelyRange | None, str]:
+        peak = peak_of(gpu_model, Precision.BF16)
+        if isinstance(peak, NoPeak):
+            return None, peak.reason
+        work = self.asked
+        hours = training_gpu_hours(work.parameters or 0, work.tokens or 0, peak, work.mfu or 0)
+        return LikelyRange(hours, hours, hours).times(1 / gpus), ""
+
+
+def are_same_model(one: str, other: str) -> bool:
+    """Whether two written names may mean the same GPU model."""
+    if one.casefold() == other.casefold():
+        return True
+    models = {model.name for model in named_gpu(one).candidates}
+    return bool(models & {model.name for model in named_gpu(other).candidates})
+
+
+def work_basis(asked: AskedQuote, team_ids: frozenset[int] | None) -> WorkBasis:
+    """What the work is taken to be; refuses QuoteNotUnderstood. `team_ids` are those whose runs the asker sees."""
+    work = asked.work
+    said = [work.gpu_hours is not None, work.tokens is not None, work.like_run is not None]
+    if sum(said) != 1:
+        raise QuoteNotUnderstood(
+            "work", "say GPU-hours, tokens, or the run it is like: one of them"
+        )
+    if work.gpu_hours is not None:
+        low = work.gpu_hours if work.least_gpu_hours is None else work.least_gpu_hours
+        high = work.gpu_hours if work.most_gpu_hours is None else work.most_gpu_hours
+        if not 0 < low <= work.gpu_hours <= high:
+            raise QuoteNotUnderstood("work", "least, likely and most GPU-hours are in this order")
+        model = work.of_model or (asked.gpu_models[0] if len(asked.gpu_models) == 1 else "")
+        on = f" on {model}" if model else ", taken to be as many on every model"
+        words = f"{work.gpu_hours:g} GPU-hours{on}"
+        return WorkBasis(words, LikelyRange(low, work.gpu_hours, high), model)
+    if work.tokens is not None:
+        if not (work.parameters and work.mfu):
+            raise QuoteNotUnderstood("work", "tokens need parameters and an MFU beside them")
+        words = (
+            f"6 x {work.parameters:g} parameters x {work.tokens:g} tokens at an MFU of {work.mfu:g}"
+        )
+        return WorkBasis(words, asked=work)
+    return _basis_of_run(work.like_run or 0, team_ids)
+
+
+def _basis_of_run(run_id: int, team_ids: frozenset[int] | None) -> WorkBasis:
+    run = run_rows([run_id]).get(run_id)
+    if run is None or (team_ids is not None and run.team_id not in team_ids):
+        raise QuoteNotUnderstood("work", f"there is no run {run_id} that was settled")
+    if not run.unit_milliseconds:
+        raise QuoteNotUnderstood("work", f"nothing is charged of the run {run.key} yet")
+    hours = run.unit_milliseconds / HOUR_MS
+    on = f" on {run.gpu_model}" if run.gpu_model else ""
+    words = f"as the run {run.key}: {hours:.1f} GPU-hours{on}, redone work included"
+    return WorkBasis(words, LikelyRange(hours, hours, hours), run.gpu_model)
+
+
+def refuse_impossible_job(asked: AskedQuote, at: datetime) -> None:
+    """Refuse QuoteNotUnderstood of what no job can be."""
+    if asked.deadline is not None and asked.deadline <= at:
+        raise QuoteNotUnderstood("deadline", "the deadline is over")
+    if asked.kind == SERVING and asked.work.gpu_hours is None:
+        raise QuoteNotUnderstood("work", "serving is asked for by GPU-hours: GPUs times hours")
+    if asked.has_fallback and asked.kind != SERVING:
+        raise QuoteNotUnderstood("has_fallback", "a fallback is of serving")
+    for name in asked.gpu_models:
+        if not named_gpu(name).candidates:
+            raise QuoteNotUnderstood("gpu_models", f"{name!r} is no GPU model that is known")
+    if asked.dataset is not None:
+        _refuse_unknown_place("dataset", [asked.dataset.place])
+    _refuse_unknown_place("residency", asked.residency)
+
+
+def _refuse_unknown_place(name: str, places: Sequence[str]) -> None:
+    for place in places:
+        if ":" not in place:
+            raise QuoteNotUnderstood(name, f"{place!r} is no place such as aws:us-east-1")
+
+
+def _hours_of(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds / HOUR_SECONDS

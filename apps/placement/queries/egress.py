@@ -1,0 +1,31 @@
+"""What it costs to bring data to a place, by the prices that were entered."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.placement.models import EgressPrice
+
+
+@dataclass(frozen=True, slots=True)
+class EgressFact:
+    """US dollars for a gigabyte from one place to another, and who says so."""
+
+    source_place: str
+    target_place: str
+    usd_per_gb: Decimal
+    source: str
+
+
+def egress_from(place: str) -> dict[str, EgressFact]:
+    """By target place; nothing within a place costs anything, and is not in here."""
+    rows = EgressPrice.objects.filter(source_place=place)
+    facts = (EgressFact(*row) for row in rows.values_list(*EgressFact.__slots__))
+    return {fact.target_place: fact for fact in facts}
+
+
+def egress_page(asked: PageAsked) -> Slice[dict[str, Any]]:
+    """Every price, by source and target."""
+    rows = EgressPrice.objects.values("id", *EgressFact.__slots__, "entered_at")
+    return page_of(rows, asked, "source_place", "target_place")

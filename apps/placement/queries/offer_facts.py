@@ -1,0 +1,93 @@
+"""An offer as a value, and what every kind of offer is made from."""
+
+from dataclasses import dataclass, field, fields
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from apps.economics.gpu_catalogue import gpu_model
+from apps.economics.money import MICROS
+from apps.pricing.queries.converting import Conversion
+
+HOUR_SECONDS = 3600
+GIB = 1 << 30
+STALE_SPOT_DAYS, STALE_LIST_DAYS = 7, 400
+"""A spot price that was last said longer ago, and any other, is called stale."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfferFact:
+    """An offer of the book; see its table for what each field is."""
+
+    key: str
+    name: str
+    option: str
+    provider: str
+    region: str
+    instance_type: str
+    gpu_model: str
+    gpus_per_node: int
+    gpu_memory_gib: float | None = None
+    watts_per_gpu: float | None = None
+    pool_id: int | None = None
+    micros: int | None = None
+    paid_micros: int | None = None
+    low_micros: int | None = None
+    high_micros: int | None = None
+    there_gpus: int | None = None
+    free_gpus: int | None = None
+    median_wait_hours: float | None = None
+    ninth_wait_hours: float | None = None
+    waits_counted: int = 0
+    interruptions: dict[str, Any] | None = None
+    rates: list[dict[str, Any]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def place(self) -> str:
+        """`aws:us-east-1`, as prices of egress name it."""
+        return f"{self.provider}:{self.region}"
+
+
+OFFER_FIELDS = tuple(each.name for each in fields(OfferFact))
+
+
+def hardware_fields(model_name: str) -> dict[str, Any]:
+    """Memory and rated power of a model that the catalogue knows; nothing of another."""
+    model = gpu_model(model_name)
+    if model is None:
+        return {}
+    return {"gpu_memory_gib": model.memory_bytes / GIB, "watts_per_gpu": float(model.tdp_watts)}
+
+
+def rate_evidence(rate: dict[str, Any], at: datetime) -> dict[str, Any]:
+    """A price row by which an offer is priced: which, from where, since when, and whether that is long ago."""
+    read_on: date | None = rate["source_date"]
+    said = read_on or (rate["starts_at"] or rate["created_at"]).date()
+    age_days = (at.date() - said).days
+    limit = STALE_SPOT_DAYS if rate["purchase_option"] == "spot" else STALE_LIST_DAYS
+    return {
+        "rate": rate["id"],
+        "kind": rate["kind"],
+        "source": rate["source"],
+        "said_on": said.isoformat(),
+        "age_days": age_days,
+        "is_stale": age_days > limit,
+    }
+
+
+def micros_of_rate(
+    amount: Decimal, rate: dict[str, Any], gpus: int, foreign: dict[str, list[Conversion]]
+) -> int | None:
+    """An amount as this rate quotes it, for a GPU-hour in micro-units; None without a rate of exchange."""
+    exchange: Fraction | None = Fraction(1)
+    if rate["currency"] in foreign:
+        exchange = foreign[rate["currency"]][0].rate
+    if exchange is None:
+        return None
+    per_node: Fraction = (
+        Fraction(amount) * exchange * MICROS * HOUR_SECONDS / rate["quantity_seconds"]
+    )
+    per_gpu: Fraction = per_node if rate["unit"] == "gpu" else per_node / gpus
+    return round(per_gpu)

@@ -1,0 +1,85 @@
+"""What can be had at a moment, gathered from pools, commitments and prices, for a book."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from apps.accounts.queries import organisation
+from apps.accounts.queries.reading import reading_once
+from apps.ledger.queries.calendar import local_day
+from apps.placement.queries.commitment_offers import commitment_offers
+from apps.placement.queries.interruptions import with_interruptions
+from apps.placement.queries.market_offers import market_offers
+from apps.placement.queries.offer_facts import OfferFact
+from apps.placement.queries.pool_offers import pool_offers
+from apps.planning.queries.budget_figures import figures_of
+from apps.planning.queries.budgets import RUNNING, budgets
+from apps.planning.queries.gpu_quotas import gpu_quota_use, gpu_quotas
+from apps.pricing.queries.exchange import exchange
+
+DOLLAR = "USD"
+
+
+@dataclass(frozen=True, slots=True)
+class OffersNow:
+    """Everything that a book says."""
+
+    offers: list[OfferFact]
+    left_out: list[str]
+    budgets: list[dict[str, Any]]
+    per_dollar: Decimal | None
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all of it: equal ones are equal books."""
+        text = json.dumps(asdict(self), sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def offers_now(at: datetime) -> OffersNow:
+    """Pools first, then commitments with idle capacity, then clouds' prices of what no pool is of."""
+    with reading_once():
+        quotas = gpu_quota_use(gpu_quotas(), at)
+        pools = pool_offers(quotas, at)
+        committed, unused = commitment_offers(at)
+        covered = {
+            (offer.provider, offer.region, offer.instance_type or offer.gpu_model, offer.option)
+            for offer in pools
+        }
+        market = market_offers(covered, quotas, at)
+        ours = organisation()
+        month = local_day(at, ours.zone).replace(day=1)
+        dollar = exchange(from_currency=DOLLAR, to_currency=ours.currency, month=month)
+        rate = dollar.rate if dollar else None
+        return OffersNow(
+            offers=with_interruptions([*pools, *committed, *market.offers], at),
+            left_out=[*unused, *market.left_out],
+            budgets=budgets_left(at),
+            per_dollar=None if rate is None else Decimal(rate.numerator) / rate.denominator,
+        )
+
+
+def budgets_left(at: datetime) -> list[dict[str, Any]]:
+    """What is left of each running budget when its rest comes as expected, in its own whole units; null: not known."""
+    running = [figures for figures in figures_of(budgets(None), at) if figures.status == RUNNING]
+    return [dict(_budget_left(figures)) for figures in running]
+
+
+def _budget_left(figures: Any) -> Mapping[str, Any]:
+    budget = figures.budget
+    return {
+        "id": budget.id,
+        "name": budget.name,
+        "scope": budget.scope,
+        "team_id": int(budget.key) if budget.scope == "team" else None,
+        "measure": budget.measure,
+        "amount": figures.amount,
+        "spent": figures.spent.amount,
+        "expected": figures.expected,
+        "left": figures.headroom,
+        "end_day": figures.end_day.isoformat(),
+    }

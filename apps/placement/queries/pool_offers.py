@@ -1,0 +1,184 @@
+"""Offers of the pools on record: owned and reserved GPUs while idle, and what the others can grow by."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, LiteralString
+
+from apps.accounts.queries import organisation
+from apps.economics.hours import HOUR
+from apps.economics.purchase import PurchaseOption
+from apps.economics.waiting import Wait, WaitQuantile, wait_quantile
+from apps.fleet import queries as fleet
+from apps.fleet.queries import PoolFact
+from apps.ledger.queries.owned_plans import PlanStanding, plan_standings
+from apps.ledger.queries.tables import rows
+from apps.placement.queries.market_offers import quota_room
+from apps.placement.queries.offer_facts import OfferFact, hardware_fields, rate_evidence
+from apps.planning.queries.capacity_places import gpus_by_pool, micros_per_gpu_hour
+from apps.planning.queries.gpu_quotas import GpuQuotaUse
+from apps.pricing.queries import RateSpan, rates_of_pools, spans_of_pools
+from apps.pricing.queries.listing import rate_rows
+from apps.pricing.queries.owned import fixed_hour
+
+WAITS_SPAN = timedelta(days=14)
+PAID_ANYWAY = (PurchaseOption.OWNED, PurchaseOption.RESERVED)
+
+HELD: LiteralString = """
+SELECT node.pool_id, ceil(sum(held.gpus_numerator::float8 / held.gpus_denominator))::int8
+FROM workloads_allocation_fact AS held
+JOIN fleet_node_fact AS node ON node.id = held.node_id
+JOIN workloads_job_fact AS job ON job.id = held.job_id AND job.merged_into_id IS NULL
+WHERE held.period @> %(at)s::timestamptz
+GROUP BY node.pool_id
+"""
+WAITED: LiteralString = """
+SELECT DISTINCT node.pool_id, job.id,
+       greatest(job.started_at - job.submitted_at, interval '0') AS waited
+FROM workloads_job_fact AS job
+JOIN workloads_allocation_fact AS held ON held.job_id = job.id AND held.period @> job.started_at
+JOIN fleet_node_fact AS node ON node.id = held.node_id
+WHERE job.merged_into_id IS NULL AND job.submitted_at IS NOT NULL
+  AND job.started_at >= %(from)s AND job.started_at < %(to)s
+"""
+
+
+def pool_offers(quotas: Sequence[GpuQuotaUse], at: datetime) -> list[OfferFact]:
+    """One of each pool of GPUs that has any, or had a price, by name."""
+    pools = {
+        pool.id: pool
+        for pool in fleet.pools().values()
+        if pool.gpus_per_node and pool.gpu_model and not pool.counts_cores
+    }
+    there = gpus_by_pool(at)
+    held: dict[int, int] = dict(rows(HELD, {"at": at}))
+    waits = _waits_by_pool(at)
+    rates = rates_of_pools(pools, at, at + HOUR)
+    spans = {key: found[0] for key, found in spans_of_pools(rates, pools, at, at + HOUR).items()}
+    evidence = rate_rows([rate.id for rate in rates])
+    plans: dict[int, list[PlanStanding]] = defaultdict(list)
+    for standing in plan_standings(at):
+        if standing.plan.holds(at):
+            plans[standing.plan.pool_id].append(standing)
+    offers = []
+    for pool in sorted(pools.values(), key=lambda each: each.name):
+        span, is_paid = spans[pool.id], pool.purchase_option in PAID_ANYWAY
+        if is_paid and not there[pool.id]:
+            continue
+        offers.append(
+            OfferFact(
+                **_own_fields(pool),
+                **hardware_fields(pool.gpu_model),
+                **_wait_fields(waits.get(pool.id, [])),
+                **_price_fields(pool, span, plans[pool.id], evidence, at),
+                **_room_fields(pool, there[pool.id], held.get(pool.id, 0), quotas),
+            )
+        )
+    return [_with_notes(offer) for offer in offers]
+
+
+def _own_fields(pool: PoolFact) -> dict[str, Any]:
+    return {
+        "key": f"pool:{pool.id}",
+        "name": pool.name,
+        "option": pool.purchase_option,
+        "provider": pool.provider,
+        "region": pool.region,
+        "instance_type": pool.instance_type,
+        "gpu_model": pool.gpu_model,
+        "gpus_per_node": pool.gpus_per_node,
+        "pool_id": pool.id,
+    }
+
+
+def _room_fields(
+    pool: PoolFact, there: int, held: int, quotas: Sequence[GpuQuotaUse]
+) -> dict[str, Any]:
+    """What is paid whether it runs or not has an end; what is rented by the hour has a quota's."""
+    if pool.purchase_option in PAID_ANYWAY:
+        return {"there_gpus": there, "free_gpus": max(0, there - held)}
+    room, _ = quota_room(quotas, pool.provider, pool.region, pool.gpu_model)
+    idle = max(0, there - held)
+    return {"there_gpus": None, "free_gpus": None if room is None else room + idle}
+
+
+def _wait_fields(waits: Sequence[Wait]) -> dict[str, Any]:
+    median, ninth = wait_quantile(waits, 0.5), wait_quantile(waits, 0.9)
+    if median is None or ninth is None:
+        return {}
+    return {
+        "median_wait_hours": _hours_of(median),
+        "ninth_wait_hours": _hours_of(ninth),
+        "waits_counted": len(waits),
+    }
+
+
+def _hours_of(quantile: WaitQuantile) -> float:
+    return quantile.length / HOUR
+
+
+def _waits_by_pool(at: datetime) -> Mapping[int, list[Wait]]:
+    found: dict[int, list[Wait]] = defaultdict(list)
+    for pool_id, _, waited in rows(WAITED, {"from": at - WAITS_SPAN, "to": at}):
+        found[pool_id].append(Wait(waited))
+    return found
+
+
+def _price_fields(
+    pool: PoolFact,
+    span: RateSpan,
+    plans: Sequence[PlanStanding],
+    evidence: Mapping[int, dict[str, Any]],
+    at: datetime,
+) -> dict[str, Any]:
+    """A GPU-hour more, and what one costs anyway; by its plans, else by its rate."""
+    if plans:
+        return _owned_fields(pool, plans, at)
+    rate = span.paid_rate
+    paid = None
+    if rate is not None and rate.exchange is not None:
+        paid = round(micros_per_gpu_hour(rate, pool.gpus_per_node))
+    rates = [rate_evidence(evidence[rate.id], at)] if rate is not None else []
+    if pool.purchase_option not in PAID_ANYWAY:
+        return {
+            "micros": paid,
+            "paid_micros": paid,
+            "low_micros": paid,
+            "high_micros": paid,
+            "rates": rates,
+        }
+    note = f"{pool.purchase_option} GPUs are paid whether they run or not: a GPU-hour more costs nothing"
+    return {"micros": 0, "paid_micros": paid, "rates": rates, "notes": [note]}
+
+
+def _owned_fields(pool: PoolFact, plans: Sequence[PlanStanding], at: datetime) -> dict[str, Any]:
+    """What owned hardware owes anyway, and the power that a GPU-hour of this month took."""
+    zone, ours = organisation().zone, organisation().currency
+    gpus = sum(each.plan.nodes for each in plans) * pool.gpus_per_node
+    is_ours = all(each.plan.currency == ours for each in plans)
+    owed = sum(fixed_hour(each.plan, at, zone).micros for each in plans)
+    months = [each.this_month for each in plans]
+    unit_ms = sum(month.unit_ms for month in months)
+    power = [month.marginal_per_gpu_hour for month in months]
+    notes = ["owned GPUs are paid whether they run or not: a GPU-hour more costs its power"]
+    marginal = 0
+    if unit_ms and None not in power:
+        drawn = sum(month.marginal_micros for month in months)
+        marginal = round(drawn * 3_600_000 / unit_ms)
+    else:
+        notes.append("what its power costs is not known yet, and not in the price")
+    plan_names = ", ".join(each.plan.name for each in plans)
+    return {
+        "micros": marginal,
+        "paid_micros": round(owed / gpus) if is_ours and gpus else None,
+        "notes": [*notes, f"by the owned plan {plan_names}"],
+    }
+
+
+def _with_notes(offer: OfferFact) -> OfferFact:
+    if offer.option in PAID_ANYWAY and offer.free_gpus is not None:
+        held = (offer.there_gpus or 0) - offer.free_gpus
+        offer.notes.append(
+            f"{offer.free_gpus} of {offer.there_gpus} GPUs are idle, {held} are held"
+        )
+    return offer

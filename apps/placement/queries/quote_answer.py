@@ -1,0 +1,134 @@
+"""The answer to a quote: offers in order with their figures, and what the budgets leave."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from apps.accounts import queries as accounts
+from apps.accounts.queries.reading import once
+from apps.economics.placement.estimates import (
+    LikelyRange,
+    PlacedEstimate,
+    estimate_offer,
+    ranked_offers,
+)
+from apps.economics.refusal import Refusal
+from apps.placement.queries.asked import AskedQuote, WorkBasis, refuse_impossible_job, work_basis
+from apps.placement.queries.book import BookFact, newest_book
+from apps.placement.queries.egress import EgressFact, egress_from
+from apps.placement.queries.offer_terms import OfferTerms, match_offers
+
+HOUR_SECONDS = 3600
+
+
+class NoOfferBook(Refusal):
+    """No worker made an offer book yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredQuote:
+    """A quote as it is kept: what it is made from, and the document that is answered."""
+
+    book: BookFact
+    digest: str
+    answer: dict[str, Any]
+
+
+def answer_quote(asked: AskedQuote, team_ids: frozenset[int] | None, at: datetime) -> AnsweredQuote:
+    """Every offer held against the job. Refuses QuoteNotUnderstood and NoOfferBook."""
+    refuse_impossible_job(asked, at)
+    basis = work_basis(asked, team_ids)
+    book = newest_book()
+    if book is None:
+        raise NoOfferBook("", "no offer book was made yet: a worker makes one every hour")
+    egress = egress_from(asked.dataset.place) if asked.dataset else {}
+    found = match_offers(book, asked, basis, egress)
+    terms = {each.offer.key: each for each in found.matched}
+    job = asked.placed_job(at)
+    ranked = ranked_offers([estimate_offer(job, each.terms) for each in found.matched])
+    budgets = budgets_of_team(book.budgets, asked.team_id)
+    answer = {
+        "work": basis.words,
+        "book_made_at": book.made_at.isoformat(),
+        "matched": len(ranked),
+        "refused": dict(sorted(found.refused.items())),
+        "budgets": budgets,
+        "offers": [_offer_answer(asked, terms[each.key], each) for each in ranked[: asked.limit]],
+    }
+    return AnsweredQuote(book, _digest_of(asked, basis, book, egress), answer)
+
+
+def budgets_of_team(
+    budgets: Sequence[Mapping[str, Any]], team_id: int | None
+) -> list[dict[str, Any]]:
+    """Those that the team's work counts against: the organisation's, its own, and those of teams above it."""
+    above = teams_above(team_id)
+    return [
+        dict(budget)
+        for budget in budgets
+        if budget["scope"] == "organisation"
+        or (budget["team_id"] is not None and budget["team_id"] in above)
+    ]
+
+
+@once
+def teams_above(team_id: int | None) -> frozenset[int]:
+    """The team and all above it; none of no team."""
+    parents = {team.id: team.parent_id for team in accounts.teams()}
+    found: set[int] = set()
+    while team_id is not None and team_id not in found:
+        found.add(team_id)
+        team_id = parents.get(team_id)
+    return frozenset(found)
+
+
+def _digest_of(
+    asked: AskedQuote, basis: WorkBasis, book: BookFact, egress: Mapping[str, EgressFact]
+) -> str:
+    """SHA-256 of everything that the answer is made from."""
+    parts = [asked.document(), basis, book.digest, egress]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _offer_answer(asked: AskedQuote, terms: OfferTerms, found: PlacedEstimate) -> dict[str, Any]:
+    offer = terms.offer
+    charged = None
+    if found.gpu_hours is not None and offer.paid_micros is not None and found.egress is not None:
+        charged = round(found.gpu_hours * offer.paid_micros + found.egress)
+    return {
+        "key": offer.key,
+        "name": offer.name,
+        "option": offer.option,
+        "provider": offer.provider,
+        "region": offer.region,
+        "instance_type": offer.instance_type,
+        "gpu_model": offer.gpu_model,
+        "nodes": -(-asked.gpus // offer.gpus_per_node),
+        "standing": found.order.name.lower(),
+        "cost_micros": _micros_range(found.cost),
+        "compute_micros": _micros_range(found.compute),
+        "charged_micros": charged,
+        "finish_hours": found.finish,
+        "late_finish_hours": found.latest_finish,
+        "deadline_chance": found.chance,
+        "interruptions": found.interruptions,
+        "cadence_seconds": None if found.cadence is None else found.cadence * HOUR_SECONDS,
+        "egress_micros": None if found.egress is None else round(found.egress),
+        "transfer_hours": found.transfer,
+        "wait_hours": found.wait,
+        "gpu_hours": found.gpu_hours,
+        "kilowatt_hours": found.kilowatt_hours,
+        "price_rows": offer.rates,
+        "reasons": terms.reasons,
+        "cautions": terms.cautions,
+        "unknown": list(found.unknown),
+    }
+
+
+def _micros_range(found: LikelyRange | None) -> dict[str, int] | None:
+    if found is None:
+        return None
+    return {name: round(getattr(found, name)) for name in ("low", "likely", "high")}

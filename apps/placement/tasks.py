@@ -1,0 +1,15 @@
+"""The sweeps that make the offer book of the hour and look what came of quotes."""
+
+from celery import shared_task
+from django.utils import timezone
+
+from apps.accounts.queries import has_organisation
+from apps.placement import actions
+
+
+@shared_task
+def make_offer_book() -> int:
+    """Make this hour's book where there is none; how many offers."""
+    if not has_organisation():
+        return 0
+    return actions.make_offer_book_if_due(at=timezone.now())

@@ -148,6 +148,11 @@ beat_schedule = {
         "schedule": 60.0,
         "options": {"expires": 60},
     },
+    "follow-quotes": {
+        "task": "apps.placement.tasks.follow_quotes",
+        "schedule": 600.0,
+        "options": {"expires": 600},
+    },
     "look-for-changes": {
         "task": "apps.review.tasks.look_for_changes",
         "schedule": 600.0,

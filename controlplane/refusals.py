@@ -35,6 +35,8 @@ from apps.ledger.actions import (
     vendor_costs,
 )
 from apps.ledger.queries import conversion
+from apps.placement import actions as placement
+from apps.placement.queries.quote_answer import NoOfferBook
 from apps.planning import actions as planning
 from apps.planning.actions import plans
 from apps.planning.actions import requests as capacity
@@ -118,6 +120,8 @@ STATUS_OF: dict[type[Exception], int] = {
     planning.HeadroomNameTaken: 409,
     planning.PortfolioRefused: 409,
     plans.WhatIfPlanExists: 409,
+    NoOfferBook: 409,
+    placement.QuoteTaken: 409,
     api_prices.ApiPriceAlreadyEnded: 409,
     api_prices.ApiPriceOverlaps: 409,
     price_table.ColumnsUnknown: 400,

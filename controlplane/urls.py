@@ -29,6 +29,7 @@ urlpatterns = [
     path("api/v1/", include("apps.ledger.urls")),
     path("api/v1/", include("apps.unit_economics.urls")),
     path("api/v1/", include("apps.planning.urls")),
+    path("api/v1/", include("apps.placement.urls")),
     path("api/v1/", include("apps.review.urls")),
     path("", include("apps.console.urls")),
 ]

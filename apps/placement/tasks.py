@@ -13,3 +13,9 @@ def make_offer_book() -> int:
     if not has_organisation():
         return 0
     return actions.make_offer_book_if_due(at=timezone.now())
+
+
+@shared_task
+def follow_quotes() -> int:
+    """Keep what came of quotes that were taken and ended; how many."""
+    return actions.follow_quotes(at=timezone.now())

@@ -25,6 +25,7 @@ WITHOUT_A_LINE = {
     "apps.ledger.actions.exports.tell_rows": "how far an export is: a sign of life",
     "apps.ledger.actions.settle.try_pass": "calls the pass, which has its line",
     "apps.ledger.actions.settle.settle_window": "calls passes, which have their lines",
+    "apps.placement.actions.books.make_offer_book_if_due": "calls make_offer_book, which has its line",
     "apps.planning.actions.forecasts.make_forecasts_if_due": "calls make_forecasts, which has its line",
     "apps.planning.actions.crossover.run_due_scenarios": "calls run_scenario, which has its line",
     "apps.planning.actions.portfolio.answer_portfolios": "calls answer_portfolio, which has its line",

@@ -25,6 +25,9 @@ from apps.ledger.models import (
     StatementLine,
     VendorCost,
 )
+from apps.placement.actions import make_offer_book, make_quote, set_egress_prices
+from apps.placement.models import JobQuote
+from apps.placement.queries.asked import AskedQuote, AskedWork
 from apps.planning.actions import (
     NewActivityTarget,
     NewBudget,
@@ -162,9 +165,24 @@ def make_world() -> World:
         "read", "manage", "jobs", "runs", "requests", "usage", "ingest", name="everything"
     )
     ids["export_id"] = scene.make_export(everything.id)
+    ids["quote_id"] = _quoted(team_id)
     hour = hour_of(datetime.now(tz=UTC)).isoformat()
     bodies = {"node_id": node_id, "token": invitation, "hour": hour}
     return World(everything.secret, paths=ids, bodies=bodies)
+
+
+def _quoted(team_id: int) -> int:
+    """A book of the pool's offer, a price of egress, and a quote of which nothing was taken; of another, something came."""
+    at = datetime.now(tz=UTC)
+    prices = {("aws:us-east-1", "gcp:us-central1"): Decimal("0.09")}
+    set_egress_prices(prices=prices, source="price list of March", at=at)
+    make_offer_book(at=at)
+    asked = AskedQuote(gpus=8, work=AskedWork(gpu_hours=384), team_id=team_id)
+    taken, left = (make_quote(asked=asked, team_ids=None, by=None, at=at) for _ in range(2))
+    ended = JobQuote.objects.get(id=taken)
+    ended.chosen, ended.taken_at, ended.ended_at = ended.answer["offers"][0]["key"], at, at
+    ended.save()
+    return left
 
 
 def _called(team_id: int) -> int:

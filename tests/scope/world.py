@@ -44,6 +44,8 @@ from apps.ledger.models import (
     StatementLine,
     VendorCost,
 )
+from apps.placement.actions import make_offer_book, make_quote
+from apps.placement.queries.asked import AskedQuote, AskedWork
 from apps.planning.actions import (
     NewActivityTarget,
     NewBudget,
@@ -203,6 +205,7 @@ def make_world() -> World:
         "power_limit_id": _room(fleet_ids["pool_id"], now),
         "policy_id": _headroom(fleet_ids["pool_id"], now),
         "portfolio_id": _portfolio(now),
+        "quote_id": _quoted(now),
         "table": "offers",
         "family": 0,
         "api_price_id": _calls(teams, now),
@@ -322,6 +325,13 @@ def _activity_target(team_id: int, now: datetime) -> int:
     """What is asked of the Zephyrines' GPU time."""
     target = NewActivityTarget("team", team_id, "active", Decimal("0.7"))
     return set_activity_target(target=target, at=now)
+
+
+def _quoted(now: datetime) -> int:
+    """A quote of nobody's, from a book of all that can be had."""
+    make_offer_book(at=now)
+    asked = AskedQuote(gpus=8, work=AskedWork(gpu_hours=384))
+    return make_quote(asked=asked, team_ids=None, by=None, at=now)
 
 
 def _gpu_quota(pool_id: int, now: datetime) -> int:

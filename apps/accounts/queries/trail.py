@@ -38,6 +38,7 @@ KINDS = {
     "placement.EgressPrice": "price of egress",
     "planning.WhatIfPlan": "what-if plan",
     "planning.PlannedItem": "planned work",
+    "placement.AcceleratorRegion": "region with GPUs",
     "ledger.BillRule": "bill rule",
     "ledger.Close": "close",
     "pricing.ExchangeRate": "rate of exchange",

@@ -178,6 +178,9 @@ def _walls_of(
         return None, None
     rate, wait = terms.interruptions.rate, terms.interruptions.wait
     if job.is_serving:
+        if terms.fallback_price is None:
+            unknown.append("nothing is on demand there that could take over from spot")
+            return None, None
         away = wait + job.restart
         return None, _three(lambda work, each: _served(work, each, away), terms.work, rate)
     if job.write is None:

@@ -122,7 +122,9 @@ class QueueWait:
     ninth: float
 
     def quantile(self, level: float) -> float:
-        """Straight up to the median, beyond it exponential through both."""
+        """Straight up to the median, beyond it exponential through both; of two equal ones always that."""
+        if self.ninth <= self.median:
+            return self.median
         if level <= 0.5:
             return self.median * level * 2
         return self.median + (self.ninth - self.median) * log(0.5 / (1 - level)) / log(5)

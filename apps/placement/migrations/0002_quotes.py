@@ -1,6 +1,9 @@
-"""Quotes and what came of them; budgets, interruptions and all GPUs in the offer book."""
+"""Quotes and what came of them; regions with GPUs; budgets, interruptions and all GPUs in the offer book."""
 
 import django.db.models.deletion
+import pghistory.utils
+import pgtrigger.compiler
+import pgtrigger.migrations
 from django.conf import settings
 from django.db import migrations, models
 
@@ -18,7 +21,59 @@ class Migration(migrations.Migration):
     operations = [
         ChangedTogether(
             migrations.CreateModel(
-                name="Quote",
+                name="AcceleratorRegion",
+                fields=[
+                    (
+                        "id",
+                        models.BigAutoField(
+                            auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                        ),
+                    ),
+                    ("provider", models.TextField()),
+                    ("region", models.TextField()),
+                    ("gpu_model", models.TextField()),
+                    ("source", models.TextField(blank=True, default="")),
+                    ("entered_at", models.DateTimeField()),
+                ],
+                options={
+                    "constraints": [
+                        models.UniqueConstraint(
+                            fields=("provider", "gpu_model", "region"),
+                            name="accelerator_region_once",
+                        )
+                    ],
+                },
+            ),
+            migrations.CreateModel(
+                name="AcceleratorRegionEvent",
+                fields=[
+                    ("pgh_id", models.AutoField(primary_key=True, serialize=False)),
+                    ("pgh_created_at", models.DateTimeField(auto_now_add=True)),
+                    ("pgh_label", models.TextField(help_text="The event label.")),
+                    ("pgh_context", pghistory.utils.JSONField(null=True)),
+                    ("pgh_context_id", models.UUIDField(null=True)),
+                    ("id", models.BigIntegerField()),
+                    ("provider", models.TextField()),
+                    ("region", models.TextField()),
+                    ("gpu_model", models.TextField()),
+                    ("source", models.TextField(blank=True, default="")),
+                    ("entered_at", models.DateTimeField()),
+                    (
+                        "pgh_obj",
+                        models.ForeignKey(
+                            db_constraint=False,
+                            on_delete=django.db.models.deletion.DO_NOTHING,
+                            related_name="events",
+                            to="placement.acceleratorregion",
+                        ),
+                    ),
+                ],
+                options={
+                    "abstract": False,
+                },
+            ),
+            migrations.CreateModel(
+                name="JobQuote",
                 fields=[
                     (
                         "id",
@@ -127,6 +182,63 @@ class Migration(migrations.Migration):
                 model_name="offerbook",
                 name="per_dollar",
                 field=models.DecimalField(decimal_places=12, max_digits=24, null=True),
+            ),
+            pgtrigger.migrations.AddTrigger(
+                model_name="acceleratorregion",
+                trigger=pgtrigger.compiler.Trigger(
+                    name="insert_insert",
+                    sql=pgtrigger.compiler.UpsertTriggerSql(
+                        func='INSERT INTO "placement_acceleratorregionevent" ("entered_at", "gpu_model", "id", "pgh_context", "pgh_context_id", "pgh_created_at", "pgh_label", "pgh_obj_id", "provider", "region", "source") VALUES (NEW."entered_at", NEW."gpu_model", NEW."id", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_id\', TRUE), \'\'), NULL)::UUID, NOW(), \'insert\', NEW."id", NEW."provider", NEW."region", NEW."source"); RETURN NULL;',
+                        hash="853e5e6ce2a13ccb03bfad48abe01e9471796b00",
+                        operation="INSERT",
+                        pgid="pgtrigger_insert_insert_f44d1",
+                        table="placement_acceleratorregion",
+                        when="AFTER",
+                    ),
+                ),
+            ),
+            pgtrigger.migrations.AddTrigger(
+                model_name="acceleratorregion",
+                trigger=pgtrigger.compiler.Trigger(
+                    name="update_update",
+                    sql=pgtrigger.compiler.UpsertTriggerSql(
+                        condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
+                        func='INSERT INTO "placement_acceleratorregionevent" ("entered_at", "gpu_model", "id", "pgh_context", "pgh_context_id", "pgh_created_at", "pgh_label", "pgh_obj_id", "provider", "region", "source") VALUES (NEW."entered_at", NEW."gpu_model", NEW."id", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_id\', TRUE), \'\'), NULL)::UUID, NOW(), \'update\', NEW."id", NEW."provider", NEW."region", NEW."source"); RETURN NULL;',
+                        hash="73361ec8ff2356da7495644e5b657664cbdd28f1",
+                        operation="UPDATE",
+                        pgid="pgtrigger_update_update_b84f1",
+                        table="placement_acceleratorregion",
+                        when="AFTER",
+                    ),
+                ),
+            ),
+            pgtrigger.migrations.AddTrigger(
+                model_name="acceleratorregion",
+                trigger=pgtrigger.compiler.Trigger(
+                    name="delete_delete",
+                    sql=pgtrigger.compiler.UpsertTriggerSql(
+                        func='INSERT INTO "placement_acceleratorregionevent" ("entered_at", "gpu_model", "id", "pgh_context", "pgh_context_id", "pgh_created_at", "pgh_label", "pgh_obj_id", "provider", "region", "source") VALUES (OLD."entered_at", OLD."gpu_model", OLD."id", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_id\', TRUE), \'\'), NULL)::UUID, NOW(), \'delete\', OLD."id", OLD."provider", OLD."region", OLD."source"); RETURN NULL;',
+                        hash="462cab510292da97fdd7b71ff1cf4a06187c22bf",
+                        operation="DELETE",
+                        pgid="pgtrigger_delete_delete_7d5ad",
+                        table="placement_acceleratorregion",
+                        when="AFTER",
+                    ),
+                ),
+            ),
+            pgtrigger.migrations.AddTrigger(
+                model_name="acceleratorregionevent",
+                trigger=pgtrigger.compiler.Trigger(
+                    name="append_only",
+                    sql=pgtrigger.compiler.UpsertTriggerSql(
+                        func="RAISE EXCEPTION 'pgtrigger: Cannot update or delete rows from % table', TG_TABLE_NAME;",
+                        hash="0a5120c383a52d88f5b23e83545f986c291ee312",
+                        operation="UPDATE OR DELETE",
+                        pgid="pgtrigger_append_only_369cf",
+                        table="placement_acceleratorregionevent",
+                        when="BEFORE",
+                    ),
+                ),
             ),
         )
     ]

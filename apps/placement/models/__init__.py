@@ -1,5 +1,5 @@
 """Placement's tables."""
 
-from apps.placement.models.egress import EgressPrice
 from apps.placement.models.offers import BookOffer, OfferBook
-from apps.placement.models.quotes import Quote
+from apps.placement.models.places import AcceleratorRegion, EgressPrice
+from apps.placement.models.quotes import JobQuote

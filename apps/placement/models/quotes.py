@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Q
 
 
-class Quote(models.Model):
+class JobQuote(models.Model):
     """A job as it was asked, its offers as they were answered, and the one that was taken.
 
     `digest` is of the job and of `book_digest`: the same inputs have the same answer. `chosen` is the key of an offer, taken by a

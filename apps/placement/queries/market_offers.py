@@ -1,15 +1,13 @@
 """Offers of clouds by the prices in force: every machine type with GPUs, in regions that have them."""
 
-from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from apps.economics.gpu_machines import GPU_MACHINES, GpuMachine
 from apps.economics.hours import HOUR
-from apps.economics.plausibility import TIMES, TIMES_OF_A_LIST, why_implausible
 from apps.economics.purchase import PurchaseOption
 from apps.fleet.queries import PoolFact, pools
 from apps.placement.queries.offer_facts import (
@@ -18,14 +16,13 @@ from apps.placement.queries.offer_facts import (
     micros_of_rate,
     rate_evidence,
 )
+from apps.placement.queries.sound_rates import Rate, rate_name, sound_rates
 from apps.planning.queries.gpu_quotas import GpuQuotaUse
 from apps.pricing.queries.converting import Conversion, conversions
-from apps.pricing.queries.listing import rates_in_force, rates_quarantined, spot_extremes
-from apps.pricing.queries.neighbours import hourly
+from apps.pricing.queries.listing import rates_in_force, spot_extremes
 
 SPOT_SPAN = timedelta(days=7)
 OFFERED = (PurchaseOption.ON_DEMAND, PurchaseOption.SPOT)
-Rate: TypeAlias = dict[str, Any]
 MachineAt: TypeAlias = tuple[str, str, str, str]
 """Provider, region, machine type, and how it is bought."""
 
@@ -48,7 +45,7 @@ def market_offers(
         if rate["pool_id"] is None and rate["purchase_option"] in OFFERED
     ]
     machines = _known_machines()
-    sound, left_out = _sound_rates(rates, _doubtful_places(at))
+    sound, left_out = sound_rates(rates, machines, at)
     foreign = conversions({rate["currency"] for rate in sound}, at, at + HOUR)
     extremes = spot_extremes(at - SPOT_SPAN, at)
     offers = []
@@ -56,7 +53,7 @@ def market_offers(
         machine = machines.get((rate["provider"], rate["instance_type"] or rate["gpu_model"]))
         if machine is None or not rate["region"]:
             why = "it names no region" if machine else "nobody says how many GPUs it has"
-            left_out.append(f"{_name_of(rate)}: {why}")
+            left_out.append(f"{rate_name(rate)}: {why}")
         elif place not in covered:
             offers.append(_market_offer(rate, machine, (extremes, foreign), quotas, at))
     return MarketOffers(offers, left_out)
@@ -99,7 +96,7 @@ def _market_offer(
         notes.append(f"nobody knows what {rate['currency']} is worth this month")
     return OfferFact(
         key=f"market:{rate['target']}",
-        name=_name_of(rate),
+        name=rate_name(rate),
         option=rate["purchase_option"],
         provider=rate["provider"],
         region=rate["region"],
@@ -139,11 +136,6 @@ def _provider_of_type(name: str) -> str:
     return next((key for start, key in _PROVIDERS_OF.items() if name.startswith(start)), "aws")
 
 
-def _name_of(rate: Rate) -> str:
-    words = (rate["provider"], rate["region"], rate["instance_type"] or rate["gpu_model"])
-    return " ".join(filter(None, (*words, rate["purchase_option"].replace("_", " "))))
-
-
 def _best_by_place(rates: Sequence[Rate]) -> dict[MachineAt, Rate]:
     """A contract beats a list price; each is of one machine, place and way of buying."""
     best: dict[MachineAt, Rate] = {}
@@ -153,55 +145,3 @@ def _best_by_place(rates: Sequence[Rate]) -> dict[MachineAt, Rate]:
         if place not in best or rate["kind"] == "contract":
             best[place] = rate
     return best
-
-
-def _doubtful_places(at: datetime) -> set[tuple[str, str, str]]:
-    """Machines in regions whose list price on demand waits in quarantine: as if without its GPUs."""
-    return {
-        _machine_place(rate)
-        for rate in rates_quarantined(at)
-        if rate["purchase_option"] == PurchaseOption.ON_DEMAND and rate["kind"] == "list"
-    }
-
-
-def _machine_place(rate: Rate) -> tuple[str, str, str]:
-    return rate["provider"], rate["region"], rate["instance_type"] or rate["gpu_model"]
-
-
-def _sound_rates(
-    rates: Sequence[Rate], doubtful: set[tuple[str, str, str]]
-) -> tuple[list[Rate], list[str]]:
-    """Without those that cannot be what they say; a price that a person let in stands."""
-    beside: dict[tuple[str, ...], list[tuple[Rate, Decimal]]] = defaultdict(list)
-    for rate in rates:
-        amount = hourly(rate["amount"], rate["quantity_seconds"])
-        beside[_alike(rate, str(rate["purchase_option"]))].append((rate, amount))
-    doubts = dict.fromkeys(doubtful, "its list price there is in quarantine")
-    for rate in rates:
-        if (rate["purchase_option"], rate["kind"]) == (PurchaseOption.ON_DEMAND, "list"):
-            why = _doubt_of(rate, beside, TIMES_OF_A_LIST)
-            if why:
-                doubts.setdefault(_machine_place(rate), f"on demand {why}")
-    sound, left_out = [], []
-    for rate in rates:
-        why = doubts.get(_machine_place(rate), "") or _doubt_of(rate, beside, TIMES)
-        if why and rate["decided_by_id"] is None and rate["kind"] == "list":
-            left_out.append(f"{_name_of(rate)}: {why}")
-        else:
-            sound.append(rate)
-    return sound, left_out
-
-
-def _doubt_of(
-    rate: Rate, beside: dict[tuple[str, ...], list[tuple[Rate, Decimal]]], times: int
-) -> str:
-    """What speaks against it beside prices on demand of the machine elsewhere (of spot: anywhere)."""
-    amount = hourly(rate["amount"], rate["quantity_seconds"])
-    alike = beside[_alike(rate, str(PurchaseOption.ON_DEMAND))]
-    neighbours = [price for other, price in alike if other["id"] != rate["id"]]
-    return why_implausible(amount, neighbours, times=times)
-
-
-def _alike(rate: Rate, option: str) -> tuple[str, ...]:
-    machine = rate["provider"], rate["instance_type"], rate["gpu_model"]
-    return (*machine, rate["unit"], rate["currency"], option)

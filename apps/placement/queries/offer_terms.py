@@ -17,8 +17,8 @@ from apps.placement.queries.asked import (
     are_same_model,
 )
 from apps.placement.queries.book import BookFact
-from apps.placement.queries.egress import EgressFact
 from apps.placement.queries.offer_facts import OfferFact
+from apps.placement.queries.places import EgressFact
 
 HOUR_MINUTES, DAY_HOURS = 60, 24
 GIGABITS_A_GIGABYTE, HOUR_SECONDS = 8, 3600
@@ -76,10 +76,17 @@ def _why_not(offer: OfferFact, asked: AskedQuote, allowed: set[str]) -> str:
     if asked.residency and not any(offer.place.startswith(place) for place in asked.residency):
         return "outside the places that the data may be in"
     if offer.option == PurchaseOption.SPOT and asked.kind != INTERRUPTIBLE:
-        if asked.kind != SERVING:
-            return "spot, for work that may not be interrupted"
-        if not asked.has_fallback:
-            return "spot, for serving without a fallback"
+        return _why_not_on_spot(asked) or _why_too_few(offer, asked)
+    return _why_too_few(offer, asked)
+
+
+def _why_not_on_spot(asked: AskedQuote) -> str:
+    if asked.kind != SERVING:
+        return "spot, for work that may not be interrupted"
+    return "" if asked.has_fallback else "spot, for serving without a fallback"
+
+
+def _why_too_few(offer: OfferFact, asked: AskedQuote) -> str:
     if offer.there_gpus is not None and offer.there_gpus < asked.gpus:
         return "fewer GPUs there than asked for"
     is_bounded = offer.pool_id is None or offer.option not in PAID_ANYWAY
@@ -96,15 +103,17 @@ def _terms_of(
     prices: Mapping[str, EgressFact],
 ) -> OfferTerms:
     (work, carried), on_demand = beside
-    reasons, cautions = [*offer.notes, *filter(None, [carried])], []
+    reasons = [*offer.notes, *filter(None, [carried])]
+    cautions = [
+        f"its price was last said {row['age_days']} days ago"
+        for row in offer.rates
+        if row["is_stale"]
+    ]
     wait = _wait_there(offer, asked, reasons, cautions)
     egress, transfer = _data_terms(book, offer, asked, prices, reasons)
     interruptions = None
     if offer.option == PurchaseOption.SPOT:
         interruptions = _interruptions_there(offer, asked, reasons, cautions)
-    for row in offer.rates:
-        if row["is_stale"]:
-            cautions.append(f"its price was last said {row['age_days']} days ago")
     place = offer.provider, offer.region, offer.gpu_model
     terms = PlacedTerms(
         key=offer.key,

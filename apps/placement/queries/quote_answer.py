@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -16,10 +16,16 @@ from apps.economics.placement.estimates import (
     ranked_offers,
 )
 from apps.economics.refusal import Refusal
-from apps.placement.queries.asked import AskedQuote, WorkBasis, refuse_impossible_job, work_basis
+from apps.placement.queries.asked import (
+    AskedQuote,
+    WorkBasis,
+    are_same_model,
+    refuse_impossible_job,
+    work_basis,
+)
 from apps.placement.queries.book import BookFact, newest_book
-from apps.placement.queries.egress import EgressFact, egress_from
 from apps.placement.queries.offer_terms import OfferTerms, match_offers
+from apps.placement.queries.places import EgressFact, egress_from
 
 HOUR_SECONDS = 3600
 
@@ -44,6 +50,7 @@ def answer_quote(asked: AskedQuote, team_ids: frozenset[int] | None, at: datetim
     book = newest_book()
     if book is None:
         raise NoOfferBook("", "no offer book was made yet: a worker makes one every hour")
+    basis = replace(basis, of_model=_model_of_book(book, basis.of_model))
     egress = egress_from(asked.dataset.place) if asked.dataset else {}
     found = match_offers(book, asked, basis, egress)
     terms = {each.offer.key: each for each in found.matched}
@@ -59,6 +66,13 @@ def answer_quote(asked: AskedQuote, team_ids: frozenset[int] | None, at: datetim
         "offers": [_offer_answer(asked, terms[each.key], each) for each in ranked[: asked.limit]],
     }
     return AnsweredQuote(book, _digest_of(asked, basis, book, egress), answer)
+
+
+def _model_of_book(book: BookFact, name: str) -> str:
+    """What offers call this model, where one of theirs is meant: `H100` may be of several."""
+    meant = {offer.gpu_model for offer in book.offers.values() if name} - {""}
+    same = {model for model in meant if are_same_model(name, model)}
+    return same.pop() if len(same) == 1 else name
 
 
 def budgets_of_team(

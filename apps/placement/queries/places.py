@@ -1,11 +1,11 @@
-"""What it costs to bring data to a place, by the prices that were entered."""
+"""Places as they were entered: what it costs to bring data there, and which GPUs are there."""
 
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
-from apps.placement.models import EgressPrice
+from apps.placement.models import AcceleratorRegion, EgressPrice
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +29,13 @@ def egress_page(asked: PageAsked) -> Slice[dict[str, Any]]:
     """Every price, by source and target."""
     rows = EgressPrice.objects.values("id", *EgressFact.__slots__, "entered_at")
     return page_of(rows, asked, "source_place", "target_place")
+
+
+def accelerator_regions() -> dict[tuple[str, str], frozenset[str]]:
+    """Regions with GPUs by provider and model; one that nobody entered is not in here."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for provider, model, region in AcceleratorRegion.objects.values_list(
+        "provider", "gpu_model", "region"
+    ):
+        found.setdefault((provider, model), set()).add(region)
+    return {key: frozenset(regions) for key, regions in found.items()}

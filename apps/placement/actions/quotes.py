@@ -1,0 +1,124 @@
+"""Quotes are kept as they were answered, taken by a job or a run, and held against what came."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from apps.accounts.queries import organisation
+from apps.economics.hours import HOUR, HOUR_MS
+from apps.economics.money import sum_or_unknown
+from apps.economics.refusal import Refusal
+from apps.ledger.queries.calendar import local_day
+from apps.ledger.queries.cube import CubeQuestion
+from apps.ledger.queries.cube.states import state_sums
+from apps.ledger.queries.windows import Window
+from apps.logs.changes import logged_change, logged_pass
+from apps.placement.models import JobQuote
+from apps.placement.queries.asked import AskedQuote
+from apps.placement.queries.quote_answer import answer_quote
+from apps.unit_economics.queries.runs.list import run_rows
+from apps.workloads import queries as workloads
+
+DAY = timedelta(days=1)
+SETTLED_AFTER = 3 * HOUR
+"""Hours of the ledger are provisional until two hours after their end."""
+MOST_FOLLOWED = 200
+
+
+class QuoteTaken(Refusal):
+    """An offer of this quote was taken already."""
+
+
+class OfferNotOfQuote(Refusal):
+    """What is taken is none of the offers that were answered, or by nothing that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteOutcome:
+    """What a job or a run came to: micro-units, GPU-hours and its end; None: not known yet."""
+
+    micros: int | None
+    gpu_hours: float | None
+    ended_at: datetime | None
+
+
+@logged_change()
+@transaction.atomic
+def make_quote(
+    *, asked: AskedQuote, team_ids: frozenset[int] | None, by: int | None, at: datetime
+) -> int:
+    """Answer a quote from the newest book and keep it; answers its id. Refuses as `answer_quote` does."""
+    found = answer_quote(asked, team_ids, at)
+    return JobQuote.objects.create(
+        asked_at=at,
+        asked_by_id=by,
+        team_id=asked.team_id,
+        job=asked.document(),
+        book_id=found.book.id,
+        book_digest=found.book.digest,
+        digest=found.digest,
+        answer=found.answer,
+    ).pk
+
+
+@logged_change()
+@transaction.atomic
+def take_offer(
+    *, quote_id: int, key: str, job_id: int | None, run_id: int | None, at: datetime
+) -> None:
+    """Say which offer was taken, by a job or a run. Refuses QuoteTaken, OfferNotOfQuote, JobQuote.DoesNotExist."""
+    quote = JobQuote.objects.select_for_update().get(pk=quote_id)
+    if quote.chosen:
+        raise QuoteTaken("offer", "an offer of this quote was taken already")
+    if key not in {offer["key"] for offer in quote.answer["offers"]}:
+        raise OfferNotOfQuote("offer", f"{key!r} is none of the offers that were answered")
+    if (job_id is None) == (run_id is None):
+        raise OfferNotOfQuote("job", "say the job or the run that took it, one of them")
+    if job_id is not None and workloads.job(job_id) is None:
+        raise OfferNotOfQuote("job", f"there is no job {job_id}")
+    if run_id is not None and run_id not in run_rows([run_id]):
+        raise OfferNotOfQuote("run", f"there is no run {run_id} that was settled")
+    quote.chosen, quote.taken_at = key, at
+    quote.taken_by_job_id, quote.taken_by_run_id = job_id, run_id
+    quote.save()
+
+
+@logged_pass("follow_quotes")
+@transaction.atomic
+def follow_quotes(*, at: datetime) -> int:
+    """Keep what came of quotes whose jobs and runs ended and were charged; how many."""
+    open_ones = JobQuote.objects.select_for_update(skip_locked=True).filter(
+        ended_at=None, taken_at__isnull=False
+    )
+    done = 0
+    for quote in open_ones.order_by("taken_at", "id")[:MOST_FOLLOWED]:
+        outcome = _outcome_of(quote, at)
+        if outcome.ended_at is None or outcome.ended_at > at - SETTLED_AFTER:
+            continue
+        quote.ended_at = outcome.ended_at
+        quote.actual_micros = outcome.micros
+        quote.actual_gpu_hours = outcome.gpu_hours
+        quote.actual_hours = (outcome.ended_at - quote.asked_at) / HOUR
+        quote.save()
+        done += 1
+    return done
+
+
+def _outcome_of(quote: JobQuote, at: datetime) -> QuoteOutcome:
+    if quote.taken_by_run_id is not None:
+        run = run_rows([quote.taken_by_run_id]).get(quote.taken_by_run_id)
+        if run is None:
+            return QuoteOutcome(None, None, None)
+        hours = run.unit_milliseconds / HOUR_MS
+        micros = run.effective_micros if not run.unpriced_milliseconds else None
+        return QuoteOutcome(micros, hours, run.ended_at)
+    job = workloads.job(quote.taken_by_job_id) if quote.taken_by_job_id else None
+    if job is None or job.started_at is None or job.ended_at is None:
+        return QuoteOutcome(None, None, None)
+    zone = organisation().zone
+    days = local_day(job.started_at, zone), local_day(job.ended_at, zone) + DAY
+    question = CubeQuestion(Window("", *days, zone), is_bounded=False).of(job=[job.id])
+    states = state_sums(question).get((), ())
+    hours = sum(state.gpu_milliseconds for state in states) / HOUR_MS
+    return QuoteOutcome(sum_or_unknown(state.micros for state in states), hours, job.ended_at)

@@ -1,0 +1,1 @@
+"""Placement over REST."""

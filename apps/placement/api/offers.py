@@ -1,0 +1,158 @@
+"""GET /api/v1/offers: what GPU time can be had now, of the newest offer book; and prices of egress."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.queries import organisation
+from apps.placement.queries.book import offer_page
+from apps.placement.queries.places import egress_page
+from apps.web.rest.examples import dollars, listed
+from apps.web.rest.money import ExactOut, MoneyOut, RatioOut
+from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.schema import PAGES
+from apps.web.rest.strict import Parameters
+from apps.web.rest.views import PricesView
+
+
+class PriceRowOut(serializers.Serializer[Any]):
+    """A price on record, by its id under /rates, when it was last said, and whether that is long ago."""
+
+    rate = serializers.IntegerField()
+    kind = serializers.CharField()
+    source = serializers.CharField()  # type: ignore[assignment]  # a field of the answer
+    said_on = serializers.DateField()
+    age_days = serializers.IntegerField()
+    is_stale = serializers.BooleanField()
+
+
+class SpotEvidenceOut(serializers.Serializer[Any]):
+    """Interruptions of a whole job in an hour, the mean hours of wait after one, and on what evidence."""
+
+    low = RatioOut()
+    likely = RatioOut()
+    high = RatioOut()
+    wait = RatioOut()
+    words = serializers.CharField()
+    is_thin = serializers.BooleanField()
+
+
+class OfferOut(serializers.Serializer[Any]):
+    """GPUs that can be had, bought in one way; null: not known, of GPUs: nothing bounds them.
+
+    `price` is of a GPU-hour more, `paid` what one costs anyway (of owned and reserved ones, whether it runs or not).
+    """
+
+    key = serializers.CharField()
+    name = serializers.CharField()
+    option = serializers.CharField(help_text="owned, reserved, on_demand or spot")
+    provider = serializers.CharField()
+    region = serializers.CharField()
+    instance_type = serializers.CharField()
+    gpu_model = serializers.CharField()
+    gpus_per_node = serializers.IntegerField()
+    gpu_memory_gib = RatioOut(allow_null=True)
+    price = MoneyOut(allow_null=True, source="micros")
+    paid = MoneyOut(allow_null=True, source="paid_micros")
+    lowest_price = MoneyOut(allow_null=True, source="low_micros")
+    highest_price = MoneyOut(allow_null=True, source="high_micros")
+    gpus_there = serializers.IntegerField(allow_null=True, source="there_gpus")
+    gpus_free = serializers.IntegerField(allow_null=True, source="free_gpus")
+    median_wait_hours = RatioOut(allow_null=True)
+    p90_wait_hours = RatioOut(allow_null=True, source="ninth_wait_hours")
+    waits_counted = serializers.IntegerField()
+    interruptions = SpotEvidenceOut(allow_null=True)
+    price_rows = PriceRowOut(many=True, source="rates")
+    notes = serializers.ListField(child=serializers.CharField())
+    made_at = serializers.DateTimeField(source="book__made_at")
+
+
+class EgressPriceOut(serializers.Serializer[Any]):
+    """US dollars for a gigabyte from one place to another; within one it costs nothing."""
+
+    source_place = serializers.CharField()
+    target_place = serializers.CharField()
+    usd_per_gb = ExactOut()
+    source = serializers.CharField()  # type: ignore[assignment]  # a field of the answer
+    entered_at = serializers.DateTimeField()
+
+
+PRICE_ROW: dict[str, Any] = {
+    "rate": 18,
+    "kind": "contract",
+    "source": "Order form 114",
+    "said_on": "2026-03-01",
+    "age_days": 1,
+    "is_stale": False,
+}
+OFFER_EXAMPLE: dict[str, Any] = {
+    "key": "pool:1",
+    "name": "h100",
+    "option": "on_demand",
+    "provider": "aws",
+    "region": "us-east-1",
+    "instance_type": "p5.48xlarge",
+    "gpu_model": "NVIDIA H100 80GB HBM3",
+    "gpus_per_node": 8,
+    "gpu_memory_gib": 80.0,
+    "price": dollars("12.000000"),
+    "paid": dollars("12.000000"),
+    "lowest_price": dollars("12.000000"),
+    "highest_price": dollars("12.000000"),
+    "gpus_there": None,
+    "gpus_free": None,
+    "median_wait_hours": None,
+    "p90_wait_hours": None,
+    "waits_counted": 0,
+    "interruptions": None,
+    "price_rows": [PRICE_ROW],
+    "notes": [],
+    "made_at": "2026-03-02T12:00:00Z",
+}
+EGRESS_EXAMPLE = {
+    "source_place": "aws:us-east-1",
+    "target_place": "gcp:us-central1",
+    "usd_per_gb": "0.090000000",
+    "source": "price list of March",
+    "entered_at": "2026-03-02T12:00:00Z",
+}
+
+
+class Offers(PricesView):
+    """The newest book."""
+
+    row = OfferOut
+
+    @extend_schema(
+        operation_id="list_offers",
+        parameters=[*PAGES],
+        responses=list_of(OfferOut),
+        examples=[listed("Offers", OFFER_EXAMPLE)],
+    )
+    def get(self, request: Request) -> Response:
+        """Every offer of the newest book, by key; a worker makes one each hour."""
+        Parameters.of(request)
+        currency = organisation().currency
+        page = offer_page(page_asked(request))
+        return paged(request, page, lambda row: told_as(OfferOut, row, currency))
+
+
+class EgressPrices(PricesView):
+    """Prices of egress as they were imported."""
+
+    row = EgressPriceOut
+
+    @extend_schema(
+        operation_id="list_egress_prices",
+        parameters=[*PAGES],
+        responses=list_of(EgressPriceOut),
+        examples=[listed("Prices of egress", EGRESS_EXAMPLE)],
+    )
+    def get(self, request: Request) -> Response:
+        """Every price, by source and target place."""
+        Parameters.of(request)
+        page = egress_page(page_asked(request))
+        return paged(request, page, lambda row: told_as(EgressPriceOut, row))

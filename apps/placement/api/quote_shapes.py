@@ -1,0 +1,336 @@
+"""A quote over the wire: the job as it is asked, the offers as they are answered."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+
+from apps.accounts.queries import organisation
+from apps.placement.api.offers import PRICE_ROW, PriceRowOut
+from apps.placement.queries.asked import (
+    INTERRUPTIBLE,
+    JOB_KINDS,
+    MOST_ASKED_GPUS,
+    AskedDataset,
+    AskedQuote,
+    AskedWork,
+)
+from apps.placement.queries.quotes import QuoteFact
+from apps.web.rest.examples import dollars
+from apps.web.rest.money import MoneyOut, RatioOut
+from apps.web.rest.pages import told_as
+from apps.web.rest.strict import IdInBody, Moment, OptionalText, Strict, Text, Whole
+
+MOST_OFFERS = 300
+LONGEST_LIST = 50
+MOST_NUMBER = 1e30
+
+
+def _number(least: float, most: float = MOST_NUMBER) -> serializers.FloatField:
+    """A number that may be left out, or null: not known."""
+    return serializers.FloatField(
+        required=False, allow_null=True, default=None, min_value=least, max_value=most
+    )
+
+
+class WorkIn(Strict):
+    """How much: `gpu_hours` (with least and most, `of_model`), `tokens` of a training, or as a run took; one of them."""
+
+    gpu_hours = _number(1e-6)
+    least_gpu_hours = _number(1e-6)
+    most_gpu_hours = _number(1e-6)
+    of_model = OptionalText()
+    tokens = _number(1)
+    parameters = _number(1)
+    mfu = _number(1e-3, 1)
+    like_run = IdInBody(required=False, allow_null=True, default=None)
+
+
+class CheckpointIn(Strict):
+    """What a checkpoint blocks, and how often one is written; null: not known. Without a cadence the best is advised."""
+
+    write_seconds = _number(0, 86_400)
+    cadence_seconds = _number(1, 86_400 * 30)
+
+
+class DatasetIn(Strict):
+    """Where the data lies, as `provider:region`, and how fast it can be moved (null: not known)."""
+
+    place = Text()
+    gigabytes = serializers.FloatField(min_value=0, max_value=1e12)
+    gbps = _number(1e-6, 1e6)
+
+
+class QuoteIn(Strict):
+    """A job. What is assumed stands in where nothing was measured, and is named in the answer.
+
+    `priority` is kept with the quote and changes nothing: waits are not measured by it.
+    """
+
+    gpus = Whole(min_value=1, max_value=MOST_ASKED_GPUS)
+    work = WorkIn()
+    gpu_models = serializers.ListField(
+        child=Text(), required=False, default=list, max_length=LONGEST_LIST
+    )
+    gpu_memory_gib = _number(0, 1e6)
+    deadline = Moment(required=False, allow_null=True, default=None)
+    checkpoint = CheckpointIn(required=False, allow_null=True, default=None)
+    restart_seconds = serializers.FloatField(
+        required=False, default=0.0, min_value=0, max_value=86_400
+    )
+    kind = serializers.ChoiceField(choices=list(JOB_KINDS), required=False, default=INTERRUPTIBLE)
+    has_fallback = serializers.BooleanField(required=False, default=False)
+    dataset = DatasetIn(required=False, allow_null=True, default=None)
+    residency = serializers.ListField(
+        child=Text(), required=False, default=list, max_length=LONGEST_LIST
+    )
+    team = OptionalText()
+    priority = OptionalText()
+    assumed_wait_minutes = _number(0, 1e6)
+    assumed_interruptions_per_day = _number(0, 1e4)
+    limit = Whole(min_value=1, max_value=MOST_OFFERS, required=False, default=20)
+
+
+class CostRangeOut(serializers.Serializer[Any]):
+    """What is likely, between a low and a high end of work, price and interruptions together."""
+
+    low = MoneyOut()
+    likely = MoneyOut()
+    high = MoneyOut()
+
+
+class QuotedOfferOut(serializers.Serializer[Any]):
+    """A job on one offer; null: not known, `unknown` says why.
+
+    `standing` is meets, finish_unknown, late or cost_unknown, in which order offers are. `cost` is what the job adds, egress included;
+    `charged` what the ledger will say, of GPUs that are paid anyway their price. Hours count from when it was asked.
+    """
+
+    key = serializers.CharField()
+    name = serializers.CharField()
+    option = serializers.CharField()
+    provider = serializers.CharField()
+    region = serializers.CharField()
+    instance_type = serializers.CharField()
+    gpu_model = serializers.CharField()
+    nodes = serializers.IntegerField()
+    standing = serializers.CharField()
+    cost = CostRangeOut(allow_null=True, source="cost_micros")
+    compute = CostRangeOut(allow_null=True, source="compute_micros")
+    charged = MoneyOut(allow_null=True, source="charged_micros")
+    finish_hours = RatioOut(allow_null=True)
+    late_finish_hours = RatioOut(allow_null=True, help_text="with long waits and much work")
+    deadline_chance = RatioOut(allow_null=True)
+    interruptions = RatioOut(allow_null=True)
+    cadence_seconds = RatioOut(allow_null=True)
+    egress = MoneyOut(allow_null=True, source="egress_micros")
+    transfer_hours = RatioOut(allow_null=True)
+    wait_hours = RatioOut(allow_null=True)
+    gpu_hours = RatioOut(allow_null=True)
+    kilowatt_hours = RatioOut(allow_null=True, help_text="at the GPUs' rated power")
+    price_rows = PriceRowOut(many=True)
+    reasons = serializers.ListField(child=serializers.CharField())
+    cautions = serializers.ListField(child=serializers.CharField())
+    unknown = serializers.ListField(child=serializers.CharField())
+
+
+class BudgetLeftOut(serializers.Serializer[Any]):
+    """What a budget leaves when its period goes on as expected, in money or GPU-hours; null: not known."""
+
+    name = serializers.CharField()
+    measure = serializers.CharField()
+    left = serializers.FloatField(allow_null=True)
+    end_day = serializers.DateField()
+
+
+class OutcomeOut(serializers.Serializer[Any]):
+    """Which offer was taken and what came of it; null: not yet."""
+
+    offer = serializers.CharField()
+    taken_at = serializers.DateTimeField()
+    job = serializers.IntegerField(allow_null=True)
+    run = serializers.IntegerField(allow_null=True)
+    cost = MoneyOut(allow_null=True)
+    hours = RatioOut(allow_null=True)
+    gpu_hours = RatioOut(allow_null=True)
+    ended_at = serializers.DateTimeField(allow_null=True)
+
+
+class QuoteOut(serializers.Serializer[Any]):
+    """A quote as it was answered; `digest` is of everything that it was made from."""
+
+    id = serializers.IntegerField()
+    asked_at = serializers.DateTimeField()
+    asked_by = serializers.CharField(allow_null=True)
+    team = serializers.CharField(allow_null=True)
+    gpus = serializers.IntegerField()
+    work = serializers.CharField()
+    deadline = serializers.DateTimeField(allow_null=True)
+    book_made_at = serializers.DateTimeField()
+    digest = serializers.CharField()
+    matched = serializers.IntegerField()
+    refused = serializers.DictField(child=serializers.IntegerField())
+    outcome = OutcomeOut(allow_null=True)
+
+
+class QuoteOneOut(QuoteOut):
+    """With its offers and budgets."""
+
+    budgets = BudgetLeftOut(many=True)
+    offers = QuotedOfferOut(many=True)
+
+
+class TakenIn(Strict):
+    """The offer that was taken, by a job or a run, by its id; one of them."""
+
+    offer = Text(max_length=500)
+    job = IdInBody(required=False, allow_null=True, default=None)
+    run = IdInBody(required=False, allow_null=True, default=None)
+
+
+def asked_of_body(body: Mapping[str, Any], team_id: int | None) -> AskedQuote:
+    """A parsed body as what is asked."""
+    own = {
+        name: body[name]
+        for name in (
+            "gpus",
+            "gpu_memory_gib",
+            "deadline",
+            "restart_seconds",
+            "kind",
+            "has_fallback",
+            "priority",
+        )
+    }
+    checkpoint, data = body["checkpoint"] or {}, body["dataset"]
+    return AskedQuote(
+        **own,
+        work=AskedWork(**body["work"]),
+        gpu_models=tuple(body["gpu_models"]),
+        write_seconds=checkpoint.get("write_seconds"),
+        cadence_seconds=checkpoint.get("cadence_seconds"),
+        dataset=AskedDataset(**data) if data else None,
+        residency=tuple(body["residency"]),
+        team_id=team_id,
+        assumed_wait_minutes=body["assumed_wait_minutes"],
+        assumed_interruptions_per_day=body["assumed_interruptions_per_day"],
+        limit=body["limit"],
+    )
+
+
+def serialize_quote(fact: QuoteFact) -> dict[str, Any]:
+    """A quote without its offers."""
+    return told_as(QuoteOut, _quote_fields(fact), organisation().currency)
+
+
+def serialize_one_quote(fact: QuoteFact) -> dict[str, Any]:
+    """A quote with its offers."""
+    offers = {
+        "offers": fact.offers,
+        "budgets": [_budget_left(each) for each in fact.answer["budgets"]],
+    }
+    return told_as(QuoteOneOut, _quote_fields(fact) | offers, organisation().currency)
+
+
+UNITS = {"money": 1_000_000, "gpu_hours": 3_600_000}
+
+
+def _budget_left(budget: Mapping[str, Any]) -> dict[str, Any]:
+    left = budget["left"]
+    return {**budget, "left": None if left is None else round(left / UNITS[budget["measure"]], 6)}
+
+
+def _quote_fields(fact: QuoteFact) -> dict[str, Any]:
+    outcome = None
+    if fact.taken_at is not None:
+        outcome = {
+            "offer": fact.chosen,
+            "taken_at": fact.taken_at,
+            "job": fact.taken_by_job_id,
+            "run": fact.taken_by_run_id,
+            "cost": fact.actual_micros,
+            "hours": fact.actual_hours,
+            "gpu_hours": fact.actual_gpu_hours,
+            "ended_at": fact.ended_at,
+        }
+    return {
+        "id": fact.id,
+        "asked_at": fact.asked_at,
+        "asked_by": fact.asked_by,
+        "team": fact.team,
+        "gpus": fact.job["gpus"],
+        "work": fact.answer["work"],
+        "deadline": fact.job["deadline"],
+        "book_made_at": fact.answer["book_made_at"],
+        "digest": fact.digest,
+        "matched": fact.answer["matched"],
+        "refused": fact.answer["refused"],
+        "outcome": outcome,
+    }
+
+
+NEW: dict[str, Any] = {
+    "gpus": 8,
+    "work": {"gpu_hours": 384, "of_model": "H100"},
+    "gpu_models": ["H100"],
+    "deadline": "2098-03-05T12:00:00Z",
+    "checkpoint": {"write_seconds": 60, "cadence_seconds": None},
+    "restart_seconds": 360,
+    "team": "Research",
+    "assumed_wait_minutes": 10,
+}
+ONE_EXAMPLE: dict[str, Any] = {
+    "id": 1,
+    "asked_at": "2026-03-02T12:00:00Z",
+    "asked_by": None,
+    "team": "Research",
+    "gpus": 8,
+    "work": "384 GPU-hours on H100",
+    "deadline": "2098-03-05T12:00:00Z",
+    "book_made_at": "2026-03-02T12:00:00Z",
+    "digest": "c" * 64,
+    "matched": 1,
+    "refused": {},
+    "outcome": None,
+    "budgets": [{"name": "All", "measure": "money", "left": 9000.0, "end_day": "2026-04-01"}],
+    "offers": [
+        {
+            "key": "pool:1",
+            "name": "h100",
+            "option": "on_demand",
+            "provider": "aws",
+            "region": "us-east-1",
+            "instance_type": "p5.48xlarge",
+            "gpu_model": "NVIDIA H100 80GB HBM3",
+            "nodes": 1,
+            "standing": "meets",
+            "cost": {
+                "low": dollars("4608.000000"),
+                "likely": dollars("4608.000000"),
+                "high": dollars("4608.000000"),
+            },
+            "compute": {
+                "low": dollars("4608.000000"),
+                "likely": dollars("4608.000000"),
+                "high": dollars("4608.000000"),
+            },
+            "charged": dollars("4608.000000"),
+            "finish_hours": 48.166667,
+            "late_finish_hours": 48.166667,
+            "deadline_chance": 1.0,
+            "interruptions": 0.0,
+            "cadence_seconds": None,
+            "egress": dollars("0.000000"),
+            "transfer_hours": 0.0,
+            "wait_hours": 0.166667,
+            "gpu_hours": 384.0,
+            "kilowatt_hours": 268.8,
+            "price_rows": [PRICE_ROW],
+            "reasons": ["a wait of 10 minutes is assumed by who asks"],
+            "cautions": [],
+            "unknown": [],
+        }
+    ],
+}
+EXAMPLE = {name: value for name, value in ONE_EXAMPLE.items() if name not in ("offers", "budgets")}
+TAKEN = {"offer": "pool:1", "job": 1}

@@ -1,0 +1,170 @@
+"""Quotes over REST: asked, read, taken, and how well they said what came."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts import queries as accounts
+from apps.accounts.queries import Viewer
+from apps.placement import actions
+from apps.placement.api.quote_shapes import (
+    EXAMPLE,
+    NEW,
+    ONE_EXAMPLE,
+    TAKEN,
+    QuoteIn,
+    QuoteOneOut,
+    QuoteOut,
+    TakenIn,
+    asked_of_body,
+    serialize_one_quote,
+    serialize_quote,
+)
+from apps.placement.queries.quotes import calibration, quote, quote_page
+from apps.web.rest.examples import answered, listed, sent
+from apps.web.rest.money import RatioOut
+from apps.web.rest.once import once
+from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import Parameters, parsed
+from apps.web.rest.views import KeepsBills, PricesView, Reads, RestView, SeesPrices
+
+
+class AsksQuotes(KeepsBills):
+    """The same people and tokens."""
+
+    message = (
+        "quotes are asked by finance and platform, and with the organisation's 'manage' tokens"
+    )
+
+
+class Quotes(RestView):
+    """Quotes show prices: they are for who sees these."""
+
+    row = QuoteOut
+    reads = (Reads, SeesPrices)
+    changes = (AsksQuotes,)
+
+    @extend_schema(
+        operation_id="list_quotes",
+        parameters=[*PAGES],
+        responses=list_of(QuoteOut),
+        examples=[listed("Quotes", EXAMPLE)],
+    )
+    def get(self, request: Request) -> Response:
+        """The newest first, without their offers."""
+        Parameters.of(request)
+        return paged(request, quote_page(page_asked(request)), serialize_quote)
+
+    @extend_schema(
+        operation_id="ask_quote",
+        parameters=[REPEAT_KEY],
+        request=QuoteIn,
+        responses={201: QuoteOneOut},
+        examples=[sent("A job", NEW), answered("A quote", ONE_EXAMPLE, 201)],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """What a job costs where, and when it would be done: offers of the newest book, in order."""
+        body, viewer = parsed(QuoteIn, request), self.viewer()
+        made = actions.make_quote(
+            asked=asked_of_body(body, team_asked(body["team"], viewer)),
+            team_ids=viewer.seen_teams,
+            by=viewer.person_id,
+            at=timezone.now(),
+        )
+        return Response(serialize_one_quote(quote(made)), status=201)
+
+
+class OneQuote(PricesView):
+    """A quote with its offers."""
+
+    @extend_schema(
+        operation_id="get_quote",
+        responses=QuoteOneOut,
+        examples=[answered("A quote", ONE_EXAMPLE)],
+    )
+    def get(self, request: Request, quote_id: int) -> Response:
+        """As it was answered, and what came of the offer that was taken."""
+        Parameters.of(request)
+        return Response(serialize_one_quote(quote(quote_id)))
+
+
+class TakenQuote(RestView):
+    """Which offer was taken."""
+
+    changes = (AsksQuotes,)
+
+    @extend_schema(
+        operation_id="take_quote",
+        parameters=[REPEAT_KEY],
+        request=TakenIn,
+        responses={200: QuoteOneOut},
+        examples=[sent("Taken by a job", TAKEN), answered("A quote", ONE_EXAMPLE)],
+    )
+    @once()
+    def post(self, request: Request, quote_id: int) -> Response:
+        """Say which offer was taken, by which job or run: its cost and time are then held against the quote."""
+        body = parsed(TakenIn, request)
+        actions.take_offer(
+            quote_id=quote_id,
+            key=body["offer"],
+            job_id=body["job"],
+            run_id=body["run"],
+            at=timezone.now(),
+        )
+        return Response(serialize_one_quote(quote(quote_id)))
+
+
+class CalibrationOut(serializers.Serializer[Any]):
+    """Of quotes that ended: medians of actual ÷ predicted (null: none has both), and those in time."""
+
+    option = serializers.CharField()
+    count = serializers.IntegerField()
+    cost_ratio = RatioOut(allow_null=True)
+    finish_ratio = RatioOut(allow_null=True)
+    on_time = serializers.IntegerField()
+    with_deadline = serializers.IntegerField()
+
+
+CALIBRATION_EXAMPLE = {
+    "option": "on_demand",
+    "count": 3,
+    "cost_ratio": 1.04,
+    "finish_ratio": 1.1,
+    "on_time": 2,
+    "with_deadline": 2,
+}
+
+
+class QuoteCalibrations(PricesView):
+    """How well quotes said what came."""
+
+    row = CalibrationOut
+
+    @extend_schema(
+        operation_id="list_quote_calibration",
+        parameters=[*PAGES],
+        responses=list_of(CalibrationOut),
+        examples=[listed("Calibration", CALIBRATION_EXAMPLE)],
+    )
+    def get(self, request: Request) -> Response:
+        """By way of buying, of every quote that was taken and ended."""
+        Parameters.of(request)
+        page = slice_of(calibration(), page_asked(request), lambda each: (each.option,))
+        return paged(request, page, lambda each: told_as(CalibrationOut, fields_of(each)))
+
+
+def team_asked(name: str, viewer: Viewer) -> int | None:
+    """The team of this name, of those that the asker acts for; None where none is said."""
+    if not name:
+        return None
+    teams = {team.name: team.id for team in accounts.teams() if team.id in viewer.team_ids}
+    if name not in teams:
+        raise ValidationError({"team": [f"there is no team named {name!r}"]})
+    return teams[name]

@@ -1,0 +1,118 @@
+"""Quotes as they were kept, what came of them, and how well they say it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import median
+from typing import Any
+
+from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.placement.models import JobQuote
+
+COLUMNS = (
+    "id", "asked_at", "asked_by__name", "team_id", "team__name", "job", "book_digest", "digest", "answer",
+    "chosen", "taken_at", "taken_by_job_id", "taken_by_run_id", "actual_micros", "actual_hours",
+    "actual_gpu_hours", "ended_at",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteFact:
+    """A quote; see its table for what each field is."""
+
+    id: int
+    asked_at: datetime
+    asked_by: str | None
+    team_id: int | None
+    team: str | None
+    job: dict[str, Any]
+    book_digest: str
+    digest: str
+    answer: dict[str, Any]
+    chosen: str
+    taken_at: datetime | None
+    taken_by_job_id: int | None
+    taken_by_run_id: int | None
+    actual_micros: int | None
+    actual_hours: float | None
+    actual_gpu_hours: float | None
+    ended_at: datetime | None
+
+    @property
+    def offers(self) -> list[dict[str, Any]]:
+        """Those that were answered, in order."""
+        offers: list[dict[str, Any]] = self.answer["offers"]
+        return offers
+
+    @property
+    def taken_offer(self) -> dict[str, Any] | None:
+        """The offer that was taken."""
+        return next((offer for offer in self.offers if offer["key"] == self.chosen), None)
+
+    @property
+    def best_offer(self) -> dict[str, Any] | None:
+        """The first of those answered."""
+        return self.offers[0] if self.offers else None
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteCalibration:
+    """Of quotes that were taken and ended: medians of actual ÷ predicted, and how many within the range said.
+
+    `cost_ratio` is of what was charged; None where none has both.
+    """
+
+    option: str
+    count: int
+    cost_ratio: float | None
+    finish_ratio: float | None
+    on_time: int
+    with_deadline: int
+
+
+def quote(quote_id: int) -> QuoteFact:
+    """One quote; refuses JobQuote.DoesNotExist."""
+    return QuoteFact(*JobQuote.objects.values_list(*COLUMNS).get(pk=quote_id))
+
+
+def quote_page(asked: PageAsked) -> Slice[QuoteFact]:
+    """A page of quotes, the newest first."""
+    page = page_of(JobQuote.objects.values(*COLUMNS), asked, "-asked_at", "-id")
+    rows = [QuoteFact(*(row[name] for name in COLUMNS)) for row in page.rows]
+    return Slice(rows, page.after, page.before)
+
+
+def calibration() -> list[QuoteCalibration]:
+    """By way of buying, of every quote that ended."""
+    ended = JobQuote.objects.exclude(ended_at=None).values_list(*COLUMNS)
+    by_option: dict[str, list[QuoteFact]] = {}
+    for row in ended:
+        fact = QuoteFact(*row)
+        offer = fact.taken_offer
+        if offer is not None:
+            by_option.setdefault(offer["option"], []).append(fact)
+    return [_calibration_of(option, by_option[option]) for option in sorted(by_option)]
+
+
+def _calibration_of(option: str, quotes: Sequence[QuoteFact]) -> QuoteCalibration:
+    costs, finishes, deadlines, on_time = [], [], 0, 0
+    for fact in quotes:
+        offer = fact.taken_offer or {}
+        costs.append(_ratio(fact.actual_micros, offer["charged_micros"]))
+        finishes.append(_ratio(fact.actual_hours, offer["finish_hours"]))
+        deadline = fact.job["deadline"]
+        if deadline is not None and fact.ended_at is not None:
+            deadlines += 1
+            on_time += fact.ended_at <= datetime.fromisoformat(deadline)
+    return QuoteCalibration(
+        option, len(quotes), _median(costs), _median(finishes), on_time, deadlines
+    )
+
+
+def _ratio(actual: float | None, predicted: float | None) -> float | None:
+    return None if actual is None or not predicted else actual / predicted
+
+
+def _median(ratios: Iterable[float | None]) -> float | None:
+    known = [ratio for ratio in ratios if ratio is not None]
+    return median(known) if known else None

@@ -1,0 +1,14 @@
+"""Addresses of placement's REST surface."""
+
+from django.urls import path
+
+from apps.placement.api import offers, quotes
+
+urlpatterns = [
+    path("offers", offers.Offers.as_view(), name="api-offers"),
+    path("egress-prices", offers.EgressPrices.as_view(), name="api-egress-prices"),
+    path("quotes", quotes.Quotes.as_view(), name="api-quotes"),
+    path("quotes/calibration", quotes.QuoteCalibrations.as_view(), name="api-quote-calibration"),
+    path("quotes/<int:quote_id>", quotes.OneQuote.as_view(), name="api-quote"),
+    path("quotes/<int:quote_id>/taken", quotes.TakenQuote.as_view(), name="api-quote-taken"),
+]

@@ -1,0 +1,309 @@
+"""A job is quoted, its offer taken, and what came of it held against what was said."""
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from apps.placement.actions import follow_quotes, make_offer_book, set_egress_prices
+from apps.placement.models import BookOffer, JobQuote
+from apps.placement.queries.book import newest_book
+from apps.planning.actions import NewBudget, add_budget
+from apps.planning.queries.budgets import BudgetStep
+from apps.workloads.models import Job
+from tests import make
+from tests.apps.ledger import scene
+from tests.rest import Caller, signed_in, with_token
+
+pytestmark = pytest.mark.django_db
+
+AT = make.NOON + timedelta(hours=2)
+DEADLINE = (AT + timedelta(hours=60)).isoformat()
+JOB: dict[str, Any] = {
+    "gpus": 8,
+    "work": {"gpu_hours": 384, "of_model": "H100"},
+    "deadline": DEADLINE,
+    "checkpoint": {"write_seconds": 60},
+    "restart_seconds": 360,
+    "assumed_wait_minutes": 30,
+}
+
+
+@pytest.fixture(autouse=True)
+def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.clear()
+    monkeypatch.setattr(timezone, "now", lambda: AT)
+
+
+@pytest.fixture
+def caller() -> Caller:
+    """A manage token; one reserved node, a pool on demand, and spot on the market, in a book."""
+    make.make_organisation()
+    cluster_id = make.make_cluster()
+    kept = make.make_pool("kept", cluster_id=cluster_id, purchase_option="reserved")
+    make.make_pool("rented", cluster_id=cluster_id)
+    make.make_node("gpu-01", pool_id=kept, cluster_id=cluster_id)
+    make.make_rate("55.04")
+    make.make_rate("30.00", purchase_option="reserved", kind="contract")
+    make.make_rate("16.00", purchase_option="spot", region="us-west-2")
+    make.make_rate("55.04", region="us-west-2")
+    make_offer_book(at=AT)
+    return with_token("read", "manage")
+
+
+def asked(caller: Caller, **instead: Any) -> Any:
+    answer = caller.post("quotes", JOB | instead)
+    assert answer.status_code == 201, answer.content
+    return answer.json()
+
+
+def offers_of(answer: Any) -> dict[str, Any]:
+    return {offer["name"]: offer for offer in answer["offers"]}
+
+
+def test_idle_reserved_gpus_come_first_and_say_what_the_ledger_will(caller: Caller) -> None:
+    first = asked(caller)["offers"][0]
+
+    assert (first["name"], first["standing"]) == ("kept", "meets")
+    assert first["cost"]["likely"]["amount"] == "0.000000"
+    assert first["charged"]["amount"] == "1440.000000"
+    assert (first["finish_hours"], first["deadline_chance"]) == (48.0, 1.0)
+    assert "enough of its GPUs are idle now" in first["reasons"]
+
+
+def test_on_demand_costs_its_hours_and_names_its_price_row(caller: Caller) -> None:
+    rented = offers_of(asked(caller))["rented"]
+
+    assert rented["cost"]["likely"]["amount"] == "2641.920000"
+    assert rented["finish_hours"] == 48.5
+    assert rented["price_rows"][0]["kind"] == "list"
+    assert any("assumed" in reason for reason in rented["reasons"])
+
+
+def test_spot_without_evidence_is_unknown_and_after_what_is_known(caller: Caller) -> None:
+    answer = asked(caller)
+
+    spot = answer["offers"][-1]
+    assert (spot["option"], spot["standing"], spot["cost"]) == ("spot", "cost_unknown", None)
+    assert "nothing is known of interruptions there" in spot["unknown"]
+
+
+def test_spot_by_an_assumption_says_whose_it_is_and_how_often_to_save(caller: Caller) -> None:
+    spot = offers_of(asked(caller, assumed_interruptions_per_day=6))[
+        "aws us-west-2 p5.48xlarge spot"
+    ]
+
+    assert spot["interruptions"] == pytest.approx(13.5, abs=0.3)
+    assert spot["cadence_seconds"] == pytest.approx(0.354 * 3600, rel=0.03)
+    assert 768 < float(spot["cost"]["likely"]["amount"]) < 2641
+    assert any("assumed by who asks" in caution for caution in spot["cautions"])
+
+
+def test_serving_is_put_on_spot_with_a_fallback_alone(caller: Caller) -> None:
+    plain = asked(caller, kind="serving", assumed_interruptions_per_day=1)
+    backed = asked(caller, kind="serving", has_fallback=True, assumed_interruptions_per_day=1)
+
+    assert plain["refused"] == {"spot, for serving without a fallback": 1}
+    assert not [each for each in plain["offers"] if each["option"] == "spot"]
+    assert "aws us-west-2 p5.48xlarge spot" in offers_of(backed)
+
+
+def test_work_that_may_not_be_interrupted_is_not_put_on_spot(caller: Caller) -> None:
+    answer = asked(caller, kind="uninterrupted")
+
+    assert answer["refused"] == {"spot, for work that may not be interrupted": 1}
+
+
+@pytest.mark.parametrize(
+    ("instead", "refused"),
+    [
+        ({"residency": ["aws:eu-"]}, "outside the places that the data may be in"),
+        ({"gpu_memory_gib": 141}, "less GPU memory than needed, or not known how much"),
+        ({"gpu_models": ["A100"]}, "another GPU model than those allowed"),
+    ],
+)
+def test_offers_that_cannot_take_the_job_are_counted_with_the_reason(
+    caller: Caller, instead: dict[str, Any], refused: str
+) -> None:
+    answer = asked(caller, **instead)
+
+    assert (answer["offers"], answer["refused"]) == ([], {refused: 4})
+
+
+def test_more_gpus_than_there_are_reserved_are_not_offered(caller: Caller) -> None:
+    answer = asked(caller, gpus=16)
+
+    assert answer["refused"] == {"fewer GPUs there than asked for": 1}
+
+
+def test_data_elsewhere_costs_its_egress_and_its_time_or_is_unknown(caller: Caller) -> None:
+    prices = {("aws:us-east-1", "aws:us-west-2"): Decimal("0.02")}
+    set_egress_prices(prices=prices, source="price list", at=AT)
+    data = {"place": "aws:us-east-1", "gigabytes": 4500, "gbps": 10}
+    there = offers_of(asked(caller, dataset=data))
+    away = there["aws us-west-2 p5.48xlarge on demand"]
+
+    assert there["rented"]["egress"]["amount"] == "0.000000"
+    assert away["egress"]["amount"] == "90.000000"
+    assert away["transfer_hours"] == 1.0
+    assert away["cost"]["likely"]["amount"] == "2731.920000"
+    unknown = offers_of(asked(caller, dataset={"place": "gcp:us-east1", "gigabytes": 10}))["rented"]
+    assert (unknown["cost"], unknown["egress"], unknown["finish_hours"]) == (None, None, None)
+    assert unknown["compute"] is not None
+
+
+def test_a_training_is_asked_by_its_tokens_and_a_run_by_its_likeness(caller: Caller) -> None:
+    work = {"tokens": 2e12, "parameters": 7e9, "mfu": 0.4}
+    answer = asked(caller, work=work, gpus=8)
+
+    # 6·7e9·2e12 operations at 40 % of 989.4e12 a second.
+    hours = 6 * 7e9 * 2e12 / (0.4 * 989.4e12) / 3600
+    assert answer["offers"][0]["gpu_hours"] == pytest.approx(hours, rel=0.001)
+    refused = caller.post("quotes", JOB | {"work": {"like_run": 99}})
+    assert refused.status_code == 400
+    assert refused.json()["errors"][0]["field"] == "work"
+
+
+@pytest.mark.parametrize(
+    ("instead", "field"),
+    [
+        ({"gpus": 0}, "gpus"),
+        ({"deadline": "2026-03-01T00:00:00Z"}, "deadline"),
+        ({"work": {}}, "work"),
+        ({"work": {"gpu_hours": 5, "tokens": 5}}, "work"),
+        ({"work": {"gpu_hours": 5, "least_gpu_hours": 6}}, "work"),
+        ({"work": {"tokens": 5}}, "work"),
+        ({"kind": "serving", "work": {"tokens": 5, "parameters": 5, "mfu": 0.4}}, "work"),
+        ({"has_fallback": True}, "has_fallback"),
+        ({"gpu_models": ["GPU of tomorrow"]}, "gpu_models"),
+        ({"dataset": {"place": "nowhere", "gigabytes": 1}}, "dataset"),
+        ({"residency": ["eu"]}, "residency"),
+        ({"team": "Nobody"}, "team"),
+        ({"colour": "red"}, "colour"),
+    ],
+)
+def test_what_no_job_can_be_is_refused_by_its_field(
+    caller: Caller, instead: dict[str, Any], field: str
+) -> None:
+    refused = caller.post("quotes", JOB | instead)
+
+    assert refused.status_code == 400
+    assert field in {error["field"] for error in refused.json()["errors"]}
+    assert JobQuote.objects.count() == 0
+
+
+def test_without_a_book_nothing_is_answered() -> None:
+    make.make_organisation()
+
+    assert with_token("manage").post("quotes", JOB).status_code == 409
+
+
+def test_a_stale_price_is_named(caller: Caller) -> None:
+    book = newest_book()
+    assert book is not None
+    rented = next(each for each in book.offers.values() if each.name == "rented")
+    old = [row | {"is_stale": True, "age_days": 500} for row in rented.rates]
+    BookOffer.objects.filter(key=rented.key).update(rates=old)
+    make_digest_anew()
+
+    assert "its price was last said 500 days ago" in offers_of(asked(caller))["rented"]["cautions"]
+
+
+def make_digest_anew() -> None:
+    """As another book would have: what is kept in the process is of the old one."""
+    BookOffer.objects.first().book.__class__.objects.update(digest="d" * 64)  # type: ignore[union-attr]  # there are offers
+
+
+def test_the_same_question_has_the_same_digest_and_another_book_another(caller: Caller) -> None:
+    first, second = asked(caller), asked(caller)
+    make.make_rate("31.00", instance_type="p4d.24xlarge", region="eu-north-1")
+    make_offer_book(at=AT)
+
+    assert first["digest"] == second["digest"] != asked(caller)["digest"]
+    assert caller.get(f"quotes/{first['id']}").json() == first
+    assert [row["id"] for row in caller.get("quotes").json()["results"]] == [
+        second["id"] + 1, second["id"], first["id"],
+    ]  # fmt: skip
+
+
+def test_budgets_of_the_team_and_above_it_are_with_the_answer(caller: Caller) -> None:
+    above = make.make_team("Research")
+    below = make.make_team("Speech", parent_id=above)
+    other = make.make_team("Sales")
+    for name, team_id in (("all", None), ("research", above), ("sales", other)):
+        budget = NewBudget(
+            name=name,
+            scope="organisation" if team_id is None else "team",
+            key="" if team_id is None else str(team_id),
+            measure="money",
+            recurrence="monthly",
+            first_day=AT.date().replace(day=1),
+            last_day=None,
+            steps=(BudgetStep(AT.date().replace(day=1), Decimal(1000)),),
+        )
+        add_budget(budget=budget, at=AT)
+    make_offer_book(at=AT)
+
+    assert below
+    assert [each["name"] for each in asked(caller, team="Speech")["budgets"]] == ["all", "research"]
+
+
+def test_what_came_of_a_taken_offer_is_held_against_what_was_said(caller: Caller) -> None:
+    quote = asked(caller)
+    node_id = make.make_node("gpu-09", pool_id=BookOffer.objects.get(name="rented").pool_id)
+    job_id = scene.make_job("77", node_id, from_=AT, to=AT + timedelta(hours=2))
+    key = offers_of(quote)["rented"]["key"]
+    path = f"quotes/{quote['id']}/taken"
+
+    assert caller.post(path, {"offer": "pool:0", "job": job_id}).status_code == 400
+    assert caller.post(path, {"offer": key}).status_code == 400
+    assert caller.post(path, {"offer": key, "job": 10**9}).status_code == 400
+    assert caller.post(path, {"offer": key, "run": 10**9}).status_code == 400
+    assert caller.post(path, {"offer": key, "job": job_id}).status_code == 200
+    assert caller.post(path, {"offer": key, "job": job_id}).status_code == 409
+    assert follow_quotes(at=AT + timedelta(hours=3)) == 0
+    for hour in (AT, AT + timedelta(hours=1)):
+        scene.recharge(hour)
+    scene.settle_all(at=AT + timedelta(hours=6))
+    assert follow_quotes(at=AT + timedelta(hours=6)) == 1
+    outcome = caller.get(f"quotes/{quote['id']}").json()["outcome"]
+    assert (outcome["hours"], outcome["gpu_hours"]) == (2.0, 16.0)
+    assert outcome["cost"]["amount"] == "110.080000"
+    (row,) = caller.get("quotes/calibration").json()["results"]
+    assert (row["option"], row["count"], row["on_time"], row["with_deadline"]) == (
+        "on_demand", 1, 1, 1,
+    )  # fmt: skip
+    assert row["cost_ratio"] == pytest.approx(110.08 / 2641.92, rel=1e-4)
+    assert Job.objects.filter(id=job_id).exists()
+
+
+def test_quotes_are_for_who_sees_prices(caller: Caller) -> None:
+    finance, _ = signed_in("fin@example.org", "finance")
+    lead, _ = signed_in("lead@example.org", "lead")
+
+    assert finance.post("quotes", JOB).status_code == 201
+    assert lead.post("quotes", JOB).status_code == 403
+    assert lead.get("quotes").status_code == 403
+    assert with_token("read", name="reads").post("quotes", JOB).status_code == 403
+
+
+def test_egress_is_imported_whole_or_not_at_all(caller: Caller, tmp_path: Any) -> None:
+    file = tmp_path / "egress.csv"
+    file.write_text("src,dest,cost\naws:us-east-1,azure:eastus,0.09\naws:us-east-1,nowhere,1\n")
+    with pytest.raises(CommandError, match="nowhere"):
+        call_command("import_egress", str(file), source="a list")
+    assert caller.get("egress-prices").json()["results"] == []
+    file.write_text("src,dest,cost\naws:us-east-1,azure:eastus,0.09\n")
+    call_command("import_egress", str(file), source="a list")
+    file.write_text("src,dest,cost\naws:us-east-1,azure:eastus,0.08\n")
+    call_command("import_egress", str(file), source="a list")
+    (row,) = caller.get("egress-prices").json()["results"]
+    assert (row["usd_per_gb"], row["target_place"]) == ("0.080000000", "azure:eastus")
+    for wrong in ("a,b\n", "src,dest,cost\naws:a,aws:b,much\n", "src,dest,cost\naws:a,aws:b,99\n"):
+        file.write_text(wrong)
+        with pytest.raises(CommandError):
+            call_command("import_egress", str(file), source="a list")

@@ -91,6 +91,16 @@ def test_who_is_cheaper_from_the_start_is_said() -> None:
     assert (search.crossings, search.first, search.durable) == ((), 0.0, 0.0)
 
 
+def test_what_is_cheaper_at_small_volumes_alone_is_not_so_for_good() -> None:
+    """Two replicas stand for 29,360; the API asks 40,000 a month, and then less a token than they cost."""
+    scenario = crossover_scenario(api=api_offer(1.0, fixed=40_000.0))
+    search = find_crossings(cost_curves(scenario))
+    assert search.cheaper_at_first is Side.SELF_HOST
+    assert search.first == 0.0
+    assert search.crossings[-1].cheaper is Side.API
+    assert search.durable is None
+
+
 def test_no_volume_is_looked_at_that_the_replicas_allowed_cannot_serve() -> None:
     pool = replica_pool(most_replicas=3)
     search = find_crossings(cost_curves(crossover_scenario(pools=(pool,))))

@@ -78,10 +78,14 @@ def daily_scenarios(values: Floats, horizon: int) -> DailyScenarios:
     level = _last_level(values, shape, shift)
     place = np.arange(horizon) % WEEK
     totals = level * np.exp(path) * shape[place] * _day_errors(weeks, levels, shape, horizon, draw)
+    return DailyScenarios(held_to_bounds(values, totals), shift)
+
+
+def held_to_bounds(values: Floats, totals: Floats) -> Floats:
+    """From 0, or the least known if that is below, to three times the most."""
     least, most = float(np.nanmin(values)), float(np.nanmax(values))
-    return DailyScenarios(
-        np.clip(totals, min(least, 0.0), max(MOST_OF_HIGHEST * most, most)), shift
-    )
+    held: Floats = np.clip(totals, min(least, 0.0), max(MOST_OF_HIGHEST * most, most))
+    return held
 
 
 def last_shift(values: Floats) -> HoldingChange | None:

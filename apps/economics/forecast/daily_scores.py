@@ -3,7 +3,8 @@
 import numpy as np
 
 from apps.economics.forecast.backtest import ForecastScores, NothingToForecast, mean_mase
-from apps.economics.forecast.daily import LEAST_DAYS, WEEK, daily_scenarios
+from apps.economics.forecast.daily import LEAST_DAYS, WEEK
+from apps.economics.forecast.daily_calibration import calibrated_scenarios, trial_scores
 from apps.economics.forecast.intervals import LEVELS
 from apps.economics.forecast.names import RUNRATE
 from apps.economics.forecast.scores import (
@@ -32,7 +33,8 @@ def score_daily(values: Floats, horizon: int) -> ForecastScores:
             "", f"{len(origins)} forecasts are followed by {horizon} days; four are the least"
         )
     actual = np.stack([values[origin : origin + horizon] for origin in origins])
-    made = [daily_scenarios(values[:origin], horizon) for origin in origins]
+    scores = trial_scores(values, earlier=MOST_ORIGINS + horizon // WEEK)
+    made = [calibrated_scenarios(values[:origin], horizon, scores) for origin in origins]
     methods = {RUNRATE: np.stack([each.points for each in made])} | _baselines(
         values, origins, horizon
     )

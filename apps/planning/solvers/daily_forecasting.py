@@ -7,7 +7,8 @@ import numpy as np
 
 from apps.economics.forecast.backtest import NothingToForecast
 from apps.economics.forecast.candidates import Ints
-from apps.economics.forecast.daily import WEEK, DailyScenarios, daily_scenarios, quantiles_of
+from apps.economics.forecast.daily import WEEK, DailyScenarios, quantiles_of
+from apps.economics.forecast.daily_calibration import calibrated_scenarios
 from apps.economics.forecast.daily_scores import score_daily
 from apps.economics.forecast.names import JUDGED_DAYS_AHEAD
 from apps.economics.forecast.planned import DayEffect
@@ -39,7 +40,7 @@ def daily_forecast_fields(
     }
     ends = np.array(month_ends, dtype=np.int64)
     try:
-        made = daily_scenarios(known, len(effects))
+        made = calibrated_scenarios(known, len(effects))
     except TooLittleHistory as refused:
         level = float(np.mean(known[~np.isnan(known)][-WEEK:]))
         flat = _with_effects(np.full((1, len(effects)), level), effects)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from apps.economics.forecast.daily import daily_scenarios
+from apps.economics.forecast.daily_calibration import calibrated_scenarios
 from apps.economics.forecast.hierarchy import (
     LEAST_HOURS,
     RolledSeries,
@@ -92,7 +92,7 @@ def reconciled_days(hierarchy: ForecastHierarchy) -> dict[str, Any]:
         of_parts = [_with_interval(part) for part in parts]
         if name in rests:
             try:
-                made = daily_scenarios(rests[name], hierarchy.offset + count)
+                made = calibrated_scenarios(rests[name], hierarchy.offset + count)
             except TooLittleHistory:
                 refusals[name] = TOO_LITTLE_REST
                 continue

@@ -1,34 +1,31 @@
-"""Planned work by week: GPU-hours of trainings and launches, a forecast carried on, the queue they cause.
+"""Planned work by day: GPU-hours of trainings and launches, a forecast carried on, the queue they cause.
 
-Formulas and where their inputs come from are in docs/plans.md. Weeks are of 168 hours from a plan's first.
+Formulas and where their inputs come from are in docs/plans.md. Amounts are by scenario and day of a plan; one row
+where nothing is uncertain. A day has the hours that its clocks show, 23 or 25 where they are turned.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from itertools import pairwise
+from statistics import NormalDist
+from zlib import crc32
 
+import numpy as np
+import numpy.typing as npt
+
+from apps.economics.forecast.names import SCENARIOS
 from apps.economics.model_flops import Model, Peak, training_flops_per_token
 
-WEEK_HOURS = 168.0
-MONTH_HOURS = 730.5
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+WEEK = 7
+MONTH_DAYS = 30.4375
 """A twelfth of 365.25 days."""
+BAND_LEVELS = (0.1, 0.5, 0.9)
 
 
 class ImpossibleWork(ValueError):
     """A share of a peak of nothing or above it, or an amount of nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class QueueWeek:
-    """A week of demand against a capacity, in GPU-hours: what is above it, and what waits at its end.
-
-    `wait_hours` is how long what waits then takes on all of the capacity; None where there is none.
-    """
-
-    above: float
-    backlog: float
-    wait_hours: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,112 +47,127 @@ def training_gpu_hours(parameters: float, tokens: float, peak: Peak, mfu: float)
     return operations / (peak.flops * mfu) / 3600
 
 
-def training_weeks(
-    gpu_hours: float, gpus: int, begins_hours: float, weeks: int
-) -> tuple[float, ...]:
-    """GPU-hours by week of work on `gpus` that begins so long after the first week does (or before: below 0)."""
-    ends = begins_hours + gpu_hours / gpus
-    return tuple(
-        gpus * max(0.0, min(ends, (week + 1) * WEEK_HOURS) - max(begins_hours, week * WEEK_HOURS))
-        for week in range(weeks)
+@dataclass(frozen=True, slots=True)
+class PlanBand:
+    """A figure in one case of ten less than `low`, as likely above as below `likely`, in one of ten above `high`.
+
+    `low` and `high` are None where nobody knows how uncertain it is.
+    """
+
+    low: float | None
+    likely: float
+    high: float | None
+
+
+def bands_of(amounts: Floats) -> list[PlanBand]:
+    """Of each column its band over the scenarios; without low and high where there is one row."""
+    if len(amounts) == 1:
+        return [PlanBand(None, float(value), None) for value in amounts[0]]
+    levels = np.quantile(amounts, BAND_LEVELS, axis=0).T
+    return [PlanBand(*map(float, each)) for each in levels]
+
+
+def spread_shares(name: str, spread: WorkSpread | None) -> Floats:
+    """By scenario what the work of this name comes to as a share of what was entered; 1 alone without a spread.
+
+    A logarithmic normal on either side of 1, of which one tenth lies below `low` and one above `high`. Each name has its
+    own order of the scenarios: works are independent of each other and of the forecast.
+    """
+    if spread is None:
+        return np.ones(1)
+    normal = NormalDist()
+    places = (np.arange(SCENARIOS) + 0.5) / SCENARIOS
+    distances = np.array([normal.inv_cdf(place) for place in places]) / normal.inv_cdf(0.9)
+    shares = np.where(
+        distances < 0,
+        spread.low ** np.maximum(-distances, 0.0),
+        spread.high ** np.maximum(distances, 0.0),
     )
+    mixed: Floats = np.random.default_rng(crc32(name.encode())).permutation(shares)
+    return mixed
 
 
-def launch_weeks(
-    requests: Sequence[float], gpu_hours_per_request: float, begins_hours: float, weeks: int
-) -> tuple[float, ...]:
-    """GPU-hours by week of traffic that is given by its own weeks, and stays as in its last one.
+def training_days(gpu_hours: Floats, gpus: int, begins_hours: float, day_hours: Floats) -> Floats:
+    """GPU-hours by scenario and day of work on `gpus` that begins so long after the first day does (or before: below 0).
 
-    Each of the plan's weeks gets the hours of each of the traffic's that lie in it.
+    `gpu_hours` are by scenario all that it takes.
     """
-    found = []
-    for week in range(weeks):
-        place = (week * WEEK_HOURS - begins_hours) / WEEK_HOURS
-        first = int(place // 1)
-        later = place - first
-        found.append(
-            gpu_hours_per_request
-            * (
-                (1 - later) * _requests_of(requests, first)
-                + later * _requests_of(requests, first + 1)
-            )
-        )
-    return tuple(found)
+    edges = np.concatenate([[0.0], np.cumsum(day_hours)])
+    ends = begins_hours + gpu_hours[:, None] / gpus
+    held = np.minimum(ends, edges[1:]) - np.maximum(begins_hours, edges[:-1])
+    days: Floats = gpus * np.maximum(0.0, held)
+    return days
 
 
-def _requests_of(requests: Sequence[float], week: int) -> float:
-    return 0.0 if week < 0 else requests[min(week, len(requests) - 1)]
+def launch_days(
+    requests_by_week: Sequence[float], gpu_hours_per_request: float, begins_on: int, days: int
+) -> Floats:
+    """GPU-hours by day of traffic that begins on this day of the plan, and stays as in its last week.
 
-
-def forecast_weeks(
-    values: Sequence[float],
-    value_hours: float,
-    begins_hours: float,
-    weeks: int,
-    growth_per_month: float = 0.0,
-) -> tuple[tuple[float, float], ...]:
-    """GPU-hours of each week by a forecast, and the share of the week that the forecast has.
-
-    `values` are GPU-hours of spans of `value_hours`, the first begins so long after the plan's first week.
-    Before and after it the level of its last seven days holds, growing by so much a month after it.
+    Each day has a seventh of its week's, whatever its hours: people make requests by the day.
     """
-    kept = max(1, round(WEEK_HOURS / value_hours))
-    tail = values[-kept:]
-    level = sum(tail) / len(tail) / value_hours
-    found = []
-    for week in range(weeks):
-        total = known = 0.0
-        for hour in range(int(WEEK_HOURS)):
-            since = week * WEEK_HOURS + hour - begins_hours
-            place = int(since // value_hours)
-            if 0 <= place < len(values):
-                total += values[place] / value_hours
-                known += 1
-            else:
-                beyond = max(0.0, since - len(values) * value_hours)
-                total += level * (1 + growth_per_month) ** (beyond / MONTH_HOURS)
-        found.append((total, known / WEEK_HOURS))
-    return tuple(found)
+    since = np.arange(days) - begins_on
+    week = np.clip(since // WEEK, 0, len(requests_by_week) - 1)
+    by_day = np.asarray(requests_by_week, dtype=np.float64)[week] / WEEK
+    hours: Floats = np.where(since < 0, 0.0, by_day * gpu_hours_per_request)
+    return hours
 
 
-def price_factors(changes: Sequence[tuple[float, float]], weeks: int) -> tuple[float, ...]:
-    """By what each week's price is multiplied: the mean over its hours of all factors that hold.
+def carried_days(totals: Floats, begins_on: int, days: int, growth_per_month: float) -> Floats:
+    """What a forecast by scenario and day says of the days of a plan; its first day is this one of the plan.
 
-    `changes` are pairs of when (hours after the first week begins) and by what.
+    After it the level of its last seven days holds, growing by so much a month; before it that of its first seven.
     """
-    return tuple(_factor_of_week(week * WEEK_HOURS, changes) for week in range(weeks))
+    place = np.arange(days) - begins_on
+    length = totals.shape[1]
+    first, last = (
+        part.mean(axis=1, keepdims=True) for part in (totals[:, :WEEK], totals[:, -WEEK:])
+    )
+    beyond = np.maximum(0.0, place - length + 0.5) / MONTH_DAYS
+    carried: Floats = np.where(
+        place < 0,
+        first,
+        np.where(
+            place >= length,
+            last * (1 + growth_per_month) ** beyond,
+            totals[:, np.clip(place, 0, length - 1)],
+        ),
+    )
+    return carried
 
 
-def _factor_of_week(begins: float, changes: Sequence[tuple[float, float]]) -> float:
-    ends = begins + WEEK_HOURS
-    cuts = sorted({begins, ends, *(at for at, _ in changes if begins < at < ends)})
-    total = 0.0
-    for start, end in pairwise(cuts):
-        factor = 1.0
-        for at, by in changes:
-            factor *= by if at <= start else 1.0
-        total += factor * (end - start)
-    return total / WEEK_HOURS
+def fluid_backlog(demand: Floats, capacity: Floats) -> Floats:
+    """By scenario what waits at the end of each day, of GPU-hours a day above those that are there, as a fluid.
 
-
-def fluid_queue(demand: Sequence[float], capacity: float) -> tuple[QueueWeek, ...]:
-    """Each week's demand against GPU-hours that are there a week, as a fluid: what is above it waits.
-
-    backlog = max(0, backlog before + demand − capacity); wait = backlog ÷ (capacity ÷ 168 h). Work waits in
-    order and may be cut anywhere, so this is the least that waits.
+    backlog = max(0, backlog before + demand − capacity). Work waits in order and may be cut anywhere, so this is the
+    least that waits.
     """
-    backlog, found = 0.0, []
-    for amount in demand:
-        backlog = max(0.0, backlog + amount - capacity)
-        wait = backlog / capacity * WEEK_HOURS if capacity > 0 else None
-        found.append(QueueWeek(max(0.0, amount - capacity), backlog, wait))
-    return tuple(found)
+    backlog = np.zeros(len(demand))
+    found = np.empty_like(demand)
+    for day in range(demand.shape[1]):
+        backlog = np.maximum(0.0, backlog + demand[:, day] - capacity[day])
+        found[:, day] = backlog
+    return found
 
 
-def months_of_weeks(first_day: date, amounts: Sequence[float]) -> dict[date, float]:
-    """Amounts of weeks by the first day of the month, a seventh to each day."""
-    months: dict[date, float] = {}
-    for day, amount in ((day, amounts[day // 7] / 7) for day in range(7 * len(amounts))):
-        month = (first_day + timedelta(days=day)).replace(day=1)
-        months[month] = months.get(month, 0.0) + amount
-    return months
+def week_starts(days: int) -> Ints:
+    """The days of a plan with which its weeks begin."""
+    return np.arange(0, days, WEEK)
+
+
+def month_starts(first_day: date, days: int) -> Ints:
+    """The days of a plan with which a month, or the plan, begins."""
+    begins = [day for day in range(days) if day == 0 or (first_day + timedelta(days=day)).day == 1]
+    return np.array(begins, dtype=np.int64)
+
+
+def sums_of_spans(amounts: Floats, starts: Ints) -> Floats:
+    """By scenario the sums of the days from each of `starts` to the next."""
+    sums: Floats = np.add.reduceat(amounts, starts, axis=1)
+    return sums
+
+
+def ends_of_spans(amounts: Floats, starts: Ints) -> Floats:
+    """By scenario the last day before each next of `starts`."""
+    ends: Floats = amounts[:, np.append(starts[1:], amounts.shape[1]) - 1]
+    return ends

@@ -36,12 +36,14 @@ def week_lines(
     lines: Sequence[WeekLine],
     said: Callable[[float], str],
     tick_text: Callable[[float], str],
+    band: Sequence[tuple[float, float]] = (),
 ) -> Json:
-    """Steps from zero, each line named at its end; `said` is a value in words.
+    """Steps from zero, each line named at its end; `said` is a value in words, `band` what it may be in each week.
 
     Refuses ValueError where no value is known.
     """
     known = [value for line in lines for value in line.values if value is not None]
+    known += [high for _, high in band]
     ticks = ticks_between(Decimal(0), Decimal(str(max(known))))
     texts = [tick_text(float(tick)) for tick in ticks]
     weeks = max(len(line.values) for line in lines)
@@ -55,7 +57,27 @@ def week_lines(
         xaxis=day_axis(days, 7),
         annotations=_end_names(ended, float(ticks[-1])),
     )
-    return checked([_step_line(days, line, said) for line in lines], layout)
+    drawn = [_step_line(days, line, said) for line in lines]
+    return checked([*_band_edges(days, band), *drawn], layout)
+
+
+def _band_edges(days: Sequence[date], band: Sequence[tuple[float, float]]) -> list[Json]:
+    """Its lower edge, and its upper one with what lies between."""
+    if not band:
+        return []
+    edge: Json = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [day.isoformat() for day in days],
+        "line": {"width": 0, "shape": "hv"},
+        "hoverinfo": "skip",
+    }
+    filled: Json = {"fill": "tonexty", "fillcolor": "var(--band)"}
+    lows, highs = zip(*band, strict=True)
+    return [
+        {**edge, "name": "Low", "y": list(lows)},
+        {**edge, "name": "High", "y": list(highs), **filled},
+    ]
 
 
 def _end_names(lines: Sequence[WeekLine], top: float) -> list[Json]:

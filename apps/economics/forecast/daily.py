@@ -12,6 +12,7 @@ import numpy as np
 from apps.economics.changes import HoldingChange, changes
 from apps.economics.forecast.candidates import Ints
 from apps.economics.forecast.intervals import LEVELS
+from apps.economics.forecast.names import SCENARIOS
 from apps.economics.forecast.rolling import TooLittleHistory
 from apps.economics.forecast.scores import Floats
 
@@ -19,7 +20,7 @@ WEEK = 7
 LEAST_DAYS = 28
 """With fewer known days a week's growth is one of three or less: no trend, and no interval."""
 MOST_DAYS_AHEAD = 548
-SCENARIOS, SEED = 200, 1_414
+SEED = 1_414
 SHRUNK, DAMPING, BLOCK_WEEKS = 0.5, 0.9, 3
 SHAPE_WEEKS, ERROR_WEEKS = 8, 13
 SHIFT_DAYS, LEAST_SHIFT_DAYS = 90, 21

@@ -18,3 +18,5 @@ JUDGED_HORIZONS = (24, 168)
 """So many hours ahead a forecast's method is judged on the history it was made from."""
 JUDGED_DAYS_AHEAD = (28, 84)
 """The same of a forecast by day."""
+SCENARIOS = 200
+"""That a forecast by day has, and that planned work on top of it has."""

@@ -17,7 +17,8 @@ from apps.planning.actions.methods import (
     newest_forecast,
 )
 from apps.planning.actions.realised import realise_days
-from apps.planning.models import Forecast, ForecastSeries, Granularity
+from apps.planning.models import Forecast, ForecastPaths, ForecastSeries, Granularity
+from apps.planning.queries.capacity_places import has_paths
 from apps.planning.queries.days import DAY, DailyHistory, daily_history, measured_days
 from apps.planning.queries.events import DemandEventFact, effects_of_days, kept_events
 from apps.planning.queries.history import SeriesHistory
@@ -44,7 +45,8 @@ def make_daily_forecast(
 ) -> bool:
     """Keep the days of a history, hold forecasts by day against them, and make one where a week has passed.
 
-    Or where events changed, or a fallback stands there. False where none was made.
+    Or where events changed, a fallback stands there, or scenarios of it are to be kept and are not. False where none was
+    made.
     """
     row = ForecastSeries.objects.get(**asdict(history.series))
     _keep_days(row, measured_days(history, zone))
@@ -55,18 +57,22 @@ def make_daily_forecast(
     starts_at, end = first_hour(days.ends_on, zone), days.ends_on + DAYS_AHEAD * DAY
     kept = kept_events(events, days.first_day, days.ends_on, end)
     last = newest_forecast(row, Granularity.DAY)
-    if last is not None and not _is_due(last, days, starts_at, kept):
-        return False
-    Forecast.objects.update_or_create(
+    if last is not None:
+        is_kept = ForecastPaths.objects.filter(forecast=last).exists()
+        lacks_paths = has_paths(history.series) and not is_kept
+        if not _is_due(last, days, starts_at, kept, lacks_paths=lacks_paths):
+            return False
+    fields = daily_fields(history, days, events, maker)
+    paths = fields.pop("paths", b"")
+    made, _ = Forecast.objects.update_or_create(
         series=row,
         granularity=Granularity.DAY,
         starts_at=starts_at,
-        defaults={
-            **_daily_inputs(history, days, at, zone),
-            **daily_fields(history, days, events, maker),
-            "events": kept,
-        },
+        defaults={**_daily_inputs(history, days, at, zone), **fields, "events": kept},
     )
+    ForecastPaths.objects.filter(series=row).delete()
+    if paths and has_paths(history.series):
+        ForecastPaths.objects.create(series=row, forecast=made, totals=paths)
     return True
 
 
@@ -112,9 +118,16 @@ def _months_ahead(first: date, horizon: int) -> list[tuple[date, int]]:
 
 
 def _is_due(
-    last: Forecast, days: DailyHistory, starts_at: datetime, kept: Sequence[dict[str, Any]]
+    last: Forecast,
+    days: DailyHistory,
+    starts_at: datetime,
+    kept: Sequence[dict[str, Any]],
+    *,
+    lacks_paths: bool,
 ) -> bool:
     if not are_same_events(last.events, kept):
+        return True
+    if lacks_paths and not last.refusal and last.starts_at <= starts_at:
         return True
     has_news = last.starts_at <= starts_at and last.digest != days.digest
     return has_news and (bool(last.refusal) or last.starts_at + MADE_EVERY <= starts_at)

@@ -9,6 +9,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
 from apps.accounts.queries import person_of_address
+from apps.economics.planned_work import WorkSpread
 from apps.economics.refusal import Refusal
 from apps.fleet import queries as fleet
 from apps.planning.actions.planned_items import MOST_WEEKS
@@ -26,7 +27,8 @@ from apps.planning.queries.plan_items import (
     measured_mfu,
     measured_throughput,
 )
-from apps.planning.queries.plans import PlanFact, priced_window
+from apps.planning.queries.plan_outcomes import priced_window
+from apps.planning.queries.plans import PlanFact
 from apps.web.rest.strict import OptionalText, Strict, Text, Whole, parsed
 
 NEEDED = {
@@ -58,6 +60,15 @@ class PlannedItemIn(Strict):
     tokens_per_gpu_hour = serializers.FloatField(required=False)
     like_service = OptionalText(help_text="the service whose measured throughput it has")
     factor = serializers.FloatField(required=False, help_text="of the price of a GPU-hour")
+    low = serializers.FloatField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="as a share of what is entered: it comes to less in one case of ten; with high, or neither",
+    )
+    high = serializers.FloatField(
+        required=False, allow_null=True, default=None, help_text="it comes to more in one of ten"
+    )
 
 
 class PlanTermsIn(Strict):
@@ -152,7 +163,11 @@ def _item_given(item: Mapping[str, Any]) -> NewPlannedItem:
     missing = [field for field in NEEDED[item["kind"]] if field not in item]
     if missing:
         raise Refusal(missing[0], f"a {KINDS[item['kind']]} needs this")
-    return NewPlannedItem(item["name"], item["starts_on"], _inputs_given(item))
+    low, high = item["low"], item["high"]
+    if (low is None) != (high is None):
+        raise Refusal("low" if low is None else "high", "say low and high, or neither")
+    spread = None if low is None or high is None else WorkSpread(low, high)
+    return NewPlannedItem(item["name"], item["starts_on"], _inputs_given(item), spread)
 
 
 def _inputs_given(item: Mapping[str, Any]) -> PlannedInputs:

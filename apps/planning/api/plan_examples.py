@@ -19,6 +19,8 @@ NEW: dict[str, Any] = {
             "parameters": 13e9,
             "tokens": 2e12,
             "mfu": 0.4,
+            "low": 0.8,
+            "high": 1.3,
         },
         {
             "kind": "launch",
@@ -30,6 +32,24 @@ NEW: dict[str, Any] = {
         },
         {"kind": "price", "name": "renewal", "starts_on": "2026-06-01", "factor": 0.9},
     ],
+}
+BANDS: dict[str, Any] = {
+    "planned_gpu_hours": {"low": 98_000.0, "likely": 120_404.3, "high": 151_000.0},
+    "expected_gpu_hours": {"low": 60_100.0, "likely": 70_037.2, "high": 82_400.0},
+    "total_gpu_hours": {"low": 165_300.0, "likely": 190_441.5, "high": 224_900.0},
+    "above_committed_gpu_hours": {"low": 9_800.0, "likely": 21_050.0, "high": 40_700.0},
+    "waiting_gpu_hours": {"low": 0.0, "likely": 0.0, "high": 1_900.0},
+    "wait_hours": {"low": 0.0, "likely": 0.0, "high": 29.7},
+    "planned_cost": {
+        "low": dollars("674240.000000"),
+        "likely": dollars("828381.584000"),
+        "high": dollars("1038880.000000"),
+    },
+    "total_cost": {
+        "low": dollars("1137264.000000"),
+        "likely": dollars("1310240.000000"),
+        "high": dollars("1547312.000000"),
+    },
 }
 EXAMPLE: dict[str, Any] = {
     "id": 1,
@@ -50,7 +70,11 @@ EXAMPLE: dict[str, Any] = {
     "longest_wait_hours": 210.5,
     "price_of_gpu_hour": dollars("6.880000"),
     "price_basis": "list",
-    "forecast_until": "2026-03-31T02:00:00Z",
+    "forecast_until": "2027-09-17T00:00:00Z",
+    "forecast_made_at": "2026-03-17T04:00:00Z",
+    "bands": BANDS,
+    "longest_wait": {"low": 88.0, "likely": 210.5, "high": 402.1},
+    "queue_chance": 0.97,
 }
 ONE_EXAMPLE: dict[str, Any] = EXAMPLE | {
     "items": [
@@ -60,6 +84,8 @@ ONE_EXAMPLE: dict[str, Any] = EXAMPLE | {
             "name": "pretrain-13b",
             "starts_on": "2026-04-13",
             "gpu_hours": 109_494.0,
+            "low": 0.8,
+            "high": 1.3,
             "gpus": 64,
             "parameters": 13e9,
             "tokens": 2e12,
@@ -75,6 +101,9 @@ ONE_EXAMPLE: dict[str, Any] = EXAMPLE | {
     "by_week": [
         {
             "first_day": "2026-03-30",
+            "days": 7,
+            "committed_gpu_hours": 10_752.0,
+            "bands": BANDS,
             "expected_gpu_hours": 10_332.0,
             "forecast_share": 0.15,
             "planned_gpu_hours": 0.0,
@@ -90,6 +119,17 @@ ONE_EXAMPLE: dict[str, Any] = EXAMPLE | {
     "by_month": [
         {
             "month": "2026-03-01",
+            "days": 2,
+            "forecast_share": 1.0,
+            "committed_gpu_hours": 3_072.0,
+            "expected_gpu_hours": 2_952.0,
+            "planned_gpu_hours": 0.0,
+            "total_gpu_hours": 2_952.0,
+            "above_committed_gpu_hours": 0.0,
+            "waiting_gpu_hours": 0.0,
+            "wait_hours": 0.0,
+            "price_factor": 1.0,
+            "bands": BANDS,
             "planned_cost": dollars("0.000000"),
             "total_cost": dollars("20309.760000"),
         }

@@ -6,17 +6,52 @@ from rest_framework import serializers
 
 from apps.accounts.queries import organisation
 from apps.accounts.queries.trail import TrailChange
+from apps.economics.hours import first_hour
 from apps.planning.queries.plan_items import KINDS, inputs_as_json
-from apps.planning.queries.plans import PlanOutcome
+from apps.planning.queries.plan_outcomes import PlanOutcome, PlanSpan
+from apps.planning.queries.plans import PlannedItemFact
 from apps.web.rest.money import MoneyOut, NamedOut, RatioOut
 from apps.web.rest.pages import fields_of, told_as
+
+
+def _hours(said: str = "") -> RatioOut:
+    return RatioOut(allow_null=True, help_text=said)
+
+
+class PlanBandOut(serializers.Serializer[Any]):
+    """One case of ten is below `low`, one above `high`; null: nobody knows how uncertain it is."""
+
+    low = _hours()
+    likely = RatioOut()
+    high = _hours()
+
+
+class MoneyBandOut(serializers.Serializer[Any]):
+    """The same of an amount."""
+
+    low = MoneyOut(allow_null=True)
+    likely = MoneyOut()
+    high = MoneyOut(allow_null=True)
+
+
+class PlanBandsOut(serializers.Serializer[Any]):
+    """Of each figure its low, likely and high, each of its own scenarios: those of parts do not add up to the whole's."""
+
+    planned_gpu_hours = PlanBandOut()
+    expected_gpu_hours = PlanBandOut(allow_null=True)
+    total_gpu_hours = PlanBandOut(allow_null=True)
+    above_committed_gpu_hours = PlanBandOut(allow_null=True)
+    waiting_gpu_hours = PlanBandOut(allow_null=True)
+    wait_hours = PlanBandOut(allow_null=True)
+    planned_cost = MoneyBandOut(allow_null=True)
+    total_cost = MoneyBandOut(allow_null=True)
 
 
 class WhatIfPlanOut(serializers.Serializer[Any]):
     """A plan and what comes of it over its weeks; null: without a forecast, a price or capacity not known.
 
-    `committed_gpus` are owned or reserved there now. `longest_wait_hours` is how long what waits at the end of a week
-    takes on all of them.
+    `committed_gpus` are owned or reserved there now. `longest_wait_hours` is how long what waits at the end of a day
+    takes on all of them. Figures are what is likely; `bands` has a low and a high of each, and `longest_wait` of that one.
     """
 
     id = serializers.IntegerField()
@@ -38,16 +73,24 @@ class WhatIfPlanOut(serializers.Serializer[Any]):
     price_of_gpu_hour = MoneyOut(allow_null=True)
     price_basis = serializers.CharField()
     forecast_until = serializers.DateTimeField(allow_null=True)
+    forecast_made_at = serializers.DateTimeField(allow_null=True)
+    bands = PlanBandsOut()
+    longest_wait = PlanBandOut(allow_null=True)
+    queue_chance = _hours(
+        "share of the scenarios in which work waits for what is owned or reserved"
+    )
 
 
 class PlannedItemOut(serializers.Serializer[Any]):
-    """An item as it was entered; null: of another kind. `gpu_hours` are those in the plan's weeks."""
+    """An item as it was entered; null: of another kind. `gpu_hours` are those in the plan's weeks, the likely ones."""
 
     id = serializers.IntegerField()
     kind = serializers.ChoiceField(choices=list(KINDS))
     name = serializers.CharField()
     starts_on = serializers.DateField()
     gpu_hours = RatioOut(allow_null=True)
+    low = _hours("as a share of what was entered: less comes in one case of ten; null: as entered")
+    high = _hours("more comes in one case of ten")
     gpus = serializers.IntegerField(allow_null=True)
     parameters = serializers.FloatField(allow_null=True)
     tokens = serializers.FloatField(allow_null=True)
@@ -60,12 +103,18 @@ class PlannedItemOut(serializers.Serializer[Any]):
     factor = RatioOut(allow_null=True)
 
 
-class PlanWeekOut(serializers.Serializer[Any]):
-    """A week: GPU-hours and costs; of what is expected `forecast_share` lies in the forecast."""
+class PlanSpanOut(serializers.Serializer[Any]):
+    """Days of a plan: GPU-hours and costs, what is likely of each; `bands` has their low and high.
 
-    first_day = serializers.DateField()
-    expected_gpu_hours = RatioOut(allow_null=True)
+    Of what is expected `forecast_share` lies in the forecast. What waits does at the end of the last day.
+    """
+
+    days = serializers.IntegerField()
     forecast_share = RatioOut()
+    committed_gpu_hours = RatioOut(
+        help_text="what is owned or reserved, by the real hours of its days"
+    )
+    expected_gpu_hours = RatioOut(allow_null=True)
     planned_gpu_hours = RatioOut()
     total_gpu_hours = RatioOut(allow_null=True)
     above_committed_gpu_hours = RatioOut(allow_null=True)
@@ -74,14 +123,19 @@ class PlanWeekOut(serializers.Serializer[Any]):
     price_factor = RatioOut()
     planned_cost = MoneyOut(allow_null=True)
     total_cost = MoneyOut(allow_null=True)
+    bands = PlanBandsOut()
 
 
-class MonthOfPlanOut(serializers.Serializer[Any]):
-    """Costs of the plan's weeks that fall into a month."""
+class PlanWeekOut(PlanSpanOut):
+    """A week of a plan."""
+
+    first_day = serializers.DateField()
+
+
+class MonthOfPlanOut(PlanSpanOut):
+    """The plan's days that fall into a month."""
 
     month = serializers.DateField()
-    planned_cost = MoneyOut(allow_null=True, source="planned_micros")
-    total_cost = MoneyOut(allow_null=True, source="total_micros")
 
 
 class PlanFieldChangeOut(serializers.Serializer[Any]):
@@ -130,48 +184,62 @@ def serialize_plan(outcome: PlanOutcome) -> dict[str, Any]:
 def serialize_one_plan(outcome: PlanOutcome) -> dict[str, Any]:
     """A plan with its items, weeks and months."""
     answer = _plan_fields(outcome) | {
-        "items": [
-            {
-                **fields_of(item),
-                **dict.fromkeys(OF_ITEMS),
-                **inputs_as_json(item.inputs),
-                "gpu_hours": sum(outcome.by_item[item.name])
-                if item.name in outcome.by_item
-                else None,
-            }
-            for item in outcome.plan.items
+        "items": [_item_fields(item, outcome) for item in outcome.plan.items],
+        "by_week": [_span_fields(week) | {"first_day": week.first_day} for week in outcome.weeks],
+        "by_month": [
+            _span_fields(month) | {"month": month.first_day.replace(day=1)}
+            for month in outcome.months
         ],
-        "by_week": [
-            {
-                "first_day": week.first_day,
-                "expected_gpu_hours": week.expected,
-                "forecast_share": week.forecast_share,
-                "planned_gpu_hours": week.planned,
-                "total_gpu_hours": week.total,
-                "above_committed_gpu_hours": week.queue and week.queue.above,
-                "waiting_gpu_hours": week.queue and week.queue.backlog,
-                "wait_hours": week.queue and week.queue.wait_hours,
-                "price_factor": week.price_factor,
-                "planned_cost": week.planned_micros,
-                "total_cost": week.total_micros,
-            }
-            for week in outcome.weeks
-        ],
-        "by_month": outcome.months,
     }
     return told_as(WhatIfPlanOneOut, answer, organisation().currency)
 
 
+def _item_fields(item: PlannedItemFact, outcome: PlanOutcome) -> dict[str, Any]:
+    band, spread = outcome.by_item.get(item.name), item.spread
+    return {
+        **fields_of(item),
+        **dict.fromkeys(OF_ITEMS),
+        **inputs_as_json(item.inputs),
+        "gpu_hours": band and band.likely,
+        "low": spread and spread.low,
+        "high": spread and spread.high,
+    }
+
+
 def _plan_fields(outcome: PlanOutcome) -> dict[str, Any]:
-    plan, price = outcome.plan, outcome.price
+    plan, place, wait = outcome.plan, outcome.place, outcome.longest_wait
+    figures = _span_fields(outcome.whole)
     return fields_of(plan) | {
         "pool": plan.pool_id and {"id": plan.pool_id, "name": plan.pool},
-        "planned_gpu_hours": outcome.planned,
-        "planned_cost": outcome.planned_micros,
-        "total_cost": outcome.total_micros,
-        "committed_gpus": outcome.committed_gpus,
-        "longest_wait_hours": outcome.longest_wait,
-        "price_of_gpu_hour": price and price.micros,
-        "price_basis": price.basis if price else "",
-        "forecast_until": outcome.forecast_until,
+        **{name: figures[name] for name in ("planned_gpu_hours", "planned_cost", "total_cost")},
+        "committed_gpus": place.committed_gpus,
+        "longest_wait_hours": wait and wait.likely,
+        "price_of_gpu_hour": place.price and place.price.micros,
+        "price_basis": place.price.basis if place.price else "",
+        "forecast_until": place.end_day and first_hour(place.end_day, organisation().zone),
+        "forecast_made_at": place.made_at,
+        "bands": figures["bands"],
+        "longest_wait": wait,
+        "queue_chance": outcome.queue_chance,
+    }
+
+
+def _span_fields(span: PlanSpan) -> dict[str, Any]:
+    bands = {
+        "planned_gpu_hours": span.planned,
+        "expected_gpu_hours": span.expected,
+        "total_gpu_hours": span.total,
+        "above_committed_gpu_hours": span.above,
+        "waiting_gpu_hours": span.waiting,
+        "wait_hours": span.wait_hours,
+        "planned_cost": span.planned_cost,
+        "total_cost": span.total_cost,
+    }
+    return {
+        "days": span.days,
+        "forecast_share": span.forecast_share,
+        "committed_gpu_hours": span.capacity,
+        "price_factor": span.price_factor,
+        **{name: band and band.likely for name, band in bands.items()},
+        "bands": bands,
     }

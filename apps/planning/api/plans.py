@@ -30,7 +30,8 @@ from apps.planning.api.plan_shapes import (
     serialize_plan,
     serialize_plan_change,
 )
-from apps.planning.queries.plans import plan_history, plan_of_id, plan_outcome, plans
+from apps.planning.queries.plan_outcomes import plan_outcome
+from apps.planning.queries.plans import plan_history, plan_of_id, plans
 from apps.web.rest.examples import answered, listed, sent
 from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of

@@ -6,6 +6,7 @@ from apps.planning.models.events import DemandEvent, DemandEventKind, EventEffec
 from apps.planning.models.forecasts import (
     Forecast,
     ForecastMethod,
+    ForecastPaths,
     ForecastSeries,
     Granularity,
     HistoryDay,

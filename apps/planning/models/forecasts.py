@@ -171,3 +171,19 @@ class Reconciliation(models.Model):
 
     def __str__(self) -> str:
         return f"all that adds up to {self.whole_id}"
+
+
+class ForecastPaths(models.Model):
+    """The scenarios of the newest forecast by day of a series that plans stand on, of no older one.
+
+    `totals` are little-endian 32-bit floats, by scenario and day: of its horizon's days each.
+    """
+
+    series = models.OneToOneField(
+        ForecastSeries, on_delete=models.CASCADE, primary_key=True, related_name="paths"
+    )
+    forecast = models.OneToOneField(Forecast, on_delete=models.CASCADE, related_name="paths")
+    totals = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"of {self.forecast_id}"

@@ -6,16 +6,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 
+import numpy as np
+
+from apps.economics.forecast.names import SCENARIOS
 from apps.economics.gpu_catalogue import named_gpu
 from apps.economics.hours import HOUR, HOUR_MS, MILLISECOND
 from apps.economics.money import sum_of_known
+from apps.economics.planned_work import Floats
 from apps.economics.rates import MICROS, Per, QuotedRate
 from apps.economics.refusal import Refusal
 from apps.fleet import queries as fleet
 from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.cube.states import state_sums
 from apps.ledger.queries.windows import Window
-from apps.planning.models import Forecast, ForecastMethod, Granularity
+from apps.planning.models import Forecast, ForecastPaths, Granularity
+from apps.planning.queries.forecasts import FALLBACKS
 from apps.planning.queries.series import GPU_HOURS, GPU_MODEL, POOL, SeriesKey
 from apps.pricing.queries import RateSpan, pool_rates
 
@@ -88,7 +93,8 @@ def newest_forecast(
 ) -> Forecast | None:
     """The newest forecast by the hour, or by the day, that was kept by then; None: there is none.
 
-    Nor where too little was known for one: the last value that stands in for it is nothing to plan by.
+    Nor where too little was known for one: the last value, or the last week's mean, that stands in for it is nothing to
+    plan by.
     """
     newest = (
         Forecast.objects.filter(
@@ -101,7 +107,21 @@ def newest_forecast(
         .order_by("-starts_at")
         .first()
     )
-    return None if newest is None or newest.method == ForecastMethod.LAST_VALUE else newest
+    return None if newest is None or newest.method in FALLBACKS else newest
+
+
+def has_paths(series: SeriesKey) -> bool:
+    """Whether the scenarios of its newest forecast by day are kept: those of places, which plans stand on."""
+    return series.measure == GPU_HOURS and series.dimension in {POOL, GPU_MODEL}
+
+
+def forecast_paths(forecast: Forecast) -> Floats | None:
+    """Its scenarios, by scenario and day; None where they are not kept, or as many as today's are not."""
+    row = ForecastPaths.objects.filter(forecast=forecast).first()
+    totals = np.frombuffer(b"" if row is None else bytes(row.totals), dtype="<f4")
+    if len(totals) != SCENARIOS * forecast.horizon:
+        return None
+    return totals.reshape(SCENARIOS, forecast.horizon).astype(np.float64)
 
 
 def price_of_pools(pool_ids: Collection[int], window: Window, at: datetime) -> GpuHourPrice | None:

@@ -255,7 +255,7 @@ def forecast_fact(row: Forecast) -> ForecastFact:
     """A row without its hours."""
     derived: dict[str, Any] = {
         "series": key_of(row.series),
-        "backtests": tuple(map(_backtest_fact, row.backtests)),
+        "backtests": backtests_of(row),
         "day_ahead": _day_ahead(row, row.points),
         "day_ahead_reconciled": _day_ahead(row, row.reconciled) if row.reconciled else None,
         "shift": row.shift and LevelShift(date.fromisoformat(row.shift["on"]), row.shift["effect"]),
@@ -288,6 +288,11 @@ def _day_ahead(row: Forecast, values: Sequence[float | None]) -> float:
     ]
     total = sum(hours)
     return total / len(hours) if row.series.measure == QUEUE_WAIT else total
+
+
+def backtests_of(row: Forecast) -> tuple[BacktestFact, ...]:
+    """How its method did on the history before it."""
+    return tuple(map(_backtest_fact, row.backtests))
 
 
 def _backtest_fact(scores: dict[str, Any]) -> BacktestFact:

@@ -28,7 +28,7 @@ def daily_forecast_fields(
 
     At least one is known. `effects` has one for each day ahead: what events do to it. `month_ends` are the days ahead
     (from 0) with which a new month begins, and their number at the end: totals of months come of whole scenarios, means
-    where `is_mean`. Where history is too short, the mean of its last known week stands as a fallback, without
+    where `is_mean`. `paths` are the scenarios as ForecastPaths keeps them. Where history is too short, the mean of its last known week stands as a fallback, without
     intervals, and `refusal` says why.
     """
     known = nan_for_none(values)
@@ -50,6 +50,7 @@ def daily_forecast_fields(
             "backtests": [],
             "points": flat[0].tolist(),
             "quantiles": [],
+            "paths": b"",
             "shift": None,
             "months": _months(
                 DailyScenarios(flat, None), ends, is_mean=is_mean, has_interval=False
@@ -62,6 +63,7 @@ def daily_forecast_fields(
         "backtests": _daily_backtests(known),
         "points": planned.points.tolist(),
         "quantiles": planned.quantiles.tolist(),
+        "paths": planned.totals.astype("<f4").tobytes(),
         "shift": made.shift and serialize_shift(made.shift.day, made.shift.effect),
         "months": _months(planned, ends, is_mean=is_mean, has_interval=True),
     }

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from apps.accounts.actions.audit import changes_by
 from apps.accounts.queries import person_of_address
+from apps.economics.planned_work import WorkSpread
 from apps.planning.actions.planned_items import change_planned_item
 from apps.planning.actions.plans import NewPlan, keep_plan, variant_of
 from apps.planning.actions.requests import (
@@ -87,12 +88,16 @@ def plan_ahead(company: Company) -> None:
         "assistant for every customer",
         monday + timedelta(days=28),
         LaunchWork((2e5, 4e5, 6e5, 8e5), 1_800, 9e6),
+        WorkSpread(0.5, 1.8),
     )
     renewal = NewPlannedItem(
         "reserved prices renewed", monday + timedelta(days=70), PriceChange(0.92)
     )
     training = NewPlannedItem(
-        "helios-7b", monday + timedelta(days=14), TrainingWork(8, 7e9, 0.4e12, 0.38)
+        "helios-7b",
+        monday + timedelta(days=14),
+        TrainingWork(8, 7e9, 0.4e12, 0.38),
+        WorkSpread(0.9, 1.3),
     )
     now = NewPlan(
         *("helios-7b now", pool_id, "", monday, 26, 0.01, (training, launch, renewal)),

@@ -14,7 +14,16 @@ from apps.planning.models import PlannedItem, WhatIfPlan
 from apps.planning.queries.plan_items import LaunchWork
 from tests import make
 from tests.apps.console.people import confirmed, signed_in, text_of
-from tests.apps.planning.plan_scene import AT, cheaper, launch, planned, reserved_pool, training
+from tests.apps.planning.plan_scene import (
+    AT,
+    TWO_TO_TWELVE,
+    cheaper,
+    forecast_by_scenarios,
+    launch,
+    planned,
+    reserved_pool,
+    training,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -117,18 +126,64 @@ def test_a_name_that_a_plan_has_already_is_refused_before_it_is_confirmed(finn: 
     assert "The plan has an item called 'chat'." in looked
 
 
-def test_two_plans_are_compared_week_by_week(finn: Client) -> None:
+def test_plans_are_compared_in_all_and_by_month_and_week(finn: Client) -> None:
     pool_id = reserved_pool()
     assert "There are no two plans to compare" in read(finn, "/plans/compare")
     one, other = planned(pool_id, launch()), planned(pool_id, training(), name="winter")
+    third = planned(pool_id, name="nothing")
     # 1,344 GPU-hours of the one, 700 of the other, at two dollars.
-    assert "winter against spring: +$1,288.00 in their weeks" in read(finn, "/plans/compare")
-    turned = read(finn, f"/plans/compare?one={other}&other={one}")
-    assert "spring against winter: −$1,288.00 in their weeks" in turned
-    rows = list(csv.DictReader(io.StringIO(finn.get("/plans/compare.csv").content.decode())))
-    assert [float(row["total_difference"]) for row in rows] == pytest.approx(
-        [-100, 1144, -200, -200]
+    pair = f"one={one}&other={other}"
+    assert "winter against spring: +$1,288.00 in their weeks" in read(
+        finn, f"/plans/compare?{pair}"
     )
+    turned = read(finn, f"/plans/compare?one={other}&other={one}&third={third}")
+    assert "spring against winter: −$1,288.00 in their weeks, and 1 plan more" in turned
+
+    def rows(path: str) -> list[dict[str, str]]:
+        return list(csv.DictReader(io.StringIO(finn.get(path).content.decode())))
+
+    whole = rows(f"/plans/compare.csv?{pair}&third={third}")
+    assert [row["name"] for row in whole] == ["spring", "winter", "nothing"]
+    assert [row["total_cost_difference"] for row in whole] == ["", "1288.000000", "-1400.000000"]
+    assert [float(row["longest_wait_hours"]) for row in whole] == pytest.approx([0, 84, 0])
+    weeks = rows(f"/plans/compare-spans.csv?{pair}&by=week&figure=hours")
+    assert [float(row["difference_2"]) for row in weeks] == pytest.approx([-100, 1144, -200, -200])
+    months = rows(f"/plans/compare-spans.csv?{pair}&figure=cost")
+    assert [row["month"] for row in months] == ["2026-03", "2026-04"]
+    assert sum(float(row["difference_2"]) for row in months) == pytest.approx(1288, abs=1e-4)
+    assert {row["currency"] for row in months} == {"USD"}
+    # What an address says of no figure, span or plan is as if it said nothing.
+    assert finn.get("/plans/compare?one=x&other=9&figure=q&by=z&third=1e9").status_code == 200
+
+
+def test_the_band_is_on_the_page_and_says_what_it_is_of(finn: Client) -> None:
+    pool_id = reserved_pool(expected=None)
+    forecast_by_scenarios(pool_id, TWO_TO_TWELVE)
+    plan_id = planned(pool_id, launch())
+    text = read(finn, f"/plans/{plan_id}")
+    # Four weeks of 3, 7 or 11 GPUs and 700 GPU-hours, at two dollars.
+    assert "$5.43k to $16.2k in eight of ten cases" in text
+    assert "was not measured on this history yet" in text
+    assert "the band holds eight of ten scenarios" in text
+    weeks = list(
+        csv.DictReader(io.StringIO(finn.get(f"/plans/{plan_id}/weeks.csv").content.decode()))
+    )
+    ends = [float(weeks[0][f"total{end}"]) for end in ("_low", "", "_high")]
+    assert ends == pytest.approx([604, 1276, 1948])
+
+
+def test_a_low_and_a_high_are_entered_together_and_shown(finn: Client) -> None:
+    plan_id = planned(reserved_pool())
+    entered = {"name": "chat", "starts_on": "2026-03-09", "requests": "1e6; 2e6",
+               "tokens_per_request": "1000", "tokens_per_gpu_hour": "1e7", "like_service": ""}  # fmt: skip
+    half = read(finn, f"/plans/{plan_id}/launch?{urlencode(entered | {'low': '80'})}")
+    assert "Say a low and a high, or neither." in half
+    wide = entered | {"low": "80", "high": "150"}
+    confirmed(finn, f"/plans/{plan_id}/launch", wide)
+    assert "80 % to 150 % of it in eight of ten cases" in read(finn, f"/plans/{plan_id}")
+    chat = PlannedItem.objects.get().id
+    opened = finn.get(f"/plans/{plan_id}/items/{chat}/change").content.decode()
+    assert 'value="150"' in opened
 
 
 def test_every_table_is_a_file_and_what_is_unknown_is_empty(finn: Client) -> None:

@@ -1,11 +1,15 @@
 """A reserved pool of eight H100 with a forecast of four GPUs, and plans on it."""
 
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
+
+from apps.economics.forecast.names import SCENARIOS
 from apps.planning.actions.plans import NewPlan, keep_plan
-from apps.planning.models import Forecast, ForecastSeries
+from apps.planning.models import Forecast, ForecastPaths, ForecastSeries
 from apps.planning.queries.plan_items import (
     LaunchWork,
     NewPlannedItem,
@@ -16,13 +20,27 @@ from tests import make
 from tests.apps.ledger import scene
 
 FIRST_DAY = date(2026, 3, 9)
+TWO_TO_TWELVE = np.linspace(2, 12, SCENARIOS).tolist()
+"""GPUs by scenario: 3 and 11 in one case of ten below and above, 7 in the middle."""
 AT = datetime.fromisoformat("2026-03-08T12:00:00+00:00")
 FROM = datetime.fromisoformat("2026-03-09T00:00:00+00:00")
 
 
-def forecast_by_day(pool_id: int, gpus: float) -> None:
+def forecast_by_day(pool_id: int, gpus: float, **given: Any) -> None:
     """A forecast of so many GPUs for three weeks by the day."""
-    _forecast_of(pool_id, "day", [gpus * 24] * 21)
+    _forecast_of(pool_id, "day", [gpus * 24] * 21, **given)
+
+
+def forecast_by_scenarios(pool_id: int, gpus: Sequence[float], days: int = 21) -> None:
+    """Of so many GPUs by the day, one for each of equally many scenarios: each holds so many throughout."""
+    rows = np.repeat(np.array(gpus), SCENARIOS // len(gpus))
+    paths = np.repeat(rows[:, None] * 24.0, days, axis=1)
+    forecast = _forecast_of(
+        *(pool_id, "day", np.median(paths, axis=0).tolist()), method="level_scenarios"
+    )
+    ForecastPaths.objects.create(
+        series=forecast.series, forecast=forecast, totals=paths.astype("<f4").tobytes()
+    )
 
 
 def reserved_pool(expected: float | None = 4.0) -> int:
@@ -40,11 +58,11 @@ def forecast_by_hour(pool_id: int, gpus: float, **given: Any) -> None:
     _forecast_of(pool_id, "hour", [gpus] * 336, **given)
 
 
-def _forecast_of(pool_id: int, granularity: str, points: list[float], **given: Any) -> None:
+def _forecast_of(pool_id: int, granularity: str, points: list[float], **given: Any) -> Forecast:
     series, _ = ForecastSeries.objects.get_or_create(
         measure="gpu_hours", dimension="pool", key=str(pool_id)
     )
-    Forecast.objects.create(
+    return Forecast.objects.create(
         series=series, granularity=granularity, made_at=AT, starts_at=FROM, horizon=len(points),
         method=given.get("method", "weighted_median"), digest="0" * 64, history_from=FROM - timedelta(days=60),
         observed_hours=1440, imported_hours=0, left_out_hours=0, recent=[], points=points,

@@ -6,14 +6,17 @@ from io import StringIO
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
 from apps.console.pages.forecasts import words
+from apps.economics.forecast.names import QUANTILE_LEVELS
 from apps.economics.hours import HOUR
 from apps.planning import actions
 from apps.planning.actions.daily_forecasts import make_daily_forecast
-from apps.planning.models import Forecast, ForecastSeries, HistoryDay
+from apps.planning.models import Forecast, ForecastPaths, ForecastSeries, HistoryDay
+from apps.planning.queries.capacity_places import forecast_paths
 from apps.planning.queries.days import daily_history
 from apps.planning.queries.forecasts import BY_DAY, forecast_hours, forecasts
 from apps.planning.queries.history import SeriesHistory
@@ -169,6 +172,36 @@ def test_a_kept_day_stays_whole_when_the_hours_that_are_read_begin_within_it() -
     days = daily_history(history, BERLIN)
     assert days is not None
     assert (days.first_day, days.values[0]) == (date(2026, 1, 5), 276.0)
+
+
+def test_the_scenarios_of_the_newest_forecast_of_a_place_are_kept_and_have_its_quantiles() -> None:
+    series = SeriesKey("gpu_hours", "pool", "1")
+    row = ForecastSeries.objects.create(measure="gpu_hours", dimension="pool", key="1")
+    for days in (40, 47):
+        values: list[float | None] = [value_of(hour) for hour in range(days * 24)]
+        history = SeriesHistory(series, FIRST, values, 0, 0, "")
+        assert make_daily_forecast(history, [], daily_forecast_fields, FIRST, BERLIN)
+    (kept,) = ForecastPaths.objects.all()
+    newest = row.forecasts.latest("starts_at")
+    assert kept.forecast_id == newest.id
+    paths = forecast_paths(newest)
+    assert paths is not None
+    assert paths.shape == (200, 548)
+    quantiles = np.quantile(paths, QUANTILE_LEVELS, axis=0)
+    assert quantiles == pytest.approx(np.array(newest.quantiles), rel=1e-6)
+    # Where they are missing, as of a forecast of before, they are made with the next pass.
+    kept.delete()
+    assert make_daily_forecast(history, [], daily_forecast_fields, FIRST, BERLIN)
+    assert forecast_paths(newest) is not None
+    assert not make_daily_forecast(history, [], daily_forecast_fields, FIRST, BERLIN)
+
+
+def test_scenarios_of_what_no_plan_stands_on_are_not_kept() -> None:
+    ForecastSeries.objects.create(measure="spend")
+    history = SeriesHistory(SPEND, FIRST, [2.0] * 40 * 24, 0, 0, "")
+    assert make_daily_forecast(history, [], daily_forecast_fields, FIRST, BERLIN)
+    assert not ForecastPaths.objects.exists()
+    assert not make_daily_forecast(history, [], daily_forecast_fields, FIRST, BERLIN)
 
 
 def test_a_series_that_breaks_is_said_to_be_so_and_the_others_are_made(

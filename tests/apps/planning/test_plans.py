@@ -1,5 +1,6 @@
 """What-if plans: planned work on top of the forecast, priced, with the queue that it causes."""
 
+from collections.abc import Iterable
 from dataclasses import fields, replace
 from datetime import date, timedelta
 from typing import Any
@@ -10,28 +11,27 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.accounts.actions.audit import changes_by
 from apps.accounts.actions.people import deactivate_person
+from apps.accounts.models import Organisation
 from apps.accounts.queries.reading import reading_once
+from apps.economics.forecast.names import SCENARIOS
+from apps.economics.planned_work import PlanBand, WorkSpread
 from apps.economics.refusal import Refusal
 from apps.planning.actions import planned_items as items
 from apps.planning.actions import plans as actions
 from apps.planning.models import PlannedItem, WhatIfPlan
 from apps.planning.queries.plan_items import LaunchWork, PriceChange, measured_mfu
-from apps.planning.queries.plans import (
-    PlanFact,
-    PlanOutcome,
-    plan_history,
-    plan_of_id,
-    plan_outcome,
-    plans,
-)
+from apps.planning.queries.plan_outcomes import PlanOutcome, plan_outcome
+from apps.planning.queries.plans import PlanFact, plan_history, plan_of_id, plans
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.planning.plan_scene import (
     AT,
     FIRST_DAY,
+    TWO_TO_TWELVE,
     cheaper,
     forecast_by_day,
     forecast_by_hour,
+    forecast_by_scenarios,
     launch,
     planned,
     reserved_pool,
@@ -47,56 +47,148 @@ def _organisation() -> None:
     make.make_organisation()
 
 
+@pytest.fixture
+def berlin() -> None:
+    Organisation.objects.update(zone="Europe/Berlin")
+
+
 def outcome_of(plan_id: int) -> PlanOutcome:
     return plan_outcome(plan_of_id(plan_id), AT)
+
+
+def likely(bands: Iterable[PlanBand | None]) -> list[float | None]:
+    return [None if band is None else band.likely for band in bands]
 
 
 def test_planned_work_is_added_to_the_forecast_priced_and_queued() -> None:
     pool_id = reserved_pool()
     outcome = outcome_of(planned(pool_id, training(), launch(), cheaper()))
-    assert outcome.by_item["chat"] == (100, 200, 200, 200)
-    assert outcome.by_item["pretrain"] == pytest.approx((0, 1344, 0, 0))
+    weeks, whole = outcome.weeks, outcome.whole
+    assert outcome.by_item["chat"].likely == pytest.approx(700)
+    assert outcome.by_item["pretrain"].likely == pytest.approx(1344)
+    assert likely(week.planned for week in weeks) == pytest.approx([100, 1544, 200, 200])
     # Four GPUs are 672 GPU-hours a week; two weeks of them are forecast, then the level goes on.
-    assert [(week.expected, week.forecast_share) for week in outcome.weeks] == [
-        (672, 1), (672, 1), (672, 0), (672, 0),
-    ]  # fmt: skip
-    assert [week.total for week in outcome.weeks] == pytest.approx([772, 2216, 872, 872])
-    queue = [week.queue for week in outcome.weeks if week.queue is not None]
-    assert outcome.committed_hours == 1344
-    assert [week.backlog for week in queue] == pytest.approx([0, 872, 400, 0])
-    assert outcome.longest_wait == pytest.approx(109)
+    assert likely(week.expected for week in weeks) == pytest.approx([672] * 4)
+    assert [week.forecast_share for week in weeks] == [1, 1, 0, 0]
+    assert likely(week.total for week in weeks) == pytest.approx([772, 2216, 872, 872])
+    assert [week.capacity for week in weeks] == [1344] * 4
+    assert likely(week.above for week in weeks) == pytest.approx([0, 872, 0, 0])
+    assert likely(week.waiting for week in weeks) == pytest.approx([0, 872, 400, 0])
+    assert outcome.longest_wait == PlanBand(None, pytest.approx(109), None)
     # Two dollars a GPU-hour, one from the third week on.
-    assert [week.total_micros for week in outcome.weeks] == pytest.approx(
-        [1544e6, 4432e6, 872e6, 872e6], abs=2
+    assert likely(week.total_cost for week in weeks) == pytest.approx(
+        [1544e6, 4432e6, 872e6, 872e6]
     )
-    assert outcome.planned_micros == pytest.approx(200e6 + 3088e6 + 400e6, abs=2)
-    assert [(month.month, month.total_micros) for month in outcome.months] == [
-        (date(2026, 3, 1), pytest.approx(1544e6 + 4432e6 + 872e6 + 2 / 7 * 872e6, abs=3)),
-        (date(2026, 4, 1), pytest.approx(5 / 7 * 872e6, abs=3)),
-    ]
+    assert likely([whole.planned_cost]) == pytest.approx([200e6 + 3088e6 + 400e6])
+    assert [month.first_day for month in outcome.months] == [FIRST_DAY, date(2026, 4, 1)]
+    assert likely(month.total_cost for month in outcome.months) == pytest.approx(
+        [1544e6 + 4432e6 + 872e6 + 2 / 7 * 872e6, 5 / 7 * 872e6]
+    )
+    assert likely(month.waiting for month in outcome.months) == pytest.approx(
+        [265 + 1 / 7, 0], abs=1
+    )
+    assert not outcome.has_band
 
 
 def test_without_a_forecast_or_a_price_the_whole_is_unknown_and_not_nothing() -> None:
     pool_id = reserved_pool(expected=None)
     outcome = outcome_of(planned(pool_id, launch()))
-    assert {(week.expected, week.total, week.queue) for week in outcome.weeks} == {
-        (None, None, None)
-    }
-    assert (outcome.total_micros, outcome.longest_wait) == (None, None)
-    assert outcome.planned_micros == 1400e6
+    for span in (*outcome.weeks, *outcome.months, outcome.whole):
+        assert {span.expected, span.total, span.above, span.waiting, span.total_cost} == {None}
+    assert (outcome.longest_wait, outcome.queue_chance) == (None, None)
+    assert likely([outcome.whole.planned_cost]) == pytest.approx([1400e6])
     forecast_by_hour(pool_id, 4.0, method="last_value")
     assert outcome_of(planned(pool_id, name="too early")).longest_wait is None
     nowhere = outcome_of(planned(0, launch(), name="b200", pool_id=None, gpu_model="B200"))
-    assert (nowhere.planned, nowhere.planned_micros, nowhere.committed_gpus) == (700, None, 0)
+    assert likely([nowhere.whole.planned]) == pytest.approx([700])
+    assert (nowhere.whole.planned_cost, nowhere.place.committed_gpus) == (None, 0)
 
 
 def test_the_forecast_by_the_day_is_taken_where_there_is_one() -> None:
     pool_id = reserved_pool()
     forecast_by_day(pool_id, 6.0)
     weeks = outcome_of(planned(pool_id)).weeks
-    assert [(week.expected, week.forecast_share) for week in weeks] == [
-        (1008, 1), (1008, 1), (1008, 1), (1008, 0),
-    ]  # fmt: skip
+    assert likely(week.expected for week in weeks) == pytest.approx([1008] * 4)
+    assert [week.forecast_share for week in weeks] == [1, 1, 1, 0]
+
+
+def test_the_mean_of_a_week_that_stands_in_for_a_forecast_is_nothing_to_plan_by() -> None:
+    pool_id = reserved_pool(expected=None)
+    forecast_by_day(pool_id, 6.0, method="last_week")
+    assert outcome_of(planned(pool_id)).whole.expected is None
+    forecast_by_hour(pool_id, 4.0)
+    assert likely([outcome_of(planned(pool_id, name="by hour")).weeks[0].expected]) == [672]
+
+
+def test_a_plan_has_the_band_of_the_scenarios_below_it() -> None:
+    pool_id = reserved_pool(expected=None)
+    # Of 2 to 12 GPUs; eight are reserved, and a training holds eight for a week.
+    forecast_by_scenarios(pool_id, TWO_TO_TWELVE)
+    outcome = outcome_of(planned(pool_id, training()))
+    first, second = outcome.weeks[0], outcome.weeks[1]
+    assert first.expected == PlanBand(*(pytest.approx(gpus * 168) for gpus in (3, 7, 11)))
+    assert second.total == PlanBand(*(pytest.approx((gpus + 8) * 168) for gpus in (3, 7, 11)))
+    assert second.planned == PlanBand(None, pytest.approx(1344), None)
+    # Nobody waits in the first week below eight GPUs: two scenarios of five are above.
+    assert first.waiting == PlanBand(0, 0, pytest.approx(3 * 168))
+    assert outcome.queue_chance == 1
+    assert outcome.has_band
+    cost, hours = outcome.whole.total_cost, outcome.whole.total
+    assert cost is not None
+    assert hours is not None
+    assert cost.high == pytest.approx(2e6 * (hours.high or 0)), "two dollars a GPU-hour"
+
+
+def test_the_chance_of_a_queue_is_the_share_of_scenarios_with_one() -> None:
+    pool_id = reserved_pool(expected=None)
+    forecast_by_scenarios(pool_id, [6.0] * 7 + [10.0] * 3)
+    assert outcome_of(planned(pool_id)).queue_chance == pytest.approx(0.3)
+
+
+def test_the_low_and_the_high_of_an_item_widen_what_is_planned_and_what_it_costs() -> None:
+    pool_id = reserved_pool(expected=None)
+    forecast_by_scenarios(pool_id, [4.0] * SCENARIOS)
+    wide = replace(launch(), spread=WorkSpread(0.5, 3))
+    outcome = outcome_of(planned(pool_id, wide))
+    assert outcome.by_item["chat"] == PlanBand(
+        pytest.approx(350, rel=0.02), pytest.approx(700, rel=0.02), pytest.approx(2100, rel=0.02)
+    )
+    assert outcome.whole.total == PlanBand(
+        *(pytest.approx(2688 + hours, rel=0.02) for hours in (350, 700, 2100))
+    )
+    dearer = replace(cheaper(), spread=WorkSpread(0.5, 2))
+    cost = outcome_of(planned(pool_id, launch(), dearer, name="price")).weeks[3].total_cost
+    assert cost == PlanBand(*(pytest.approx(872e6 * share, rel=0.02) for share in (0.5, 1, 2)))
+
+
+def test_without_scenarios_of_the_forecast_the_work_alone_makes_no_band_of_the_whole() -> None:
+    pool_id = reserved_pool()
+    outcome = outcome_of(planned(pool_id, replace(launch(), spread=WorkSpread(0.5, 3))))
+    assert outcome.whole.planned.high == pytest.approx(2100, rel=0.02)
+    assert outcome.whole.total == PlanBand(None, pytest.approx(2688 + 700, rel=0.01), None)
+
+
+@pytest.mark.usefixtures("berlin")
+def test_days_on_which_clocks_are_turned_have_their_real_hours() -> None:
+    pool_id = reserved_pool(expected=None)
+    # 29 March 2026 has 23 hours in Berlin: the week from the 23rd has 167.
+    eight = training(tokens=8 * 167 * 3600 * 989.4e12 * 0.4 / 6 / 7e9)
+    week = replace(eight, starts_on=date(2026, 3, 23))
+    outcome = outcome_of(planned(pool_id, week))
+    assert likely(each.planned for each in outcome.weeks) == pytest.approx([0, 0, 1336, 0])
+    assert [each.capacity for each in outcome.weeks] == [1344, 1344, 1336, 1344]
+
+
+@pytest.mark.usefixtures("berlin")
+def test_a_day_of_a_forecast_by_the_hour_is_the_sum_of_its_real_hours() -> None:
+    pool_id = reserved_pool()
+    # From one in the morning of the 9th, in Berlin: the 10th is its first whole day, the 22nd its last.
+    outcome = outcome_of(planned(pool_id))
+    assert (outcome.place.first_day, outcome.place.end_day) == (
+        date(2026, 3, 10),
+        date(2026, 3, 23),
+    )
+    assert outcome.weeks[0].forecast_share == pytest.approx(6 / 7)
 
 
 def test_of_a_place_all_plans_are_read_together() -> None:
@@ -105,17 +197,19 @@ def test_of_a_place_all_plans_are_read_together() -> None:
     for number in range(4):
         planned(pool_id, launch(), name=f"plan {number}")
         with CaptureQueriesContext(connection) as made, reading_once():
-            assert [plan_outcome(each, AT).planned for each in plans()] == [700] * (number + 1)
+            all_planned = likely(plan_outcome(each, AT).whole.planned for each in plans())
+        assert all_planned == pytest.approx([700] * (number + 1))
         counts.append(len(made))
     assert len({*counts}) == 1, counts
 
 
 def test_an_empty_plan_is_the_forecast() -> None:
     outcome = outcome_of(planned(reserved_pool(), growth_per_month=0.5))
-    assert (outcome.planned, outcome.planned_micros, outcome.longest_wait) == (0, 0, 0)
-    assert outcome.weeks[1].total == 672
-    assert outcome.weeks[3].total is not None
-    assert outcome.weeks[3].total > outcome.weeks[2].total > 672
+    assert likely([outcome.whole.planned, outcome.whole.planned_cost]) == [0, 0]
+    assert likely([outcome.longest_wait]) == [0]
+    _, second, third, fourth = likely(week.total for week in outcome.weeks)
+    assert second == 672
+    assert 672 < (third or 0) < (fourth or 0)
 
 
 @pytest.mark.parametrize(
@@ -139,6 +233,12 @@ def test_an_empty_plan_is_the_forecast() -> None:
         ({"items": (replace(launch(), inputs=PriceChange(0)),)}, "factor"),
         ({"items": tuple(replace(cheaper(), name=str(each)) for each in range(6))}, "factor"),
         ({"items": (launch(), launch())}, "name"),
+        ({"items": (replace(launch(), spread=WorkSpread(0, 2)),)}, "low"),
+        ({"items": (replace(launch(), spread=WorkSpread(1.1, 2)),)}, "low"),
+        ({"items": (replace(launch(), spread=WorkSpread(0.5, 0.9)),)}, "high"),
+        ({"items": (replace(launch(), spread=WorkSpread(0.5, float("nan"))),)}, "high"),
+        ({"growth_per_month": float("nan")}, "growth_per_month"),
+        ({"description": "x" * 2001}, "description"),
     ],
 )
 def test_what_cannot_be_planned_is_refused_at_its_field(given, field) -> None:

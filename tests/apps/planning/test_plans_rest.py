@@ -11,7 +11,14 @@ from apps.economics.run_time import Bucket
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.planning.crossover_scene import make_served_team
-from tests.apps.planning.plan_scene import AT, launch, planned, reserved_pool
+from tests.apps.planning.plan_scene import (
+    AT,
+    TWO_TO_TWELVE,
+    forecast_by_scenarios,
+    launch,
+    planned,
+    reserved_pool,
+)
 from tests.apps.unit_economics import run_scene
 
 pytestmark = pytest.mark.django_db
@@ -195,3 +202,19 @@ def test_nobody_but_finance_and_platform_changes_or_reads_the_history_of_a_plan(
         with_token("read", name="of blue", team_id=team_id).get(f"{at}/history").status_code == 403
     )
     assert owner.get(at).json() == made
+
+
+def test_bands_go_with_every_figure_and_a_low_without_a_high_is_refused(
+    pool_id, monkeypatch
+) -> None:
+    monkeypatch.setattr(timezone, "now", lambda: AT)
+    forecast_by_scenarios(pool_id, TWO_TO_TWELVE)
+    client = with_token("manage", name="planner")
+    told = client.post(PATH, plan(CHAT | {"low": 0.5, "high": 2}), format="json").json()
+    assert [told["items"][0][end] for end in ("low", "high")] == [0.5, 2]
+    band = told["by_week"][0]["bands"]["expected_gpu_hours"]
+    assert band == pytest.approx({"low": 504, "likely": 1176, "high": 1848})
+    assert told["by_month"][0]["bands"]["total_cost"]["low"]["currency"] == "USD"
+    assert told["longest_wait"]["low"] <= told["longest_wait_hours"] <= told["longest_wait"]["high"]
+    answer = client.post(PATH, plan(CHAT | {"low": 0.5}, name="half"), format="json")
+    assert [error["field"] for error in answer.json()["errors"]] == ["high"]

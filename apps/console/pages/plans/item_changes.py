@@ -18,6 +18,7 @@ from apps.console.kit.entries import (
 from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.pages.plans import words
 from apps.console.pages.plans.changes import REFUSALS, back_to, known_plan
+from apps.economics.planned_work import WorkSpread
 from apps.economics.refusal import Refusal
 from apps.planning.actions import planned_items as actions
 from apps.planning.queries.plan_items import (
@@ -33,7 +34,8 @@ from apps.planning.queries.plan_items import (
     measured_mfu,
     measured_throughput,
 )
-from apps.planning.queries.plans import PlanFact, PlannedItemFact, plan_outcome, priced_window
+from apps.planning.queries.plan_outcomes import plan_outcome, priced_window
+from apps.planning.queries.plans import PlanFact, PlannedItemFact
 
 FIELDS = {"requests_by_week": "requests", "gpu_model": "gpus"}
 
@@ -55,16 +57,22 @@ def _weekly_amounts(text: str) -> tuple[float, ...]:
     return tuple(_amount(part) for part in text.split(";") if part.strip())
 
 
+SPREAD_HINT = "In one case of ten it comes to less than the low, in one to more than the high. Empty: as entered."
+
+
 class PlannedForm(ChangeForm):
-    """What every item has."""
+    """What every item has: its last two say how far what comes may be from what is entered."""
 
     name = TextField("Name", needed="Say what it is called.")
     starts_on = DayField("From")
+    low = AmountField("Low, in per cent of what is entered", SPREAD_HINT, "80")
+    high = AmountField("High, in per cent of what is entered", "", "130")
 
 
 class TrainingForm(PlannedForm):
     """A training: 6 × parameters × tokens operations."""
 
+    field_order = ("name", "starts_on", "parameters", "tokens", "gpus", "mfu", "like_run")
     parameters = ParsedField("Parameters", _amount, "Those active on each token, as in 7e9.")
     tokens = ParsedField("Tokens", _amount, "As in 2e12.")
     gpus = WholeField("On how many GPUs", is_needed=True)
@@ -75,6 +83,10 @@ class TrainingForm(PlannedForm):
 class LaunchForm(PlannedForm):
     """A launch: requests by week."""
 
+    field_order = (
+        *("name", "starts_on", "requests", "tokens_per_request"),
+        *("tokens_per_gpu_hour", "like_service"),
+    )
     requests = ParsedField(
         "Requests by week",
         _weekly_amounts,
@@ -91,6 +103,7 @@ class LaunchForm(PlannedForm):
 class PriceChangeForm(PlannedForm):
     """A price change."""
 
+    field_order = ("name", "starts_on", "factor")
     factor: NumberField = AmountField(
         "The price is multiplied by", "0.9: a tenth less.", "0.9", is_needed=True
     )
@@ -219,15 +232,26 @@ def _item_entered(
     kept: PlannedItemFact | None = None,
 ) -> NewPlannedItem:
     inputs = FORMS[kind].inputs_of(entered, context)
-    item = NewPlannedItem(entered["name"], entered["starts_on"], inputs)
+    item = NewPlannedItem(entered["name"], entered["starts_on"], inputs, _spread_of(entered))
     actions.check_item_in(plan, item, context.at, kept.id if kept else None)
     return item
+
+
+def _spread_of(entered: Mapping[str, Any]) -> WorkSpread | None:
+    low, high = entered["low"], entered["high"]
+    if low is None and high is None:
+        return None
+    if low is None or high is None:
+        raise Refusal("low" if low is None else "high", "say a low and a high, or neither")
+    return WorkSpread(float(low) / 100, float(high) / 100)
 
 
 def _initial_of(item: PlannedItemFact) -> dict[str, str]:
     """The entries of a form that say what an item is."""
     inputs = item.inputs
     found = {"name": item.name, "starts_on": item.starts_on.isoformat()}
+    if item.spread is not None:
+        found |= {"low": _entered(100 * item.spread.low), "high": _entered(100 * item.spread.high)}
     if isinstance(inputs, TrainingWork):
         return found | {
             "parameters": _entered(inputs.parameters),

@@ -1,30 +1,30 @@
 """The pages of what-if plans: all of them, one by week and month, and two beside each other."""
 
-from typing import Any
+from collections.abc import Callable
+from urllib.parse import urlencode
 
 from django.http import HttpResponse
 from django.urls import path, reverse
 
-from apps.console.kit.chart import FigureRow, LineChart, known_figure
-from apps.console.kit.filters import filter_of
+from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, FactList, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.pages.people.trail import CHANGES, FIELDS
-from apps.console.pages.plans import changes, item_changes, words
+from apps.console.pages.plans import changes, comparing, item_changes, words
 from apps.console.pages.plans.tables import (
-    COMPARED,
     ITEMS,
     MONTHS,
     PLANS,
     WEEKS,
-    ComparedWeek,
     ListedItem,
 )
+from apps.economics.planned_work import PlanBand
 from apps.planning.queries.plan_items import KINDS
-from apps.planning.queries.plans import PlanFact, PlanOutcome, plan_history, plan_outcome, plans
+from apps.planning.queries.plan_outcomes import PlanOutcome, plan_outcome
+from apps.planning.queries.plans import PlanFact, plan_history, plans
 from apps.show.amounts import counted
-from apps.show.money import short_amount, signed_amount
+from apps.show.money import short_amount
 from apps.show.week_lines import WeekLine, week_lines
 
 
@@ -38,7 +38,7 @@ def plan_list(context: Context) -> ConsolePage:
         under=("on the newest forecast, at the prices in force",) if outcomes else (),
         actions=(
             Link("Make a plan", reverse("make-plan")),
-            *((Link("Compare two", reverse("compare-plans")),) if len(outcomes) > 1 else ()),
+            *((Link("Compare plans", reverse("compare-plans")),) if len(outcomes) > 1 else ()),
         ),
         sections=(PLANS.section(outcomes, context, csv_href=reverse("plans-csv")),),
         empty=None if outcomes else _no_plans(),
@@ -70,12 +70,9 @@ def plan_page(context: Context, plan_id: int) -> ConsolePage:
             FactList(
                 [
                     ("Price", words.price_words(outcome, context.currency)),
-                    ("Forecast", words.forecast_words(outcome, context.zone)),
-                    (
-                        "Owned or reserved",
-                        f"{counted(outcome.committed_gpus, 'GPU')}: {words.hours_text(outcome.committed_hours)} "
-                        "GPU-hours a week",
-                    ),
+                    ("Forecast", words.forecast_words(outcome)),
+                    ("Uncertainty", words.certainty_words(outcome)),
+                    ("Owned or reserved", words.committed_words(outcome)),
                 ]
             ),
             _chart(outcome),
@@ -126,52 +123,15 @@ def plan_history_csv(context: Context, plan_id: int) -> HttpResponse:
     )
 
 
-@shown(SEES_EVERYTHING, "plans", carries=False)
-def compare_plans(context: Context) -> ConsolePage:
-    """Two plans week by week: what each asks for and costs, and the difference."""
-    pair = _asked_pair(context)
-    back = Link("Back to plans", reverse("plans"))
-    if pair is None:
-        return ConsolePage(
-            context=context,
-            finding="There are no two plans to compare",
-            back=back,
-            empty=_no_plans(),
-        )
-    known = {str(plan.id): plan.name for plan in plans()}
-    texts = {
-        name: str(outcome.plan.id) for name, outcome in zip(("one", "other"), pair, strict=True)
-    }
-    return ConsolePage(
-        context=context,
-        finding=_compared_finding(pair, context),
-        back=back,
-        filters=(
-            filter_of("one", "First", known, texts),
-            filter_of("other", "Second", known, texts),
-        ),
-        sections=(
-            COMPARED.section(
-                _compared_weeks(*pair), context, csv_href=reverse("compare-plans-csv")
-            ),
-        ),
-    )
-
-
-@shown(SEES_EVERYTHING, "plans", carries=False)
-def compare_plans_csv(context: Context) -> HttpResponse:
-    """The same as a table."""
-    pair = _asked_pair(context)
-    return COMPARED.csv([] if pair is None else _compared_weeks(*pair), context, "two-plans")
-
-
 def _ways_to_change(plan: PlanFact) -> tuple[Link, ...]:
     adding = (
         Link(f"Add a {said}", reverse(f"add-planned-{kind}", args=[plan.id]))
         for kind, said in KINDS.items()
     )
+    beside = f"{reverse('compare-plans')}?{urlencode({'one': plan.variant_of, 'other': plan.id})}"
     return (
         *adding,
+        *((Link("Compare with its original", beside),) if plan.variant_of else ()),
         Link("Change the plan", reverse("change-plan", args=[plan.id])),
         Link("Copy as a variant", reverse("copy-plan", args=[plan.id])),
         Link("Remove this plan", reverse("remove-plan", args=[plan.id])),
@@ -189,57 +149,75 @@ def _outcome(context: Context, plan_id: int) -> PlanOutcome:
 def _list_finding(outcomes: list[PlanOutcome]) -> str:
     if not outcomes:
         return "Nothing is planned yet"
-    late = [outcome for outcome in outcomes if outcome.longest_wait]
+    late = [each for each in outcomes if each.longest_wait and each.longest_wait.likely]
     said = f"{counted(len(outcomes), 'plan')} kept"
     if late:
         return f"{said}; {len(late)} of them ask for more than is owned or reserved"
-    return f"{said}; none is known to ask for more than is owned or reserved"
+    return f"{said}; none is likely to ask for more than is owned or reserved"
 
 
-def _key_figures(outcome: PlanOutcome, context: Context) -> tuple[Any, ...]:
-    def amount(micros: int | None) -> str | None:
-        return None if micros is None else short_amount(micros, context.currency)
+def _key_figures(outcome: PlanOutcome, context: Context) -> tuple[Figure, ...]:
+    whole, wait = outcome.whole, outcome.longest_wait
 
-    has_queue = outcome.longest_wait is not None
-    above = sum(week.queue.above for week in outcome.weeks if week.queue is not None)
+    def amount(micros: float) -> str:
+        return short_amount(round(micros), context.currency)
+
+    def figure(
+        title: str, band: PlanBand | None, said: Callable[[float], str], note: str
+    ) -> Figure:
+        ends = words.band_text(band, said)
+        return known_figure(title, None if band is None else said(band.likely), ends or note)
+
     return (
-        known_figure("Planned", words.hours_text(outcome.planned), "GPU-hours in its weeks"),
-        known_figure("Planned work costs", amount(outcome.planned_micros), "GPU-hours × price"),
-        known_figure("With what is expected", amount(outcome.total_micros), "forecast and plan"),
-        known_figure(
+        figure("Planned", whole.planned, words.hours_text, "GPU-hours in its weeks"),
+        figure("Planned work costs", whole.planned_cost, amount, "GPU-hours × price"),
+        figure("With what is expected", whole.total_cost, amount, "forecast and plan"),
+        figure(
             "Longest wait",
-            words.wait_text(outcome.longest_wait),
-            f"{words.hours_text(above)} GPU-hours are above owned and reserved"
-            if has_queue
-            else "no forecast, or nothing owned or reserved",
+            wait,
+            words.wait_text,
+            "no forecast, or nothing owned or reserved"
+            if wait is None or whole.above is None
+            else f"{words.hours_text(whole.above.likely)} GPU-hours are above owned and reserved",
         ),
     )
 
 
-def _chart(outcome: PlanOutcome) -> LineChart | None:
+def _chart(outcome: PlanOutcome) -> LineChart:
+    weeks = outcome.weeks
     lines = [
         WeekLine(
-            "Owned, reserved",
-            [outcome.committed_hours] * len(outcome.weeks),
-            "var(--ink-3)",
-            is_dashed=True,
+            "Owned, reserved", [week.capacity for week in weeks], "var(--ink-3)", is_dashed=True
         ),
-        WeekLine("Expected", [week.expected for week in outcome.weeks], "var(--ink-2)"),
-        WeekLine("With the plan", [week.total for week in outcome.weeks], "var(--accent)"),
+        WeekLine("Expected", [_likely(week.expected) for week in weeks], "var(--ink-2)"),
+        WeekLine("With the plan", [_likely(week.total) for week in weeks], "var(--accent)"),
     ]
-    if outcome.forecast_from is None:
-        lines[1:] = [WeekLine("Planned", [week.planned for week in outcome.weeks], "var(--accent)")]
+    totals = [week.total for week in weeks]
+    if outcome.whole.total is None:
+        lines[1:] = [WeekLine("Planned", [week.planned.likely for week in weeks], "var(--accent)")]
+        totals = [week.planned for week in weeks]
+    band = [
+        (each.low, each.high)
+        for each in totals
+        if each is not None and each.low is not None and each.high is not None
+    ]
+    shaded = "; the band holds eight of ten scenarios" if band else ""
     return LineChart(
         name="plan",
-        title=f"{outcome.plan.name}: GPU-hours by week, expected and with the plan, against what is owned or reserved",
+        title=f"{outcome.plan.name}: GPU-hours by week, expected and with the plan, against what is owned or reserved{shaded}",
         unit="GPU-hours a week",
         figure=week_lines(
             outcome.plan.first_day,
             lines,
             lambda hours: f"{words.hours_text(hours)} GPU-hours",
             words.hours_text,
+            band,
         ),
     )
+
+
+def _likely(band: PlanBand | None) -> float | None:
+    return None if band is None else band.likely
 
 
 def _listed_items(outcome: PlanOutcome) -> list[ListedItem]:
@@ -247,41 +225,11 @@ def _listed_items(outcome: PlanOutcome) -> list[ListedItem]:
     return [
         ListedItem(
             item,
-            sum(outcome.by_item[item.name]) if item.name in outcome.by_item else None,
+            outcome.by_item.get(item.name),
             reverse("change-planned-item", args=[plan.id, item.id]),
             reverse("remove-planned-item", args=[plan.id, item.id]),
         )
         for item in plan.items
-    ]
-
-
-def _asked_pair(context: Context) -> tuple[PlanOutcome, PlanOutcome] | None:
-    """The two plans that the address names, else the first two; None where there are not two."""
-    known = {str(plan.id): plan for plan in plans()}
-    asked = [key for name in ("one", "other") if (key := context.query.get(name, "")) in known]
-    ids = [*dict.fromkeys([*asked, *known])][:2] if len(asked) < 2 else asked
-    if len(ids) < 2:
-        return None
-    one, other = (plan_outcome(known[key], context.at) for key in ids)
-    return one, other
-
-
-def _compared_finding(pair: tuple[PlanOutcome, PlanOutcome], context: Context) -> str:
-    one, other = pair
-    names = f"{other.plan.name} against {one.plan.name}"
-    if one.total_micros is None or other.total_micros is None:
-        return f"{names}: what one of them costs is not known"
-    change = signed_amount(other.total_micros - one.total_micros, context.currency)
-    return f"{names}: {change} in their weeks"
-
-
-def _compared_weeks(one: PlanOutcome, other: PlanOutcome) -> list[ComparedWeek]:
-    """Weeks by the day that they begin on; plans that begin on other weekdays share none."""
-    of_one = {week.first_day: week for week in one.weeks}
-    of_other = {week.first_day: week for week in other.weeks}
-    return [
-        ComparedWeek(day, of_one.get(day), of_other.get(day))
-        for day in sorted({*of_one, *of_other})
     ]
 
 
@@ -298,8 +246,7 @@ urlpatterns = [
     path("plans", plan_list, name="plans"),
     path("plans.csv", plan_list_csv, name="plans-csv"),
     path("plans/new", changes.make_plan, name="make-plan"),
-    path("plans/compare", compare_plans, name="compare-plans"),
-    path("plans/compare.csv", compare_plans_csv, name="compare-plans-csv"),
+    *comparing.urlpatterns,
     path("plans/<int:plan_id>", plan_page, name="plan"),
     path("plans/<int:plan_id>/items.csv", plan_items_csv, name="plan-items-csv"),
     path("plans/<int:plan_id>/weeks.csv", plan_weeks_csv, name="plan-weeks-csv"),

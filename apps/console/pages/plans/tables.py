@@ -1,7 +1,8 @@
 """The tables of what-if plans."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date
+from typing import TypeVar
 
 from django.urls import reverse
 from django.utils.html import format_html
@@ -11,23 +12,28 @@ from apps.console.kit.cells import (
     COUNT,
     INSTANT,
     ISO_DAY,
-    MONEY,
     PROSE,
     RATIO,
+    WHOLE_MONEY,
     Format,
     Locale,
     linked,
 )
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.plans import words
+from apps.economics.planned_work import PlanBand
 from apps.planning.queries.plan_items import KINDS
-from apps.planning.queries.plans import MonthOfPlan, PlannedItemFact, PlanOutcome, PlanWeek
+from apps.planning.queries.plan_outcomes import PlanOutcome, PlanSpan
+from apps.planning.queries.plans import PlannedItemFact
+from apps.show.unknown import UNKNOWN
+
+Row = TypeVar("Row")
 
 HOURS = Format(
     lambda hours, _: words.hours_text(hours), lambda hours, _: f"{hours:.6f}", "number-cell"
 )
 WAIT = Format(
-    lambda hours, _: words.wait_text(hours) or "", lambda hours, _: f"{hours:.6f}", "number-cell"
+    lambda hours, _: words.wait_text(hours), lambda hours, _: f"{hours:.6f}", "number-cell"
 )
 FACTOR = Format(lambda factor, _: f"{factor:.3g}", lambda factor, _: f"{factor:.6f}", "number-cell")
 
@@ -37,7 +43,7 @@ class ListedItem:
     """An item, the GPU-hours of it in the plan's weeks (None of a price change), and where it is changed and removed."""
 
     item: PlannedItemFact
-    gpu_hours: float | None
+    gpu_hours: PlanBand | None
     change: str
     removal: str
 
@@ -46,23 +52,64 @@ def _ways_to_change(row: ListedItem, _: Locale) -> SafeString:
     return format_html("{} {}", linked("Change", row.change), linked("Remove", row.removal))
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedWeek:
-    """A week in two plans; None where one of them does not know, or has no such week."""
+def band_columns(
+    key: str,
+    text: str,
+    band_of: Callable[[Row], PlanBand | None],
+    format_: Format = HOURS,
+    csv: str | None = None,
+) -> tuple[Column[Row], ...]:
+    """What is likely, with the low and the high under it; in CSV three columns, without a text in CSV alone."""
 
-    first_day: date
-    one: PlanWeek | None
-    other: PlanWeek | None
+    def level(name: str) -> Callable[[Row], float | int | None]:
+        def value(row: Row) -> float | int | None:
+            band = band_of(row)
+            amount = None if band is None else getattr(band, name)
+            return round(amount) if format_ is WHOLE_MONEY and amount is not None else amount
 
-    def value(self, name: str, *, of_other: bool) -> float | int | None:
-        """A figure of one of the two."""
-        week = self.other if of_other else self.one
-        return None if week is None else getattr(week, name)
+        return value
 
-    def difference(self, name: str) -> float | int | None:
-        """The other's − the one's."""
-        one, other = self.value(name, of_other=False), self.value(name, of_other=True)
-        return None if one is None or other is None else other - one
+    def cell(row: Row, locale: Locale) -> str:
+        low, likely, high = (level(name)(row) for name in ("low", "likely", "high"))
+        if likely is None:
+            return UNKNOWN
+        said = format_.shown(likely, locale)
+        if low is None or high is None or low == high:
+            return said
+        ends = [format_.shown(end, locale) for end in (low, high)]
+        return format_html("{}<br><small>{} to {}</small>", said, *ends)
+
+    name = key if csv is None else csv
+    likely = Column(key, text, level("likely"), format_, csv=name, shown=cell)
+    return (
+        likely,
+        *(
+            Column(f"{key}_{end}", "", level(end), format_, csv=f"{name}_{end}")
+            for end in ("low", "high")
+        ),
+    )
+
+
+def _span_columns(first: Column[PlanSpan]) -> tuple[Column[PlanSpan], ...]:
+    """A week's, or a month's."""
+    return (
+        first,
+        Column("days", "", lambda span: span.days, COUNT),
+        *band_columns("expected", "Expected", lambda span: span.expected),
+        Column("share", "", lambda span: span.forecast_share, RATIO, csv="forecast_share"),
+        *band_columns("planned", "Planned", lambda span: span.planned),
+        *band_columns("total", "With the plan", lambda span: span.total),
+        Column("capacity", "", lambda span: span.capacity, HOURS, csv="owned_and_reserved"),
+        *band_columns("above", "Above owned and reserved", lambda span: span.above),
+        *band_columns("backlog", "", lambda span: span.waiting),
+        *band_columns("wait", "Wait at its end", lambda span: span.wait_hours, WAIT, "wait_hours"),
+        Column("factor", "", lambda span: span.price_factor, FACTOR, csv="price_factor"),
+        *band_columns("planned_cost", "Planned cost", lambda span: span.planned_cost, WHOLE_MONEY),
+        *band_columns(
+            "cost", "Cost with the plan", lambda span: span.total_cost, WHOLE_MONEY, "total_cost"
+        ),
+        CURRENCY_COLUMN,
+    )
 
 
 PLANS = Table[PlanOutcome](
@@ -76,12 +123,14 @@ PLANS = Table[PlanOutcome](
         Column("first_day", "From", lambda row: row.plan.first_day, ISO_DAY),
         Column("weeks", "", lambda row: row.plan.weeks, COUNT),
         Column("items", "", lambda row: len(row.plan.items), COUNT),
-        Column("planned", "GPU-hours planned", lambda row: row.planned, HOURS,
-               csv="planned_gpu_hours"),
-        Column("cost", "They cost", lambda row: row.planned_micros, MONEY, csv="planned_cost"),
-        Column("wait", "Longest wait", lambda row: row.longest_wait, WAIT,
-               csv="longest_wait_hours"),
-        Column("total", "", lambda row: row.total_micros, MONEY, csv="total_cost"),
+        *band_columns("planned", "GPU-hours planned", lambda row: row.whole.planned,
+                      csv="planned_gpu_hours"),
+        *band_columns("cost", "They cost", lambda row: row.whole.planned_cost, WHOLE_MONEY,
+                      "planned_cost"),
+        *band_columns("wait", "Longest wait", lambda row: row.longest_wait, WAIT,
+                      "longest_wait_hours"),
+        *band_columns("total", "Cost with what is expected", lambda row: row.whole.total_cost,
+                      WHOLE_MONEY, "total_cost"),
         CURRENCY_COLUMN,
         Column("changed_at", "", lambda row: row.plan.changed_at, INSTANT),
     ),
@@ -95,71 +144,30 @@ ITEMS = Table[ListedItem](
         Column("name", "What", lambda row: row.item.name, PROSE),
         Column("kind", "Kind", lambda row: KINDS[row.item.kind]),
         Column("starts_on", "From", lambda row: row.item.starts_on, ISO_DAY),
-        Column("hours", "GPU-hours in its weeks", lambda row: row.gpu_hours, HOURS,
-               csv="gpu_hours", missing="–"),
+        *band_columns("hours", "GPU-hours in its weeks", lambda row: row.gpu_hours,
+                      csv="gpu_hours"),
+        Column("low", "", lambda row: row.item.spread and row.item.spread.low, FACTOR,
+               csv="low_share"),
+        Column("high", "", lambda row: row.item.spread and row.item.spread.high, FACTOR,
+               csv="high_share"),
         Column("inputs", "Computed from", lambda row: words.inputs_of(row.item), PROSE),
         Column("change", "Change", lambda row: row, csv="", sorts=False, shown=_ways_to_change),
     ),
     noun=("item", "items"),
     empty="Nothing is planned yet: this is the forecast alone.",
 )  # fmt: skip
-WEEKS = Table[PlanWeek](
+WEEKS = Table[PlanSpan](
     "weeks",
     "Week by week",
-    (
-        Column("week", "Week from", lambda week: week.first_day, ISO_DAY),
-        Column("expected", "Expected", lambda week: week.expected, HOURS),
-        Column("share", "", lambda week: week.forecast_share, RATIO, csv="forecast_share"),
-        Column("planned", "Planned", lambda week: week.planned, HOURS),
-        Column("total", "With the plan", lambda week: week.total, HOURS),
-        Column("above", "Above owned and reserved",
-               lambda week: None if week.queue is None else week.queue.above, HOURS),
-        Column("backlog", "Waiting at its end",
-               lambda week: None if week.queue is None else week.queue.backlog, HOURS),
-        Column("wait", "For", lambda week: None if week.queue is None else week.queue.wait_hours,
-               WAIT, csv="wait_hours"),
-        Column("factor", "", lambda week: week.price_factor, FACTOR, csv="price_factor"),
-        Column("planned_cost", "Planned cost", lambda week: week.planned_micros, MONEY),
-        Column("cost", "Cost with the plan", lambda week: week.total_micros, MONEY,
-               csv="total_cost"),
-        CURRENCY_COLUMN,
-    ),
+    _span_columns(Column("week", "Week from", lambda span: span.first_day, ISO_DAY)),
     noun=("week", "weeks"),
     about="GPU-hours; what waits is the least that does, as a fluid that is taken in order",
     sort="weeks",
     per_page=26,
-)  # fmt: skip
-MONTHS = Table[MonthOfPlan](
+)
+MONTHS = Table[PlanSpan](
     "months",
-    "Cost by month",
-    (
-        Column("month", "Month", lambda row: f"{row.month:%Y-%m}"),
-        Column("planned", "Planned work", lambda row: row.planned_micros, MONEY,
-               csv="planned_cost"),
-        Column("total", "With what is expected", lambda row: row.total_micros, MONEY,
-               csv="total_cost"),
-        CURRENCY_COLUMN,
-    ),
-    about="of the plan’s own weeks, a seventh of a week to each day",
-)  # fmt: skip
-COMPARED = Table[ComparedWeek](
-    "compared",
-    "Week by week",
-    (
-        Column("week", "Week from", lambda row: row.first_day, ISO_DAY),
-        *(
-            Column(f"{name}_{which}", f"{label}, {said}", value, format_)
-            for name, label, format_ in (
-                ("total", "GPU-hours", HOURS), ("total_micros", "Cost", MONEY),
-            )
-            for which, said, value in (
-                ("one", "first", lambda row, name=name: row.value(name, of_other=False)),
-                ("other", "second", lambda row, name=name: row.value(name, of_other=True)),
-                ("difference", "difference", lambda row, name=name: row.difference(name)),
-            )
-        ),
-        CURRENCY_COLUMN,
-    ),
-    noun=("week", "weeks"),
-    about="{said}; the difference is the second − the first",
-)  # fmt: skip
+    "Month by month",
+    _span_columns(Column("month", "Month", lambda span: f"{span.first_day:%Y-%m}")),
+    about="of the plan’s own days; each line’s low and high are of its own scenarios, and do not add up to the plan’s",
+)

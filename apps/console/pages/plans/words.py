@@ -1,15 +1,20 @@
 """Plans and their items in words."""
 
-from datetime import timedelta, tzinfo
+from collections.abc import Callable
+from datetime import timedelta
 
 from apps.console.kit.chart import UNKNOWN_NUMBER
+from apps.economics.planned_work import PlanBand
 from apps.fleet import queries as fleet
+from apps.ledger.queries.windows import DAY
 from apps.planning.queries.plan_items import LaunchWork, TrainingWork
-from apps.planning.queries.plans import PlanFact, PlannedItemFact, PlanOutcome
+from apps.planning.queries.plan_outcomes import PlanOutcome
+from apps.planning.queries.plans import PlanFact, PlannedItemFact
 from apps.planning.queries.request_words import BASES
 from apps.show.amounts import count, counted, per_cent
 from apps.show.money import unit_cost, whole_amount
-from apps.show.time import instant, minute_duration, period
+from apps.show.time import minute_duration, period
+from apps.show.words import joined
 
 CENTURY_HOURS = 876_600
 
@@ -19,10 +24,14 @@ def hours_text(gpu_hours: float) -> str:
     return count(round(gpu_hours))
 
 
-def wait_text(hours: float | None) -> str | None:
-    """A wait in words; None where it is not known."""
-    if hours is None:
-        return None
+def signed_hours(gpu_hours: float) -> str:
+    """A difference of GPU-hours, or of hours, whole: `+1,344`, `−40`, `0`."""
+    whole = round(gpu_hours)
+    return f"{'+' if whole > 0 else '−' if whole else ''}{count(abs(whole))}"
+
+
+def wait_text(hours: float) -> str:
+    """A wait in words."""
     return "over a century" if hours > CENTURY_HOURS else minute_duration(timedelta(hours=hours))
 
 
@@ -38,23 +47,42 @@ def span_of(plan: PlanFact) -> str:
 
 def finding_of(outcome: PlanOutcome, currency: str) -> str:
     """What the plan adds, what that costs, and how long its work waits for what is owned or reserved."""
-    cost = outcome.planned_micros
+    cost, gpus = outcome.whole.planned_cost, outcome.place.committed_gpus
     priced = (
-        "at a cost that is not known" if cost is None else f"for {whole_amount(cost, currency)}"
+        "at a cost that is not known"
+        if cost is None
+        else f"for {whole_amount(round(cost.likely), currency)}"
     )
-    said = f"{outcome.plan.name} adds {hours_text(outcome.planned)} GPU-hours {priced}"
-    wait = wait_text(outcome.longest_wait)
-    if not outcome.committed_gpus:
+    said = f"{outcome.plan.name} adds {hours_text(outcome.whole.planned.likely)} GPU-hours {priced}"
+    if not gpus:
         return f"{said}; no GPU there is owned or reserved"
+    wait = outcome.longest_wait
     if wait is None:
         return f"{said}; what it waits is not known without a forecast"
-    if not outcome.longest_wait:
-        return f"{said}; nothing waits for the {counted(outcome.committed_gpus, 'GPU')} owned or reserved"
-    return f"{said}; work would wait up to {wait} if only what is owned or reserved took it"
+    there = f"{counted(gpus, 'GPU')} owned or reserved"
+    if not wait.likely and not wait.high:
+        return f"{said}; nothing waits for the {there}"
+    if not wait.likely:
+        return f"{said}; nothing is likely to wait for the {there}, but may"
+    return f"{said}; work would wait up to {wait_text(wait.likely)} if only what is owned or reserved took it"
+
+
+def band_text(band: PlanBand | None, said: Callable[[float], str]) -> str:
+    """`1,200 to 1,500 in eight of ten cases`; empty where no low and high are known, or nothing is between them."""
+    if band is None or band.low is None or band.high is None or band.low == band.high:
+        return ""
+    return f"{said(band.low)} to {said(band.high)} in eight of ten cases"
 
 
 def inputs_of(item: PlannedItemFact) -> str:
-    """What an item was computed from."""
+    """What an item was computed from, and what it may come to."""
+    said, spread = _entered_text(item), item.spread
+    if spread is None:
+        return said
+    return f"{said}; {per_cent(spread.low)} to {per_cent(spread.high)} of it in eight of ten cases"
+
+
+def _entered_text(item: PlannedItemFact) -> str:
     inputs = item.inputs
     if isinstance(inputs, TrainingWork):
         source = f"measured of run {inputs.like_run}" if inputs.like_run else "assumed"
@@ -76,44 +104,87 @@ def inputs_of(item: PlannedItemFact) -> str:
 
 def price_words(outcome: PlanOutcome, currency: str) -> str:
     """The price that everything is costed with."""
-    price = outcome.price
+    price = outcome.place.price
     if price is None:
         return "Unknown: no price of these GPUs is known"
     return f"{unit_cost(round(price.micros), currency)} a GPU-hour ({price.pool}: {BASES[price.basis]})"
 
 
-def forecast_words(outcome: PlanOutcome, zone: tzinfo) -> str:
+def forecast_words(outcome: PlanOutcome) -> str:
     """Which forecast it stands on, and what is assumed beyond it."""
-    if outcome.forecast_until is None:
+    end_day = outcome.place.end_day
+    if end_day is None:
         return "None was kept of these GPU-hours yet: what is there without the plan is not known"
     growth = outcome.plan.growth_per_month
     change = f"growing by {per_cent(growth)} a month" if growth > 0 else "as it is"
     if growth < 0:
         change = f"falling by {per_cent(-growth)} a month"
     return (
-        f"Until {instant(outcome.forecast_until, zone)}; beyond it the level of its last seven days goes on, "
+        f"Until {end_day - DAY:%Y-%m-%d}; beyond it the level of its last seven days goes on, "
         f"{change}, which is an assumption"
     )
 
 
+def certainty_words(outcome: PlanOutcome) -> str:
+    """What the low and the high are of, and how often such a band held before."""
+    if outcome.place.end_day is None:
+        return "Without a forecast only what is planned is known, as far as a low and a high were entered"
+    if not outcome.place.has_scenarios:
+        return (
+            "Not known: no scenarios of the forecast are kept yet (by day it needs 28 days of history, and is made each "
+            "week); what is shown is its middle"
+        )
+    measured = [
+        f"{per_cent(each.coverage_80)} of days {each.horizon} days ahead"
+        for each in outcome.place.coverage
+        if each.coverage_80 is not None
+    ]
+    held = (
+        f"held {joined(measured)} on this history"
+        if measured
+        else "was not measured on this history yet"
+    )
+    return (
+        "Low, likely and high are the 10th, 50th and 90th of 100 scenarios of the forecast with the plan on top; the "
+        f"forecast’s own band of eight in ten {held}"
+    )
+
+
+def committed_words(outcome: PlanOutcome) -> str:
+    """How many GPUs are owned or reserved, what of the plan is above them, and how likely work waits for them."""
+    gpus, above = outcome.place.committed_gpus, outcome.whole.above
+    said = f"{counted(gpus, 'GPU')}: {hours_text(outcome.whole.capacity)} GPU-hours in the plan’s weeks"
+    if above is not None:
+        said = f"{said}; {hours_text(above.likely)} that are asked for are above them"
+    if outcome.queue_chance is not None and gpus:
+        said = f"{said}; some work waits for them in {per_cent(outcome.queue_chance)} of scenarios"
+    return said
+
+
 def moved_effects(before: PlanOutcome, after: PlanOutcome, currency: str) -> list[str]:
     """What a change does to the GPU-hours that are planned, to what all costs, and to the wait."""
-    change = after.planned - before.planned
+    change = after.whole.planned.likely - before.whole.planned.likely
     did = "adds" if change >= 0 else "takes"
     of = "to" if change >= 0 else "from"
     effects = [f"It {did} {hours_text(abs(change))} GPU-hours {of} the plan’s weeks."]
     costs = [
-        whole_amount(outcome.total_micros, currency)
-        for outcome in (after, before)
-        if outcome.total_micros is not None
+        whole_amount(round(each.whole.total_cost.likely), currency)
+        for each in (after, before)
+        if each.whole.total_cost is not None
     ]
     if len(costs) == 2:
         effects.append(
             f"What is expected and planned costs {costs[0]} in its weeks, until now {costs[1]}."
         )
     if after.longest_wait is not None:
-        waits = [wait_text(each.longest_wait) or UNKNOWN_NUMBER for each in (before, after)]
+        waits = [
+            UNKNOWN_NUMBER if wait is None else wait_text(wait.likely)
+            for wait in (before.longest_wait, after.longest_wait)
+        ]
         effects.append(f"The longest wait becomes {waits[1]}, from {waits[0]}.")
+    if before.queue_chance is not None and after.queue_chance is not None:
+        chances = [per_cent(each.queue_chance or 0.0) for each in (before, after)]
+        effects.append(f"Some work waits in {chances[1]} of scenarios, until now in {chances[0]}.")
     return effects
 
 

@@ -10,11 +10,10 @@ from psycopg import sql
 from apps.economics.hours import hour_of
 from apps.fleet.actions.inventory import end_node
 from apps.fleet.actions.lives import change_lives
-from apps.fleet.models import AgentStatus, Node
+from apps.fleet.models import RECLAIMED, AgentStatus, Node
 from apps.marks.actions import ORGANISATION, mark_span
 from apps.marks.queries import Pass
 
-RECLAIMED = "reclaimed"
 MOMENT = timedelta(microseconds=1)
 
 

@@ -2,6 +2,7 @@
 
 from apps.fleet.models.clouds import CloudAccount, CloudMachine, CloudSync
 from apps.fleet.models.inventory import (
+    RECLAIMED,
     Agent,
     AgentStatus,
     CapacityUnit,

@@ -10,6 +10,9 @@ from django.db.models.functions import Lower
 
 from apps.economics.purchase import PurchaseOption
 
+RECLAIMED = "reclaimed"
+"""Why a node ended that its cloud took back, as its agent had notice."""
+
 
 def no_overlap(name: str, key: models.F | Func, *others: models.F) -> ExclusionConstraint:
     """No two rows of one `key` may overlap in `period`; works without btree_gist.

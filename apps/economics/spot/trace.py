@@ -14,11 +14,15 @@ MOST_TICKS = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class SpotTrace:
-    """How many nodes could be had in each tick of `tick` hours: NaN where nobody looked."""
+    """How many nodes could be had in each tick of `tick` hours: NaN where nobody looked.
+
+    `starts` is when the first tick was, in Unix seconds; None where nobody said.
+    """
 
     name: str
     tick: float
     counts: Hours
+    starts: float | None = None
 
     @property
     def hours(self) -> float:
@@ -78,7 +82,7 @@ def trace_of_moments(name: str, seconds: Sequence[float], counts: Sequence[float
         raise Refusal("time", f"more than {MOST_TICKS:,} ticks of {tick:g} s from first to last")
     seen = np.full(places[-1] + 1, np.nan)
     seen[places] = node_counts("available", list(np.array(counts)[order]))
-    return SpotTrace(name, tick / 3600, seen)
+    return SpotTrace(name, tick / 3600, seen, float(moments[0]))
 
 
 def node_counts(field: str, values: Sequence[object]) -> Hours:

@@ -57,6 +57,11 @@ def fitted_zones(
     return ZoneSet(tuple(places), histories, plan, "")
 
 
+def fitted_zone(job: SpotJob, trace: SpotTrace) -> ZoneSet:
+    """One zone with a plan fitted on all that was seen of it."""
+    return fitted_zones(job, [trace], [0])
+
+
 def chosen_zones(job: SpotJob, past: Sequence[SpotTrace], nodes: int = 1) -> ZoneSet:
     """Grown from the best zone by the one that helps most, over starts spread over the past.
 

@@ -1,0 +1,116 @@
+"""How often spot is taken away, from what was seen: rates with their range, lives, and hours of the day.
+
+Of lives that still go on, or that nobody saw end, it is known only that they were longer (Kaplan and
+Meier 1958). A rate never follows from a price.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from apps.economics.checkpoints import hazard
+from apps.economics.spot.trace import SpotTrace
+
+FEWEST_ENDS = 5
+"""With fewer interruptions evidence is called thin."""
+FEWEST_LIVES = 20
+"""Of fewer lives seen to their end nothing is said of how long one still lasts."""
+PRIOR_ENDS = 5
+"""An hour of the day has its own rate and so many interruptions at the rate of all hours."""
+DAY_HOURS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class SpotLife:
+    """Hours on spot, begun at Unix seconds, and whether it was taken away then; else that is not known."""
+
+    starts: float
+    hours: float
+    was_interrupted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class InterruptionRate:
+    """Interruptions an hour with the range of 95 %; `rate` is None where none was seen: only `high` is known."""
+
+    exposure_hours: float
+    interruptions: int
+    rate: float | None
+    low: float
+    high: float | None
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether there is little to go by."""
+        return self.interruptions < FEWEST_ENDS
+
+
+def interruption_rate(lives: Sequence[SpotLife]) -> InterruptionRate:
+    """Interruptions ÷ hours on spot. Of no hour nothing is known."""
+    exposure = sum(life.hours for life in lives)
+    ends = sum(life.was_interrupted for life in lives)
+    if exposure <= 0:
+        return InterruptionRate(0.0, ends, None, 0.0, None)
+    known = hazard(ends, exposure)
+    return InterruptionRate(exposure, ends, known.rate, known.low, known.high)
+
+
+def rates_by_hour(lives: Sequence[SpotLife]) -> list[InterruptionRate]:
+    """Rates in each hour of the day in UTC, shrunk to that of all hours; lives begin at Unix seconds."""
+    exposure, ends = np.zeros(DAY_HOURS), np.zeros(DAY_HOURS, np.int64)
+    for life in lives:
+        first, last = life.starts / 3600, life.starts / 3600 + life.hours
+        edges = np.append(np.arange(np.ceil(first + 1e-9), last), last)
+        parts = np.diff(edges, prepend=first)
+        np.add.at(exposure, np.floor(edges - parts / 2).astype(np.int64) % DAY_HOURS, parts)
+        ends[int(last - 1e-9) % DAY_HOURS] += life.was_interrupted
+    total = ends.sum() / exposure.sum() if exposure.sum() else 0.0
+    if not total:
+        return [
+            InterruptionRate(float(hours), 0, None, 0.0, 3 / float(hours) if hours else None)
+            for hours in exposure
+        ]
+    prior = PRIOR_ENDS / total
+    found = []
+    for hours, count in zip(exposure, ends, strict=True):
+        shrunk = hazard(int(count) + PRIOR_ENDS, float(hours) + prior)
+        found.append(
+            InterruptionRate(float(hours), int(count), shrunk.rate, shrunk.low, shrunk.high)
+        )
+    return found
+
+
+def remaining_life(lives: Sequence[SpotLife], age: float) -> float | None:
+    """Mean hours that a life of this age still lasts, at most until the longest seen; None of too few lives.
+
+    The area under Kaplan and Meier's survival curve beyond the age, by what is left of it there.
+    """
+    if sum(life.was_interrupted for life in lives) < FEWEST_LIVES:
+        return None
+    hours = np.array([life.hours for life in lives])
+    ended = np.array([life.was_interrupted for life in lives])
+    times = np.unique(hours[ended & (hours > age)])
+    if not len(times):
+        return None
+    at_risk = (hours[None, :] >= times[:, None]).sum(axis=1)
+    deaths = ((hours[None, :] == times[:, None]) & ended[None, :]).sum(axis=1)
+    survival = np.cumprod(1 - deaths / at_risk)
+    longest = max(float(hours.max()), float(times[-1]))
+    steps = np.diff(np.concatenate([[age], times, [longest]]))
+    return float((steps * np.concatenate([[1.0], survival])).sum())
+
+
+def lives_of_trace(trace: SpotTrace, starts: float, nodes: int = 1) -> list[SpotLife]:
+    """Each time that spot was up, from its first tick until its last; unseen where the next tick is not known."""
+    up, known = trace.is_up(nodes), trace.known
+    edges = np.diff(np.concatenate([[0], up.astype(np.int64), [0]]))
+    begins, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+    return [
+        SpotLife(
+            starts + begin * trace.tick * 3600,
+            (end - begin) * trace.tick,
+            bool(end < len(up) and known[end]),
+        )
+        for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)
+    ]

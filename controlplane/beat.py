@@ -132,6 +132,12 @@ beat_schedule = {
         "schedule": 4.0,
         "options": {"expires": 4},
     },
+    "solve-spot-plans": {
+        "task": "apps.placement.tasks.solve_spot_plans",
+        # A job that asks again after some minutes has its plan by then.
+        "schedule": 30.0,
+        "options": {"expires": 30},
+    },
     "run-scenarios": {
         "task": "apps.planning.tasks.run_scenarios",
         # Little is due each time: this is how long somebody waits who wants it at once.

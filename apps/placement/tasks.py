@@ -1,9 +1,10 @@
-"""The sweeps that make the offer book of the hour and look what came of quotes."""
+"""The sweeps that make the offer book of the hour and look what came of quotes, and plan running jobs on spot."""
 
 from celery import shared_task
 from django.utils import timezone
 
 from apps.accounts.queries import has_organisation
+from apps.economics.spot.zones import fitted_zone
 from apps.placement import actions
 
 
@@ -19,3 +20,11 @@ def make_offer_book() -> int:
 def follow_quotes() -> int:
     """Keep what came of quotes that were taken and ended; how many."""
     return actions.follow_quotes(at=timezone.now())
+
+
+@shared_task
+def solve_spot_plans() -> int:
+    """Solve the plans that were asked for; how many."""
+    if not has_organisation():
+        return 0
+    return actions.solve_spot_plans(solver=fitted_zone, clock=timezone.now)

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.placement.api import offers, quotes
+from apps.placement.api import next_moves, offers, quotes, spot_evidence
 
 urlpatterns = [
     path("offers", offers.Offers.as_view(), name="api-offers"),
@@ -11,4 +11,6 @@ urlpatterns = [
     path("quotes/calibration", quotes.QuoteCalibrations.as_view(), name="api-quote-calibration"),
     path("quotes/<int:quote_id>", quotes.OneQuote.as_view(), name="api-quote"),
     path("quotes/<int:quote_id>/taken", quotes.TakenQuote.as_view(), name="api-quote-taken"),
+    path("placements/<int:job_id>/next", next_moves.NextMoves.as_view(), name="api-next-move"),
+    path("spot-evidence", spot_evidence.SpotEvidenceList.as_view(), name="api-spot-evidence"),
 ]

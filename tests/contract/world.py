@@ -10,8 +10,11 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
+
 from apps.economics.hours import hour_of
 from apps.economics.ownership import Rule
+from apps.economics.spot.trace import SpotTrace
 from apps.fleet import actions as fleet
 from apps.fleet.actions import clouds
 from apps.ledger.actions.partitions import ensure_month
@@ -25,7 +28,13 @@ from apps.ledger.models import (
     StatementLine,
     VendorCost,
 )
-from apps.placement.actions import make_offer_book, make_quote, set_egress_prices
+from apps.placement.actions import (
+    SpotPlace,
+    keep_spot_series,
+    make_offer_book,
+    make_quote,
+    set_egress_prices,
+)
 from apps.placement.models import JobQuote
 from apps.placement.queries.asked import AskedQuote, AskedWork
 from apps.planning.actions import (
@@ -145,6 +154,7 @@ def make_world() -> World:
     ids["demand_event_id"] = _launch(pool_id)
     ids["scenario_id"] = _scenario()
     ids["portfolio_id"] = _portfolio()
+    _spot_seen()
     ids["plan_id"], ids["item_id"] = _planned(pool_id)
     ids["capacity_request_id"] = _asked_for(team_id, workload_id, pool_id)
     ids["budget_id"] = _budget(team_id)
@@ -334,6 +344,12 @@ def _portfolio() -> int:
     ask_portfolio(overlay=overlay, asked_by_id=None, at=make.NOON)
     answer_portfolios(solver=series_answer, clock=lambda: make.NOON)
     return ask_portfolio(overlay=overlay, asked_by_id=None, at=make.NOON)
+
+
+def _spot_seen() -> None:
+    seen = SpotTrace("us-east-1a", 1.0, np.array([1.0, 1.0, 0.0] * 8), make.NOON.timestamp())
+    place = SpotPlace("aws", "us-east-1", "us-east-1a", "NVIDIA H100 80GB HBM3")
+    keep_spot_series(name="us-east-1a", trace=seen, place=place, source="looks", at=NOON_NEXT_YEAR)
 
 
 def _scenario() -> int:

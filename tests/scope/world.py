@@ -14,6 +14,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 from django.contrib.auth import get_user_model
 from django.db.models import Sum
 from django.test import Client
@@ -30,6 +31,7 @@ from apps.economics.jobs import (
     RejectedJobRow,
 )
 from apps.economics.ownership import Rule
+from apps.economics.spot.trace import SpotTrace
 from apps.fleet import actions as fleet
 from apps.fleet import queries as fleet_queries
 from apps.fleet.actions import clouds
@@ -44,7 +46,12 @@ from apps.ledger.models import (
     StatementLine,
     VendorCost,
 )
-from apps.placement.actions import make_offer_book, make_quote
+from apps.placement.actions import (
+    SpotPlace,
+    keep_spot_series,
+    make_offer_book,
+    make_quote,
+)
 from apps.placement.queries.asked import AskedQuote, AskedWork
 from apps.planning.actions import (
     NewActivityTarget,
@@ -131,7 +138,7 @@ SECRETS: dict[str, tuple[str, ...]] = {
         "reserve-curlew", "purchase-stork", "model-razorbill", "rented-out-wagtail",
         "allowance-of-harriers", "headroom-of-grebes",
         "plan-of-godwits", "price-of-dunlin",
-        "quota-of-dunlins", "room-of-siskins",
+        "quota-of-dunlins", "room-of-siskins", "spot-of-phalaropes",
     ),
 }  # fmt: skip
 
@@ -206,6 +213,7 @@ def make_world() -> World:
         "policy_id": _headroom(fleet_ids["pool_id"], now),
         "portfolio_id": _portfolio(now),
         "quote_id": _quoted(now),
+        "spot_series_id": _spot_series(now),
         "table": "offers",
         "family": 0,
         "api_price_id": _calls(teams, now),
@@ -364,6 +372,13 @@ def _portfolio(now: datetime) -> int:
     run_id = ask_portfolio(overlay=overlay, asked_by_id=None, at=now)
     answer_portfolios(solver=series_answer, clock=lambda: now)
     return run_id
+
+
+def _spot_series(now: datetime) -> int:
+    """Where spot was seen is for who reads prices."""
+    seen = SpotTrace("spot-of-phalaropes", 1.0, np.array([1.0, 0.0] * 12))
+    place = SpotPlace(provider="aws", zone="spot-of-phalaropes")
+    return keep_spot_series(name=seen.name, trace=seen, place=place, source="looks", at=now)
 
 
 def _join_token(cluster_id: int, now: datetime) -> int:

@@ -31,7 +31,7 @@ class SpotLife:
 
 
 @dataclass(frozen=True, slots=True)
-class InterruptionRate:
+class SeenInterruptions:
     """Interruptions an hour with the range of 95 %; `rate` is None where none was seen: only `high` is known."""
 
     exposure_hours: float
@@ -46,17 +46,17 @@ class InterruptionRate:
         return self.interruptions < FEWEST_ENDS
 
 
-def interruption_rate(lives: Sequence[SpotLife]) -> InterruptionRate:
+def interruption_rate(lives: Sequence[SpotLife]) -> SeenInterruptions:
     """Interruptions ÷ hours on spot. Of no hour nothing is known."""
     exposure = sum(life.hours for life in lives)
     ends = sum(life.was_interrupted for life in lives)
     if exposure <= 0:
-        return InterruptionRate(0.0, ends, None, 0.0, None)
+        return SeenInterruptions(0.0, ends, None, 0.0, None)
     known = hazard(ends, exposure)
-    return InterruptionRate(exposure, ends, known.rate, known.low, known.high)
+    return SeenInterruptions(exposure, ends, known.rate, known.low, known.high)
 
 
-def rates_by_hour(lives: Sequence[SpotLife]) -> list[InterruptionRate]:
+def rates_by_hour(lives: Sequence[SpotLife]) -> list[SeenInterruptions]:
     """Rates in each hour of the day in UTC, shrunk to that of all hours; lives begin at Unix seconds."""
     exposure, ends = np.zeros(DAY_HOURS), np.zeros(DAY_HOURS, np.int64)
     for life in lives:
@@ -68,7 +68,7 @@ def rates_by_hour(lives: Sequence[SpotLife]) -> list[InterruptionRate]:
     total = ends.sum() / exposure.sum() if exposure.sum() else 0.0
     if not total:
         return [
-            InterruptionRate(float(hours), 0, None, 0.0, 3 / float(hours) if hours else None)
+            SeenInterruptions(float(hours), 0, None, 0.0, 3 / float(hours) if hours else None)
             for hours in exposure
         ]
     prior = PRIOR_ENDS / total
@@ -76,7 +76,7 @@ def rates_by_hour(lives: Sequence[SpotLife]) -> list[InterruptionRate]:
     for hours, count in zip(exposure, ends, strict=True):
         shrunk = hazard(int(count) + PRIOR_ENDS, float(hours) + prior)
         found.append(
-            InterruptionRate(float(hours), int(count), shrunk.rate, shrunk.low, shrunk.high)
+            SeenInterruptions(float(hours), int(count), shrunk.rate, shrunk.low, shrunk.high)
         )
     return found
 

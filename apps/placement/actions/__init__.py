@@ -1,4 +1,4 @@
-"""Changes: books of offers, prices of egress, quotes."""
+"""Changes: books of offers, prices of egress, quotes, what was seen of spot and plans on it."""
 
 from apps.placement.actions.books import make_offer_book, make_offer_book_if_due
 from apps.placement.actions.places import (
@@ -12,4 +12,11 @@ from apps.placement.actions.quotes import (
     follow_quotes,
     make_quote,
     take_offer,
+)
+from apps.placement.actions.spot import (
+    SpotPlace,
+    SpotSeriesNotUnderstood,
+    ask_spot_plan,
+    keep_spot_series,
+    solve_spot_plans,
 )

@@ -3,3 +3,4 @@
 from apps.placement.models.offers import BookOffer, OfferBook
 from apps.placement.models.places import AcceleratorRegion, EgressPrice
 from apps.placement.models.quotes import JobQuote
+from apps.placement.models.spot import KeptSpotPlan, SpotSeries

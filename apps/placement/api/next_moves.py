@@ -1,0 +1,210 @@
+"""POST /api/v1/placements/{job}/next: stay, move to spot, fall back to on demand, or wait."""
+
+from typing import Any
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.economics.spot.job import MOST_HOURS, MOST_RATE, SpotJob, SpotMode
+from apps.economics.spot.next_move import MoveQuestion
+from apps.placement import actions
+from apps.placement.api.spot_evidence import SeenInterruptionsOut
+from apps.placement.queries.next_moves import AnsweredMove, answered_move
+from apps.placement.queries.spot_series import spot_series_named
+from apps.web.rest.examples import answered, sent
+from apps.web.rest.money import RatioOut
+from apps.web.rest.once import once
+from apps.web.rest.schema import REPEAT_KEY
+from apps.web.rest.strict import Strict, Text, parsed
+from apps.web.rest.views import RestView
+from apps.workloads import queries as workloads
+
+MODES = {mode.name.lower(): mode for mode in SpotMode}
+LEAST_WORK = 1e-3
+
+
+def _hours_field(least: float = 0.0, **more: Any) -> serializers.FloatField:
+    return serializers.FloatField(min_value=least, max_value=MOST_HOURS, **more)
+
+
+def _price_field(help_text: str, **more: Any) -> serializers.FloatField:
+    return serializers.FloatField(max_value=MOST_RATE, help_text=help_text, **more)
+
+
+class NextMoveIn(Strict):
+    """A running job as it stands, in hours; prices an hour of all its nodes, in one currency."""
+
+    mode = serializers.ChoiceField(choices=list(MODES), help_text="what it runs on now")
+    work_left_hours = _hours_field(LEAST_WORK)
+    hours_to_deadline = _hours_field(LEAST_WORK)
+    work_hours = _hours_field(
+        LEAST_WORK, required=False, help_text="all its work; without it the pace is from now on"
+    )
+    deadline_hours = _hours_field(
+        LEAST_WORK, required=False, help_text="from its start; goes with work_hours"
+    )
+    restart_hours = _hours_field()
+    checkpoint_hours = _hours_field(default=0.0, help_text="work between checkpoints; 0: none lost")
+    on_demand = _price_field("price an hour on demand", min_value=1e-6)
+    spot = _price_field("price an hour on spot", min_value=1e-6)
+    spot_is_up = serializers.BooleanField(help_text="whether enough nodes could be had now")
+    spot_state_hours = _hours_field(default=0.0, help_text="how long it is up, or is not, already")
+    ask_again_hours = _hours_field(LEAST_WORK, default=0.1, help_text="until the next question")
+    move_cost = _price_field("what moving its data costs", min_value=0.0, default=0.0)
+    series = Text(required=False, help_text="an imported series of availability, by name")
+
+    def validate(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Both totals or neither, and none below what is left."""
+        if ("work_hours" in body) != ("deadline_hours" in body):
+            raise ValidationError(
+                {"work_hours": ["goes with deadline_hours: give both or neither"]}
+            )
+        for total, left in (
+            ("work_hours", "work_left_hours"),
+            ("deadline_hours", "hours_to_deadline"),
+        ):
+            if body.get(total, body[left]) < body[left]:
+                raise ValidationError({total: [f"is below {left}"]})
+        return body
+
+
+class MoveEvidenceOut(serializers.Serializer[Any]):
+    """What is known of how long spot lasts in the series."""
+
+    series = serializers.CharField()
+    interruptions = SeenInterruptionsOut(source="rate")
+    remaining_life_hours = RatioOut(
+        allow_null=True, source="remaining_life", help_text="of spot of this age; null: not known"
+    )
+    seen_until = serializers.DateTimeField(allow_null=True)
+    is_thin = serializers.BooleanField()
+    words = serializers.CharField()
+
+
+class NextMoveOut(serializers.Serializer[Any]):
+    """What to do now, by what, and what of the deadline is certain while on demand can be had."""
+
+    action = serializers.CharField(help_text="stay, move_to_spot, fall_back_to_on_demand or wait")
+    mode = serializers.CharField(help_text="what to run on then: idle, spot or on_demand")
+    decided_by = serializers.CharField(
+        help_text="plan, uniform_progress, safety_net or short_life (a move would not pay)"
+    )
+    reason = serializers.CharField()
+    deadline = serializers.CharField(help_text="guaranteed, unless_interrupted or late")
+    slack_hours = RatioOut()
+    risk_hours = RatioOut(help_text="of slack until only on demand is certain")
+    break_even_life_hours = RatioOut(
+        allow_null=True, help_text="for which spot must live for a move to pay; null: it never does"
+    )
+    plan_solved_at = serializers.DateTimeField(allow_null=True)
+    plan_is_asked = serializers.BooleanField(help_text="a worker solves one for the next question")
+    plan_thin = serializers.CharField(help_text="why the series is no ground for a plan")
+    evidence = MoveEvidenceOut(allow_null=True)
+
+
+ASKED: dict[str, Any] = {
+    "mode": "spot",
+    "work_left_hours": 21,
+    "hours_to_deadline": 30,
+    "restart_hours": 0.1,
+    "on_demand": 3.06,
+    "spot": 0.918,
+    "spot_is_up": True,
+    "spot_state_hours": 2.5,
+}
+EXAMPLE: dict[str, Any] = {
+    "action": "stay",
+    "mode": "spot",
+    "decided_by": "uniform_progress",
+    "reason": "9.0 h of slack: spot that is up is kept",
+    "deadline": "guaranteed",
+    "slack_hours": 9.0,
+    "risk_hours": 8.7,
+    "break_even_life_hours": 0.142857,
+    "plan_solved_at": None,
+    "plan_is_asked": False,
+    "plan_thin": "",
+    "evidence": None,
+}
+
+
+class NextMoves(RestView):
+    """For schedulers and who runs the platform: with the organisation's 'manage' tokens."""
+
+    @extend_schema(
+        operation_id="ask_next_move",
+        parameters=[REPEAT_KEY],
+        request=NextMoveIn,
+        responses={200: NextMoveOut},
+        examples=[sent("A job on spot", ASKED), answered("The next move", EXAMPLE)],
+    )
+    @once()
+    def post(self, request: Request, job_id: int) -> Response:
+        """Of a job on record; asked again and again, each answer holds until the next question."""
+        body, job = parsed(NextMoveIn, request), workloads.job(job_id)
+        if job is None:
+            raise ObjectDoesNotExist(f"there is no job {job_id}")
+        series = spot_series_named(body["series"]) if "series" in body else None
+        if series is None and "series" in body:
+            raise ValidationError({"series": [f"there is no series {body['series']!r}"]})
+        question = _question_of(body)
+        found = answered_move(job.id, question, series)
+        if found.plan_is_asked and series is not None:
+            asked = SpotJob(
+                body["work_left_hours"],
+                body["hours_to_deadline"],
+                question.job.restart,
+                question.job.on_demand,
+                question.job.spot,
+                question.job.checkpoint,
+            )
+            actions.ask_spot_plan(job_id=job.id, series_id=series.id, job=asked, at=timezone.now())
+        return Response(_serialize_move(found))
+
+
+def _question_of(body: dict[str, Any]) -> MoveQuestion:
+    work = body.get("work_hours", body["work_left_hours"])
+    deadline = body.get("deadline_hours", body["hours_to_deadline"])
+    return MoveQuestion(
+        job=SpotJob(
+            work,
+            deadline,
+            body["restart_hours"],
+            body["on_demand"],
+            body["spot"],
+            body["checkpoint_hours"],
+        ),
+        mode=MODES[body["mode"]],
+        done=work - body["work_left_hours"],
+        elapsed=deadline - body["hours_to_deadline"],
+        spot_is_up=body["spot_is_up"],
+        state_hours=body["spot_state_hours"],
+        tick=body["ask_again_hours"],
+        move_cost=body["move_cost"],
+    )
+
+
+def _serialize_move(found: AnsweredMove) -> dict[str, Any]:
+    move = found.move
+    told: dict[str, Any] = NextMoveOut(
+        {
+            "action": move.action.value,
+            "mode": move.mode.name.lower(),
+            "decided_by": move.rule.value,
+            "reason": found.reason,
+            "deadline": move.deadline.value,
+            "slack_hours": move.slack,
+            "risk_hours": move.risk_hours,
+            "break_even_life_hours": move.break_even if move.break_even < MOST_HOURS else None,
+            "plan_solved_at": found.plan_solved_at,
+            "plan_is_asked": found.plan_is_asked,
+            "plan_thin": found.plan_thin,
+            "evidence": found.evidence,
+        }
+    ).data
+    return told

@@ -1,0 +1,97 @@
+"""GET /api/v1/spot-evidence: how often spot is taken away, by what was seen."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.placement.queries.spot_evidence import SpotEvidence, spot_evidence
+from apps.web.rest.examples import listed
+from apps.web.rest.money import RatioOut
+from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.schema import PAGES
+from apps.web.rest.strict import Parameters
+from apps.web.rest.views import PricesView
+
+
+class SeenInterruptionsOut(serializers.Serializer[Any]):
+    """Interruptions in an hour on spot with the range of 95 %; `rate` is null where none was seen, `high` where no hour was."""
+
+    exposure_hours = RatioOut()
+    interruptions = serializers.IntegerField()
+    rate = RatioOut(allow_null=True)
+    low = RatioOut()
+    high = RatioOut(allow_null=True)
+    is_thin = serializers.BooleanField(help_text="fewer than 5 interruptions were seen")
+
+
+class SpotEvidenceRowOut(serializers.Serializer[Any]):
+    """What one source says of spot in one place; empty texts: nobody said."""
+
+    source = serializers.CharField(help_text="own_nodes or imported_series")  # type: ignore[assignment]  # a field of the answer
+    name = serializers.CharField()
+    provider = serializers.CharField()
+    region = serializers.CharField()
+    zone = serializers.CharField()
+    gpu_model = serializers.CharField()
+    seen_from = serializers.DateTimeField(allow_null=True)
+    seen_until = serializers.DateTimeField(allow_null=True)
+    up_share = RatioOut(allow_null=True)
+    interruptions = SeenInterruptionsOut(source="rate")
+    mean_life_hours = RatioOut(
+        allow_null=True, help_text="null: fewer than 20 lives were seen to their end"
+    )
+    by_hour = SeenInterruptionsOut(
+        many=True, help_text="by hour of the day in UTC, shrunk to all; empty: no clock is known"
+    )
+
+
+EXAMPLE: dict[str, Any] = {
+    "source": "own_nodes",
+    "name": "h100-spot",
+    "provider": "aws",
+    "region": "us-east-1",
+    "zone": "",
+    "gpu_model": "NVIDIA H100 80GB HBM3",
+    "seen_from": "2025-12-02T12:00:00Z",
+    "seen_until": "2026-03-02T12:00:00Z",
+    "up_share": None,
+    "interruptions": {
+        "exposure_hours": 960.0,
+        "interruptions": 12,
+        "rate": 0.0125,
+        "low": 0.006936,
+        "high": 0.021157,
+        "is_thin": False,
+    },
+    "mean_life_hours": None,
+    "by_hour": [],
+}
+
+
+class SpotEvidenceList(PricesView):
+    """For who reads prices, as what is bought where."""
+
+    row = SpotEvidenceRowOut
+
+    @extend_schema(
+        operation_id="list_spot_evidence",
+        parameters=[*PAGES],
+        responses=list_of(SpotEvidenceRowOut),
+        examples=[listed("Evidence", EXAMPLE)],
+    )
+    def get(self, request: Request) -> Response:
+        """Own spot pools over the last 90 days, and each imported series of availability, by source and name.
+
+        A rate is of what was seen taken away: never of a price.
+        """
+        Parameters.of(request)
+        page = slice_of(spot_evidence(timezone.now()), page_asked(request), _evidence_key)
+        return paged(request, page, lambda row: told_as(SpotEvidenceRowOut, row))
+
+
+def _evidence_key(row: SpotEvidence) -> tuple[str, str]:
+    return row.source, row.name

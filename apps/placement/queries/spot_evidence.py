@@ -1,0 +1,109 @@
+"""How often spot is taken away: own nodes that their clouds took back, and series that somebody imported."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from apps.economics.hours import HOUR
+from apps.economics.purchase import PurchaseOption
+from apps.economics.spot.evidence import (
+    SeenInterruptions,
+    SpotLife,
+    interruption_rate,
+    lives_of_trace,
+    rates_by_hour,
+    remaining_life,
+)
+from apps.fleet import queries as fleet
+from apps.placement.queries.spot_series import all_spot_series, series_trace
+
+EVIDENCE_SPAN = timedelta(days=90)
+OWN_NODES, IMPORTED = "own_nodes", "imported_series"
+
+
+@dataclass(frozen=True, slots=True)
+class SpotEvidence:
+    """What one source says of spot in one place; `by_hour` of the day in UTC is empty where no clock is known.
+
+    `up_share` is of the hours in which somebody looked; own nodes say nothing of it. `mean_life_hours` is
+    None of fewer than 20 lives seen to their end.
+    """
+
+    source: str
+    name: str
+    provider: str
+    region: str
+    zone: str
+    gpu_model: str
+    seen_from: datetime | None
+    seen_until: datetime | None
+    up_share: float | None
+    rate: SeenInterruptions
+    mean_life_hours: float | None
+    by_hour: tuple[SeenInterruptions, ...]
+
+
+def spot_evidence(at: datetime) -> list[SpotEvidence]:
+    """Evidence by source and name; own nodes of the last 90 days, each imported series as a whole."""
+    return [*_own_evidence(at), *(_series_evidence())]
+
+
+def _own_evidence(at: datetime) -> list[SpotEvidence]:
+    pools = {
+        pool.id: pool
+        for pool in fleet.pools().values()
+        if pool.purchase_option == PurchaseOption.SPOT and not pool.counts_cores
+    }
+    since = at - EVIDENCE_SPAN
+    lives: dict[int, list[SpotLife]] = defaultdict(list)
+    for life in fleet.machine_lives(sorted(pools), since, at):
+        begins, ends = max(life.started_at, since), min(life.ended_at or at, at)
+        taken = life.was_reclaimed and life.ended_at is not None and life.ended_at <= at
+        lives[life.pool_id].append(SpotLife(begins.timestamp(), (ends - begins) / HOUR, taken))
+    return [
+        SpotEvidence(
+            OWN_NODES,
+            pool.name,
+            pool.provider,
+            pool.region,
+            "",
+            pool.gpu_model,
+            since,
+            at,
+            None,
+            *_told(lives[pool.id], is_dated=True),
+        )
+        for pool in sorted(pools.values(), key=lambda pool: pool.name)
+    ]
+
+
+def _series_evidence() -> list[SpotEvidence]:
+    found = []
+    for series in all_spot_series():
+        trace = series_trace(series)
+        lives = lives_of_trace(trace, trace.starts or 0.0)
+        known = int(trace.known.sum())
+        ends = None if series.starts_at is None else series.starts_at + trace.hours * HOUR
+        found.append(
+            SpotEvidence(
+                IMPORTED,
+                series.name,
+                series.provider,
+                series.region,
+                series.zone,
+                series.gpu_model,
+                series.starts_at,
+                ends,
+                float(trace.is_up().sum() / known) if known else None,
+                *_told(lives, is_dated=series.starts_at is not None),
+            )
+        )
+    return found
+
+
+def _told(
+    lives: Sequence[SpotLife], *, is_dated: bool
+) -> tuple[SeenInterruptions, float | None, tuple[SeenInterruptions, ...]]:
+    by_hour = tuple(rates_by_hour(lives)) if is_dated else ()
+    return interruption_rate(lives), remaining_life(lives, 0.0), by_hour

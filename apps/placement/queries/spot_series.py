@@ -1,0 +1,48 @@
+"""Series of spot availability as they were imported, and plans that workers solved."""
+
+import zlib
+
+import numpy as np
+
+from apps.economics.spot.job import SpotJob
+from apps.economics.spot.plan import SpotPlan
+from apps.economics.spot.trace import SpotTrace
+from apps.placement.models import KeptSpotPlan, SpotSeries
+
+
+def series_trace(series: SpotSeries) -> SpotTrace:
+    """What was seen, as arithmetic takes it."""
+    counts = np.array([np.nan if count is None else count for count in series.counts])
+    starts = None if series.starts_at is None else series.starts_at.timestamp()
+    return SpotTrace(series.name, series.tick_seconds / 3600, counts, starts)
+
+
+def spot_series_named(name: str) -> SpotSeries | None:
+    """The series of this name."""
+    return SpotSeries.objects.filter(name=name).first()
+
+
+def all_spot_series() -> list[SpotSeries]:
+    """Every series, by name."""
+    return list(SpotSeries.objects.order_by("name"))
+
+
+def kept_spot_plan(job_id: int, series_id: int) -> KeptSpotPlan | None:
+    """What is kept for a job in this series, solved or not."""
+    return KeptSpotPlan.objects.filter(job_id=job_id, series_id=series_id).first()
+
+
+def plan_of_kept(kept: KeptSpotPlan) -> SpotPlan | None:
+    """The plan itself; None where none was solved, or history is too thin for one."""
+    if kept.modes is None or kept.step_hours is None:
+        return None
+    job = SpotJob(
+        kept.work_hours,
+        kept.deadline_hours,
+        kept.restart_hours,
+        kept.on_demand,
+        kept.spot,
+        kept.checkpoint_hours,
+    )
+    modes = np.frombuffer(zlib.decompress(bytes(kept.modes)), np.int8).reshape(kept.shape)
+    return SpotPlan(job, kept.step_hours, modes, np.zeros(0))

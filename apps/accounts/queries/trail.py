@@ -12,7 +12,8 @@ from django.apps import apps
 from django.db import connection
 from psycopg import sql
 
-from apps.accounts.models import AccessToken, Team
+from apps.accounts.models import AccessToken
+from apps.accounts.queries.organisation import teams as every_team
 from apps.accounts.queries.people import person_names
 
 KINDS = {
@@ -129,7 +130,7 @@ def changes(
     columns = {kind: "pgh_obj_id", **(parts or {})} if kind else {}
     events = _latest_events(columns, of, before, limit)
     people = person_names()
-    teams = dict(Team.objects.order_by("id").values_list("id", "name"))
+    teams = {team.id: team.name for team in every_team()}
     tokens = _token_names(events)
     return [
         TrailChange(

@@ -86,14 +86,14 @@ def unpriced_calls(budget: BudgetFact, window: Window) -> int:
         return 0
     team_ids = budget.team_ids if budget.scope == TEAM else None
     asked = SpendAsked(window.starts_at, window.ends_at, window.zone, team_ids)
-    booked = vendors_booked_by_bill()
     own = int(budget.key) if budget.scope in (WORKLOAD, SERVICE) else None
-    called = {each.key: each.unpriced for each in spend(asked, ("vendor", "workload"))}
-    return sum(
-        unpriced
-        for (vendor, workload_id), unpriced in called.items()
-        if vendor not in booked and own in (None, workload_id)
-    )
+    called = {
+        each.key: each.unpriced
+        for each in spend(asked, ("vendor", "workload"))
+        if each.unpriced and own in (None, each.key[1])
+    }
+    booked = vendors_booked_by_bill() if called else frozenset()
+    return sum(unpriced for (vendor, _), unpriced in called.items() if vendor not in booked)
 
 
 def _dimension_of(budget: BudgetFact) -> tuple[str, frozenset[Key]]:

@@ -210,7 +210,7 @@ def method(each: ForecastFact) -> str:
     if each.method == LEVEL_SCENARIOS:
         return (
             "200 scenarios: the last week’s level goes on with half its trend, which fades, and with blocks of the weekly "
-            "growth that the history has; times the shape of the week and what single days do"
+            "growth that the history has; times the shape of the week and what single days do; spread as far as what came after earlier ones asks for"
         )
     largest = sorted(each.weights.items(), key=lambda pair: -pair[1])[:3]
     shares = ", ".join(f"{name.replace('_', ' ')} ({per_cent(share)})" for name, share in largest)

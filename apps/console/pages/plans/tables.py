@@ -104,7 +104,7 @@ def _span_columns(first: Column[PlanSpan]) -> tuple[Column[PlanSpan], ...]:
         *band_columns("backlog", "", lambda span: span.waiting),
         *band_columns("wait", "Wait at its end", lambda span: span.wait_hours, WAIT, "wait_hours"),
         Column("factor", "", lambda span: span.price_factor, FACTOR, csv="price_factor"),
-        *band_columns("planned_cost", "Planned cost", lambda span: span.planned_cost, WHOLE_MONEY),
+        *band_columns("planned_cost", "", lambda span: span.planned_cost, WHOLE_MONEY),
         *band_columns(
             "cost", "Cost with the plan", lambda span: span.total_cost, WHOLE_MONEY, "total_cost"
         ),
@@ -129,7 +129,7 @@ PLANS = Table[PlanOutcome](
                       "planned_cost"),
         *band_columns("wait", "Longest wait", lambda row: row.longest_wait, WAIT,
                       "longest_wait_hours"),
-        *band_columns("total", "Cost with what is expected", lambda row: row.whole.total_cost,
+        *band_columns("total", "", lambda row: row.whole.total_cost,
                       WHOLE_MONEY, "total_cost"),
         CURRENCY_COLUMN,
         Column("changed_at", "", lambda row: row.plan.changed_at, INSTANT),

@@ -75,6 +75,12 @@ def quote(quote_id: int) -> QuoteFact:
     return QuoteFact(*JobQuote.objects.values_list(*COLUMNS).get(pk=quote_id))
 
 
+def quote_if_kept(quote_id: int) -> QuoteFact | None:
+    """One quote; None where there is none of this id."""
+    row = JobQuote.objects.filter(pk=quote_id).values_list(*COLUMNS).first()
+    return None if row is None else QuoteFact(*row)
+
+
 def quote_page(asked: PageAsked) -> Slice[QuoteFact]:
     """A page of quotes, the newest first."""
     page = page_of(JobQuote.objects.values(*COLUMNS), asked, "-asked_at", "-id")

@@ -1,0 +1,1 @@
+"""Placement: a job tried by hand, quotes and what came of them."""

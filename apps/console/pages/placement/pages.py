@@ -1,0 +1,414 @@
+"""The pages of placement: try a job by hand, the quotes that were kept, and one of them."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.http import HttpResponse
+from django.urls import path, reverse
+
+from apps.accounts import queries as accounts
+from apps.accounts.queries.paging import PageAsked
+from apps.console.kit.change import ChangeForm
+from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
+from apps.console.kit.entries import AmountField, PickField, TicksField, WholeField
+from apps.console.kit.frame import Choice, EmptyState, Link
+from apps.console.kit.page import ConsolePage, FactList, SideBySide, SwappedPart, shown
+from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.pages.placement import words
+from apps.console.pages.placement.tables import CALIBRATION, OFFERS, QUOTES
+from apps.economics.hours import HOUR
+from apps.economics.refusal import Refusal
+from apps.placement.queries.asked import AskedDataset, AskedQuote, AskedWork
+from apps.placement.queries.book import BookFact, newest_book
+from apps.placement.queries.quote_answer import answer_quote
+from apps.placement.queries.quotes import QuoteFact, calibration, quote_if_kept, quote_page
+from apps.show.amounts import counted, per_cent
+from apps.show.finish_costs import FinishPoint, finish_costs
+from apps.show.money import full_amount
+from apps.show.time import instant
+
+MOST_QUOTES = 500
+MOST_EXPLAINED = 5
+MINUTE_SECONDS = 60
+FIELDS = {"gpus": "gpus", "work": "gpu_hours", "dataset": "place", "deadline": "deadline_hours"}
+TABS = (("placement", "Try a job"), ("quotes", "Quotes"))
+
+
+class JobForm(ChangeForm):
+    """A job: how much work, what may be waited for, and what is assumed where nothing was measured."""
+
+    gpus = WholeField("GPUs at once", initial="8", is_needed=True)
+    gpu_hours = AmountField("Work in GPU-hours", initial="384", is_needed=True)
+    of_model = PickField(
+        "GPU-hours of", hint="They are carried to other models by their dense bf16 peaks."
+    )
+    models = TicksField("GPU models allowed", hint="None ticked: any.")
+    kind = PickField("The work", words.KINDS, initial="interruptible")
+    has_fallback = PickField(
+        "Fallback of serving", {"no": "None", "yes": "On demand takes over"}, initial="no"
+    )
+    deadline_hours = AmountField("Deadline, hours from now", "Empty: none.", initial="72")
+    write_minutes = AmountField("A checkpoint blocks, minutes", "Empty: not known.", initial="1")
+    cadence_minutes = AmountField("Checkpoint every, minutes", "Empty: the best is advised.")
+    restart_minutes = AmountField("A restart takes, minutes", initial="6", is_needed=True)
+    place = PickField("Data lies in", hint="Moving it costs what egress prices say.")
+    gigabytes = AmountField("Data, gigabytes")
+    gbps = AmountField("It moves at, Gbit/s", "Empty: not known.")
+    budget_team = PickField("Team", hint="Whose budgets are shown.")
+    wait_minutes = AmountField(
+        "Assumed wait, minutes", "Where none was measured; empty: not known.", initial="15"
+    )
+    per_day = AmountField(
+        "Assumed interruptions a day", "On spot without evidence; empty: not known."
+    )
+
+
+@shown(SEES_EVERYTHING, "placement")
+def placement_page(context: Context) -> ConsolePage:
+    """A job tried by hand against the newest offer book; nothing is kept."""
+    book = newest_book()
+    about: dict[str, Any] = {"context": context, "tabs": _tabs("placement")}
+    if book is None:
+        return ConsolePage(finding="No offer book yet", empty=_no_book(), **about)
+    form, answer = _tried(context, book)
+    asked_form = form.section(
+        "job", reverse("placement"), "Find offers", title="The job", method="get",
+        about="tried here, it is not kept; POST /api/v1/quotes keeps it",
+        swaps=("picture-part", "answer-part"),
+    )  # fmt: skip
+    if answer is None:
+        return ConsolePage(
+            finding="The job cannot be understood", problems=form.problems,
+            sections=(asked_form,), **about,
+        )  # fmt: skip
+    rows = _ranked_rows(answer)
+    csv_href = context.href(reverse("placement-csv"))
+    picture = _picture(rows, _deadline_of(form), context, csv_href)
+    offers = OFFERS.section(rows, context, csv_href=csv_href)
+    return ConsolePage(
+        finding=words.answer_finding(answer, context.currency),
+        under=(
+            answer["work"],
+            f"{counted(len(book.offers), 'offer')} of {instant(book.made_at, context.zone)}",
+        ),
+        problems=form.problems,
+        notes=words.refused_words(answer),
+        sections=(
+            _figures(answer, context),
+            SideBySide(
+                (SwappedPart("picture-part", tuple(filter(None, (picture, offers)))), asked_form),
+                css="cols",
+            ),
+            SwappedPart("answer-part", (FactList(_reasons_of(rows)),)),
+        ),
+        **about,
+    )
+
+
+@shown(SEES_EVERYTHING, "placement")
+def placement_csv(context: Context) -> HttpResponse:
+    """The offers of a tried job."""
+    book = newest_book()
+    answer = None if book is None else _tried(context, book)[1]
+    return OFFERS.csv([] if answer is None else _ranked_rows(answer), context, "placement-offers")
+
+
+@shown(SEES_EVERYTHING, "placement")
+def quotes_page(context: Context) -> ConsolePage:
+    """Quotes that were kept, and how well they said what came."""
+    found = quote_page(PageAsked(limit=MOST_QUOTES)).rows
+    ended = [each for each in found if each.ended_at is not None]
+    return ConsolePage(
+        context=context,
+        finding=f"{counted(len(ended), 'quoted job')} ended of {counted(len(found), 'quote')}"
+        if found
+        else "No quote was asked yet",
+        under=(f"the newest {MOST_QUOTES}",) if len(found) == MOST_QUOTES else (),
+        tabs=_tabs("quotes"),
+        sections=(
+            QUOTES.section(found, context, csv_href=reverse("quotes-csv")),
+            CALIBRATION.section(calibration(), context, csv_href=reverse("quote-calibration-csv")),
+        ),
+    )
+
+
+@shown(SEES_EVERYTHING, "placement")
+def quotes_csv(context: Context) -> HttpResponse:
+    """The quotes as a table."""
+    return QUOTES.csv(quote_page(PageAsked(limit=MOST_QUOTES)).rows, context, "quotes")
+
+
+@shown(SEES_EVERYTHING, "placement")
+def calibration_csv(context: Context) -> HttpResponse:
+    """Predicted against actual, by way of buying."""
+    return CALIBRATION.csv(calibration(), context, "quote-calibration")
+
+
+@shown(SEES_EVERYTHING, "placement")
+def one_quote_page(context: Context, quote_id: int) -> ConsolePage:
+    """A quote as it was answered, and what came of the offer that was taken."""
+    fact = found_or_404(quote_if_kept(quote_id))
+    rows = _ranked_rows(fact.answer)
+    csv_href = reverse("quote-csv", args=[fact.id])
+    picture = _picture(rows, _quote_deadline(fact), context, csv_href)
+    return ConsolePage(
+        context=context,
+        finding=_quote_finding(fact, context),
+        under=(words.job_words(fact), f"asked {instant(fact.asked_at, context.zone)}"),
+        notes=words.refused_words(fact.answer),
+        back=Link("All quotes", reverse("quotes")),
+        sections=(
+            _outcome_figures(fact, context) if fact.taken_at else None,
+            picture,
+            OFFERS.section(rows, context, csv_href=csv_href),
+            FactList(_reasons_of(rows)),
+            FactList(_quote_facts(fact, context)),
+        ),
+    )
+
+
+@shown(SEES_EVERYTHING, "placement")
+def one_quote_csv(context: Context, quote_id: int) -> HttpResponse:
+    """The offers of a quote."""
+    fact = found_or_404(quote_if_kept(quote_id))
+    return OFFERS.csv(_ranked_rows(fact.answer), context, f"quote-{fact.id}")
+
+
+def _tabs(current: str) -> tuple[Choice, ...]:
+    return tuple(Choice(reverse(name), text, name == current) for name, text in TABS)
+
+
+def _no_book() -> EmptyState:
+    return EmptyState(
+        "What can be had is not gathered yet",
+        "What GPU time can be had is gathered every hour, by a worker: pools, commitments and prices."
+        " `manage.py offer_book --make` makes a book now.",
+    )
+
+
+def _tried(context: Context, book: BookFact) -> tuple[JobForm, dict[str, Any] | None]:
+    """The form, and the answer to it; None where it was refused."""
+    begun = {"of_model": _usual_model(book)}
+    form = JobForm(context.query, context, picks=_picks(book), initial=begun, is_sent=True)
+    if not form.is_valid():
+        return form, None
+    asked = _asked_of(form.cleaned_data, context)
+    try:
+        return form, answer_quote(asked, context.seen_teams, context.at).answer
+    except Refusal as refusal:
+        form.refuse(refusal, FIELDS)
+        return form, None
+
+
+def _usual_model(book: BookFact) -> str:
+    """The model of which pools on record have the most GPUs; empty where there is none."""
+    gpus: Counter[str] = Counter()
+    for offer in book.offers.values():
+        gpus[offer.gpu_model] += offer.there_gpus or 0
+    ((model, count),) = gpus.most_common(1) or [("", 0)]
+    return model if count else ""
+
+
+def _picks(book: BookFact) -> dict[str, dict[str, str]]:
+    offers = book.offers.values()
+    models = {model: model for model in sorted({offer.gpu_model for offer in offers})}
+    places = {place: place for place in sorted({offer.place for offer in offers})}
+    return {
+        "of_model": {"": "Any model: as many on each", **models},
+        "models": models,
+        "place": {"": "Nowhere: nothing to move", **places},
+        "budget_team": {"": "None", **{str(team.id): team.name for team in accounts.teams()}},
+    }
+
+
+def _asked_of(entered: Mapping[str, Any], context: Context) -> AskedQuote:
+    data = None
+    if entered["place"] and entered["gigabytes"] is not None:
+        gbps = _number_of(entered["gbps"])
+        data = AskedDataset(entered["place"], float(entered["gigabytes"]), gbps)
+    hours = entered["deadline_hours"]
+    return AskedQuote(
+        gpus=max(1, entered["gpus"]),
+        work=AskedWork(gpu_hours=float(entered["gpu_hours"]), of_model=entered["of_model"]),
+        gpu_models=tuple(entered["models"]),
+        deadline=None if hours is None else context.at + timedelta(hours=float(hours)),
+        write_seconds=_seconds_of(entered["write_minutes"]),
+        cadence_seconds=_seconds_of(entered["cadence_minutes"]),
+        restart_seconds=_seconds_of(entered["restart_minutes"]) or 0.0,
+        kind=entered["kind"],
+        has_fallback=entered["has_fallback"] == "yes" and entered["kind"] == "serving",
+        dataset=data,
+        team_id=int(entered["budget_team"]) if entered["budget_team"] else None,
+        assumed_wait_minutes=_number_of(entered["wait_minutes"]),
+        assumed_interruptions_per_day=_number_of(entered["per_day"]),
+        limit=300,
+    )
+
+
+def _number_of(amount: Any) -> float | None:
+    return None if amount is None else float(amount)
+
+
+def _seconds_of(minutes: Any) -> float | None:
+    return None if minutes is None else float(minutes) * MINUTE_SECONDS
+
+
+def _deadline_of(form: JobForm) -> float | None:
+    return _number_of(form.cleaned_data["deadline_hours"])
+
+
+def _quote_deadline(fact: QuoteFact) -> float | None:
+    deadline = fact.job["deadline"]
+    return None if deadline is None else (datetime.fromisoformat(deadline) - fact.asked_at) / HOUR
+
+
+def _ranked_rows(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [{**offer, "rank": place} for place, offer in enumerate(answer["offers"], 1)]
+
+
+def _picture(
+    rows: Sequence[Mapping[str, Any]], deadline: float | None, context: Context, csv_href: str
+) -> LineChart | None:
+    points = [
+        FinishPoint(
+            row["name"],
+            words.WAYS[row["option"]],
+            row["finish_hours"],
+            row["cost_micros"]["likely"],
+            row["cost_micros"]["low"],
+            row["cost_micros"]["high"],
+        )
+        for row in rows
+        if row["cost_micros"] is not None and row["finish_hours"] is not None
+    ]
+    if not points:
+        return None
+    missing = len(rows) - len(points)
+    left = (
+        f"; {counted(missing, 'offer')} without a known cost or finish not drawn" if missing else ""
+    )
+    return LineChart(
+        name="placement",
+        title="Added cost against time until done",
+        unit=f"{context.currency} the job adds, with its range, by hours from now{left}",
+        figure=finish_costs(points, deadline, context.currency),
+        csv_href=csv_href,
+        anchor="picture",
+        sides=tuple(dict.fromkeys(point.way for point in points)),
+    )
+
+
+def _figures(answer: Mapping[str, Any], context: Context) -> FigureRow:
+    first = answer["offers"][0] if answer["offers"] else None
+    cost = first and first["cost_micros"]
+    in_time = sum(offer["standing"] == "meets" for offer in answer["offers"])
+    chance = first["deadline_chance"] if first else None
+    figures = [
+        known_figure(
+            "Least added cost",
+            full_amount(cost["likely"], context.currency) if cost else None,
+            first["name"] if first else "no offer can take it",
+        ),
+        known_figure(
+            "The ledger will charge for it",
+            full_amount(first["charged_micros"], context.currency)
+            if first and first["charged_micros"] is not None
+            else None,
+            "also where the GPUs are paid anyway",
+        ),
+        known_figure(
+            "Chance of the deadline", None if chance is None else per_cent(chance), "of that offer"
+        ),
+        Figure("Offers in time", str(in_time), f"of {answer['matched']} that can take it"),
+    ]
+    figures += [_budget_figure(budget, context) for budget in answer["budgets"]]
+    return FigureRow(tuple(figures))
+
+
+def _budget_figure(budget: Mapping[str, Any], context: Context) -> Figure:
+    left = budget["left"]
+    said = None
+    if left is not None and budget["measure"] == "money":
+        said = full_amount(left, context.currency)
+    elif left is not None:
+        said = f"{left / 3_600_000:,.0f} GPU-hours"
+    return known_figure(
+        f"Left of {budget['name']}", said, f"as expected, until {budget['end_day']}"
+    )
+
+
+def _quote_finding(fact: QuoteFact, context: Context) -> str:
+    offer = fact.taken_offer
+    if offer is None:
+        return words.answer_finding(fact.answer, context.currency)
+    if fact.actual_micros is None or offer["charged_micros"] is None:
+        ended = "and what it came to is not known yet" if fact.ended_at is None else "and ended"
+        return f"{offer['name']} was taken, {ended}"
+    actual = full_amount(fact.actual_micros, context.currency)
+    said = full_amount(offer["charged_micros"], context.currency)
+    return f"The job on {offer['name']} came to {actual}; {said} was predicted"
+
+
+def _outcome_figures(fact: QuoteFact, context: Context) -> FigureRow:
+    offer = fact.taken_offer or {}
+    currency = context.currency
+    predicted, hours = offer.get("charged_micros"), offer.get("finish_hours")
+    return FigureRow(
+        (
+            known_figure(
+                "Actual cost",
+                None if fact.actual_micros is None else full_amount(fact.actual_micros, currency),
+                "predicted "
+                + ("is not known" if predicted is None else full_amount(predicted, currency)),
+            ),
+            known_figure(
+                "Actual time",
+                words.hours_words(fact.actual_hours),
+                f"predicted {words.hours_words(hours) or 'is not known'}",
+            ),
+            known_figure(
+                "Actual GPU-hours",
+                None if fact.actual_gpu_hours is None else f"{fact.actual_gpu_hours:,.1f}",
+                "predicted "
+                + (
+                    "is not known"
+                    if offer.get("gpu_hours") is None
+                    else f"{offer['gpu_hours']:,.1f}"
+                ),
+            ),
+        )
+    )
+
+
+def _reasons_of(rows: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, str], ...]:
+    """Why the first offers are as they are."""
+    return tuple(
+        (
+            f"{row['rank']}. {row['name']}",
+            "; ".join([*row["reasons"], *row["cautions"]]) or "at its price",
+        )
+        for row in rows[:MOST_EXPLAINED]
+    )
+
+
+def _quote_facts(fact: QuoteFact, context: Context) -> tuple[tuple[str, str], ...]:
+    return (
+        ("Asked by", fact.asked_by or "a token"),
+        ("Team", fact.team or "none said"),
+        ("Offer book", f"of {fact.answer['book_made_at']}, digest {fact.book_digest[:12]}"),
+        ("Digest of all inputs", fact.digest),
+        ("Taken", instant(fact.taken_at, context.zone) if fact.taken_at else "no"),
+    )
+
+
+urlpatterns = [
+    path("placement", placement_page, name="placement"),
+    path("placement/offers.csv", placement_csv, name="placement-csv"),
+    path("placement/quotes", quotes_page, name="quotes"),
+    path("placement/quotes.csv", quotes_csv, name="quotes-csv"),
+    path("placement/quotes/calibration.csv", calibration_csv, name="quote-calibration-csv"),
+    path("placement/quotes/<int:quote_id>", one_quote_page, name="quote"),
+    path("placement/quotes/<int:quote_id>/offers.csv", one_quote_csv, name="quote-csv"),
+]

@@ -1,0 +1,163 @@
+"""Tables of placement: offers of a job, quotes that were kept, and how well they said what came."""
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any, TypeAlias
+
+from django.urls import reverse
+
+from apps.console.kit.cells import (
+    COUNT,
+    FIGURE,
+    INSTANT,
+    MONEY,
+    PROSE,
+    RATIO,
+    Locale,
+    linked,
+)
+from apps.console.kit.table import Column, Table
+from apps.console.pages.placement import words
+from apps.placement.queries.quotes import QuoteCalibration, QuoteFact
+from apps.show.money import full_amount
+from apps.show.time import minute_duration
+from apps.show.unknown import UNKNOWN as NOT_KNOWN
+
+Offer: TypeAlias = Mapping[str, Any]
+NONE = "–"
+
+
+def _likely_cost(row: Offer) -> int | None:
+    return row["cost_micros"]["likely"] if row["cost_micros"] else None
+
+
+def _range_words(row: Offer, locale: Locale) -> str:
+    cost = row["cost_micros"]
+    if cost is None:
+        return NOT_KNOWN
+    if cost["low"] == cost["high"]:
+        return "no range is known"
+    return f"{full_amount(cost['low'], locale.currency)} to {full_amount(cost['high'], locale.currency)}"
+
+
+def _words_of(
+    value: Callable[[Any], float | None], say: Callable[[float], str], missing: str = NOT_KNOWN
+) -> Callable[[Any, Locale], str]:
+    """How a column says its number, and that there is none."""
+
+    def shown(row: Any, _: Locale) -> str:
+        number = value(row)
+        return missing if number is None else say(number)
+
+    return shown
+
+
+def _minutes(seconds: float) -> str:
+    return minute_duration(timedelta(seconds=seconds))
+
+
+def _hours(hours: float) -> str:
+    return words.hours_words(hours) or NONE
+
+
+def _why(row: Offer) -> str:
+    return ". ".join([*row["unknown"], *row["cautions"], *row["reasons"]])
+
+
+def _why_briefly(row: Offer) -> str:
+    """What is not known, else what to be careful with, else the first reason: a line under the name."""
+    said = [*row["unknown"], *row["cautions"]] or row["reasons"][-1:]
+    return "; ".join(said)
+
+
+OFFERS = Table[Offer](
+    "offers",
+    "Offers for this job",
+    (
+        Column("rank", "Rank", lambda row: row["rank"], COUNT),
+        Column("name", "Offer", lambda row: row["name"], PROSE, note=_why_briefly),
+        Column("option", "Bought", lambda row: words.WAYS[row["option"]].label),
+        Column("place", "Place", lambda row: f"{row['provider']}:{row['region']}"),
+        Column("model", "GPU model", lambda row: row["gpu_model"], csv="gpu_model"),
+        Column("standing", "Deadline", lambda row: words.STANDINGS[row["standing"]]),
+        Column("cost", "Added cost", _likely_cost, MONEY, csv="cost"),
+        Column("low", "", lambda row: row["cost_micros"]["low"] if row["cost_micros"] else None, MONEY, csv="cost_low"),
+        Column("high", "", lambda row: row["cost_micros"]["high"] if row["cost_micros"] else None, MONEY, csv="cost_high"),
+        Column("range", "Range", lambda row: row["cost_micros"], FIGURE, csv="", shown=_range_words, sorts=False),
+        Column("charged", "Ledger will charge", lambda row: row["charged_micros"], MONEY),
+        Column("finish", "Done in", lambda row: row["finish_hours"], FIGURE, csv="finish_hours", shown=_words_of(lambda row: row["finish_hours"], _hours)),
+        Column("chance", "Chance of deadline", lambda row: row["deadline_chance"], RATIO, missing=NONE),
+        Column("interruptions", "Interruptions", lambda row: row["interruptions"], FIGURE,
+               shown=_words_of(lambda row: row["interruptions"], "{:.1f}".format)),
+        Column("cadence", "Save every", lambda row: row["cadence_seconds"], FIGURE, csv="cadence_seconds",
+               shown=_words_of(lambda row: row["cadence_seconds"], _minutes, NONE)),
+        Column("egress", "Egress", lambda row: row["egress_micros"], MONEY),
+        Column("wait", "Queue wait", lambda row: row["wait_hours"], FIGURE, csv="wait_hours",
+               shown=_words_of(lambda row: row["wait_hours"], _hours)),
+        Column("energy", "", lambda row: row["kilowatt_hours"], FIGURE, csv="kilowatt_hours"),
+        Column("why", "", _why),
+    ),
+    noun=("offer", "offers"),
+    about="{said}; cost is what the job adds: GPUs that are paid anyway add nothing",
+    empty="No offer can take this job.",
+    sort="rank",
+)  # fmt: skip
+
+
+def _taken_name(row: QuoteFact) -> str | None:
+    offer = row.taken_offer
+    return None if offer is None else offer["name"]
+
+
+def _predicted(row: QuoteFact) -> int | None:
+    offer = row.taken_offer
+    return None if offer is None else offer["charged_micros"]
+
+
+def _predicted_hours(row: QuoteFact) -> float | None:
+    offer = row.taken_offer
+    return None if offer is None else offer["finish_hours"]
+
+
+QUOTES = Table[QuoteFact](
+    "quotes",
+    "Quotes",
+    (
+        Column("id", "Quote", lambda row: row.id, COUNT,
+               shown=lambda row, _: linked(str(row.id), reverse("quote", args=[row.id]))),
+        Column("asked_at", "Asked", lambda row: row.asked_at, INSTANT),
+        Column("team", "Team", lambda row: row.team, missing=NONE),
+        Column("job", "Job", words.job_words, PROSE),
+        Column("best", "First offer", lambda row: row.best_offer and row.best_offer["name"], PROSE, missing="None"),
+        Column("taken", "Taken", _taken_name, PROSE, missing=NONE),
+        Column("predicted", "Predicted cost", _predicted, MONEY, missing=NONE),
+        Column("actual", "Actual cost", lambda row: row.actual_micros, MONEY, missing=NONE),
+        Column("predicted_hours", "Predicted time", _predicted_hours, FIGURE, missing=NONE,
+               shown=_words_of(_predicted_hours, _hours, NONE)),
+        Column("actual_hours", "Actual time", lambda row: row.actual_hours, FIGURE, missing=NONE,
+               shown=_words_of(lambda row: row.actual_hours, _hours, NONE)),
+    ),
+    noun=("quote", "quotes"),
+    about="{said}; predicted and actual cost are what the ledger charges",
+    empty="Quotes that schedulers and people ask over REST are kept here.",
+    sort="-asked_at",
+)  # fmt: skip
+
+CALIBRATION = Table[QuoteCalibration](
+    "calibration",
+    "How well quotes said what came",
+    (
+        Column("option", "Bought", lambda row: words.WAYS[row.option].label),
+        Column("count", "Jobs that ended", lambda row: row.count, COUNT),
+        Column("cost_ratio", "Actual ÷ predicted cost, median", lambda row: row.cost_ratio, FIGURE,
+               shown=_words_of(lambda row: row.cost_ratio, "{:.2f}".format)),
+        Column("finish_ratio", "Actual ÷ predicted time, median", lambda row: row.finish_ratio, FIGURE,
+               shown=_words_of(lambda row: row.finish_ratio, "{:.2f}".format)),
+        Column("on_time", "In time", lambda row: row.on_time, COUNT),
+        Column("with_deadline", "Had a deadline", lambda row: row.with_deadline, COUNT),
+    ),
+    noun=("way of buying", "ways of buying"),
+    about="{said}; 1 is as was said, below it jobs came to less",
+    empty="No job whose offer was taken has ended and been charged yet.",
+    sort="option",
+)  # fmt: skip

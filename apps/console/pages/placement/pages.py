@@ -1,28 +1,22 @@
 """The pages of placement: try a job by hand, the quotes that were kept, and one of them."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpResponse
 from django.urls import path, reverse
 
-from apps.accounts import queries as accounts
 from apps.accounts.queries.paging import PageAsked
-from apps.console.kit.change import ChangeForm
 from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
-from apps.console.kit.entries import AmountField, PickField, TicksField, WholeField
 from apps.console.kit.frame import Choice, EmptyState, Link
 from apps.console.kit.page import ConsolePage, FactList, SideBySide, SwappedPart, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.pages.placement import words
 from apps.console.pages.placement.tables import CALIBRATION, OFFERS, QUOTES
+from apps.console.pages.placement.trying import JobForm, number_of, tried_job
 from apps.economics.hours import HOUR
-from apps.economics.refusal import Refusal
-from apps.placement.queries.asked import AskedDataset, AskedQuote, AskedWork
-from apps.placement.queries.book import BookFact, newest_book
-from apps.placement.queries.quote_answer import answer_quote
+from apps.placement.queries.book import newest_book
 from apps.placement.queries.quotes import QuoteFact, calibration, quote_if_kept, quote_page
 from apps.show.amounts import counted, per_cent
 from apps.show.finish_costs import FinishPoint, finish_costs
@@ -31,38 +25,7 @@ from apps.show.time import instant
 
 MOST_QUOTES = 500
 MOST_EXPLAINED = 5
-MINUTE_SECONDS = 60
-FIELDS = {"gpus": "gpus", "work": "gpu_hours", "dataset": "place", "deadline": "deadline_hours"}
 TABS = (("placement", "Try a job"), ("quotes", "Quotes"))
-
-
-class JobForm(ChangeForm):
-    """A job: how much work, what may be waited for, and what is assumed where nothing was measured."""
-
-    gpus = WholeField("GPUs at once", initial="8", is_needed=True)
-    gpu_hours = AmountField("Work in GPU-hours", initial="384", is_needed=True)
-    of_model = PickField(
-        "GPU-hours of", hint="They are carried to other models by their dense bf16 peaks."
-    )
-    models = TicksField("GPU models allowed", hint="None ticked: any.")
-    kind = PickField("The work", words.KINDS, initial="interruptible")
-    has_fallback = PickField(
-        "Fallback of serving", {"no": "None", "yes": "On demand takes over"}, initial="no"
-    )
-    deadline_hours = AmountField("Deadline, hours from now", "Empty: none.", initial="72")
-    write_minutes = AmountField("A checkpoint blocks, minutes", "Empty: not known.", initial="1")
-    cadence_minutes = AmountField("Checkpoint every, minutes", "Empty: the best is advised.")
-    restart_minutes = AmountField("A restart takes, minutes", initial="6", is_needed=True)
-    place = PickField("Data lies in", hint="Moving it costs what egress prices say.")
-    gigabytes = AmountField("Data, gigabytes")
-    gbps = AmountField("It moves at, Gbit/s", "Empty: not known.")
-    budget_team = PickField("Team", hint="Whose budgets are shown.")
-    wait_minutes = AmountField(
-        "Assumed wait, minutes", "Where none was measured; empty: not known.", initial="15"
-    )
-    per_day = AmountField(
-        "Assumed interruptions a day", "On spot without evidence; empty: not known."
-    )
 
 
 @shown(SEES_EVERYTHING, "placement")
@@ -72,7 +35,7 @@ def placement_page(context: Context) -> ConsolePage:
     about: dict[str, Any] = {"context": context, "tabs": _tabs("placement")}
     if book is None:
         return ConsolePage(finding="No offer book yet", empty=_no_book(), **about)
-    form, answer = _tried(context, book)
+    form, answer = tried_job(context, book)
     asked_form = form.section(
         "job", reverse("placement"), "Find offers", title="The job", method="get",
         about="tried here, it is not kept; POST /api/v1/quotes keeps it",
@@ -111,7 +74,7 @@ def placement_page(context: Context) -> ConsolePage:
 def placement_csv(context: Context) -> HttpResponse:
     """The offers of a tried job."""
     book = newest_book()
-    answer = None if book is None else _tried(context, book)[1]
+    answer = None if book is None else tried_job(context, book)[1]
     return OFFERS.csv([] if answer is None else _ranked_rows(answer), context, "placement-offers")
 
 
@@ -188,75 +151,8 @@ def _no_book() -> EmptyState:
     )
 
 
-def _tried(context: Context, book: BookFact) -> tuple[JobForm, dict[str, Any] | None]:
-    """The form, and the answer to it; None where it was refused."""
-    begun = {"of_model": _usual_model(book)}
-    form = JobForm(context.query, context, picks=_picks(book), initial=begun, is_sent=True)
-    if not form.is_valid():
-        return form, None
-    asked = _asked_of(form.cleaned_data, context)
-    try:
-        return form, answer_quote(asked, context.seen_teams, context.at).answer
-    except Refusal as refusal:
-        form.refuse(refusal, FIELDS)
-        return form, None
-
-
-def _usual_model(book: BookFact) -> str:
-    """The model of which pools on record have the most GPUs; empty where there is none."""
-    gpus: Counter[str] = Counter()
-    for offer in book.offers.values():
-        gpus[offer.gpu_model] += offer.there_gpus or 0
-    ((model, count),) = gpus.most_common(1) or [("", 0)]
-    return model if count else ""
-
-
-def _picks(book: BookFact) -> dict[str, dict[str, str]]:
-    offers = book.offers.values()
-    models = {model: model for model in sorted({offer.gpu_model for offer in offers})}
-    places = {place: place for place in sorted({offer.place for offer in offers})}
-    return {
-        "of_model": {"": "Any model: as many on each", **models},
-        "models": models,
-        "place": {"": "Nowhere: nothing to move", **places},
-        "budget_team": {"": "None", **{str(team.id): team.name for team in accounts.teams()}},
-    }
-
-
-def _asked_of(entered: Mapping[str, Any], context: Context) -> AskedQuote:
-    data = None
-    if entered["place"] and entered["gigabytes"] is not None:
-        gbps = _number_of(entered["gbps"])
-        data = AskedDataset(entered["place"], float(entered["gigabytes"]), gbps)
-    hours = entered["deadline_hours"]
-    return AskedQuote(
-        gpus=max(1, entered["gpus"]),
-        work=AskedWork(gpu_hours=float(entered["gpu_hours"]), of_model=entered["of_model"]),
-        gpu_models=tuple(entered["models"]),
-        deadline=None if hours is None else context.at + timedelta(hours=float(hours)),
-        write_seconds=_seconds_of(entered["write_minutes"]),
-        cadence_seconds=_seconds_of(entered["cadence_minutes"]),
-        restart_seconds=_seconds_of(entered["restart_minutes"]) or 0.0,
-        kind=entered["kind"],
-        has_fallback=entered["has_fallback"] == "yes" and entered["kind"] == "serving",
-        dataset=data,
-        team_id=int(entered["budget_team"]) if entered["budget_team"] else None,
-        assumed_wait_minutes=_number_of(entered["wait_minutes"]),
-        assumed_interruptions_per_day=_number_of(entered["per_day"]),
-        limit=300,
-    )
-
-
-def _number_of(amount: Any) -> float | None:
-    return None if amount is None else float(amount)
-
-
-def _seconds_of(minutes: Any) -> float | None:
-    return None if minutes is None else float(minutes) * MINUTE_SECONDS
-
-
 def _deadline_of(form: JobForm) -> float | None:
-    return _number_of(form.cleaned_data["deadline_hours"])
+    return number_of(form.cleaned_data["deadline_hours"])
 
 
 def _quote_deadline(fact: QuoteFact) -> float | None:

@@ -86,7 +86,7 @@ BUDGETS = Table[BudgetFigures](
         _amount("rest", "Rest expected", lambda row: row.rest.expected, csv="rest_expected",
                 note=lambda row: row.rest.method.replace("_", " ") if row.rest.method != FORECAST else ""),
         Column("method", "", lambda row: row.rest.method, csv="rest_from"),
-        _amount("committed", "Committed", lambda row: row.committed, note=words.committed_note),
+        _amount("committed", "Committed", lambda row: row.committed),
         Column("by_requests", "", _of_budget(lambda row: row.requested.amount), MEASURED,
                csv="committed_by_requests"),
         Column("unpriced_requests", "", lambda row: row.requested.unpriced_milliseconds, GPU_HOURS,

@@ -190,11 +190,6 @@ def requested_of(figures: BudgetFigures, currency: str) -> str:
     return f"{taken} on top of the rest expected, by {said} that {'is' if len(requested.shares) == 1 else 'are'} not delivered yet"
 
 
-def committed_note(figures: BudgetFigures) -> str:
-    """Whether a part of the committed is not in the rest expected."""
-    return " in part by requests" if figures.requested.amount and figures.commitments else ""
-
-
 def progress_of(figures: BudgetFigures, currency: str) -> str:
     """`32 % used, 31 % of its time gone; $210 provisional`."""
     used = "not known how much" if figures.share_used is None else per_cent(figures.share_used)

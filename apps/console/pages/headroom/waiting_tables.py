@@ -78,8 +78,9 @@ def _waited_gpus(of: Callable[[WaitingCost], PricedTime]) -> Callable[[WaitingRo
     return lambda row: None if row.cost.waits_of_gpus is None else of(row.cost).milliseconds
 
 
-def _unpriced(milliseconds: int) -> str:
-    return f" + {gpu_hours(milliseconds)} h unpriced" if milliseconds else ""
+def _known_in_part(row: WaitingRow) -> bool | str:
+    unpriced = row.cost.wait_unpriced_ms if _wait_micros(row) is not None else 0
+    return unpriced > 0 and f"At least: no policy prices {gpu_hours(unpriced)} GPU-hours of it"
 
 
 def _for_outages(cost: WaitingCost) -> str:
@@ -119,8 +120,7 @@ WAITING = Table[WaitingRow](
         Column("outage", "", _waited_gpus(lambda cost: cost.for_outages), GPU_HOURS,
                csv="waited_for_outages_gpu_hours"),
         Column("wait_cost", "Waits, cost", _wait_micros, MONEY,
-               note=lambda row: "" if _wait_micros(row) is None
-               else _unpriced(row.cost.wait_unpriced_ms)),
+               warns=_known_in_part),
         Column("unpriced", "", lambda row: row.cost.wait_unpriced_ms, GPU_HOURS,
                csv="unpriced_wait_gpu_hours"),
         Column("lost", "Out, GPU-hours", lambda row: row.cost.lost.milliseconds, GPU_HOURS,
@@ -207,7 +207,7 @@ OUTAGE_TABLE = Table[OutageLoss](
         Column("held_by", "Held by", _held_by),
         Column("lost", "Lost, GPU-hours", lambda row: _lost(row).milliseconds, GPU_HOURS,
                csv="lost_gpu_hours"),
-        Column("held", "Of them held", _lost_held, GPU_HOURS, csv="lost_held_gpu_hours"),
+        Column("held", "", _lost_held, GPU_HOURS, csv="lost_held_gpu_hours"),
         Column("cost", "Cost", lambda row: _lost(row).micros, MONEY),
         CURRENCY_COLUMN,
     ),

@@ -42,7 +42,7 @@ class WaitingCostsAsked(Parameters):
 class WaitingCostOut(serializers.Serializer[Any]):
     """What waiting and outages cost; what a row is not by, and what is not known, is null.
 
-    No GPU-hour is in two of the four parts, and `cost` is their sum as far as they have a price.
+    No GPU-hour is in two of the five parts, and `cost` is their sum as far as they have a price.
     """
 
     team = NamedOut(allow_null=True)
@@ -68,7 +68,10 @@ class WaitingCostOut(serializers.Serializer[Any]):
     unpriced_wait_gpu_hours = HoursOut(help_text="of which no policy says what an hour costs")
     lost_held_gpu_hours = HoursOut(help_text="out, held by jobs and not active")
     lost_not_held_gpu_hours = HoursOut(help_text="out of service, held by no job")
-    lost_cost = MoneyOut(allow_null=True, help_text="what these cost, effective")
+    redone_gpu_hours = HoursOut(
+        help_text="active time that jobs lost which ended in an outage, as their runs report"
+    )
+    lost_cost = MoneyOut(allow_null=True, help_text="what these three cost, effective")
     unpriced_lost_gpu_hours = HoursOut()
     cost = MoneyOut(allow_null=True)
 
@@ -91,6 +94,7 @@ EXAMPLE: dict[str, Any] = {
     "unpriced_wait_gpu_hours": 70.0,
     "lost_held_gpu_hours": 72.0,
     "lost_not_held_gpu_hours": 0.0,
+    "redone_gpu_hours": 0.0,
     "lost_cost": dollars("213.993000"),
     "unpriced_lost_gpu_hours": 0.0,
     "cost": dollars("864.253000"),
@@ -160,6 +164,7 @@ def _serialize_cost(row: WaitingCost) -> dict[str, Any]:
             "unpriced_wait_gpu_hours": waits.unpriced_ms if waits else 0,
             "lost_held_gpu_hours": row.lost_held.milliseconds,
             "lost_not_held_gpu_hours": row.lost_free.milliseconds,
+            "redone_gpu_hours": row.redone.milliseconds,
             "lost_cost": row.lost.micros,
             "unpriced_lost_gpu_hours": row.lost.unpriced_ms,
             "cost": row.micros,

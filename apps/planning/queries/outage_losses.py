@@ -12,6 +12,7 @@ from apps.economics.spans import joined_spans, spans_without
 from apps.fleet import queries as fleet
 from apps.ledger.queries.capacity_lost import LostOwner, UnusableSpan, lost_time
 from apps.ledger.queries.windows import Window
+from apps.unit_economics.queries.redone_work import work_redone
 
 Stretch = tuple[datetime, datetime]
 
@@ -20,8 +21,8 @@ Stretch = tuple[datetime, datetime]
 class OutageLoss:
     """An outage of a node, or of a GPU of it, in a span; `gpus` were out in each of its `stretches`.
 
-    They leave out what an earlier outage, or one of the whole node, has already. `lost` is by whose
-    time it was.
+    They leave out what an earlier outage, or one of the whole node, has already. By whose time it was, `lost` is what
+    was paid for and out, `redone` active time of jobs that ended by it, which their runs had to do again.
     """
 
     outage: fleet.OutageOnRecord
@@ -30,6 +31,7 @@ class OutageLoss:
     gpus: int
     stretches: tuple[Stretch, ...]
     lost: Mapping[LostOwner, PricedTime] = field(default_factory=dict)
+    redone: Mapping[LostOwner, PricedTime] = field(default_factory=dict)
 
 
 def outage_losses(window: Window, at: datetime) -> list[OutageLoss]:
@@ -44,9 +46,16 @@ def outage_losses(window: Window, at: datetime) -> list[OutageLoss]:
             is_whole = each.outage.device_id is None
             spans.append(UnusableSpan(each.outage.node_id, is_whole, *stretch))
             outage_of.append(each.outage.id)
-    lost: dict[int, dict[LostOwner, PricedTime]] = defaultdict(dict)
-    for owner, time in lost_time(spans).items():
-        lost[outage_of[owner.place]][owner] = time
+
+    def by_outage(
+        times: Mapping[LostOwner, PricedTime],
+    ) -> Mapping[int, Mapping[LostOwner, PricedTime]]:
+        of_outage: dict[int, dict[LostOwner, PricedTime]] = defaultdict(dict)
+        for owner, time in times.items():
+            of_outage[outage_of[owner.place]][owner] = time
+        return of_outage
+
+    lost, redone = by_outage(lost_time(spans)), by_outage(work_redone(spans))
     return [
         OutageLoss(
             each.outage,
@@ -54,7 +63,8 @@ def outage_losses(window: Window, at: datetime) -> list[OutageLoss]:
             each.pool_id,
             each.gpus,
             each.stretches,
-            lost[each.outage.id],
+            lost.get(each.outage.id, {}),
+            redone.get(each.outage.id, {}),
         )
         for each in found
     ]

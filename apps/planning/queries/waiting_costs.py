@@ -50,7 +50,7 @@ class WaitingCost:
     Of jobs submitted in the window: `jobs`, of which `still_waiting`; half and nine in ten of them started within
     `median` and `ninth`. `waited` is all their time in the queue in the window, by the clock. `for_capacity` and
     `for_outages` are the GPU time of waits, each hour in one of them; `lost_held` and `lost_free` GPU time that
-    was paid for and out: held by jobs and not active, and held by none. `undated_jobs` started without anybody saying when they
+    was paid for and out: held by jobs and not active, and held by none; `redone` active time that jobs which ended in an outage lost. `undated_jobs` started without anybody saying when they
     were submitted, `unsized_jobs` waited without anybody saying for how many GPUs: they are in no GPU time.
     """
 
@@ -66,11 +66,17 @@ class WaitingCost:
     for_outages: PricedTime
     lost_held: PricedTime
     lost_free: PricedTime
+    redone: PricedTime
 
     @property
     def parts(self) -> tuple[PricedTime, ...]:
         """Of which its cost is the sum."""
-        return (self.for_capacity, self.for_outages, self.lost_held, self.lost_free)
+        return (self.for_capacity, self.for_outages, *self.parts_of_outages)
+
+    @property
+    def parts_of_outages(self) -> tuple[PricedTime, ...]:
+        """What outages took of GPU time that was paid for."""
+        return (self.lost_held, self.lost_free, self.redone)
 
     @property
     def wait_unpriced_ms(self) -> int:
@@ -79,8 +85,8 @@ class WaitingCost:
 
     @property
     def lost(self) -> PricedTime:
-        """What outages took of GPU time that was paid for."""
-        return time_together((self.lost_held, self.lost_free))
+        """The same as one."""
+        return time_together(self.parts_of_outages)
 
     @property
     def waits_of_gpus(self) -> PricedTime | None:
@@ -116,14 +122,13 @@ def waiting_facts(window: Window, team_ids: Collection[int] | None, at: datetime
         window,
         at,
         tuple(each for each in waits if each.team_id in team_ids),
-        tuple(each for each in own if each.lost),
+        tuple(each for each in own if each.lost or each.redone),
     )
 
 
 def waiting_total(facts: WaitingFacts) -> WaitingCost:
     """Of everything together."""
-    lost = [part for each in facts.outages for part in each.lost.items()]
-    return _cost_of(WaitingGroup(), facts.waits, lost, facts)
+    return _cost_of(WaitingGroup(), facts.waits, _outage_parts(facts), facts)
 
 
 def waiting_costs(facts: WaitingFacts, by: str) -> list[WaitingCost]:
@@ -132,12 +137,28 @@ def waiting_costs(facts: WaitingFacts, by: str) -> list[WaitingCost]:
     waits: dict[WaitingGroup, list[JobWait]] = defaultdict(list)
     for wait in facts.waits:
         waits[of_wait(wait)].append(wait)
-    lost: dict[WaitingGroup, list[tuple[LostOwner, PricedTime]]] = defaultdict(list)
-    for each in facts.outages:
-        for owner, time in each.lost.items():
-            lost[of_lost(owner)].append((owner, time))
+    lost: dict[WaitingGroup, list[OutagePart]] = defaultdict(list)
+    for part in _outage_parts(facts):
+        lost[of_lost(part.owner)].append(part)
     found = [_cost_of(group, waits[group], lost[group], facts) for group in {*waits, *lost}]
     return sorted(found, key=_most_first)
+
+
+class OutagePart(NamedTuple):
+    """GPU time that an outage took, and whose; `is_redone`: not while it lasted, but by the job's end."""
+
+    owner: LostOwner
+    time: PricedTime
+    is_redone: bool
+
+
+def _outage_parts(facts: WaitingFacts) -> list[OutagePart]:
+    return [
+        OutagePart(owner, time, is_redone)
+        for each in facts.outages
+        for is_redone, times in ((False, each.lost), (True, each.redone))
+        for owner, time in times.items()
+    ]
 
 
 def _most_first(row: WaitingCost) -> tuple[int, int, timedelta, tuple[int, int, int, str]]:
@@ -169,7 +190,7 @@ def _groupers(
 def _cost_of(
     group: WaitingGroup,
     waits: Sequence[JobWait],
-    lost: Sequence[tuple[LostOwner, PricedTime]],
+    lost: Sequence[OutagePart],
     facts: WaitingFacts,
 ) -> WaitingCost:
     entered = _jobs_entered(waits, facts)
@@ -190,8 +211,11 @@ def _cost_of(
         ninth=wait_quantile(whole, 0.9),
         for_capacity=capacity,
         for_outages=outage,
-        lost_held=time_together(time for owner, time in lost if owner.job_id is not None),
-        lost_free=time_together(time for owner, time in lost if owner.job_id is None),
+        lost_held=time_together(
+            part.time for part in lost if part.owner.job_id is not None and not part.is_redone
+        ),
+        lost_free=time_together(part.time for part in lost if part.owner.job_id is None),
+        redone=time_together(part.time for part in lost if part.is_redone),
     )
 
 
@@ -208,6 +232,7 @@ def _jobs_entered(waits: Sequence[JobWait], facts: WaitingFacts) -> list[JobWait
 
 
 def _lost_of_teams(loss: OutageLoss, team_ids: Collection[int]) -> OutageLoss:
-    return replace(
-        loss, lost={owner: time for owner, time in loss.lost.items() if owner.team_id in team_ids}
-    )
+    def own(times: Mapping[LostOwner, PricedTime]) -> dict[LostOwner, PricedTime]:
+        return {owner: time for owner, time in times.items() if owner.team_id in team_ids}
+
+    return replace(loss, lost=own(loss.lost), redone=own(loss.redone))

@@ -5,6 +5,8 @@ from datetime import date, timedelta
 import pytest
 
 from apps.economics.hours import HOUR_MS
+from apps.economics.run_time import Bucket
+from apps.fleet.actions import end_node
 from apps.ledger.queries.windows import Window
 from apps.planning.queries.waiting_costs import (
     GROUPS,
@@ -27,6 +29,7 @@ from tests.apps.planning.waiting_scene import (
     queued_job,
     waiting_world,
 )
+from tests.apps.unit_economics import run_scene
 
 pytestmark = pytest.mark.django_db
 
@@ -51,7 +54,7 @@ def hours(found: WaitingCost) -> list[float]:
 
 def test_every_hour_is_waited_for_capacity_or_for_an_outage_or_lost(world) -> None:
     found = total()
-    assert hours(found) == [8, 4, 4, 8], (
+    assert hours(found) == [8, 4, 4, 8, 0], (
         "Red for capacity, Blue while eight were out; held, and free"
     )
     assert found.waited == 2 * HOUR + (14 * HOUR - 2 * HOUR), "what waits still, to the day's end"
@@ -95,10 +98,10 @@ def test_groups_sum_to_the_whole_and_teams_see_their_own(world) -> None:
         assert sum((row.waited for row in rows), timedelta(0)) == whole.waited, by
         assert sum(row.jobs for row in rows) == whole.jobs == 3, by
     by_team = {row.of.team_id: row for row in waiting_costs(facts, TEAM)}
-    assert hours(by_team[world["red"]]) == [8, 0, 4, 0]
-    assert hours(by_team[world["blue"]]) == [0, 4, 0, 0]
+    assert hours(by_team[world["red"]]) == [8, 0, 4, 0, 0]
+    assert hours(by_team[world["blue"]]) == [0, 4, 0, 0, 0]
     blue = waiting_facts(WINDOW, {world["blue"]}, AT)
-    assert hours(waiting_total(blue)) == [0, 4, 0, 0]
+    assert hours(waiting_total(blue)) == [0, 4, 0, 0, 0]
     assert blue.outages == (), "none of its GPU time was lost in one"
     (row,) = waiting_costs(blue, WORKLOAD)
     assert (row.of.team_id, row.of.workload_id) == (world["blue"], None)
@@ -130,13 +133,13 @@ def test_a_wait_counts_in_the_window_it_was_in_however_it_began_or_ended(world) 
     )
     queued_job("6", night, account="red", ended_at=night + HOUR)
     after = Window("", DAY + timedelta(days=1), DAY + timedelta(days=2), "UTC")
-    assert hours(total()) == [10, 4, 4, 8], "one of three hours is in this day"
+    assert hours(total()) == [10, 4, 4, 8, 0], "one of three hours is in this day"
     found = total(after)
-    assert hours(found) == [4, 0, 0, 0]
+    assert hours(found) == [4, 0, 0, 0, 0]
     assert found.jobs == 0, "it was submitted before"
     assert found.median is None
     both = Window("", DAY, DAY + timedelta(days=2), "UTC")
-    assert hours(total(both)) == [14, 4, 4, 8]
+    assert hours(total(both)) == [14, 4, 4, 8, 0]
     future = Window("", date(2026, 4, 1), date(2026, 4, 2), "UTC")
     assert waiting_facts(future, None, AT).is_empty
 
@@ -177,3 +180,29 @@ def test_of_one_gpu_out_of_eight_one_is_waited_for(world) -> None:
         to=at_one + 2 * HOUR,
     )
     assert hours(total())[:2] == [8 + 3, 4 + 1]
+
+
+def test_work_that_an_outage_made_a_run_do_again_is_in_what_it_cost(world) -> None:
+    pool_id, grey = make.make_pool("a100"), world["grey"]
+    scene.make_rule("grey", grey)
+    half = scene.TEN + HOUR / 2
+    node_id = scene.make_priced_node("third", pool_id=pool_id)
+    end_node(node_id=node_id, ended_at=scene.TEN + HOUR, reason="", at=AT)
+    uuids = scene.make_gpus(node_id)
+    for device_id in scene.device_ids(uuids):
+        scene.make_usage(device_id, [240] * 30 + [0] * 30)
+    job_id = job("8", node_id, scene.TEN, account="grey", uuids=uuids, to=half)
+    run_id = run_scene.make_run("llama", (job_id, scene.TEN, half))
+    run_scene.tell_when(run_id, job_id, (Bucket.PRODUCTIVE, 0, 15), (Bucket.LOST, 15, 30))
+    outage(node_id, half, scene.TEN + HOUR)
+    scene.settle(at=AT, ends_at=scene.TEN + HOUR)
+    facts = waiting_facts(WINDOW, {grey}, AT)
+    (row,) = waiting_costs(facts, WORKLOAD)
+    assert hours(row) == [0, 0, 0, 0, 2], "eight GPUs for the last quarter before it"
+    assert row.redone.micros == 2 * GPU_HOUR
+    assert row.micros == 2 * GPU_HOUR
+    (found,) = [each for each in waiting_facts(WINDOW, None, AT).outages if each.node == "third"]
+    assert sum(time.milliseconds for time in found.lost.values()) == 4 * HOUR_MS, "held by none"
+    assert {owner.job_id for owner in found.redone} == {job_id}
+    before = Window("", DAY - timedelta(days=1), DAY, "UTC")
+    assert waiting_facts(before, {grey}, AT).is_empty

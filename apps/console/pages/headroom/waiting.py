@@ -232,8 +232,8 @@ def _key_figures(total: WaitingCost, currency: str) -> tuple[Figure, ...]:
         known_figure(
             "Lost in outages, cost",
             lost_cost,
-            f"{gpu_hours(lost.milliseconds)} GPU-hours paid for and out, "
-            f"{gpu_hours(total.lost_held.milliseconds)} of them held by jobs",
+            f"{gpu_hours(lost.milliseconds)} GPU-hours: {gpu_hours(total.lost_held.milliseconds)} held by jobs, "
+            f"{gpu_hours(total.lost_free.milliseconds)} by none, {gpu_hours(total.redone.milliseconds)} redone",
         ),
     )
 

@@ -83,6 +83,10 @@ def _known_in_part(row: WaitingRow) -> bool | str:
     return unpriced > 0 and f"At least: no policy prices {gpu_hours(unpriced)} GPU-hours of it"
 
 
+def _redone_note(milliseconds: int) -> str:
+    return f" {gpu_hours(milliseconds)} redone" if milliseconds else ""
+
+
 def _for_outages(cost: WaitingCost) -> str:
     waited = cost.for_outages.milliseconds
     return f" {gpu_hours(waited)} for outages" if waited else ""
@@ -124,7 +128,9 @@ WAITING = Table[WaitingRow](
         Column("unpriced", "", lambda row: row.cost.wait_unpriced_ms, GPU_HOURS,
                csv="unpriced_wait_gpu_hours"),
         Column("lost", "Out, GPU-hours", lambda row: row.cost.lost.milliseconds, GPU_HOURS,
-               csv="lost_gpu_hours"),
+               csv="lost_gpu_hours", note=lambda row: _redone_note(row.cost.redone.milliseconds)),
+        Column("redone", "", lambda row: row.cost.redone.milliseconds, GPU_HOURS,
+               csv="redone_gpu_hours"),
         Column("lost_held", "", lambda row: row.cost.lost_held.milliseconds, GPU_HOURS,
                csv="lost_held_gpu_hours"),
         Column("lost_cost", "Out, cost", lambda row: row.cost.lost.micros, MONEY),
@@ -133,7 +139,7 @@ WAITING = Table[WaitingRow](
     ),
     noun=("row", "rows"),
     about="p50 and p90 from submission to start, of jobs submitted in this time; waits at the cost of being short of the "
-    "headroom policies; out: paid for and not usable, at what it cost",
+    "headroom policies; out: paid for and not usable, or to be done again, at what it cost",
     sort="waiting",
 )  # fmt: skip
 
@@ -180,7 +186,11 @@ def _cost_of_wait(wait: JobWait) -> int | None:
 
 
 def _lost(row: OutageLoss) -> PricedTime:
-    return time_together(row.lost.values())
+    return time_together([*row.lost.values(), *row.redone.values()])
+
+
+def _redone(row: OutageLoss) -> int:
+    return time_together(row.redone.values()).milliseconds
 
 
 def _lost_held(row: OutageLoss) -> int:
@@ -188,7 +198,7 @@ def _lost_held(row: OutageLoss) -> int:
 
 
 def _held_by(row: OutageLoss) -> str:
-    jobs = {owner.job_id for owner in row.lost} - {None}
+    jobs = {owner.job_id for owner in (*row.lost, *row.redone)} - {None}
     return counted(len(jobs), "job") if jobs else "no job"
 
 
@@ -206,13 +216,14 @@ OUTAGE_TABLE = Table[OutageLoss](
         Column("gpus", "GPUs", lambda row: row.gpus, COUNT),
         Column("held_by", "Held by", _held_by),
         Column("lost", "Lost, GPU-hours", lambda row: _lost(row).milliseconds, GPU_HOURS,
-               csv="lost_gpu_hours"),
+               csv="lost_gpu_hours", note=lambda row: _redone_note(_redone(row))),
+        Column("redone", "", _redone, GPU_HOURS, csv="redone_gpu_hours"),
         Column("held", "", _lost_held, GPU_HOURS, csv="lost_held_gpu_hours"),
         Column("cost", "Cost", lambda row: _lost(row).micros, MONEY),
         CURRENCY_COLUMN,
     ),
     noun=("outage", "outages"),
-    about="{said}, with what of their GPUs' time was paid for and not used: out of service, or held and not active",
+    about="{said}, with what of their GPUs' time was paid for and not used: out of service, held and not active, or work to be done again",
     empty="No outage is on record in this time. Platform records one on the page of its node.",
     sort="outages",
     per_page=20,

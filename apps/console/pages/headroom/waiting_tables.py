@@ -211,8 +211,9 @@ OUTAGE_TABLE = Table[OutageLoss](
                note=lambda row: f" {row.outage.device_uuid or ''}".rstrip()),
         Column("kind", "What", lambda row: OUTAGES.get(row.outage.kind, row.outage.kind)),
         Column("from", "From", lambda row: row.outage.starts_at, DAY_OR_INSTANT, csv="starts_at"),
-        Column("to", "To", lambda row: row.outage.ends_at, DAY_OR_INSTANT, csv="ends_at",
-               missing="ongoing"),
+        Column("ends_at", "", lambda row: row.outage.ends_at, DAY_OR_INSTANT),
+        Column("lasted", "Lasted", lambda row: row.outage.ends_at and row.outage.ends_at
+               - row.outage.starts_at, DURATION, csv="", missing="ongoing"),
         Column("gpus", "GPUs", lambda row: row.gpus, COUNT),
         Column("held_by", "Held by", _held_by),
         Column("lost", "Lost, GPU-hours", lambda row: _lost(row).milliseconds, GPU_HOURS,

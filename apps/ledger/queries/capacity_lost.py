@@ -7,6 +7,8 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any, LiteralString, NamedTuple
 
+from psycopg import sql
+
 from apps.economics.outages import lost_while_held
 from apps.economics.priced_time import PricedTime
 from apps.economics.split import largest_remainder
@@ -52,19 +54,20 @@ SELECT settled.id AS settlement_id, span.place,
                   ELSE cut.ms END)::int8 AS out_ms
 """
     + CUT
-    + "WHERE cut.ms >= 1 ORDER BY 1, 2"
+    + "WHERE cut.ms >= 1"
 )
 # OFFSET keeps the join a walk along the index of each month: joined whole, a month is read whole.
-NOT_ACTIVE: LiteralString = """
-SELECT settlement.id AS settlement_id, line.*
-FROM unnest(%(settlements)s::int8[]) AS settlement (id)
-CROSS JOIN LATERAL (
-    SELECT team_id, workload_id, pool_id, job_id, state, unit_milliseconds AS ms, effective_micros AS micros
+LOST: LiteralString = """
+WITH outage AS MATERIALIZED ({out})
+SELECT outage.settlement_id, outage.place, outage.out_ms, line.*
+FROM outage CROSS JOIN LATERAL (
+    SELECT id, team_id, workload_id, pool_id, job_id, state, unit_milliseconds AS ms, effective_micros AS micros
     FROM ledger_line
-    WHERE posting_month = ANY(%(months)s) AND settlement_id = settlement.id
+    WHERE posting_month = ANY(%(months)s) AND settlement_id = outage.settlement_id
       AND unit_milliseconds > 0 AND state = ANY(%(states)s)
     ORDER BY id OFFSET 0
 ) AS line
+ORDER BY outage.settlement_id, outage.place, line.id
 """
 
 
@@ -95,20 +98,20 @@ def lost_time(spans: Sequence[UnusableSpan]) -> dict[LostOwner, PricedTime]:
     """
     if not spans:
         return {}
-    out: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for row in named_rows(OUT, _span_columns(spans)):
-        out[row.settlement_id].append((row.place, row.out_ms))
-    parts: dict[int, list[Any]] = defaultdict(list)
-    for line in named_rows(NOT_ACTIVE, _line_params(spans, sorted(out))):
-        parts[line.settlement_id].append(line)
+    query = sql.SQL(LOST).format(out=sql.SQL(OUT))
+    out: dict[int, dict[int, int]] = defaultdict(dict)
+    parts: dict[int, dict[int, Any]] = defaultdict(dict)
+    for row in named_rows(query, _span_columns(spans) | _line_params(spans)):
+        out[row.settlement_id][row.place] = row.out_ms
+        parts[row.settlement_id][row.id] = row
     found: dict[LostOwner, PricedTime] = defaultdict(PricedTime)
     for settlement_id, lines in parts.items():
-        for line, lost in _lost_of_hour(sum(ms for _, ms in out[settlement_id]), lines):
+        places = out[settlement_id]
+        for line, lost in _lost_of_hour(sum(places.values()), list(lines.values())):
             price = None if line.micros is None else Fraction(line.micros, line.ms)
             owner = line.team_id, line.workload_id, line.pool_id, line.job_id
-            weights = [ms for _, ms in out[settlement_id]]
-            shares = largest_remainder(lost, weights)
-            for (place, _), share in zip(out[settlement_id], shares, strict=True):
+            shares = largest_remainder(lost, list(places.values()))
+            for place, share in zip(places, shares, strict=True):
                 if share:
                     found[LostOwner(place, *owner)].add(share, price)
     return dict(found)
@@ -123,7 +126,7 @@ def _lost_of_hour(out_ms: int, lines: Sequence[Any]) -> Iterator[tuple[Any, int]
     yield from zip(held, lost_while_held(out_ms, sum(line.ms for line in free), idle), strict=True)
 
 
-def _line_params(spans: Sequence[UnusableSpan], settlements: list[int]) -> dict[str, object]:
+def _line_params(spans: Sequence[UnusableSpan]) -> dict[str, object]:
     """An hour's lines are posted in its own local month, which begins or ends within a day of UTC's."""
     month = (min(span.starts_at for span in spans) - DAY).date().replace(day=1)
     last, months = (max(span.ends_at for span in spans) + DAY).date(), []
@@ -131,7 +134,7 @@ def _line_params(spans: Sequence[UnusableSpan], settlements: list[int]) -> dict[
         months.append(month)
         month = next_month(month)
     lost = [State.OUT_OF_SERVICE, State.HELD_IDLE, State.UNOBSERVED]
-    return {"settlements": settlements, "months": months, "states": [int(each) for each in lost]}
+    return {"months": months, "states": [int(each) for each in lost]}
 
 
 def capacity_lost(spans: Sequence[UnusableSpan]) -> list[int | None]:

@@ -173,3 +173,7 @@ def test_serving_on_spot_without_a_price_of_its_fallback_is_unknown() -> None:
     job = PlacedJob(gpus=8, is_serving=True, has_fallback=True, restart=0.75)
 
     assert estimate_offer(job, SPOT).cost is None
+
+
+def test_a_range_is_carried_over_whole() -> None:
+    assert LikelyRange(1, 2, 4).times(2).points == (2, 4, 8)

@@ -8,6 +8,7 @@ from apps.economics.checkpoints import NotACadence, with_failures
 from apps.economics.placement.wall_time import (
     NeverFinishes,
     QueueWait,
+    WallTime,
     interrupted,
     uninterrupted,
 )
@@ -99,3 +100,10 @@ def test_waits_pass_through_their_median_and_their_ninth() -> None:
     assert wait.quantile(0.9) == pytest.approx(8.0)
     assert list(wait.points) == sorted(wait.points)
     assert QueueWait(0.5, 0.5).mean == 0.5
+
+
+def test_a_delay_that_is_always_as_long_is_over_when_it_is() -> None:
+    certain = WallTime(1.0, 2.0, 1.0, calm=0.5, interruptions=0.5, paid=2.0)
+
+    assert certain.chance_within(2.5) == 0.5
+    assert certain.chance_within(3.0) == 1.0

@@ -89,6 +89,8 @@ def run(*, full: bool = False) -> dict[str, object]:
     worst = {
         figure: max((told[figure], name) for name, told in pages.items()) for figure in TARGETS
     }
+    if not sliders:
+        raise NotMeasured("no slider of a kept crossover was found")
     worst["slider_ms"] = max((told["slider_ms"], name) for name, told in sliders.items())
     targets = TARGETS | {"lcp_ms": scaled(TARGETS["lcp_ms"])}
     limits = {"slider_ms": scaled(SLIDER_MS)}

@@ -76,6 +76,18 @@ def test_growth_is_by_the_month_and_differs_between_scenarios() -> None:
     )
 
 
+def test_a_starting_level_scales_what_is_drawn_and_keeps_its_shape() -> None:
+    weeks = np.concatenate([np.tile(np.arange(24.0), 7 * 6), np.tile(np.arange(24.0) * 3, 7 * 6)])
+    plain, scaled = drawn(weeks), drawn(weeks, DemandGrowth(starting_gpus=40.0), count=20)
+    assert scaled == pytest.approx(plain * (scaled.sum() / plain.sum()))
+    assert drawn(weeks, DemandGrowth(starting_gpus=40.0), 400, 336).mean() == pytest.approx(
+        40, rel=0.03
+    )
+    assert (drawn(np.zeros(24), DemandGrowth(starting_gpus=40.0)) == 0).all(), (
+        "nothing has no shape"
+    )
+
+
 def test_the_look_back_rule_buys_what_would_have_been_best() -> None:
     offers = (
         capacity_offer(name="dear", hourly=0.9),

@@ -38,7 +38,7 @@ def overlaid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, An
 def _without_other_source(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     """Demand is from one source: where one is said above, not from another, nor with its growth."""
     is_said = any(source in above for source in DEMAND_SOURCES)
-    others = (*DEMAND_SOURCES, "monthly_growth") if is_said else ()
+    others = (*DEMAND_SOURCES, "monthly_growth", "starting_gpus") if is_said else ()
     return {key: below[key] for key in below if key not in others}
 
 

@@ -200,7 +200,8 @@ def _growth_of(table: ScenarioTable, usual: DemandGrowth) -> DemandGrowth:
 
 
 def _source_of(table: ScenarioTable, usual: DemandGrowth) -> DemandSource:
-    growth = _growth_of(table, usual)
+    starting = table.number_or_none("starting_gpus", most=MOST_GPUS)
+    growth = replace(_growth_of(table, usual), starting_gpus=starting)
     given = [key for key in DEMAND_SOURCES if key in table]
     if len(given) != 1:
         raise table.refuse("hours", "give one of hours, file and series")

@@ -18,10 +18,14 @@ HALF_LIFE = 0.25
 
 @dataclass(frozen=True)
 class DemandGrowth:
-    """By how much demand grows a month (0.05 is 5 %), and the standard deviation of that between scenarios."""
+    """By how much demand grows a month (0.05 is 5 %), and the standard deviation of that between scenarios.
+
+    `starting_gpus` is the mean from which it grows; None: that of the weeks that are drawn.
+    """
 
     monthly: float = 0.0
     spread: float = 0.0
+    starting_gpus: float | None = None
 
 
 def demand_scenarios(
@@ -34,7 +38,7 @@ def demand_scenarios(
     there is under a day. What lies a quarter of `hours` further back is drawn half as often: a plan of
     a week is of the level of these days, one of a year of the last months alike. An hour not observed
     (NaN) is taken as the median of its hour of the day.
-    Growth is exponential, and alike likely parts of its normal distribution are one scenario each.
+    A starting level scales all of them alike. Growth is exponential, and alike likely parts of its normal distribution are one scenario each.
     """
     observed = filled_history(history[-MOST_WEEKS * WEEK :])
     block = WEEK if len(observed) >= LEAST_WEEKS * WEEK else min(DAY, len(observed))
@@ -43,6 +47,9 @@ def demand_scenarios(
     weights = 0.5 ** (age / (hours * HALF_LIFE))
     drawn = draw.choice(len(blocks), size=(count, -(-hours // block)), p=weights / weights.sum())
     shape = blocks[drawn].reshape(count, -1)[:, :hours]
+    mean = float(np.average(blocks.mean(axis=1), weights=weights))
+    if growth.starting_gpus is not None and mean > 0:
+        shape = shape * (growth.starting_gpus / mean)
     normal = NormalDist()
     chances = np.array([normal.inv_cdf((place + 0.5) / count) for place in range(count)])
     # Which scenario grows by how much has nothing to do with which weeks it has.

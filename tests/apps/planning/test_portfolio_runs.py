@@ -70,7 +70,9 @@ def test_what_is_signed_and_begins_later_is_in_the_question() -> None:
     assert (held["signed"]["starts_on"], held["signed"]["ends_on"]) == ("2026-04-01", "2027-04-01")
 
 
-def test_growth_is_that_of_the_forecast_by_the_day_unless_somebody_says_another() -> None:
+def test_level_and_growth_are_those_of_the_forecast_by_the_day_unless_somebody_says_another() -> (
+    None
+):
     """Each month's mean day is a tenth more than that of the month before, whatever days it has."""
     days = {"2026-04-01": 30, "2026-05-01": 31, "2026-06-01": 30, "2026-07-01": 31}
     months = [
@@ -89,6 +91,10 @@ def test_growth_is_that_of_the_forecast_by_the_day_unless_somebody_says_another(
         return demand.get("monthly_growth"), any("grows as its" in note for note in inputs.notes)
 
     assert grows() == (pytest.approx(0.1, abs=1e-6), True)
+    demand = portfolio_inputs({}, AT).document["families"][0]["demand"]
+    assert demand["starting_gpus"] == pytest.approx(300 / 24 * 1.1 ** (1 / 31 - 1.5), abs=1e-3), (
+        "2 March, a month and a half before the middle of April"
+    )
     assert grows(monthly_growth=0.0) == (None, False), "then it is said for every family"
     own = {"name": FAMILY, "demand": {"hours": [8.0] * 24}}
     assert grows(families=[own]) == (None, False), "growth is of the ledger's demand alone"

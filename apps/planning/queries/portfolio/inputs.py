@@ -46,10 +46,12 @@ class PortfolioInputs:
     def notes(self) -> list[str]:
         """What was left open or taken from elsewhere, in sentences."""
         grown = [
-            f"{table['name']} grows as its forecast by the day does: {table['demand']['monthly_growth']:+.1%} a month."
+            f"{table['name']} begins at {growth.starting_gpus:,.1f} GPUs and grows as its forecast by the day does:"
+            f" {growth.monthly:+.1%} a month."
             for table in self.document["families"]
-            if table["name"] in self.ledger.growth
-            and table["demand"].get("monthly_growth") == self.ledger.growth[table["name"]]
+            if (growth := self.ledger.growth.get(table["name"]))
+            and table["demand"].get("starting_gpus") == growth.starting_gpus
+            and table["demand"].get("monthly_growth") == growth.monthly
         ]
         return [*self.ledger.notes, *self.completed.notes, *grown]
 

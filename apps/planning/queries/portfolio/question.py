@@ -24,7 +24,7 @@ from apps.planning.queries.portfolio.commitments import (
     offer_tables,
 )
 from apps.planning.queries.portfolio.families import PoolFamily, family_prices, pool_families
-from apps.planning.queries.portfolio.growth import forecast_growth
+from apps.planning.queries.portfolio.growth import ForecastGrowth, forecast_growth
 from apps.planning.queries.series import GPU_HOURS, POOL, SeriesKey, series_name
 from apps.pricing.queries.commitments import commitments, commitments_in
 from apps.pricing.queries.owned import owned_plans
@@ -40,25 +40,27 @@ class LedgerQuestion:
     """A document as a file would have it, but for what nobody knows: `missing` says that in sentences.
 
     `tolerant` is the measured part of each family's GPU-hours that may be interrupted, None where nobody tells;
-    `growth` is by which part it grows a month, of families whose forecasts by day tell.
+    `growth` is from how many GPUs on and by which part it grows a month, of families whose forecasts by day tell.
     """
 
     document: dict[str, Any]
     bought: BoughtMonths
     tolerant: Mapping[str, float | None]
     notes: tuple[str, ...]
-    growth: Mapping[str, float] = field(default_factory=dict)
+    growth: Mapping[str, ForecastGrowth] = field(default_factory=dict)
 
     @property
     def growing(self) -> dict[str, Any]:
         """The document with that growth."""
-        families = [
-            table | {"demand": table["demand"] | {"monthly_growth": self.growth[table["name"]]}}
-            if table["name"] in self.growth
-            else table
-            for table in self.document["families"]
-        ]
+        families = [self._grown(table) for table in self.document["families"]]
         return self.document | {"families": families}
+
+    def _grown(self, table: dict[str, Any]) -> dict[str, Any]:
+        growth = self.growth.get(table["name"])
+        if growth is None:
+            return table
+        said = {"starting_gpus": growth.starting_gpus, "monthly_growth": growth.monthly}
+        return table | {"demand": table["demand"] | said}
 
 
 def ledger_question(histories: Mapping[SeriesKey, SeriesHistory], at: datetime) -> LedgerQuestion:
@@ -89,8 +91,10 @@ def ledger_question(histories: Mapping[SeriesKey, SeriesHistory], at: datetime) 
         "held": named_once(held_tables(facts, plans, known)),
     }
     notes = [*_notes(known, tolerant), *_not_offered(offers)]
-    growth = {each.name: forecast_growth(_series_of(each, histories)) for each in families}
-    told = {name: monthly for name, monthly in growth.items() if monthly is not None}
+    growth = {
+        each.name: forecast_growth(_series_of(each, histories), known.on) for each in families
+    }
+    told = {name: each for name, each in growth.items() if each is not None}
     return LedgerQuestion(document, bought, tolerant, tuple(notes), told)
 
 

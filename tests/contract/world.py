@@ -177,7 +177,10 @@ def make_world() -> World:
     ids["export_id"] = scene.make_export(everything.id)
     ids["quote_id"] = _quoted(team_id)
     hour = hour_of(datetime.now(tz=UTC)).isoformat()
-    bodies = {"node_id": node_id, "token": invitation, "hour": hour}
+    offer = JobQuote.objects.get(id=ids["quote_id"]).answer["offers"][0]["key"]
+    bodies = {
+        "node_id": node_id, "token": invitation, "hour": hour, "offer": offer, "job": job_id,
+    }  # fmt: skip
     return World(everything.secret, paths=ids, bodies=bodies)
 
 
@@ -428,9 +431,12 @@ def _run(job_id: int) -> int:
 
 
 def with_world(body: Any, world: World) -> Any:
-    """An example body with the ids of what was made."""
+    """An example body with the ids of what was made; what is told field by field stays as it is shown."""
     if isinstance(body, dict):
         return {
-            name: world.bodies.get(name, with_world(value, world)) for name, value in body.items()
+            name: with_world(value, world)
+            if isinstance(value, dict)
+            else world.bodies.get(name, with_world(value, world))
+            for name, value in body.items()
         }
     return [with_world(each, world) for each in body] if isinstance(body, list) else body

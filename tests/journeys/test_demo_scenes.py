@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from apps.fleet import actions as fleet
-from apps.fleet.models import JoinToken
+from apps.fleet.models import JoinToken, Outage
 from apps.fleet.queries.clouds import sync_health
 from apps.ledger.models import BillRow, BillRule, Charge, Close, Export
 from apps.planning.actions import import_history
@@ -25,8 +25,17 @@ from controlplane.demo.bills import take_bill
 from controlplane.demo.company import WEEK, Company
 from controlplane.demo.database import MANAGES, SIGN_IN
 from controlplane.demo.doors import Doors
-from controlplane.demo.fleet import DemoSpan
-from controlplane.demo.scenes import ahead, announced, asked, budgets, closes, cloud, office, prices
+from controlplane.demo.fleet import DemoSpan, scenario
+from controlplane.demo.scenes import (
+    ahead,
+    announced,
+    asked,
+    budgets,
+    closes,
+    cloud,
+    office,
+    prices,
+)
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.ledger.scene import LATER, TEN
@@ -40,6 +49,12 @@ def company() -> Company:
     """Its weeks end in April; nothing listens at its doors."""
     week = DemoSpan(IN_APRIL - WEEK, IN_APRIL, IN_APRIL + timedelta(minutes=7))
     return Company(Doors("", {}, Path()), week, IN_APRIL - 13 * WEEK, lambda sentence: None)
+
+
+def test_outages_of_the_scenarios_are_of_a_kind_that_has_a_name() -> None:
+    told = {each["kind"] for name in ("demo", "history") for each in scenario(name)["outages"]}
+    assert told == {"maintenance", "failed"}
+    assert told <= {kind for kind, _ in Outage._meta.get_field("kind").choices or ()}
 
 
 def test_months_are_closed_and_a_late_owner_is_posted_as_a_correction() -> None:

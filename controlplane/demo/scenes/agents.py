@@ -18,7 +18,7 @@ EVERY, LONG_SECONDS = timedelta(minutes=5), 300
 BUSY_FOR = timedelta(days=3)
 """So much of the end of the last week is told of nodes: enough to say what a run waits for."""
 STARVED = "atlas-h100-04"
-FELL_OFF = timedelta(hours=162)
+FELL_OFF = timedelta(hours=142)
 """So long before the last week a GPU of a machine fell off the bus."""
 
 

@@ -12,6 +12,7 @@ from apps.fleet.queries.clouds import sync_health
 from apps.ledger.models import BillRow, BillRule, Charge, Close, Export
 from apps.planning.actions import import_history
 from apps.planning.models import Forecast, ScenarioRun
+from apps.planning.queries.budget_requests import approved_requests
 from apps.planning.queries.events import demand_events
 from apps.planning.queries.plans import plan_history, plans
 from apps.planning.queries.power_limits import power_limits
@@ -136,15 +137,18 @@ def test_teams_ask_for_capacity_and_finance_plans() -> None:
     make.make_person(MANAGES, role="platform")
     make.make_team("Language models")
     add_workload(name="vlm-pilot", team_id=make.make_team("Vision"), kind="training")
-    for name in ("h100-on-demand", "h100-reserved"):
+    add_workload(name="chat-serving", team_id=make.make_team("Assistant"), kind="serving")
+    for name in ("h100-on-demand", "h100-reserved", "l4-serving"):
         make.make_pool(name)
 
     asked.ask_for_capacity(company())
     asked.plan_ahead(company())
 
     assert [(fact.state, fact.team) for fact in capacity_requests(None)] == [
-        ("raised", "Vision"), ("delivered", "Language models"),
+        ("raised", "Vision"), ("approved", "Assistant"), ("delivered", "Language models"),
     ]  # fmt: skip
+    (held,) = approved_requests()
+    assert held.starts_at < IN_APRIL < (held.ends_at or IN_APRIL), "some of this month is ahead"
     later, now = sorted(plans(), key=lambda plan: plan.variant_of is None)
     assert [len(plan.items) for plan in (now, later)] == [3, 3]
     assert later.variant_of == now.id

@@ -1,4 +1,4 @@
-"""Who asks for capacity, and what is planned: two requests, and two plans to compare."""
+"""Who asks for capacity, and what is planned: three requests, and two plans to compare."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -31,7 +31,7 @@ HANDED_OVER = timedelta(minutes=25)
 
 
 def ask_for_capacity(company: Company) -> None:
-    """A team asked for the node of three days and had it; another request waits for finance."""
+    """A team asked for the node of three days and had it; one request is approved and late, another waits for finance."""
     last, finance = company.week.starts_at, person_of_address(SIGN_IN)
     rented_at = last + timedelta(hours=40)
     soon = company.week.ends_at.replace(hour=0) + timedelta(days=14)
@@ -59,6 +59,7 @@ def ask_for_capacity(company: Company) -> None:
             reason="Node atlas-h100-05.",
             at=rented_at + HANDED_OVER,
         )
+        _approved_and_late(company, finance)
     vision = company.team("Vision")
     waiting = NewCapacityRequest(
         asked=AskedCapacity(
@@ -73,6 +74,30 @@ def ask_for_capacity(company: Company) -> None:
     )
     _raised(waiting, company.week.at)
     clock_capacity_requests(company.week.at)
+
+
+def _approved_and_late(company: Company, finance: int) -> None:
+    """What was to be there yesterday: until it is delivered, a budget holds it for the rest of its month."""
+    wanted_at = company.week.ends_at.replace(hour=0) - timedelta(days=1)
+    assistant = company.team("Assistant")
+    request = NewCapacityRequest(
+        asked=AskedCapacity(
+            team_id=assistant,
+            workload_id=company.workload("Assistant", "chat-serving"),
+            pool_id=company.pool("l4-serving"),
+        ),
+        gpus=4,
+        starts_at=wanted_at,
+        ends_at=wanted_at + timedelta(days=120),
+        reason="The launch doubles the questions of an evening; two machines answer them late by now.",
+    )
+    made = _raised(request, company.week.starts_at - BEFORE_LAST_WEEK)
+    approve_capacity_request(
+        capacity_request_id=made,
+        by=finance,
+        reason="One machine more for the launch; the cloud has none free in the zone yet.",
+        at=company.week.starts_at - BEFORE_LAST_WEEK / 2,
+    )
 
 
 def _raised(request: NewCapacityRequest, at: datetime) -> int:

@@ -10,6 +10,8 @@ from apps.fleet import actions as fleet
 from apps.fleet.models import JoinToken, Outage
 from apps.fleet.queries.clouds import sync_health
 from apps.ledger.models import BillRow, BillRule, Charge, Close, Export
+from apps.placement.models import JobQuote
+from apps.placement.queries.quotes import calibration
 from apps.planning.actions import import_history
 from apps.planning.models import Forecast, ScenarioRun
 from apps.planning.queries.budget_requests import approved_requests
@@ -35,6 +37,7 @@ from controlplane.demo.scenes import (
     closes,
     cloud,
     office,
+    placed,
     prices,
 )
 from tests import make
@@ -202,3 +205,27 @@ def test_the_lab_has_a_circuit_and_an_air_conditioner() -> None:
     assert (room.pool_ids, room.watts.power_watts, room.watts.cooling_watts) == (
         (pool_id,), 4_800, 3_500,
     )  # fmt: skip
+
+
+def test_a_quoted_job_is_held_against_its_quote_and_two_others_wait() -> None:
+    make.make_organisation()
+    make.make_person(MANAGES, role="platform")
+    for team in ("Ranking", "Language models", "Search"):
+        make.make_team(team)
+    cluster_id, began_at = make.make_cluster("atlas"), IN_APRIL - timedelta(days=2)
+    pool_id = make.make_pool("h100-on-demand", cluster_id=cluster_id)
+    node_id = scene.make_priced_node(
+        pool_id=pool_id, started_at=began_at - timedelta(days=1), at=IN_APRIL
+    )
+    ended_at = began_at + timedelta(hours=3)
+    job_id = scene.make_job("4901", node_id, gpus=Fraction(4), from_=began_at, to=ended_at)
+    Job.objects.filter(id=job_id).update(cluster=cluster_id)
+    scene.settle_all(IN_APRIL)
+
+    placed.ask_where(company())
+
+    (row,) = calibration()
+    assert (row.option, row.count, row.on_time, row.with_deadline) == ("on_demand", 1, 1, 1)
+    assert row.cost_ratio == pytest.approx(12 / 180)
+    answers = JobQuote.objects.order_by("id").values_list("chosen", "answer__matched")
+    assert [chosen for chosen, _ in answers] == [f"pool:{pool_id}", "", ""]

@@ -20,6 +20,7 @@ from controlplane.demo.scenes import (
     cloud,
     office,
     owned,
+    placed,
     prices,
     promises,
     shared,
@@ -61,6 +62,7 @@ AFTER_THE_WEEKS: tuple[Scene, ...] = (
     budgets.enter_quotas,
     budgets.enter_room,
     budgets.set_targets,
+    placed.ask_where,
     closes.close_months,
     closes.own_late,
 )

@@ -30,14 +30,29 @@ class PriceRowOut(serializers.Serializer[Any]):
 
 
 class SpotEvidenceOut(serializers.Serializer[Any]):
-    """Interruptions of a whole job in an hour, the mean hours of wait after one, and on what evidence."""
+    """Interruptions in an hour with the range of 95 %, the mean hours of wait after one, and on what evidence.
+
+    Of a whole job; where `is_per_node`, of one node. Null: the book is of a release that did not say it.
+    """
 
     low = RatioOut()
     likely = RatioOut()
     high = RatioOut()
     wait = RatioOut()
     words = serializers.CharField()
-    is_thin = serializers.BooleanField()
+    is_thin = serializers.BooleanField(help_text="fewer than 5 interruptions were seen")
+    source = serializers.CharField(  # type: ignore[assignment]  # a field of the answer
+        allow_null=True,
+        help_text="own_jobs, else own_nodes, else imported_series: the first that has something to say of the place",
+    )
+    names = serializers.ListField(
+        child=serializers.CharField(),
+        allow_null=True,
+        help_text="pools or series that were counted",
+    )
+    exposure_hours = RatioOut(allow_null=True)
+    interruptions = serializers.IntegerField(allow_null=True)
+    is_per_node = serializers.BooleanField(allow_null=True)
 
 
 class OfferOut(serializers.Serializer[Any]):

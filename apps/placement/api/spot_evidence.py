@@ -37,6 +37,7 @@ class SpotEvidenceRowOut(serializers.Serializer[Any]):
     region = serializers.CharField()
     zone = serializers.CharField()
     gpu_model = serializers.CharField()
+    instance_type = serializers.CharField()
     seen_from = serializers.DateTimeField(allow_null=True)
     seen_until = serializers.DateTimeField(allow_null=True)
     up_share = RatioOut(allow_null=True)
@@ -56,6 +57,7 @@ EXAMPLE: dict[str, Any] = {
     "region": "us-east-1",
     "zone": "",
     "gpu_model": "NVIDIA H100 80GB HBM3",
+    "instance_type": "p5.48xlarge",
     "seen_from": "2025-12-02T12:00:00Z",
     "seen_until": "2026-03-02T12:00:00Z",
     "up_share": None,

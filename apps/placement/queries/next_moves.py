@@ -22,6 +22,7 @@ from apps.economics.spot.next_move import (
 from apps.economics.spot.plan import SpotPlan
 from apps.economics.spot.uniform import UniformReason
 from apps.placement.models import KeptSpotPlan, SpotSeries
+from apps.placement.queries.spot_evidence import times_words
 from apps.placement.queries.spot_series import kept_spot_plan, plan_of_kept, series_trace
 
 UNIFORM_WORDS = {
@@ -98,7 +99,7 @@ def _evidence(series: SpotSeries, question: MoveQuestion) -> MoveEvidence:
     seen_until = (
         None if series.starts_at is None else series.starts_at + trace.hours * timedelta(hours=1)
     )
-    times = "once" if rate.interruptions == 1 else f"{rate.interruptions} times"
+    times = times_words(rate.interruptions)
     words = f"{series.name}: taken away {times} in {rate.exposure_hours:,.0f} h of availability"
     if life is None:
         words += f"; fewer than {FEWEST_LIVES} lives seen to their end beyond this age: no move is judged by it"

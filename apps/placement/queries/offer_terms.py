@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from math import ceil
+from typing import Any
 
 from apps.economics.money import MICROS
 from apps.economics.placement.estimates import InterruptionRate, LikelyRange, PlacedTerms
@@ -17,8 +19,10 @@ from apps.placement.queries.asked import (
     are_same_model,
 )
 from apps.placement.queries.book import BookFact
+from apps.placement.queries.interruptions import OWN_JOBS
 from apps.placement.queries.offer_facts import OfferFact
 from apps.placement.queries.places import EgressFact
+from apps.placement.queries.spot_evidence import times_words
 
 HOUR_MINUTES, DAY_HOURS = 60, 24
 GIGABITS_A_GIGABYTE, HOUR_SECONDS = 8, 3600
@@ -204,10 +208,12 @@ def _interruptions_there(
     if known is not None:
         reasons.append(known["words"])
         if known["is_thin"]:
-            cautions.append("the evidence of interruptions is thin")
-        return InterruptionRate(
-            LikelyRange(known["low"], known["likely"], known["high"]), known["wait"]
-        )
+            seen = known.get("interruptions")
+            times = "" if seen is None else f": taken away {times_words(seen)}"
+            cautions.append(f"the evidence of interruptions is thin{times}")
+        nodes = _nodes_counted(offer, asked, known, cautions)
+        low, likely, high = (known[end] for end in ("low", "likely", "high"))
+        return InterruptionRate(LikelyRange(low, nodes * likely, nodes * high), known["wait"])
     if asked.assumed_interruptions_per_day is None:
         return None
     per_day = asked.assumed_interruptions_per_day
@@ -215,3 +221,22 @@ def _interruptions_there(
     rate = per_day / DAY_HOURS
     wait = (asked.assumed_wait_minutes or 0) / HOUR_MINUTES
     return InterruptionRate(LikelyRange(rate, rate, rate), wait)
+
+
+def _nodes_counted(
+    offer: OfferFact, asked: AskedQuote, known: Mapping[str, Any], cautions: list[str]
+) -> int:
+    """By how many the evidence's rate is taken: the job's nodes where it is of one of them."""
+    nodes = ceil(asked.gpus / offer.gpus_per_node)
+    if nodes == 1 or known.get("source") in (None, OWN_JOBS):
+        return 1
+    if not known["is_per_node"]:
+        cautions.append(
+            f"the series say when one node could be had: {nodes} are interrupted at least as often"
+        )
+        return 1
+    cautions.append(
+        f"the rate is of one node and the job needs {nodes}: {nodes} times as often is taken as likely,"
+        " as if each went alone, and as often as one node at the low end"
+    )
+    return nodes

@@ -36,6 +36,7 @@ class SpotEvidence:
     region: str
     zone: str
     gpu_model: str
+    instance_type: str
     seen_from: datetime | None
     seen_until: datetime | None
     up_share: float | None
@@ -47,6 +48,11 @@ class SpotEvidence:
 def spot_evidence(at: datetime) -> list[SpotEvidence]:
     """Evidence by source and name; own nodes of the last 90 days, each imported series as a whole."""
     return [*_own_evidence(at), *(_series_evidence())]
+
+
+def times_words(count: int) -> str:
+    """`once`, `12 times`."""
+    return "once" if count == 1 else f"{count} times"
 
 
 def _own_evidence(at: datetime) -> list[SpotEvidence]:
@@ -69,6 +75,7 @@ def _own_evidence(at: datetime) -> list[SpotEvidence]:
             pool.region,
             "",
             pool.gpu_model,
+            pool.instance_type,
             since,
             at,
             None,
@@ -93,6 +100,7 @@ def _series_evidence() -> list[SpotEvidence]:
                 series.region,
                 series.zone,
                 series.gpu_model,
+                series.instance_type,
                 series.starts_at,
                 ends,
                 float(trace.is_up().sum() / known) if known else None,

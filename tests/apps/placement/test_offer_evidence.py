@@ -1,0 +1,180 @@
+"""An offer on spot goes by the nearest evidence of its place, by one source, and names it."""
+
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from django.core.cache import cache
+from django.utils import timezone
+
+from apps.economics.spot.trace import SpotTrace
+from apps.fleet.actions.telling import reclaim_node
+from apps.placement.actions import SpotPlace, keep_spot_series, make_offer_book
+from apps.placement.models import BookOffer
+from apps.workloads.models import Job
+from tests import make
+from tests.apps.ledger import scene
+from tests.rest import with_token
+
+pytestmark = pytest.mark.django_db
+
+AT = make.NOON + timedelta(hours=2)
+BEGUN = AT - timedelta(hours=100)
+H100 = "NVIDIA H100 80GB HBM3"
+MACHINE = "p5.48xlarge"
+
+
+@pytest.fixture(autouse=True)
+def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.clear()
+    monkeypatch.setattr(timezone, "now", lambda: AT)
+
+
+@pytest.fixture
+def pool_id() -> int:
+    """A spot pool with a price."""
+    make.make_organisation()
+    found = make.make_pool("spot", cluster_id=make.make_cluster(), purchase_option="spot")
+    make.make_rate("55.04")
+    make.make_rate("16.00", purchase_option="spot")
+    return found
+
+
+def evidence() -> Any:
+    make_offer_book(at=AT)
+    (row,) = with_token("read", name="reader").get("offers").json()["results"][-1:]
+    return row["interruptions"]
+
+
+def seen_on_nodes(pool_id: int, notices: int = 1) -> None:
+    for number in range(notices):
+        node = make.make_node(f"lost-{number}", pool_id=pool_id, at=BEGUN)
+        reclaim_node(node_id=node, ended_at=BEGUN + timedelta(hours=20), at=AT)
+    make.make_node("there", pool_id=pool_id, at=AT - timedelta(hours=30))
+
+
+def imported(name: str = "zone-b", **place: str) -> None:
+    where = {"provider": "aws", "region": "us-east-1", "gpu_model": "H100"} | place
+    trace = SpotTrace(
+        name, 1.0, np.array([1.0, 1.0, 0.0] * 10), (AT - timedelta(days=9)).timestamp()
+    )
+    keep_spot_series(name=name, trace=trace, place=SpotPlace(**where), source="looks", at=AT)
+
+
+def ran_a_job(pool_id: int) -> None:
+    node = make.make_node("worked", pool_id=pool_id, at=BEGUN)
+    job = scene.make_job("1", node, from_=BEGUN, to=BEGUN + timedelta(hours=50))
+    Job.objects.filter(id=job).update(state="PREEMPTED")
+
+
+def test_of_own_jobs_notices_and_series_the_nearest_is_counted_alone(pool_id: int) -> None:
+    assert evidence() is None
+    imported()
+    by_series = evidence()
+    seen_on_nodes(pool_id)
+    by_nodes = evidence()
+    ran_a_job(pool_id)
+    by_jobs = evidence()
+
+    assert [each["source"] for each in (by_series, by_nodes, by_jobs)] == [
+        "imported_series", "own_nodes", "own_jobs",
+    ]  # fmt: skip
+    assert [each["names"] for each in (by_series, by_nodes, by_jobs)] == [
+        ["zone-b"], ["spot"], ["spot"],
+    ]  # fmt: skip
+    assert [(each["interruptions"], each["exposure_hours"]) for each in (by_series, by_nodes, by_jobs)] == [
+        (10, 20.0), (1, 50.0), (1, 50.0),
+    ]  # fmt: skip
+    assert [each["is_thin"] for each in (by_series, by_nodes, by_jobs)] == [False, True, True]
+    assert [each["is_per_node"] for each in (by_series, by_nodes, by_jobs)] == [False, True, False]
+    assert by_series["low"] < by_series["likely"] == 0.5 < by_series["high"]
+    assert (
+        "by zone-b, imported and seen until 2026-02-22, it was taken away 10 times"
+        in by_series["words"]
+    )
+    assert (
+        "own nodes of spot were taken back once in 50 node-hours of the last 90 days"
+        in by_nodes["words"]
+    )
+    assert "own jobs on spot there were interrupted once in 50 hours" in by_jobs["words"]
+
+
+def test_nodes_without_any_notice_prove_nothing(pool_id: int) -> None:
+    """Their cloud may give none, or no agent was there to hear it."""
+    seen_on_nodes(pool_id, notices=0)
+
+    assert evidence() is None
+
+
+@pytest.mark.parametrize(
+    ("place", "is_counted"),
+    [
+        ({"instance_type": MACHINE, "gpu_model": ""}, True),
+        ({"provider": ""}, True),
+        ({"instance_type": "p4d.24xlarge"}, False),
+        ({"gpu_model": "A100"}, False),
+        ({"gpu_model": ""}, False),
+        ({"region": "us-east-2"}, False),
+        ({"region": ""}, False),
+        ({"provider": "gcp"}, False),
+    ],
+)
+def test_a_series_counts_for_its_machine_in_its_region(
+    pool_id: int, place: dict[str, str], is_counted: bool
+) -> None:
+    imported(**place)
+
+    assert (evidence() is not None) is is_counted
+
+
+def test_zones_of_a_region_are_counted_together_by_their_names(pool_id: int) -> None:
+    imported("zone-a")
+    imported("zone-b")
+    found = evidence()
+
+    assert (found["names"], found["interruptions"]) == (["zone-a", "zone-b"], 20)
+    assert "by zone-a, zone-b, imported" in found["words"]
+
+
+def spot_offer(gpus: int) -> Any:
+    job = {"gpus": gpus, "work": {"gpu_hours": 10 * gpus, "of_model": "H100"}}
+    job |= {"checkpoint": {"write_seconds": 60}, "restart_seconds": 360, "assumed_wait_minutes": 0}
+    offers = with_token("read", "manage", name=f"asks {gpus}").post("quotes", job).json()["offers"]
+    return next(each for each in offers if each["option"] == "spot")
+
+
+def test_a_rate_of_one_node_is_counted_for_each_node_of_the_job(pool_id: int) -> None:
+    seen_on_nodes(pool_id)
+    make_offer_book(at=AT)
+    one, four = spot_offer(8), spot_offer(32)
+
+    assert four["interruptions"] == pytest.approx(4 * one["interruptions"], rel=0.1)
+    assert "the evidence of interruptions is thin: taken away once" in " ".join(one["cautions"])
+    assert "of one node and the job needs 4" in " ".join(four["cautions"])
+    assert "of one node" not in " ".join(one["cautions"])
+
+
+def test_a_series_of_one_node_is_said_to_be_the_least_for_more(pool_id: int) -> None:
+    imported()
+    make_offer_book(at=AT)
+    one, four = spot_offer(8), spot_offer(32)
+
+    assert four["interruptions"] == pytest.approx(one["interruptions"])
+    assert "4 are interrupted at least as often" in " ".join(four["cautions"])
+
+
+def test_a_book_of_the_release_before_is_read_with_what_it_did_not_say(pool_id: int) -> None:
+    ran_a_job(pool_id)
+    make_offer_book(at=AT)
+    offer = BookOffer.objects.get(option="spot")
+    assert offer.interruptions is not None
+    offer.interruptions = {
+        key: offer.interruptions[key]
+        for key in ("low", "likely", "high", "wait", "words", "is_thin")
+    }
+    offer.save()
+    told = with_token("read", name="reader").get("offers").json()["results"][-1]["interruptions"]
+
+    assert (told["source"], told["names"], told["is_per_node"]) == (None, None, None)
+    assert "own jobs on spot there" in " ".join(spot_offer(32)["reasons"])

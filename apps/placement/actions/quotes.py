@@ -120,5 +120,7 @@ def _outcome_of(quote: JobQuote, at: datetime) -> QuoteOutcome:
     days = local_day(job.started_at, zone), local_day(job.ended_at, zone) + DAY
     question = CubeQuestion(Window("", *days, zone), is_bounded=False).of(job=[job.id])
     states = state_sums(question).get((), ())
+    if not states:
+        return QuoteOutcome(None, None, job.ended_at)
     hours = sum(state.gpu_milliseconds for state in states) / HOUR_MS
     return QuoteOutcome(sum_or_unknown(state.micros for state in states), hours, job.ended_at)

@@ -281,6 +281,21 @@ def test_what_came_of_a_taken_offer_is_held_against_what_was_said(caller: Caller
     assert Job.objects.filter(id=job_id).exists()
 
 
+def test_what_was_never_charged_came_to_nothing_that_is_known(caller: Caller) -> None:
+    quote = asked(caller)
+    node_id = make.make_node("gpu-09", pool_id=BookOffer.objects.get(name="rented").pool_id)
+    job_id = scene.make_job("78", node_id, from_=AT, to=AT + timedelta(hours=2))
+    key = offers_of(quote)["rented"]["key"]
+    caller.post(f"quotes/{quote['id']}/taken", {"offer": key, "job": job_id})
+
+    assert follow_quotes(at=AT + timedelta(hours=6)) == 1
+
+    outcome = caller.get(f"quotes/{quote['id']}").json()["outcome"]
+    assert (outcome["hours"], outcome["cost"], outcome["gpu_hours"]) == (2.0, None, None)
+    (row,) = caller.get("quotes/calibration").json()["results"]
+    assert (row["finish_ratio"] is None, row["cost_ratio"]) == (False, None)
+
+
 def test_quotes_are_for_who_sees_prices(caller: Caller) -> None:
     finance, _ = signed_in("fin@example.org", "finance")
     lead, _ = signed_in("lead@example.org", "lead")

@@ -18,11 +18,7 @@ from controlplane.demo.company import Company
 from controlplane.demo.database import MANAGES
 
 HOME = "aws:us-east-1"
-EGRESS = {
-    (HOME, "aws:us-east-2"): Decimal("0.01"),
-    (HOME, "aws:us-west-2"): Decimal("0.02"),
-    (HOME, "aws:eu-west-1"): Decimal("0.02"),
-}
+EGRESS = {(HOME, "gcp:us-central1"): Decimal("0.09")}
 SOURCE = "made up for the demo"
 QUOTED = "slurm/atlas/4901"
 """The job of the last week that was quoted before it began."""
@@ -44,24 +40,25 @@ def _quote_what_ran(company: Company, platform: int | None) -> None:
     """As it was asked when the job was sent off, from the offers of that hour."""
     week = company.week
     found = workloads.jobs_of_keys({0: QUOTED}, week.starts_at, week.ends_at)
-    if not found:
+    job = workloads.job(found[0][0].job_id) if found else None
+    if job is None or job.submitted_at is None:
         return
-    span = found[0][0]
+    asked_at = job.submitted_at
     asked = AskedQuote(
         gpus=4,
         work=AskedWork(gpu_hours=180, least_gpu_hours=150, most_gpu_hours=220, of_model="H100"),
         gpu_models=("H100",),
-        deadline=span.starts_at + timedelta(hours=60),
+        deadline=asked_at + timedelta(hours=60),
         write_seconds=40,
         restart_seconds=300,
         kind=UNINTERRUPTED,
         team_id=company.team("Ranking"),
         assumed_wait_minutes=5,
     )
-    make_offer_book(at=span.starts_at)
-    made = make_quote(asked=asked, team_ids=None, by=platform, at=span.starts_at)
+    make_offer_book(at=asked_at)
+    made = make_quote(asked=asked, team_ids=None, by=platform, at=asked_at)
     offer = f"pool:{company.pool('h100-on-demand')}"
-    take_offer(quote_id=made, key=offer, job_id=span.job_id, run_id=None, at=span.starts_at)
+    take_offer(quote_id=made, key=offer, job_id=job.id, run_id=None, at=asked_at)
 
 
 def _next_model(company: Company) -> AskedQuote:

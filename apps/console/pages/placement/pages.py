@@ -9,7 +9,7 @@ from django.urls import path, reverse
 
 from apps.accounts.queries.paging import PageAsked
 from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
-from apps.console.kit.frame import Choice, EmptyState, Link
+from apps.console.kit.frame import Choice, EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, FactList, SideBySide, SwappedPart, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.pages.placement import words
@@ -146,8 +146,17 @@ def _tabs(current: str) -> tuple[Choice, ...]:
 def _no_book() -> EmptyState:
     return EmptyState(
         "What can be had is not gathered yet",
-        "What GPU time can be had is gathered every hour, by a worker: pools, commitments and prices."
-        " `manage.py offer_book --make` makes a book now.",
+        "What GPU time can be had is gathered every hour, by a worker: from pools, commitments and prices. A job is then"
+        " held against each: what it would cost there, and when it would be done.",
+        steps=(
+            Step(
+                "What machines cost, on demand and on spot", link=Link("Prices", reverse("prices"))
+            ),
+            Step(
+                "What is bought ahead, and idle at times",
+                link=Link("Commitments", reverse("commitments")),
+            ),
+        ),
     )
 
 

@@ -142,6 +142,18 @@ class PickField(ParsedField):
         self.picks, self.meaning = picks, one_of(picks)
 
 
+class HardLimitField(PickField):
+    """Whether a limit denies the jobs that are asked admission for, or only warns of them; means a bool."""
+
+    def __init__(self) -> None:
+        picks = {"": "Warn (soft)", "hard": "Deny (hard)"}
+        super().__init__("Jobs over it", picks, "What admissions answer.")
+
+    def clean(self, value: Any) -> bool:
+        """Whether it is hard."""
+        return bool(super().clean(value) == "hard")
+
+
 class MomentField(ParsedField):
     """A moment in the organisation's zone; without `is_needed` None where nothing was entered.
 

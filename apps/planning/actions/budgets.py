@@ -43,6 +43,7 @@ class NewBudget:
     last_day: date | None
     steps: tuple[BudgetStep, ...]
     note: str = ""
+    is_hard: bool = False
 
 
 @logged_change()

@@ -36,6 +36,7 @@ class NewGpuQuota:
     asked_gpus: int | None = None
     asked_on: date | None = None
     note: str = ""
+    is_hard: bool = False
 
 
 @logged_change()

@@ -14,6 +14,7 @@ _NEW: dict[str, Any] = {
     "last_day": None,
     "amounts": [{"amount": "50000"}, {"from_day": "2026-07-01", "amount": "60000"}],
     "note": "Agreed in December",
+    "is_hard": False,
 }
 _BUDGET: dict[str, Any] = {
     **_NEW,

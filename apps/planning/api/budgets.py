@@ -85,6 +85,9 @@ class BudgetIn(Strict):
     )
     amounts = BudgetStepIn(many=True)
     note = OptionalText(max_length=LONGEST_NOTE)
+    is_hard = serializers.BooleanField(
+        required=False, default=False, help_text="admissions over it are denied, else warned of"
+    )
 
 
 class BudgetStepOut(serializers.Serializer[Any]):
@@ -109,6 +112,7 @@ class BudgetOut(serializers.Serializer[Any]):
     last_day = serializers.DateField(allow_null=True)
     amounts = BudgetStepOut(many=True)
     note = serializers.CharField()
+    is_hard = serializers.BooleanField()
     created_at = serializers.DateTimeField()
 
 

@@ -34,6 +34,7 @@ class GpuQuotaOut(serializers.Serializer[Any]):
     asked_on = serializers.DateField(allow_null=True)
     expected_on = serializers.DateField(allow_null=True, help_text="asked_on and the lead time")
     note = serializers.CharField()
+    is_hard = serializers.BooleanField(help_text="admissions over it are denied, else warned of")
 
 
 EXAMPLE: dict[str, Any] = {
@@ -51,6 +52,7 @@ EXAMPLE: dict[str, Any] = {
     "asked_on": "2026-03-02",
     "expected_on": "2026-03-16",
     "note": "",
+    "is_hard": False,
 }
 
 

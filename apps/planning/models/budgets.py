@@ -37,7 +37,8 @@ class Budget(models.Model):
     `key` is the id of a team, workload or service, a tag as `key=value`, empty of the organisation.
     `amounts[n]`, in whole units of the organisation's currency or in GPU-hours, holds from the day
     `amounts_from[n]` on: of a project one, of a monthly budget one for each month with which it
-    changes. `last_day` None: open-ended. Overlapping budgets stand beside each other.
+    changes. `last_day` None: open-ended. Overlapping budgets stand beside each other. A job that would exceed
+    it is denied where `is_hard`, else warned of.
     """
 
     name = models.TextField(unique=True)
@@ -49,6 +50,7 @@ class Budget(models.Model):
     last_day = models.DateField(null=True)
     amounts_from = ArrayField(models.DateField())
     amounts = ArrayField(models.DecimalField(max_digits=20, decimal_places=6))
+    is_hard = models.BooleanField(default=False, db_default=False)
     note = models.TextField(blank=True, default="")
     created_at = models.DateTimeField()
 

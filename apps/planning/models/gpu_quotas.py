@@ -10,6 +10,7 @@ class GpuQuota(models.Model):
     """At most `most_gpus` GPUs of a model at once, of a provider in a region; empty ones are any.
 
     More take `lead_days` from the day on which `raised_by` asks; `asked_gpus` were asked for on `asked_on`.
+    A job that would need more is denied where `is_hard`, else warned of.
     """
 
     provider = models.TextField()
@@ -20,6 +21,7 @@ class GpuQuota(models.Model):
     raised_by = models.TextField(blank=True, default="")
     asked_gpus = models.PositiveIntegerField(null=True)
     asked_on = models.DateField(null=True)
+    is_hard = models.BooleanField(default=False, db_default=False)
     note = models.TextField(blank=True, default="")
     created_at = models.DateTimeField()
 

@@ -46,6 +46,7 @@ class BudgetFact:
     last_day: date | None
     steps: tuple[BudgetStep, ...]
     note: str
+    is_hard: bool
     created_at: datetime
 
     @property

@@ -25,6 +25,7 @@ class GpuQuotaFact:
     asked_gpus: int | None
     asked_on: date | None
     note: str
+    is_hard: bool
     created_at: datetime
 
     @property

@@ -101,11 +101,13 @@ def test_a_quota_is_entered_after_a_look_changed_and_removed(pools) -> None:
     again = text_of(finance.get("/headroom/quotas/new", entered).content.decode())
     assert "There is a quota of aws us-east-1 already." in again
     (quota,) = gpu_quotas()
-    asked = entered | {"asked_gpus": "64", "asked_on": "2026-03-02"}
+    assert not quota.is_hard
+    asked = entered | {"asked_gpus": "64", "asked_on": "2026-03-02", "is_hard": "hard"}
     done = confirmed(finance, f"/headroom/quotas/{quota.id}/change", asked, follow=True)
     assert "64 GPUs on 2 March, expected 16 March" in text_of(done.content.decode())
     (row,) = csv.DictReader(io.StringIO(finance.get("/headroom/quotas.csv").content.decode()))
     assert (row["most_gpus"], row["used"], row["expected_on"]) == ("24", "16", "2026-03-16")
+    assert (row["limit"], [each.is_hard for each in gpu_quotas()]) == ("denied", [True])
     confirmed(finance, f"/headroom/quotas/{quota.id}/remove", {"look": "yes"})
     assert gpu_quotas() == []
 

@@ -14,6 +14,7 @@ from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, cha
 from apps.console.kit.entries import (
     AmountField,
     DayField,
+    HardLimitField,
     LinesField,
     PickField,
     TextField,
@@ -82,6 +83,7 @@ class BudgetForm(ChangeForm):
     later = LinesField(
         "Amounts of later months", later_amounts, f"A line each, as in {LATER}; empty: the same."
     )
+    is_hard = HardLimitField()
     note = TextField("Note")
 
 
@@ -100,7 +102,7 @@ def add_budget(context: Context) -> Change[actions.NewBudget]:
 
     return Change(
         finding="Add a budget",
-        explanation="Costs are held against it; nothing is stopped by it.",
+        explanation="Costs are held against it; nothing is stopped by it; jobs that ask admission are warned of or denied.",
         back=_all_budgets(),
         form=BudgetForm,
         confirm="Set this budget",
@@ -212,7 +214,7 @@ def _thought_of(entered: Mapping[str, Any]) -> actions.NewBudget:
         raise Refusal("tag", "a tag is named only where the budget is of a tag")
     first_day = entered["first_day"]
     steps = [(first_day, entered["amount"]), *entered["later"]]
-    named = ("name", "measure", "recurrence", "first_day", "last_day", "note")
+    named = ("name", "measure", "recurrence", "first_day", "last_day", "note", "is_hard")
     return actions.NewBudget(
         scope=scope,
         key=key,
@@ -242,6 +244,7 @@ def _entered_before(fact: BudgetFact) -> dict[str, str]:
             f"{step.from_day:%Y-%m} {amount_entered(step.amount)}" for step in later
         ),
         "note": fact.note,
+        "is_hard": "hard" if fact.is_hard else "",
     }
 
 

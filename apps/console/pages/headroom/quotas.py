@@ -10,7 +10,7 @@ from django.utils.html import format_html
 
 from apps.console.kit.cells import COUNT, FIGURE, ISO_DAY, PROSE, Locale, linked
 from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
-from apps.console.kit.entries import DayField, PickField, TextField, WholeField
+from apps.console.kit.entries import DayField, HardLimitField, PickField, TextField, WholeField
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
@@ -59,6 +59,7 @@ QUOTAS = Table[GpuQuotaUse](
         Column("asked_gpus", "", lambda row: row.quota.asked_gpus, COUNT),
         Column("asked_on", "", lambda row: row.quota.asked_on, ISO_DAY),
         Column("expected_on", "", lambda row: row.quota.expected_on, ISO_DAY),
+        Column("limit", "Jobs over it", lambda row: "denied" if row.quota.is_hard else "warned of"),
         Column("note", "", lambda row: row.quota.note),
         Column("change", "Change", lambda row: "", csv="", shown=_ways_to_change, sorts=False),
     ),
@@ -108,6 +109,7 @@ class QuotaForm(ChangeForm):
     raised_by = TextField("Who raises it")
     asked_gpus = WholeField("Asked for", "GPUs at once; empty: nothing.")
     asked_on = DayField("Asked on", is_needed=False)
+    is_hard = HardLimitField()
     note = TextField("Note")
 
 
@@ -126,7 +128,7 @@ def add_quota(context: Context) -> Change[actions.NewGpuQuota]:
 
     return Change(
         finding="Add a quota",
-        explanation="What a provider lets you have at once. Nothing is stopped by it here.",
+        explanation="What a provider lets you have at once. Nothing is stopped by it here; jobs that ask admission are warned of or denied.",
         back=_back(),
         form=QuotaForm,
         confirm="Enter this quota",
@@ -164,7 +166,8 @@ def change_quota(context: Context, quota_id: int) -> Change[actions.NewGpuQuota]
         initial={
             name: "" if (value := getattr(fact, name)) is None else str(value)
             for name in QuotaForm.base_fields
-        },
+        }
+        | {"is_hard": "hard" if fact.is_hard else ""},
     )
 
 

@@ -122,6 +122,7 @@ STATUS_OF: dict[type[Exception], int] = {
     plans.WhatIfPlanExists: 409,
     NoOfferBook: 409,
     placement.QuoteTaken: 409,
+    placement.NothingToOverride: 409,
     api_prices.ApiPriceAlreadyEnded: 409,
     api_prices.ApiPriceOverlaps: 409,
     price_table.ColumnsUnknown: 400,

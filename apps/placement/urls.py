@@ -2,9 +2,16 @@
 
 from django.urls import path
 
-from apps.placement.api import next_moves, offers, quotes, spot_evidence
+from apps.placement.api import admissions, next_moves, offers, quotes, spot_evidence
 
 urlpatterns = [
+    path("admissions", admissions.Admissions.as_view(), name="api-admissions"),
+    path("admissions/<int:admission_id>", admissions.OneAdmission.as_view(), name="api-admission"),
+    path(
+        "admissions/<int:admission_id>/override",
+        admissions.OverriddenAdmission.as_view(),
+        name="api-admission-override",
+    ),
     path("offers", offers.Offers.as_view(), name="api-offers"),
     path("egress-prices", offers.EgressPrices.as_view(), name="api-egress-prices"),
     path("quotes", quotes.Quotes.as_view(), name="api-quotes"),

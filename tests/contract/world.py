@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from apps.accounts.queries import viewer_of_user
 from apps.economics.hours import hour_of
 from apps.economics.ownership import Rule
 from apps.economics.spot.trace import SpotTrace
@@ -30,12 +31,14 @@ from apps.ledger.models import (
 )
 from apps.placement.actions import (
     SpotPlace,
+    ask_admission,
     keep_spot_series,
     make_offer_book,
     make_quote,
     set_egress_prices,
 )
 from apps.placement.models import JobQuote
+from apps.placement.queries.admission_limits import AdmissionJob
 from apps.placement.queries.asked import AskedQuote, AskedWork
 from apps.planning.actions import (
     NewActivityTarget,
@@ -176,12 +179,26 @@ def make_world() -> World:
     )
     ids["export_id"] = scene.make_export(everything.id)
     ids["quote_id"] = _quoted(team_id)
+    ids["admission_id"] = _admitted(team_id, pool_id)
     hour = hour_of(datetime.now(tz=UTC)).isoformat()
     offer = JobQuote.objects.get(id=ids["quote_id"]).answer["offers"][0]["key"]
     bodies = {
         "node_id": node_id, "token": invitation, "hour": hour, "offer": offer, "job": job_id,
     }  # fmt: skip
     return World(everything.secret, paths=ids, bodies=bodies)
+
+
+def _admitted(team_id: int, pool_id: int) -> int:
+    """A job that a hard budget denies, so that it can be overridden."""
+    month = datetime.now(tz=UTC).date().replace(day=1)
+    steps = (BudgetStep(month, Decimal(1)),)
+    tiny = NewBudget(
+        "One hour", "team", str(team_id), "gpu_hours", "monthly", month, None, steps, is_hard=True
+    )
+    add_budget(budget=tiny, at=make.NOON)
+    job = AdmissionJob(team_id=team_id, gpus=8, gpu_hours=384, pool_id=pool_id)
+    person = make.make_person("asker@example.org", role="finance")
+    return ask_admission(job=job, by=viewer_of_user(person), at=datetime.now(tz=UTC))
 
 
 def _quoted(team_id: int) -> int:

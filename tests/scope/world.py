@@ -21,6 +21,7 @@ from django.test import Client
 
 from apps.accounts import actions as accounts
 from apps.accounts.models import Role
+from apps.accounts.queries import viewer_of_user
 from apps.economics.hours import hour_of
 from apps.economics.jobs import (
     AllocationRecord,
@@ -48,10 +49,12 @@ from apps.ledger.models import (
 )
 from apps.placement.actions import (
     SpotPlace,
+    ask_admission,
     keep_spot_series,
     make_offer_book,
     make_quote,
 )
+from apps.placement.queries.admission_limits import AdmissionJob
 from apps.placement.queries.asked import AskedQuote, AskedWork
 from apps.planning.actions import (
     NewActivityTarget,
@@ -213,6 +216,7 @@ def make_world() -> World:
         "policy_id": _headroom(fleet_ids["pool_id"], now),
         "portfolio_id": _portfolio(now),
         "quote_id": _quoted(now),
+        "admission_id": _admission(people["petra"], teams["zephyr"], fleet_ids["pool_id"], now),
         "spot_series_id": _spot_series(now),
         "table": "offers",
         "family": 0,
@@ -333,6 +337,12 @@ def _activity_target(team_id: int, now: datetime) -> int:
     """What is asked of the Zephyrines' GPU time."""
     target = NewActivityTarget("team", team_id, "active", Decimal("0.7"))
     return set_activity_target(target=target, at=now)
+
+
+def _admission(person_id: int, team_id: int, pool_id: int, now: datetime) -> int:
+    """A job of the Zephyrines', of a price that nobody knows."""
+    job = AdmissionJob(team_id=team_id, gpus=8, pool_id=pool_id)
+    return ask_admission(job=job, by=viewer_of_user(person_id), at=now)
 
 
 def _quoted(now: datetime) -> int:

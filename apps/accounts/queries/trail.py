@@ -36,6 +36,7 @@ KINDS = {
     "planning.GpuQuota": "quota of GPUs",
     "planning.PowerLimit": "power of a room",
     "planning.ActivityTarget": "target of activity",
+    "placement.JobAdmission": "override of an admission",
     "placement.EgressPrice": "price of egress",
     "planning.WhatIfPlan": "what-if plan",
     "planning.PlannedItem": "planned work",

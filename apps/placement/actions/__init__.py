@@ -1,5 +1,12 @@
-"""Changes: books of offers, prices of egress, quotes, what was seen of spot and plans on it."""
+"""Changes: admissions, books of offers, prices of egress, quotes, what was seen of spot and plans on it."""
 
+from apps.placement.actions.admissions import (
+    LONGEST_OVERRIDE_REASON,
+    NothingToOverride,
+    OverrideReasonMissing,
+    ask_admission,
+    override_admission,
+)
 from apps.placement.actions.books import make_offer_book, make_offer_book_if_due
 from apps.placement.actions.places import (
     EgressNotUnderstood,

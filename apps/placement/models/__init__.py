@@ -1,5 +1,6 @@
 """Placement's tables."""
 
+from apps.placement.models.admissions import JobAdmission
 from apps.placement.models.offers import BookOffer, OfferBook
 from apps.placement.models.places import AcceleratorRegion, EgressPrice
 from apps.placement.models.quotes import JobQuote

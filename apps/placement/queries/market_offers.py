@@ -59,17 +59,25 @@ def market_offers(
     return MarketOffers(offers, left_out)
 
 
-def quota_room(
+def quotas_of_place(
     quotas: Sequence[GpuQuotaUse], provider: str, region: str, gpu_model: str
-) -> tuple[int | None, list[str]]:
-    """GPUs that the narrowest quota leaves there, and its name; None: no quota was entered."""
-    rooms = [
-        (max(0, use.headroom), use.quota.name)
+) -> list[GpuQuotaUse]:
+    """Those that GPUs of this model count against there."""
+    return [
+        use
         for use in quotas
         if use.quota.provider == provider
         and use.quota.region in ("", region)
         and use.quota.gpu_model in ("", gpu_model)
     ]
+
+
+def quota_room(
+    quotas: Sequence[GpuQuotaUse], provider: str, region: str, gpu_model: str
+) -> tuple[int | None, list[str]]:
+    """GPUs that the narrowest quota leaves there, and its name; None: no quota was entered."""
+    held = quotas_of_place(quotas, provider, region, gpu_model)
+    rooms = [(max(0, use.headroom), use.quota.name) for use in held]
     if not rooms:
         return None, []
     room, name = min(rooms)

@@ -1,6 +1,6 @@
 """Offers of the pools on record: owned and reserved GPUs while idle, and what the others can grow by."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, LiteralString
@@ -51,7 +51,7 @@ def pool_offers(quotas: Sequence[GpuQuotaUse], at: datetime) -> list[OfferFact]:
         if pool.gpus_per_node and pool.gpu_model and not pool.counts_cores
     }
     there = gpus_by_pool(at)
-    held: dict[int, int] = dict(rows(HELD, {"at": at}))
+    idle = idle_gpus(at)
     waits = _waits_by_pool(at)
     rates = rates_of_pools(pools, at, at + HOUR)
     spans = {key: found[0] for key, found in spans_of_pools(rates, pools, at, at + HOUR).items()}
@@ -71,10 +71,19 @@ def pool_offers(quotas: Sequence[GpuQuotaUse], at: datetime) -> list[OfferFact]:
                 **hardware_fields(pool.gpu_model),
                 **_wait_fields(waits.get(pool.id, [])),
                 **_price_fields(pool, span, plans[pool.id], evidence, at),
-                **_room_fields(pool, there[pool.id], held.get(pool.id, 0), quotas),
+                **_room_fields(pool, there[pool.id], idle[pool.id], quotas),
             )
         )
     return [_with_notes(offer) for offer in offers]
+
+
+def idle_gpus(at: datetime) -> Counter[int]:
+    """GPUs of each pool that live and that no job holds."""
+    held: dict[int, int] = dict(rows(HELD, {"at": at}))
+    there = gpus_by_pool(at)
+    return Counter(
+        {pool_id: max(0, gpus - held.get(pool_id, 0)) for pool_id, gpus in there.items()}
+    )
 
 
 def _own_fields(pool: PoolFact) -> dict[str, Any]:
@@ -92,13 +101,12 @@ def _own_fields(pool: PoolFact) -> dict[str, Any]:
 
 
 def _room_fields(
-    pool: PoolFact, there: int, held: int, quotas: Sequence[GpuQuotaUse]
+    pool: PoolFact, there: int, idle: int, quotas: Sequence[GpuQuotaUse]
 ) -> dict[str, Any]:
     """What is paid whether it runs or not has an end; what is rented by the hour has a quota's."""
     if pool.purchase_option in PAID_ANYWAY:
-        return {"there_gpus": there, "free_gpus": max(0, there - held)}
+        return {"there_gpus": there, "free_gpus": idle}
     room, _ = quota_room(quotas, pool.provider, pool.region, pool.gpu_model)
-    idle = max(0, there - held)
     return {"there_gpus": None, "free_gpus": None if room is None else room + idle}
 
 

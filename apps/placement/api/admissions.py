@@ -1,0 +1,306 @@
+"""Admissions over REST: may a job start, by budgets and quotas; read, and overridden with a reason."""
+
+from decimal import Decimal
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.queries import Viewer, organisation
+from apps.economics.money import MICROS
+from apps.fleet import queries as fleet
+from apps.placement import actions
+from apps.placement.api.quotes import team_asked
+from apps.placement.queries.admission_limits import (
+    BUDGET_LIMIT,
+    EXPECTED_OVER,
+    FITS,
+    OVER,
+    QUOTA_LIMIT,
+    UNKNOWN,
+    VERDICTS,
+    AdmissionJob,
+)
+from apps.placement.queries.admissions import AdmissionFact, admission, admission_page
+from apps.placement.queries.asked import MOST_ASKED_GPUS
+from apps.web.rest.examples import answered, dollars, listed, sent
+from apps.web.rest.money import MoneyOut, RatioOut
+from apps.web.rest.once import once
+from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import (
+    OptionalText,
+    Parameters,
+    PatternOfRows,
+    Strict,
+    Text,
+    Whole,
+    parsed,
+)
+from apps.web.rest.views import KeepsBills, PricesView, Reads, RestView, SeesPrices
+from apps.workloads import queries as workloads
+
+MOST_HOURS = 1e9
+
+
+class AsksAdmission(KeepsBills):
+    """The same people and tokens."""
+
+    message = "admission is asked and overridden by finance and platform, and with the organisation's 'manage' tokens"
+
+
+def _hours() -> serializers.FloatField:
+    return serializers.FloatField(
+        required=False, allow_null=True, default=None, min_value=1e-6, max_value=MOST_HOURS
+    )
+
+
+class AdmissionIn(Strict):
+    """A job. Its work is `gpu_hours`, or `hours` of all its GPUs; its GPUs are of a pool, or of a model (at a provider, in a region).
+
+    Without `estimated_cost`, in the organisation's currency, it is priced from the newest offer book.
+    """
+
+    team = Text()
+    workload = OptionalText(help_text="the name of one of the team's")
+    gpus = Whole(min_value=1, max_value=MOST_ASKED_GPUS)
+    gpu_hours = _hours()
+    hours = _hours()
+    pool = OptionalText()
+    gpu_model = OptionalText()
+    provider = OptionalText()
+    region = OptionalText()
+    estimated_cost = PatternOfRows(
+        r"^[0-9]{1,12}(\.[0-9]{1,6})?$",
+        max_length=19,
+        required=False,
+        allow_null=True,
+        default=None,
+    )
+
+
+class OverrideIn(Strict):
+    """Why it may start all the same."""
+
+    reason = Text(max_length=actions.LONGEST_OVERRIDE_REASON)
+
+
+class AdmissionLimitOut(serializers.Serializer[Any]):
+    """A budget or quota that the job counts against, in `unit`; null: not known, of quotas nothing is expected.
+
+    `left_now` is less what came, provisional lines too; `left_expected` when the rest of the period comes as expected.
+    """
+
+    kind = serializers.ChoiceField(choices=(BUDGET_LIMIT, QUOTA_LIMIT))
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    is_hard = serializers.BooleanField()
+    standing = serializers.ChoiceField(choices=(FITS, EXPECTED_OVER, OVER, UNKNOWN))
+    verdict = serializers.ChoiceField(choices=VERDICTS)
+    unit = serializers.CharField(help_text="the organisation's currency, GPU-hours or GPUs")
+    needed = serializers.CharField(allow_null=True)
+    left_now = serializers.CharField(allow_null=True)
+    left_expected = serializers.CharField(allow_null=True)
+    reason = serializers.CharField()
+
+
+class AdmissionOut(serializers.Serializer[Any]):
+    """What was answered, and whether somebody let the job pass all the same; null: not known, or not overridden."""
+
+    id = serializers.IntegerField()
+    asked_at = serializers.DateTimeField()
+    asked_by = serializers.CharField(help_text="the person or the token")
+    team = serializers.CharField()
+    workload = serializers.CharField()
+    gpus = serializers.IntegerField()
+    gpu_hours = RatioOut(allow_null=True)
+    pool = serializers.CharField()
+    gpu_model = serializers.CharField()
+    provider = serializers.CharField()
+    region = serializers.CharField()
+    cost = MoneyOut(allow_null=True)
+    cost_from = serializers.CharField()
+    verdict = serializers.ChoiceField(choices=VERDICTS)
+    is_admitted = serializers.BooleanField(help_text="not denied, or overridden")
+    reasons = serializers.ListField(child=serializers.CharField())
+    limits = AdmissionLimitOut(many=True)
+    overridden_at = serializers.DateTimeField(allow_null=True)
+    overridden_by = serializers.CharField(allow_null=True)
+    override_reason = serializers.CharField(allow_null=True)
+    digest = serializers.CharField(help_text="of the job and every figure it was held against")
+
+
+NEW: dict[str, Any] = {"team": "Research", "gpus": 8, "hours": 48, "pool": "h100"}
+OVERRIDE = {"reason": "The paper is due on Friday"}
+EXAMPLE: dict[str, Any] = {
+    "id": 1,
+    "asked_at": "2026-03-10T10:00:00Z",
+    "asked_by": "slurm",
+    "team": "Research",
+    "workload": "",
+    "gpus": 8,
+    "gpu_hours": 384.0,
+    "pool": "h100",
+    "gpu_model": "",
+    "provider": "",
+    "region": "",
+    "cost": dollars("4608.000000"),
+    "cost_from": "what the ledger charges for a GPU-hour of h100, as the newest offer book has it",
+    "verdict": "deny",
+    "is_admitted": False,
+    "reasons": ["Research, monthly: with what came already the job exceeds it"],
+    "limits": [
+        {
+            "kind": "budget",
+            "id": 1,
+            "name": "Research, monthly",
+            "is_hard": True,
+            "standing": "over",
+            "verdict": "deny",
+            "unit": "USD",
+            "needed": "4608.000000",
+            "left_now": "3000.000000",
+            "left_expected": "-1200.000000",
+            "reason": "with what came already the job exceeds it",
+        }
+    ],
+    "overridden_at": None,
+    "overridden_by": None,
+    "override_reason": None,
+    "digest": "9f" * 32,
+}
+
+
+class Admissions(RestView):
+    """Admissions show amounts of budgets: they are for who sees prices."""
+
+    row = AdmissionOut
+    reads = (Reads, SeesPrices)
+    changes = (AsksAdmission,)
+
+    @extend_schema(
+        operation_id="list_admissions",
+        parameters=[*PAGES],
+        responses=list_of(AdmissionOut),
+        examples=[listed("Admissions", EXAMPLE)],
+    )
+    def get(self, request: Request) -> Response:
+        """Every admission, the newest first."""
+        Parameters.of(request)
+        return paged(request, admission_page(page_asked(request)), serialize_admission)
+
+    @extend_schema(
+        operation_id="ask_admission",
+        parameters=[REPEAT_KEY],
+        request=AdmissionIn,
+        responses={201: AdmissionOut},
+        examples=[sent("A job", NEW), answered("An admission", EXAMPLE, 201)],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """May a job start: allow, warn or deny, by budgets and quotas, with reasons. Nothing is reserved by it."""
+        body, viewer = parsed(AdmissionIn, request), self.viewer()
+        made = actions.ask_admission(job=_job_asked(body, viewer), by=viewer, at=timezone.now())
+        return Response(serialize_admission(admission(made)), status=201)
+
+
+class OneAdmission(PricesView):
+    """One admission."""
+
+    @extend_schema(
+        operation_id="get_admission",
+        responses=AdmissionOut,
+        examples=[answered("An admission", EXAMPLE)],
+    )
+    def get(self, request: Request, admission_id: int) -> Response:
+        """As it was answered, and who overrode it."""
+        Parameters.of(request)
+        return Response(serialize_admission(admission(admission_id)))
+
+
+class OverriddenAdmission(RestView):
+    """A job that was denied, and may start all the same."""
+
+    changes = (AsksAdmission,)
+
+    @extend_schema(
+        operation_id="override_admission",
+        parameters=[REPEAT_KEY],
+        request=OverrideIn,
+        responses={200: AdmissionOut},
+        examples=[sent("A reason", OVERRIDE), answered("An admission", EXAMPLE)],
+    )
+    @once()
+    def post(self, request: Request, admission_id: int) -> Response:
+        """Let a denied job pass; who, when and why are kept, in the audit trail too."""
+        actions.override_admission(
+            admission_id=admission_id,
+            reason=parsed(OverrideIn, request)["reason"],
+            by=self.viewer(),
+            at=timezone.now(),
+        )
+        return Response(serialize_admission(admission(admission_id)))
+
+
+def serialize_admission(fact: AdmissionFact) -> dict[str, Any]:
+    """An admission as REST answers it; the limits that decided come first."""
+    job, answer = fact.job, fact.answer
+    workload = workloads.workloads().get(job["workload_id"])
+    pool = fleet.pools().get(job["pool_id"])
+    limits = sorted(answer["limits"], key=lambda each: VERDICTS.index(each["verdict"]))
+    limits.reverse()
+    said = {name: job[name] for name in ("gpus", "gpu_hours", "gpu_model", "provider", "region")}
+    return told_as(
+        AdmissionOut,
+        said
+        | {
+            "id": fact.id,
+            "asked_at": fact.asked_at,
+            "asked_by": fact.asked_name,
+            "team": fact.team,
+            "workload": workload.name if workload else "",
+            "pool": pool.name if pool else "",
+            "cost": answer["cost_micros"],
+            "cost_from": answer["cost_from"],
+            "verdict": fact.verdict,
+            "is_admitted": fact.is_admitted,
+            "reasons": [f"{each['name']}: {each['reason']}" for each in limits] + answer["notes"],
+            "limits": limits,
+            "overridden_at": fact.overridden_at,
+            "overridden_by": fact.overridden_name or None,
+            "override_reason": fact.override_reason or None,
+            "digest": fact.digest,
+        },
+        organisation().currency,
+    )
+
+
+def _job_asked(body: dict[str, Any], viewer: Viewer) -> AdmissionJob:
+    """The job that a body describes; refuses a ValidationError that names the field."""
+    team_id = team_asked(body["team"], viewer)
+    if team_id is None:
+        raise ValidationError({"team": ["say whose job it is"]})
+    if body["gpu_hours"] is not None and body["hours"] is not None:
+        raise ValidationError({"hours": ["say GPU-hours, or hours of all the GPUs: one of them"]})
+    hours, estimate = body["hours"], body["estimated_cost"]
+    own = {each.name: each.id for each in workloads.workloads().values() if each.team_id == team_id}
+    pools = {pool.name: pool.id for pool in fleet.pools().values()}
+    return AdmissionJob(
+        team_id=team_id,
+        gpus=body["gpus"],
+        workload_id=_id_named("workload", body["workload"], own),
+        gpu_hours=body["gpu_hours"] if hours is None else hours * body["gpus"],
+        pool_id=_id_named("pool", body["pool"], pools),
+        cost_micros=None if estimate is None else int(Decimal(estimate) * MICROS),
+        **{name: body[name] for name in ("gpu_model", "provider", "region")},
+    )
+
+
+def _id_named(field: str, name: str, known: dict[str, int]) -> int | None:
+    if name and name not in known:
+        raise ValidationError({field: [f"there is no {field} named {name!r}"]})
+    return known.get(name)

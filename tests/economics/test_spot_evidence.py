@@ -8,6 +8,7 @@ from apps.economics.spot.evidence import (
     SpotLife,
     interruption_rate,
     lives_of_trace,
+    median_life,
     rates_by_hour,
     remaining_life,
 )
@@ -69,6 +70,15 @@ def test_a_life_that_goes_on_counts_as_longer() -> None:
     assert remaining_life(ended, 0.0) == pytest.approx(2)
     # Half of them went on for at least 8 h more.
     assert remaining_life(ended + going, 0.0) == pytest.approx(2 + 0.5 * 8)
+
+
+def test_half_of_the_lives_are_over_at_the_median() -> None:
+    lives = [life(float(hours)) for hours in range(1, 41)]
+    assert median_life(lives) == 20
+    assert median_life(lives[: FEWEST_LIVES - 1]) is None
+    # Nine more that go on: 25 of 49 are over at 25 h.
+    assert median_life(lives + [life(99.0, taken=False)] * 9) == 25
+    assert median_life(lives + [life(99.0, taken=False)] * 41) is None
 
 
 def test_of_exponential_lives_the_mean_comes_back() -> None:

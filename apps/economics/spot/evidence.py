@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from apps.economics.checkpoints import hazard
 from apps.economics.spot.trace import SpotTrace
@@ -19,6 +20,7 @@ FEWEST_LIVES = 20
 PRIOR_ENDS = 5
 """An hour of the day has its own rate and so many interruptions at the rate of all hours."""
 DAY_HOURS = 24
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,28 @@ def remaining_life(lives: Sequence[SpotLife], age: float) -> float | None:
 
     The area under Kaplan and Meier's survival curve beyond the age, by what is left of it there.
     """
+    known = _survival(lives, age)
+    if known is None:
+        return None
+    times, survival = known
+    longest = max(max(life.hours for life in lives), float(times[-1]))
+    steps = np.diff(np.concatenate([[age], times, [longest]]))
+    return float((steps * np.concatenate([[1.0], survival])).sum())
+
+
+def median_life(lives: Sequence[SpotLife]) -> float | None:
+    """Hours that half of the lives last, by the same curve; None of too few, or where over half were longer than all seen to end."""
+    known = _survival(lives, 0.0)
+    if known is None:
+        return None
+    times, survival = known
+    # A product of ratios may end a rounding above a half.
+    over = np.flatnonzero(survival <= 0.5 + 1e-9)
+    return float(times[over[0]]) if len(over) else None
+
+
+def _survival(lives: Sequence[SpotLife], age: float) -> tuple[Floats, Floats] | None:
+    """Times of ends beyond the age and Kaplan and Meier's curve at them; None of too few lives."""
     if sum(life.was_interrupted for life in lives) < FEWEST_LIVES:
         return None
     hours = np.array([life.hours for life in lives])
@@ -95,10 +119,7 @@ def remaining_life(lives: Sequence[SpotLife], age: float) -> float | None:
         return None
     at_risk = (hours[None, :] >= times[:, None]).sum(axis=1)
     deaths = ((hours[None, :] == times[:, None]) & ended[None, :]).sum(axis=1)
-    survival = np.cumprod(1 - deaths / at_risk)
-    longest = max(float(hours.max()), float(times[-1]))
-    steps = np.diff(np.concatenate([[age], times, [longest]]))
-    return float((steps * np.concatenate([[1.0], survival])).sum())
+    return times, np.cumprod(1 - deaths / at_risk)
 
 
 def lives_of_trace(trace: SpotTrace, starts: float, nodes: int = 1) -> list[SpotLife]:

@@ -45,6 +45,10 @@ class SpotEvidenceRowOut(serializers.Serializer[Any]):
     mean_life_hours = RatioOut(
         allow_null=True, help_text="null: fewer than 20 lives were seen to their end"
     )
+    median_life_hours = RatioOut(
+        allow_null=True,
+        help_text="null also where over half of the lives went on longer than all seen to end",
+    )
     by_hour = SeenInterruptionsOut(
         many=True, help_text="by hour of the day in UTC, shrunk to all; empty: no clock is known"
     )
@@ -70,6 +74,7 @@ EXAMPLE: dict[str, Any] = {
         "is_thin": False,
     },
     "mean_life_hours": None,
+    "median_life_hours": None,
     "by_hour": [],
 }
 

@@ -12,6 +12,7 @@ from apps.economics.spot.evidence import (
     SpotLife,
     interruption_rate,
     lives_of_trace,
+    median_life,
     rates_by_hour,
     remaining_life,
 )
@@ -26,8 +27,8 @@ OWN_NODES, IMPORTED = "own_nodes", "imported_series"
 class SpotEvidence:
     """What one source says of spot in one place; `by_hour` of the day in UTC is empty where no clock is known.
 
-    `up_share` is of the hours in which somebody looked; own nodes say nothing of it. `mean_life_hours` is
-    None of fewer than 20 lives seen to their end.
+    `up_share` is of the hours in which somebody looked; own nodes say nothing of it. `mean_life_hours` and
+    `median_life_hours` are None of fewer than 20 lives seen to their end.
     """
 
     source: str
@@ -42,6 +43,7 @@ class SpotEvidence:
     up_share: float | None
     rate: SeenInterruptions
     mean_life_hours: float | None
+    median_life_hours: float | None
     by_hour: tuple[SeenInterruptions, ...]
 
 
@@ -112,6 +114,6 @@ def _series_evidence() -> list[SpotEvidence]:
 
 def _told(
     lives: Sequence[SpotLife], *, is_dated: bool
-) -> tuple[SeenInterruptions, float | None, tuple[SeenInterruptions, ...]]:
+) -> tuple[SeenInterruptions, float | None, float | None, tuple[SeenInterruptions, ...]]:
     by_hour = tuple(rates_by_hour(lives)) if is_dated else ()
-    return interruption_rate(lives), remaining_life(lives, 0.0), by_hour
+    return interruption_rate(lives), remaining_life(lives, 0.0), median_life(lives), by_hour

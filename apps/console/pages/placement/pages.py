@@ -9,11 +9,12 @@ from django.urls import path, reverse
 
 from apps.accounts.queries.paging import PageAsked
 from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
-from apps.console.kit.frame import Choice, EmptyState, Link, Step
+from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, FactList, SideBySide, SwappedPart, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.pages.placement import words
 from apps.console.pages.placement.tables import CALIBRATION, OFFERS, QUOTES
+from apps.console.pages.placement.tabs import placement_tabs
 from apps.console.pages.placement.trying import JobForm, number_of, tried_job
 from apps.economics.hours import HOUR
 from apps.placement.queries.book import newest_book
@@ -25,14 +26,13 @@ from apps.show.time import instant
 
 MOST_QUOTES = 500
 MOST_EXPLAINED = 5
-TABS = (("placement", "Try a job"), ("quotes", "Quotes"))
 
 
 @shown(SEES_EVERYTHING, "placement")
 def placement_page(context: Context) -> ConsolePage:
     """A job tried by hand against the newest offer book; nothing is kept."""
     book = newest_book()
-    about: dict[str, Any] = {"context": context, "tabs": _tabs("placement")}
+    about: dict[str, Any] = {"context": context, "tabs": placement_tabs("placement")}
     if book is None:
         return ConsolePage(finding="No offer book yet", empty=_no_book(), **about)
     form, answer = tried_job(context, book)
@@ -89,7 +89,7 @@ def quotes_page(context: Context) -> ConsolePage:
         if found
         else "No quote was asked yet",
         under=(f"the newest {MOST_QUOTES}",) if len(found) == MOST_QUOTES else (),
-        tabs=_tabs("quotes"),
+        tabs=placement_tabs("quotes"),
         sections=(
             QUOTES.section(found, context, csv_href=reverse("quotes-csv")),
             CALIBRATION.section(calibration(), context, csv_href=reverse("quote-calibration-csv")),
@@ -137,10 +137,6 @@ def one_quote_csv(context: Context, quote_id: int) -> HttpResponse:
     """The offers of a quote."""
     fact = found_or_404(quote_if_kept(quote_id))
     return OFFERS.csv(_ranked_rows(fact.answer), context, f"quote-{fact.id}")
-
-
-def _tabs(current: str) -> tuple[Choice, ...]:
-    return tuple(Choice(reverse(name), text, name == current) for name, text in TABS)
 
 
 def _no_book() -> EmptyState:

@@ -1,0 +1,172 @@
+"""Spot evidence: how often spot is taken away, by own pool or imported series, and at which hours of the day."""
+
+from collections.abc import Sequence
+
+from django.http import HttpResponse
+from django.urls import path, reverse
+from django.utils import timezone
+
+from apps.console.kit.chart import LineChart
+from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.pages.placement.spot_tables import (
+    DAY_HOURS,
+    EVIDENCE,
+    HOURS,
+    EvidenceHour,
+    a_day,
+    evidence_key,
+    range_words,
+    spot_hours,
+)
+from apps.console.pages.placement.tabs import placement_tabs
+from apps.placement.queries.spot_evidence import OWN_NODES, SpotEvidence, spot_evidence, times_words
+from apps.show.hour_bars import HourBar, hour_bars
+
+IMPORT = (
+    "manage.py import_spot_trace FILE --provider aws --region us-west-2 --zone us-west-2b"
+    ' --gpu-model "NVIDIA H100 80GB HBM3" --starts-at 2026-03-02T00:00Z'
+)
+
+
+@shown(SEES_EVERYTHING, "placement")
+def spot_evidence_page(context: Context) -> ConsolePage:
+    """Every source beside the others, and one of them by hour of the day."""
+    found = spot_evidence(timezone.now())
+    if not found:
+        return ConsolePage(
+            context=context,
+            finding="Nothing is known of spot yet",
+            tabs=placement_tabs("spot-evidence"),
+            empty=_nothing_seen(),
+        )
+    chosen = _chosen(found, context)
+    rows = spot_hours(chosen) if chosen else []
+    csv_href = reverse("spot-hours-csv")
+    return ConsolePage(
+        context=context,
+        finding=_finding(found),
+        under=(
+            "own nodes over the last 90 days, each imported series as a whole",
+            "no rate is read off a price",
+        ),
+        notes=_notes(found, chosen),
+        tabs=placement_tabs("spot-evidence"),
+        sections=(
+            EVIDENCE.section(found, context, csv_href=reverse("spot-evidence-csv")),
+            _picture(chosen) if chosen else None,
+            HOURS.section(
+                rows, context, title=f"{chosen.name} by hour of the day", csv_href=csv_href
+            )
+            if chosen and rows
+            else None,
+        ),
+    )
+
+
+@shown(SEES_EVERYTHING, "placement")
+def spot_evidence_csv(context: Context) -> HttpResponse:
+    """Every source as a table."""
+    return EVIDENCE.csv(spot_evidence(timezone.now()), context, "spot-evidence")
+
+
+@shown(SEES_EVERYTHING, "placement")
+def spot_hours_csv(context: Context) -> HttpResponse:
+    """The hours of the day of the source that is asked for."""
+    chosen = _chosen(spot_evidence(timezone.now()), context)
+    return HOURS.csv(spot_hours(chosen) if chosen else [], context, "spot-hours")
+
+
+def _chosen(found: Sequence[SpotEvidence], context: Context) -> SpotEvidence | None:
+    """The source that the address names; else the one with a clock in which the most was seen."""
+    asked = context.query.get("of", "")
+    if asked:
+        return found_or_404(next((row for row in found if evidence_key(row) == asked), None))
+    return max(
+        (row for row in found if row.by_hour and row.rate.interruptions),
+        key=lambda row: row.rate.interruptions,
+        default=None,
+    )
+
+
+def _finding(found: Sequence[SpotEvidence]) -> str:
+    known = [row for row in found if row.rate.rate is not None]
+    if not known:
+        return "No interruption on spot was seen yet"
+    enough = [row for row in known if not row.rate.is_thin]
+    most = max(enough or known, key=lambda row: row.rate.rate or 0.0)
+    thin = "" if enough else ", from thin evidence"
+    return f"{most.name} is taken away the most: {a_day(most.rate.rate)} times a day{thin}"
+
+
+def _notes(found: Sequence[SpotEvidence], chosen: SpotEvidence | None) -> tuple[str, ...]:
+    notes = []
+    silent = [
+        row.name
+        for row in found
+        if row.source == OWN_NODES and row.rate.exposure_hours and not row.rate.interruptions
+    ]
+    if silent:
+        notes.append(
+            f"On {', '.join(silent)} no notice was seen: their cloud may give none, or no agent runs"
+            " there to hear it. Offers do not go by that."
+        )
+    if chosen and not chosen.by_hour:
+        notes.append(
+            f"{chosen.name} was imported without the time of its first look (--starts-at): its hours"
+            " of the day are not known."
+        )
+    return tuple(notes)
+
+
+def _picture(chosen: SpotEvidence) -> LineChart | None:
+    if not chosen.by_hour or not chosen.rate.interruptions:
+        return None
+    rows = spot_hours(chosen)
+    seen = chosen.rate
+    return LineChart(
+        name="spot-hours-figure",
+        title=f"{chosen.name} was taken away {times_words(seen.interruptions)}"
+        f" in {seen.exposure_hours:,.0f} hours",
+        unit="interruptions a day if every hour were like this one (UTC), with the range of 95 %",
+        figure=hour_bars([_bar(row) for row in rows], lambda tick: f"{tick:f}"),
+        anchor="hours-figure",
+    )
+
+
+def _bar(row: EvidenceHour) -> HourBar:
+    seen = row.seen
+    rate = seen.rate
+    said = f"{row.hour:02d}:00 UTC: {a_day(rate)} a day ({range_words(seen)})"
+    return HourBar(
+        row.hour,
+        None if rate is None else rate * DAY_HOURS,
+        seen.low * DAY_HOURS,
+        None if seen.high is None else seen.high * DAY_HOURS,
+        said,
+    )
+
+
+def _nothing_seen() -> EmptyState:
+    return EmptyState(
+        "How often spot is taken away is not known",
+        "It is read off own spot nodes that their cloud took back, and off recorded availability.",
+        (
+            Step(
+                "Import what somebody recorded of a zone: how many nodes could be had, look after look.",
+                command=IMPORT,
+            ),
+            Step(
+                "Or connect own spot pools: their agents hear the cloud's notices.",
+                link=Link("Pools", reverse("fleet-pools")),
+            ),
+        ),
+    )
+
+
+urlpatterns = [
+    path("placement/spot", spot_evidence_page, name="spot-evidence"),
+    path("placement/spot.csv", spot_evidence_csv, name="spot-evidence-csv"),
+    path("placement/spot/hours.csv", spot_hours_csv, name="spot-hours-csv"),
+]

@@ -153,7 +153,8 @@ def work_basis(asked: AskedQuote, team_ids: frozenset[int] | None) -> WorkBasis:
         if not (work.parameters and work.mfu):
             raise QuoteNotUnderstood("work", "tokens need parameters and an MFU beside them")
         words = (
-            f"6 x {work.parameters:g} parameters x {work.tokens:g} tokens at an MFU of {work.mfu:g}"
+            f"6 × {work.parameters / 1e9:,.4g} billion parameters × {work.tokens / 1e9:,.4g} billion tokens"
+            f" at an MFU of {work.mfu:.0%}"
         )
         return WorkBasis(words, asked=work)
     return _basis_of_run(work.like_run or 0, team_ids)

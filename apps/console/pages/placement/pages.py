@@ -193,7 +193,7 @@ def _picture(
     return LineChart(
         name="placement",
         title="Added cost against time until done",
-        unit=f"{context.currency} the job adds, with its range, by hours from now{left}",
+        unit=f"{context.currency} the job adds, with its range, by hours from the asking{left}",
         figure=finish_costs(points, deadline, context.currency),
         csv_href=csv_href,
         anchor="picture",
@@ -298,7 +298,10 @@ def _quote_facts(fact: QuoteFact, context: Context) -> tuple[tuple[str, str], ..
     return (
         ("Asked by", fact.asked_by or "a token"),
         ("Team", fact.team or "none said"),
-        ("Offer book", f"of {fact.answer['book_made_at']}, digest {fact.book_digest[:12]}"),
+        (
+            "Offer book",
+            f"of {instant(datetime.fromisoformat(fact.answer['book_made_at']), context.zone)}, digest {fact.book_digest[:12]}",
+        ),
         ("Digest of all inputs", fact.digest),
         ("Taken", instant(fact.taken_at, context.zone) if fact.taken_at else "no"),
     )

@@ -52,8 +52,8 @@ def test_with_nothing_seen_the_page_says_what_to_import_or_connect(finance: Clie
     page = words_of(finance.get("/placement/spot"))
 
     assert "Nothing is known of spot yet" in page
-    assert "manage.py import_spot_trace FILE" in page
-    assert "connect own spot pools" in page
+    assert "by import_spot_trace, from a file" in page
+    assert "Connect own spot pools" in page
     assert csv_rows(finance.get("/placement/spot.csv")) == []
     assert csv_rows(finance.get("/placement/spot/hours.csv")) == []
 

@@ -24,11 +24,6 @@ from apps.console.pages.placement.tabs import placement_tabs
 from apps.placement.queries.spot_evidence import OWN_NODES, SpotEvidence, spot_evidence, times_words
 from apps.show.hour_bars import HourBar, hour_bars
 
-IMPORT = (
-    "manage.py import_spot_trace FILE --provider aws --region us-west-2 --zone us-west-2b"
-    ' --gpu-model "NVIDIA H100 80GB HBM3" --starts-at 2026-03-02T00:00Z'
-)
-
 
 @shown(SEES_EVERYTHING, "placement")
 def spot_evidence_page(context: Context) -> ConsolePage:
@@ -154,12 +149,12 @@ def _nothing_seen() -> EmptyState:
         "It is read off own spot nodes that their cloud took back, and off recorded availability.",
         (
             Step(
-                "Import what somebody recorded of a zone: how many nodes could be had, look after look.",
-                command=IMPORT,
+                "Connect own spot pools: their agents hear the cloud's notices.",
+                link=Link("Pools", reverse("fleet-pools")),
             ),
             Step(
-                "Or connect own spot pools: their agents hear the cloud's notices.",
-                link=Link("Pools", reverse("fleet-pools")),
+                "Or have the platform import what somebody recorded of a zone, how many nodes could be had, look after look:"
+                " by import_spot_trace, from a file."
             ),
         ),
     )

@@ -15,7 +15,7 @@ from apps.economics.spot.trace import SpotTrace
 from apps.economics.spot.zones import ZoneSet
 from apps.logs.changes import answered, logged_change, logged_pass
 from apps.placement.models import KeptSpotPlan, SpotSeries
-from apps.placement.queries.spot_series import series_trace
+from apps.placement.queries.spot_series import job_of_kept, series_trace
 
 SolveZone = Callable[[SpotJob, SpotTrace], ZoneSet]
 
@@ -104,15 +104,7 @@ def _solved_next(solver: SolveZone, clock: Callable[[], datetime]) -> int | None
     kept = waiting.select_for_update(skip_locked=True).select_related("series").first()
     if kept is None:
         return None
-    job = SpotJob(
-        kept.work_hours,
-        kept.deadline_hours,
-        kept.restart_hours,
-        kept.on_demand,
-        kept.spot,
-        kept.checkpoint_hours,
-    )
-    zones = solver(job, series_trace(kept.series))
+    zones = solver(job_of_kept(kept), series_trace(kept.series))
     kept.solved_at, kept.thin = clock(), zones.thin
     if zones.plan is not None:
         kept.step_hours = zones.plan.step

@@ -32,11 +32,9 @@ def kept_spot_plan(job_id: int, series_id: int) -> KeptSpotPlan | None:
     return KeptSpotPlan.objects.filter(job_id=job_id, series_id=series_id).first()
 
 
-def plan_of_kept(kept: KeptSpotPlan) -> SpotPlan | None:
-    """The plan itself; None where none was solved, or history is too thin for one."""
-    if kept.modes is None or kept.step_hours is None:
-        return None
-    job = SpotJob(
+def job_of_kept(kept: KeptSpotPlan) -> SpotJob:
+    """The job that a plan is asked or kept for."""
+    return SpotJob(
         kept.work_hours,
         kept.deadline_hours,
         kept.restart_hours,
@@ -44,5 +42,11 @@ def plan_of_kept(kept: KeptSpotPlan) -> SpotPlan | None:
         kept.spot,
         kept.checkpoint_hours,
     )
+
+
+def plan_of_kept(kept: KeptSpotPlan) -> SpotPlan | None:
+    """The plan itself; None where none was solved, or history is too thin for one."""
+    if kept.modes is None or kept.step_hours is None:
+        return None
     modes = np.frombuffer(zlib.decompress(bytes(kept.modes)), np.int8).reshape(kept.shape)
-    return SpotPlan(job, kept.step_hours, modes, np.zeros(0))
+    return SpotPlan(job_of_kept(kept), kept.step_hours, modes, np.zeros(0))

@@ -10,6 +10,8 @@ from zoneinfo import ZoneInfo
 
 HOUR = timedelta(hours=1)
 HOUR_MS = 3_600_000
+DAY_HOURS, WEEK_HOURS = 24, 168
+"""Of a day and a week of UTC; a local day may have 23 or 25."""
 MILLISECOND = timedelta(milliseconds=1)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 EARLIEST_MONTH, MONTHS_END = date(1990, 1, 1), date(2200, 1, 1)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-WEEK_HOURS, DAY_HOURS = 7 * 24, 24
+from apps.economics.hours import DAY_HOURS, WEEK_HOURS
 
 
 @dataclass(frozen=True, slots=True)

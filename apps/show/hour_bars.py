@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from apps.economics.hours import DAY_HOURS
 from apps.show.charts import Json, amount_axis, checked, plot_layout, ticks_between
 
 _MARGIN_PX = {"r": 12, "t": 12, "b": 34}
 _EVERY_HOURS = 6
-_DAY_HOURS = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,9 @@ def hour_bars(bars: Sequence[HourBar], tick_text: Callable[[Decimal], str]) -> J
             "width": 2,
         },
     }
-    hours = range(0, _DAY_HOURS + 1, _EVERY_HOURS)
+    hours = range(0, DAY_HOURS + 1, _EVERY_HOURS)
     across = amount_axis([-0.5, *hours], ["", *(f"{hour:02d}:00" for hour in hours)])
-    across["range"] = [-0.5, _DAY_HOURS - 0.5]
+    across["range"] = [-0.5, DAY_HOURS - 0.5]
     layout = plot_layout(
         ticks, [tick_text(tick) for tick in ticks], _MARGIN_PX, xaxis=across, bargap=0.25
     )

@@ -7,7 +7,8 @@ from statistics import median
 from typing import NamedTuple
 
 from apps.economics.crossover.replicas import ROUNDING
-from apps.economics.crossover.served import DAY_HOURS, ServedHour
+from apps.economics.crossover.served import ServedHour
+from apps.economics.hours import DAY_HOURS
 
 USUAL_HEADROOM = 0.7
 LONGEST_LEAD = 6

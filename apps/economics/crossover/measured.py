@@ -10,13 +10,13 @@ from apps.economics.crossover.fleets import fleet_rule
 from apps.economics.crossover.replicas import ReplicaPool, SelfHosting, base_month, staircases
 from apps.economics.crossover.served import (
     CACHED_WORK,
-    DAY_HOURS,
     PhaseSpeeds,
     ServedHour,
     means_by_slot,
     speeds_when_busy,
     usual_peak,
 )
+from apps.economics.hours import DAY_HOURS
 from apps.economics.refusal import Refusal
 
 LEAST_HALF = 2 * DAY_HOURS

@@ -6,10 +6,10 @@ from math import ceil, fsum
 from typing import NamedTuple
 
 from apps.economics.crossover.demand import HOUR_SECONDS
+from apps.economics.hours import DAY_HOURS, WEEK_HOURS
 from apps.economics.refusal import Refusal
 from apps.economics.serving import TOKEN_WEIGHTS
 
-DAY_HOURS, WEEK_HOURS = 24, 168
 USUAL_PEAK = 0.95
 BUSIEST_PART = 0.1
 CACHED_WORK = TOKEN_WEIGHTS[1] / TOKEN_WEIGHTS[0]

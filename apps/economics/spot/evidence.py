@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.economics.checkpoints import hazard
+from apps.economics.hours import DAY_HOURS
 from apps.economics.spot.trace import SpotTrace
 
 FEWEST_ENDS = 5
@@ -19,7 +20,6 @@ FEWEST_LIVES = 20
 """Of fewer lives seen to their end nothing is said of how long one still lasts."""
 PRIOR_ENDS = 5
 """An hour of the day has its own rate and so many interruptions at the rate of all hours."""
-DAY_HOURS = 24
 Floats = NDArray[np.float64]
 
 

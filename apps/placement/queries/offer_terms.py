@@ -7,6 +7,7 @@ from decimal import Decimal
 from math import ceil
 from typing import Any
 
+from apps.economics.hours import DAY_HOURS
 from apps.economics.money import MICROS
 from apps.economics.placement.estimates import InterruptionRate, LikelyRange, PlacedTerms
 from apps.economics.placement.wall_time import QueueWait
@@ -24,7 +25,7 @@ from apps.placement.queries.offer_facts import OfferFact
 from apps.placement.queries.places import EgressFact
 from apps.placement.queries.spot_evidence import times_words
 
-HOUR_MINUTES, DAY_HOURS = 60, 24
+HOUR_MINUTES = 60
 GIGABITS_A_GIGABYTE, HOUR_SECONDS = 8, 3600
 PAID_ANYWAY = (PurchaseOption.OWNED, PurchaseOption.RESERVED)
 THIN_WAITS = 10

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 from apps.accounts.queries import organisation
 from apps.economics.forecast.names import QUANTILE_LEVELS
-from apps.economics.hours import HOUR
-from apps.economics.hours_ahead import WEEK_HOURS, HoursAhead, spread_over
+from apps.economics.hours import HOUR, WEEK_HOURS
+from apps.economics.hours_ahead import HoursAhead, spread_over
 from apps.ledger.queries.calendar import day_span, local_day
 from apps.ledger.queries.windows import DAY
 from apps.planning.models import Forecast, ForecastMethod, ForecastSeries

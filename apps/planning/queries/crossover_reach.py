@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from datetime import date
 
 from apps.economics.crossover.demand import MILLION, MONTH_HOURS
+from apps.economics.hours import DAY_HOURS
 from apps.planning.queries.forecasts import BY_DAY, forecast_hours, newest_forecasts
 from apps.planning.queries.series import SERVICE, TOKENS, SeriesKey
-
-DAY_HOURS = 24
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.pages.placement.spot_tables import (
-    DAY_HOURS,
     EVIDENCE,
     HOURS,
     EvidenceHour,
@@ -21,6 +20,7 @@ from apps.console.pages.placement.spot_tables import (
     spot_hours,
 )
 from apps.console.pages.placement.tabs import placement_tabs
+from apps.economics.hours import DAY_HOURS
 from apps.placement.queries.spot_evidence import OWN_NODES, SpotEvidence, spot_evidence, times_words
 from apps.show.hour_bars import HourBar, hour_bars
 

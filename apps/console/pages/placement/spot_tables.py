@@ -8,11 +8,11 @@ from django.urls import reverse
 from apps.console.kit.cells import COUNT, FIGURE, INSTANT, PROSE, RATIO, Locale
 from apps.console.kit.table import Column, Table
 from apps.console.pages.placement import words
+from apps.economics.hours import DAY_HOURS
 from apps.economics.spot.evidence import FEWEST_ENDS, SeenInterruptions
 from apps.placement.queries.spot_evidence import SpotEvidence
 from apps.show.unknown import UNKNOWN as NOT_KNOWN
 
-DAY_HOURS = 24
 SOURCES = {"own_nodes": "Own nodes", "imported_series": "Imported series"}
 
 

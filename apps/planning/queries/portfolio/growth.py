@@ -7,12 +7,12 @@ from datetime import date
 from math import exp, log, log1p
 from statistics import fmean, linear_regression
 
+from apps.economics.hours import DAY_HOURS
 from apps.planning.queries.forecasts import BY_DAY, forecast_hours, newest_forecasts
 from apps.planning.queries.series import SeriesKey
 
 LEAST_MONTHS = 3
 LEAST_GROWTH, MOST_GROWTH = -0.5, 1.0
-DAY_HOURS = 24
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,102 +37,138 @@ class ReplayQuestion:
 
 @dataclass(frozen=True, eq=False)
 class PolicyReplay:
-    """What one policy came to over all starts; of the optimum the cost alone is known."""
+    """What one policy came to by start; of the optimum the cost alone is known."""
 
     cost: Hours
     missed: int
-    spot_hours: float | None = None
-    on_demand_hours: float | None = None
-    starts: float | None = None
-    preemptions: float | None = None
+    spent: Mapping[str, Hours]
+
+
+PolicyReplays = Mapping[SpotPolicy, PolicyReplay]
+
+
+def mean_cost(replays: PolicyReplays, policy: SpotPolicy) -> float:
+    """A start's mean cost."""
+    return float(replays[policy].cost.mean())
 
 
 @dataclass(frozen=True, eq=False)
 class ZonesReplay:
-    """All policies in the same zones over the same starts."""
+    """All policies in the same zones over the same starts, in hours since the traces' begin, after so much history."""
 
     names: tuple[str, ...]
     zones: ZoneSet
+    tick: float
+    fitted_hours: float
     origins: Hours
     unknown_hours: float
-    by_policy: Mapping[SpotPolicy, PolicyReplay]
-
-    def mean_cost(self, policy: SpotPolicy) -> float:
-        """A start's mean cost."""
-        return float(self.by_policy[policy].cost.mean())
+    by_policy: PolicyReplays
 
 
 @dataclass(frozen=True, eq=False)
 class SpotReport:
-    """Each zone alone, and those together that were the cheapest in the past, which of one zone is that zone."""
+    """Each zone alone over its own time; and those together that were the cheapest in the past, where there are several.
+
+    `left_out` has each trace that is too short, and why; `apart` why zones are not replayed together, empty where they are.
+    """
 
     question: ReplayQuestion
-    fitted_hours: float
-    tick: float
     alone: tuple[ZonesReplay, ...]
-    together: ZonesReplay
+    together: ZonesReplay | None
+    apart: str
+    left_out: tuple[tuple[str, str], ...]
+
+    @property
+    def overall(self) -> PolicyReplays:
+        """All starts of all zones, each zone alone."""
+        return {
+            policy: _joined([one.by_policy[policy] for one in self.alone]) for policy in SpotPolicy
+        }
+
+
+def _joined(replays: Sequence[PolicyReplay]) -> PolicyReplay:
+    return PolicyReplay(
+        np.concatenate([one.cost for one in replays]),
+        sum(one.missed for one in replays),
+        {name: np.concatenate([one.spent[name] for one in replays]) for name in replays[0].spent},
+    )
 
 
 def spot_report(
     question: ReplayQuestion, traces: Sequence[SpotTrace], say: Callable[[str], None]
 ) -> SpotReport:
-    """Fit on the first third, replay on the rest. Refuses a Refusal naming the trace that is too short or unlike the others."""
-    _refuse_unlike(traces)
+    """Fit on the first third, replay on the rest. Refuses a Refusal where no trace is long enough for one start."""
+    alone, kept, left_out = [], [], []
+    for trace in traces:
+        too_short = _too_short(question, trace)
+        if too_short:
+            say(f"{trace.name} is left out: {too_short}")
+            left_out.append((trace.name, too_short))
+            continue
+        alone.append(_alone(question, trace))
+        say(f"{trace.name}: {len(alone[-1].origins)} starts")
+        kept.append(trace)
+    if not kept:
+        raise Refusal(f"{left_out[0][0]}: data", left_out[0][1])
+    apart = _why_apart(kept)
+    together = None if apart else _together(question, kept, say)
+    return SpotReport(question, tuple(alone), together, apart, tuple(left_out))
+
+
+def _alone(question: ReplayQuestion, trace: SpotTrace) -> ZonesReplay:
+    history = len(trace.counts) // FITTED_PART
+    zones = fitted_zones(question.job, [trace.part(0, history)], [0], question.nodes)
+    return _zones_replay(question, zones, [trace])
+
+
+def _together(
+    question: ReplayQuestion,
+    traces: Sequence[SpotTrace],
+    say: Callable[[str], None],
+) -> ZonesReplay:
     ticks = min(len(trace.counts) for trace in traces)
-    history = ticks // FITTED_PART
-    origins = _origins(question, traces, ticks, history)
-    past = [trace.part(0, history) for trace in traces]
-    whole = [trace.part(0, ticks) for trace in traces]
-
-    def of_zones(zones: ZoneSet) -> ZonesReplay:
-        return _zones_replay(question, zones, whole, origins)
-
-    alone = []
-    for place, trace in enumerate(traces):
-        say(f"{trace.name}: {len(origins)} starts")
-        alone.append(of_zones(fitted_zones(question.job, past, [place], question.nodes)))
-    together = alone[0]
-    if len(traces) > 1:
-        say("choosing zones by the history")
-        chosen = chosen_zones(question.job, past, question.nodes)
-        say(f"together: {', '.join(traces[place].name for place in chosen.places)}")
-        single = [one for one in alone if one.zones.places == chosen.places]
-        together = single[0] if single else of_zones(chosen)
-    tick = traces[0].tick
-    return SpotReport(question, history * tick, tick, tuple(alone), together)
+    say("choosing zones by the history")
+    past = [trace.part(0, ticks // FITTED_PART) for trace in traces]
+    chosen = chosen_zones(question.job, past, question.nodes)
+    say(f"together: {', '.join(traces[place].name for place in chosen.places)}")
+    return _zones_replay(question, chosen, [trace.part(0, ticks) for trace in traces])
 
 
-def _refuse_unlike(traces: Sequence[SpotTrace]) -> None:
+def _why_apart(traces: Sequence[SpotTrace]) -> str:
+    if len(traces) == 1:
+        return "there is one zone"
+    first = traces[0]
     for trace in traces[1:]:
-        if abs(trace.tick - traces[0].tick) > 1e-9:
-            raise Refusal(
-                f"{trace.name}: metadata.gap_seconds",
-                f"{trace.tick * 3600:g} is not the {traces[0].tick * 3600:g} of {traces[0].name}:"
-                " zones are used together tick by tick",
+        if abs(trace.tick - first.tick) > 1e-9:
+            return (
+                f"{trace.name} has a tick of {trace.tick * 3600:g} s, {first.name} one of"
+                f" {first.tick * 3600:g} s: zones are used together tick by tick"
             )
+    return ""
 
 
-def _origins(
-    question: ReplayQuestion, traces: Sequence[SpotTrace], ticks: int, history: int
-) -> Indexes:
-    tick = traces[0].tick
-    first = history + round(question.shift_hours / tick)
+def _too_short(question: ReplayQuestion, trace: SpotTrace) -> str:
+    if len(_origins(question, trace.tick, len(trace.counts))):
+        return ""
+    return (
+        f"{trace.hours:.1f} h, of which the first third is history: the rest is shorter than the"
+        f" deadline of {question.job.deadline:g} h"
+        + (f" after {question.shift_hours:g} h" if question.shift_hours else "")
+    )
+
+
+def _origins(question: ReplayQuestion, tick: float, ticks: int) -> Indexes:
+    first = ticks // FITTED_PART + round(question.shift_hours / tick)
     last = ticks - window_ticks(question.job, tick)
-    if first > last:
-        shortest = min(traces, key=lambda trace: len(trace.counts))
-        raise Refusal(
-            f"{shortest.name}: data",
-            f"{shortest.hours:.1f} h, of which the first third is history: the rest is shorter than"
-            f" the deadline of {question.job.deadline:g} h",
-        )
     return np.arange(first, last + 1, max(1, round(question.every_hours / tick)))
 
 
 def _zones_replay(
-    question: ReplayQuestion, zones: ZoneSet, traces: Sequence[SpotTrace], origins: Indexes
+    question: ReplayQuestion, zones: ZoneSet, traces: Sequence[SpotTrace]
 ) -> ZonesReplay:
     job = question.job
     offers = zones.offers(traces, question.nodes)
+    origins = _origins(question, offers.tick, offers.ticks)
     decisions: dict[SpotPolicy, Decide] = {
         SpotPolicy.RUNRATE: zones.policy(job),
         SpotPolicy.UNIFORM_PROGRESS: uniform_policy(job),
@@ -142,15 +178,20 @@ def _zones_replay(
     by_policy = {}
     for policy, decide in decisions.items():
         run = replay(job, offers, origins, decide)
-        means = (run.spot_hours, run.on_demand_hours, run.starts, run.preemptions)
-        by_policy[policy] = PolicyReplay(
-            run.cost, run.missed(job), *(float(mean.mean()) for mean in means)
-        )
-    by_policy[SpotPolicy.OPTIMUM] = PolicyReplay(optimum_costs(job, offers, origins), 0)
+        spent = {
+            "spot_hours": run.spot_hours,
+            "on_demand_hours": run.on_demand_hours,
+            "starts": run.starts.astype(np.float64),
+            "preemptions": run.preemptions.astype(np.float64),
+        }
+        by_policy[policy] = PolicyReplay(run.cost, run.missed(job), spent)
+    by_policy[SpotPolicy.OPTIMUM] = PolicyReplay(optimum_costs(job, offers, origins), 0, {})
     unknown = sum(int((~traces[place].known).sum()) for place in zones.places)
     return ZonesReplay(
         names=tuple(traces[place].name for place in zones.places),
         zones=zones,
+        tick=offers.tick,
+        fitted_hours=offers.ticks // FITTED_PART * offers.tick,
         origins=origins.astype(np.float64) * offers.tick,
         unknown_hours=unknown * offers.tick,
         by_policy=by_policy,
@@ -158,24 +199,24 @@ def _zones_replay(
 
 
 def report_fields(report: SpotReport) -> dict[str, Any]:
-    """A report as JSON has it: costs in the prices' currency a start, hours since the traces' begin."""
+    """A report as JSON has it: costs in the prices' currency a start, hours since the traces' begin.
+
+    The top level is of all starts of all zones, each alone.
+    """
     question, together = report.question, report.together
-    best = min(report.alone, key=lambda one: one.mean_cost(SpotPolicy.RUNRATE))
+    best = min(report.alone, key=lambda one: mean_cost(one.by_policy, SpotPolicy.RUNRATE))
     return {
-        **_replay_fields(together),
+        **_cost_fields(report.overall),
         "zones": [_replay_fields(one) for one in report.alone],
         "best_single": {
             "trace": best.names[0],
-            "mean_cost": round(best.mean_cost(SpotPolicy.RUNRATE), 6),
+            "mean_cost": round(mean_cost(best.by_policy, SpotPolicy.RUNRATE), 6),
         },
-        "fitted_hours": round(report.fitted_hours, 4),
-        "tick_seconds": round(report.tick * 3600, 6),
-        "origins": {
-            "first_hours": round(float(together.origins[0]), 4),
-            "last_hours": round(float(together.origins[-1]), 4),
-            "every_hours": question.every_hours,
-            "shift_hours": question.shift_hours,
-        },
+        "together": _replay_fields(together) if together else None,
+        "apart": report.apart or None,
+        "left_out": [{"trace": name, "reason": reason} for name, reason in report.left_out],
+        "every_hours": question.every_hours,
+        "shift_hours": question.shift_hours,
         "nodes": question.nodes,
         "job": {
             "work_hours": question.job.work,
@@ -188,24 +229,31 @@ def report_fields(report: SpotReport) -> dict[str, Any]:
     }
 
 
+def _cost_fields(replays: PolicyReplays) -> dict[str, Any]:
+    ours = replays[SpotPolicy.RUNRATE]
+    means = {policy: mean_cost(replays, policy) for policy in SpotPolicy}
+    return {
+        "runs": len(ours.cost),
+        "missed": ours.missed,
+        "mean_cost": {policy.value: round(mean, 6) for policy, mean in means.items()},
+        "cost_of_uniform_progress": round(
+            means[SpotPolicy.RUNRATE] / means[SpotPolicy.UNIFORM_PROGRESS], 6
+        ),
+        "above_optimum": round(means[SpotPolicy.RUNRATE] / means[SpotPolicy.OPTIMUM] - 1, 6),
+        "policies": {policy.value: _policy_fields(result) for policy, result in replays.items()},
+    }
+
+
 def _replay_fields(replayed: ZonesReplay) -> dict[str, Any]:
-    ours = replayed.mean_cost(SpotPolicy.RUNRATE)
     return {
         "traces": list(replayed.names),
-        "runs": len(replayed.origins),
-        "missed": replayed.by_policy[SpotPolicy.RUNRATE].missed,
-        "mean_cost": {
-            policy.value: round(replayed.mean_cost(policy), 6) for policy in replayed.by_policy
-        },
-        "cost_of_uniform_progress": round(
-            ours / replayed.mean_cost(SpotPolicy.UNIFORM_PROGRESS), 6
-        ),
-        "above_optimum": round(ours / replayed.mean_cost(SpotPolicy.OPTIMUM) - 1, 6),
-        "policies": {
-            policy.value: _policy_fields(result) for policy, result in replayed.by_policy.items()
-        },
+        **_cost_fields(replayed.by_policy),
         "policy": "plan" if replayed.zones.plan else "uniform_progress",
         "thin": replayed.zones.thin or None,
+        "fitted_hours": round(replayed.fitted_hours, 4),
+        "tick_seconds": round(replayed.tick * 3600, 6),
+        "first_start_hours": round(float(replayed.origins[0]), 4),
+        "last_start_hours": round(float(replayed.origins[-1]), 4),
         "history": [_history_fields(one) for one in replayed.zones.histories],
         "unknown_hours": round(replayed.unknown_hours, 4),
     }
@@ -213,17 +261,11 @@ def _replay_fields(replayed: ZonesReplay) -> dict[str, Any]:
 
 def _policy_fields(result: PolicyReplay) -> dict[str, Any]:
     low, high = np.quantile(result.cost, [0.1, 0.9])
-    means = {
-        "spot_hours": result.spot_hours,
-        "on_demand_hours": result.on_demand_hours,
-        "starts": result.starts,
-        "preemptions": result.preemptions,
-    }
     return {
         "missed": result.missed,
         "cost_p10": round(float(low), 6),
         "cost_p90": round(float(high), 6),
-        **{name: None if mean is None else round(mean, 4) for name, mean in means.items()},
+        **{name: round(float(hours.mean()), 4) for name, hours in result.spent.items()},
     }
 
 

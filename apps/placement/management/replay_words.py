@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from apps.economics.spot.job import SpotPolicy
-from apps.economics.spot.report import SpotReport, ZonesReplay
+from apps.economics.spot.report import PolicyReplays, SpotReport, mean_cost
 from apps.show.text_columns import aligned_columns
 
 NAMES = {
@@ -16,39 +16,52 @@ NAMES = {
 
 
 def replay_lines(report: SpotReport) -> Iterator[str]:
-    """Mean cost a start by zone and policy, what was missed, and what all was fitted on."""
-    shown = list(report.alone)
-    if report.together not in shown:
-        shown.append(report.together)
-    job = report.question.job
+    """Mean cost a start by zone and policy, over all zones and together, what was missed, and what was fitted on."""
+    alone, job = report.alone, report.question.job
     yield (
         f"{job.work:g} h of work, {job.deadline:g} h to the deadline, {job.restart:g} h a start;"
         f" on demand {job.on_demand:g}, spot {job.spot:g} an hour"
     )
     yield (
-        f"Replayed on recorded availability: {len(report.together.origins)} starts, one every"
-        f" {report.question.every_hours:g} h; fitted on the {report.fitted_hours:.1f} h before them"
+        f"Replayed on recorded availability: a start every {report.question.every_hours:g} h, each zone"
+        " fitted on its first third and replayed on the rest"
     )
     yield ""
     heads = [*(NAMES[policy] for policy in SpotPolicy), "of uniform", "above optimum", "missed"]
-    yield from aligned_columns([("mean cost", *heads), *(_row(one) for one in shown)])
+    rows = [_row(one.names[0], one.by_policy) for one in alone]
+    if len(alone) > 1:
+        rows.append(_row(f"{len(alone)} zones, each alone", report.overall))
+    if report.together:
+        rows.append(
+            _row(f"together: {' + '.join(report.together.names)}", report.together.by_policy)
+        )
+    yield from aligned_columns([("mean cost", "starts", *heads), *rows])
     yield ""
-    yield f"Together, by the history before: {', '.join(report.together.names)}"
-    for one in shown:
+    for one in alone:
+        yield (
+            f"{one.names[0]}: {len(one.origins)} starts, fitted on the {one.fitted_hours:.1f} h before"
+            " them"
+        )
         if one.zones.thin:
-            yield f"{', '.join(one.names)}: uniform progress is used; {one.zones.thin}"
+            yield f"{one.names[0]}: uniform progress is used; {one.zones.thin}"
         if one.unknown_hours:
-            yield (
-                f"{', '.join(one.names)}: {one.unknown_hours:.1f} h nobody looked: taken as not up"
-            )
+            yield f"{one.names[0]}: {one.unknown_hours:.1f} h nobody looked: taken as not up"
+    for name, reason in report.left_out:
+        yield f"{name} is left out: {reason}"
+    if report.apart:
+        yield f"Nothing is replayed together: {report.apart}"
+    else:
+        yield "Together are the zones that were the cheapest in the history before."
 
 
-def _row(one: ZonesReplay) -> tuple[str, ...]:
-    ours = one.mean_cost(SpotPolicy.RUNRATE)
+def _row(name: str, replays: PolicyReplays) -> tuple[str, ...]:
+    means = {policy: mean_cost(replays, policy) for policy in SpotPolicy}
+    ours = means[SpotPolicy.RUNRATE]
     return (
-        " + ".join(one.names),
-        *(f"{one.mean_cost(policy):.2f}" for policy in SpotPolicy),
-        f"{ours / one.mean_cost(SpotPolicy.UNIFORM_PROGRESS):.3f}",
-        f"{ours / one.mean_cost(SpotPolicy.OPTIMUM) - 1:.1%}",
-        str(one.by_policy[SpotPolicy.RUNRATE].missed),
+        name,
+        str(len(replays[SpotPolicy.RUNRATE].cost)),
+        *(f"{mean:.2f}" for mean in means.values()),
+        f"{ours / means[SpotPolicy.UNIFORM_PROGRESS]:.3f}",
+        f"{ours / means[SpotPolicy.OPTIMUM] - 1:.1%}",
+        str(replays[SpotPolicy.RUNRATE].missed),
     )

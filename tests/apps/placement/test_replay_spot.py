@@ -38,7 +38,8 @@ def refusal(*arguments: object) -> str:
 
 def test_it_prints_runs_misses_and_mean_cost_by_policy(capsys, zone) -> None:
     answer = replayed(capsys, zone)
-    assert (answer["runs"], answer["missed"], answer["policy"]) == (8, 0, "plan")
+    (alone,) = answer["zones"]
+    assert (answer["runs"], answer["missed"], alone["policy"]) == (8, 0, "plan")
     cost = answer["mean_cost"]
     assert list(cost) == ["runrate", "uniform_progress", "greedy", "on_demand", "optimum"]
     assert cost["on_demand"] == pytest.approx(3 * 8.2)
@@ -46,35 +47,62 @@ def test_it_prints_runs_misses_and_mean_cost_by_policy(capsys, zone) -> None:
     assert answer["cost_of_uniform_progress"] == pytest.approx(
         cost["runrate"] / cost["uniform_progress"], abs=1e-6
     )
-    assert answer["fitted_hours"] == 50
-    assert answer["origins"] == {
-        "first_hours": 50,
-        "last_hours": 134,
-        "every_hours": 12,
-        "shift_hours": 0,
-    }
-    assert answer["history"][0]["availability_ends"] == 10
-    assert answer["unknown_hours"] == 0
+    assert (alone["fitted_hours"], alone["first_start_hours"], alone["last_start_hours"]) == (
+        50,
+        50,
+        134,
+    )
+    assert alone["history"][0]["availability_ends"] == 10
+    assert alone["unknown_hours"] == 0
+    assert (answer["together"], answer["apart"]) == (None, "there is one zone")
 
 
-def test_several_zones_are_each_replayed_and_together(capsys, tmp_path, zone) -> None:
-    other = write(tmp_path / "zone-b.json", data(phase=30))
+def test_the_top_is_of_all_zones_alone_and_together_has_its_own_place(
+    capsys, tmp_path, zone
+) -> None:
+    other = write(tmp_path / "zone-b.json", data(300, phase=30))
     answer = replayed(capsys, zone, other)
-    assert [one["traces"] for one in answer["zones"]] == [["zone-a"], ["zone-b"]]
-    assert sorted(answer["traces"]) == ["zone-a", "zone-b"]
-    assert answer["mean_cost"]["runrate"] < answer["best_single"]["mean_cost"]
+    alone = answer["zones"]
+    assert [(one["traces"], one["runs"]) for one in alone] == [(["zone-a"], 8), (["zone-b"], 16)]
+    assert alone == [replayed(capsys, one)["zones"][0] for one in (zone, other)]
+    assert (answer["runs"], answer["missed"]) == (24, 0)
+    for policy, mean in answer["mean_cost"].items():
+        assert mean == pytest.approx(
+            (8 * alone[0]["mean_cost"][policy] + 16 * alone[1]["mean_cost"][policy]) / 24, abs=1e-5
+        )
+    together = answer["together"]
+    assert sorted(together["traces"]) == ["zone-a", "zone-b"]
+    assert together["runs"] == 8
+    assert together["mean_cost"]["runrate"] < answer["best_single"]["mean_cost"]
+
+
+def test_zones_that_cannot_be_beside_each_other_are_replayed_alone(capsys, tmp_path, zone) -> None:
+    other = write(tmp_path / "other.json", data(), 600)
+    short = write(tmp_path / "short.json", data(15))
+    answer = replayed(capsys, zone, other, short)
+    assert [one["traces"] for one in answer["zones"]] == [["zone-a"], ["other"]]
+    assert answer["together"] is None
+    assert answer["apart"].startswith("other has a tick of 600 s, zone-a one of 360 s")
+    (left_out,) = answer["left_out"]
+    assert left_out["trace"] == "short"
+    assert "shorter than the deadline of 12 h" in left_out["reason"]
+    call_command("replay_spot", str(zone), str(other), str(short), *JOB)
+    shown = capsys.readouterr().out
+    assert "2 zones, each alone" in shown
+    assert "short is left out: 15.0 h" in shown
+    assert "Nothing is replayed together: other has" in shown
 
 
 def test_starts_can_be_shifted_and_be_more(capsys, zone) -> None:
     answer = replayed(capsys, zone, "--shift-hours=5", "--every-hours=6")
-    assert answer["origins"]["first_hours"] == 55
+    assert answer["zones"][0]["first_start_hours"] == 55
     assert answer["runs"] == 14
 
 
 def test_the_table_for_people_has_the_same(capsys, zone) -> None:
     call_command("replay_spot", str(zone), *JOB)
     shown = capsys.readouterr()
-    assert "8 starts, one every 12 h; fitted on the 50.0 h before them" in shown.out
+    assert "zone-a: 8 starts, fitted on the 50.0 h before them" in shown.out
     assert "uniform progress" in shown.out
     assert "zone-a: 8 starts" in shown.err
 
@@ -82,8 +110,8 @@ def test_the_table_for_people_has_the_same(capsys, zone) -> None:
 def test_little_history_is_said_and_uniform_progress_used(capsys, tmp_path) -> None:
     short = write(tmp_path / "short.json", data(40))
     answer = replayed(capsys, short)
-    assert answer["policy"] == "uniform_progress"
-    assert "13 h of history" in answer["thin"]
+    assert answer["zones"][0]["policy"] == "uniform_progress"
+    assert "13 h of history" in answer["zones"][0]["thin"]
     assert answer["mean_cost"]["runrate"] == answer["mean_cost"]["uniform_progress"]
     assert answer["missed"] == 0
     call_command("replay_spot", str(short), *JOB)
@@ -94,7 +122,7 @@ def test_gaps_are_unknown_and_never_up(capsys, tmp_path) -> None:
     values = data()
     values[700:800] = [None] * 100
     answer = replayed(capsys, write(tmp_path / "gaps.json", values))
-    assert answer["unknown_hours"] == 10
+    assert answer["zones"][0]["unknown_hours"] == 10
     assert answer["missed"] == 0
 
 
@@ -121,7 +149,7 @@ def test_a_csv_of_looks_is_the_same_trace(capsys, tmp_path, zone) -> None:
     assert replayed(capsys, looks) == replayed(capsys, zone)
     del rows[101:151]
     looks.write_bytes(gzip.compress("\n".join(rows).encode()))
-    assert replayed(capsys, looks)["unknown_hours"] == 5
+    assert replayed(capsys, looks)["zones"][0]["unknown_hours"] == 5
 
 
 @pytest.mark.parametrize(
@@ -158,5 +186,4 @@ def test_a_job_that_cannot_be_is_refused(tmp_path, zone) -> None:
     assert "on_demand: nan is no number" in refusal(zone, *JOB[:3], "--on-demand=nan", JOB[4])
     assert "nodes: 0 is below 1" in refusal(zone, *JOB, "--nodes=0")
     assert "No such file" in refusal(tmp_path / "none.json", *JOB)
-    other = write(tmp_path / "other.json", data(), 600)
-    assert "600 is not the 360 of zone-a" in refusal(zone, other, *JOB)
+    assert "after 200 h" in refusal(zone, *JOB, "--shift-hours=200")

@@ -16,7 +16,7 @@ from apps.placement.providers.spot_trace_file import read_spot_trace
 
 
 class Command(BaseCommand):
-    """`manage.py replay_spot TRACE… --json`: reads files, changes nothing; one zone a file, or several together."""
+    """`manage.py replay_spot TRACE… --json`: reads files, changes nothing; each file is a zone, replayed alone, and several also together."""
 
     help = "Replay a job with a deadline on recorded spot availability; docs/spot.md."
 

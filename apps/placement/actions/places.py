@@ -24,7 +24,7 @@ def set_egress_prices(
 ) -> int:
     """Enter US dollars per gigabyte by (source place, target place); how many are new or other than before.
 
-    Refuses EgressNotUnderstood; then none is entered.
+    One that is said again as it was is of that day from then on. Refuses EgressNotUnderstood; then none is entered.
     """
     for (begins, ends), amount in prices.items():
         if ":" not in begins or ":" not in ends:
@@ -32,7 +32,7 @@ def set_egress_prices(
         if not 0 <= amount <= MOST_USD_PER_GB:
             raise EgressNotUnderstood("cost", f"{begins} to {ends}: {amount} USD per GB")
     known = {(row.source_place, row.target_place): row for row in EgressPrice.objects.all()}
-    fresh, moved = [], []
+    fresh, moved, again = [], [], []
     for places, amount in prices.items():
         row = known.get(places)
         if row is None:
@@ -49,8 +49,11 @@ def set_egress_prices(
         elif (row.usd_per_gb, row.source) != (amount, source):
             row.usd_per_gb, row.source, row.entered_at = amount, source, at
             moved.append(row)
+        elif row.entered_at.date() < at.date():
+            row.entered_at = at
+            again.append(row)
     EgressPrice.objects.bulk_create(fresh)
-    EgressPrice.objects.bulk_update(moved, ["usd_per_gb", "source", "entered_at"])
+    EgressPrice.objects.bulk_update([*moved, *again], ["usd_per_gb", "source", "entered_at"])
     return len(fresh) + len(moved)
 
 

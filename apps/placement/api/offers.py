@@ -53,6 +53,13 @@ class SpotEvidenceOut(serializers.Serializer[Any]):
     exposure_hours = RatioOut(allow_null=True)
     interruptions = serializers.IntegerField(allow_null=True)
     is_per_node = serializers.BooleanField(allow_null=True)
+    seen_until = serializers.DateTimeField(
+        allow_null=True, help_text="when it was last looked there; null: nobody says"
+    )
+    age_days = serializers.IntegerField(allow_null=True)
+    is_stale = serializers.BooleanField(
+        allow_null=True, help_text="that is over 30 days ago, or nobody says"
+    )
 
 
 class OfferOut(serializers.Serializer[Any]):

@@ -168,6 +168,9 @@ class QuoteOut(serializers.Serializer[Any]):
     deadline = serializers.DateTimeField(allow_null=True)
     book_made_at = serializers.DateTimeField()
     digest = serializers.CharField()
+    cautions = serializers.ListField(
+        child=serializers.CharField(), help_text="of all offers: that the book is old"
+    )
     matched = serializers.IntegerField()
     refused = serializers.DictField(child=serializers.IntegerField())
     outcome = OutcomeOut(allow_null=True)
@@ -263,6 +266,7 @@ def _quote_fields(fact: QuoteFact) -> dict[str, Any]:
         "deadline": fact.job["deadline"],
         "book_made_at": fact.answer["book_made_at"],
         "digest": fact.digest,
+        "cautions": fact.answer.get("cautions", []),
         "matched": fact.answer["matched"],
         "refused": fact.answer["refused"],
         "outcome": outcome,
@@ -289,6 +293,7 @@ ONE_EXAMPLE: dict[str, Any] = {
     "deadline": "2098-03-05T12:00:00Z",
     "book_made_at": "2026-03-02T12:00:00Z",
     "digest": "c" * 64,
+    "cautions": [],
     "matched": 1,
     "refused": {},
     "outcome": None,

@@ -17,7 +17,7 @@ from apps.economics.spot.evidence import FEWEST_ENDS
 from apps.fleet import queries as fleet
 from apps.ledger.queries.tables import rows
 from apps.placement.queries.asked import are_same_model
-from apps.placement.queries.offer_facts import OfferFact
+from apps.placement.queries.offer_facts import STALE_EVIDENCE_DAYS, OfferFact
 from apps.placement.queries.spot_evidence import EVIDENCE_SPAN as NOTICES_SPAN
 from apps.placement.queries.spot_evidence import (
     IMPORTED,
@@ -55,13 +55,17 @@ WHERE job.merged_into_id IS NULL AND node.pool_id = ANY(%(pools)s)
 
 @dataclass(frozen=True, slots=True)
 class CountedInterruptions:
-    """What one source counted in one place: interruptions in so many hours on spot, and what it is called."""
+    """What one source counted in one place: interruptions in so many hours on spot, and what it is called.
+
+    `seen_until` is when it was last looked there; None: nobody says.
+    """
 
     source: str
     names: tuple[str, ...]
     hours: float
     count: int
     words: str
+    seen_until: datetime | None
 
 
 def with_interruptions(offers: Sequence[OfferFact], at: datetime) -> list[OfferFact]:
@@ -70,7 +74,7 @@ def with_interruptions(offers: Sequence[OfferFact], at: datetime) -> list[OfferF
         return list(offers)
     jobs, told = _own_jobs(at), spot_evidence(at)
     return [
-        replace(offer, interruptions=_evidence(offer, jobs, told))
+        replace(offer, interruptions=_evidence(offer, jobs, told, at))
         if offer.option == PurchaseOption.SPOT
         else offer
         for offer in offers
@@ -91,12 +95,14 @@ def _own_jobs(at: datetime) -> dict[Place, CountedInterruptions]:
     exposure: dict[Place, float] = defaultdict(float)
     interrupted: dict[Place, int] = defaultdict(int)
     names: dict[Place, set[str]] = defaultdict(set)
+    newest: dict[Place, datetime] = {}
     for pool_id, job_id, begins, ends in ran:
         pool = pools[pool_id]
         place = pool.provider, pool.region, pool.gpu_model
         exposure[place] += max(0.0, (ends - begins) / HOUR)
         interrupted[place] += states.get(job_id) in INTERRUPTED_STATES and ends < at
         names[place].add(pool.name)
+        newest[place] = max(ends, newest.get(place, ends))
     return {
         place: CountedInterruptions(
             OWN_JOBS,
@@ -105,6 +111,7 @@ def _own_jobs(at: datetime) -> dict[Place, CountedInterruptions]:
             interrupted[place],
             f"own jobs on spot there were interrupted {times_words(interrupted[place])} in"
             f" {hours:,.0f} hours of the last {EVIDENCE_SPAN.days} days",
+            newest[place],
         )
         for place, hours in exposure.items()
         if hours > 0
@@ -115,6 +122,7 @@ def _evidence(
     offer: OfferFact,
     jobs: dict[Place, CountedInterruptions],
     told: Sequence[SpotEvidence],
+    at: datetime,
 ) -> dict[str, Any] | None:
     """None where nothing was seen. Of no interruption the likely rate is half of one (Gamma with prior ½)."""
     counted = (
@@ -124,7 +132,8 @@ def _evidence(
     )
     if counted is None:
         return None
-    found = hazard(counted.count, counted.hours)
+    found, until = hazard(counted.count, counted.hours), counted.seen_until
+    age_days = None if until is None else max(0, (at - until).days)
     return {
         "low": found.low,
         "likely": 0.5 / counted.hours if found.rate is None else found.rate,
@@ -137,6 +146,9 @@ def _evidence(
         "exposure_hours": counted.hours,
         "interruptions": counted.count,
         "is_per_node": counted.source == OWN_NODES,
+        "seen_until": None if until is None else until.isoformat(),
+        "age_days": age_days,
+        "is_stale": age_days is None or age_days > STALE_EVIDENCE_DAYS,
     }
 
 
@@ -167,7 +179,7 @@ def _series(offer: OfferFact, told: Iterable[SpotEvidence]) -> CountedInterrupti
     ]
     if not there:
         return None
-    newest = max((each.seen_until for each in there if each.seen_until is not None), default=None)
+    newest = _newest(there)
     until = "of unknown date" if newest is None else f"seen until {newest:%Y-%m-%d}"
     return _summed(there, SERIES_WORDS, until)
 
@@ -189,4 +201,9 @@ def _summed(there: Sequence[SpotEvidence], words: str, until: str = "") -> Count
         until=until,
         days=NOTICES_SPAN.days,
     )
-    return CountedInterruptions(there[0].source, names, hours, count, said)
+    return CountedInterruptions(there[0].source, names, hours, count, said, _newest(there))
+
+
+def _newest(there: Iterable[SpotEvidence]) -> datetime | None:
+    """When it was last looked; None where none of them says."""
+    return max((each.seen_until for each in there if each.seen_until is not None), default=None)

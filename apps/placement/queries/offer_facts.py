@@ -14,6 +14,8 @@ HOUR_SECONDS = 3600
 GIB = 1 << 30
 STALE_SPOT_DAYS, STALE_LIST_DAYS = 7, 400
 """A spot price that was last said longer ago, and any other, is called stale."""
+STALE_EVIDENCE_DAYS = 30
+"""So are interruptions on spot that were last looked at longer ago."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The offers of a book as one job meets them: which may take it, at which terms, and on what evidence."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from math import ceil
@@ -21,7 +21,7 @@ from apps.placement.queries.asked import (
 )
 from apps.placement.queries.book import BookFact
 from apps.placement.queries.interruptions import OWN_JOBS
-from apps.placement.queries.offer_facts import OfferFact
+from apps.placement.queries.offer_facts import STALE_LIST_DAYS, OfferFact
 from apps.placement.queries.places import EgressFact
 from apps.placement.queries.spot_evidence import times_words
 
@@ -33,10 +33,14 @@ THIN_WAITS = 10
 
 @dataclass(frozen=True, slots=True)
 class OfferTerms:
-    """An offer that may take the job; `reasons` say how its figures came to be, `cautions` what is thin or old."""
+    """An offer that may take the job; `reasons` say how its figures came to be, `cautions` what is thin or old.
+
+    `rates` are the price rows it is priced by, of what takes over from spot too.
+    """
 
     offer: OfferFact
     terms: PlacedTerms
+    rates: list[dict[str, Any]]
     reasons: list[str]
     cautions: list[str]
 
@@ -61,7 +65,7 @@ def match_offers(
         if not asked.gpu_models or any(are_same_model(name, model) for name in asked.gpu_models)
     }
     work = {model: basis.on(model, asked.gpus) for model in allowed}
-    on_demand = _prices_on_demand(book)
+    on_demand = _cheapest_on_demand(book)
     for offer in book.offers.values():
         why = _why_not(offer, asked, allowed)
         if why:
@@ -104,22 +108,23 @@ def _terms_of(
     book: BookFact,
     offer: OfferFact,
     asked: AskedQuote,
-    beside: tuple[tuple[LikelyRange | None, str], Mapping[tuple[str, str, str], int]],
+    beside: tuple[tuple[LikelyRange | None, str], Mapping[tuple[str, str, str], OfferFact]],
     prices: Mapping[str, EgressFact],
 ) -> OfferTerms:
     (work, carried), on_demand = beside
     reasons = [*offer.notes, *filter(None, [carried])]
-    cautions = [
-        f"its price was last said {row['age_days']} days ago"
-        for row in offer.rates
-        if row["is_stale"]
-    ]
+    cautions = _stale_words(offer.rates, "its price")
+    rates, fallback = offer.rates, None
     wait = _wait_there(offer, asked, reasons, cautions)
-    egress, transfer = _data_terms(book, offer, asked, prices, reasons)
+    egress, transfer = _data_terms(book, offer, asked, prices, reasons, cautions)
     interruptions = None
     if offer.option == PurchaseOption.SPOT:
         interruptions = _interruptions_there(offer, asked, reasons, cautions)
-    place = offer.provider, offer.region, offer.gpu_model
+        fallback = on_demand.get((offer.provider, offer.region, offer.gpu_model))
+    if fallback is not None and asked.kind == SERVING:
+        reasons.append(f"while spot is away, {fallback.name} takes over at its price on demand")
+        cautions += _stale_words(fallback.rates, f"the price of {fallback.name}")
+        rates = [*rates, *fallback.rates]
     terms = PlacedTerms(
         key=offer.key,
         option=offer.option,
@@ -130,9 +135,13 @@ def _terms_of(
         egress=egress,
         transfer=transfer,
         watts=offer.watts_per_gpu,
-        fallback_price=on_demand.get(place),
+        fallback_price=None if fallback is None else fallback.micros,
     )
-    return OfferTerms(offer, terms, reasons, cautions)
+    return OfferTerms(offer, terms, rates, reasons, cautions)
+
+
+def _stale_words(rates: Sequence[Mapping[str, Any]], what: str) -> list[str]:
+    return [f"{what} was last said {row['age_days']} days ago" for row in rates if row["is_stale"]]
 
 
 def _price_range(offer: OfferFact) -> LikelyRange | None:
@@ -143,13 +152,15 @@ def _price_range(offer: OfferFact) -> LikelyRange | None:
     return LikelyRange(low, offer.micros, high)
 
 
-def _prices_on_demand(book: BookFact) -> dict[tuple[str, str, str], int]:
-    """The lowest price on demand of each model in each region."""
-    found: dict[tuple[str, str, str], int] = {}
+def _cheapest_on_demand(book: BookFact) -> dict[tuple[str, str, str], OfferFact]:
+    """The offer of the lowest price on demand, of each model in each region."""
+    found: dict[tuple[str, str, str], OfferFact] = {}
     for offer in book.offers.values():
         if offer.option == PurchaseOption.ON_DEMAND and offer.micros is not None:
             place = offer.provider, offer.region, offer.gpu_model
-            found[place] = min(offer.micros, found.get(place, offer.micros))
+            known = found.setdefault(place, offer).micros
+            if known is not None and offer.micros < known:
+                found[place] = offer
     return found
 
 
@@ -179,6 +190,7 @@ def _data_terms(
     asked: AskedQuote,
     prices: Mapping[str, EgressFact],
     reasons: list[str],
+    cautions: list[str],
 ) -> tuple[float | None, float | None]:
     """Micro-units of the organisation's currency and hours to bring the data there; None: not known."""
     data = asked.dataset
@@ -197,6 +209,9 @@ def _data_terms(
     reasons.append(
         f"egress is {price.usd_per_gb.normalize():f} USD per GB from {data.place}{source}"
     )
+    age_days = (book.made_at - price.entered_at).days
+    if age_days > STALE_LIST_DAYS:
+        cautions.append(f"its price of egress was entered {age_days} days ago")
     dollars = Decimal(data.gigabytes) * price.usd_per_gb
     return float(dollars * book.per_dollar * MICROS), hours
 
@@ -212,6 +227,8 @@ def _interruptions_there(
             seen = known.get("interruptions")
             times = "" if seen is None else f": taken away {times_words(seen)}"
             cautions.append(f"the evidence of interruptions is thin{times}")
+        if known.get("is_stale"):
+            cautions.append(_stale_evidence_words(known))
         nodes = _nodes_counted(offer, asked, known, cautions)
         low, likely, high = (known[end] for end in ("low", "likely", "high"))
         return InterruptionRate(LikelyRange(low, nodes * likely, nodes * high), known["wait"])
@@ -222,6 +239,13 @@ def _interruptions_there(
     rate = per_day / DAY_HOURS
     wait = (asked.assumed_wait_minutes or 0) / HOUR_MINUTES
     return InterruptionRate(LikelyRange(rate, rate, rate), wait)
+
+
+def _stale_evidence_words(known: Mapping[str, Any]) -> str:
+    names, age_days = ", ".join(known["names"]), known["age_days"]
+    if age_days is None:
+        return f"nobody says when interruptions of {names} were seen"
+    return f"interruptions of {names} were last looked at {age_days} days ago"
 
 
 def _nodes_counted(

@@ -1,6 +1,7 @@
 """Places as they were entered: what it costs to bring data there, and which GPUs are there."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -10,12 +11,13 @@ from apps.placement.models import AcceleratorRegion, EgressPrice
 
 @dataclass(frozen=True, slots=True)
 class EgressFact:
-    """US dollars for a gigabyte from one place to another, and who says so."""
+    """US dollars for a gigabyte from one place to another, who says so, and since when."""
 
     source_place: str
     target_place: str
     usd_per_gb: Decimal
     source: str
+    entered_at: datetime
 
 
 def egress_from(place: str) -> dict[str, EgressFact]:
@@ -27,7 +29,7 @@ def egress_from(place: str) -> dict[str, EgressFact]:
 
 def egress_page(asked: PageAsked) -> Slice[dict[str, Any]]:
     """Every price, by source and target."""
-    rows = EgressPrice.objects.values("id", *EgressFact.__slots__, "entered_at")
+    rows = EgressPrice.objects.values("id", *EgressFact.__slots__)
     return page_of(rows, asked, "source_place", "target_place")
 
 

@@ -4,11 +4,12 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries.reading import once
+from apps.economics.hours import HOUR
 from apps.economics.placement.estimates import (
     LikelyRange,
     PlacedEstimate,
@@ -28,6 +29,7 @@ from apps.placement.queries.offer_terms import OfferTerms, match_offers
 from apps.placement.queries.places import EgressFact, egress_from
 
 HOUR_SECONDS = 3600
+STALE_BOOK = timedelta(hours=2)
 
 
 class NoOfferBook(Refusal):
@@ -60,12 +62,22 @@ def answer_quote(asked: AskedQuote, team_ids: frozenset[int] | None, at: datetim
     answer = {
         "work": basis.words,
         "book_made_at": book.made_at.isoformat(),
+        "cautions": _book_cautions(book, at),
         "matched": len(ranked),
         "refused": dict(sorted(found.refused.items())),
         "budgets": budgets,
         "offers": [_offer_answer(asked, terms[each.key], each) for each in ranked[: asked.limit]],
     }
     return AnsweredQuote(book, _digest_of(asked, basis, book, egress), answer)
+
+
+def _book_cautions(book: BookFact, at: datetime) -> list[str]:
+    """What stands before all offers: that nobody made a new book of them for a while."""
+    age = at - book.made_at
+    if age <= STALE_BOOK:
+        return []
+    hours = age / HOUR
+    return [f"the offer book was made {hours:.0f} hours ago: workers make a new one every hour"]
 
 
 def _model_of_book(book: BookFact, name: str) -> str:
@@ -135,7 +147,7 @@ def _offer_answer(asked: AskedQuote, terms: OfferTerms, found: PlacedEstimate) -
         "wait_hours": found.wait,
         "gpu_hours": found.gpu_hours,
         "kilowatt_hours": found.kilowatt_hours,
-        "price_rows": offer.rates,
+        "price_rows": terms.rates,
         "reasons": terms.reasons,
         "cautions": terms.cautions,
         "unknown": list(found.unknown),

@@ -1,6 +1,6 @@
 """An offer on spot goes by the nearest evidence of its place, by one source, and names it."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ pytestmark = pytest.mark.django_db
 
 AT = make.NOON + timedelta(hours=2)
 BEGUN = AT - timedelta(hours=100)
+BEGUN_SERIES = AT - timedelta(days=9)
 H100 = "NVIDIA H100 80GB HBM3"
 MACHINE = "p5.48xlarge"
 
@@ -54,11 +55,10 @@ def seen_on_nodes(pool_id: int, notices: int = 1) -> None:
     make.make_node("there", pool_id=pool_id, at=AT - timedelta(hours=30))
 
 
-def imported(name: str = "zone-b", **place: str) -> None:
+def imported(name: str = "zone-b", begun: datetime | None = BEGUN_SERIES, **place: str) -> None:
     where = {"provider": "aws", "region": "us-east-1", "gpu_model": "H100"} | place
-    trace = SpotTrace(
-        name, 1.0, np.array([1.0, 1.0, 0.0] * 10), (AT - timedelta(days=9)).timestamp()
-    )
+    starts = None if begun is None else begun.timestamp()
+    trace = SpotTrace(name, 1.0, np.array([1.0, 1.0, 0.0] * 10), starts)
     keep_spot_series(name=name, trace=trace, place=SpotPlace(**where), source="looks", at=AT)
 
 
@@ -164,6 +164,39 @@ def test_a_series_of_one_node_is_said_to_be_the_least_for_more(pool_id: int) -> 
     assert "4 are interrupted at least as often" in " ".join(four["cautions"])
 
 
+@pytest.mark.parametrize(
+    ("begun", "caution"),
+    [
+        (BEGUN_SERIES, None),
+        (AT - timedelta(days=31), None),
+        (AT - timedelta(days=33), "interruptions of zone-b were last looked at 31 days ago"),
+        (None, "nobody says when interruptions of zone-b were seen"),
+    ],
+)
+def test_evidence_that_nobody_looked_at_for_long_is_named(
+    pool_id: int, begun: datetime | None, caution: str | None
+) -> None:
+    """A series has 30 hours."""
+    imported(begun=begun)
+    told = evidence()
+    cautions = [each for each in spot_offer(8)["cautions"] if "zone-b were" in each]
+
+    assert (told["is_stale"], cautions) == (caution is not None, [caution] if caution else [])
+    assert told["seen_until"] == (
+        None if begun is None else (begun + timedelta(hours=30)).isoformat()
+    )
+
+
+def test_of_own_evidence_it_is_said_until_when(pool_id: int) -> None:
+    seen_on_nodes(pool_id)
+    by_nodes = evidence()
+    ran_a_job(pool_id)
+    by_jobs = evidence()
+
+    assert (by_nodes["age_days"], by_nodes["is_stale"]) == (0, False)
+    assert (by_jobs["age_days"], by_jobs["is_stale"]) == (2, False)
+
+
 def test_a_book_of_the_release_before_is_read_with_what_it_did_not_say(pool_id: int) -> None:
     ran_a_job(pool_id)
     make_offer_book(at=AT)
@@ -176,5 +209,5 @@ def test_a_book_of_the_release_before_is_read_with_what_it_did_not_say(pool_id: 
     offer.save()
     told = with_token("read", name="reader").get("offers").json()["results"][-1]["interruptions"]
 
-    assert (told["source"], told["names"], told["is_per_node"]) == (None, None, None)
+    assert (told["source"], told["names"], told["is_per_node"], told["is_stale"]) == (None,) * 4
     assert "own jobs on spot there" in " ".join(spot_offer(32)["reasons"])

@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from apps.placement.actions import follow_quotes, make_offer_book, set_egress_prices
 from apps.placement.models import BookOffer, JobQuote
-from apps.placement.queries.book import newest_book
 from apps.planning.actions import NewBudget, add_budget
 from apps.planning.queries.budgets import BudgetStep
+from apps.pricing.models import Rate
 from apps.workloads.models import Job
 from tests import make
 from tests.apps.ledger import scene
@@ -203,19 +203,78 @@ def test_without_a_book_nothing_is_answered() -> None:
 
 
 def test_a_stale_price_is_named(caller: Caller) -> None:
-    book = newest_book()
-    assert book is not None
-    rented = next(each for each in book.offers.values() if each.name == "rented")
-    old = [row | {"is_stale": True, "age_days": 500} for row in rented.rates]
-    BookOffer.objects.filter(key=rented.key).update(rates=old)
-    make_digest_anew()
+    """A list price that was read off 401 days ago, and a spot price of 8 days ago."""
+    for name, days in (("on_demand", 401), ("spot", 8)):
+        told = AT.date() - timedelta(days=days)
+        Rate.objects.filter(purchase_option=name).update(source_date=told)
+    make_offer_book(at=AT)
+    offers = asked(caller, assumed_interruptions_per_day=1)["offers"]
 
-    assert "its price was last said 500 days ago" in offers_of(asked(caller))["rented"]["cautions"]
+    stale = {each["option"]: each["cautions"] for each in offers}
+    assert "its price was last said 401 days ago" in stale["on_demand"]
+    assert "its price was last said 8 days ago" in stale["spot"]
+    assert stale["reserved"] == []
+    assert [row["is_stale"] for each in offers for row in each["price_rows"]].count(True) == 3
 
 
-def make_digest_anew() -> None:
-    """As another book would have: what is kept in the process is of the old one."""
-    BookOffer.objects.first().book.__class__.objects.update(digest="d" * 64)  # type: ignore[union-attr]  # there are offers
+def test_prices_are_fresh_up_to_their_last_day(caller: Caller) -> None:
+    for name, days in (("on_demand", 400), ("spot", 7)):
+        told = AT.date() - timedelta(days=days)
+        Rate.objects.filter(purchase_option=name).update(source_date=told)
+    make_offer_book(at=AT)
+
+    assert not [
+        caution
+        for offer in asked(caller)["offers"]
+        for caution in offer["cautions"]
+        if "last said" in caution
+    ]
+
+
+def test_what_takes_over_from_spot_is_named_with_its_price(caller: Caller) -> None:
+    """Its price is in the cost: also a stale one."""
+    Rate.objects.filter(purchase_option="on_demand").update(source_date=AT - timedelta(days=500))
+    make_offer_book(at=AT)
+    how = {"kind": "serving", "has_fallback": True, "assumed_interruptions_per_day": 1}
+    spot = next(each for each in asked(caller, **how)["offers"] if each["option"] == "spot")
+
+    assert len(spot["price_rows"]) == 2
+    assert "while spot is away, aws us-west-2 p5.48xlarge on demand takes over" in " ".join(
+        spot["reasons"]
+    )
+    assert (
+        "the price of aws us-west-2 p5.48xlarge on demand was last said 500 days ago"
+        in spot["cautions"]
+    )
+
+
+def test_a_price_of_egress_that_is_old_is_named(caller: Caller) -> None:
+    prices = {("aws:us-east-1", "aws:us-west-2"): Decimal("0.02")}
+    for days, is_stale in ((401, True), (400, False)):
+        entered = AT - timedelta(days=days)
+        set_egress_prices(prices=prices, source="price list", at=entered)
+        there = offers_of(asked(caller, dataset={"place": "aws:us-east-1", "gigabytes": 1}))
+        cautions = there["aws us-west-2 p5.48xlarge on demand"]["cautions"]
+
+        assert ("its price of egress was entered 401 days ago" in cautions) is is_stale
+
+
+def test_a_book_that_nobody_made_anew_is_named(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timezone, "now", lambda: AT + timedelta(hours=2))
+    fresh = asked(caller)["cautions"]
+    monkeypatch.setattr(timezone, "now", lambda: AT + timedelta(hours=5))
+    old = asked(caller)
+
+    assert fresh == []
+    assert old["cautions"] == [
+        "the offer book was made 5 hours ago: workers make a new one every hour"
+    ]
+    assert caller.get("quotes").json()["results"][0]["cautions"] == old["cautions"]
+    finance, _ = signed_in("fin@example.org", "finance")
+    page = finance.client.get(f"/placement/quotes/{old['id']}")
+    assert "the offer book was made 5 hours ago" in page.content.decode()
 
 
 def test_the_same_question_has_the_same_digest_and_another_book_another(caller: Caller) -> None:

@@ -57,7 +57,7 @@ def placement_page(context: Context) -> ConsolePage:
             f"{counted(len(book.offers), 'offer')} of {instant(book.made_at, context.zone)}",
         ),
         problems=form.problems,
-        notes=words.refused_words(answer),
+        notes=words.answer_notes(answer),
         sections=(
             _figures(answer, context),
             SideBySide(
@@ -120,7 +120,7 @@ def one_quote_page(context: Context, quote_id: int) -> ConsolePage:
         context=context,
         finding=_quote_finding(fact, context),
         under=(words.job_words(fact), f"asked {instant(fact.asked_at, context.zone)}"),
-        notes=words.refused_words(fact.answer),
+        notes=words.answer_notes(fact.answer),
         back=Link("All quotes", reverse("quotes")),
         sections=(
             _outcome_figures(fact, context) if fact.taken_at else None,

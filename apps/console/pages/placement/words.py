@@ -50,9 +50,9 @@ def answer_finding(answer: Mapping[str, Any], currency: str) -> str:
     return f"{first['name']} costs the least: {cost} more{when}"
 
 
-def refused_words(answer: Mapping[str, Any]) -> tuple[str, ...]:
-    """Offers that cannot take the job, by reason."""
-    return tuple(
+def answer_notes(answer: Mapping[str, Any]) -> tuple[str, ...]:
+    """What is to be known of all offers, and those that cannot take the job, by reason."""
+    return *answer.get("cautions", ()), *(
         f"{counted(number, 'offer')} left out: {why}" for why, number in answer["refused"].items()
     )
 

@@ -142,6 +142,10 @@ class PickField(ParsedField):
         self.picks, self.meaning = picks, one_of(picks)
 
 
+OVER_IT = {False: "warned of", True: "denied"}
+"""What admissions do to jobs over a limit, by whether it is hard."""
+
+
 class HardLimitField(PickField):
     """Whether a limit denies the jobs that are asked admission for, or only warns of them; means a bool."""
 

@@ -249,10 +249,7 @@ class OverriddenAdmission(RestView):
 def serialize_admission(fact: AdmissionFact) -> dict[str, Any]:
     """An admission as REST answers it; the limits that decided come first."""
     job, answer = fact.job, fact.answer
-    workload = workloads.workloads().get(job["workload_id"])
-    pool = fleet.pools().get(job["pool_id"])
-    limits = sorted(answer["limits"], key=lambda each: VERDICTS.index(each["verdict"]))
-    limits.reverse()
+    limits = fact.limits
     said = {name: job[name] for name in ("gpus", "gpu_hours", "gpu_model", "provider", "region")}
     return told_as(
         AdmissionOut,
@@ -262,8 +259,8 @@ def serialize_admission(fact: AdmissionFact) -> dict[str, Any]:
             "asked_at": fact.asked_at,
             "asked_by": fact.asked_name,
             "team": fact.team,
-            "workload": workload.name if workload else "",
-            "pool": pool.name if pool else "",
+            "workload": fact.workload,
+            "pool": fact.pool,
             "cost": answer["cost_micros"],
             "cost_from": answer["cost_from"],
             "verdict": fact.verdict,

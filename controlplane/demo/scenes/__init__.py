@@ -63,6 +63,7 @@ AFTER_THE_WEEKS: tuple[Scene, ...] = (
     budgets.enter_room,
     budgets.set_targets,
     placed.ask_where,
+    placed.ask_admissions,
     closes.close_months,
     closes.own_late,
 )

@@ -127,6 +127,7 @@ def _of_work(company: Company, first: date) -> None:
         first_day=company.since.date(),
         last_day=last,
         steps=(BudgetStep(company.since.date(), _rounded(spent * _months(company) * months)),),
+        is_hard=True,
         note="Agreed with the programme: until the second checkpoint ships.",
     )
     add_budget(budget=project, at=company.week.at)

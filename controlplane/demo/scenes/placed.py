@@ -4,14 +4,17 @@ from datetime import timedelta
 from decimal import Decimal
 
 from apps.accounts.actions.audit import changes_by
-from apps.accounts.queries import person_of_address
+from apps.accounts.queries import person_of_address, viewer_of_user
 from apps.placement.actions import (
+    ask_admission,
     follow_quotes,
     make_offer_book,
     make_quote,
+    override_admission,
     set_egress_prices,
     take_offer,
 )
+from apps.placement.queries.admission_limits import AdmissionJob
 from apps.placement.queries.asked import UNINTERRUPTED, AskedDataset, AskedQuote, AskedWork
 from apps.workloads import queries as workloads
 from controlplane.demo.company import Company
@@ -90,3 +93,28 @@ def _next_index(company: Company) -> AskedQuote:
         assumed_wait_minutes=20,
         assumed_interruptions_per_day=0.5,
     )
+
+
+def ask_admissions(company: Company) -> None:
+    """The scheduler asks whether four jobs may start; one goes over a hard budget, and is let pass."""
+    at, platform = company.week.at, person_of_address(MANAGES) or 0
+    by, reserved = viewer_of_user(platform), company.pool("h100-reserved")
+    models = company.team("Language models")
+    pretrain = company.workload("Language models", "pretrain-7b")
+    jobs = (
+        AdmissionJob(company.team("Ranking"), 4, gpu_hours=180, pool_id=company.pool("h100-on-demand")),
+        AdmissionJob(company.team("Search"), 64, gpu_hours=640, pool_id=company.pool("h100-on-demand")),
+        AdmissionJob(models, 8, pretrain, gpu_hours=16, pool_id=reserved),
+        AdmissionJob(models, 32, pretrain, gpu_hours=32 * 960, pool_id=reserved),
+    )  # fmt: skip
+    with changes_by(person=platform):
+        for before, job in enumerate(jobs[::-1]):
+            asked_at = at - timedelta(minutes=25 * before)
+            made = ask_admission(job=job, by=by, at=asked_at)
+            if job is jobs[-1]:
+                override_admission(
+                    admission_id=made,
+                    reason="The second model is agreed; its budget is raised next week.",
+                    by=by,
+                    at=at,
+                )

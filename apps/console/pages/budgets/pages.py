@@ -21,6 +21,8 @@ from apps.console.pages.budgets.tables import (
 from apps.console.pages.forecasts.tables import MADE
 from apps.console.pages.managers import step_for
 from apps.console.pages.people.trail import CHANGES
+from apps.console.pages.placement.admissions import limit_href
+from apps.placement.queries.admission_limits import BUDGET_LIMIT
 from apps.planning.queries.budget_costs import unpriced_calls
 from apps.planning.queries.budget_figures import (
     BudgetFigures,
@@ -33,6 +35,7 @@ from apps.planning.queries.budgets import (
     ORGANISATION,
     PROJECT,
     RUNNING,
+    TAG,
     UNITS,
     BudgetFact,
     budgets,
@@ -124,9 +127,11 @@ def _may_change(context: Context) -> bool:
 def _ways_to_change(context: Context, fact: BudgetFact) -> tuple[Link, ...]:
     if not _may_change(context):
         return ()
+    asked = Link("Jobs that asked", limit_href(BUDGET_LIMIT, fact.id))
     return (
         Link("Change", reverse("change-budget", args=[fact.id])),
         Link("Remove", reverse("remove-budget", args=[fact.id])),
+        *((asked,) if fact.scope != TAG else ()),
     )
 
 
@@ -200,6 +205,7 @@ def _facts(found: BudgetFigures, overlap: str, context: Context) -> list[tuple[s
         ("Counts", "effective cost as charged" if fact.measure == MONEY else "GPU-hours that jobs held"),
         ("Of", words.scope_of(fact)),
         ("Holds", words.life_of(fact)),
+        ("Jobs over it", words.jobs_over(fact)),
         ("Rest from", words.method_of(rest, context.zone)),
         *([("Its series", rest.source)] if rest.spans else []),
         *(

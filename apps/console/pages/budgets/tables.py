@@ -17,6 +17,7 @@ from apps.console.kit.cells import (
     TEXT,
     Format,
 )
+from apps.console.kit.entries import OVER_IT
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.budgets import words
 from apps.planning.queries.budget_figures import FORECAST, BudgetFigures, BudgetMonth
@@ -97,6 +98,7 @@ BUDGETS = Table[BudgetFigures](
                order=lambda row: row.chance and row.chance.low),
         Column("chance_low", "", lambda row: row.chance and row.chance.low, RATIO),
         Column("chance_high", "", lambda row: row.chance and row.chance.high, RATIO),
+        Column("limit", "Jobs over it", lambda row: OVER_IT[row.budget.is_hard], csv="jobs_over_it"),
         CURRENCY_COLUMN,
     ),
     about="{said}, each for itself: they overlap, and are never added; committed: by commitments, a part of the rest, and by approved requests, on top of it; chance: of being exceeded",

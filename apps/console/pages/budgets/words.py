@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta, tzinfo
 from decimal import Decimal
 
+from apps.console.kit.entries import OVER_IT
 from apps.console.pages.forecasts.words import spans_said
 from apps.planning.queries.budget_figures import FORECAST, RUN_RATE, BudgetFigures, RestOfPeriod
 from apps.planning.queries.budgets import (
@@ -174,6 +175,14 @@ def unpriced_requests_of(figures: BudgetFigures) -> tuple[str, ...]:
     hours = gpu_hours(figures.requested.unpriced_milliseconds)
     left = "what is left is not known" if figures.requested.amount is None else "less is left"
     return (f"{hours} GPU-hours of approved requests have no price and are in no amount: {left}.",)
+
+
+def jobs_over(budget: BudgetFact) -> str:
+    """What is answered to jobs that ask whether they may start, and exceed it."""
+    if budget.scope == TAG:
+        return "are not held against it: a job that asks has no tags here"
+    kind = "hard: what came already counts, not what is expected" if budget.is_hard else "soft"
+    return f"{OVER_IT[budget.is_hard]} ({kind})"
 
 
 def requested_of(figures: BudgetFigures, currency: str) -> str:

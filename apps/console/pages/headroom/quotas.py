@@ -10,7 +10,14 @@ from django.utils.html import format_html
 
 from apps.console.kit.cells import COUNT, FIGURE, ISO_DAY, PROSE, Locale, linked
 from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
-from apps.console.kit.entries import DayField, HardLimitField, PickField, TextField, WholeField
+from apps.console.kit.entries import (
+    OVER_IT,
+    DayField,
+    HardLimitField,
+    PickField,
+    TextField,
+    WholeField,
+)
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
@@ -59,7 +66,7 @@ QUOTAS = Table[GpuQuotaUse](
         Column("asked_gpus", "", lambda row: row.quota.asked_gpus, COUNT),
         Column("asked_on", "", lambda row: row.quota.asked_on, ISO_DAY),
         Column("expected_on", "", lambda row: row.quota.expected_on, ISO_DAY),
-        Column("limit", "Jobs over it", lambda row: "denied" if row.quota.is_hard else "warned of"),
+        Column("limit", "Jobs over it", lambda row: OVER_IT[row.quota.is_hard]),
         Column("note", "", lambda row: row.quota.note),
         Column("change", "Change", lambda row: "", csv="", shown=_ways_to_change, sorts=False),
     ),

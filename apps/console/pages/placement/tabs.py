@@ -4,7 +4,12 @@ from django.urls import reverse
 
 from apps.console.kit.frame import Choice
 
-TABS = (("placement", "Try a job"), ("quotes", "Quotes"), ("spot-evidence", "Spot evidence"))
+TABS = (
+    ("placement", "Try a job"),
+    ("quotes", "Quotes"),
+    ("admissions", "Admissions"),
+    ("spot-evidence", "Spot evidence"),
+)
 
 
 def placement_tabs(current: str) -> tuple[Choice, ...]:

@@ -70,18 +70,42 @@ def test_it_is_cheaper_than_uniform_progress_where_spot_comes_and_goes() -> None
     assert ours.cost.mean() < 0.97 * theirs.cost.mean()
 
 
-def test_what_it_expects_is_what_a_replay_of_its_own_world_costs() -> None:
+@pytest.mark.parametrize("checkpoint", [0.0, 0.05, 0.5, 3.0])
+def test_what_it_expects_is_what_a_replay_of_its_own_world_costs(checkpoint: float) -> None:
+    job = replace(JOB, checkpoint=checkpoint, deadline=34)
     draw = np.random.default_rng(1)
     up, seen = True, []
-    for _ in range(300 * 200):
+    for _ in range(340 * 200):
         up = up ^ bool(draw.random() < (0.04 if up else 0.08))
         seen.append(up)
     trace = trace_of(seen)
-    plan = plan_of(JOB, trace)
+    plan = plan_of(job, trace)
     offers = offers_of(trace)
-    run = replay(JOB, offers, np.arange(200) * 300, planned_policy(plan))
-    states = offers.states[np.arange(200) * 300]
-    assert run.cost.mean() == pytest.approx(plan.expected_cost[states].mean(), rel=0.03)
+    origins = np.arange(200) * 340
+    run = replay(job, offers, origins, planned_policy(plan))
+    assert run.missed(job) == 0
+    assert run.cost.mean() == pytest.approx(
+        plan.expected_cost[offers.states[origins]].mean(), rel=0.03
+    )
+
+
+def test_spot_is_tried_again_where_it_lives_longer_than_it_ever_did() -> None:
+    """A zone flapped for ten days and is steady since: its own history says nothing of a life of hours."""
+    flapping = trace_of([1, 0] * 1200)
+    steady = trace_of(([1] * 280 + [0] * 20) * 10)
+    for checkpoint in (0.0, 1.0):
+        job = replace(JOB, checkpoint=checkpoint)
+        offers = offers_of(steady)
+        run = replay(job, offers, np.arange(20) * 120, planned_policy(plan_of(job, flapping)))
+        bought = replay(job, offers, np.arange(20) * 120, on_demand_policy)
+        assert run.missed(job) == 0
+        assert run.cost.mean() < 0.6 * bought.cost.mean()
+
+
+def test_a_spell_older_than_all_that_were_counted_lasts_as_long_again() -> None:
+    chances = zone_history(trace_of([1, 0] * 1200)).up.next_chances(0.1)
+    assert chances.sum(axis=1) == pytest.approx(np.ones(BUCKETS))
+    assert chances[:, 2] == pytest.approx([1.0, 0.4, 0.1, 0.025], rel=0.01)
 
 
 def test_the_least_slack_leaves_on_demand_alone() -> None:

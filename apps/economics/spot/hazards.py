@@ -34,11 +34,14 @@ class SpellCounts:
         return int(self.ended.sum())
 
     def pooled_chances(self, tick: float) -> Hours:
-        """For each bucket the chances that it stays, comes into the next one, and ends, if age did not matter."""
+        """For each bucket the chances that it stays, comes into the next one, and ends, where nothing was counted in it.
+
+        As often as at any age, but a spell lasts at least as long again as it has: one end in its age.
+        """
         total = self.exposed.sum()
         ending = self.ended.sum() / total if total else 0.0
-        growing = (1 - ending) * np.minimum(1.0, tick / BUCKET_WIDTHS)
-        ends = np.full(BUCKETS, ending)
+        ends = np.minimum(ending, np.append(np.inf, tick / AGE_EDGES))
+        growing = (1 - ends) * np.minimum(1.0, tick / BUCKET_WIDTHS)
         return np.column_stack([1 - ends - growing, growing, ends])
 
     def next_chances(self, tick: float) -> Hours:

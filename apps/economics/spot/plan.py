@@ -18,6 +18,8 @@ from apps.economics.spot.offers import OfferChain
 MOST_CELLS = 450_000
 """Of (time left × slack): a coarser step is taken for a job that would have more."""
 MOST_START_STEPS = 6
+MOST_UNSAVED_STAGES = 20
+"""Between two checkpoints as many stages, by what a preemption would lose, or one a step where there are fewer."""
 PENALTY_TIMES = 20
 """A deadline missed costs as much as so many times the whole job on demand."""
 
@@ -68,7 +70,10 @@ def _ticks_in_step(job: SpotJob, tick: float) -> int:
 
 @dataclass(frozen=True, eq=False)
 class _Values:
-    """Least expected cost: idle and on demand by offer, on spot by held state, [… × slack]; by what is left of a start."""
+    """Least expected cost: idle and on demand by offer, on spot by held state, [… × slack].
+
+    What runs is by what is left of its start, and what is on spot then by its work since the last checkpoint.
+    """
 
     idle: Hours
     spot: list[Hours]
@@ -111,7 +116,8 @@ class _SlackGrid:
         used = [min(self.step, rest) for rest in self.rests]
         self.starting = [self._shift(hours) for hours in used]
         self.waiting = self._shift(self.step)
-        self.losing = self._shift(job.most_lost / 2)
+        unsaved, self.passing = _unsaved_hours(job.most_lost, self.step)
+        self.losing = [self._shift(hours) for hours in [0.0] * (len(self.rests) - 1) + unsaved]
 
     def _shift(self, hours: float) -> _SlackShift:
         return _SlackShift(hours / self.step, self.penalty)
@@ -121,7 +127,7 @@ class _SlackGrid:
         offers, held = len(self.chain.offered), len(self.chain.held)
         return _Values(
             np.zeros((offers, self.cells)),
-            [np.zeros((held, self.cells)) for _ in self.rests],
+            [np.zeros((held, self.cells)) for _ in self.losing],
             [np.zeros((offers, self.cells)) for _ in self.rests],
         )
 
@@ -135,16 +141,19 @@ class _SlackGrid:
                 place,
                 need,
                 self.job.on_demand,
-                self.chain.offered @ self._next(after.on_demand, place),
+                self.chain.offered @ after.on_demand[min(place + 1, len(self.rests) - 1)],
             )
             for place in range(len(self.rests))
         ]
-        lost = self.losing.of(self.chain.lost @ after.idle)
+        lost = self.chain.lost @ after.idle
         held = [
             self._run(
-                place, need, self.job.spot, self.chain.held @ self._next(after.spot, place) + lost
+                min(place, len(self.rests) - 1),
+                need,
+                self.job.spot,
+                self.chain.held @ self._after_stage(after.spot, place) + losing.of(lost),
             )
-            for place in range(len(self.rests))
+            for place, losing in enumerate(self.losing)
         ]
         begin = np.full_like(wait, self.penalty)
         begin[BUCKETS:] = held[0]
@@ -162,11 +171,33 @@ class _SlackGrid:
             values[:, finished] = 0.0
         return _Values(idle, held, bought)
 
-    def _next(self, values: list[Hours], place: int) -> Hours:
-        return values[min(place + 1, len(values) - 1)]
+    def _after_stage(self, spots: list[Hours], place: int) -> Hours:
+        """On spot a step later: after a start its first work, after the last stage a checkpoint and the first again."""
+        working = len(self.rests) - 1
+        if place < working:
+            return spots[place + 1]
+        following = spots[place + 1] if place + 1 < len(spots) else spots[working]
+        if self.passing == 1:
+            return following
+        return (1 - self.passing) * spots[place] + self.passing * following
 
     def _run(self, place: int, need: Hours, price: float, after: Hours) -> Hours:
         """A step that is run: what is left of the start first, then work, as far as there is any."""
         used = min(self.step, self.rests[place])
         cost = (used + np.minimum(self.step - used, need)) * price
         return cost + self.starting[place].of(after)
+
+
+def _unsaved_hours(checkpoint: float, step: float) -> tuple[list[float], float]:
+    """Mean hours of work that a preemption at the end of a step loses, by stage, and the chance that a step ends the stage.
+
+    A stage is a step where MOST_UNSAVED_STAGES are enough; at the end of the last all is saved.
+    """
+    if checkpoint <= step:
+        return [checkpoint / 2], 1.0
+    steps = round(checkpoint / step)
+    together = ceil(steps / MOST_UNSAVED_STAGES)
+    stages = ceil(steps / together)
+    ends = np.linspace(0.0, checkpoint, stages * together + 1)[1:]
+    ends[-1] = 0.0
+    return [float(hours) for hours in ends.reshape(stages, together).mean(axis=1)], 1 / together

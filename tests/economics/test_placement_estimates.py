@@ -66,8 +66,8 @@ def test_spot_redoes_work_and_says_how_often_to_save() -> None:
 
 
 def test_without_evidence_spot_is_unknown_and_comes_after_what_is_known() -> None:
-    unknown = replace(SPOT, interruptions=None)
-    order = ranked_offers([estimate_offer(JOB, each) for each in (unknown, ON_DEMAND, SPOT)])
+    unknown, job = replace(SPOT, interruptions=None), replace(JOB, deadline=90.0)
+    order = ranked_offers([estimate_offer(job, each) for each in (unknown, ON_DEMAND, SPOT)])
 
     assert [each.key for each in order] == ["spot", "on-demand", "spot"]
     assert order[-1].cost is None
@@ -117,6 +117,23 @@ def test_egress_is_paid_once_and_data_moves_before_the_work() -> None:
     assert away.cost is not None
     assert away.cost.likely - there.cost.likely == 20e6
     assert (away.finish or 0) - (there.finish or 0) == pytest.approx(2)
+
+
+def test_an_offer_with_less_than_the_asked_chance_is_late() -> None:
+    found = estimate_offer(JOB, SPOT)
+
+    assert found.chance is not None
+    assert found.order is PlacedOrder.LATE
+    assert found.chance > 0.5
+    assert estimate_offer(replace(JOB, least_chance=0.5), SPOT).order is PlacedOrder.MEETS
+
+
+def test_machines_that_are_rented_whole_are_paid_whole() -> None:
+    part = estimate_offer(replace(JOB, gpus=4), replace(ON_DEMAND, rented_gpus=8))
+
+    assert part.cost is not None
+    assert part.cost.likely == 8 * 48 * 3e6
+    assert part.gpu_hours == 4 * 48
 
 
 def test_without_a_deadline_an_unknown_wait_is_no_reason_to_come_last() -> None:

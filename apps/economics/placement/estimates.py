@@ -19,8 +19,8 @@ from apps.economics.placement.wall_time import (
 )
 from apps.economics.purchase import PurchaseOption
 
-LEAST_CHANCE = 0.5
-"""Below it an offer counts as late."""
+LEAST_CHANCE = 0.9
+"""Below it an offer counts as late, where the asker says no other."""
 WATTS_A_KILOWATT = 1000
 WORK_WEIGHTS = (0.25, 0.5, 0.25)
 
@@ -61,6 +61,7 @@ class PlacedJob:
     is_interruptible: bool = True
     is_serving: bool = False
     has_fallback: bool = False
+    least_chance: float = LEAST_CHANCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ class PlacedTerms:
     """An offer as this job meets it. `price` is of a GPU-hour more, `fallback_price` on demand beside it.
 
     `work` are hours of the job's GPUs on this model without interruption. `egress` and `transfer` are dollars and hours to bring
-    the data there.
+    the data there. `rented_gpus` are paid for where machines are rented whole (None: the job's), `watts` of a GPU at the meter.
     """
 
     key: str
@@ -89,6 +90,7 @@ class PlacedTerms:
     transfer: float | None = 0.0
     watts: float | None = None
     fallback_price: float | None = None
+    rented_gpus: int | None = None
 
 
 class PlacedOrder(IntEnum):
@@ -249,8 +251,9 @@ def _with_cost(
     )
     if terms.price is None:
         return used
+    rented = terms.rented_gpus or job.gpus
     amounts = sorted(
-        wall.paid * job.gpus * price + _fallback_cost(job, terms, wall)
+        wall.paid * rented * price + _fallback_cost(job, terms, wall)
         for wall, price in zip(walls, terms.price.points, strict=True)
     )
     compute = LikelyRange(*amounts)
@@ -264,7 +267,9 @@ def _fallback_cost(job: PlacedJob, terms: PlacedTerms, wall: WallTime) -> float:
     """On-demand GPUs while spot is away, of serving with a fallback."""
     if not job.is_serving or terms.option != PurchaseOption.SPOT:
         return 0.0
-    return (wall.least - wall.paid) * job.gpus * (terms.fallback_price or 0.0)
+    return (
+        (wall.least - wall.paid) * (terms.rented_gpus or job.gpus) * (terms.fallback_price or 0.0)
+    )
 
 
 def _with_finish(
@@ -298,7 +303,7 @@ def _with_order(found: PlacedEstimate, job: PlacedJob) -> PlacedEstimate:
     if found.finish is None:
         # Without a deadline there is nothing to miss.
         order = PlacedOrder.MEETS if job.deadline is None else PlacedOrder.FINISH_UNKNOWN
-    elif found.chance is not None and found.chance < LEAST_CHANCE:
+    elif found.chance is not None and found.chance < job.least_chance:
         order = PlacedOrder.LATE
     else:
         order = PlacedOrder.MEETS

@@ -26,6 +26,7 @@ def make_offer_book(*, at: datetime) -> int:
         digest=found.digest,
         left_out=found.left_out,
         budgets=found.budgets,
+        calibration=found.calibration,
         per_dollar=found.per_dollar,
     )
     BookOffer.objects.bulk_create(

@@ -6,7 +6,8 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.accounts.queries import organisation
-from apps.placement.api.offers import PRICE_ROW, PriceRowOut
+from apps.economics.placement.estimates import LEAST_CHANCE
+from apps.placement.api.offers import PRICE_ROW, PriceRowOut, SpotEvidenceOut
 from apps.placement.queries.asked import (
     INTERRUPTIBLE,
     JOB_KINDS,
@@ -64,7 +65,8 @@ class DatasetIn(Strict):
 class QuoteIn(Strict):
     """A job. What is assumed stands in where nothing was measured, and is named in the answer.
 
-    `priority` is kept with the quote and changes nothing: waits are not measured by it.
+    `priority` is the scheduler's QOS: queue waits are of jobs of it, where ten or more started there in the last 14 days. `residency` are
+    places, or beginnings of them that end in `-` or `:`. An offer with less than `least_chance` of the deadline is late.
     """
 
     gpus = Whole(min_value=1, max_value=MOST_ASKED_GPUS)
@@ -88,6 +90,9 @@ class QuoteIn(Strict):
     priority = OptionalText()
     assumed_wait_minutes = _number(0, 1e6)
     assumed_interruptions_per_day = _number(0, 1e4)
+    least_chance = serializers.FloatField(
+        required=False, default=LEAST_CHANCE, min_value=0, max_value=1
+    )
     limit = Whole(min_value=1, max_value=MOST_OFFERS, required=False, default=20)
 
 
@@ -97,6 +102,14 @@ class CostRangeOut(serializers.Serializer[Any]):
     low = MoneyOut()
     likely = MoneyOut()
     high = MoneyOut()
+
+
+class BudgetAfterOut(serializers.Serializer[Any]):
+    """What an offer would leave of a budget, in money or GPU-hours, below 0 where it exceeds it; null: not known."""
+
+    name = serializers.CharField()
+    measure = serializers.CharField()
+    left = serializers.FloatField(allow_null=True)
 
 
 class QuotedOfferOut(serializers.Serializer[Any]):
@@ -127,7 +140,21 @@ class QuotedOfferOut(serializers.Serializer[Any]):
     transfer_hours = RatioOut(allow_null=True)
     wait_hours = RatioOut(allow_null=True)
     gpu_hours = RatioOut(allow_null=True)
-    kilowatt_hours = RatioOut(allow_null=True, help_text="at the GPUs' rated power")
+    kilowatt_hours = RatioOut(allow_null=True)
+    energy_words = serializers.CharField(help_text="by which power the energy is counted")
+    rented_gpus = serializers.IntegerField(
+        allow_null=True, help_text="GPUs that are paid for: machines of the market are rented whole"
+    )
+    paid_anyway = MoneyOut(
+        allow_null=True,
+        source="paid_anyway_micros",
+        help_text="what GPUs that are owned or bought ahead cost in these hours whether the job runs or not",
+    )
+    budgets = BudgetAfterOut(many=True, help_text="what the offer would leave of each")
+    evidence = SpotEvidenceOut(
+        allow_null=True,
+        help_text="of interruptions; null where none was measured, or none is needed",
+    )
     price_rows = PriceRowOut(many=True)
     reasons = serializers.ListField(child=serializers.CharField())
     cautions = serializers.ListField(child=serializers.CharField())
@@ -203,6 +230,7 @@ def asked_of_body(body: Mapping[str, Any], team_id: int | None) -> AskedQuote:
             "kind",
             "has_fallback",
             "priority",
+            "least_chance",
         )
     }
     checkpoint, data = body["checkpoint"] or {}, body["dataset"]
@@ -229,7 +257,7 @@ def serialize_quote(fact: QuoteFact) -> dict[str, Any]:
 def serialize_one_quote(fact: QuoteFact) -> dict[str, Any]:
     """A quote with its offers."""
     offers = {
-        "offers": fact.offers,
+        "offers": [_offer_left(each) for each in fact.offers],
         "budgets": [_budget_left(each) for each in fact.answer["budgets"]],
     }
     return told_as(QuoteOneOut, _quote_fields(fact) | offers, organisation().currency)
@@ -241,6 +269,10 @@ UNITS = {"money": 1_000_000, "gpu_hours": 3_600_000}
 def _budget_left(budget: Mapping[str, Any]) -> dict[str, Any]:
     left = budget["left"]
     return {**budget, "left": None if left is None else round(left / UNITS[budget["measure"]], 6)}
+
+
+def _offer_left(offer: Mapping[str, Any]) -> dict[str, Any]:
+    return {**offer, "budgets": [_budget_left(each) for each in offer["budgets"]]}
 
 
 def _quote_fields(fact: QuoteFact) -> dict[str, Any]:
@@ -281,6 +313,8 @@ NEW: dict[str, Any] = {
     "checkpoint": {"write_seconds": 60, "cadence_seconds": None},
     "restart_seconds": 360,
     "team": "Research",
+    "priority": "high",
+    "least_chance": 0.9,
     "assumed_wait_minutes": 10,
 }
 ONE_EXAMPLE: dict[str, Any] = {
@@ -330,6 +364,11 @@ ONE_EXAMPLE: dict[str, Any] = {
             "wait_hours": 0.166667,
             "gpu_hours": 384.0,
             "kilowatt_hours": 268.8,
+            "energy_words": "at the GPUs' rated power, so at most; of the GPUs alone: the overhead of the hall (PUE) is not known",
+            "rented_gpus": 8,
+            "paid_anyway": dollars("0.000000"),
+            "budgets": [{"name": "All", "measure": "money", "left": 4392.0}],
+            "evidence": None,
             "price_rows": [PRICE_ROW],
             "reasons": ["a wait of 10 minutes is assumed by who asks"],
             "cautions": [],

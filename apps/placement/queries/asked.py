@@ -9,10 +9,11 @@ from apps.economics.gpu_catalogue import named_gpu
 from apps.economics.gpu_model import Precision
 from apps.economics.hours import HOUR
 from apps.economics.model_flops import NoPeak, peak_of
-from apps.economics.placement.estimates import LikelyRange, PlacedJob
+from apps.economics.placement.estimates import LEAST_CHANCE, LikelyRange, PlacedJob
 from apps.economics.planned_work import training_gpu_hours
 from apps.economics.refusal import Refusal
 from apps.unit_economics.queries.runs.list import run_rows
+from apps.unit_economics.queries.runs.power import FULLY_OBSERVED
 
 HOUR_SECONDS = 3600.0
 HOUR_MS = 3_600_000
@@ -52,7 +53,8 @@ class AskedDataset:
 class AskedQuote:
     """Everything that may be said of a job; None or empty: not said.
 
-    `residency` are beginnings of places (`aws:eu-`). What is assumed is the asker's word where nothing was measured.
+    `residency` are places or beginnings of them (`aws:eu-`), `priority` a QOS of the scheduler. An offer with less than `least_chance` of
+    the deadline counts as late. What is assumed is the asker's word where nothing was measured.
     """
 
     gpus: int
@@ -71,6 +73,7 @@ class AskedQuote:
     priority: str = ""
     assumed_wait_minutes: float | None = None
     assumed_interruptions_per_day: float | None = None
+    least_chance: float = LEAST_CHANCE
     limit: int = 20
 
     def document(self) -> dict[str, Any]:
@@ -89,17 +92,22 @@ class AskedQuote:
             is_interruptible=self.kind != UNINTERRUPTED,
             is_serving=self.kind == SERVING,
             has_fallback=self.has_fallback,
+            least_chance=self.least_chance,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class WorkBasis:
-    """GPU-hours on a model (empty: on any), or by model; `words` say where they are from."""
+    """GPU-hours on a model (empty: on any), or by model; `words` say where they are from.
+
+    `watts` is what a GPU drew in the run that it is like, where meters told all of it.
+    """
 
     words: str
     gpu_hours: LikelyRange | None = None
     of_model: str = ""
     asked: AskedWork = field(default_factory=AskedWork)
+    watts: float | None = None
 
     def on(self, gpu_model: str, gpus: int) -> tuple[LikelyRange | None, str]:
         """Hours of all the GPUs on this model, and in words how they were carried over; None: not known."""
@@ -166,10 +174,23 @@ def _basis_of_run(run_id: int, team_ids: frozenset[int] | None) -> WorkBasis:
         raise QuoteNotUnderstood("work", f"there is no run {run_id} that was settled")
     if not run.unit_milliseconds:
         raise QuoteNotUnderstood("work", f"nothing is charged of the run {run.key} yet")
+    if run.ended_at is None:
+        raise QuoteNotUnderstood("work", f"the run {run.key} has not ended: say its GPU-hours")
     hours = run.unit_milliseconds / HOUR_MS
     on = f" on {run.gpu_model}" if run.gpu_model else ""
     words = f"as the run {run.key}: {hours:.1f} GPU-hours{on}, redone work included"
-    return WorkBasis(words, LikelyRange(hours, hours, hours), run.gpu_model)
+    watts = None
+    if run.energy_joules and (run.observed_ratio or 0) >= FULLY_OBSERVED:
+        watts = run.energy_joules / (hours * HOUR_SECONDS)
+    return WorkBasis(words, LikelyRange(hours, hours, hours), run.gpu_model, watts=watts)
+
+
+def lies_within(place: str, residency: Sequence[str]) -> bool:
+    """Whether a place is one of these, or begins as one of them: `gcp:us-east1` is no beginning of `gcp:us-east10`."""
+    return any(
+        place.startswith(each) and not (each[-1:].isdigit() and place[len(each) :][:1].isdigit())
+        for each in residency
+    )
 
 
 def refuse_impossible_job(asked: AskedQuote, at: datetime) -> None:

@@ -20,6 +20,7 @@ class BookFact:
     digest: str
     left_out: list[str]
     budgets: list[dict[str, Any]]
+    calibration: list[dict[str, Any]]
     per_dollar: Decimal | None
     offers: dict[str, OfferFact]
 
@@ -55,6 +56,7 @@ def read_book(book_id: int) -> BookFact:
         digest=book.digest,
         left_out=book.left_out,
         budgets=book.budgets,
+        calibration=book.calibration,
         per_dollar=book.per_dollar,
         offers={offer.key: offer for offer in offers},
     )

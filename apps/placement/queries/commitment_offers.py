@@ -1,7 +1,10 @@
 """Offers of what was bought ahead and stands idle: paid already, so an hour more costs nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
+from fractions import Fraction
+from math import floor
 
 from apps.accounts.queries import organisation
 from apps.economics.hours import HOUR, HOUR_MS, hour_of
@@ -16,8 +19,11 @@ RECENT_HOURS = 6
 
 
 def commitment_offers(at: datetime) -> tuple[list[OfferFact], list[str]]:
-    """Of each commitment in units, its units that nobody used in the last hour that is charged; what was left out."""
-    held = [each for each in commitments_in(at, at + HOUR) if each.units]
+    """Of each commitment, what nobody used of it in the last hour that is charged; what was left out.
+
+    One of a spend is offered for every machine that it has a price of, as many whole ones as its unused spend pays.
+    """
+    held = commitments_in(at, at + HOUR)
     if not held:
         return [], []
     begins = hour_of(at) - RECENT_HOURS * HOUR
@@ -25,20 +31,65 @@ def commitment_offers(at: datetime) -> tuple[list[OfferFact], list[str]]:
     use = commitment_use(cuts, at)
     offers, left_out = [], []
     for fact in held:
-        pool = _pool_of(fact, list(pools().values()))
         charged = [
             use.of[fact.id, time]
             for time in range(RECENT_HOURS)
             if (fact.id, time) in use.of and use.of[fact.id, time].bought
         ]
-        if pool is None:
-            left_out.append(f"{fact.name}: no pool on record is of what it covers")
-        elif not charged:
+        if not charged:
             left_out.append(f"{fact.name}: none of the last {RECENT_HOURS} hours is charged yet")
-        else:
-            idle = fact.units * (1 - charged[-1].used / charged[-1].bought)
-            offers.append(_commitment_offer(fact, pool, idle))
-    return [offer for offer in offers if offer.free_gpus], left_out
+            continue
+        unused = 1 - Fraction(charged[-1].used, charged[-1].bought)
+        found = list(
+            _offers_of_units(fact, unused) if fact.units else _offers_of_spend(fact, unused)
+        )
+        if not found:
+            left_out.append(f"{fact.name}: no pool on record is of what it covers")
+        offers += [offer for offer in found if offer.free_gpus]
+        left_out += [
+            f"{offer.name}: {float(unused):.0%} of it is unused, less than one machine"
+            for offer in found
+            if unused and not offer.free_gpus
+        ]
+    return offers, left_out
+
+
+def _offers_of_units(fact: CommitmentFact, unused: Fraction) -> Iterator[OfferFact]:
+    pool = _pool_of(fact, list(pools().values()))
+    if pool is not None:
+        per_unit = 1 if fact.unit == "gpu" else pool.gpus_per_node
+        yield _commitment_offer(
+            fact, pool, floor(fact.units * unused) * per_unit, fact.units * per_unit
+        )
+
+
+def _offers_of_spend(fact: CommitmentFact, unused: Fraction) -> Iterator[OfferFact]:
+    """For each machine that it has a price of; the same spend pays one of them, not all."""
+    for machine, price in sorted(fact.prices.items()):
+        pool = _pool_of(replace(fact, instance_type=machine), list(pools().values()))
+        if pool is None or not price:
+            continue
+        nodes, most = (floor(Fraction(fact.spend) * part / Fraction(price)) for part in (unused, 1))
+        offer = _commitment_offer(fact, pool, nodes * pool.gpus_per_node, most * pool.gpus_per_node)
+        others = [name for name in sorted(fact.prices) if name != machine]
+        note = (
+            f"its unused spend, {float(Fraction(fact.spend) * unused):,.2f} {fact.currency} an hour, pays"
+            f" {nodes} {machine} at {price.normalize():f} an hour"
+        )
+        if others:
+            note += f", or as much of {', '.join(others)}"
+        yield replace(
+            offer, key=f"commitment:{fact.id}:{machine}", notes=[*offer.notes, note],
+            paid_micros=_paid_of_spend(fact, Fraction(price) / pool.gpus_per_node),
+        )  # fmt: skip
+
+
+def _paid_of_spend(fact: CommitmentFact, per_gpu_hour: Fraction) -> int | None:
+    """What a GPU-hour of the plan costs anyway, in micro-units."""
+    if fact.currency != organisation().currency:
+        return None
+    per_spend = fact.price * HOUR_MS / fact.term_ms / Fraction(fact.spend)
+    return round(per_gpu_hour * per_spend * MICROS)
 
 
 def _pool_of(fact: CommitmentFact, known: Sequence[PoolFact]) -> PoolFact | None:
@@ -56,13 +107,11 @@ def _pool_of(fact: CommitmentFact, known: Sequence[PoolFact]) -> PoolFact | None
     return None
 
 
-def _commitment_offer(fact: CommitmentFact, pool: PoolFact, idle_units: float) -> OfferFact:
-    per_unit = 1 if fact.unit == "gpu" else pool.gpus_per_node
-    idle = int(idle_units + 1e-9) * per_unit
+def _commitment_offer(fact: CommitmentFact, pool: PoolFact, idle: int, there: int) -> OfferFact:
     paid = None
-    if fact.currency == organisation().currency:
+    if there and fact.currency == organisation().currency:
         hourly = fact.price * HOUR_MS / fact.term_ms * MICROS
-        paid = round(hourly / (fact.units * per_unit))
+        paid = round(hourly / there)
     return OfferFact(
         key=f"commitment:{fact.id}",
         name=fact.name,
@@ -74,7 +123,7 @@ def _commitment_offer(fact: CommitmentFact, pool: PoolFact, idle_units: float) -
         gpus_per_node=pool.gpus_per_node,
         micros=0,
         paid_micros=paid,
-        there_gpus=fact.units * per_unit,
+        there_gpus=there,
         free_gpus=idle,
         notes=[
             f"{idle} GPUs of the commitment {fact.name} are paid and unused, until {fact.ends_at:%Y-%m-%d}"

@@ -32,6 +32,8 @@ class OfferFact:
     gpus_per_node: int
     gpu_memory_gib: float | None = None
     watts_per_gpu: float | None = None
+    measured_watts: float | None = None
+    pue: float | None = None
     pool_id: int | None = None
     micros: int | None = None
     paid_micros: int | None = None
@@ -39,9 +41,12 @@ class OfferFact:
     high_micros: int | None = None
     there_gpus: int | None = None
     free_gpus: int | None = None
+    idle_by_node: list[int] = field(default_factory=list)
+    most_held_gpus: int | None = None
     median_wait_hours: float | None = None
     ninth_wait_hours: float | None = None
     waits_counted: int = 0
+    waits_by_priority: dict[str, list[float]] = field(default_factory=dict)
     interruptions: dict[str, Any] | None = None
     rates: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

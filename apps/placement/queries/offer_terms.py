@@ -10,6 +10,7 @@ from typing import Any
 from apps.economics.hours import DAY_HOURS
 from apps.economics.money import MICROS
 from apps.economics.placement.estimates import InterruptionRate, LikelyRange, PlacedTerms
+from apps.economics.placement.gangs import idle_beside, starts_together
 from apps.economics.placement.wall_time import QueueWait
 from apps.economics.purchase import PurchaseOption
 from apps.placement.queries.asked import (
@@ -18,6 +19,7 @@ from apps.placement.queries.asked import (
     AskedQuote,
     WorkBasis,
     are_same_model,
+    lies_within,
 )
 from apps.placement.queries.book import BookFact
 from apps.placement.queries.interruptions import OWN_JOBS
@@ -36,6 +38,7 @@ class OfferTerms:
     """An offer that may take the job; `reasons` say how its figures came to be, `cautions` what is thin or old.
 
     `rates` are the price rows it is priced by, of what takes over from spot too.
+    `energy_words` say by which power its energy is counted.
     """
 
     offer: OfferFact
@@ -43,6 +46,7 @@ class OfferTerms:
     rates: list[dict[str, Any]]
     reasons: list[str]
     cautions: list[str]
+    energy_words: str
 
 
 @dataclass(slots=True)
@@ -53,10 +57,26 @@ class MatchedOffers:
     refused: Counter[str] = field(default_factory=Counter)
 
 
+@dataclass(frozen=True, slots=True)
+class JobSurroundings:
+    """What is around a job beside its offer: the book, the data's way, GPUs promised to others, and prices on demand."""
+
+    book: BookFact
+    basis: WorkBasis
+    egress: Mapping[str, EgressFact]
+    promised: Mapping[str, Sequence[int]]
+    work: Mapping[str, tuple[LikelyRange | None, str]]
+    on_demand: Mapping[tuple[str, str, str], OfferFact]
+
+
 def match_offers(
-    book: BookFact, asked: AskedQuote, basis: WorkBasis, egress: Mapping[str, EgressFact]
+    book: BookFact,
+    asked: AskedQuote,
+    basis: WorkBasis,
+    egress: Mapping[str, EgressFact],
+    promised: Mapping[str, Sequence[int]],
 ) -> MatchedOffers:
-    """Every offer of the book, as this job meets it."""
+    """Every offer of the book, as this job meets it. `promised` are GPUs of offers that were just taken, by key."""
     found = MatchedOffers()
     models = {offer.gpu_model for offer in book.offers.values()}
     allowed = {
@@ -65,14 +85,13 @@ def match_offers(
         if not asked.gpu_models or any(are_same_model(name, model) for name in asked.gpu_models)
     }
     work = {model: basis.on(model, asked.gpus) for model in allowed}
-    on_demand = _cheapest_on_demand(book)
+    around = JobSurroundings(book, basis, egress, promised, work, _cheapest_on_demand(book))
     for offer in book.offers.values():
         why = _why_not(offer, asked, allowed)
         if why:
             found.refused[why] += 1
         else:
-            matched = _terms_of(book, offer, asked, (work[offer.gpu_model], on_demand), egress)
-            found.matched.append(matched)
+            found.matched.append(_terms_of(offer, asked, around))
     return found
 
 
@@ -82,7 +101,7 @@ def _why_not(offer: OfferFact, asked: AskedQuote, allowed: set[str]) -> str:
         return "another GPU model than those allowed"
     if asked.gpu_memory_gib and (offer.gpu_memory_gib or 0) < asked.gpu_memory_gib:
         return "less GPU memory than needed, or not known how much"
-    if asked.residency and not any(offer.place.startswith(place) for place in asked.residency):
+    if asked.residency and not lies_within(offer.place, asked.residency):
         return "outside the places that the data may be in"
     if offer.option == PurchaseOption.SPOT and asked.kind != INTERRUPTIBLE:
         return _why_not_on_spot(asked) or _why_too_few(offer, asked)
@@ -104,27 +123,25 @@ def _why_too_few(offer: OfferFact, asked: AskedQuote) -> str:
     return ""
 
 
-def _terms_of(
-    book: BookFact,
-    offer: OfferFact,
-    asked: AskedQuote,
-    beside: tuple[tuple[LikelyRange | None, str], Mapping[tuple[str, str, str], OfferFact]],
-    prices: Mapping[str, EgressFact],
-) -> OfferTerms:
-    (work, carried), on_demand = beside
+def _terms_of(offer: OfferFact, asked: AskedQuote, around: JobSurroundings) -> OfferTerms:
+    work, carried = around.work[offer.gpu_model]
     reasons = [*offer.notes, *filter(None, [carried])]
     cautions = _stale_words(offer.rates, "its price")
-    rates, fallback = offer.rates, None
-    wait = _wait_there(offer, asked, reasons, cautions)
-    egress, transfer = _data_terms(book, offer, asked, prices, reasons, cautions)
-    interruptions = None
+    wait = _wait_there(offer, asked, around.promised.get(offer.key, ()), reasons, cautions)
+    egress, transfer = _data_terms(around, offer, asked, reasons, cautions)
+    interruptions, fallback = None, None
     if offer.option == PurchaseOption.SPOT:
         interruptions = _interruptions_there(offer, asked, reasons, cautions)
-        fallback = on_demand.get((offer.provider, offer.region, offer.gpu_model))
-    if fallback is not None and asked.kind == SERVING:
+        fallback = _fallback_there(offer, asked, around)
+    rates = offer.rates
+    if fallback is not None:
         reasons.append(f"while spot is away, {fallback.name} takes over at its price on demand")
         cautions += _stale_words(fallback.rates, f"the price of {fallback.name}")
         rates = [*rates, *fallback.rates]
+    rented = _rented_gpus(offer, asked, cautions)
+    _doubt_room(offer, asked, cautions)
+    _say_calibration(offer, around.book, reasons)
+    watts, energy_words = _power_of(offer, around.basis)
     terms = PlacedTerms(
         key=offer.key,
         option=offer.option,
@@ -134,14 +151,69 @@ def _terms_of(
         interruptions=interruptions,
         egress=egress,
         transfer=transfer,
-        watts=offer.watts_per_gpu,
+        watts=watts,
         fallback_price=None if fallback is None else fallback.micros,
+        rented_gpus=rented,
     )
-    return OfferTerms(offer, terms, rates, reasons, cautions)
+    return OfferTerms(offer, terms, rates, reasons, cautions, energy_words)
 
 
 def _stale_words(rates: Sequence[Mapping[str, Any]], what: str) -> list[str]:
     return [f"{what} was last said {row['age_days']} days ago" for row in rates if row["is_stale"]]
+
+
+def _rented_gpus(offer: OfferFact, asked: AskedQuote, cautions: list[str]) -> int | None:
+    """Machines of the market are rented whole and nothing else runs on them; a pool's are shared with other jobs."""
+    if offer.pool_id is not None or offer.option in PAID_ANYWAY:
+        return None
+    rented = ceil(asked.gpus / offer.gpus_per_node) * offer.gpus_per_node
+    if rented > asked.gpus:
+        cautions.append(
+            f"machines are rented whole: {rented} GPUs are paid for {asked.gpus} that are used"
+        )
+    return rented
+
+
+def _doubt_room(offer: OfferFact, asked: AskedQuote, cautions: list[str]) -> None:
+    """Where no quota bounds what is rented, say how much of it was ever had."""
+    if offer.option in PAID_ANYWAY or offer.free_gpus is not None:
+        return
+    most = offer.most_held_gpus
+    if most is not None and asked.gpus > most:
+        ever = f"{most} GPUs at once are the most that" if most else "no GPU of this model"
+        cautions.append(
+            f"no quota is entered here and {ever} was ever rented there: whether {asked.gpus} can be had is not known"
+        )
+
+
+def _say_calibration(offer: OfferFact, book: BookFact, reasons: list[str]) -> None:
+    """How well earlier quotes of this way of buying said what came."""
+    for row in book.calibration:
+        if row["option"] == offer.option and row["cost_ratio"] is not None:
+            time = row["finish_ratio"]
+            took = "" if time is None else f" and {time:.2f} of the time"
+            reasons.append(
+                f"jobs that ended on such offers came to {row['cost_ratio']:.2f} of the cost{took} that was said"
+                f" (median of {row['count']})"
+            )
+
+
+def _power_of(offer: OfferFact, basis: WorkBasis) -> tuple[float | None, str]:
+    """Watts of a GPU at the meter of the hall, and how they are known: as like work drew, else as it is rated."""
+    if basis.watts is not None and are_same_model(basis.of_model, offer.gpu_model):
+        watts, words = basis.watts, "as the GPUs of the run that it is like drew"
+    elif offer.measured_watts is not None:
+        watts, words = (
+            offer.measured_watts,
+            f"as GPUs of {offer.gpu_model} drew in runs of the last 60 days",
+        )
+    elif offer.watts_per_gpu is not None:
+        watts, words = offer.watts_per_gpu, "at the GPUs' rated power, so at most"
+    else:
+        return None, "what such GPUs draw is not known"
+    if offer.pue is None:
+        return watts, f"{words}; of the GPUs alone: the overhead of the hall (PUE) is not known"
+    return watts * offer.pue, f"{words}, times a PUE of {offer.pue:g}"
 
 
 def _price_range(offer: OfferFact) -> LikelyRange | None:
@@ -153,30 +225,41 @@ def _price_range(offer: OfferFact) -> LikelyRange | None:
 
 
 def _cheapest_on_demand(book: BookFact) -> dict[tuple[str, str, str], OfferFact]:
-    """The offer of the lowest price on demand, of each model in each region."""
+    """The offer on demand of the lowest price, by model and region."""
     found: dict[tuple[str, str, str], OfferFact] = {}
     for offer in book.offers.values():
+        place = offer.provider, offer.region, offer.gpu_model
         if offer.option == PurchaseOption.ON_DEMAND and offer.micros is not None:
-            place = offer.provider, offer.region, offer.gpu_model
-            known = found.setdefault(place, offer).micros
-            if known is not None and offer.micros < known:
+            best = found.get(place)
+            if best is None or offer.micros < (best.micros or 0):
                 found[place] = offer
     return found
 
 
+def _fallback_there(
+    offer: OfferFact, asked: AskedQuote, around: JobSurroundings
+) -> OfferFact | None:
+    """What takes over when spot is lost, of serving; None where nothing can."""
+    if asked.kind != SERVING:
+        return None
+    found = around.on_demand.get((offer.provider, offer.region, offer.gpu_model))
+    return None if found is None or _why_too_few(found, asked) else found
+
+
 def _wait_there(
-    offer: OfferFact, asked: AskedQuote, reasons: list[str], cautions: list[str]
+    offer: OfferFact,
+    asked: AskedQuote,
+    promised: Sequence[int],
+    reasons: list[str],
+    cautions: list[str],
 ) -> QueueWait | None:
     """Idle GPUs of one's own at once; else as jobs waited there, else as the asker assumes."""
-    is_own = offer.option in PAID_ANYWAY and offer.pool_id is not None
-    if is_own and (offer.free_gpus or 0) >= asked.gpus:
+    if offer.pool_id is not None and _is_idle_enough(offer, asked, promised, cautions):
         reasons.append("enough of its GPUs are idle now")
         return QueueWait(0.0, offer.ninth_wait_hours or 0.0)
-    if offer.median_wait_hours is not None and offer.ninth_wait_hours is not None:
-        reasons.append(f"waits are of {offer.waits_counted} jobs that started in the last 14 days")
-        if offer.waits_counted < THIN_WAITS:
-            cautions.append(f"waits are of {offer.waits_counted} jobs only")
-        return QueueWait(offer.median_wait_hours, offer.ninth_wait_hours)
+    measured = _measured_wait(offer, asked, reasons, cautions)
+    if measured is not None:
+        return measured
     if asked.assumed_wait_minutes is not None:
         reasons.append(f"a wait of {asked.assumed_wait_minutes:g} minutes is assumed by who asks")
         hours = asked.assumed_wait_minutes / HOUR_MINUTES
@@ -184,11 +267,57 @@ def _wait_there(
     return None
 
 
+def _is_idle_enough(
+    offer: OfferFact, asked: AskedQuote, promised: Sequence[int], cautions: list[str]
+) -> bool:
+    """Whether the job's GPUs are idle together, beside those of offers that were just taken."""
+    idle = offer.idle_by_node
+    if sum(idle) < asked.gpus:
+        return False
+    for gpus in promised:
+        idle = idle_beside(idle, gpus, offer.gpus_per_node)
+    if starts_together(idle, asked.gpus, offer.gpus_per_node):
+        return True
+    if promised and starts_together(offer.idle_by_node, asked.gpus, offer.gpus_per_node):
+        cautions.append(
+            f"its idle GPUs were just taken: {sum(promised)} in {len(promised)} quotes of"
+            " the last quarter of an hour, whose jobs have not started"
+        )
+    else:
+        cautions.append(
+            f"{sum(idle)} of its GPUs are idle, and not together on machines of {offer.gpus_per_node}"
+        )
+    return False
+
+
+def _measured_wait(
+    offer: OfferFact, asked: AskedQuote, reasons: list[str], cautions: list[str]
+) -> QueueWait | None:
+    """Of jobs of this priority where enough of them started there, else of all."""
+    if offer.median_wait_hours is None or offer.ninth_wait_hours is None:
+        return None
+    own = offer.waits_by_priority.get(asked.priority.casefold()) if asked.priority else None
+    if own is not None and own[2] >= THIN_WAITS:
+        median, ninth, count = own
+        reasons.append(
+            f"waits are of {count} jobs of the priority {asked.priority} that started in the last 14 days"
+        )
+        return QueueWait(median, ninth)
+    reasons.append(f"waits are of {offer.waits_counted} jobs that started in the last 14 days")
+    if asked.priority:
+        few = f"only {own[2]} jobs" if own else "no job"
+        cautions.append(
+            f"{few} of the priority {asked.priority} started there: waits are of all priorities"
+        )
+    if offer.waits_counted < THIN_WAITS:
+        cautions.append(f"waits are of {offer.waits_counted} jobs only")
+    return QueueWait(offer.median_wait_hours, offer.ninth_wait_hours)
+
+
 def _data_terms(
-    book: BookFact,
+    around: JobSurroundings,
     offer: OfferFact,
     asked: AskedQuote,
-    prices: Mapping[str, EgressFact],
     reasons: list[str],
     cautions: list[str],
 ) -> tuple[float | None, float | None]:
@@ -202,18 +331,18 @@ def _data_terms(
     hours = None
     if data.gbps:
         hours = data.gigabytes * GIGABITS_A_GIGABYTE / data.gbps / HOUR_SECONDS
-    price = prices.get(offer.place)
-    if price is None or book.per_dollar is None:
+    price, per_dollar = around.egress.get(offer.place), around.book.per_dollar
+    if price is None or per_dollar is None:
         return None, hours
     source = f" ({price.source})" if price.source else ""
     reasons.append(
         f"egress is {price.usd_per_gb.normalize():f} USD per GB from {data.place}{source}"
     )
-    age_days = (book.made_at - price.entered_at).days
+    age_days = (around.book.made_at - price.entered_at).days
     if age_days > STALE_LIST_DAYS:
         cautions.append(f"its price of egress was entered {age_days} days ago")
     dollars = Decimal(data.gigabytes) * price.usd_per_gb
-    return float(dollars * book.per_dollar * MICROS), hours
+    return float(dollars * per_dollar * MICROS), hours
 
 
 def _interruptions_there(

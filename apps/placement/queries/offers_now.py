@@ -2,9 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -15,13 +15,17 @@ from apps.placement.queries.commitment_offers import commitment_offers
 from apps.placement.queries.interruptions import with_interruptions
 from apps.placement.queries.market_offers import market_offers
 from apps.placement.queries.offer_facts import OfferFact
-from apps.placement.queries.pool_offers import pool_offers
+from apps.placement.queries.pool_offers import PAID_ANYWAY, most_held, pool_offers
+from apps.placement.queries.quotes import calibration
 from apps.planning.queries.budget_figures import figures_of
 from apps.planning.queries.budgets import RUNNING, budgets
 from apps.planning.queries.gpu_quotas import gpu_quota_use, gpu_quotas
+from apps.planning.queries.power_limits import power_limits
 from apps.pricing.queries.exchange import exchange
+from apps.unit_economics.queries.runs.power import power_of_runs
 
 DOLLAR = "USD"
+POWER_SPAN = timedelta(days=60)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,7 @@ class OffersNow:
     offers: list[OfferFact]
     left_out: list[str]
     budgets: list[dict[str, Any]]
+    calibration: list[dict[str, Any]]
     per_dollar: Decimal | None
 
     @property
@@ -56,11 +61,40 @@ def offers_now(at: datetime) -> OffersNow:
         dollar = exchange(from_currency=DOLLAR, to_currency=ours.currency, month=month)
         rate = dollar.rate if dollar else None
         return OffersNow(
-            offers=with_interruptions([*pools, *committed, *market.offers], at),
+            offers=_with_power(
+                _with_most_held(with_interruptions([*pools, *committed, *market.offers], at), at),
+                at,
+            ),
             left_out=[*unused, *market.left_out],
             budgets=budgets_left(at),
+            calibration=[asdict(each) for each in calibration()],
             per_dollar=None if rate is None else Decimal(rate.numerator) / rate.denominator,
         )
+
+
+def _with_most_held(offers: Sequence[OfferFact], at: datetime) -> list[OfferFact]:
+    """Of what is rented by the hour, how much of it was ever held there at once."""
+    most = most_held(at)
+    return [
+        offer
+        if offer.option in PAID_ANYWAY
+        else replace(offer, most_held_gpus=most[offer.provider, offer.region, offer.gpu_model])
+        for offer in offers
+    ]
+
+
+def _with_power(offers: Sequence[OfferFact], at: datetime) -> list[OfferFact]:
+    """What GPUs of the model drew in runs, and the overhead of the hall where its plan or room says it."""
+    drew = power_of_runs(at - POWER_SPAN, at)
+    halls = {pool_id: float(room.pue) for room in power_limits() for pool_id in room.pool_ids}
+    return [
+        replace(
+            offer,
+            measured_watts=drew[offer.gpu_model].watts if offer.gpu_model in drew else None,
+            pue=halls.get(offer.pool_id or 0) if offer.pue is None else offer.pue,
+        )
+        for offer in offers
+    ]
 
 
 def budgets_left(at: datetime) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, LiteralString
 
 from apps.accounts.queries import organisation
-from apps.economics.hours import HOUR
+from apps.economics.hours import HOUR, MILLISECOND
 from apps.economics.purchase import PurchaseOption
 from apps.economics.waiting import Wait, WaitQuantile, wait_quantile
 from apps.fleet import queries as fleet
@@ -25,15 +25,28 @@ WAITS_SPAN = timedelta(days=14)
 PAID_ANYWAY = (PurchaseOption.OWNED, PurchaseOption.RESERVED)
 
 HELD: LiteralString = """
-SELECT node.pool_id, ceil(sum(held.gpus_numerator::float8 / held.gpus_denominator))::int8
+SELECT node.id, ceil(sum(held.gpus_numerator::float8 / held.gpus_denominator))::int8
 FROM workloads_allocation_fact AS held
 JOIN fleet_node_fact AS node ON node.id = held.node_id
 JOIN workloads_job_fact AS job ON job.id = held.job_id AND job.merged_into_id IS NULL
 WHERE held.period @> %(at)s::timestamptz
-GROUP BY node.pool_id
+GROUP BY node.id
+"""
+MOST_HELD: LiteralString = """
+SELECT pool_id, at, sum(sum(units)) OVER (PARTITION BY pool_id ORDER BY at)::int8
+FROM (
+    SELECT node.pool_id, lower(held.period) AS at, held.units
+    FROM fleet_nodecapacity_fact AS held JOIN fleet_node_fact AS node ON node.id = held.node_id
+    UNION ALL
+    SELECT node.pool_id, upper(held.period), -held.units
+    FROM fleet_nodecapacity_fact AS held JOIN fleet_node_fact AS node ON node.id = held.node_id
+    WHERE NOT upper_inf(held.period)
+) AS step
+WHERE at <= %(at)s
+GROUP BY pool_id, at ORDER BY at
 """
 WAITED: LiteralString = """
-SELECT DISTINCT node.pool_id, job.id,
+SELECT DISTINCT node.pool_id, job.id, lower(job.qos),
        greatest(job.started_at - job.submitted_at, interval '0') AS waited
 FROM workloads_job_fact AS job
 JOIN workloads_allocation_fact AS held ON held.job_id = job.id AND held.period @> job.started_at
@@ -51,7 +64,7 @@ def pool_offers(quotas: Sequence[GpuQuotaUse], at: datetime) -> list[OfferFact]:
         if pool.gpus_per_node and pool.gpu_model and not pool.counts_cores
     }
     there = gpus_by_pool(at)
-    idle = idle_gpus(at)
+    idle = idle_by_node(at)
     waits = _waits_by_pool(at)
     rates = rates_of_pools(pools, at, at + HOUR)
     spans = {key: found[0] for key, found in spans_of_pools(rates, pools, at, at + HOUR).items()}
@@ -69,21 +82,54 @@ def pool_offers(quotas: Sequence[GpuQuotaUse], at: datetime) -> list[OfferFact]:
             OfferFact(
                 **_own_fields(pool),
                 **hardware_fields(pool.gpu_model),
-                **_wait_fields(waits.get(pool.id, [])),
+                **_wait_fields(waits.get(pool.id, {})),
                 **_price_fields(pool, span, plans[pool.id], evidence, at),
-                **_room_fields(pool, there[pool.id], idle[pool.id], quotas),
+                **_room_fields(pool, there[pool.id], idle.get(pool.id, []), quotas),
             )
         )
     return [_with_notes(offer) for offer in offers]
 
 
 def idle_gpus(at: datetime) -> Counter[int]:
-    """GPUs of each pool that live and that no job holds."""
+    """GPUs of each pool that can be used and that no job holds."""
+    return Counter({pool_id: sum(idle) for pool_id, idle in idle_by_node(at).items()})
+
+
+def idle_by_node(at: datetime) -> dict[int, list[int]]:
+    """By pool, of each living node: its GPUs that no job holds, 0 of one that is out of order, the most first."""
     held: dict[int, int] = dict(rows(HELD, {"at": at}))
-    there = gpus_by_pool(at)
-    return Counter(
-        {pool_id: max(0, gpus - held.get(pool_id, 0)) for pool_id, gpus in there.items()}
-    )
+    lived = [
+        node
+        for node in fleet.nodes_lived(at, at + MILLISECOND)
+        if not fleet.pools()[node.pool_id].counts_cores
+    ]
+    broken = {
+        outage.node_id
+        for outage in fleet.outages([node.id for node in lived], at, at + MILLISECOND)
+        if outage.device_id is None
+    }
+    found: dict[int, list[int]] = defaultdict(list)
+    for node in lived:
+        free = 0 if node.id in broken else max(0, node.units - held.get(node.id, 0))
+        found[node.pool_id].append(free)
+    return {pool_id: sorted(idle, reverse=True) for pool_id, idle in found.items()}
+
+
+def most_held(at: datetime) -> Counter[tuple[str, str, str]]:
+    """By provider, region and GPU model: the most GPUs that were ever rented there by the hour at once."""
+    pools = fleet.pools()
+    now: Counter[int] = Counter()
+    places: Counter[tuple[str, str, str]] = Counter()
+    most: Counter[tuple[str, str, str]] = Counter()
+    for pool_id, _, units in rows(MOST_HELD, {"at": at}):
+        pool = pools[pool_id]
+        if pool.counts_cores or pool.purchase_option in PAID_ANYWAY:
+            continue
+        place = pool.provider, pool.region, pool.gpu_model
+        places[place] += units - now[pool_id]
+        now[pool_id] = units
+        most[place] = max(most[place], places[place])
+    return most
 
 
 def _own_fields(pool: PoolFact) -> dict[str, Any]:
@@ -101,34 +147,48 @@ def _own_fields(pool: PoolFact) -> dict[str, Any]:
 
 
 def _room_fields(
-    pool: PoolFact, there: int, idle: int, quotas: Sequence[GpuQuotaUse]
+    pool: PoolFact, there: int, idle: Sequence[int], quotas: Sequence[GpuQuotaUse]
 ) -> dict[str, Any]:
     """What is paid whether it runs or not has an end; what is rented by the hour has a quota's."""
+    on_nodes = {"idle_by_node": [gpus for gpus in idle if gpus]}
     if pool.purchase_option in PAID_ANYWAY:
-        return {"there_gpus": there, "free_gpus": idle}
+        return {"there_gpus": there, "free_gpus": sum(idle), **on_nodes}
     room, _ = quota_room(quotas, pool.provider, pool.region, pool.gpu_model)
-    return {"there_gpus": None, "free_gpus": None if room is None else room + idle}
+    return {"there_gpus": None, "free_gpus": None if room is None else room + sum(idle), **on_nodes}
 
 
-def _wait_fields(waits: Sequence[Wait]) -> dict[str, Any]:
+def _wait_fields(waits: Mapping[str, Sequence[Wait]]) -> dict[str, Any]:
+    """Of all jobs, and of those of each priority."""
+    of_all = _wait_figures([wait for each in waits.values() for wait in each])
+    if of_all is None:
+        return {}
+    median, ninth, count = of_all
+    by_priority = {name: _wait_figures(each) for name, each in sorted(waits.items()) if name}
+    return {
+        "median_wait_hours": median,
+        "ninth_wait_hours": ninth,
+        "waits_counted": count,
+        "waits_by_priority": {name: each for name, each in by_priority.items() if each},
+    }
+
+
+def _wait_figures(waits: Sequence[Wait]) -> list[float] | None:
+    """Median and ninth in hours, and how many; None of none."""
     median, ninth = wait_quantile(waits, 0.5), wait_quantile(waits, 0.9)
     if median is None or ninth is None:
-        return {}
-    return {
-        "median_wait_hours": _hours_of(median),
-        "ninth_wait_hours": _hours_of(ninth),
-        "waits_counted": len(waits),
-    }
+        return None
+    return [_hours_of(median), _hours_of(ninth), len(waits)]
 
 
 def _hours_of(quantile: WaitQuantile) -> float:
     return quantile.length / HOUR
 
 
-def _waits_by_pool(at: datetime) -> Mapping[int, list[Wait]]:
-    found: dict[int, list[Wait]] = defaultdict(list)
-    for pool_id, _, waited in rows(WAITED, {"from": at - WAITS_SPAN, "to": at}):
-        found[pool_id].append(Wait(waited))
+def _waits_by_pool(at: datetime) -> Mapping[int, Mapping[str, list[Wait]]]:
+    """By pool and QOS, in small letters."""
+    found: dict[int, dict[str, list[Wait]]] = defaultdict(lambda: defaultdict(list))
+    for pool_id, _, qos, waited in rows(WAITED, {"from": at - WAITS_SPAN, "to": at}):
+        found[pool_id][qos].append(Wait(waited))
     return found
 
 
@@ -179,6 +239,7 @@ def _owned_fields(pool: PoolFact, plans: Sequence[PlanStanding], at: datetime) -
     return {
         "micros": marginal,
         "paid_micros": round(owed / gpus) if is_ours and gpus else None,
+        "pue": float(max(each.plan.pue for each in plans)),
         "notes": [*notes, f"by the owned plan {plan_names}"],
     }
 
@@ -187,6 +248,6 @@ def _with_notes(offer: OfferFact) -> OfferFact:
     if offer.option in PAID_ANYWAY and offer.free_gpus is not None:
         held = (offer.there_gpus or 0) - offer.free_gpus
         offer.notes.append(
-            f"{offer.free_gpus} of {offer.there_gpus} GPUs are idle, {held} are held"
+            f"{offer.free_gpus} of {offer.there_gpus} GPUs are idle, {held} are held or out of order"
         )
     return offer

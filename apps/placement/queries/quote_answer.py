@@ -4,12 +4,12 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries.reading import once
-from apps.economics.hours import HOUR
+from apps.economics.hours import HOUR, HOUR_MS
 from apps.economics.placement.estimates import (
     LikelyRange,
     PlacedEstimate,
@@ -25,11 +25,15 @@ from apps.placement.queries.asked import (
     work_basis,
 )
 from apps.placement.queries.book import BookFact, newest_book
-from apps.placement.queries.offer_terms import OfferTerms, match_offers
+from apps.placement.queries.offer_facts import OfferFact
+from apps.placement.queries.offer_terms import PAID_ANYWAY, OfferTerms, match_offers
 from apps.placement.queries.places import EgressFact, egress_from
+from apps.placement.queries.quotes import promised_gpus
+from apps.planning.queries.budgets import MONEY
 
 HOUR_SECONDS = 3600
-STALE_BOOK = timedelta(hours=2)
+STALE_BOOK = 2 * HOUR
+"""One is made every hour: an older one says that no worker made it."""
 
 
 class NoOfferBook(Refusal):
@@ -54,7 +58,8 @@ def answer_quote(asked: AskedQuote, team_ids: frozenset[int] | None, at: datetim
         raise NoOfferBook("", "no offer book was made yet: a worker makes one every hour")
     basis = replace(basis, of_model=_model_of_book(book, basis.of_model))
     egress = egress_from(asked.dataset.place) if asked.dataset else {}
-    found = match_offers(book, asked, basis, egress)
+    promised = promised_gpus(at)
+    found = match_offers(book, asked, basis, egress, promised)
     terms = {each.offer.key: each for each in found.matched}
     job = asked.placed_job(at)
     ranked = ranked_offers([estimate_offer(job, each.terms) for each in found.matched])
@@ -62,22 +67,28 @@ def answer_quote(asked: AskedQuote, team_ids: frozenset[int] | None, at: datetim
     answer = {
         "work": basis.words,
         "book_made_at": book.made_at.isoformat(),
-        "cautions": _book_cautions(book, at),
+        "cautions": _cautions_of(book, asked, at),
         "matched": len(ranked),
         "refused": dict(sorted(found.refused.items())),
         "budgets": budgets,
-        "offers": [_offer_answer(asked, terms[each.key], each) for each in ranked[: asked.limit]],
+        "offers": [
+            _offer_answer(asked, terms[each.key], each, budgets) for each in ranked[: asked.limit]
+        ],
     }
-    return AnsweredQuote(book, _digest_of(asked, basis, book, egress), answer)
+    return AnsweredQuote(book, _digest_of(asked, basis, book, egress, promised), answer)
 
 
-def _book_cautions(book: BookFact, at: datetime) -> list[str]:
-    """What stands before all offers: that nobody made a new book of them for a while."""
-    age = at - book.made_at
-    if age <= STALE_BOOK:
-        return []
-    hours = age / HOUR
-    return [f"the offer book was made {hours:.0f} hours ago: workers make a new one every hour"]
+def _cautions_of(book: BookFact, asked: AskedQuote, at: datetime) -> list[str]:
+    """What is old or missing behind every offer."""
+    cautions = []
+    if at - book.made_at > STALE_BOOK:
+        hours = (at - book.made_at) / HOUR
+        cautions.append(
+            f"the offer book was made {hours:.0f} hours ago: workers make a new one every hour"
+        )
+    if asked.dataset is not None and book.per_dollar is None:
+        cautions.append("nobody knows what a US dollar is worth this month: egress is not priced")
+    return cautions
 
 
 def _model_of_book(book: BookFact, name: str) -> str:
@@ -112,14 +123,23 @@ def teams_above(team_id: int | None) -> frozenset[int]:
 
 
 def _digest_of(
-    asked: AskedQuote, basis: WorkBasis, book: BookFact, egress: Mapping[str, EgressFact]
+    asked: AskedQuote,
+    basis: WorkBasis,
+    book: BookFact,
+    egress: Mapping[str, EgressFact],
+    promised: Mapping[str, Sequence[int]],
 ) -> str:
     """SHA-256 of everything that the answer is made from."""
-    parts = [asked.document(), basis, book.digest, egress]
+    parts = [asked.document(), basis, book.digest, egress, promised]
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def _offer_answer(asked: AskedQuote, terms: OfferTerms, found: PlacedEstimate) -> dict[str, Any]:
+def _offer_answer(
+    asked: AskedQuote,
+    terms: OfferTerms,
+    found: PlacedEstimate,
+    budgets: Sequence[Mapping[str, Any]],
+) -> dict[str, Any]:
     offer = terms.offer
     charged = None
     if found.gpu_hours is not None and offer.paid_micros is not None and found.egress is not None:
@@ -137,6 +157,7 @@ def _offer_answer(asked: AskedQuote, terms: OfferTerms, found: PlacedEstimate) -
         "cost_micros": _micros_range(found.cost),
         "compute_micros": _micros_range(found.compute),
         "charged_micros": charged,
+        "paid_anyway_micros": _paid_anyway(offer, found),
         "finish_hours": found.finish,
         "late_finish_hours": found.latest_finish,
         "deadline_chance": found.chance,
@@ -147,10 +168,36 @@ def _offer_answer(asked: AskedQuote, terms: OfferTerms, found: PlacedEstimate) -
         "wait_hours": found.wait,
         "gpu_hours": found.gpu_hours,
         "kilowatt_hours": found.kilowatt_hours,
+        "energy_words": terms.energy_words,
+        "rented_gpus": terms.terms.rented_gpus or asked.gpus,
+        "budgets": [_budget_after(budget, charged, found.gpu_hours) for budget in budgets],
+        "evidence": offer.interruptions,
         "price_rows": terms.rates,
         "reasons": terms.reasons,
         "cautions": terms.cautions,
         "unknown": list(found.unknown),
+    }
+
+
+def _paid_anyway(offer: OfferFact, found: PlacedEstimate) -> int | None:
+    """What the GPUs of these hours cost whether the job runs or not: of what is owned or bought ahead; else nothing."""
+    if offer.option not in PAID_ANYWAY:
+        return 0
+    if found.gpu_hours is None or offer.paid_micros is None:
+        return None
+    return round(found.gpu_hours * offer.paid_micros)
+
+
+def _budget_after(
+    budget: Mapping[str, Any], charged: int | None, gpu_hours: float | None
+) -> dict[str, Any]:
+    """What this offer would leave of a budget, as the rest of its period is expected; null: not known."""
+    left = budget["left"]
+    taken = charged if budget["measure"] == MONEY else gpu_hours and round(gpu_hours * HOUR_MS)
+    return {
+        "name": budget["name"],
+        "measure": budget["measure"],
+        "left": None if left is None or taken is None else left - taken,
     }
 
 

@@ -2,18 +2,30 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from statistics import median
 from typing import Any
 
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
 from apps.placement.models import JobQuote
+from apps.workloads import queries as workloads
+
+PROMISED_FOR = timedelta(minutes=15)
+"""An offer that was taken holds its GPUs so long, unless its job starts before."""
 
 COLUMNS = (
     "id", "asked_at", "asked_by__name", "team_id", "team__name", "job", "book_digest", "digest", "answer",
     "chosen", "taken_at", "taken_by_job_id", "taken_by_run_id", "actual_micros", "actual_hours",
     "actual_gpu_hours", "ended_at",
 )  # fmt: skip
+
+NOT_SAID: dict[str, Any] = {
+    "paid_anyway_micros": None,
+    "energy_words": "at the GPUs' rated power, so at most",
+    "rented_gpus": None,
+    "budgets": [],
+    "evidence": None,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +52,8 @@ class QuoteFact:
 
     @property
     def offers(self) -> list[dict[str, Any]]:
-        """Those that were answered, in order."""
-        offers: list[dict[str, Any]] = self.answer["offers"]
-        return offers
+        """Those that were answered, in order; one of an earlier release says null of what it did not say."""
+        return [NOT_SAID | offer for offer in self.answer["offers"]]
 
     @property
     def taken_offer(self) -> dict[str, Any] | None:
@@ -79,6 +90,20 @@ def quote_if_kept(quote_id: int) -> QuoteFact | None:
     """One quote; None where there is none of this id."""
     row = JobQuote.objects.filter(pk=quote_id).values_list(*COLUMNS).first()
     return None if row is None else QuoteFact(*row)
+
+
+def promised_gpus(at: datetime) -> dict[str, list[int]]:
+    """By key of an offer: GPUs of each quote that took it lately and whose job has not started, so that nothing shows them held."""
+    taken = JobQuote.objects.filter(
+        taken_at__gt=at - PROMISED_FOR, taken_at__lte=at, ended_at=None, taken_by_run=None
+    ).values_list("chosen", "taken_by_job_id", "job__gpus")
+    jobs = workloads.jobs([job_id for _, job_id, _ in taken]) if taken else {}
+    found: dict[str, list[int]] = {}
+    for key, job_id, gpus in taken:
+        job = jobs.get(job_id)
+        if job is not None and job.started_at is None and job.ended_at is None:
+            found.setdefault(key, []).append(gpus)
+    return {key: sorted(found[key], reverse=True) for key in sorted(found)}
 
 
 def quote_page(asked: PageAsked) -> Slice[QuoteFact]:

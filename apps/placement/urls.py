@@ -19,5 +19,10 @@ urlpatterns = [
     path("quotes/<int:quote_id>", quotes.OneQuote.as_view(), name="api-quote"),
     path("quotes/<int:quote_id>/taken", quotes.TakenQuote.as_view(), name="api-quote-taken"),
     path("placements/<int:job_id>/next", next_moves.NextMoves.as_view(), name="api-next-move"),
+    path(
+        "spot-evidence/regions",
+        spot_evidence.SpotRegionList.as_view(),
+        name="api-spot-regions",
+    ),
     path("spot-evidence", spot_evidence.SpotEvidenceList.as_view(), name="api-spot-evidence"),
 ]

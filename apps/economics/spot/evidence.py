@@ -67,6 +67,19 @@ def rates_by_hour(lives: Sequence[SpotLife]) -> list[SeenInterruptions]:
         parts = np.diff(edges, prepend=first)
         np.add.at(exposure, np.floor(edges - parts / 2).astype(np.int64) % DAY_HOURS, parts)
         ends[int(last - 1e-9) % DAY_HOURS] += life.was_interrupted
+    return shrunk_rates(exposure, ends)
+
+
+def summed_rates(sources: Sequence[Sequence[SeenInterruptions]]) -> list[SeenInterruptions]:
+    """What several sources of one kind saw by hour of the day, added up, and shrunk as one."""
+    return shrunk_rates(
+        np.array([[seen.exposure_hours for seen in hours] for hours in sources]).sum(axis=0),
+        np.array([[seen.interruptions for seen in hours] for hours in sources]).sum(axis=0),
+    )
+
+
+def shrunk_rates(exposure: Floats, ends: NDArray[np.int64]) -> list[SeenInterruptions]:
+    """Rates of hours of the day from hours on spot and interruptions in each, each with PRIOR_ENDS at the rate of all."""
     total = ends.sum() / exposure.sum() if exposure.sum() else 0.0
     if not total:
         return [
@@ -81,6 +94,14 @@ def rates_by_hour(lives: Sequence[SpotLife]) -> list[SeenInterruptions]:
             SeenInterruptions(float(hours), int(count), shrunk.rate, shrunk.low, shrunk.high)
         )
     return found
+
+
+def known_by_hour(trace: SpotTrace, starts: float) -> list[float]:
+    """Hours in which somebody looked, by hour of the day in UTC; a tick counts where its middle is."""
+    middles = starts / 3600 + (np.flatnonzero(trace.known) + 0.5) * trace.tick
+    hours = np.floor(middles).astype(np.int64) % DAY_HOURS
+    counted: list[float] = (np.bincount(hours, minlength=DAY_HOURS) * trace.tick).tolist()
+    return counted
 
 
 def remaining_life(lives: Sequence[SpotLife], age: float) -> float | None:

@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.placement.queries.spot_evidence import SpotEvidence, spot_evidence
+from apps.placement.queries.spot_regions import SpotRegion, spot_regions
 from apps.web.rest.examples import listed
 from apps.web.rest.money import RatioOut
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
@@ -79,6 +80,53 @@ EXAMPLE: dict[str, Any] = {
 }
 
 
+class RegionHourOut(serializers.Serializer[Any]):
+    """One hour of the day, UTC; `up_share` is null where nobody looked."""
+
+    hour = serializers.IntegerField(min_value=0, max_value=23)
+    interruptions = SeenInterruptionsOut()
+    up_share = RatioOut(allow_null=True)
+
+
+class SpotRegionOut(serializers.Serializer[Any]):
+    """A region and model as sources of one kind saw it; empty texts: nobody said."""
+
+    source = serializers.CharField(help_text="own_nodes or imported_series")  # type: ignore[assignment]  # a field of the answer
+    provider = serializers.CharField()
+    region = serializers.CharField()
+    gpu_model = serializers.CharField()
+    names = serializers.ListField(child=serializers.CharField())
+    unknown = serializers.CharField(
+        help_text="why interruptions by hour are not known; empty: they are"
+    )
+    hours = RegionHourOut(many=True)
+
+
+REGION_EXAMPLE: dict[str, Any] = {
+    "source": "imported_series",
+    "provider": "aws",
+    "region": "us-west-2",
+    "gpu_model": "NVIDIA H100 80GB HBM3",
+    "names": ["us-west-2a", "us-west-2b"],
+    "unknown": "",
+    "hours": [
+        {
+            "hour": hour,
+            "interruptions": {
+                "exposure_hours": 60.0,
+                "interruptions": 3 if hour == 9 else 0,
+                "rate": 0.017 if hour == 9 else 0.009,
+                "low": 0.007 if hour == 9 else 0.003,
+                "high": 0.032 if hour == 9 else 0.02,
+                "is_thin": True,
+            },
+            "up_share": 0.9,
+        }
+        for hour in range(24)
+    ],
+}
+
+
 class SpotEvidenceList(PricesView):
     """For who reads prices, as what is bought where."""
 
@@ -102,3 +150,26 @@ class SpotEvidenceList(PricesView):
 
 def _evidence_key(row: SpotEvidence) -> tuple[str, str]:
     return row.source, row.name
+
+
+class SpotRegionList(PricesView):
+    """For who reads prices."""
+
+    row = SpotRegionOut
+
+    @extend_schema(
+        operation_id="list_spot_regions",
+        parameters=[*PAGES],
+        responses=list_of(SpotRegionOut),
+        examples=[listed("Regions", REGION_EXAMPLE)],
+    )
+    def get(self, request: Request) -> Response:
+        """Interruptions and availability by region, GPU model and hour of the day in UTC; sources of one kind added up."""
+        Parameters.of(request)
+        told = spot_regions(spot_evidence(timezone.now()))
+        page = slice_of(told, page_asked(request), _region_key)
+        return paged(request, page, lambda row: told_as(SpotRegionOut, row))
+
+
+def _region_key(row: SpotRegion) -> tuple[str, str, str, str]:
+    return row.region, row.gpu_model, row.provider, row.source

@@ -11,6 +11,7 @@ from apps.economics.spot.evidence import (
     SeenInterruptions,
     SpotLife,
     interruption_rate,
+    known_by_hour,
     lives_of_trace,
     median_life,
     rates_by_hour,
@@ -28,7 +29,8 @@ class SpotEvidence:
     """What one source says of spot in one place; `by_hour` of the day in UTC is empty where no clock is known.
 
     `up_share` is of the hours in which somebody looked; own nodes say nothing of it. `mean_life_hours` and
-    `median_life_hours` are None of fewer than 20 lives seen to their end.
+    `median_life_hours` are None of fewer than 20 lives seen to their end. `known_by_hour` are the hours in which somebody
+    looked, by hour of the day; empty of own nodes.
     """
 
     source: str
@@ -45,6 +47,7 @@ class SpotEvidence:
     mean_life_hours: float | None
     median_life_hours: float | None
     by_hour: tuple[SeenInterruptions, ...]
+    known_by_hour: tuple[float, ...] = ()
 
 
 def spot_evidence(at: datetime) -> list[SpotEvidence]:
@@ -106,7 +109,10 @@ def _series_evidence() -> list[SpotEvidence]:
                 series.starts_at,
                 ends,
                 float(trace.is_up().sum() / known) if known else None,
-                *_told(lives, is_dated=series.starts_at is not None),
+                *_told(lives, is_dated=trace.starts is not None),
+                known_by_hour=()
+                if trace.starts is None
+                else tuple(known_by_hour(trace, trace.starts)),
             )
         )
     return found

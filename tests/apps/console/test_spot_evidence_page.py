@@ -98,6 +98,30 @@ def test_one_source_is_shown_by_hour_of_the_day(finance: Client) -> None:
     assert finance.get("/placement/spot?of=own_nodes:nobody").status_code == 404
 
 
+def test_regions_are_mapped_by_hour_of_the_day_and_hatched_where_nothing_is_known(
+    finance: Client,
+) -> None:
+    imported("west", AT - timedelta(days=6))
+    own_nodes("quiet", notices=0)
+    answer = finance.get("/placement/spot")
+    page, markup = words_of(answer), answer.content.decode()
+    rows = csv_rows(finance.get("/placement/spot/regions.csv"))
+    west = [row for row in rows if row["source"] == "imported_series"]
+    quiet = [row for row in rows if row["source"] == "own_nodes"]
+
+    assert "By region and hour of the day" in page
+    assert "not known: no notice was ever seen there" in markup
+    assert "00:00 UTC: could be had 100 % of the time" in page
+    # Of both kinds of a quiet pool, and of the six hours in which west was never up.
+    assert markup.count('class="heat-unobserved"') == 54
+    assert [row["hour_utc"] for row in west] == [str(hour) for hour in range(24)]
+    assert {row["region"] for row in west} == {"us-west-2"}
+    assert sum(int(row["interruptions"]) for row in west) == 30
+    assert sum(float(row["hours"]) for row in west) == pytest.approx(90)
+    assert {row["up_share"] for row in west} == {"0.000000", "1.000000"}
+    assert {(row["interruptions_per_day"], float(row["hours"])) for row in quiet} == {("", 0)}
+
+
 def test_a_series_without_a_clock_has_no_hours_and_says_why(finance: Client) -> None:
     imported("undated", None)
     page = words_of(finance.get("/placement/spot?of=imported_series:undated"))
@@ -122,5 +146,10 @@ def test_evidence_is_shown_to_who_sees_prices(finance: Client) -> None:
     own_nodes("quiet", notices=0)
     lead = signed_in("lead")
 
-    for path in ("/placement/spot", "/placement/spot.csv", "/placement/spot/hours.csv"):
+    for path in (
+        "/placement/spot",
+        "/placement/spot.csv",
+        "/placement/spot/hours.csv",
+        "/placement/spot/regions.csv",
+    ):
         assert lead.get(path).status_code in (302, 403)

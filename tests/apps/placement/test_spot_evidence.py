@@ -105,3 +105,27 @@ def test_a_bad_file_or_a_clock_in_the_future_keeps_nothing(tmp_path) -> None:
     with pytest.raises(CommandError, match="starts_at: is in the future"):
         call_command("import_spot_trace", str(path), "--starts-at=2099-01-01")
     assert not SpotSeries.objects.exists()
+
+
+def test_zones_of_a_region_are_added_up_by_hour_of_the_day(capsys, tmp_path) -> None:
+    place = ("--region=eu", "--provider=aws", "--gpu-model=NVIDIA H100 80GB HBM3")
+    dated = "--starts-at=2026-03-02T00:00Z"
+    # Of each day 20 hours up; one of the two is gone at 20:00, the other at 08:00, and nobody looked at 23:00.
+    evening = [*[1] * 20, *[0] * 3, None] * 10
+    morning = [*[1] * 8, *[0] * 4, *[1] * 11, None] * 10
+    imported(capsys, write(tmp_path / "a.json", evening), *place, dated)
+    imported(capsys, write(tmp_path / "b.json", morning), *place, dated)
+    imported(capsys, write(tmp_path / "c.json", evening), "--region=us")
+    (eu, us) = with_token("read", name="reader").get("spot-evidence/regions").json()["results"]
+    assert (eu["region"], eu["names"], eu["unknown"]) == ("eu", ["a", "b"], "")
+    hours = eu["hours"]
+    assert [hour["hour"] for hour in hours] == list(range(24))
+    seen = [hour["interruptions"]["interruptions"] for hour in hours]
+    assert {at: count for at, count in enumerate(seen) if count} == {7: 10, 19: 10}
+    assert hours[9]["up_share"] == 0.5
+    assert (hours[1]["up_share"], hours[23]["up_share"]) == (1, None)
+    assert hours[1]["interruptions"]["exposure_hours"] == 20
+    assert hours[7]["interruptions"]["rate"] > 2 * hours[1]["interruptions"]["rate"] > 0
+    assert us["unknown"] == "it was imported without the time of its first look"
+    assert {hour["up_share"] for hour in us["hours"]} == {None}
+    assert with_token("jobs", name="other").get("spot-evidence/regions").status_code == 403

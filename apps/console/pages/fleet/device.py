@@ -8,10 +8,11 @@ from django.utils.html import format_html
 
 from apps.console.kit.cells import INSTANT, RATIO, UNKNOWN, Locale
 from apps.console.kit.frame import Link
+from apps.console.kit.heat import Heat
 from apps.console.kit.page import ConsolePage, FactList, Include, shown
 from apps.console.kit.request import EVERYONE, Context, found_or_404
 from apps.console.kit.table import Column, Table
-from apps.console.pages.fleet.hours import SHOWN_HOURS, Heat, HeatCell, heat_of, shown_from
+from apps.console.pages.fleet.hours import SHOWN_HOURS, DeviceHourCell, heat_of, shown_from
 from apps.console.pages.fleet.node_tables import device_name
 from apps.economics.hours import HOUR
 from apps.fleet import queries as fleet
@@ -32,7 +33,7 @@ LIVES = Table[fleet.DeviceLife](
     about="a slice made again is a new device even under its old UUID",
     csv_first=("node", "uuid", "profile"),
 )  # fmt: skip
-DEVICE_HOURS = Table[HeatCell](
+DEVICE_HOURS = Table[DeviceHourCell](
     "device-hours",
     "The hours as a table",
     (
@@ -85,9 +86,11 @@ def _known_device(device_id: int) -> fleet.DeviceLife:
     return found_or_404(fleet.device_life(device_id))
 
 
-def _hours_there(heat: Heat) -> list[HeatCell]:
+def _hours_there(heat: Heat) -> list[DeviceHourCell]:
     """The hours in which the device was there."""
-    return [cell for cell in heat.cells if cell.level != "none"]
+    return [
+        cell for cell in heat.cells if isinstance(cell, DeviceHourCell) and cell.level != "none"
+    ]
 
 
 def device_heat(life: fleet.DeviceLife, context: Context) -> Heat:

@@ -10,10 +10,11 @@ from django.urls import reverse
 from numpy.typing import NDArray
 
 from apps.console.kit.cells import GPU_HOURS, INSTANT, RATIO, drawn, quiet
+from apps.console.kit.heat import HEAT, Heat, HeatCell
 from apps.console.kit.request import Context
 from apps.console.kit.table import Column, Table, TableSection
 from apps.console.pages.fleet.facts import FleetFacts
-from apps.console.pages.fleet.hours import HEAT, Heat, HeatCell, level_of
+from apps.console.pages.fleet.hours import level_of
 from apps.console.pages.pool_links import pool_href
 from apps.economics.hours import HOUR, hour_of
 from apps.fleet import queries as fleet
@@ -98,22 +99,22 @@ def _hours_drawn(row: MappedNode) -> str:
 
 
 def _map_cell(row: MappedNode, column: int, label: str) -> HeatCell:
-    day, place, hour = row.day, (row.place, column), row.day.hours[column]
+    day, place = row.day, (row.place, column)
     left, is_running = f"{column * 100 / HOURS:.4f}%", day.is_running[place]
     lived, observed = float(day.lived[place]), float(day.observed[place])
     if lived <= 0:
-        return HeatCell(hour, left, "none", f"{label}: not there")
+        return HeatCell(left, "none", f"{label}: not there")
     if observed <= 0:
         if is_running:
-            return HeatCell(hour, left, "none", f"{label}: nothing measured yet")
-        return HeatCell(hour, left, "unobserved", f"{label}: not observed")
+            return HeatCell(left, "none", f"{label}: nothing measured yet")
+        return HeatCell(left, "unobserved", f"{label}: not observed")
     worked, part = min(1.0, float(day.worked[place]) / observed), min(1.0, observed / lived)
     said = f"{label}: active {per_cent(worked)}"
     if part >= 1 - HARDLY_ANY or is_running:
-        return HeatCell(hour, left, level_of(worked), said)
+        return HeatCell(left, level_of(worked), said)
     said += f" of the {per_cent(part)} observed"
     height = f"{max(8, round(part * 100))}%"
-    return HeatCell(hour, left, level_of(worked), said, height=height)
+    return HeatCell(left, level_of(worked), said, height=height)
 
 
 MAP = Table[MappedNode](

@@ -1,13 +1,14 @@
 """The last two days by the hour: columns by state for a node, a heat strip for a device."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from fractions import Fraction
 
 from django.utils.safestring import SafeString
 
-from apps.console.kit.cells import TEXT, Format, drawn, strip_drawn
+from apps.console.kit.cells import strip_drawn
+from apps.console.kit.heat import Heat, HeatCell
 from apps.economics.hours import HOUR, hour_of
 from apps.economics.split import largest_remainder
 from apps.economics.states import State
@@ -20,7 +21,6 @@ from apps.telemetry.queries import DeviceHourReading
 SHOWN_HOURS = 48
 STEPS = 1000
 HELD = (State.ACTIVE, State.HELD_IDLE, State.UNOBSERVED)
-HEAT = Format(TEXT.shown, TEXT.written, "heat-cell")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,38 +51,13 @@ class HourColumn:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class HeatCell:
-    """One hour of a device or a node: `level` is none, unobserved, or 0 to 4 by how active it was.
-
-    `left` is where it begins, in per cent as SVG writes it; with `height` that much of it was
-    observed, and above it stays what was not.
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceHourCell(HeatCell):
+    """One hour of a device: 0 to 4 by how active it was, and what of it was observed and worked."""
 
     hour: datetime
-    left: str
-    level: str
-    words: str
     observed_ratio: Ratio | None = None
     worked_ratio: Ratio | None = None
-    height: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Heat:
-    """The hours of a device or a node side by side, and the same in words."""
-
-    cells: Sequence[HeatCell]
-    words: str
-
-    @property
-    def width(self) -> str:
-        """Of an hour, a hair more than its part, so that no gap shows between two."""
-        return f"{100 / len(self.cells) + 0.0001:.4f}%"
-
-    def drawn(self) -> SafeString:
-        """As the cell of a table."""
-        return drawn("fleet/_heat.html", heat=self)
 
 
 def strip_cell(time: GpuTime) -> SafeString:
@@ -197,14 +172,18 @@ def level_of(ratio: float) -> str:
 
 def _heat_cell(
     measured: DeviceHourReading | None, hour: datetime, left: str, lived: tuple[timedelta, tzinfo]
-) -> HeatCell:
+) -> DeviceHourCell:
     span, zone = lived
     when = instant(hour, zone)
     if span <= timedelta(0):
-        return HeatCell(hour, left, "none", f"{when}: not there")
+        return DeviceHourCell(left, "none", f"{when}: not there", hour=hour)
     if measured is None or not measured.observed_seconds:
-        return HeatCell(hour, left, "unobserved", f"{when}: not observed", Fraction(0))
+        return DeviceHourCell(
+            left, "unobserved", f"{when}: not observed", hour=hour, observed_ratio=Fraction(0)
+        )
     worked = min(1.0, measured.worked_seconds / measured.observed_seconds)
     observed = min(1.0, measured.observed_seconds / span.total_seconds())
     said = f"{when}: active {per_cent(worked)} of the time observed ({per_cent(observed)})"
-    return HeatCell(hour, left, level_of(worked), said, observed, worked)
+    return DeviceHourCell(
+        left, level_of(worked), said, hour=hour, observed_ratio=observed, worked_ratio=worked
+    )

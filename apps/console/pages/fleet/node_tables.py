@@ -23,8 +23,9 @@ from apps.console.kit.cells import (
     warned,
 )
 from apps.console.kit.frame import Link
+from apps.console.kit.heat import HEAT, Heat
 from apps.console.kit.table import Column, Table
-from apps.console.pages.fleet.hours import HEAT, Heat, by_key
+from apps.console.pages.fleet.hours import by_key
 from apps.console.pages.fleet.nodes import OUTAGES
 from apps.fleet import queries as fleet
 from apps.show.amounts import gpu_count

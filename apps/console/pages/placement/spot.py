@@ -10,6 +10,7 @@ from apps.console.kit.chart import LineChart
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.pages.placement.spot_map import REGION_HOURS, mapped_hours, spot_map
 from apps.console.pages.placement.spot_tables import (
     EVIDENCE,
     HOURS,
@@ -50,6 +51,7 @@ def spot_evidence_page(context: Context) -> ConsolePage:
         tabs=placement_tabs("spot-evidence"),
         sections=(
             EVIDENCE.section(found, context, csv_href=reverse("spot-evidence-csv")),
+            spot_map(found, context, reverse("spot-regions-csv")),
             _picture(chosen) if chosen else None,
             HOURS.section(
                 rows, context, title=f"{chosen.name} by hour of the day", csv_href=csv_href
@@ -64,6 +66,13 @@ def spot_evidence_page(context: Context) -> ConsolePage:
 def spot_evidence_csv(context: Context) -> HttpResponse:
     """Every source as a table."""
     return EVIDENCE.csv(spot_evidence(timezone.now()), context, "spot-evidence")
+
+
+@shown(SEES_EVERYTHING, "placement")
+def spot_regions_csv(context: Context) -> HttpResponse:
+    """Every region and GPU model in each hour of the day."""
+    rows = list(mapped_hours(spot_evidence(timezone.now())))
+    return REGION_HOURS.csv(rows, context, "spot-regions")
 
 
 @shown(SEES_EVERYTHING, "placement")
@@ -163,5 +172,6 @@ def _nothing_seen() -> EmptyState:
 urlpatterns = [
     path("placement/spot", spot_evidence_page, name="spot-evidence"),
     path("placement/spot.csv", spot_evidence_csv, name="spot-evidence-csv"),
+    path("placement/spot/regions.csv", spot_regions_csv, name="spot-regions-csv"),
     path("placement/spot/hours.csv", spot_hours_csv, name="spot-hours-csv"),
 ]

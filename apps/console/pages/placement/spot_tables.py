@@ -48,7 +48,8 @@ def range_words(seen: SeenInterruptions) -> str:
     return f"{a_day(seen.low)} to {a_day(seen.high)}"
 
 
-def _day_rate(seen: SeenInterruptions) -> float | None:
+def day_rate(seen: SeenInterruptions) -> float | None:
+    """Interruptions in 24 hours on spot; None where none was seen."""
     return None if seen.rate is None else seen.rate * DAY_HOURS
 
 
@@ -77,7 +78,7 @@ EVIDENCE = Table[SpotEvidence](
     (
         Column("name", "Pool or series", lambda row: row.name, PROSE,
                href=lambda row: f"{reverse('spot-evidence')}?{urlencode({'of': evidence_key(row)})}"),
-        Column("per_day", "Interruptions a day", lambda row: _day_rate(row.rate), FIGURE, csv="interruptions_per_day",
+        Column("per_day", "Interruptions a day", lambda row: day_rate(row.rate), FIGURE, csv="interruptions_per_day",
                shown=lambda row, _: _rate_words(row.rate)),
         Column("range", "Range of 95 %", lambda row: row.rate.high, FIGURE, csv="",
                shown=lambda row, _: range_words(row.rate), sorts=False),
@@ -112,7 +113,7 @@ HOURS = Table[EvidenceHour](
         Column("interruptions", "Interruptions", lambda row: row.seen.interruptions, COUNT),
         Column("hours", "Hours seen", lambda row: row.seen.exposure_hours, FIGURE,
                shown=lambda row, _: f"{row.seen.exposure_hours:,.1f}"),
-        Column("per_day", "Interruptions a day", lambda row: _day_rate(row.seen), FIGURE, csv="interruptions_per_day",
+        Column("per_day", "Interruptions a day", lambda row: day_rate(row.seen), FIGURE, csv="interruptions_per_day",
                shown=lambda row, _: a_day(row.seen.rate)),
         Column("range", "Range of 95 %", lambda row: row.seen.high, FIGURE, csv="",
                shown=lambda row, _: range_words(row.seen), sorts=False),

@@ -1,0 +1,151 @@
+"""Spot by region and GPU model over the hours of the day: how often it is taken away, and whether it could be had."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from apps.console.kit.cells import COUNT, FIGURE, RATIO, drawn, quiet
+from apps.console.kit.heat import HEAT, Heat, HeatCell
+from apps.console.kit.request import Context
+from apps.console.kit.table import Column, Table, TableSection
+from apps.console.pages.placement.spot_tables import SOURCES, a_day, day_rate, range_words
+from apps.economics.hours import DAY_HOURS
+from apps.economics.spot.evidence import SeenInterruptions
+from apps.placement.queries.spot_evidence import IMPORTED, OWN_NODES, SpotEvidence
+from apps.placement.queries.spot_regions import RegionHour, SpotRegion, spot_regions
+from apps.show.amounts import counted, per_cent
+
+STEPS_PER_DAY = (1.0, 4.0, 12.0)
+"""Interruptions a day at which an hour is drawn darker."""
+QUARTERS = 4
+NOUNS = {OWN_NODES: ("pool", "pools"), IMPORTED: ("series", "series")}
+
+
+class MappedHour(NamedTuple):
+    """A region in one hour of the day."""
+
+    place: SpotRegion
+    hour: RegionHour
+
+
+def _interruptions_heat(row: SpotRegion) -> Heat:
+    cells = [
+        HeatCell(_left(hour), *_taken_level(hour.interruptions, _label(hour), row.unknown))
+        for hour in row.hours
+    ]
+    return Heat(cells, _interruptions_words(row))
+
+
+def _taken_level(seen: SeenInterruptions, label: str, unknown: str) -> tuple[str, str]:
+    if not seen.exposure_hours:
+        return "unobserved", f"{label}: not known, {unknown or 'it was not up then'}"
+    hours = f"in {seen.exposure_hours:,.0f} hours seen"
+    if seen.rate is None:
+        return "0", f"{label}: none {hours}"
+    rate = seen.rate * DAY_HOURS
+    level = 1 + sum(rate >= step for step in STEPS_PER_DAY)
+    return str(level), (
+        f"{label}: {a_day(seen.rate)} a day ({range_words(seen)}), {seen.interruptions} {hours}"
+    )
+
+
+def _interruptions_words(row: SpotRegion) -> str:
+    if row.unknown:
+        return f"not known: {row.unknown}"
+    known = [hour for hour in row.hours if hour.interruptions.rate is not None]
+    if not known:
+        return "none seen at any hour"
+    most = max(known, key=lambda hour: hour.interruptions.rate or 0.0)
+    return f"most often taken away at {most.hour:02d}:00 UTC, {a_day(most.interruptions.rate)} times a day"
+
+
+def _availability_heat(row: SpotRegion) -> Heat:
+    cells = [HeatCell(_left(hour), *_up_level(hour.up_share, _label(hour))) for hour in row.hours]
+    return Heat(cells, _availability_words(row))
+
+
+def _up_level(share: float | None, label: str) -> tuple[str, str]:
+    if share is None:
+        return "unobserved", f"{label}: not known"
+    level = min(QUARTERS, int(share * QUARTERS) + 1) if share else 0
+    return str(level), f"{label}: could be had {per_cent(share)} of the time"
+
+
+def _availability_words(row: SpotRegion) -> str:
+    known = [hour.up_share for hour in row.hours if hour.up_share is not None]
+    if not known:
+        return "whether it could be had is not known"
+    return f"could be had {per_cent(min(known))} to {per_cent(max(known))} of the time, by hour"
+
+
+def _label(hour: RegionHour) -> str:
+    return f"{hour.hour:02d}:00 UTC"
+
+
+def _left(hour: RegionHour) -> str:
+    return f"{hour.hour * 100 / DAY_HOURS:.4f}%"
+
+
+MAP = Table[SpotRegion](
+    "map",
+    "By region and hour of the day",
+    (
+        Column("region", "Region", lambda row: row.region or None, missing=quiet("not said"),
+               note=lambda row: row.gpu_model),
+        Column("taken", "Taken away, 00:00 to 24:00 UTC", _interruptions_words, HEAT, sorts=False,
+               shown=lambda row, _: _interruptions_heat(row).drawn()),
+        Column("had", "Could be had, 00:00 to 24:00 UTC", _availability_words, HEAT, sorts=False,
+               shown=lambda row, _: _availability_heat(row).drawn()),
+        Column("source", "Source", lambda row: SOURCES[row.source],
+               note=lambda row: counted(len(row.names), *NOUNS[row.source])),
+        Column("provider", "Provider", lambda row: row.provider or None, missing=quiet("not said")),
+    ),
+    noun=("region", "regions"),
+    about="{said}; zones or pools of a region are added up, own nodes and imported series never; no hour is drawn of which nothing was seen",
+    sort="map-by",
+    css="map",
+)  # fmt: skip
+
+
+def _of_hour(value: Callable[[RegionHour], float | None]) -> Callable[[MappedHour], float | None]:
+    return lambda row: value(row.hour)
+
+
+REGION_HOURS = Table[MappedHour](
+    "region-hours",
+    "Hours of regions",
+    (
+        Column("region", "", lambda row: row.place.region),
+        Column("gpu_model", "", lambda row: row.place.gpu_model),
+        Column("provider", "", lambda row: row.place.provider),
+        Column("source", "", lambda row: row.place.source),
+        Column("names", "", lambda row: ", ".join(row.place.names)),
+        Column("hour_utc", "", lambda row: row.hour.hour, COUNT),
+        Column("hours", "", _of_hour(lambda hour: hour.interruptions.exposure_hours), FIGURE),
+        Column("interruptions", "", lambda row: row.hour.interruptions.interruptions, COUNT),
+        Column("interruptions_per_day", "", _of_hour(lambda hour: _seen_rate(hour.interruptions)), FIGURE),
+        Column("up_share", "", _of_hour(lambda hour: hour.up_share), RATIO),
+        Column("unknown", "", lambda row: row.place.unknown),
+    ),
+)  # fmt: skip
+
+
+def _seen_rate(seen: SeenInterruptions) -> float | None:
+    """A day; None of an hour of which nothing was seen, whatever the other hours say."""
+    return day_rate(seen) if seen.exposure_hours else None
+
+
+def spot_map(told: Sequence[SpotEvidence], context: Context, csv_href: str) -> TableSection:
+    """The map of all that is known."""
+    return MAP.section(
+        spot_regions(told),
+        context,
+        csv_href=csv_href,
+        remark=drawn("placement/_spot_keys.html"),
+    )
+
+
+def mapped_hours(told: Sequence[SpotEvidence]) -> Iterator[MappedHour]:
+    """Each region and model hour by hour."""
+    for place in spot_regions(told):
+        for hour in place.hours:
+            yield MappedHour(place, hour)

@@ -1,0 +1,79 @@
+"""Spot evidence by region and GPU model, hour by hour of the day: sources of one kind added up, two kinds never."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from apps.economics.hours import DAY_HOURS
+from apps.economics.spot.evidence import SeenInterruptions, summed_rates
+from apps.placement.queries.spot_evidence import IMPORTED, SpotEvidence
+
+UNSEEN = SeenInterruptions(0.0, 0, None, 0.0, None)
+
+
+@dataclass(frozen=True, slots=True)
+class RegionHour:
+    """One hour of the day in UTC: interruptions on spot, and the share of the hours looked in which spot could be had.
+
+    `up_share` is None where nobody looked, as with own nodes.
+    """
+
+    hour: int
+    interruptions: SeenInterruptions
+    up_share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class SpotRegion:
+    """A region and model as sources of one kind saw it.
+
+    `unknown` says why its interruptions by hour are not known; empty where they are.
+    """
+
+    source: str
+    provider: str
+    region: str
+    gpu_model: str
+    names: tuple[str, ...]
+    unknown: str
+    hours: tuple[RegionHour, ...]
+
+
+def spot_regions(told: Sequence[SpotEvidence]) -> list[SpotRegion]:
+    """By region, model, provider and kind of source. Own nodes on which no notice was ever seen say nothing of interruptions."""
+    places: dict[tuple[str, str, str, str], list[SpotEvidence]] = defaultdict(list)
+    for each in told:
+        places[each.region, each.gpu_model, each.provider, each.source].append(each)
+    return [_region(each) for _, each in sorted(places.items(), key=lambda at_place: at_place[0])]
+
+
+def _region(there: Sequence[SpotEvidence]) -> SpotRegion:
+    first, dated = there[0], [each for each in there if each.by_hour]
+    unknown = _why_unknown(there)
+    rates = [UNSEEN] * DAY_HOURS if unknown else summed_rates([each.by_hour for each in dated])
+    return SpotRegion(
+        first.source,
+        first.provider,
+        first.region,
+        first.gpu_model,
+        tuple(sorted(each.name for each in dated or there)),
+        unknown,
+        tuple(RegionHour(hour, rates[hour], _up_share(dated, hour)) for hour in range(DAY_HOURS)),
+    )
+
+
+def _why_unknown(there: Sequence[SpotEvidence]) -> str:
+    if not any(each.by_hour for each in there):
+        return "it was imported without the time of its first look"
+    if not any(each.rate.exposure_hours for each in there):
+        return "no hour on spot was seen there"
+    if there[0].source != IMPORTED and not any(each.rate.interruptions for each in there):
+        return "no notice was ever seen there, which may mean that nobody could hear one"
+    return ""
+
+
+def _up_share(dated: Sequence[SpotEvidence], hour: int) -> float | None:
+    """Hours of availability ÷ hours looked: lives on spot are the hours in which it was up."""
+    known = sum(each.known_by_hour[hour] for each in dated if each.known_by_hour)
+    up = sum(each.by_hour[hour].exposure_hours for each in dated if each.known_by_hour)
+    return min(1.0, up / known) if known else None

@@ -11,6 +11,8 @@ import pytest
 import pytest_django
 from hypothesis import HealthCheck, settings
 
+from apps.show.charts import CHECKS
+from tests.figures import check_figure
 from tests.planted import forget_rows, planted
 
 HERE = Path(__file__).resolve().parent
@@ -28,7 +30,8 @@ settings.load_profile(os.environ.get("RUNRATE_HYPOTHESIS", "dev"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Watch the skips; Postgres runs already (tests/settings.py)."""
+    """Watch the skips; Postgres runs already (tests/settings.py). Figures are held against plotly."""
+    CHECKS.append(check_figure)
     config.pluginmanager.register(SkipsAreListed(), "skips-are-listed")
 
 

@@ -1,15 +1,13 @@
-"""Rows to Plotly figures: plain JSON-able mappings, checked by plotly's own validators.
+"""Rows to Plotly figures: plain JSON-able mappings; tests hold each against plotly's own validators.
 
 Colours are written as `var(--token)`; the page's script puts the theme's values in their place.
 A figure has no title of its own: the title is HTML beside it, and states the finding and the unit.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-
-from plotly.graph_objs import Figure  # type: ignore[attr-defined]  # untyped, made lazily
 
 from apps.show.money import MICROS, full_amount, short_amount
 from apps.show.time import month, short_day
@@ -367,11 +365,17 @@ def label_above(at: str, text: str, **more: object) -> Json:
     }
 
 
+CHECKS: list[Callable[[Json], None]] = []
+"""What each figure is held against as it is drawn, and may refuse it.
+
+Tests put plotly's validators here: they take a quarter of a second to load, which every start of a
+web process would pay for, and what they find is wrong in a page's code, not in its figures.
+"""
+
+
 def checked(traces: Sequence[Json], layout: Json) -> Json:
     """The figure as it is sent."""
-    # Figure refuses what plotly.js would not draw. Its own template would be copied into each figure
-    # and triple what is sent: an empty one takes its place, and is left out.
-    figure = Figure(data=list(traces), layout={**layout, "template": {}})  # type: ignore[no-untyped-call]  # untyped
-    drawn = figure.to_plotly_json()  # type: ignore[no-untyped-call]  # untyped
-    bare_layout = {key: value for key, value in drawn["layout"].items() if key != "template"}
-    return {"data": drawn["data"], "layout": bare_layout}
+    figure: Json = {"data": list(traces), "layout": layout}
+    for check in CHECKS:
+        check(figure)
+    return figure

@@ -89,7 +89,7 @@ def test_web_processes_stay_light():
             "-c",
             "import os, sys; os.environ['DJANGO_SETTINGS_MODULE'] = 'controlplane.settings';"
             "import controlplane.wsgi; from django.urls import get_resolver; get_resolver().url_patterns;"
-            "print([m for m in ('scipy', 'highspy', 'pandas', 'statsforecast', 'pyarrow', 'boto3', 'google.cloud', 'celery', 'apps.economics.forecast.scores') if m in sys.modules])",
+            "print([m for m in ('scipy', 'highspy', 'pandas', 'statsforecast', 'pyarrow', 'boto3', 'google.cloud', 'celery', 'plotly', 'narwhals', 'apps.economics.forecast.scores') if m in sys.modules])",
         ],
         cwd=ROOT,
         capture_output=True,

@@ -165,6 +165,7 @@ class Scope(models.TextChoices):
     RUNS = "runs"
     REQUESTS = "requests"
     USAGE = "usage"
+    SCHEDULE = "schedule"
     READ = "read"
     MANAGE = "manage"
 

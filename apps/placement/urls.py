@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.placement.api import admissions, next_moves, offers, quotes, spot_evidence
+from apps.placement.api import admissions, next_moves, offers, quotes, skypilot, spot_evidence
 
 urlpatterns = [
     path("admissions", admissions.Admissions.as_view(), name="api-admissions"),
@@ -24,5 +24,6 @@ urlpatterns = [
         spot_evidence.SpotRegionList.as_view(),
         name="api-spot-regions",
     ),
+    path("schedulers/skypilot/policy", skypilot.SkyPolicy.as_view(), name="api-skypilot-policy"),
     path("spot-evidence", spot_evidence.SpotEvidenceList.as_view(), name="api-spot-evidence"),
 ]

@@ -175,7 +175,15 @@ def make_world() -> World:
     ids["join_token_id"] = fleet.make_join_token(token=joining, at=make.NOON).id
     invitation = fleet.invite_agent(node_id=node_id, expires_at=NEVER, at=make.NOON)
     everything = make.make_token(
-        "read", "manage", "jobs", "runs", "requests", "usage", "ingest", name="everything"
+        "read",
+        "manage",
+        "jobs",
+        "runs",
+        "requests",
+        "usage",
+        "ingest",
+        "schedule",
+        name="everything",
     )
     ids["export_id"] = scene.make_export(everything.id)
     ids["quote_id"] = _quoted(team_id)

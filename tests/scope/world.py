@@ -714,6 +714,7 @@ def _tokens(teams: Mapping[str, int]) -> dict[str, accounts.IssuedToken]:
         "runs": made("teller of runs", "runs"),
         "requests": made("gateway", "requests"),
         "usage": made("gateway of calls", "usage"),
+        "schedule": made("scheduler", "schedule"),
         "read": made("reader", "read"),
         "manage": made("manager", "manage"),
     }
@@ -730,6 +731,7 @@ def _askers(tokens: Mapping[str, accounts.IssuedToken]) -> dict[str, Asker]:
         "runs": frozenset[str](),
         "requests": frozenset[str](),
         "usage": frozenset[str](),
+        "schedule": frozenset[str](),
         "harbour": others,
         "zephyr": own,
         "read": everything,

@@ -3,6 +3,7 @@
 from apps.accounts.authentication.tokens import (
     AuthenticationRefused,
     BearerToken,
+    TokenAsPassword,
     needs,
     scopes_of,
     token_from_header,

@@ -1,5 +1,6 @@
 """A machine calls with a bearer token; what a call may do is its scopes, or a person's role."""
 
+from base64 import b64decode
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -46,20 +47,37 @@ class BearerToken(BaseAuthentication):
         header = request.headers.get("Authorization")
         if header is None or not header.lower().startswith("bearer"):
             return None
-        at = timezone.now()
-        try:
-            token = token_from_header(header, at)
-        except AuthenticationRefused as refusal:
-            raise AuthenticationFailed(str(refusal)) from refusal
-        name_changer(token=token.id)
-        name_actor("token", token.name)
-        if token.last_used_at is None or at - token.last_used_at >= TOUCHED_EVERY:
-            touch_token(token_id=token.id, at=at)
-        return Machine(name=token.name), token
+        return machine_with(header)
 
     def authenticate_header(self, request: Request) -> str:
         """Makes a refusal a 401 that says how to come in."""
         return "Bearer"
+
+
+class TokenAsPassword(BaseAuthentication):
+    """`Authorization: Basic` with the token as its password: of callers whose only way to say who they are is a `.netrc`."""
+
+    def authenticate(self, request: Request) -> tuple[Machine, TokenFact] | None:
+        """None where another scheme, or none, was used; the user's name may be anything."""
+        scheme, _, encoded = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != "basic":
+            return None
+        try:
+            _, _, secret = b64decode(encoded, validate=True).decode().partition(":")
+        except ValueError as refused:
+            raise AuthenticationFailed("the password is not to be read") from refused
+        return machine_with(f"Bearer {secret}")
+
+
+class TokenAsPasswordInSchema(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """How the OpenAPI document describes it."""
+
+    target_class = TokenAsPassword
+    name = "token_as_password"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        """Plain HTTP authentication by a password."""
+        return {"type": "http", "scheme": "basic"}
 
 
 class BearerTokenInSchema(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
@@ -71,6 +89,20 @@ class BearerTokenInSchema(OpenApiAuthenticationExtension):  # type: ignore[no-un
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
         """A plain HTTP bearer token."""
         return {"type": "http", "scheme": "bearer"}
+
+
+def machine_with(header: str) -> tuple[Machine, TokenFact]:
+    """Who comes with this bearer token, which is used now; refuses AuthenticationFailed."""
+    at = timezone.now()
+    try:
+        token = token_from_header(header, at)
+    except AuthenticationRefused as refusal:
+        raise AuthenticationFailed(str(refusal)) from refusal
+    name_changer(token=token.id)
+    name_actor("token", token.name)
+    if token.last_used_at is None or at - token.last_used_at >= TOUCHED_EVERY:
+        touch_token(token_id=token.id, at=at)
+    return Machine(name=token.name), token
 
 
 def token_from_header(header: str | None, at: datetime) -> TokenFact:

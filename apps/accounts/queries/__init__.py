@@ -41,6 +41,7 @@ from apps.accounts.queries.tokens import (
 from apps.accounts.queries.viewers import (
     Viewer,
     teams_below,
+    teams_of_token,
     viewer_of_person,
     viewer_of_token,
     viewer_of_user,

@@ -89,8 +89,11 @@ def _role_of_token(*, reads: bool, everything: bool, manages: bool) -> Role:
 
 
 def _teams_of_token(token: TokenFact, *, reads: bool) -> frozenset[int]:
-    if not reads:
-        return frozenset()
+    return teams_of_token(token) if reads else frozenset()
+
+
+def teams_of_token(token: TokenFact) -> frozenset[int]:
+    """Its team and every one below; every one where it is bound to none."""
     if token.team_id is None:
         return _every_team()
     parents = dict(Team.objects.order_by("id").values_list("id", "parent_id"))

@@ -16,10 +16,12 @@ from apps.placement.actions.places import (
 from apps.placement.actions.quotes import (
     OfferNotOfQuote,
     QuoteTaken,
+    expect_run,
     follow_quotes,
     make_quote,
     take_offer,
 )
+from apps.placement.actions.skypilot import SkyAsker, SkyDecision, decide_sky_task
 from apps.placement.actions.spot import (
     SpotPlace,
     SpotSeriesNotUnderstood,

@@ -1,5 +1,6 @@
 """Quotes are kept as they were answered, taken by a job or a run, and held against what came."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -15,7 +16,7 @@ from apps.ledger.queries.cube.states import state_sums
 from apps.ledger.queries.windows import Window
 from apps.logs.changes import logged_change, logged_pass
 from apps.placement.models import JobQuote
-from apps.placement.queries.asked import AskedQuote
+from apps.placement.queries.asked import AskedQuote, are_same_model
 from apps.placement.queries.quote_answer import answer_quote
 from apps.unit_economics.queries.runs.list import run_rows
 from apps.workloads import queries as workloads
@@ -24,6 +25,8 @@ DAY = timedelta(days=1)
 SETTLED_AFTER = 3 * HOUR
 """Hours of the ledger are provisional until two hours after their end."""
 MOST_FOLLOWED = 200
+EXPECTED_FOR = timedelta(days=30)
+"""A run that has not begun by then is none of its quote."""
 
 
 class QuoteTaken(Refusal):
@@ -84,10 +87,18 @@ def take_offer(
     quote.save()
 
 
+@logged_change()
+@transaction.atomic
+def expect_run(*, quote_id: int, run_name: str, keys: Sequence[str]) -> None:
+    """Say how the run will be called that takes one of these offers, which a scheduler was told of in this order."""
+    JobQuote.objects.filter(pk=quote_id).update(run_name=run_name, expected=list(keys))
+
+
 @logged_pass("follow_quotes")
 @transaction.atomic
 def follow_quotes(*, at: datetime) -> int:
     """Keep what came of quotes whose jobs and runs ended and were charged; how many."""
+    _take_by_name(at)
     open_ones = JobQuote.objects.select_for_update(skip_locked=True).filter(
         ended_at=None, taken_at__isnull=False
     )
@@ -103,6 +114,31 @@ def follow_quotes(*, at: datetime) -> int:
         quote.save()
         done += 1
     return done
+
+
+def _take_by_name(at: datetime) -> None:
+    """The run of the expected name that began after the question took the first offer of its GPU model."""
+    expecting = list(
+        JobQuote.objects.select_for_update(skip_locked=True)
+        .filter(chosen="", asked_at__gte=at - EXPECTED_FOR)
+        .exclude(run_name="")
+        .order_by("asked_at", "id")[:MOST_FOLLOWED]
+    )
+    named = workloads.runs_of_keys({quote.run_name for quote in expecting})
+    runs = run_rows({run_id for ids in named.values() for run_id in ids})
+    for quote in expecting:
+        found = [runs[run_id] for run_id in named.get(quote.run_name, ()) if run_id in runs]
+        began = [
+            run for run in found if run.began_at is not None and run.began_at >= quote.asked_at
+        ]
+        own = [run for run in began if run.team_id in (None, quote.team_id)]
+        models = {offer["key"]: offer["gpu_model"] for offer in quote.answer["offers"]}
+        if len(own) == 1:
+            keys = [key for key in quote.expected if are_same_model(models[key], own[0].gpu_model)]
+            quote.chosen = next(iter(keys or quote.expected), "")
+            if quote.chosen:
+                quote.taken_at, quote.taken_by_run_id = own[0].began_at, own[0].id
+                quote.save()
 
 
 def _outcome_of(quote: JobQuote, at: datetime) -> QuoteOutcome:

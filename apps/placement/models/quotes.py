@@ -8,7 +8,8 @@ class JobQuote(models.Model):
     """A job as it was asked, its offers as they were answered, and the one that was taken.
 
     `digest` is of the job and of `book_digest`: the same inputs have the same answer. `chosen` is the key of an offer, taken by a
-    job of a scheduler or by a run of several. `actual_…` is what came of it, of what the ledger has: null until it ended and was charged.
+    job of a scheduler or by a run of several. `run_name` is what the run will be called that may take one of
+    `expected`, keys of offers in order; empty where a scheduler was told nothing. `actual_…` is what came of it, of what the ledger has: null until it ended and was charged.
     """
 
     asked_at = models.DateTimeField()
@@ -22,6 +23,8 @@ class JobQuote(models.Model):
     digest = models.CharField(max_length=64)
     answer = models.JSONField()
     chosen = models.TextField(blank=True, default="")
+    run_name = models.TextField(blank=True, default="")
+    expected = models.JSONField(default=list)
     taken_at = models.DateTimeField(null=True)
     taken_by_job = models.ForeignKey(
         "workloads.Job", on_delete=models.SET_NULL, null=True, related_name="+"
@@ -47,6 +50,11 @@ class JobQuote(models.Model):
                 fields=["taken_at"],
                 condition=~Q(chosen="") & Q(ended_at=None),
                 name="quote_to_follow",
+            ),
+            models.Index(
+                fields=["asked_at"],
+                condition=~Q(run_name="") & Q(chosen=""),
+                name="quote_to_take",
             ),
         ]
 

@@ -48,7 +48,7 @@ class AdmissionNotUnderstood(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class AdmissionJob:
-    """A job that asks for admission; None or empty: not said. `cost_micros` is the asker's own estimate.
+    """A job that asks for admission; None or empty: not said. `cost_micros` is the asker's own estimate, `cost_from` whence.
 
     The GPUs are of a pool, or of a model with, where it is known, a provider and region.
     """
@@ -62,6 +62,7 @@ class AdmissionJob:
     provider: str = ""
     region: str = ""
     cost_micros: int | None = None
+    cost_from: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,8 @@ def _counts_against(budget: BudgetFact, job: AdmissionJob) -> bool:
 def _need_of(job: AdmissionJob) -> JobNeed:
     milliseconds = None if job.gpu_hours is None else round(job.gpu_hours * HOUR_MS)
     if job.cost_micros is not None:
-        return JobNeed(job.cost_micros, milliseconds, "the estimate of who asks")
+        whence = job.cost_from or "the estimate of who asks"
+        return JobNeed(job.cost_micros, milliseconds, whence)
     if job.gpu_hours is None:
         return JobNeed(None, None, "not known: neither GPU-hours nor hours were said")
     offer = _pricing_offer(job)

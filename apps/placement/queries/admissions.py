@@ -13,6 +13,7 @@ from apps.placement.models import JobAdmission
 from apps.placement.queries.admission_limits import DENY, VERDICTS, WARN
 from apps.workloads import queries as workloads
 
+LARGEST_KEY = 2**63 - 1
 COLUMNS = (
     "id", "asked_at", "asked_name", "team_id", "team__name", "job", "digest", "verdict", "answer",
     "overridden_at", "overridden_name", "override_reason",
@@ -79,6 +80,18 @@ def admission(admission_id: int) -> AdmissionFact:
 def admission_if_kept(admission_id: int) -> AdmissionFact | None:
     """One; None where there is none of this id."""
     return next(iter(_facts(JobAdmission.objects.filter(pk=admission_id).values(*COLUMNS))), None)
+
+
+def overridden_admission(admission_id: int, since: datetime) -> AdmissionFact | None:
+    """One that somebody let pass since then; None where there is none of this id."""
+    if admission_id > LARGEST_KEY:
+        return None
+    row = (
+        JobAdmission.objects.filter(pk=admission_id, overridden_at__gte=since)
+        .values_list(*COLUMNS)
+        .first()
+    )
+    return None if row is None else AdmissionFact(*row)
 
 
 def admission_page(asked: PageAsked) -> Slice[AdmissionFact]:

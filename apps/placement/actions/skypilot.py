@@ -1,0 +1,230 @@
+"""A SkyPilot task is held against budgets and quotas, given places in order, and marked so that its cost comes back."""
+
+import re
+import shlex
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+
+from apps.accounts.queries import TeamFact, TokenFact, Viewer, teams, teams_of_token
+from apps.logs.changes import logged_change
+from apps.placement.actions.admissions import ask_admission
+from apps.placement.actions.quotes import expect_run, make_quote
+from apps.placement.queries.admission_limits import (
+    ALLOW,
+    DENY,
+    AdmissionJob,
+    answer_admission,
+)
+from apps.placement.queries.admissions import AdmissionFact, overridden_admission
+from apps.placement.queries.asked import AskedQuote
+from apps.placement.queries.quote_answer import AnsweredQuote, NoOfferBook, answer_quote
+from apps.placement.queries.skypilot_places import SkyPlaces, placed_resources, places_of
+from apps.placement.queries.skypilot_tasks import (
+    ADMISSION,
+    EXEC,
+    GPU_HOURS,
+    HOURS,
+    PASSED,
+    TEAM,
+    WORKLOAD,
+    SkyTask,
+    SkyTaskNotUnderstood,
+    sky_task,
+)
+from apps.workloads import queries as workloads
+
+QUOTE, RUN, WARNING = "RUNRATE_QUOTE", "RUNRATE_RUN", "RUNRATE_WARNING"
+OVERRIDE_HOLDS = timedelta(days=1)
+NOT_IN_LABELS = re.compile(r"[^a-z0-9_-]+")
+LONGEST_LABEL = 63
+
+
+@dataclass(frozen=True, slots=True)
+class SkyAsker:
+    """Whose token asks, for which user of SkyPilot, in which of its workspaces."""
+
+    token: TokenFact
+    viewer: Viewer
+    user: str
+    workspace: str
+
+
+@dataclass(frozen=True, slots=True)
+class SkyDecision:
+    """The task as it may go on, or in words why it may not."""
+
+    task: dict[str, Any]
+    refusal: str = ""
+
+
+@logged_change()
+@transaction.atomic
+def decide_sky_task(
+    *, task: Mapping[str, Any], request_name: str, is_looked_at: bool, by: SkyAsker, at: datetime
+) -> SkyDecision:
+    """Allow, warn or deny a task, and place it. Refuses SkyTaskNotUnderstood, QuoteNotUnderstood.
+
+    Nothing is kept where it `is_looked_at` only, unless it is denied.
+    """
+    asked = None if request_name in (EXEC, *PASSED) else sky_task(task, request_name)
+    if asked is None:
+        return SkyDecision(dict(task))
+    team = _team_of(asked, by)
+    notes: list[str] = []
+    question = asked.asked_quote(team.id)
+    found = _quote_of(question, by, at, notes)
+    placed = SkyPlaces() if found is None else places_of(asked, found)
+    job = _admission_job(asked, team, found, placed)
+    admitted = answer_admission(job, at)
+    limits = [each for each in admitted.answer["limits"] if each["verdict"] != ALLOW]
+    passed = _overridden(asked, job, at)
+    kept_by = replace(
+        by.viewer, name=f"{by.viewer.name} for {by.user}" if by.user else by.viewer.name
+    )
+    if admitted.verdict == DENY and passed is None:
+        number = ask_admission(job=job, by=kept_by, at=at)
+        return SkyDecision({}, _refusal_words(number, limits))
+    if passed is not None:
+        notes.append(f"{passed.overridden_name} let it pass (admission {passed.id})")
+    notes += filter(None, [placed.note, *map(_limit_words, limits)])
+    marks = {TEAM: team.name}
+    if not is_looked_at:
+        number = passed.id if passed else ask_admission(job=job, by=kept_by, at=at)
+        marks |= {ADMISSION: str(number)}
+        if question is not None and found is not None:
+            keys = [each.offer["key"] for each in placed.places]
+            marks |= _quote_marks(asked, question, keys, by, at)
+    return SkyDecision(_marked_task(task, placed, marks, notes))
+
+
+def _team_of(asked: SkyTask, by: SkyAsker) -> TeamFact:
+    """As its variable says, else its workspace where a team is called so, else the token's."""
+    allowed = teams_of_token(by.token)
+    known = {team.name: team for team in teams() if team.id in allowed}
+    said = asked.variables.get(TEAM, "")
+    if said:
+        if said not in known:
+            raise SkyTaskNotUnderstood(TEAM, f"there is no team named {said[:100]!r}")
+        return known[said]
+    of_token = next((team for team in known.values() if team.id == by.token.team_id), None)
+    found = known.get(by.workspace) or of_token
+    if found is None:
+        raise SkyTaskNotUnderstood(TEAM, "say in envs whose job it is, by the name of a team")
+    return found
+
+
+def _quote_of(
+    question: AskedQuote | None, by: SkyAsker, at: datetime, notes: list[str]
+) -> AnsweredQuote | None:
+    if question is None:
+        notes.append(
+            f"no place was chosen by cost: {HOURS} or {GPU_HOURS} says how long it runs, of known GPUs alone"
+        )
+        return None
+    try:
+        return answer_quote(question, teams_of_token(by.token), at)
+    except NoOfferBook:
+        notes.append("no place was chosen by cost: no offer book was made yet")
+        return None
+
+
+def _admission_job(
+    asked: SkyTask, team: TeamFact, found: AnsweredQuote | None, placed: SkyPlaces
+) -> AdmissionJob:
+    """Where it would go first, at what that costs; else the model and place that it says."""
+    first = asked.alternatives[0]
+    job = AdmissionJob(
+        team_id=team.id,
+        gpus=asked.gpus,
+        workload_id=_workload_of(asked, team),
+        gpu_hours=asked.gpu_hours,
+        gpu_model=first.accelerator,
+        provider=first.cloud,
+        region=first.region,
+    )
+    if found is None or not placed.places:
+        return job
+    offer = placed.places[0].offer
+    return replace(
+        job,
+        **{name: offer[name] for name in ("gpu_model", "provider", "region")},
+        cost_micros=offer["charged_micros"],
+        cost_from=f"the quote of {offer['name']}",
+    )
+
+
+def _workload_of(asked: SkyTask, team: TeamFact) -> int | None:
+    """The team's workload that it names; a name that the team does not have yet is of none."""
+    said = asked.variables.get(WORKLOAD, "")
+    own = {each.name: each.id for each in workloads.workloads().values() if each.team_id == team.id}
+    return own.get(said)
+
+
+def _overridden(asked: SkyTask, job: AdmissionJob, at: datetime) -> AdmissionFact | None:
+    """The admission that it names, where somebody let one like it pass within a day."""
+    said = asked.variables.get(ADMISSION, "")
+    found = overridden_admission(int(said), at - OVERRIDE_HOLDS) if said.isdecimal() else None
+    if found is None or found.team_id != job.team_id:
+        return None
+    needs = ((job.gpus, found.job["gpus"]), (job.gpu_hours, found.job["gpu_hours"]))
+    is_larger = any(
+        (let is not None and (need is None or need > let)) or (let is None and need is not None)
+        for need, let in needs
+    )
+    return None if is_larger else found
+
+
+def _quote_marks(
+    asked: SkyTask, question: AskedQuote, keys: Sequence[str], by: SkyAsker, at: datetime
+) -> dict[str, str]:
+    """The quote is kept with the name that its run will have."""
+    said = asked.variables.get(RUN, "")
+    number = make_quote(asked=question, team_ids=teams_of_token(by.token), by=None, at=at)
+    expect_run(quote_id=number, run_name=said or f"quote-{number}", keys=keys)
+    return {QUOTE: str(number), RUN: said or f"quote-{number}"}
+
+
+def _marked_task(
+    task: Mapping[str, Any], placed: SkyPlaces, marks: Mapping[str, str], notes: Collection[str]
+) -> dict[str, Any]:
+    labels = {
+        f"runrate-{name.removeprefix('RUNRATE_').lower()}": _label(value)
+        for name, value in marks.items()
+        if name != RUN
+    }
+    envs = {**(task.get("envs") or {}), **marks}
+    told = {**task, "envs": envs}
+    told["resources"] = placed_resources(task.get("resources") or {}, placed, labels)
+    if notes:
+        words = "; ".join(notes)
+        envs[WARNING] = words
+        echo = f"echo {shlex.quote(f'Runrate: {words}')}"
+        told["setup"] = f"{echo}\n{task.get('setup') or ''}"
+    return told
+
+
+def _label(value: str) -> str:
+    """What every cloud takes as the value of a label."""
+    return NOT_IN_LABELS.sub("-", value.lower()).strip("-")[:LONGEST_LABEL]
+
+
+def _limit_words(limit: Mapping[str, Any]) -> str:
+    needed, left = (
+        "not known" if value is None else f"{Decimal(value):,.2f}"
+        for value in (limit["needed"], limit["left_now"])
+    )
+    unit = limit["unit"]
+    return f"{limit['name']}: {limit['reason']} (needed {needed}, left {left} {unit})"
+
+
+def _refusal_words(number: int, limits: Collection[Mapping[str, Any]]) -> str:
+    why = "; ".join(_limit_words(each) for each in limits if each["verdict"] == DENY)
+    return (
+        f"Runrate denies this job. {why}. This is admission {number}: when finance or platform let it pass,"
+        f" launch it again with --env {ADMISSION}={number} within a day."
+    )

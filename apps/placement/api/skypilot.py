@@ -1,0 +1,102 @@
+"""SkyPilot's admin policy: its API server asks whether a task may be launched, and is told where."""
+
+import json
+from typing import ClassVar, cast
+
+from django.http import HttpResponse
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework.exceptions import ParseError
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.authentication import BearerToken, TokenAsPassword, needs
+from apps.accounts.queries import Scope, TokenFact
+from apps.economics.refusal import Refusal
+from apps.placement import actions
+from apps.placement.api.skypilot_wire import SkyRequest, sky_answer, sky_request
+from apps.placement.queries.skypilot_tasks import LOOKED_AT
+from apps.web.rest.strict import Parameters
+from apps.web.rest.views import RestView
+
+MOST_BYTES = 256 * 1024
+TEXT = "text/plain"
+TASK = "resources:\n  accelerators:\n    H100: 8\nenvs:\n  RUNRATE_TEAM: Research\nrun: python train.py\n"
+PLACED = (
+    "resources:\n  accelerators:\n    H100: 8\n  labels:\n    runrate-team: research\n    runrate-admission: '12'\n"
+    "envs:\n  RUNRATE_TEAM: Research\n  RUNRATE_ADMISSION: '12'\nrun: python train.py\n"
+)
+CONFIG = "active_workspace: default\n"
+ASKED = json.dumps(
+    {
+        "task": TASK,
+        "skypilot_config": CONFIG,
+        "request_name": "launch",
+        "request_options": None,
+        "at_client_side": False,
+        "user": "id: u1\nname: ada\n",
+    }
+)
+EXAMPLES = [
+    OpenApiExample("A task", ASKED, request_only=True),
+    OpenApiExample(
+        "A task that may go on",
+        json.dumps({"task": PLACED, "skypilot_config": CONFIG}),
+        response_only=True,
+        media_type="application/json",
+        status_codes=["200"],
+    ),
+]
+
+
+class SkyPolicy(RestView):
+    """For SkyPilot's API server, with a token of the scope `schedule`, as a bearer or as a password."""
+
+    authentication_classes = (BearerToken, TokenAsPassword)
+    largest_body: ClassVar[int] = MOST_BYTES
+
+    def get_permissions(self) -> list[BasePermission]:
+        """A scheduler's token."""
+        return [needs(Scope.SCHEDULE)()]
+
+    @extend_schema(
+        operation_id="apply_skypilot_policy",
+        request=OpenApiTypes.STR,
+        responses={200: OpenApiTypes.STR, (400, TEXT): OpenApiTypes.STR},
+        examples=EXAMPLES,
+    )
+    def post(self, request: Request) -> Response | HttpResponse:
+        """Allow, warn or deny a task of SkyPilot, by budgets and quotas, and place it by its quote.
+
+        As SkyPilot's `admin_policy` sends it: a JSON string that holds JSON, and the same back. 400 is a refusal whose text SkyPilot shows.
+        """
+        try:
+            Parameters.of(request)
+            asked = sky_request(request.data)
+            decision = self._decision(request, asked)
+        except (Refusal, ParseError) as refused:
+            return _refused(f"Runrate: {refused}")
+        if decision.refusal:
+            return _refused(decision.refusal)
+        return Response(sky_answer(decision.task, asked.config))
+
+    def _decision(self, request: Request, asked: SkyRequest) -> actions.SkyDecision:
+        """A client's own question is answered without a change: its API server asks again."""
+        decision = actions.decide_sky_task(
+            task=asked.task,
+            request_name=asked.name,
+            is_looked_at=asked.is_of_client or asked.is_dry_run or asked.name in LOOKED_AT,
+            by=actions.SkyAsker(
+                cast(TokenFact, request.auth), self.viewer(), asked.user, asked.workspace
+            ),
+            at=timezone.now(),
+        )
+        if asked.is_of_client and not decision.refusal:
+            return actions.SkyDecision(asked.task)
+        return decision
+
+
+def _refused(words: str) -> HttpResponse:
+    return HttpResponse(words, status=400, content_type=f"{TEXT}; charset=utf-8")

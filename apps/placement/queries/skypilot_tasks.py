@@ -1,0 +1,214 @@
+"""What a SkyPilot task asks for: GPUs, where it may go, and what its variables say of the work."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from math import isfinite
+from typing import Any
+
+from apps.economics.gpu_catalogue import named_gpu
+from apps.economics.refusal import Refusal
+from apps.placement.queries.asked import (
+    INTERRUPTIBLE,
+    SERVING,
+    UNINTERRUPTED,
+    AskedQuote,
+    AskedWork,
+)
+
+MOST_ASKED_OFFERS = 100
+MOST_HOURS = 1e9
+EXEC, PASSED = "exec", ("jobs.launch_cluster", "serve.launch_replica")
+LOOKED_AT = ("validate", "optimize")
+"""Requests that a launch makes before it: answered alike, and not kept."""
+MANAGED = "jobs."
+"""Of jobs that SkyPilot begins again by itself when spot is taken away."""
+TEAM, WORKLOAD, ADMISSION = "RUNRATE_TEAM", "RUNRATE_WORKLOAD", "RUNRATE_ADMISSION"
+HOURS, GPU_HOURS, DEADLINE = "RUNRATE_HOURS", "RUNRATE_GPU_HOURS", "RUNRATE_DEADLINE"
+WRITE, RESTART = "RUNRATE_CHECKPOINT_SECONDS", "RUNRATE_RESTART_SECONDS"
+
+
+class SkyTaskNotUnderstood(Refusal):
+    """What is wrong with a task, for whoever launches it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkyResources:
+    """One of the alternatives of a task: what it asks for as it stands, and what is read of it; empty: left open."""
+
+    said: dict[str, Any]
+    accelerator: str
+    count: int
+    cloud: str = ""
+    region: str = ""
+    use_spot: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SkyTask:
+    """A task with GPUs. `is_ordered`: it says itself in which order its alternatives are tried."""
+
+    alternatives: tuple[SkyResources, ...]
+    nodes: int
+    is_ordered: bool
+    request_name: str
+    variables: dict[str, str]
+    has_fallback: bool
+
+    @property
+    def gpus(self) -> int:
+        """Of all its nodes; the most that an alternative has."""
+        return self.nodes * max(each.count for each in self.alternatives)
+
+    @property
+    def is_serving(self) -> bool:
+        """Whether it answers requests."""
+        return self.request_name.startswith("serve.")
+
+    @property
+    def kind(self) -> str:
+        """Spot is for what SkyPilot begins again by itself, and for what asks for it."""
+        if self.is_serving:
+            return SERVING
+        is_asked = any(each.use_spot for each in self.alternatives)
+        is_managed = self.request_name.startswith(MANAGED)
+        return INTERRUPTIBLE if is_managed or is_asked else UNINTERRUPTED
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it leaves something of its places or ways of buying to choose."""
+        may_be_spot = self.kind == INTERRUPTIBLE
+        return not self.is_ordered and any(
+            not each.region or (may_be_spot and each.use_spot is None) for each in self.alternatives
+        )
+
+    @property
+    def gpu_hours(self) -> float | None:
+        """Of the whole job; None where its variables do not say."""
+        hours, gpu_hours = self.number(HOURS), self.number(GPU_HOURS)
+        if hours is not None and gpu_hours is not None:
+            raise SkyTaskNotUnderstood(HOURS, f"say this or {GPU_HOURS}, one of them")
+        return gpu_hours if hours is None else hours * self.gpus
+
+    def number(self, name: str) -> float | None:
+        """A variable as a number above 0; None where it is not said. Refuses SkyTaskNotUnderstood."""
+        text = self.variables.get(name, "").strip()
+        if not text:
+            return None
+        try:
+            value = float(text)
+        except ValueError:
+            value = 0.0
+        if not isfinite(value) or not 0 < value <= MOST_HOURS:
+            raise SkyTaskNotUnderstood(name, f"{text[:40]!r} is no number above 0")
+        return value
+
+    def deadline(self) -> datetime | None:
+        """As its variable says it. Refuses SkyTaskNotUnderstood."""
+        text = self.variables.get(DEADLINE, "").strip()
+        if not text:
+            return None
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            moment = None
+        if moment is None or moment.tzinfo is None:
+            raise SkyTaskNotUnderstood(
+                DEADLINE,
+                f"{text[:40]!r} is no moment with an offset, such as 2026-03-02T12:00:00Z",
+            )
+        return moment
+
+    def asked_quote(self, team_id: int) -> AskedQuote | None:
+        """What a quote is asked of; None where it does not say how long it runs, or asks for what is no known GPU."""
+        hours = self.gpu_hours
+        counts = {each.count for each in self.alternatives}
+        models = tuple(dict.fromkeys(each.accelerator for each in self.alternatives))
+        if (
+            hours is None
+            or len(counts) > 1
+            or not all(named_gpu(each).candidates for each in models)
+        ):
+            return None
+        clouds = {each.cloud for each in self.alternatives}
+        return AskedQuote(
+            gpus=self.gpus,
+            work=AskedWork(gpu_hours=hours),
+            gpu_models=models,
+            deadline=self.deadline(),
+            write_seconds=self.number(WRITE),
+            restart_seconds=self.number(RESTART) or 0.0,
+            kind=self.kind,
+            has_fallback=self.is_serving and self.has_fallback,
+            residency=() if "" in clouds else tuple(sorted(f"{each}:" for each in clouds)),
+            team_id=team_id,
+            limit=MOST_ASKED_OFFERS,
+        )
+
+
+def sky_task(task: Mapping[str, Any], request_name: str) -> SkyTask | None:
+    """What a task asks for; None where it has no GPUs. Refuses SkyTaskNotUnderstood."""
+    resources = _mapping(task.get("resources"), "resources")
+    ordered, any_of = resources.get("ordered"), resources.get("any_of")
+    base = {key: each for key, each in resources.items() if key not in ("ordered", "any_of")}
+    said = ordered or any_of or [{}]
+    if not isinstance(said, list):
+        raise SkyTaskNotUnderstood("resources", "its alternatives are no list")
+    found = [_alternative(base | _mapping(each, "resources")) for each in said]
+    with_gpus = tuple(each for each in found if each is not None)
+    if not with_gpus:
+        return None
+    nodes = task.get("num_nodes") or 1
+    if not isinstance(nodes, int) or nodes < 1:
+        raise SkyTaskNotUnderstood("num_nodes", "is no number of nodes")
+    policy = _mapping(_mapping(task.get("service"), "service").get("replica_policy"), "service")
+    variables = _mapping(task.get("envs"), "envs")
+    return SkyTask(
+        alternatives=with_gpus,
+        nodes=nodes,
+        is_ordered=bool(ordered) or len(with_gpus) < len(found),
+        request_name=request_name,
+        variables={str(key): "" if each is None else str(each) for key, each in variables.items()},
+        has_fallback=bool(
+            policy.get("dynamic_ondemand_fallback") or policy.get("base_ondemand_fallback_replicas")
+        ),
+    )
+
+
+def _alternative(said: dict[str, Any]) -> SkyResources | None:
+    accelerator = _accelerator(said.get("accelerators"))
+    if accelerator is None:
+        return None
+    cloud, region = _place(str(said.get("infra") or ""))
+    spot = said.get("use_spot")
+    return SkyResources(said, *accelerator, cloud, region, spot if isinstance(spot, bool) else None)
+
+
+def _accelerator(said: Any) -> tuple[str, int] | None:
+    """Name and number on a node; None without any, or where it is a part of one."""
+    if isinstance(said, str):
+        name, _, count = said.partition(":")
+        said = {name: count or 1}
+    if not isinstance(said, Mapping) or len(said) != 1:
+        return None
+    ((name, count),) = said.items()
+    try:
+        number = float(count)
+    except (TypeError, ValueError):
+        return None
+    return (str(name), int(number)) if number >= 1 and number.is_integer() else None
+
+
+def _place(infra: str) -> tuple[str, str]:
+    """`aws/us-east-1/us-east-1a` as cloud and region; `*` is any."""
+    parts: Iterable[str] = (part.strip() for part in infra.strip("/").split("/", 2))
+    cloud, region, *_ = [*("" if part == "*" else part for part in parts), "", ""]
+    return cloud.lower(), region
+
+
+def _mapping(value: Any, field: str) -> dict[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise SkyTaskNotUnderstood(field, "is no mapping")
+    return value

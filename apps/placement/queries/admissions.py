@@ -86,12 +86,8 @@ def overridden_admission(admission_id: int, since: datetime) -> AdmissionFact | 
     """One that somebody let pass since then; None where there is none of this id."""
     if admission_id > LARGEST_KEY:
         return None
-    row = (
-        JobAdmission.objects.filter(pk=admission_id, overridden_at__gte=since)
-        .values_list(*COLUMNS)
-        .first()
-    )
-    return None if row is None else AdmissionFact(*row)
+    found = JobAdmission.objects.filter(pk=admission_id, overridden_at__gte=since)
+    return next(iter(_facts(found.values(*COLUMNS))), None)
 
 
 def admission_page(asked: PageAsked) -> Slice[AdmissionFact]:

@@ -20,6 +20,7 @@ from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.anomalies import words
 from apps.ledger.queries.cube import filter_word
 from apps.ledger.queries.windows import Window
+from apps.review.queries import finding_words
 from apps.review.queries import findings as review
 from apps.review.queries.findings import MICROS, FindingFact, FindingsWanted, LastLook
 from apps.review.queries.measures import COST, TOKENS
@@ -53,7 +54,7 @@ ANOMALIES = Table[Anomaly](
         Column(
             "title",
             "What changed",
-            lambda row: words.title_of(row.found, row.workload.name),
+            lambda row: finding_words.title_of(row.found, row.workload.name),
             PROSE,
             csv="what",
             href=lambda row: reverse("finding", args=[row.found.id]),
@@ -163,7 +164,7 @@ def anomaly(context: Context, finding_id: int) -> ConsolePage:
     fact = workloads()[found.workload_id]
     return ConsolePage(
         context=context,
-        finding=words.title_of(found, fact.name),
+        finding=finding_words.title_of(found, fact.name),
         under=(
             f"{words.UNITS[found.measure]}; first seen {weekday(found.first_seen_on)}, "
             f"last {weekday(found.last_seen_on)}; {words.cause_in_short(found)}",

@@ -4,17 +4,11 @@ from collections.abc import Mapping
 from datetime import date
 
 from apps.review.queries.findings import MICROS, FindingFact
-from apps.review.queries.measures import COST, DATA_WAIT, MFU, SPIKE, TOKENS
+from apps.review.queries.measures import COST, DATA_WAIT, MFU, TOKENS
 from apps.show.amounts import counted, per_cent
 from apps.show.money import unit_cost, whole_amount
 from apps.show.time import day
 
-NAMES: Mapping[str, str] = {
-    COST: "cost of 1,000 requests",
-    TOKENS: "tokens of a request",
-    MFU: "MFU",
-    DATA_WAIT: "data wait",
-}
 UNITS: Mapping[str, str] = {
     COST: "effective cost of 1,000 requests, all that the service held",
     TOKENS: "prompt and output tokens for each request",
@@ -34,18 +28,6 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "mix": ("Mix", "which GPUs, or which features, the work is of"),
     "efficiency": ("Efficiency", "how much GPU time the same work takes"),
 }
-
-
-def title_of(found: FindingFact, name: str) -> str:
-    """`chat-api: the cost of 1,000 requests rose by 17 % on 12 March`."""
-    of = f"{name} ({found.feature})" if found.feature else name
-    what = NAMES[found.measure]
-    on = day(found.changed_on)
-    size = per_cent(abs(found.effect_ratio))
-    if found.kind == SPIKE:
-        return f"{of}: on {on} alone the {what} {_was_or_were(found)} {size} above its weekday’s"
-    moved = "rose" if found.effect_ratio > 0 else "fell"
-    return f"{of}: the {what} {moved} by {size} on {on}"
 
 
 def level(found: FindingFact, value: float, currency: str) -> str:
@@ -100,7 +82,3 @@ def cause_in_short(found: FindingFact) -> str:
 def on_day(text: str) -> str:
     """A day of a cause."""
     return day(date.fromisoformat(text))
-
-
-def _was_or_were(found: FindingFact) -> str:
-    return "were" if found.measure == TOKENS else "was"

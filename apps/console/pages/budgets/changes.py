@@ -27,6 +27,7 @@ from apps.economics.hours import month_said
 from apps.economics.refusal import Refusal
 from apps.economics.serving import SERVICE_KINDS
 from apps.planning import actions
+from apps.planning.queries import budget_words
 from apps.planning.queries.budget_figures import figures_of
 from apps.planning.queries.budgets import (
     GPU_HOURS,
@@ -163,8 +164,8 @@ def remove_budget(context: Context, budget_id: int) -> Change[BudgetFact]:
         confirm="Remove this budget",
         read=lambda _: fact,
         effects=lambda _: (
-            f"Costs of {words.scope_of(fact)} are not held against "
-            f"{words.amount(fact, fact.amount_on(context.calendar.today), context.currency)} any more.",
+            f"Costs of {budget_words.scope_of(fact)} are not held against "
+            f"{budget_words.amount(fact, fact.amount_on(context.calendar.today), context.currency)} any more.",
         ),
         apply=apply,
     )
@@ -256,10 +257,12 @@ def _preview(
     fact = BudgetFact(id=before.id if before else 0, created_at=context.at, **given)
     (found,) = figures_of([fact], context.at)
     currency = context.currency
-    amount = words.amount(fact, found.amount, currency)
-    said = [f"{words.scope_of(fact).capitalize()} may come to {amount}, {words.life_of(fact)}."]
+    amount = budget_words.amount(fact, found.amount, currency)
+    said = [
+        f"{budget_words.scope_of(fact).capitalize()} may come to {amount}, {words.life_of(fact)}."
+    ]
     if before is not None:
-        was = words.amount(before, before.amount_on(found.first_day), currency)
+        was = budget_words.amount(before, before.amount_on(found.first_day), currency)
         said[0] += f" It was {was}, {words.life_of(before)}."
     so_far = [f"{words.finding_of(found, currency)}."]
     if found.share_used is not None and found.share_gone:

@@ -23,6 +23,7 @@ from apps.console.pages.managers import step_for
 from apps.console.pages.people.trail import CHANGES
 from apps.console.pages.placement.admissions import limit_href
 from apps.placement.queries.admission_limits import BUDGET_LIMIT
+from apps.planning.queries import budget_words
 from apps.planning.queries.budget_costs import unpriced_calls
 from apps.planning.queries.budget_figures import (
     BudgetFigures,
@@ -88,7 +89,7 @@ def budget_page(context: Context, budget_id: int) -> ConsolePage:
     return ConsolePage(
         context=context,
         finding=words.finding_of(found, context.currency),
-        under=(f"{words.scope_of(fact)}, {words.period_of(found)}",),
+        under=(f"{budget_words.scope_of(fact)}, {words.period_of(found)}",),
         notes=(
             *words.unpriced_of(found),
             *words.unpriced_calls_of(unpriced_calls(fact, found.window)),
@@ -168,10 +169,10 @@ def _is_whole_money(each: BudgetFigures) -> bool:
 
 def _key_figures(found: BudgetFigures, context: Context) -> tuple[Figure, ...]:
     fact, currency = found.budget, context.currency
-    chance = words.chance_of(found)
+    chance = budget_words.chance_of(found)
     exceeded = "no interval: no chance to tell"
     if chance:
-        exceeded = chance if chance == words.EXCEEDED else f"chance of exceeding: {chance}"
+        exceeded = chance if chance == budget_words.EXCEEDED else f"chance of exceeding: {chance}"
     return (
         known_figure("Budget", words.figure_amount(fact, found.amount, currency), _unit_of(fact)),
         known_figure(
@@ -199,18 +200,18 @@ def _facts(found: BudgetFigures, overlap: str, context: Context) -> list[tuple[s
     commitments = (
         "not known of this scope: nobody says whose use a commitment will cover"
         if found.commitments is None
-        else f"{words.amount(fact, found.commitments, currency)} of the rest, owed whatever runs"
+        else f"{budget_words.amount(fact, found.commitments, currency)} of the rest, owed whatever runs"
     )
     return [
         ("Counts", "effective cost as charged" if fact.measure == MONEY else "GPU-hours that jobs held"),
-        ("Of", words.scope_of(fact)),
+        ("Of", budget_words.scope_of(fact)),
         ("Holds", words.life_of(fact)),
         ("Jobs over it", words.jobs_over(fact)),
         ("Rest from", words.method_of(rest, context.zone)),
         *([("Its series", rest.source)] if rest.spans else []),
         *(
-            [("Its 80 % interval", f"{words.amount(fact, interval[0], currency)} to "
-              f"{words.amount(fact, interval[1], currency)}, as if all hours erred together: rather too wide")]
+            [("Its 80 % interval", f"{budget_words.amount(fact, interval[0], currency)} to "
+              f"{budget_words.amount(fact, interval[1], currency)}, as if all hours erred together: rather too wide")]
             if interval
             else []
         ),
@@ -248,7 +249,7 @@ def _month_chart(
                 )
                 for each in months
             ],
-            lambda value: words.amount(fact, round(value * unit), currency),
+            lambda value: budget_words.amount(fact, round(value * unit), currency),
             lambda value: words.tick_amount(fact, value, currency),
         ),
         behind=month_table(fact).section(months, context),

@@ -20,6 +20,7 @@ from apps.console.kit.cells import (
 from apps.console.kit.entries import OVER_IT
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.budgets import words
+from apps.planning.queries import budget_words
 from apps.planning.queries.budget_figures import FORECAST, BudgetFigures, BudgetMonth
 from apps.planning.queries.budget_requests import RequestShare
 from apps.planning.queries.budgets import MONEY, BudgetFact
@@ -66,7 +67,7 @@ BUDGETS = Table[BudgetFigures](
     (
         Column("name", "Budget", lambda row: row.budget.name, PROSE, csv="budget",
                href=lambda row: reverse("budget", args=[row.budget.id]),
-               note=lambda row: words.scope_of(row.budget)),
+               note=lambda row: budget_words.scope_of(row.budget)),
         Column("scope", "", lambda row: row.budget.scope),
         Column("of", "", lambda row: row.budget.of),
         Column("measure", "", lambda row: row.budget.measure),
@@ -94,7 +95,7 @@ BUDGETS = Table[BudgetFigures](
                csv="unpriced_request_gpu_hours"),
         _amount("headroom", "Headroom", lambda row: row.headroom,
                 warns=lambda row: row.is_exceeding and "It is exceeded, or will be"),
-        Column("chance", "Chance", words.chance_of, TEXT_AT_RIGHT, csv="",
+        Column("chance", "Chance", budget_words.chance_of, TEXT_AT_RIGHT, csv="",
                order=lambda row: row.chance and row.chance.low),
         Column("chance_low", "", lambda row: row.chance and row.chance.low, RATIO),
         Column("chance_high", "", lambda row: row.chance and row.chance.high, RATIO),

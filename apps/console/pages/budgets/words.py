@@ -7,13 +7,13 @@ from decimal import Decimal
 from apps.console.kit.entries import OVER_IT
 from apps.console.pages.forecasts.words import spans_said
 from apps.planning.queries.budget_figures import FORECAST, RUN_RATE, BudgetFigures, RestOfPeriod
+from apps.planning.queries.budget_words import amount
 from apps.planning.queries.budgets import (
     MONEY,
     MONTHLY,
     ORGANISATION,
     OVER,
     TAG,
-    TEAM,
     TO_COME,
     BudgetFact,
     in_whole_units,
@@ -26,14 +26,6 @@ from apps.show.words import joined
 
 STATUSES = {TO_COME: "to come", OVER: "over"}
 MOST_NAMED = 3
-EXCEEDED = "exceeded already"
-
-
-def amount(budget: BudgetFact, value: int | None, currency: str) -> str:
-    """In a sentence: `$41,302` or `1,204 GPU-hours`."""
-    if budget.measure == MONEY:
-        return whole_amount(value, currency)
-    return f"{gpu_hours(value)} GPU-hours"
 
 
 def cell_amount(budget: BudgetFact, value: int, currency: str) -> str:
@@ -60,15 +52,6 @@ def exact_amount(budget: BudgetFact, value: int) -> str:
     return f"{in_whole_units(budget.measure, value):f}"
 
 
-def scope_of(budget: BudgetFact) -> str:
-    """Whose costs: `the organisation`, `team Red and 2 teams below it`, `tag project=atlas`."""
-    if budget.scope == ORGANISATION:
-        return "the organisation"
-    below = len(budget.team_ids) - 1
-    more = f" and {counted(below, 'team')} below it" if budget.scope == TEAM and below > 0 else ""
-    return f"{budget.scope} {budget.of}{more}"
-
-
 def period_of(figures: BudgetFigures) -> str:
     """The days it is held against now: `November 2026`."""
     said = period(figures.first_day, figures.end_day)
@@ -91,18 +74,6 @@ def life_of(budget: BudgetFact) -> str:
     else:
         said = f"from {budget.first_day:%B %Y} on"
     return f"{'each month' if budget.recurrence == MONTHLY else 'once'}, {said}"
-
-
-def chance_of(figures: BudgetFigures) -> str | None:
-    """`34 %`, `under 10 %`, `over 90 %`, EXCEEDED; None where it is not known."""
-    chance = figures.chance
-    if chance is None:
-        return None
-    if chance.low == 1:
-        return EXCEEDED
-    if chance.low == chance.high:
-        return per_cent(chance.low)
-    return f"under {per_cent(chance.high)}" if chance.low == 0 else f"over {per_cent(chance.low)}"
 
 
 def method_of(rest: RestOfPeriod, zone: tzinfo) -> str:

@@ -1,0 +1,31 @@
+"""A change in words: of what, by how much, since when."""
+
+from collections.abc import Mapping
+
+from apps.review.queries.findings import FindingFact
+from apps.review.queries.measures import COST, DATA_WAIT, MFU, SPIKE, TOKENS
+from apps.show.amounts import per_cent
+from apps.show.time import day
+
+NAMES: Mapping[str, str] = {
+    COST: "cost of 1,000 requests",
+    TOKENS: "tokens of a request",
+    MFU: "MFU",
+    DATA_WAIT: "data wait",
+}
+
+
+def title_of(found: FindingFact, name: str) -> str:
+    """`chat-api: the cost of 1,000 requests rose by 17 % on 12 March`."""
+    of = f"{name} ({found.feature})" if found.feature else name
+    what = NAMES[found.measure]
+    on = day(found.changed_on)
+    size = per_cent(abs(found.effect_ratio))
+    if found.kind == SPIKE:
+        return f"{of}: on {on} alone the {what} {_was_or_were(found)} {size} above its weekday’s"
+    moved = "rose" if found.effect_ratio > 0 else "fell"
+    return f"{of}: the {what} {moved} by {size} on {on}"
+
+
+def _was_or_were(found: FindingFact) -> str:
+    return "were" if found.measure == TOKENS else "was"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from apps.economics.hours_ahead import HoursAhead, repeated_sum
+from apps.economics.hours_ahead import HoursAhead, repeated_sum, repeated_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,22 @@ def sum_ahead(forecasts: Sequence[tuple[HoursAhead, int]], hours: int) -> SumAhe
         for level in shared
     )
     return SumAhead(expected, dict(zip(shared, sums, strict=True)))
+
+
+def hours_within(
+    room: float, forecasts: Sequence[tuple[HoursAhead, int]], hours: int, more: float = 0.0
+) -> int | None:
+    """How many whole hours pass before what is expected of these forecasts together is above `room`.
+
+    `more` comes on top of them, an even share of it in each of the `hours`. None: not within these hours.
+    """
+    by_series = [repeated_values(each.points, first, hours) for each, first in forecasts]
+    came = 0.0
+    for place in range(hours):
+        came += more / hours + sum(values[place] for values in by_series)
+        if came > room:
+            return place
+    return None
 
 
 def chance_above(room: float, quantiles: Mapping[float, float]) -> Chance | None:

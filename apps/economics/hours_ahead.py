@@ -36,6 +36,16 @@ def repeated_sum(values: Sequence[float], first: int, hours: int) -> float:
     return sum(count * value for count, value in zip(counts, values, strict=True) if count)
 
 
+def repeated_values(values: Sequence[float], first: int, hours: int) -> list[float]:
+    """The values of which `repeated_sum` is the sum, hour by hour."""
+    period = next(each for each in (WEEK_HOURS, DAY_HOURS, 1) if each <= len(values))
+    within = max(0, len(values) - first)
+    again = max(0, first - len(values))
+    last = values[len(values) - period :]
+    repeated = [last[(again + place) % period] for place in range(max(0, hours - within))]
+    return [*values[first : first + hours], *repeated]
+
+
 def spread_over(total: float, weights: Sequence[float]) -> list[float]:
     """A day's total over its hours in proportion to these weights, none below 0; evenly where all are 0."""
     whole = sum(weights)

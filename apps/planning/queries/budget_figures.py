@@ -2,14 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from fractions import Fraction
 from operator import itemgetter
 
 from apps.accounts.queries import organisation
-from apps.economics.budgets import Chance, chance_above, sum_ahead
+from apps.economics.budgets import Chance, chance_above, hours_within, sum_ahead
 from apps.economics.hours import HOUR, hour_from
+from apps.economics.hours_ahead import HoursAhead
 from apps.economics.money import MICROS, sum_or_unknown
 from apps.ledger.queries.calendar import local_day, next_month
 from apps.ledger.queries.conversion import RateOfExchangeMissing, conversion
@@ -39,7 +40,8 @@ class RestOfPeriod:
 
     `method` is FORECAST, RUN_RATE or UNKNOWN; `source` says of which series, or of which days.
     `quantiles` are by level, empty without an interval. `spans` say of each series of a forecast which hours are
-    from what.
+    from what. `hours` are from `starts_at` on, of each series its forecast and the place in it, in whole units; of a run
+    rate one hour for ever.
     """
 
     expected: int | None
@@ -47,6 +49,7 @@ class RestOfPeriod:
     source: str
     quantiles: Mapping[float, float]
     spans: tuple[AheadSpan, ...] = ()
+    hours: tuple[tuple[HoursAhead, int], ...] = field(default=(), repr=False)
 
     @property
     def interval(self) -> tuple[int, int] | None:
@@ -121,6 +124,22 @@ class BudgetFigures:
             return None
         room = self.amount - self.spent.amount - self.requested.amount
         return chance_above(room, self.rest.quantiles)
+
+    def exceeds_at(self, at: datetime) -> datetime | None:
+        """The hour, from the next one on, in which what is expected passes the amount; approved requests evenly over the rest.
+
+        None: it does not in its period, it has passed it already, or that is not known.
+        """
+        if self.spent.amount is None or self.requested.amount is None or not self.rest.hours:
+            return None
+        if self.spent.amount > self.amount:
+            return None
+        begins = max(hour_from(at), self.window.starts_at)
+        hours = max(0, (self.window.ends_at - begins) // HOUR)
+        unit = UNITS[self.budget.measure]
+        room = (self.amount - self.spent.amount) / unit
+        passed = hours_within(room, self.rest.hours, hours, self.requested.amount / unit)
+        return None if passed is None else begins + passed * HOUR
 
     @property
     def is_exceeding(self) -> bool:
@@ -249,6 +268,7 @@ def _forecast_rest(
         ", ".join(series_name(each.series) for each in used),
         {level: value * unit for level, value in sums.quantiles.items()},
         tuple(span for each in used for span in each.spans_within(begins, begins + hours * HOUR)),
+        tuple((each.hours, (begins - each.starts_at) // HOUR) for each in used),
     )
 
 
@@ -270,8 +290,13 @@ def _run_rate_rest(
     measured_hours = (since.ends_at - since.starts_at) // HOUR
     rate = Fraction(sum(filter(None, amounts)), measured_hours)
     count = (since.end_day - since.first_day).days
+    flat = HoursAhead([float(rate / UNITS[budget.measure])], {})
     return RestOfPeriod(
-        round(rate * hours), RUN_RATE, f"the mean of the last {count} whole days", {}
+        round(rate * hours),
+        RUN_RATE,
+        f"the mean of the last {count} whole days",
+        {},
+        hours=((flat, 0),),
     )
 
 

@@ -1,0 +1,77 @@
+"""When a budget is told of: a share of it that is used, and a forecast that holds that it will be exceeded."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+
+THRESHOLDS = (50, 75, 90, 100)
+"""Per cent of the amount; each is told of once in a period."""
+LEAST_CHANCE, SURE_CHANCE = 0.8, 0.9
+"""That it is exceeded, as the forecasts have it, on two days in a row; on one alone: no forecast says more."""
+LEAST_RUN_RATE_SHARE = Fraction(105, 100)
+"""Of the amount that a run rate, which has no chance, has to come to at the end of the period."""
+LEAST_RUN_RATE_GONE = 0.2
+"""Of the period's time, before a run rate is believed."""
+LOOKS_TO_END = 2
+"""So many days in a row that expect none, for a warning to be over."""
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetLook:
+    """What was expected of a budget on a day; `chance` of exceeding, None where the rest is a run rate or unknown.
+
+    `expected_share` is what the whole period comes to ÷ the amount, None where it is not known; `share_gone` of its time.
+    """
+
+    day: date
+    chance: float | None
+    expected_share: Fraction | None
+    share_gone: float
+
+    @property
+    def expects_excess(self) -> bool:
+        """Whether what is expected is above the amount, and likely enough so for a warning on two such days."""
+        if self.expected_share is None or self.expected_share <= 1:
+            return False
+        if self.chance is not None:
+            return self.chance >= LEAST_CHANCE
+        is_far_enough = self.share_gone >= LEAST_RUN_RATE_GONE
+        return is_far_enough and self.expected_share >= LEAST_RUN_RATE_SHARE
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether this day alone is enough."""
+        return self.expects_excess and (self.chance or 0) >= SURE_CHANCE
+
+    @property
+    def expects_none(self) -> bool:
+        """Whether what is expected fits into the amount; False where it is not known."""
+        return self.expected_share is not None and self.expected_share <= 1
+
+
+def threshold_reached(share_used: Fraction | None) -> int | None:
+    """The highest of THRESHOLDS, in per cent, that is used; None: not one, or not known."""
+    if share_used is None:
+        return None
+    place = bisect_right(THRESHOLDS, share_used * 100)
+    return THRESHOLDS[place - 1] if place else None
+
+
+def is_warned(looks: Sequence[BudgetLook]) -> bool:
+    """Whether of looks, one a day in order, the last is sure of an excess, or it and that of the day before expect one."""
+    if looks and looks[-1].is_sure:
+        return True
+    return _are_of_days_in_a_row(looks[-2:], 2) and all(look.expects_excess for look in looks[-2:])
+
+
+def is_over(looks: Sequence[BudgetLook]) -> bool:
+    """Whether the last looks, of days in a row, expect no excess any more."""
+    last = looks[-LOOKS_TO_END:]
+    return _are_of_days_in_a_row(last, LOOKS_TO_END) and all(look.expects_none for look in last)
+
+
+def _are_of_days_in_a_row(looks: Sequence[BudgetLook], count: int) -> bool:
+    days = [look.day.toordinal() for look in looks]
+    return len(days) == count and days == list(range(days[0], days[0] + count))

@@ -164,4 +164,9 @@ beat_schedule = {
         "schedule": 600.0,
         "options": {"expires": 600},
     },
+    "raise-alerts": {
+        "task": "apps.review.tasks.raise_alerts",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
 }

@@ -1,4 +1,4 @@
-"""The sweep that looks for what changed, once a day."""
+"""The sweeps that look for what changed once a day, and raise alerts of budgets and anomalies."""
 
 from celery import shared_task
 from django.utils import timezone
@@ -13,3 +13,14 @@ def look_for_changes() -> int:
     if not has_organisation():
         return 0
     return actions.look_if_due(at=timezone.now(), zone=organisation().zone) or 0
+
+
+@shared_task
+def raise_alerts() -> int:
+    """Hold running budgets against thresholds and forecasts, tell new anomalies, end mutes; how many budgets."""
+    if not has_organisation():
+        return 0
+    at = timezone.now()
+    actions.unmute_due_alerts(at=at)
+    actions.tell_anomalies(at=at)
+    return actions.look_at_budgets(at=at)

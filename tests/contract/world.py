@@ -74,7 +74,8 @@ from apps.planning.solvers.forecasting import forecast_fields
 from apps.planning.solvers.portfolio import series_answer
 from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
-from apps.review.models import Finding
+from apps.review.actions import AlertMatter, raise_alert
+from apps.review.models import AlertKind, Finding
 from apps.telemetry.models import Incident
 from apps.unit_economics.actions.runs import figure_due_runs
 from apps.workloads.actions.rules import add_rule
@@ -188,6 +189,7 @@ def make_world() -> World:
     ids["export_id"] = scene.make_export(everything.id)
     ids["quote_id"] = _quoted(team_id)
     ids["admission_id"] = _admitted(team_id, pool_id)
+    ids["alert_id"] = _alerted(team_id)
     hour = hour_of(datetime.now(tz=UTC)).isoformat()
     offer = JobQuote.objects.get(id=ids["quote_id"]).answer["offers"][0]["key"]
     bodies = {
@@ -207,6 +209,23 @@ def _admitted(team_id: int, pool_id: int) -> int:
     job = AdmissionJob(team_id=team_id, gpus=8, gpu_hours=384, pool_id=pool_id)
     person = make.make_person("asker@example.org", role="finance")
     return ask_admission(job=job, by=viewer_of_user(person), at=datetime.now(tz=UTC))
+
+
+def _alerted(team_id: int) -> int:
+    """A budget of which nine tenths are used."""
+    told = AlertMatter(
+        matter="budget:1:2026-03-01:threshold",
+        kind=AlertKind.BUDGET_THRESHOLD,
+        severity="warning",
+        title="GPUs has used 92 % of its $50,000 of March 2026, with 63 % of the time gone",
+        facts=[("So far", "$46,000")],
+        link="/budgets/1",
+        team_id=team_id,
+        level=90,
+    )
+    alert_id = raise_alert(told=told, at=make.NOON)
+    assert alert_id is not None
+    return alert_id
 
 
 def _quoted(team_id: int) -> int:

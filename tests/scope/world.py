@@ -92,7 +92,8 @@ from apps.pricing.actions import NewRate, propose_rate
 from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
 from apps.providers.reading import SeenMachine
-from apps.review.models import Finding
+from apps.review.actions import AlertMatter, raise_alert
+from apps.review.models import AlertKind, Finding
 from apps.show.money import full_amount, short_amount, whole_amount
 from apps.telemetry.models import Incident
 from apps.unit_economics.models import ServiceCount, ServiceDay, ServiceTotal
@@ -124,13 +125,13 @@ SECRETS: dict[str, tuple[str, ...]] = {
         "880412771", "tagged-gannet",
         "answers-kittiwake", "feature-plover", "deploy-petrel", "feature-siskin", "asked-bittern",
         "scenario-lapwing",
-        "allowance-of-swifts",
+        "allowance-of-swifts", "alarm-of-curlews",
     ),
     HARBOUR: (
         "Harbourside", "CC-55023", "tugboats", "dredge-nightly", "barnabas", "acct-quay",
         "660938125", "run-cutter", "answers-skua", "model-guillemot", "asked-avocet",
         "scenario-turnstone",
-        "allowance-of-coots",
+        "allowance-of-coots", "alarm-of-ruffs",
     ),
     NOBODY: ("orphaned-sweep", "peregrina", "acct-drift", "330571944"),
     WHOLE: (
@@ -139,7 +140,7 @@ SECRETS: dict[str, tuple[str, ...]] = {
         "ada.quillfeather@", "petra.rack@", "otters-of-march", "user-skerry",
         "cloud-of-cormorants", "limit-of-cormorants", "lone-cormorant", "join-of-terns",
         "reserve-curlew", "purchase-stork", "model-razorbill", "rented-out-wagtail",
-        "allowance-of-harriers", "headroom-of-grebes",
+        "allowance-of-harriers", "headroom-of-grebes", "alarm-of-plovers",
         "plan-of-godwits", "price-of-dunlin",
         "quota-of-dunlins", "room-of-siskins", "spot-of-phalaropes",
     ),
@@ -210,6 +211,7 @@ def make_world() -> World:
         **_plan(fleet_ids["pool_id"], now),
         "capacity_request_id": _capacity_requests(teams, fleet_ids["pool_id"], now),
         "budget_id": _budgets(teams, now),
+        "alert_id": _alerts(teams, now),
         "target_id": _activity_target(teams["zephyr"], now),
         "quota_id": _gpu_quota(fleet_ids["pool_id"], now),
         "power_limit_id": _room(fleet_ids["pool_id"], now),
@@ -331,6 +333,33 @@ def _budgets(teams: Mapping[str, int], now: datetime) -> int:
         budget = NewBudget(name, scope, key, "money", "monthly", steps[0].from_day, None, steps)
         ids[name] = add_budget(budget=budget, at=now)
     return ids["allowance-of-swifts"]
+
+
+def _alerts(teams: Mapping[str, int], now: datetime) -> int:
+    """What each team, and nobody but who sees everything, is told of; that of the Zephyrines."""
+    raised = {
+        name: raise_alert(
+            told=AlertMatter(
+                matter=name,
+                kind=AlertKind.BUDGET_THRESHOLD,
+                severity="warning",
+                title=f"{name} has used 92 % of its amount",
+                facts=[("Of", name)],
+                link="/budgets",
+                team_id=team_id,
+                level=90,
+            ),
+            at=now,
+        )
+        for name, team_id in (
+            ("alarm-of-plovers", None),
+            ("alarm-of-ruffs", teams["harbour"]),
+            ("alarm-of-curlews", teams["zephyr"]),
+        )
+    }
+    alert_id = raised["alarm-of-curlews"]
+    assert alert_id is not None
+    return alert_id
 
 
 def _activity_target(team_id: int, now: datetime) -> int:

@@ -41,6 +41,7 @@ KINDS = {
     "planning.WhatIfPlan": "what-if plan",
     "planning.PlannedItem": "planned work",
     "placement.AcceleratorRegion": "region with GPUs",
+    "review.AlertChannel": "channel of alerts",
     "ledger.BillRule": "bill rule",
     "ledger.Close": "close",
     "pricing.ExchangeRate": "rate of exchange",

@@ -12,7 +12,7 @@ from apps.console.kit.filling import Filling
 class Frame:
     """Who is signed in, which entry of the navigation is current, what waits in Setup.
 
-    `setup_questions` None: not counted yet. `sees_prices` opens the pages that tell rates.
+    `setup_questions` None: not counted yet. `alerts_unread` are open ones that were told since the person read them. `sees_prices` opens the pages that tell rates.
     `filling`: how far a demo's history is there, while it is being filled in.
     `carries` is what goes with the person from page to page, by the names of the address.
     """
@@ -21,6 +21,7 @@ class Frame:
     person: str
     here: str
     setup_questions: int | None = 0
+    alerts_unread: int = 0
     sees_prices: bool = False
     filling: Filling | None = None
     carries: Mapping[str, str] = field(default_factory=dict)

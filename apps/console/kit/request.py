@@ -23,7 +23,7 @@ from apps.console.kit.carried import carried_texts, onward
 from apps.console.kit.cells import Locale
 from apps.console.kit.filling import filling
 from apps.console.kit.frame import Frame, Link
-from apps.console.kit.waiting import questions_waiting
+from apps.console.kit.waiting import questions_waiting, unread_alerts
 from apps.ledger.queries.windows import Calendar, calendar_of
 
 Given = ParamSpec("Given")
@@ -105,7 +105,10 @@ def request_context(request: HttpRequest, here: str, *, carries: bool = True) ->
         at=at,
         organisation=chosen,
         zone=ZoneInfo(chosen.zone),
-        frame=frame_of(request, chosen, here, waiting, carries=carries),
+        frame=replace(
+            frame_of(request, chosen, here, waiting, carries=carries),
+            alerts_unread=unread_alerts(viewer),
+        ),
         path=request.path,
         query=request.GET,
         # A body is read where a page looks at it: one that is too large is refused unread.

@@ -1,4 +1,22 @@
 """Review's tables."""
 
+from apps.review.models.alerts import (
+    Alert,
+    AlertEntry,
+    AlertKind,
+    AlertSeverity,
+    AlertsRead,
+    AlertState,
+    AlertStep,
+    BudgetForecastLook,
+)
+from apps.review.models.channels import (
+    AlertChannel,
+    AlertMessage,
+    ChannelKind,
+    ChannelPace,
+    MessageAttempt,
+    MessageState,
+)
 from apps.review.models.findings import Finding, FindingKind, Measure
 from apps.review.models.looks import Look

@@ -1,0 +1,1 @@
+"""Alerts: what somebody should look at, and where it is sent."""

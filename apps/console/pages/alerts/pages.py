@@ -1,0 +1,140 @@
+"""The pages of alerts: those that wait for an answer and the others, and one with its steps."""
+
+from django.http import HttpResponse
+from django.urls import path, reverse
+
+from apps.console.kit.filters import Reading, filter_of, known_key
+from apps.console.kit.form import FormSection
+from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.page import ConsolePage, FactList, shown
+from apps.console.kit.request import EVERYONE, Context
+from apps.console.pages.alerts import changes, words
+from apps.console.pages.alerts.tables import ALERTS, ENTRIES
+from apps.review.queries.alerts import (
+    ACKNOWLEDGED,
+    KIND_WORDS,
+    MUTED,
+    OPEN,
+    RESOLVED,
+    AlertFact,
+    AlertsWanted,
+    alerts,
+    entries_of,
+    may_answer,
+)
+from apps.show.amounts import count
+
+MOST_SHOWN = 2_000
+NOT_RESOLVED = (OPEN, ACKNOWLEDGED, MUTED)
+
+
+@shown(EVERYONE, "alerts")
+def alert_list(context: Context) -> ConsolePage:
+    """Those that are not resolved, or in the state that was chosen."""
+    reading = _reading_of(context)
+    found = _alerts_of(reading, context)
+    state = reading.texts["state"]
+    return ConsolePage(
+        context=context,
+        finding=words.list_finding(found, state) if found or state else "No alert",
+        under=("budgets that reach a threshold or will be exceeded, and anomalies",),
+        filters=(
+            filter_of("state", "State", words.STATES, reading.texts),
+            filter_of("kind", "About", words.KINDS, reading.texts),
+        ),
+        problems=tuple(reading.problems),
+        sections=(
+            _read_form(context) if context.frame.alerts_unread else None,
+            ALERTS.section(found, context, csv_href=reverse("alerts-csv")),
+        ),
+        empty=None if found or state or reading.texts["kind"] else _no_alert(),
+    )
+
+
+@shown(EVERYONE, "alerts")
+def alert_list_csv(context: Context) -> HttpResponse:
+    """The same as a table."""
+    return ALERTS.csv(_alerts_of(_reading_of(context), context), context, "alerts")
+
+
+@shown(EVERYONE, "alerts")
+def alert_page(context: Context, alert_id: int) -> ConsolePage:
+    """One alert: what it says now, and every step of it."""
+    fact = changes.known(context, alert_id)
+    steps = entries_of([fact.id])
+    return ConsolePage(
+        context=context,
+        finding=fact.title,
+        under=(
+            f"{KIND_WORDS[fact.kind]}, of {fact.team or words.ORGANISATION}",
+            words.state_said(fact, context.zone),
+        ),
+        back=Link("All alerts", reverse("alerts")),
+        actions=(Link("Open what it is about", fact.link), *_answers(fact, context)),
+        sections=(
+            FactList([(name, value) for name, value in fact.facts]),
+            ENTRIES.section(steps, context, csv_href=reverse("alert-csv", args=[fact.id])),
+        ),
+    )
+
+
+@shown(EVERYONE, "alerts")
+def alert_csv(context: Context, alert_id: int) -> HttpResponse:
+    """Its steps."""
+    fact = changes.known(context, alert_id)
+    return ENTRIES.csv(entries_of([fact.id]), context, f"alert-{fact.id}")
+
+
+def _reading_of(context: Context) -> Reading:
+    default = {"state": words.STATES[""].lower(), "kind": words.KINDS[""].lower()}
+    reading = Reading(context.query, dict.fromkeys(default, ""), default)
+    reading.read("state", known_key(words.STATES, "There is no state {!r}."))
+    reading.read("kind", known_key(words.KINDS, "There is no kind {!r}."))
+    return reading
+
+
+def _alerts_of(reading: Reading, context: Context) -> list[AlertFact]:
+    state, kind = reading.texts["state"], reading.texts["kind"]
+    states = (state,) if state else NOT_RESOLVED
+    kinds = (kind,) if kind else ()
+    return alerts(AlertsWanted(context.seen_teams, states, kinds), MOST_SHOWN)
+
+
+def _answers(fact: AlertFact, context: Context) -> tuple[Link, ...]:
+    """What the viewer may say of it now."""
+    if not may_answer(context.viewer) or fact.state == RESOLVED:
+        return ()
+    said = [] if fact.state == ACKNOWLEDGED else [("Acknowledge", "acknowledge-alert")]
+    said += [("Mute", "mute-alert"), ("Resolve", "resolve-alert")]
+    return tuple(Link(text, reverse(name, args=[fact.id])) for text, name in said)
+
+
+def _read_form(context: Context) -> FormSection:
+    unread = context.frame.alerts_unread
+    return FormSection(
+        name="read",
+        action=reverse("read-alerts"),
+        button="Mark all as read",
+        words=f"{count(unread)} of them {'is' if unread == 1 else 'are'} new to you.",
+    )
+
+
+def _no_alert() -> EmptyState:
+    return EmptyState(
+        "Nothing to look at",
+        "An alert is raised when a budget reaches 50, 75, 90 or 100 %, when it will be exceeded as "
+        "things are going, and when an anomaly is found.",
+        (Step("Set what may be spent.", link=Link("Budgets", reverse("budgets"))),),
+    )
+
+
+urlpatterns = [
+    path("alerts", alert_list, name="alerts"),
+    path("alerts.csv", alert_list_csv, name="alerts-csv"),
+    path("alerts/read", changes.read_all, name="read-alerts"),
+    path("alerts/<int:alert_id>", alert_page, name="alert"),
+    path("alerts/<int:alert_id>.csv", alert_csv, name="alert-csv"),
+    path("alerts/<int:alert_id>/acknowledge", changes.acknowledge, name="acknowledge-alert"),
+    path("alerts/<int:alert_id>/mute", changes.mute, name="mute-alert"),
+    path("alerts/<int:alert_id>/resolve", changes.resolve, name="resolve-alert"),
+]

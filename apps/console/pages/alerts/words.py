@@ -1,0 +1,49 @@
+"""Alerts in words."""
+
+from collections.abc import Mapping, Sequence
+from datetime import tzinfo
+
+from apps.review.queries.alerts import (
+    ACKNOWLEDGED,
+    KIND_WORDS,
+    MUTED,
+    OPEN,
+    RESOLVED,
+    AlertFact,
+)
+from apps.show.amounts import counted
+from apps.show.time import instant
+
+ORGANISATION, RUNRATE = "the organisation", "Runrate"
+STATES: Mapping[str, str] = {
+    "": "Not resolved",
+    OPEN: "Open",
+    ACKNOWLEDGED: "Acknowledged",
+    MUTED: "Muted",
+    RESOLVED: "Resolved",
+}
+KINDS: Mapping[str, str] = {"": "Everything", **{k: v.capitalize() for k, v in KIND_WORDS.items()}}
+
+
+def list_finding(found: Sequence[AlertFact], chosen: str) -> str:
+    """Those of a state in a sentence; the most urgent is named where there is one alone."""
+    waiting = [each for each in found if each.state == OPEN]
+    if chosen in ("", OPEN):
+        if not waiting:
+            return "Nothing waits for an answer"
+        if len(waiting) == 1:
+            return waiting[0].title
+        urgent = sum(each.severity == "urgent" for each in waiting)
+        more = f", {urgent} of them urgent" if urgent else ""
+        return f"{counted(len(waiting), 'alert')} wait for an answer{more}"
+    verb = "is" if len(found) == 1 else "are"
+    return f"{counted(len(found), 'alert')} {verb} {STATES[chosen].lower()}"
+
+
+def state_said(fact: AlertFact, zone: tzinfo) -> str:
+    """Who put it into its state, when and why."""
+    at = instant(fact.state_at, zone)
+    by = f" by {fact.state_name}" if fact.state_name else ""
+    until = f" until {instant(fact.muted_until, zone)}" if fact.muted_until else ""
+    why = f": {fact.state_reason}" if fact.state_reason else ""
+    return f"{STATES[fact.state]}{by} since {at}{until}{why}"

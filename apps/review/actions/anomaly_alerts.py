@@ -1,0 +1,60 @@
+"""Anomalies that are reported raise an alert of the team whose workload it is."""
+
+from datetime import datetime, timedelta
+
+from django.urls import reverse
+
+from apps.accounts.queries import organisation
+from apps.economics.watch import NEWEST_DAYS
+from apps.ledger.queries.calendar import local_day
+from apps.logs.changes import logged_pass
+from apps.review.actions.alerts import AlertMatter, raise_alert
+from apps.review.models import AlertKind, AlertSeverity
+from apps.review.queries.finding_words import title_of
+from apps.review.queries.findings import FindingFact, FindingsWanted, findings
+from apps.show.amounts import per_cent
+from apps.show.money import whole_amount
+from apps.show.time import weekday
+from apps.workloads import queries as workloads
+
+
+@logged_pass("tell_anomalies")
+def tell_anomalies(*, at: datetime) -> int:
+    """Raise an alert of each anomaly of the last three weeks that has none; improvements have none. How many."""
+    ours = organisation()
+    since = local_day(at, ours.zone) - timedelta(days=NEWEST_DAYS)
+    facts, raised = workloads.workloads(), 0
+    for found in findings(FindingsWanted(since=since)):
+        workload = facts[found.workload_id]
+        if not found.is_worse:
+            continue
+        alert_id = raise_alert(
+            told=AlertMatter(
+                matter=f"anomaly:{found.id}",
+                kind=AlertKind.ANOMALY,
+                severity=AlertSeverity.WARNING,
+                title=title_of(found, workload.name),
+                facts=_facts_of(found, workload.name, ours.currency),
+                link=reverse("finding", args=[found.id]),
+                team_id=workload.team_id,
+            ),
+            at=at,
+        )
+        raised += alert_id is not None
+    return raised
+
+
+def _facts_of(found: FindingFact, name: str, currency: str) -> list[tuple[str, str]]:
+    impact = "not known"
+    if found.impact_micros is not None:
+        impact = whole_amount(found.impact_micros, currency)
+    facts = [
+        ("Workload", f"{name} ({found.feature})" if found.feature else name),
+        ("Since", weekday(found.changed_on)),
+        ("By", per_cent(abs(found.effect_ratio))),
+        ("In 30 days", impact),
+    ]
+    if found.causes:
+        nearest = found.causes[0]
+        facts.append(("Changed about then", f"{nearest['kind']}: {nearest['what']}"))
+    return facts

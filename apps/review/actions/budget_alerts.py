@@ -1,0 +1,151 @@
+"""Budgets are looked at every hour: a share of the amount that is used, and an excess that is expected."""
+
+from datetime import datetime, timedelta
+from fractions import Fraction
+
+from django.db import transaction
+from django.urls import reverse
+
+from apps.accounts.queries import organisation
+from apps.economics.budget_alerts import BudgetLook, is_over, is_warned, threshold_reached
+from apps.ledger.queries.calendar import local_day
+from apps.logs.changes import logged_pass
+from apps.planning.queries.budget_figures import BudgetFigures, figures_of
+from apps.planning.queries.budgets import RUNNING, SERVICE, TEAM, WORKLOAD, BudgetFact, budgets
+from apps.review.actions.alerts import AlertMatter, end_matters, raise_alert
+from apps.review.models import Alert, AlertKind, AlertSeverity, AlertState, BudgetForecastLook
+from apps.review.queries.budget_alert_words import (
+    forecast_facts,
+    forecast_title,
+    used_facts,
+    used_title,
+)
+from apps.workloads import queries as workloads
+
+LOOKS_KEPT = timedelta(days=400)
+LOOKS_READ = timedelta(days=3)
+SEVERITIES = {
+    50: AlertSeverity.NOTICE,
+    75: AlertSeverity.NOTICE,
+    90: AlertSeverity.WARNING,
+    100: AlertSeverity.URGENT,
+}
+OVER_REASON = "its period is over, or the budget was removed"
+NO_LONGER_REASON = "it is expected to hold, on two days in a row"
+EXCEEDED_REASON = "it is exceeded: the alert of what is used says so"
+
+
+@logged_pass("look_at_budgets")
+@transaction.atomic
+def look_at_budgets(*, at: datetime) -> int:
+    """Hold every running budget against its thresholds and its forecast, and end what is over; how many were looked at.
+
+    Done again within a day it changes nothing but what came meanwhile: a day has one look, the newest.
+    """
+    found = [each for each in figures_of(budgets(None), at) if each.status == RUNNING]
+    zone, live = organisation().zone, set[str]()
+    for figures in found:
+        live |= {_matter_of(figures, "threshold"), _matter_of(figures, "forecast")}
+        _tell_threshold(figures, at)
+        _tell_forecast(figures, at, zone)
+    _end_all_but(live, at)
+    BudgetForecastLook.objects.filter(looked_at__lt=at - LOOKS_KEPT).delete()
+    return len(found)
+
+
+def _matter_of(figures: BudgetFigures, what: str) -> str:
+    return f"budget:{figures.budget.id}:{figures.first_day.isoformat()}:{what}"
+
+
+def _tell_threshold(figures: BudgetFigures, at: datetime) -> None:
+    reached = threshold_reached(figures.share_used)
+    if reached is None:
+        return
+    currency = organisation().currency
+    raise_alert(
+        told=AlertMatter(
+            matter=_matter_of(figures, "threshold"),
+            kind=AlertKind.BUDGET_THRESHOLD,
+            severity=SEVERITIES[reached],
+            title=used_title(figures, reached, currency),
+            facts=used_facts(figures, reached, currency),
+            link=_link_of(figures.budget),
+            team_id=_team_of(figures.budget),
+            level=reached,
+        ),
+        at=at,
+    )
+
+
+def _tell_forecast(figures: BudgetFigures, at: datetime, zone: str) -> None:
+    looks, matter = _looks_with(figures, at, zone), _matter_of(figures, "forecast")
+    if figures.share_used is not None and figures.share_used > 1:
+        end_matters(matters=[matter], reason=EXCEEDED_REASON, at=at)
+    elif is_warned(looks):
+        currency, passed = organisation().currency, figures.exceeds_at(at)
+        raise_alert(
+            told=AlertMatter(
+                matter=matter,
+                kind=AlertKind.BUDGET_FORECAST,
+                severity=AlertSeverity.WARNING,
+                title=forecast_title(figures, passed, zone),
+                facts=forecast_facts(figures, passed, zone, currency),
+                link=_link_of(figures.budget),
+                team_id=_team_of(figures.budget),
+            ),
+            at=at,
+        )
+    elif is_over(looks):
+        end_matters(matters=[matter], reason=NO_LONGER_REASON, at=at)
+
+
+def _looks_with(figures: BudgetFigures, at: datetime, zone: str) -> list[BudgetLook]:
+    """The looks of the last days of its period, and today's, which is kept."""
+    day, share, chance = local_day(at, zone), figures.expected_share, figures.chance
+    BudgetForecastLook.objects.update_or_create(
+        budget_id=figures.budget.id,
+        first_day=figures.first_day,
+        day=day,
+        defaults={
+            "looked_at": at,
+            "chance": None if chance is None else chance.low,
+            "expected_share": None if share is None else float(share),
+            "share_gone": figures.share_gone,
+        },
+    )
+    rows = BudgetForecastLook.objects.filter(
+        budget_id=figures.budget.id, first_day=figures.first_day, day__gt=day - LOOKS_READ
+    ).order_by("day")
+    return [
+        BudgetLook(
+            row.day,
+            row.chance,
+            None if row.expected_share is None else Fraction(row.expected_share),
+            row.share_gone,
+        )
+        for row in rows
+    ]
+
+
+def _end_all_but(live: set[str], at: datetime) -> None:
+    """Those of periods that are over, and of budgets that are gone."""
+    known = Alert.objects.filter(
+        kind__in=(AlertKind.BUDGET_THRESHOLD, AlertKind.BUDGET_FORECAST)
+    ).exclude(state=AlertState.RESOLVED)
+    ended = set(known.values_list("matter", flat=True)) - live
+    if ended:
+        end_matters(matters=ended, reason=OVER_REASON, at=at)
+
+
+def _link_of(budget: BudgetFact) -> str:
+    return reverse("budget", args=[budget.id])
+
+
+def _team_of(budget: BudgetFact) -> int | None:
+    """Whose it is to act: the team's, or the workload's team's; None: the organisation's."""
+    if budget.scope == TEAM:
+        return int(budget.key)
+    if budget.scope in (WORKLOAD, SERVICE):
+        fact = workloads.workloads().get(int(budget.key))
+        return None if fact is None else fact.team_id
+    return None

@@ -1,0 +1,1 @@
+"""Review over REST: anomalies and improvements, alerts, and where alerts are sent."""

@@ -1,0 +1,300 @@
+"""GET /api/v1/alerts: what somebody should look at; acknowledged, muted and resolved by people and tokens."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.queries import Viewer
+from apps.review import actions
+from apps.review.queries.alerts import (
+    KINDS,
+    OPEN,
+    SEVERITIES,
+    STATES,
+    AlertEntryFact,
+    AlertFact,
+    AlertsWanted,
+    alert,
+    alert_page,
+    entries_of,
+    may_answer,
+)
+from apps.web.rest.examples import answered, listed, sent
+from apps.web.rest.once import once
+from apps.web.rest.pages import fields_of, list_of, page_asked, paged, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import (
+    Moment,
+    OptionalText,
+    Parameters,
+    Strict,
+    parsed,
+    refuse_others,
+    words_given,
+)
+from apps.web.rest.views import RestView
+
+
+class AnswersAlerts(BasePermission):
+    """Leads, finance and platform of the alerts that they see, and the organisation's `manage` tokens."""
+
+    message = "alerts are answered by leads, finance and platform, and with the organisation's 'manage' tokens"
+
+    def has_permission(self, request: Request, view: object) -> bool:
+        """Whether this caller may answer what they see."""
+        known = request.auth is not None or bool(request.user and request.user.is_authenticated)
+        return known and isinstance(view, RestView) and may_answer(view.viewer())
+
+
+class AlertsQuery(Parameters):
+    """In which state, of what kind, how severe."""
+
+    state = OptionalText(help_text=", ".join(STATES))
+    kind = OptionalText(help_text=", ".join(KINDS))
+    severity = OptionalText(help_text=", ".join(SEVERITIES))
+
+
+class AlertFactOut(serializers.Serializer[Any]):
+    """A name and what it is, as the alert said it."""
+
+    name = serializers.CharField()
+    value = serializers.CharField()
+
+
+class AlertEntryOut(serializers.Serializer[Any]):
+    """A step of it; `who` null where Runrate itself did it."""
+
+    at = serializers.DateTimeField()
+    step = serializers.CharField()
+    severity = serializers.ChoiceField(choices=SEVERITIES)
+    title = serializers.CharField()
+    facts = AlertFactOut(many=True)
+    who = serializers.CharField(allow_null=True)
+    reason = serializers.CharField()
+
+
+class AlertOut(serializers.Serializer[Any]):
+    """A matter, reported once; `raised_at` is when it last went further. `team` null: the organisation's.
+
+    `state_by` is who put it into its state, null where Runrate itself did.
+    """
+
+    id = serializers.IntegerField()
+    matter = serializers.CharField(help_text="its key: there is never a second alert of it")
+    kind = serializers.ChoiceField(choices=KINDS)
+    severity = serializers.ChoiceField(choices=SEVERITIES)
+    level = serializers.IntegerField(help_text="of a budget used, the per cent reached; else 0")
+    title = serializers.CharField()
+    facts = AlertFactOut(many=True)
+    link = serializers.CharField(help_text="the page of what it is about, from the root on")
+    team = serializers.CharField(allow_null=True)
+    opened_at = serializers.DateTimeField()
+    raised_at = serializers.DateTimeField()
+    state = serializers.ChoiceField(choices=STATES)
+    state_at = serializers.DateTimeField()
+    state_by = serializers.CharField(allow_null=True)
+    state_reason = serializers.CharField()
+    muted_until = serializers.DateTimeField(allow_null=True)
+
+
+class AlertWithStepsOut(AlertOut):
+    """The same with its steps, in order."""
+
+    steps = AlertEntryOut(many=True)
+
+
+class AlertReasonIn(Strict):
+    """Why, kept with the alert."""
+
+    reason = OptionalText(max_length=actions.LONGEST_ALERT_REASON)
+
+
+class MuteIn(AlertReasonIn):
+    """Until when nothing more is said of it; null: until somebody changes that."""
+
+    until = Moment(required=False, allow_null=True, default=None)
+
+
+EXAMPLE: dict[str, Any] = {
+    "id": 1,
+    "matter": "budget:12:2026-11-01:threshold",
+    "kind": "budget_threshold",
+    "severity": "warning",
+    "level": 90,
+    "title": "Research, monthly has used 92 % of its $60,000 of November 2026, with 63 % of the time gone",
+    "facts": [{"name": "So far", "value": "$55,200"}],
+    "link": "/budgets/12",
+    "team": "Research",
+    "opened_at": "2026-11-11T07:00:00Z",
+    "raised_at": "2026-11-19T07:00:00Z",
+    "state": "open",
+    "state_at": "2026-11-11T07:00:00Z",
+    "state_by": None,
+    "state_reason": "",
+    "muted_until": None,
+}
+STEPS = [
+    {
+        "at": "2026-11-11T07:00:00Z",
+        "step": "opened",
+        "severity": "notice",
+        "title": "Research, monthly has used 51 % of its $60,000 of November 2026, with 35 % of the time gone",
+        "facts": [{"name": "So far", "value": "$30,600"}],
+        "who": None,
+        "reason": "",
+    }
+]
+ONE = EXAMPLE | {"steps": STEPS}
+BECAUSE = {"reason": "The launch costs more; finance knows"}
+MUTED = {"reason": "A known test until Friday", "until": "2099-11-27T17:00:00Z"}
+
+
+class Alerts(RestView):
+    """Alerts of the caller's teams; who sees everything sees the organisation's too."""
+
+    row = AlertOut
+
+    @extend_schema(
+        operation_id="list_alerts",
+        parameters=[AlertsQuery, *PAGES],
+        responses=list_of(AlertOut),
+        examples=[listed("Alerts", EXAMPLE)],
+    )
+    def get(self, request: Request) -> Response:
+        """Those raised last come first; without `state` the open ones."""
+        asked = AlertsQuery.of(request)
+        wanted = AlertsWanted(
+            self.viewer().seen_teams,
+            states=_words(asked, "state", STATES) or (OPEN,),
+            kinds=_words(asked, "kind", KINDS),
+            severities=_words(asked, "severity", SEVERITIES),
+        )
+        return paged(request, alert_page(wanted, page_asked(request)), serialize_alert)
+
+
+class AlertView(RestView):
+    """One alert, where the caller may see it."""
+
+    changes = (AnswersAlerts,)
+
+    def told(self, alert_id: int) -> dict[str, Any]:
+        """It with its steps."""
+        fact = alert(alert_id, self.viewer().seen_teams)
+        steps = [_entry_fields(each) for each in entries_of([fact.id])]
+        return told_as(AlertWithStepsOut, _alert_fields(fact) | {"steps": steps})
+
+    def answered(self, alert_id: int, act: Callable[[Viewer, datetime], None]) -> Response:
+        """Do it, and tell what the alert is then."""
+        alert(alert_id, self.viewer().seen_teams)
+        act(self.viewer(), timezone.now())
+        return Response(self.told(alert_id))
+
+
+class OneAlert(AlertView):
+    """One alert."""
+
+    @extend_schema(
+        operation_id="get_alert", responses=AlertWithStepsOut, examples=[answered("An alert", ONE)]
+    )
+    def get(self, request: Request, alert_id: int) -> Response:
+        """An alert with its steps."""
+        Parameters.of(request)
+        return Response(self.told(alert_id))
+
+
+class AcknowledgedAlert(AlertView):
+    """An alert that somebody sees to."""
+
+    @extend_schema(
+        operation_id="acknowledge_alert",
+        parameters=[REPEAT_KEY],
+        request=AlertReasonIn,
+        responses={200: AlertWithStepsOut},
+        examples=[sent("A reason", BECAUSE), answered("An alert", ONE)],
+    )
+    @once()
+    def post(self, request: Request, alert_id: int) -> Response:
+        """Somebody sees to it; it is reported again only when it goes further."""
+        reason = parsed(AlertReasonIn, request)["reason"]
+        return self.answered(
+            alert_id,
+            lambda by, at: actions.acknowledge_alert(
+                alert_id=alert_id, reason=reason, by=by, at=at
+            ),
+        )
+
+
+class MutedAlert(AlertView):
+    """An alert of which nothing more is said."""
+
+    @extend_schema(
+        operation_id="mute_alert",
+        parameters=[REPEAT_KEY],
+        request=MuteIn,
+        responses={200: AlertWithStepsOut},
+        examples=[sent("Until a moment", MUTED), answered("An alert", ONE)],
+    )
+    @once()
+    def post(self, request: Request, alert_id: int) -> Response:
+        """Nothing more is sent of it, until then."""
+        body = parsed(MuteIn, request)
+        return self.answered(
+            alert_id,
+            lambda by, at: actions.mute_alert(
+                alert_id=alert_id, until=body["until"], reason=body["reason"], by=by, at=at
+            ),
+        )
+
+
+class ResolvedAlert(AlertView):
+    """An alert whose matter is settled."""
+
+    @extend_schema(
+        operation_id="resolve_alert",
+        parameters=[REPEAT_KEY],
+        request=AlertReasonIn,
+        responses={200: AlertWithStepsOut},
+        examples=[sent("A reason", BECAUSE), answered("An alert", ONE)],
+    )
+    @once()
+    def post(self, request: Request, alert_id: int) -> Response:
+        """The matter is settled; it is open again only when it goes further."""
+        reason = parsed(AlertReasonIn, request)["reason"]
+        return self.answered(
+            alert_id,
+            lambda by, at: actions.resolve_alert(alert_id=alert_id, reason=reason, by=by, at=at),
+        )
+
+
+def serialize_alert(fact: AlertFact) -> dict[str, Any]:
+    """An alert as REST answers it."""
+    return told_as(AlertOut, _alert_fields(fact))
+
+
+def _alert_fields(fact: AlertFact) -> dict[str, Any]:
+    return fields_of(fact) | {
+        "facts": _named(fact.facts),
+        "raised_at": fact.told_at,
+        "state_by": fact.state_name or None,
+    }
+
+
+def _entry_fields(entry: AlertEntryFact) -> dict[str, Any]:
+    return fields_of(entry) | {"facts": _named(entry.facts), "who": entry.who or None}
+
+
+def _named(facts: list[list[str]]) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in facts]
+
+
+def _words(asked: dict[str, Any], name: str, known: tuple[str, ...]) -> tuple[str, ...]:
+    given = words_given(asked[name])
+    refuse_others(name, given, known)
+    return tuple(given)

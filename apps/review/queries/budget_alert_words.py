@@ -1,0 +1,75 @@
+"""What alerts say of a budget: how much is used, and when it will be exceeded."""
+
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from apps.planning.queries.budget_figures import FORECAST, BudgetFigures
+from apps.planning.queries.budget_words import amount, chance_of, scope_of
+from apps.show.amounts import per_cent
+from apps.show.time import instant, period, weekday
+
+Facts = list[tuple[str, str]]
+
+
+def used_title(figures: BudgetFigures, reached: int, currency: str) -> str:
+    """`Research has used 92 % of its $60,000 of November 2026, with 63 % of the time gone`."""
+    budget, share = figures.budget, figures.share_used
+    whole = f"{amount(budget, figures.amount, currency)} of {_period_of(figures)}"
+    gone = f"with {per_cent(figures.share_gone)} of the time gone"
+    if share is None or figures.spent.amount is None:
+        return f"{budget.name} has used {reached} % of its {whole}"
+    if share > 1:
+        over = amount(budget, figures.spent.amount - figures.amount, currency)
+        return f"{budget.name} is exceeded by {over}: its {whole} are used, {gone}"
+    return f"{budget.name} has used {per_cent(share)} of its {whole}, {gone}"
+
+
+def used_facts(figures: BudgetFigures, reached: int, currency: str) -> Facts:
+    """What it is told from."""
+    return [
+        ("Threshold", f"{reached} % of the amount"),
+        *_common_facts(figures, currency),
+    ]
+
+
+def forecast_title(figures: BudgetFigures, passed: datetime | None, zone: str) -> str:
+    """`Research will exceed its budget of November 2026 on Sat 21 November (chance 87 %)`."""
+    when = ""
+    if passed is not None:
+        when = f" on {weekday(passed.astimezone(ZoneInfo(zone)).date())}"
+    chance = chance_of(figures)
+    said = f"chance {chance}" if chance else "by the run rate"
+    return f"{figures.budget.name} will exceed its budget of {_period_of(figures)}{when} ({said})"
+
+
+def forecast_facts(
+    figures: BudgetFigures, passed: datetime | None, zone: str, currency: str
+) -> Facts:
+    """What it is told from, and how it came to be."""
+    budget, rest = figures.budget, figures.rest
+    kind = "the newest forecasts" if rest.method == FORECAST else "the run rate"
+    facts = [
+        ("Expected of the whole period", amount(budget, figures.expected, currency)),
+        ("The rest is from", f"{kind}: {rest.source}"),
+    ]
+    if passed is not None:
+        facts.append(("The amount is passed", instant(passed, ZoneInfo(zone))))
+    return [*facts, *_common_facts(figures, currency)]
+
+
+def _common_facts(figures: BudgetFigures, currency: str) -> Facts:
+    budget = figures.budget
+    facts = [
+        ("Of", scope_of(budget)),
+        ("Budget", f"{amount(budget, figures.amount, currency)} of {_period_of(figures)}"),
+        ("So far", amount(budget, figures.spent.amount, currency)),
+        ("Time gone", per_cent(figures.share_gone)),
+        ("Jobs over it", "are denied (hard)" if budget.is_hard else "are warned of (soft)"),
+    ]
+    if figures.spent.provisional:
+        facts.append(("Of it provisional", amount(budget, figures.spent.provisional, currency)))
+    return facts
+
+
+def _period_of(figures: BudgetFigures) -> str:
+    return period(figures.first_day, figures.end_day)

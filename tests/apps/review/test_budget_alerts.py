@@ -1,0 +1,155 @@
+"""Budgets raise alerts from what the ledger has of them and what their forecasts expect."""
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from apps.accounts import actions as accounts
+from apps.economics.hours import HOUR
+from apps.planning import actions as planning
+from apps.planning.queries.budgets import BudgetStep
+from apps.planning.queries.series import SeriesKey
+from apps.planning.solvers.forecasting import forecast_fields
+from apps.review import actions
+from apps.review.queries.alerts import AlertFact, AlertsWanted, alerts, entries_of
+from tests import make
+from tests.apps.ledger import scene
+
+pytestmark = pytest.mark.django_db
+AT = datetime(2026, 3, 10, 10, tzinfo=UTC)
+NO_BREAK = "\N{NO-BREAK SPACE}"
+
+
+@pytest.fixture(scope="module")
+def red(of_module: None) -> int:
+    """A team that held eight GPUs for 20 hours, 1,966.40, and is expected to spend 10 an hour from then on."""
+    make.make_organisation()
+    pool_id = make.make_pool("h100", cluster_id=make.make_cluster("atlas"))
+    node_id = scene.make_priced_node(pool_id=pool_id)
+    team_id = make.make_team("Red")
+    scene.make_rule("red", team_id)
+    scene.make_job("1", node_id, gpus=8, account="red", to=scene.TEN + 20 * HOUR)
+    scene.settle(at=scene.TEN + timedelta(days=3), ends_at=scene.TEN + 20 * HOUR)
+    first = AT - timedelta(days=20)
+    points = [(first + hour * HOUR, 10.0) for hour in range(20 * 24)]
+    planning.import_history(series=SeriesKey("spend", "team", str(team_id)), points=points, at=AT)
+    planning.make_forecasts(maker=forecast_fields, at=AT)
+    return team_id
+
+
+def budget(team_id: int, amount: int, **given: Any) -> int:
+    values: dict[str, Any] = {
+        "name": f"Red, {amount}",
+        "scope": "team",
+        "key": str(team_id),
+        "measure": "money",
+        "recurrence": "monthly",
+        "first_day": date(2026, 3, 1),
+        "last_day": None,
+        "steps": (BudgetStep(date(2026, 3, 1), Decimal(amount)),),
+    }
+    return planning.add_budget(budget=planning.NewBudget(**values | given), at=AT)
+
+
+def told() -> list[AlertFact]:
+    """Every alert, with blanks that may break."""
+    return [
+        replace(
+            each,
+            title=each.title.replace(NO_BREAK, " "),
+            facts=[[text.replace(NO_BREAK, " ") for text in fact] for fact in each.facts],
+        )
+        for each in alerts(AlertsWanted(None), 100)
+    ]
+
+
+def test_a_threshold_is_told_once_with_what_it_is_from_and_goes_to_its_team(red: int) -> None:
+    budget_id = budget(red, 2_500)
+    for hour in range(3):
+        assert actions.look_at_budgets(at=AT + hour * HOUR) == 1
+    (used,) = [each for each in told() if each.kind == "budget_threshold"]
+    assert used.matter == f"budget:{budget_id}:2026-03-01:threshold"
+    assert (used.team_id, used.level, used.severity) == (red, 75, "notice")
+    assert used.title == (
+        "Red, 2500 has used 79 % of its $2,500 of March 2026, with 30 % of the time gone"
+    )
+    assert dict(map(tuple, used.facts)) == {
+        "Threshold": "75 % of the amount",
+        "Of": "team Red",
+        "Budget": "$2,500 of March 2026",
+        "So far": "$1,966",
+        "Time gone": "30 %",
+        "Jobs over it": "are warned of (soft)",
+    }
+    assert used.link == f"/budgets/{budget_id}"
+    assert len(entries_of([used.id])) == 1
+
+
+def test_an_excess_is_told_with_its_day_and_chance_and_an_exceeded_one_is_urgent(red: int) -> None:
+    budget(red, 5_000, is_hard=True)
+    budget(red, 1_900)
+    actions.look_at_budgets(at=AT)
+    by_kind = {each.kind: each for each in told()}
+    ahead = by_kind["budget_forecast"]
+    assert ahead.title == (
+        "Red, 5000 will exceed its budget of March 2026 on Mon 23 March (chance over 90 %)"
+    )
+    facts = dict(map(tuple, ahead.facts))
+    assert facts["Expected of the whole period"] == "$7,146"
+    assert facts["The rest is from"] == "the newest forecasts: spend:team=Red"
+    assert facts["Jobs over it"] == "are denied (hard)"
+    over = by_kind["budget_threshold"]
+    assert (over.level, over.severity) == (100, "urgent")
+    assert over.title.startswith(
+        "Red, 1900 is exceeded by $66.40: its $1,900 of March 2026 are used"
+    )
+    assert len(told()) == 2, "what is exceeded is not told of as to come"
+
+
+def test_a_new_period_ends_the_alerts_of_the_one_before_and_begins_its_own(red: int) -> None:
+    budget(red, 2_500)
+    actions.look_at_budgets(at=AT)
+    assert {each.state for each in told()} == {"open"}
+    april = datetime(2026, 4, 1, 1, tzinfo=UTC)
+    actions.look_at_budgets(at=april)
+    assert {(each.state, each.state_name) for each in told()} == {("resolved", "")}
+    assert all(each.state_reason.startswith("its period is over") for each in told())
+
+
+def test_a_warning_ends_after_two_days_that_expect_none(red: int) -> None:
+    budget_id = budget(red, 5_000)
+    actions.look_at_budgets(at=AT)
+    month = date(2026, 3, 1)
+    planning.replace_budget(
+        budget_id=budget_id,
+        budget=planning.NewBudget(
+            "Red, 5000", "team", str(red), "money", "monthly", month, None,
+            (BudgetStep(month, Decimal(9_000)),),
+        ),
+    )  # fmt: skip
+    actions.look_at_budgets(at=AT + HOUR)
+    assert [each.state for each in told()] == ["open"]
+    actions.look_at_budgets(at=AT + timedelta(days=1))
+    assert [(each.state, each.state_reason) for each in told()] == [
+        ("resolved", "it is expected to hold, on two days in a row")
+    ]
+
+
+def test_a_dollar_over_two_budgets_is_two_matters_each_told_to_its_own_team_once(red: int) -> None:
+    above = make.make_team("Research")
+    accounts.move_team(team_id=red, parent_id=above)
+    own = budget(red, 2_500)
+    whole = budget(above, 2_600, name="Research, monthly")
+    for hour in range(2):
+        actions.look_at_budgets(at=AT + hour * HOUR)
+    used = [each for each in told() if each.kind == "budget_threshold"]
+    assert {(each.team_id, each.matter) for each in used} == {
+        (red, f"budget:{own}:2026-03-01:threshold"),
+        (above, f"budget:{whole}:2026-03-01:threshold"),
+    }
+    assert len(used) == 2
+    facts = {each.team_id: dict(map(tuple, each.facts)) for each in used}
+    assert facts[above]["Of"] == "team Research and 1 team below it"

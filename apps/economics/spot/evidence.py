@@ -19,7 +19,7 @@ FEWEST_ENDS = 5
 FEWEST_LIVES = 20
 """Of fewer lives seen to their end nothing is said of how long one still lasts."""
 PRIOR_ENDS = 5
-"""An hour of the day has its own rate and so many interruptions at the rate of all hours."""
+"""An hour of the day has its own rate and so many interruptions at the rate of all hours; a place those of one farther off."""
 Floats = NDArray[np.float64]
 
 
@@ -56,6 +56,11 @@ def interruption_rate(lives: Sequence[SpotLife]) -> SeenInterruptions:
         return SeenInterruptions(0.0, ends, None, 0.0, None)
     known = hazard(ends, exposure)
     return SeenInterruptions(exposure, ends, known.rate, known.low, known.high)
+
+
+def stands_alone(interruptions: int, hours: float, farther_rate: float) -> bool:
+    """Whether one source says enough: FEWEST_ENDS were seen, or would have been at the rate of a source farther off."""
+    return interruptions >= FEWEST_ENDS or hours * farther_rate >= FEWEST_ENDS
 
 
 def rates_by_hour(lives: Sequence[SpotLife]) -> list[SeenInterruptions]:

@@ -29,6 +29,19 @@ class PriceRowOut(serializers.Serializer[Any]):
     is_stale = serializers.BooleanField()
 
 
+class JoinedEvidenceOut(serializers.Serializer[Any]):
+    """The source whose rate was added to one that says too little alone, by so many interruptions at that rate."""
+
+    source = serializers.CharField()  # type: ignore[assignment]  # a field of the answer
+    names = serializers.ListField(child=serializers.CharField())
+    exposure_hours = RatioOut()
+    interruptions = serializers.IntegerField()
+    added_interruptions = serializers.IntegerField()
+    seen_until = serializers.DateTimeField(allow_null=True)
+    age_days = serializers.IntegerField(allow_null=True)
+    is_stale = serializers.BooleanField()
+
+
 class SpotEvidenceOut(serializers.Serializer[Any]):
     """Interruptions in an hour with the range of 95 %, the mean hours of wait after one, and on what evidence.
 
@@ -52,6 +65,9 @@ class SpotEvidenceOut(serializers.Serializer[Any]):
     )
     exposure_hours = RatioOut(allow_null=True)
     interruptions = serializers.IntegerField(allow_null=True)
+    joined = JoinedEvidenceOut(
+        allow_null=True, help_text="null: the source stands alone, or there is no other"
+    )
     is_per_node = serializers.BooleanField(allow_null=True)
     seen_until = serializers.DateTimeField(
         allow_null=True, help_text="when it was last looked there; null: nobody says"

@@ -1,7 +1,8 @@
 """How often work on spot is interrupted in an offer's place, by the nearest evidence that there is.
 
 Own jobs, as their schedulers said their ends; where none ran there, own nodes that their cloud took back;
-where no notice was seen either, imported series. One source is counted, never two together.
+where no notice was seen either, imported series. Where the nearest says too little to stand alone, a few
+interruptions at the rate of the next are joined to it; what each counted is never added up.
 """
 
 from collections import defaultdict
@@ -13,7 +14,7 @@ from typing import Any, LiteralString, TypeAlias
 from apps.economics.checkpoints import hazard
 from apps.economics.hours import HOUR
 from apps.economics.purchase import PurchaseOption
-from apps.economics.spot.evidence import FEWEST_ENDS
+from apps.economics.spot.evidence import FEWEST_ENDS, PRIOR_ENDS, stands_alone
 from apps.fleet import queries as fleet
 from apps.ledger.queries.tables import rows
 from apps.placement.queries.asked import are_same_model
@@ -29,18 +30,22 @@ from apps.placement.queries.spot_evidence import (
 from apps.workloads import queries as workloads
 
 EVIDENCE_SPAN = timedelta(days=60)
-INTERRUPTED_STATES = frozenset(("NODE_FAIL", "PREEMPTED"))
 OWN_JOBS = "own_jobs"
+INTERRUPTED_STATES = frozenset(("NODE_FAIL", "PREEMPTED"))
 Place: TypeAlias = tuple[str, str, str]
 """Provider, region and GPU model."""
 NOTICES_WORDS = (
-    "no own job ran on spot there; own nodes of {names} were taken back {times} in {hours:,.0f}"
-    " node-hours of the last {days} days"
+    "own nodes of {names} were taken back {times} in {hours} node-hours of the last {days} days"
 )
 SERIES_WORDS = (
-    "nothing of our own was seen on spot there; by {names}, imported and {until}, it was taken away"
-    " {times} in {hours:,.0f} hours of availability"
+    "by {names}, imported and {until}, it was taken away {times} in {hours} hours of availability"
 )
+BEFORE_WORDS = {
+    OWN_JOBS: "",
+    OWN_NODES: "no own job ran on spot there; ",
+    IMPORTED: "nothing of our own was seen on spot there; ",
+}
+OF_LONGEST_WORDS = "own jobs on spot there ran for less, without any; "
 
 RAN: LiteralString = """
 SELECT DISTINCT node.pool_id, job.id, greatest(job.started_at, %(from)s) AS begins,
@@ -110,7 +115,7 @@ def _own_jobs(at: datetime) -> dict[Place, CountedInterruptions]:
             hours,
             interrupted[place],
             f"own jobs on spot there were interrupted {times_words(interrupted[place])} in"
-            f" {hours:,.0f} hours of the last {EVIDENCE_SPAN.days} days",
+            f" {_hours_words(hours)} hours of the last {EVIDENCE_SPAN.days} days",
             newest[place],
         )
         for place, hours in exposure.items()
@@ -124,28 +129,77 @@ def _evidence(
     told: Sequence[SpotEvidence],
     at: datetime,
 ) -> dict[str, Any] | None:
-    """None where nothing was seen. Of no interruption the likely rate is half of one (Gamma with prior ½)."""
-    counted = (
-        jobs.get((offer.provider, offer.region, offer.gpu_model))
-        or _own_nodes(offer, told)
-        or _series(offer, told)
+    """None where nothing was seen. Of no interruption the likely rate is half of one (Gamma with prior ½).
+
+    What is joined is a Gamma prior of PRIOR_ENDS interruptions at most.
+    """
+    there = (
+        jobs.get((offer.provider, offer.region, offer.gpu_model)),
+        _own_nodes(offer, told),
+        _series(offer, told),
     )
-    if counted is None:
+    sources = [each for each in there if each is not None]
+    nearest, joined = _weighed(sources)
+    if nearest is None:
         return None
-    found, until = hazard(counted.count, counted.hours), counted.seen_until
-    age_days = None if until is None else max(0, (at - until).days)
+    ends = min(PRIOR_ENDS, joined.count) if joined else 0
+    hours = nearest.hours + (ends * joined.hours / joined.count if joined else 0.0)
+    found = hazard(nearest.count + ends, hours)
     return {
         "low": found.low,
-        "likely": 0.5 / counted.hours if found.rate is None else found.rate,
+        "likely": 0.5 / hours if found.rate is None else found.rate,
         "high": found.high,
         "wait": offer.median_wait_hours or 0.0,
-        "words": counted.words,
-        "is_thin": counted.count < FEWEST_ENDS,
-        "source": counted.source,
-        "names": list(counted.names),
-        "exposure_hours": counted.hours,
-        "interruptions": counted.count,
-        "is_per_node": counted.source == OWN_NODES,
+        "words": _before_words(sources, nearest) + nearest.words + _joined_words(joined, ends),
+        "is_thin": nearest.count < FEWEST_ENDS,
+        "is_per_node": nearest.source == OWN_NODES,
+        **_counted(nearest, at),
+        "joined": {**_counted(joined, at), "added_interruptions": ends} if joined else None,
+    }
+
+
+def _weighed(
+    sources: Sequence[CountedInterruptions],
+) -> tuple[CountedInterruptions | None, CountedInterruptions | None]:
+    """The nearest of sources in their order, and the next with interruptions where it does not stand alone.
+
+    Where none saw any the one that looked longest counts alone.
+    """
+    if not sources:
+        return None, None
+    nearest, *farther = sources
+    if not any(each.count for each in sources):
+        return max(sources, key=lambda each: each.hours), None
+    following = next((each for each in farther if each.count), None)
+    if following is None or stands_alone(
+        nearest.count, nearest.hours, following.count / following.hours
+    ):
+        return nearest, None
+    return nearest, following
+
+
+def _before_words(sources: Sequence[CountedInterruptions], counted: CountedInterruptions) -> str:
+    return BEFORE_WORDS[counted.source] if counted is sources[0] else OF_LONGEST_WORDS
+
+
+def _joined_words(joined: CountedInterruptions | None, ends: int) -> str:
+    if joined is None:
+        return ""
+    return (
+        f"; that alone says little, so {ends} interruptions are added at the rate of"
+        f" one node of {', '.join(joined.names)} ({joined.count} in {_hours_words(joined.hours)} hours)"
+    )
+
+
+def _counted(source: CountedInterruptions, at: datetime) -> dict[str, Any]:
+    """What a source counted, and how old that is."""
+    until = source.seen_until
+    age_days = None if until is None else max(0, (at - until).days)
+    return {
+        "source": source.source,
+        "names": list(source.names),
+        "exposure_hours": source.hours,
+        "interruptions": source.count,
         "seen_until": None if until is None else until.isoformat(),
         "age_days": age_days,
         "is_stale": age_days is None or age_days > STALE_EVIDENCE_DAYS,
@@ -197,11 +251,15 @@ def _summed(there: Sequence[SpotEvidence], words: str, until: str = "") -> Count
     said = words.format(
         names=", ".join(names),
         times=times_words(count),
-        hours=hours,
+        hours=_hours_words(hours),
         until=until,
         days=NOTICES_SPAN.days,
     )
     return CountedInterruptions(there[0].source, names, hours, count, said, _newest(there))
+
+
+def _hours_words(hours: float) -> str:
+    return f"{hours:,.0f}" if hours >= 10 else f"{hours:.2g}"
 
 
 def _newest(there: Iterable[SpotEvidence]) -> datetime | None:

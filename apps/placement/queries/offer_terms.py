@@ -356,8 +356,11 @@ def _interruptions_there(
             seen = known.get("interruptions")
             times = "" if seen is None else f": taken away {times_words(seen)}"
             cautions.append(f"the evidence of interruptions is thin{times}")
-        if known.get("is_stale"):
-            cautions.append(_stale_evidence_words(known))
+        cautions.extend(
+            _stale_evidence_words(each)
+            for each in (known, known.get("joined"))
+            if each and each.get("is_stale")
+        )
         nodes = _nodes_counted(offer, asked, known, cautions)
         low, likely, high = (known[end] for end in ("low", "likely", "high"))
         return InterruptionRate(LikelyRange(low, nodes * likely, nodes * high), known["wait"])

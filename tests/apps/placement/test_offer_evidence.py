@@ -1,4 +1,4 @@
-"""An offer on spot goes by the nearest evidence of its place, by one source, and names it."""
+"""An offer on spot goes by the nearest evidence of its place, with a little of the next where that is thin, and names both."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -62,13 +62,13 @@ def imported(name: str = "zone-b", begun: datetime | None = BEGUN_SERIES, **plac
     keep_spot_series(name=name, trace=trace, place=SpotPlace(**where), source="looks", at=AT)
 
 
-def ran_a_job(pool_id: int) -> None:
+def ran_a_job(pool_id: int, hours: float = 50, state: str = "PREEMPTED") -> None:
     node = make.make_node("worked", pool_id=pool_id, at=BEGUN)
-    job = scene.make_job("1", node, from_=BEGUN, to=BEGUN + timedelta(hours=50))
-    Job.objects.filter(id=job).update(state="PREEMPTED")
+    job = scene.make_job("1", node, from_=BEGUN, to=BEGUN + timedelta(hours=hours))
+    Job.objects.filter(id=job).update(state=state)
 
 
-def test_of_own_jobs_notices_and_series_the_nearest_is_counted_alone(pool_id: int) -> None:
+def test_of_own_jobs_notices_and_series_the_nearest_is_counted(pool_id: int) -> None:
     assert evidence() is None
     imported()
     by_series = evidence()
@@ -98,6 +98,70 @@ def test_of_own_jobs_notices_and_series_the_nearest_is_counted_alone(pool_id: in
         in by_nodes["words"]
     )
     assert "own jobs on spot there were interrupted once in 50 hours" in by_jobs["words"]
+
+
+def test_half_an_hour_of_an_own_job_does_not_outrank_a_long_series(pool_id: int) -> None:
+    """10 interruptions in 20 hours elsewhere: half an hour without one says next to nothing of that."""
+    imported()
+    alone = evidence()
+    ran_a_job(pool_id, hours=0.5, state="COMPLETED")
+    told = evidence()
+
+    assert (told["source"], told["interruptions"], told["exposure_hours"]) == ("own_jobs", 0, 0.5)
+    assert told["is_thin"]
+    joined = told["joined"]
+    assert (joined["source"], joined["names"]) == ("imported_series", ["zone-b"])
+    assert (joined["interruptions"], joined["exposure_hours"]) == (10, 20)
+    assert joined["added_interruptions"] == 5
+    assert told["likely"] == pytest.approx(5 / (0.5 + 10), abs=1e-6)
+    assert told["low"] < alone["low"] < alone["likely"]
+    assert told["high"] > alone["high"]
+    assert (
+        "own jobs on spot there were interrupted 0 times in 0.5 hours of the last 60 days; that alone says"
+        " little, so 5 interruptions are added at the rate of one node of zone-b (10 in 20 hours)"
+        in told["words"]
+    )
+    assert "the evidence of interruptions is thin: taken away 0 times" in spot_offer(8)["cautions"]
+
+
+@pytest.mark.parametrize(
+    ("hours", "state", "is_joined"),
+    [
+        (9, "COMPLETED", True),
+        (9, "PREEMPTED", True),
+        (11, "COMPLETED", False),
+        (50, "PREEMPTED", False),
+    ],
+)
+def test_a_source_stands_alone_once_another_rate_would_have_shown_in_it(
+    pool_id: int, hours: float, state: str, is_joined: bool
+) -> None:
+    """At 10 in 20 hours five are expected in ten: fewer than that in longer is evidence of its own."""
+    imported()
+    ran_a_job(pool_id, hours, state)
+    told = evidence()
+
+    assert (told["joined"] is not None) is is_joined
+    assert told["is_thin"]
+    seen = int(state == "PREEMPTED")
+    likely = (seen + 5) / (hours + 10) if is_joined else max(seen, 0.5) / hours
+    assert told["likely"] == pytest.approx(likely, abs=1e-6)
+
+
+def test_of_sources_that_saw_nothing_the_longest_is_counted(pool_id: int) -> None:
+    trace = SpotTrace("calm", 1.0, np.ones(200), BEGUN_SERIES.timestamp())
+    place = SpotPlace("aws", "us-east-1", gpu_model="H100")
+    keep_spot_series(name="calm", trace=trace, place=place, source="looks", at=AT)
+    ran_a_job(pool_id, hours=0.5, state="COMPLETED")
+    told = evidence()
+
+    assert (told["source"], told["exposure_hours"], told["joined"]) == (
+        "imported_series",
+        200,
+        None,
+    )
+    assert told["high"] == pytest.approx(3 / 200)
+    assert told["words"].startswith("own jobs on spot there ran for less, without any; by calm,")
 
 
 def test_nodes_without_any_notice_prove_nothing(pool_id: int) -> None:
@@ -210,4 +274,5 @@ def test_a_book_of_the_release_before_is_read_with_what_it_did_not_say(pool_id: 
     told = with_token("read", name="reader").get("offers").json()["results"][-1]["interruptions"]
 
     assert (told["source"], told["names"], told["is_per_node"], told["is_stale"]) == (None,) * 4
+    assert told["joined"] is None
     assert "own jobs on spot there" in " ".join(spot_offer(32)["reasons"])

@@ -50,6 +50,12 @@ def named_gpu(name: str) -> NamedGpu:
     return NamedGpu((), Fraction(1)) if part is None else NamedGpu(candidates, part)
 
 
+def gpu_family(name: str) -> str:
+    """The word that every name of the model has ("h100"), as a scheduler's types have it; empty where that is not known."""
+    families = {family for model, family, _ in _WORDS if model in named_gpu(name).candidates}
+    return families.pop() if len(families) == 1 else ""
+
+
 def _candidate_models(name: str) -> tuple[GpuModel, ...]:
     exact = _BY_CLOUD_NAME.get(name.strip().casefold()) or _BY_NAME.get(_plain_words(name))
     if exact is not None:

@@ -2,7 +2,15 @@
 
 from django.urls import path
 
-from apps.placement.api import admissions, next_moves, offers, quotes, skypilot, spot_evidence
+from apps.placement.api import (
+    admissions,
+    next_moves,
+    offers,
+    quotes,
+    skypilot,
+    slurm,
+    spot_evidence,
+)
 
 urlpatterns = [
     path("admissions", admissions.Admissions.as_view(), name="api-admissions"),
@@ -25,5 +33,6 @@ urlpatterns = [
         name="api-spot-regions",
     ),
     path("schedulers/skypilot/policy", skypilot.SkyPolicy.as_view(), name="api-skypilot-policy"),
+    path("placements/slurm-cache", slurm.SlurmCacheView.as_view(), name="api-slurm-cache"),
     path("spot-evidence", spot_evidence.SpotEvidenceList.as_view(), name="api-spot-evidence"),
 ]

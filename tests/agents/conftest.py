@@ -20,6 +20,7 @@ class Request:
     token: str
     connection: int
     document: dict
+    etag: str = ""
 
 
 @dataclass
@@ -74,16 +75,26 @@ def far_server() -> Iterator[FarServer]:
     thread.join()
 
 
+def _document_of(request: BaseHTTPRequestHandler) -> dict:
+    body = request.rfile.read(int(request.headers["Content-Length"]))
+    if request.headers.get("Content-Encoding") == "gzip":
+        body = gzip.decompress(body)
+    return json.loads(body)
+
+
 def _handler(far: FarServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self):
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            if self.headers.get("Content-Encoding") == "gzip":
-                body = gzip.decompress(body)
+            self._take(_document_of(self))
+
+        def do_GET(self):
+            self._take({}, self.headers.get("If-None-Match", ""))
+
+        def _take(self, document, etag=""):
             token = self.headers.get("Authorization", "").removeprefix("Bearer ")
-            far.requests.append(Request(self.path, token, self.client_address[1], json.loads(body)))
+            far.requests.append(Request(self.path, token, self.client_address[1], document, etag))
             far.wait()
             answer = far.answers.popleft() if far.answers else (200, OK, {})
             if answer == DROP:

@@ -15,23 +15,28 @@ from runrate_agent.settings import settings_in
 AGENT = Path(__file__).resolve().parents[2] / "agents/agent"
 
 
-def test_the_systemd_unit_is_understood_and_hardened(tmp_path):
+@pytest.mark.parametrize(
+    ("name", "command", "user"),
+    [
+        ("runrate-agent", "run", "DynamicUser=yes"),
+        ("runrate-slurm-cache", "slurm-cache", "User=slurm"),
+    ],
+)
+def test_the_systemd_units_are_understood_and_hardened(tmp_path, name, command, user):
     program = tmp_path / "runrate-agent"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
-    text = (AGENT / "systemd/runrate-agent.service").read_text()
-    unit = tmp_path / "runrate-agent.service"
+    text = (AGENT / f"systemd/{name}.service").read_text()
+    unit = tmp_path / f"{name}.service"
     unit.write_text(text.replace("/opt/runrate-agent/bin/runrate-agent", str(program)))
 
-    assert re.search(r"^ExecStart=\S+/runrate-agent run --config \S+$", text, re.MULTILINE)
-    assert {"DynamicUser=yes", "NoNewPrivileges=yes", "ProtectSystem=strict"} <= set(
-        text.splitlines()
-    )
+    assert re.search(rf"^ExecStart=\S+/runrate-agent {command} --config \S+$", text, re.MULTILINE)
+    assert {user, "NoNewPrivileges=yes", "ProtectSystem=strict"} <= set(text.splitlines())
     if shutil.which("systemd-analyze"):
         done = subprocess.run(
             ["systemd-analyze", "verify", str(unit)], capture_output=True, text=True, check=False
         )
-        said = [line for line in done.stderr.splitlines() if "runrate-agent" in line]
+        said = [line for line in done.stderr.splitlines() if name in line]
         assert (done.returncode, said) == (0, [])
 
 

@@ -114,7 +114,9 @@ def answer_admission(job: AdmissionJob, at: datetime) -> AnsweredAdmission:
     with reading_once():
         pool = _pool_of(job)
         need = _need_of(job)
-        held = [each for each in budgets(None) if _counts_against(each, job)]
+        held = [
+            each for each in budgets(None) if counts_against(each, job.team_id, job.workload_id)
+        ]
         running = [each for each in figures_of(held, at) if each.status == RUNNING]
         checks = [_budget_check(figures, need) for figures in running]
         quota_checks, notes = _quota_checks(job, pool, at)
@@ -152,12 +154,12 @@ def _pool_of(job: AdmissionJob) -> PoolFact | None:
     return pool
 
 
-def _counts_against(budget: BudgetFact, job: AdmissionJob) -> bool:
-    """The organisation's, its team's, those of teams above it, and its workload's."""
+def counts_against(budget: BudgetFact, team_id: int | None, workload_id: int | None) -> bool:
+    """Whether work of this team (None: of nobody) does: the organisation's, the team's, those above it, and the workload's."""
     if budget.scope == TEAM:
-        return int(budget.key) in teams_above(job.team_id)
+        return int(budget.key) in teams_above(team_id)
     if budget.scope in WORKLOAD_SCOPES:
-        return budget.key == str(job.workload_id)
+        return budget.key == str(workload_id)
     return budget.scope == ORGANISATION
 
 
@@ -199,11 +201,9 @@ def _pricing_offer(job: AdmissionJob) -> OfferFact | None:
 
 
 def _budget_check(figures: BudgetFigures, need: JobNeed) -> LimitCheck:
-    budget, spent = figures.budget, figures.spent.amount
+    budget, left_now, left_expected = figures.budget, figures.left_now, figures.headroom
     needed = need.cost_micros if budget.measure == MONEY else need.gpu_milliseconds
-    left_now = None if spent is None else figures.amount - spent
-    left_expected = figures.headroom
-    unit = organisation().currency if budget.measure == MONEY else "GPU-hours"
+    unit = unit_of_budget(budget)
     standing = _standing_of(needed, left_now, left_expected)
 
     def told(value: int | None) -> str | None:
@@ -221,6 +221,11 @@ def _budget_check(figures: BudgetFigures, need: JobNeed) -> LimitCheck:
         left_expected=told(left_expected),
         reason=_budget_reason(standing, needed, left_now),
     )
+
+
+def unit_of_budget(budget: BudgetFact) -> str:
+    """What its figures are in: the organisation's currency, or GPU-hours."""
+    return organisation().currency if budget.measure == MONEY else "GPU-hours"
 
 
 def _standing_of(needed: int | None, left_now: int | None, left_expected: int | None) -> str:
@@ -261,7 +266,7 @@ def _quota_checks(
         else (job.provider, job.region, job.gpu_model)
     )
     uses = gpu_quota_use(gpu_quotas(), at)
-    found = [use for use in uses if _is_of_place(use, uses, (provider, region, model))]
+    found = quotas_held_against(uses, provider, region, model)
     idle = idle_gpus(at)[pool.id] if pool else 0
     more = max(0, job.gpus - idle)
     notes = [f"{idle} GPUs of the pool are idle and need no quota"] if idle else []
@@ -270,12 +275,16 @@ def _quota_checks(
     return [_quota_check(use, more) for use in found], notes
 
 
-def _is_of_place(
-    use: GpuQuotaUse, uses: Sequence[GpuQuotaUse], place: tuple[str, str, str]
-) -> bool:
-    provider, region, model = place
-    named = use.quota.gpu_model if are_same_model(use.quota.gpu_model, model) else model
-    return use in quotas_of_place(uses, provider, region, named)
+def quotas_held_against(
+    uses: Sequence[GpuQuotaUse], provider: str, region: str, model: str
+) -> list[GpuQuotaUse]:
+    """Those that GPUs started there count against, however either names the model."""
+
+    def is_of_place(use: GpuQuotaUse) -> bool:
+        named = use.quota.gpu_model if are_same_model(use.quota.gpu_model, model) else model
+        return use in quotas_of_place(uses, provider, region, named)
+
+    return [use for use in uses if is_of_place(use)]
 
 
 def _quota_check(use: GpuQuotaUse, more: int) -> LimitCheck:

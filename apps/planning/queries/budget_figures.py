@@ -104,6 +104,11 @@ class BudgetFigures:
         return None if self.expected is None else self.amount - self.expected
 
     @property
+    def left_now(self) -> int | None:
+        """What is left less what came already, provisional lines too; below zero it is exceeded."""
+        return None if self.spent.amount is None else self.amount - self.spent.amount
+
+    @property
     def share_used(self) -> Fraction | None:
         """Of the amount, so far."""
         return None if self.spent.amount is None else Fraction(self.spent.amount, self.amount)

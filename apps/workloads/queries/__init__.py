@@ -29,6 +29,7 @@ from apps.workloads.queries.jobs import (
     has_jobs,
     job,
     jobs,
+    jobs_labelled,
     jobs_of_keys,
     submitters,
     tags_of_jobs,

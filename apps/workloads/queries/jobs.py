@@ -110,6 +110,24 @@ def jobs_of_keys(
     }
 
 
+def jobs_labelled(
+    key: str, values: Collection[str], *, since: datetime
+) -> dict[str, list[JobFact]]:
+    """Jobs that began at `since` or later with a label of one of these values, the first to begin first, by value."""
+    if not values:
+        return {}
+    rows = Job.objects.filter(
+        started_at__gte=since, merged_into=None, **{f"labels__{key}__in": list(values)}
+    )
+    found: dict[str, list[JobFact]] = {}
+    for cluster, *own in rows.order_by("started_at", "id").values_list(
+        "cluster__name", *_OWN_FIELDS
+    ):
+        fact = JobFact(own[0], cluster, *own[1:])
+        found.setdefault(fact.labels[key], []).append(fact)
+    return found
+
+
 def tags_of_jobs(job_ids: Collection[int]) -> dict[int, dict[str, str]]:
     """The labels costs may be grouped by, of each job that has any."""
     allowed: tuple[str, ...] = settings.TAG_KEYS

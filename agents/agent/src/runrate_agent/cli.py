@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 import threading
 import time
@@ -133,6 +134,27 @@ def _enrol(options: argparse.Namespace) -> int:
     return 0
 
 
+def _slurm_cache(options: argparse.Namespace) -> int:
+    """Keep the file that the Slurm controller's job_submit.lua decides by."""
+    from runrate_agent.slurm_cache import keep_refreshed, keeper_of
+
+    settings = settings_in(options.config)
+    keeper = keeper_of(settings)
+    stopped = threading.Event()
+    try:
+        if options.once:
+            keeper.refresh()
+        else:
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, lambda *_: stopped.set())
+            keep_refreshed(keeper, settings.slurm.refresh_seconds, stopped)
+    except OSError as refused:
+        raise CommandRefused(f"cannot write {keeper.path}: {refused}") from refused
+    finally:
+        keeper.uplink.close()
+    return 0
+
+
 def _settings(options: argparse.Namespace) -> int:
     """Print every setting with its default and meaning."""
     sys.stdout.write(file_to_begin_with())
@@ -211,6 +233,10 @@ def _parser() -> argparse.ArgumentParser:
             made.add_argument("--json", action="store_true", help="a line of JSON a finding")
         if name == "enrol":
             made.add_argument("--token-file", type=Path, help="else from standard input")
+    cache = commands.add_parser("slurm-cache", help=_help(_slurm_cache))
+    cache.add_argument("--config", type=Path, default=DEFAULT_PATH, help=f"({DEFAULT_PATH})")
+    cache.add_argument("--once", action="store_true", help="ask the server once; 1 where it fails")
+    cache.set_defaults(command=_slurm_cache)
     commands.add_parser("settings", help=_help(_settings)).set_defaults(command=_settings)
     _add_bench(commands)
     _add_simulate(commands)

@@ -112,6 +112,21 @@ class ServingSettings:
 
 
 @dataclass(frozen=True, **SLOTS)
+class SlurmSettings:
+    """What the controller of a Slurm cluster decides by: `runrate-agent slurm-cache` keeps it."""
+
+    cache_file: str = _key(
+        "/var/cache/runrate-slurm/placement", "the file that job_submit.lua reads"
+    )
+    refresh_seconds: int = _key(60, "how often the server is asked")
+    partitions: tuple[str, ...] = _key(
+        (),
+        "whose partition is not called as its pool: partition=pool; empty: by name, and by what "
+        "ran where",
+    )
+
+
+@dataclass(frozen=True, **SLOTS)
 class Settings:
     """All of it; each part is a table of the file."""
 
@@ -121,6 +136,7 @@ class Settings:
     holders: HolderSettings = field(default_factory=HolderSettings)
     health: HealthSettings = field(default_factory=HealthSettings)
     serving: ServingSettings = field(default_factory=ServingSettings)
+    slurm: SlurmSettings = field(default_factory=SlurmSettings)
 
 
 def settings_in(path: Path) -> Settings:
@@ -228,12 +244,27 @@ def _checked(settings: Settings) -> Settings:
         "health.report_seconds": (health.report_seconds, 10),
         "source.expected_gpus": (source.expected_gpus, 0),
         "serving.deadline_seconds": (settings.serving.deadline_seconds, 1),
+        "slurm.refresh_seconds": (settings.slurm.refresh_seconds, 10),
     }
     for name, (value, most) in least.items():
         if value < most:
             raise SettingsRefused(f"{name} is {value}; expected {most} or more", name)
     _check_serving(settings.serving)
+    _check_partitions(settings.slurm.partitions)
     return settings
+
+
+def _check_partitions(pairs: tuple[object, ...]) -> None:
+    for each in pairs:
+        if not isinstance(each, str) or not all(split_pair(each)):
+            said = f'slurm.partitions: {each!r} is not "partition=pool"'
+            raise SettingsRefused(said, "slurm.partitions")
+
+
+def split_pair(text: str) -> tuple[str, str]:
+    """The two sides of `partition=pool`."""
+    left, _, right = text.partition("=")
+    return left.strip(), right.strip()
 
 
 def _check_serving(serving: ServingSettings) -> None:

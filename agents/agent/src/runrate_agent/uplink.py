@@ -21,6 +21,7 @@ TIMEOUT_SECONDS = 30
 LONGEST_ANSWER = 8 << 20
 FIRST_WAIT_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 30.0
+NOT_MODIFIED = 304
 # What a restarting or overloaded server, or the proxy before it, answers for a while.
 PASSING_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 
@@ -164,12 +165,26 @@ class Uplink:
         A repeated batch carries the same boot and sequence, so that a server which took it
         while its answer got lost answers the same again.
         """
+        encoded = {} if encoding is None else {"Content-Encoding": encoding}
+        headers = self._headers() | {"Content-Type": "application/json"} | encoded
+        return self._answered("POST", path, body, headers).document()
+
+    def get(self, path: str, etag: str = "") -> Answer:
+        """Ask until there is an answer: 200, or 304 where it is still what `etag` is of."""
+        headers = self._headers() | ({"If-None-Match": etag} if etag else {})
+        return self._answered("GET", path, lambda: None, headers)
+
+    def _answered(
+        self,
+        method: str,
+        path: str,
+        body: Callable[[], bytes | None],
+        headers: Mapping[str, str],
+    ) -> Answer:
         started = self._patience.clock()
         attempt = 0
-        token = self._token if isinstance(self._token, str) else self._token()
-        headers = _headers(token, encoding)
         while True:
-            answer, problem = self._attempt(path, body(), headers)
+            answer, problem = self._attempt(method, path, body(), headers)
             if answer is not None and answer.status not in PASSING_STATUSES:
                 return self._accepted(answer, path)
             waited = self._patience.clock() - started
@@ -189,13 +204,17 @@ class Uplink:
             self._connection.close()
             self._connection = None
 
+    def _headers(self) -> dict[str, str]:
+        token = self._token if isinstance(self._token, str) else self._token()
+        return {"Authorization": f"Bearer {token}", "Accept": "application/json"}
+
     def _attempt(
-        self, path: str, body: bytes, headers: Mapping[str, str]
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
     ) -> tuple[Answer | None, str]:
         """An answer with its description, or None with what went wrong."""
         is_reused = self._connection is not None
         try:
-            answer = self._exchange(path, body, headers)
+            answer = self._exchange(method, path, body, headers)
         except ssl.SSLCertVerificationError as error:
             self.close()
             raise NotRunrate(f"{self._server.url}: {error.verify_message}") from error
@@ -203,11 +222,13 @@ class Uplink:
             self.close()
             if is_reused:
                 # Servers drop idle connections; that says nothing about the next one.
-                return self._attempt(path, body, headers)
+                return self._attempt(method, path, body, headers)
             return None, str(error) or type(error).__name__
         return answer, _description(answer)
 
-    def _exchange(self, path: str, body: bytes, headers: Mapping[str, str]) -> Answer:
+    def _exchange(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> Answer:
         if self._connection is None:
             self._connection = self._connected()
         connection = self._connection
@@ -217,7 +238,7 @@ class Uplink:
         late.daemon = True
         late.start()
         try:
-            connection.request("POST", self._address(path), body, headers)
+            connection.request(method, self._address(path), body, headers)
             response = connection.getresponse()
             found = {name.lower(): value for name, value in response.getheaders()}
             content = response.read(LONGEST_ANSWER + 1)
@@ -250,10 +271,12 @@ class Uplink:
             connection.set_tunnel(server.host, server.port)
         return connection
 
-    def _accepted(self, answer: Answer, path: str) -> dict[str, object]:
+    def _accepted(self, answer: Answer, path: str) -> Answer:
         url, said = self._server.url, _description(answer)
         if answer.status in (401, 403):
             raise TokenRefused(f"{url} refuses the token: {said}", is_unknown=answer.status == 401)
+        if answer.status == NOT_MODIFIED:
+            return answer
         if 300 <= answer.status < 400:
             # Following it would hand the token to whoever the answer names.
             place = answer.headers.get("location", "elsewhere")
@@ -266,16 +289,7 @@ class Uplink:
             raise BodyRefused(f"{url} refuses the request: {said}")
         if not _is_json(answer):
             raise NotRunrate(f"{url} answers {said}; is this a Runrate server?")
-        return answer.document()
-
-
-def _headers(token: str, encoding: str | None) -> dict[str, str]:
-    headers = {
-        "Authorization": f"Bearer {token}",
-        "Content-Type": "application/json",
-        "Accept": "application/json",
-    }
-    return headers if encoding is None else {**headers, "Content-Encoding": encoding}
+        return answer
 
 
 def _cut(connection: http.client.HTTPConnection, is_cut: threading.Event) -> None:

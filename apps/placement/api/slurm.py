@@ -1,0 +1,252 @@
+"""GET /api/v1/placements/slurm-cache: what the Slurm controller of a cluster decides by, for the agent beside it."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import PermissionDenied, ValidationError
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.queries import Scope, TokenFact
+from apps.fleet import queries as fleet
+from apps.fleet.queries import ClusterFact
+from apps.placement.queries.slurm_cache import VALID_SECONDS, SlurmCache, slurm_cache
+from apps.web.rest.examples import answered, dollars
+from apps.web.rest.money import MoneyOut, RatioOut
+from apps.web.rest.pages import told_as
+from apps.web.rest.strict import Parameters, Text
+from apps.web.rest.views import RestView, SeesPrices
+
+
+class ReadsSlurmCache(BasePermission):
+    """Finance and platform, the organisation's tokens, and a jobs token of one cluster: not a node's agent."""
+
+    message = "this is for a cluster's 'jobs' token, the organisation's 'read' or 'manage' token, finance and platform"
+
+    def has_permission(self, request: Request, view: object) -> bool:
+        """Whether this caller may ask at all; of which cluster is the view's to say."""
+        if SeesPrices().has_permission(request, view):
+            return True
+        token = request.auth
+        if not isinstance(token, TokenFact) or Scope.JOBS not in token.scopes:
+            return False
+        is_bound = fleet.cluster_of_token(token.id) is not None
+        return is_bound and fleet.agent_of_token(token.id) is None
+
+
+class SlurmCacheAsked(Parameters):
+    """Of which cluster."""
+
+    cluster = Text(help_text="its name")
+
+
+class SlurmQuotaOut(serializers.Serializer[Any]):
+    """A quota that GPUs started in the pool count against: how many may be started now."""
+
+    name = serializers.CharField()
+    is_hard = serializers.BooleanField()
+    left_gpus = serializers.IntegerField()
+
+
+class SlurmPoolOut(serializers.Serializer[Any]):
+    """A pool; `price` is of a GPU-hour more, `paid` what the ledger charges for one; null: not known."""
+
+    name = serializers.CharField()
+    partitions = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="its name, then those of jobs that held its nodes in the last 7 days",
+    )
+    option = serializers.CharField(help_text="owned, reserved, on_demand or spot")
+    gpu_model = serializers.CharField()
+    gpu_type = serializers.CharField(help_text="the word of its model in a type of GRES, or empty")
+    price = MoneyOut(allow_null=True, source="micros")
+    paid = MoneyOut(allow_null=True, source="paid_micros")
+    idle_gpus = serializers.IntegerField()
+    median_wait_hours = RatioOut(allow_null=True)
+    quotas = SlurmQuotaOut(many=True)
+
+
+class SlurmLimitOut(serializers.Serializer[Any]):
+    """A running budget, in `unit`; null: not known."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    unit = serializers.CharField(help_text="the organisation's currency or GPU-hours")
+    is_hard = serializers.BooleanField()
+    left_now = serializers.CharField(allow_null=True)
+    left_expected = serializers.CharField(allow_null=True)
+
+
+class SlurmOwnerOut(serializers.Serializer[Any]):
+    """A rule of ownership, in the order in which they are tried; empty: anything. The last is of what none matches.
+
+    One that `is_hidden` asks for more than a scheduler sees, so that it may match.
+    """
+
+    account = serializers.CharField()
+    partition = serializers.CharField()
+    user = serializers.CharField()
+    name = serializers.CharField()
+    is_hidden = serializers.BooleanField()
+    team = serializers.CharField(allow_null=True)
+    limits = serializers.ListField(child=serializers.IntegerField(), help_text="ids of limits")
+
+
+class SlurmQuoteOut(serializers.Serializer[Any]):
+    """A quote that no job took yet: the pool of its best offer in this cluster, and what it would be charged."""
+
+    id = serializers.IntegerField()
+    pool = serializers.CharField()
+    is_best = serializers.BooleanField(help_text="no offer elsewhere came before it")
+    team = serializers.CharField(allow_null=True)
+    gpus = serializers.IntegerField()
+    charged = MoneyOut(allow_null=True, source="charged_micros")
+
+
+class SlurmOverrideOut(serializers.Serializer[Any]):
+    """A denied admission that somebody let pass: for one job of this team, no larger than this."""
+
+    admission = serializers.IntegerField()
+    team = serializers.CharField()
+    gpus = serializers.IntegerField()
+    gpu_hours = RatioOut(allow_null=True)
+    overridden_by = serializers.CharField()
+
+
+class SlurmCacheOut(serializers.Serializer[Any]):
+    """Everything that a controller decides by; after `valid_seconds` from `made_at` nothing is decided by it."""
+
+    cluster = serializers.CharField()
+    currency = serializers.CharField()
+    made_at = serializers.DateTimeField()
+    valid_seconds = serializers.IntegerField()
+    digest = serializers.CharField(help_text="of all but `made_at`; also the ETag")
+    pools = SlurmPoolOut(many=True)
+    limits = SlurmLimitOut(many=True)
+    owners = SlurmOwnerOut(many=True)
+    quotes = SlurmQuoteOut(many=True)
+    overrides = SlurmOverrideOut(many=True)
+
+
+DIGEST = "4c" * 32
+EXAMPLE: dict[str, Any] = {
+    "cluster": "atlas",
+    "currency": "USD",
+    "made_at": "2026-03-10T10:00:00Z",
+    "valid_seconds": VALID_SECONDS,
+    "digest": DIGEST,
+    "pools": [
+        {
+            "name": "h100",
+            "partitions": ["h100", "gpu"],
+            "option": "on_demand",
+            "gpu_model": "NVIDIA H100 80GB HBM3",
+            "gpu_type": "h100",
+            "price": dollars("12.000000"),
+            "paid": dollars("12.000000"),
+            "idle_gpus": 3,
+            "median_wait_hours": 0.4,
+            "quotas": [{"name": "aws us-east-1", "is_hard": True, "left_gpus": 8}],
+        }
+    ],
+    "limits": [
+        {
+            "id": 1,
+            "name": "Research, monthly",
+            "unit": "USD",
+            "is_hard": True,
+            "left_now": "3000.000000",
+            "left_expected": "-1200.000000",
+        }
+    ],
+    "owners": [
+        {
+            "account": "research",
+            "partition": "",
+            "user": "",
+            "name": "",
+            "is_hidden": False,
+            "team": "Research",
+            "limits": [1],
+        },
+        {
+            "account": "",
+            "partition": "",
+            "user": "",
+            "name": "",
+            "is_hidden": False,
+            "team": None,
+            "limits": [],
+        },
+    ],
+    "quotes": [
+        {
+            "id": 17,
+            "pool": "h100",
+            "is_best": True,
+            "team": "Research",
+            "gpus": 8,
+            "charged": dollars("4608.000000"),
+        }
+    ],
+    "overrides": [
+        {
+            "admission": 12,
+            "team": "Research",
+            "gpus": 8,
+            "gpu_hours": 384.0,
+            "overridden_by": "Ada",
+        }
+    ],
+}
+
+
+class SlurmCacheView(RestView):
+    """A cluster's token sees its own cluster alone."""
+
+    reads = (ReadsSlurmCache,)
+
+    @extend_schema(
+        operation_id="get_slurm_cache",
+        parameters=[
+            SlurmCacheAsked,
+            OpenApiParameter(
+                "If-None-Match",
+                OpenApiTypes.STR,
+                OpenApiParameter.HEADER,
+                description="the ETag of an earlier answer: 304 where nothing changed since",
+            ),
+        ],
+        responses={200: SlurmCacheOut, 304: None},
+        examples=[answered("A cluster", EXAMPLE)],
+    )
+    def get(self, request: Request) -> Response:
+        """Prices by partition, limits by account, quotes and overrides of a cluster; ask again each minute with the ETag."""
+        cluster = self._cluster_asked(SlurmCacheAsked.of(request)["cluster"])
+        cache = slurm_cache(cluster.id, cluster.name, timezone.now())
+        headers = {"ETag": f'"{cache.digest}"', "Cache-Control": "private, no-cache"}
+        if request.headers.get("If-None-Match") == headers["ETag"]:
+            return Response(status=304, headers=headers)
+        return Response(serialize_slurm_cache(cache), headers=headers)
+
+    def _cluster_asked(self, name: str) -> ClusterFact:
+        """Refuses a ValidationError that names the field, and another cluster than the token's."""
+        token = self.request.auth
+        bound = fleet.cluster_of_token(token.id) if isinstance(token, TokenFact) else None
+        found = next((each for each in fleet.clusters().values() if each.name == name), None)
+        if bound is not None and (found is None or found.id != bound):
+            raise PermissionDenied(f"this token is of another cluster than {name!r}")
+        if found is None:
+            raise ValidationError({"cluster": [f"there is no cluster named {name!r}"]})
+        return found
+
+
+def serialize_slurm_cache(cache: SlurmCache) -> dict[str, Any]:
+    """As REST answers it."""
+    return told_as(
+        SlurmCacheOut, cache, cache.currency, digest=cache.digest, valid_seconds=VALID_SECONDS
+    )

@@ -1,11 +1,8 @@
 """Jobs of a real Slurm arrive at the server with their GPUs, users and end states, by the agent's notes."""
 
 import json
-import shutil
-import tempfile
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -15,7 +12,7 @@ from runrate_agent.jobs import JobEvent, bulks
 from runrate_agent.whose.scontrol import Scontrol
 from runrate_agent.whose.slurm import SlurmNotes
 from tests import make
-from tests.journeys.slurm import Slurm, private_slurm
+from tests.journeys.slurm import Slurm, slurm_in_temporary_folder
 
 UUIDS = [f"GPU-{number}" for number in range(4)]
 # NVML counts this node's GPUs the other way round than Slurm does.
@@ -24,12 +21,8 @@ MINORS = {uuid: 3 - number for number, uuid in enumerate(UUIDS)}
 
 @pytest.fixture(scope="module")
 def slurm() -> Iterator[Slurm]:
-    # A socket's path must be short, and munge wants its folders closed to others.
-    folder = Path(tempfile.mkdtemp(prefix="slurm"))
-    folder.chmod(0o755)
-    with private_slurm(folder) as started:
+    with slurm_in_temporary_folder() as started:
         yield started
-    shutil.rmtree(folder)
 
 
 def events_of(slurm: Slurm, until: int) -> list[JobEvent]:

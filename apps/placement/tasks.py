@@ -18,8 +18,10 @@ def make_offer_book() -> int:
 
 @shared_task
 def follow_quotes() -> int:
-    """Keep what came of quotes that were taken and ended; how many."""
-    return actions.follow_quotes(at=timezone.now())
+    """Have quotes taken by jobs that were submitted with them, and keep what came of those that ended; how many."""
+    at = timezone.now()
+    actions.take_quotes_of_jobs(at=at)
+    return actions.follow_quotes(at=at)
 
 
 @shared_task

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HOOKS = Path(__file__).resolve().parents[2] / "agents/agent/slurm"
-PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "scontrol")
 GPUS = 4
 CONFIGURATION = """
 ClusterName=atlas
@@ -107,6 +106,10 @@ class Slurm:
         return self.folder / "placement"
 
     @property
+    def database_socket(self) -> Path:
+        return self.folder / "db.sock"
+
+    @property
     def controller_log(self) -> str:
         return (self.folder / "slurmctld.log").read_text()
 
@@ -154,11 +157,6 @@ class Slurm:
         """What the controller says of a job, up to a blank."""
         shown = self.run("scontrol", "-o", "show", "job", job_id)
         return shown.partition(f" {name}=")[2].partition(" ")[0]
-
-
-def missing_programs() -> list[str]:
-    """What of Slurm is not installed here."""
-    return [name for name in PROGRAMS if shutil.which(name) is None]
 
 
 @contextmanager
@@ -224,6 +222,7 @@ def _start(slurm: Slurm, started: list["subprocess.Popen[bytes]"]) -> None:
     environment = os.environ | {
         "SLURM_CONF": str(folder / "slurm.conf"),
         "RUNRATE_SLURM_CACHE": str(slurm.cache),
+        "MYSQL_UNIX_PORT": str(slurm.database_socket),
     }
 
     def daemon(*command: str) -> None:
@@ -248,7 +247,7 @@ def _start(slurm: Slurm, started: list["subprocess.Popen[bytes]"]) -> None:
 
 def _start_accounting(slurm: Slurm, daemon: Callable[..., None]) -> None:
     """A database of its own on a socket, and slurmdbd with a cluster, an account and a user."""
-    data, sock = slurm.folder / "db", slurm.folder / "db.sock"
+    data, sock = slurm.folder / "db", slurm.database_socket
     install = ("mariadb-install-db", "--no-defaults", "--user=root", f"--datadir={data}")
     slurm.run(*install, "--skip-test-db", "--auth-root-authentication-method=normal", seconds=60)
     small = (

@@ -8,6 +8,7 @@
 local CACHE = os.getenv("RUNRATE_SLURM_CACHE") or "/var/cache/runrate-slurm/placement"
 local MOST_BYTES = 262144 -- as much as the agent writes
 local CLOCK_SLACK = 300 -- seconds that a file may be from the future
+local PASSED_SECONDS = 5
 local FORMAT = "runrate-slurm-cache\t1"
 local ALLOW, WARN, DENY = 0, 1, 2
 local VERDICTS = { [0] = "allow", "warn", "deny" }
@@ -349,8 +350,12 @@ local function placed_by_quote(cache, job, part_list)
   return nil
 end
 
+local passed_until = {} -- of admissions, by id
+
 -- Whether another job that the controller knows passed by this admission.
-local function is_used(id)
+local function is_used(id, now)
+  -- The controller's list of jobs is a second old: two submissions within one must not both pass.
+  if now < (passed_until[id] or 0) then return true end
   for _, other in pairs(slurm.jobs or {}) do
     if string.find((other.admin_comment or "") .. ",", ",admission=" .. id .. ",", 1, true) then return true end
   end
@@ -370,7 +375,9 @@ local function override_of(cache, job, owner, need)
   if override.gpu_hours and (not need.gpu_hours or need.gpu_hours > override.gpu_hours + 0.01) then
     return nil, string.format("admission %s is of %.2f GPU-hours", id, override.gpu_hours)
   end
-  if is_used(id) then return nil, "another job passed by admission " .. id end
+  local now = os.time()
+  if is_used(id, now) then return nil, "another job passed by admission " .. id end
+  passed_until[id] = now + PASSED_SECONDS
   return override, nil
 end
 
@@ -417,7 +424,7 @@ local function decided(job, part_list)
     verdict, reasons = judged(cache, owner, need)
     if verdict == DENY and not is_sure then
       verdict = WARN
-      reasons[#reasons + 1] = "whose the job is cannot be told here for sure, so it is not refused"
+      reasons[#reasons + 1] = "whose the job is cannot be seen here for sure, so it is not refused"
     end
     warn_of_spot(job, need)
   end

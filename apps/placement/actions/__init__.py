@@ -20,6 +20,7 @@ from apps.placement.actions.quotes import (
     follow_quotes,
     make_quote,
     take_offer,
+    take_quotes_of_jobs,
 )
 from apps.placement.actions.skypilot import SkyAsker, SkyDecision, decide_sky_task
 from apps.placement.actions.spot import (

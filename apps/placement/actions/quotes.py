@@ -18,6 +18,8 @@ from apps.logs.changes import logged_change, logged_pass
 from apps.placement.models import JobQuote
 from apps.placement.queries.asked import AskedQuote, are_same_model
 from apps.placement.queries.quote_answer import answer_quote
+from apps.placement.queries.slurm_cache import LABELLED_WITHIN, QUOTE_LABEL
+from apps.placement.queries.slurm_pools import pools_of_jobs
 from apps.unit_economics.queries.runs.list import run_rows
 from apps.workloads import queries as workloads
 
@@ -92,6 +94,37 @@ def take_offer(
 def expect_run(*, quote_id: int, run_name: str, keys: Sequence[str]) -> None:
     """Say how the run will be called that takes one of these offers, which a scheduler was told of in this order."""
     JobQuote.objects.filter(pk=quote_id).update(run_name=run_name, expected=list(keys))
+
+
+@logged_pass("take_quotes_of_jobs")
+def take_quotes_of_jobs(*, at: datetime) -> int:
+    """Have quotes taken by the first job that was submitted with each and began; how many.
+
+    The offer is of the pool whose nodes it holds. A job of another team than the quote's takes nothing.
+    """
+    rows = JobQuote.objects.filter(chosen="", asked_at__gt=at - LABELLED_WITHIN, asked_at__lte=at)
+    asked = {str(quote_id): team_id for quote_id, team_id in rows.values_list("id", "team_id")}
+    labelled = workloads.jobs_labelled(QUOTE_LABEL, list(asked), since=at - LABELLED_WITHIN)
+    jobs = {quote_id: found[0].id for quote_id, found in labelled.items()}
+    owners = workloads.owners(set(jobs.values()), at)
+    pools = pools_of_jobs(set(jobs.values()))
+    done = 0
+    for quote_id, job_id in sorted(jobs.items()):
+        if asked[quote_id] not in (None, owners[job_id].team_id):
+            continue
+        keys = [f"pool:{pool_id}" for pool_id in pools.get(job_id, ())]
+        done += _is_taken(int(quote_id), keys, job_id, at)
+    return done
+
+
+def _is_taken(quote_id: int, keys: Sequence[str], job_id: int, at: datetime) -> bool:
+    for key in keys:
+        try:
+            take_offer(quote_id=quote_id, key=key, job_id=job_id, run_id=None, at=at)
+        except (OfferNotOfQuote, QuoteTaken):
+            continue
+        return True
+    return False
 
 
 @logged_pass("follow_quotes")

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied, ValidationError
 from rest_framework.permissions import BasePermission
@@ -38,10 +38,15 @@ class ReadsSlurmCache(BasePermission):
         return is_bound and fleet.agent_of_token(token.id) is None
 
 
+@extend_schema_field({"type": "string", "examples": ["atlas"]})
+class ClusterName(Text):
+    """A name of a cluster."""
+
+
 class SlurmCacheAsked(Parameters):
     """Of which cluster."""
 
-    cluster = Text(help_text="its name")
+    cluster = ClusterName(help_text="its name")
 
 
 class SlurmQuotaOut(serializers.Serializer[Any]):

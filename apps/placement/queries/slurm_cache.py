@@ -21,6 +21,8 @@ VALID_SECONDS = 3600
 """Older than this nothing is decided by it: what is left of a budget would be too long ago."""
 KEPT_FOR = timedelta(days=7)
 """Quotes and overrides are known to the scheduler for so long."""
+LABELLED_WITHIN = 2 * KEPT_FOR
+"""A job that names one may have waited in the queue for as long again."""
 MOST_RULES, MOST_QUOTES, MOST_OVERRIDES = 1_000, 200, 200
 QUOTE_LABEL, ADMISSION_LABEL = "RUNRATE_QUOTE", "RUNRATE_ADMISSION"
 """Labels of jobs: which quote placed it, by which overridden admission it passed."""
@@ -203,7 +205,7 @@ def _overrides_of(
         )[:MOST_OVERRIDES]
     )
     ids = [str(row[0]) for row in rows]
-    used = workloads.jobs_labelled(ADMISSION_LABEL, ids, since=at - 2 * KEPT_FOR)
+    used = workloads.jobs_labelled(ADMISSION_LABEL, ids, since=at - LABELLED_WITHIN)
     for admission_id, team, job, by in rows:
         if job["pool_id"] in own and str(admission_id) not in used:
             yield SlurmOverride(admission_id, team, job["gpus"], job["gpu_hours"], by)

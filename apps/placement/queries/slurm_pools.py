@@ -1,7 +1,7 @@
 """Pools of a cluster as Slurm's partitions: which partition is of which pool, and what a GPU-hour of it costs."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import LiteralString
@@ -23,6 +23,14 @@ JOIN workloads_allocation_fact AS held ON held.job_id = job.id
 JOIN fleet_node_fact AS node ON node.id = held.node_id
 WHERE job.cluster_id = %(cluster)s AND job.merged_into_id IS NULL AND job.partition <> ''
   AND job.started_at >= %(from)s AND job.started_at < %(to)s
+ORDER BY 1, 2
+"""
+
+POOLS_HELD: LiteralString = """
+SELECT DISTINCT held.job_id, node.pool_id
+FROM workloads_allocation_fact AS held
+JOIN fleet_node_fact AS node ON node.id = held.node_id
+WHERE held.job_id = ANY(%(jobs)s)
 ORDER BY 1, 2
 """
 
@@ -87,6 +95,14 @@ def slurm_pools(cluster_id: int, at: datetime) -> list[SlurmPool]:
                 quotas=_quotas_of(pool, uses),
             )
         )
+    return found
+
+
+def pools_of_jobs(job_ids: Collection[int]) -> dict[int, list[int]]:
+    """The pools whose nodes each of these jobs held."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for job_id, pool_id in rows(POOLS_HELD, {"jobs": list(job_ids)}):
+        found[job_id].append(pool_id)
     return found
 
 

@@ -5,6 +5,7 @@ Seen on Slurm 22.05.8: a requeued job's next attempt has a submission time of it
 node does not change, and a job that wants them waits), so an allocation lasts from start to end.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
@@ -29,6 +30,7 @@ from apps.workloads.providers.tres import Tres, read_tres
 NO_NODES = frozenset({"None assigned", "None", "(null)", ""})
 NOT_ENDED = frozenset({"PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "COMPLETING", "CONFIGURING"})
 OTHER_READINGS = ((0, 1), (1, 1), (1, 0))
+PLACEMENT = re.compile(r"[:,](quote|admission)=(\d{1,18})(?=,|$)")
 Cells = Mapping[str, str]
 
 
@@ -139,7 +141,16 @@ def _read_job(line: int, cells: Cells, options: SacctOptions) -> JobRecord:
         elapsed_seconds=times.elapsed_seconds,
         allocations=_read_allocations(cells, tres, cpus, options) if times.started_at else (),
         gpu_type=tres.gpu_type,
+        labels=_placement_labels(cells.get("admincomment", "")),
     )
+
+
+def _placement_labels(admin_comment: str) -> dict[str, str]:
+    """What Runrate's job_submit.lua wrote: by which quote the job was placed, by which admission it passed."""
+    if not admin_comment.startswith("runrate:"):
+        return {}
+    said = PLACEMENT.findall(admin_comment.partition(" ")[0])
+    return {f"RUNRATE_{name.upper()}": number for name, number in said}
 
 
 def _cluster_of_row(cells: Cells, options: SacctOptions) -> str:

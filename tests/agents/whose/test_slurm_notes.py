@@ -172,3 +172,24 @@ def test_a_hook_writes_through_no_link_that_lies_in_the_folder(tmp_path):
     env = {"PATH": "/usr/bin:/bin", "RUNRATE_NOTES": str(tmp_path), "SLURM_JOB_ID": "7"}
     subprocess.run(["/bin/sh", "-c", script], env=env, check=True)
     assert target.read_text() == "kept"
+
+
+@pytest.mark.parametrize(
+    ("admin_comment", "labels"),
+    [
+        ("runrate:verdict=warn,gpus=2,quote=17,made_at=1", {"RUNRATE_QUOTE": "17"}),
+        ("runrate:quote=17,admission=3", {"RUNRATE_QUOTE": "17", "RUNRATE_ADMISSION": "3"}),
+        ("runrate:verdict=allow,gpus=0 quote=17", {}),
+        ("runrate:verdict=allow,misquote=17,quote=17b,quote=", {}),
+        ("an operator's own,quote=17", {}),
+        ("", {}),
+    ],
+)
+def test_what_the_controllers_script_wrote_is_a_label(notes, admin_comment, labels):
+    assert scontrol.placement_labels(admin_comment) == labels
+
+    note(notes, "7-0.start", SLURM_JOB_ID="7", SLURM_JOB_GPUS="0")
+    notes.ask = lambda job_id: scontrol.SlurmFact("RUNNING", placement=labels)
+    (event,) = notes.read(NOW)
+
+    assert event.details.get("labels", {}) == labels

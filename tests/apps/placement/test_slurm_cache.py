@@ -12,7 +12,7 @@ from apps.accounts.models import Team
 from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
 from apps.fleet.models import Cluster, Pool
-from apps.placement.actions import make_offer_book
+from apps.placement.actions import make_offer_book, take_quotes_of_jobs
 from apps.planning.actions import NewBudget, NewGpuQuota, add_budget, add_gpu_quota
 from apps.planning.queries.budgets import BudgetStep
 from apps.workloads.actions.rules import add_rule
@@ -200,3 +200,26 @@ def test_only_the_clusters_own_token_and_who_sees_prices_may_ask() -> None:
     assert [status(cluster_token(), name) for name in ("harbor", "nowhere")] == [403, 403]
     assert status(finance, "nowhere") == 400
     assert finance.get(PATH).status_code == 400
+
+
+@pytest.mark.parametrize(("team", "taken"), [("Research", 1), ("Speech", 0)])
+def test_a_quote_is_taken_by_the_first_job_that_names_it_where_its_team_is_the_jobs(
+    team: str, taken: int
+) -> None:
+    writer = with_token("read", "manage", name="writer")
+    body = {"gpus": 8, "work": {"gpu_hours": 64}, "team": team, "kind": "uninterrupted"}
+    made = writer.post("quotes", body).json()
+    rule("Research", account="research")
+    node_id = Pool.objects.get(name="rented").nodes.get().pk
+    labels = {"RUNRATE_QUOTE": str(made["id"])}
+    hour = timedelta(hours=1)
+    scene.make_job("2", node_id, from_=AT + hour, to=AT + 2 * hour, labels=labels)
+    scene.make_job("1", node_id, from_=AT, to=AT + hour, labels=labels)
+
+    done = [take_quotes_of_jobs(at=AT + 3 * hour) for _ in range(2)]
+
+    assert done == [taken, 0]
+    outcome = writer.get(f"quotes/{made['id']}").json()["outcome"]
+    first = Job.objects.get(raw_id="1").pk
+    assert (outcome and outcome["job"]) == (first if taken else None)
+    assert [each["id"] for each in asked(cluster_token())["quotes"]] == [made["id"]][taken:]

@@ -163,3 +163,24 @@ def test_a_file_without_header_asks_for_its_fields():
 def test_a_header_wins_over_named_fields():
     options = SacctOptions(fields=named_fields("JobID,State"), shards_per_gpu=4)
     assert len(jobs_in(golden(options))) == 20
+
+
+@pytest.mark.parametrize(
+    ("comment", "labels"),
+    [
+        (
+            "runrate:verdict=allow,quote=17,admission=3,made_at=1 kept",
+            {"RUNRATE_QUOTE": "17", "RUNRATE_ADMISSION": "3"},
+        ),
+        ("by hand: quote=17", {}),
+        ("", {}),
+    ],
+)
+def test_what_the_controllers_script_wrote_is_a_label(comment: str, labels: dict[str, str]) -> None:
+    header = "JobIDRaw|Cluster|State|Submit|Start|End|AllocTRES|NodeList|AdminComment"
+    moments = "2026-03-02T10:00:00|2026-03-02T10:00:00|2026-03-02T11:00:00"
+    row = f"7|atlas|COMPLETED|{moments}|cpu=1,gres/gpu=1|gpu-01|{comment}"
+
+    (job,) = jobs_in(read([header, row]))
+
+    assert job.labels == labels

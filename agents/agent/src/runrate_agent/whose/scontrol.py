@@ -22,6 +22,8 @@ SILENT_SECONDS = 60.0
 FIELD = re.compile(r"(?:^|\s)([A-Za-z][\w/:]*)=(\S*)")
 SHARDS = re.compile(r"shard(?::[^:,(]+)?:(\d+)")
 GPUS = re.compile(r"(?:^|,)gpu(?::[^:,(]+)?:(\d+)")
+PLACED = "runrate:"
+PLACEMENT = re.compile(r"[:,](quote|admission)=(\d{1,18})(?=,|$)")
 UNSAID = frozenset({"", "(null)", "None", "N/A", "Unknown"})
 
 
@@ -35,6 +37,15 @@ class SlurmFact:
     array_id: str | None = None
     het_id: str | None = None
     share: Fraction | None = None
+    placement: Mapping[str, str] = field(default_factory=dict)
+
+
+def placement_labels(admin_comment: str) -> dict[str, str]:
+    """The quote and the admission that job_submit.lua wrote into a job's AdminComment, which users cannot write."""
+    if not admin_comment.startswith(PLACED):
+        return {}
+    said = dict(PLACEMENT.findall(admin_comment.partition(" ")[0]))
+    return {f"RUNRATE_{name.upper()}": number for name, number in said.items()}
 
 
 @dataclass(**SLOTS)
@@ -67,6 +78,7 @@ class Scontrol:
             array_id=said("ArrayJobId"),
             het_id=said("HetJobId"),
             share=None if shards is None else self._share(int(shards[1])),
+            placement=placement_labels(told.get("AdminComment", "")),
         )
 
     def _share(self, shards: int) -> Fraction | None:

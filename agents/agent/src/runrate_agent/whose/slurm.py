@@ -217,4 +217,5 @@ def _details(values: Mapping[str, str], fact: SlurmFact | None) -> dict[str, obj
         asked = {name: getattr(fact, name) for name in ("name", "account", "array_id", "het_id")}
         told |= {name: value for name, value in asked.items() if value is not None}
     labels = {name: values[name] for name in SAID if values.get(name)}
+    labels |= {} if fact is None else fact.placement
     return told | ({"labels": labels} if labels else {})

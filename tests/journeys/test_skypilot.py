@@ -1,6 +1,7 @@
 """SkyPilot itself asks our policy: its own client from PyPI, against a server that runs.
 
-What is simulated: no cloud is asked and nothing is launched; its API server is its own code in one process.
+What is simulated: no cloud is asked and nothing is launched; its API server is its own code in one process; its catalogs of list
+prices have four rows of ours in SkyPilot's columns; and that AWS may be used is written into its state, which `sky check` does otherwise.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 from django.core.cache import cache
+from django.core.management import call_command
 
 from apps.accounts.models import Team
 from apps.placement.actions import make_offer_book
@@ -121,3 +123,52 @@ def test_a_warning_is_the_first_line_that_its_setup_says(server: str, tmp_path: 
 
     first = warned["task"]["setup"].splitlines()[0]
     assert first.startswith("echo 'Runrate: Speech: with what came already the job exceeds it")
+
+
+HEAD = "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,GpuInfo,Price,SpotPrice,Region,AvailabilityZone,Arch"
+LISTED = (
+    "p5.48xlarge,H100,8.0,192.0,2048.0,,52.0,30.0,us-east-1,use1-az1,x86_64",
+    "p5.48xlarge,H100,8.0,192.0,2048.0,,52.0,31.0,us-east-1,use1-az2,x86_64",
+    "p5.48xlarge,H100,8.0,192.0,2048.0,,54.0,30.5,us-west-2,usw2-az1,x86_64",
+    "m6i.2xlarge,,,8.0,32.0,,0.384,0.1,us-east-1,use1-az1,x86_64",
+)
+
+
+def test_its_optimizer_goes_by_our_rates_and_by_the_order_that_it_was_given(
+    server: str, tmp_path: Path
+) -> None:
+    """By list prices it goes east; by ours west; and where the policy said an order, by that."""
+    make.make_rate("16.00", purchase_option="spot", region="us-west-2")
+    make_offer_book(at=datetime.now(UTC))
+    home = home_with(tmp_path / "home", make.make_token("schedule", name="skypilot").secret)
+    catalogs = home / ".sky/catalogs/v8"
+    for name in ("aws", "common"):
+        (catalogs / name).mkdir(parents=True)
+    accelerators = "AcceleratorName,Clouds\nH100,\"['AWS']\"\n"
+    (catalogs / "common/accelerators.csv").write_text(accelerators)
+    listed = "\n".join((HEAD, *LISTED, ""))
+    ours, own = catalogs / "aws/vms.csv", tmp_path / "listed.csv"
+    own.write_text(listed)
+    ours.write_text(listed)
+    plain = {"resources": {"accelerators": "H100:8", "infra": "aws"}, "run": "x"}
+    on_spot = plain | {"resources": plain["resources"] | {"use_spot": True}}
+    lines = [{"task": plain}, {"task": on_spot}]
+
+    before = in_skypilot("optimize.py", lines, home)
+    call_command("skypilot_catalog", "aws", "--base", str(own), "--out", str(ours))
+    (placed,) = in_skypilot("ask_policy.py", asking("launch"), home, admin_policy=server)
+    after = in_skypilot("optimize.py", [*lines, {"task": placed["task"]}], home)
+
+    def chosen(answers: list[Any]) -> list[tuple[str, float]]:
+        regions = ["/".join(each["infra"].split("/")[:2]) for each in answers]
+        return [
+            (region, each["dollars_an_hour"]) for region, each in zip(regions, answers, strict=True)
+        ]
+
+    assert chosen(before) == [("aws/us-east-1", 52.0), ("aws/us-east-1", 30.0)]
+    assert chosen(after) == [
+        ("aws/us-west-2", 50.0),
+        ("aws/us-west-2", 16.0),
+        ("aws/us-west-2", 50.0),
+    ]
+    assert {each["machine"] for each in (*before, *after)} == {"p5.48xlarge"}

@@ -18,6 +18,10 @@ FEWEST_ENDS = 5
 """With fewer interruptions evidence is called thin."""
 FEWEST_LIVES = 20
 """Of fewer lives seen to their end nothing is said of how long one still lasts."""
+CHI_SQUARE_23 = 41.64
+"""Of 24 hours that are alike one set of counts in a hundred is further from even than this (chi square of 23)."""
+FEWEST_HOURLY_ENDS = 48
+"""With fewer than two an hour of the day that test says nothing."""
 PRIOR_ENDS = 5
 """An hour of the day has its own rate and so many interruptions at the rate of all hours; a place those of one farther off."""
 Floats = NDArray[np.float64]
@@ -107,6 +111,59 @@ def known_by_hour(trace: SpotTrace, starts: float) -> list[float]:
     hours = np.floor(middles).astype(np.int64) % DAY_HOURS
     counted: list[float] = (np.bincount(hours, minlength=DAY_HOURS) * trace.tick).tolist()
     return counted
+
+
+def hour_factors(by_hour: Sequence[SeenInterruptions]) -> list[float] | None:
+    """The rate of each hour of the day in UTC ÷ that of all, where they differ by more than chance; None: they do not.
+
+    Of hours as `rates_by_hour` has them, or sums of such.
+    """
+    exposure = sum(each.exposure_hours for each in by_hour)
+    ends = sum(each.interruptions for each in by_hour)
+    if ends < FEWEST_HOURLY_ENDS or any(each.exposure_hours <= 0 for each in by_hour):
+        return None
+    rate = ends / exposure
+    expected = [rate * each.exposure_hours for each in by_hour]
+    uneven = sum(
+        (each.interruptions - mean) ** 2 / mean
+        for each, mean in zip(by_hour, expected, strict=True)
+    )
+    if uneven <= CHI_SQUARE_23:
+        return None
+    return [
+        (each.interruptions + PRIOR_ENDS) / (mean + PRIOR_ENDS)
+        for each, mean in zip(by_hour, expected, strict=True)
+    ]
+
+
+def summed_hours(each: Sequence[Sequence[SeenInterruptions]]) -> list[SeenInterruptions]:
+    """Several places' hours of the day added up; empty where one of them has none."""
+    if not each or not all(each):
+        return []
+    return [
+        SeenInterruptions(
+            sum(hour.exposure_hours for hour in hours),
+            sum(hour.interruptions for hour in hours),
+            None,
+            0.0,
+            None,
+        )
+        for hours in zip(*each, strict=True)
+    ]
+
+
+def factor_between(factors: Sequence[float], begins: float, hours: float) -> float:
+    """The mean of the factors over so many hours from an hour of the day on; of no hours that of where they begin."""
+    if hours <= 0:
+        return factors[int(begins) % DAY_HOURS]
+    days, rest = divmod(hours, DAY_HOURS)
+    whole = days * sum(factors)
+    at, until = begins, begins + rest
+    while at < until:
+        step = min(until, int(at) + 1) - at
+        whole += step * factors[int(at) % DAY_HOURS]
+        at += step
+    return whole / hours
 
 
 def remaining_life(lives: Sequence[SpotLife], age: float) -> float | None:

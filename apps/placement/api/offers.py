@@ -69,6 +69,11 @@ class SpotEvidenceOut(serializers.Serializer[Any]):
         allow_null=True, help_text="null: the source stands alone, or there is no other"
     )
     is_per_node = serializers.BooleanField(allow_null=True)
+    hour_factors = serializers.ListField(
+        child=RatioOut(),
+        allow_null=True,
+        help_text="the rate of each hour of the day in UTC ÷ that of all; null where they differ by no more than chance",
+    )
     seen_until = serializers.DateTimeField(
         allow_null=True, help_text="when it was last looked there; null: nobody says"
     )

@@ -14,7 +14,17 @@ from typing import Any, LiteralString, TypeAlias
 from apps.economics.checkpoints import hazard
 from apps.economics.hours import HOUR
 from apps.economics.purchase import PurchaseOption
-from apps.economics.spot.evidence import FEWEST_ENDS, PRIOR_ENDS, stands_alone
+from apps.economics.spot.evidence import (
+    FEWEST_ENDS,
+    PRIOR_ENDS,
+    SeenInterruptions,
+    SpotLife,
+    hour_factors,
+    interruption_rate,
+    rates_by_hour,
+    stands_alone,
+    summed_hours,
+)
 from apps.fleet import queries as fleet
 from apps.ledger.queries.tables import rows
 from apps.placement.queries.asked import are_same_model
@@ -62,7 +72,7 @@ WHERE job.merged_into_id IS NULL AND node.pool_id = ANY(%(pools)s)
 class CountedInterruptions:
     """What one source counted in one place: interruptions in so many hours on spot, and what it is called.
 
-    `seen_until` is when it was last looked there; None: nobody says.
+    `seen_until` is when it was last looked there; None: nobody says. `by_hour` of the day is empty where no clock is known.
     """
 
     source: str
@@ -71,6 +81,7 @@ class CountedInterruptions:
     count: int
     words: str
     seen_until: datetime | None
+    by_hour: Sequence[SeenInterruptions] = ()
 
 
 def with_interruptions(offers: Sequence[OfferFact], at: datetime) -> list[OfferFact]:
@@ -97,29 +108,30 @@ def _own_jobs(at: datetime) -> dict[Place, CountedInterruptions]:
         return {}
     ran = rows(RAN, {"from": at - EVIDENCE_SPAN, "to": at, "pools": sorted(pools)})
     states = {job.id: job.state for job in workloads.jobs([row[1] for row in ran]).values()}
-    exposure: dict[Place, float] = defaultdict(float)
-    interrupted: dict[Place, int] = defaultdict(int)
+    lives: dict[Place, list[SpotLife]] = defaultdict(list)
     names: dict[Place, set[str]] = defaultdict(set)
     newest: dict[Place, datetime] = {}
     for pool_id, job_id, begins, ends in ran:
         pool = pools[pool_id]
         place = pool.provider, pool.region, pool.gpu_model
-        exposure[place] += max(0.0, (ends - begins) / HOUR)
-        interrupted[place] += states.get(job_id) in INTERRUPTED_STATES and ends < at
+        was_interrupted = states.get(job_id) in INTERRUPTED_STATES and ends < at
+        hours = max(0.0, (ends - begins) / HOUR)
+        lives[place].append(SpotLife(begins.timestamp(), hours, was_interrupted))
         names[place].add(pool.name)
         newest[place] = max(ends, newest.get(place, ends))
     return {
         place: CountedInterruptions(
             OWN_JOBS,
             tuple(sorted(names[place])),
-            hours,
-            interrupted[place],
-            f"own jobs on spot there were interrupted {times_words(interrupted[place])} in"
-            f" {_hours_words(hours)} hours of the last {EVIDENCE_SPAN.days} days",
+            seen.exposure_hours,
+            seen.interruptions,
+            f"own jobs on spot there were interrupted {times_words(seen.interruptions)} in"
+            f" {_hours_words(seen.exposure_hours)} hours of the last {EVIDENCE_SPAN.days} days",
             newest[place],
+            rates_by_hour(lives[place]),
         )
-        for place, hours in exposure.items()
-        if hours > 0
+        for place, seen in ((place, interruption_rate(found)) for place, found in lives.items())
+        if seen.exposure_hours > 0
     }
 
 
@@ -153,6 +165,7 @@ def _evidence(
         "words": _before_words(sources, nearest) + nearest.words + _joined_words(joined, ends),
         "is_thin": nearest.count < FEWEST_ENDS,
         "is_per_node": nearest.source == OWN_NODES,
+        "hour_factors": _factors_of(nearest) or (_factors_of(joined) if joined else None),
         **_counted(nearest, at),
         "joined": {**_counted(joined, at), "added_interruptions": ends} if joined else None,
     }
@@ -189,6 +202,10 @@ def _joined_words(joined: CountedInterruptions | None, ends: int) -> str:
         f"; that alone says little, so {ends} interruptions are added at the rate of"
         f" one node of {', '.join(joined.names)} ({joined.count} in {_hours_words(joined.hours)} hours)"
     )
+
+
+def _factors_of(source: CountedInterruptions) -> list[float] | None:
+    return hour_factors(source.by_hour) if source.by_hour else None
 
 
 def _counted(source: CountedInterruptions, at: datetime) -> dict[str, Any]:
@@ -255,7 +272,8 @@ def _summed(there: Sequence[SpotEvidence], words: str, until: str = "") -> Count
         until=until,
         days=NOTICES_SPAN.days,
     )
-    return CountedInterruptions(there[0].source, names, hours, count, said, _newest(there))
+    by_hour = summed_hours([each.by_hour for each in there])
+    return CountedInterruptions(there[0].source, names, hours, count, said, _newest(there), by_hour)
 
 
 def _hours_words(hours: float) -> str:

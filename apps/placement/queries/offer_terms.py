@@ -3,16 +3,18 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from decimal import Decimal
 from math import ceil
 from typing import Any
 
-from apps.economics.hours import DAY_HOURS
+from apps.economics.hours import DAY_HOURS, HOUR
 from apps.economics.money import MICROS
 from apps.economics.placement.estimates import InterruptionRate, LikelyRange, PlacedTerms
 from apps.economics.placement.gangs import idle_beside, starts_together
 from apps.economics.placement.wall_time import QueueWait
 from apps.economics.purchase import PurchaseOption
+from apps.economics.spot.evidence import factor_between
 from apps.placement.queries.asked import (
     INTERRUPTIBLE,
     SERVING,
@@ -59,8 +61,9 @@ class MatchedOffers:
 
 @dataclass(frozen=True, slots=True)
 class JobSurroundings:
-    """What is around a job beside its offer: the book, the data's way, GPUs promised to others, and prices on demand."""
+    """What is around a job beside its offer: when it is asked, the book, the data's way, GPUs promised to others, prices on demand."""
 
+    at: datetime
     book: BookFact
     basis: WorkBasis
     egress: Mapping[str, EgressFact]
@@ -75,6 +78,7 @@ def match_offers(
     basis: WorkBasis,
     egress: Mapping[str, EgressFact],
     promised: Mapping[str, Sequence[int]],
+    at: datetime,
 ) -> MatchedOffers:
     """Every offer of the book, as this job meets it. `promised` are GPUs of offers that were just taken, by key."""
     found = MatchedOffers()
@@ -85,7 +89,7 @@ def match_offers(
         if not asked.gpu_models or any(are_same_model(name, model) for name in asked.gpu_models)
     }
     work = {model: basis.on(model, asked.gpus) for model in allowed}
-    around = JobSurroundings(book, basis, egress, promised, work, _cheapest_on_demand(book))
+    around = JobSurroundings(at, book, basis, egress, promised, work, _cheapest_on_demand(book))
     for offer in book.offers.values():
         why = _why_not(offer, asked, allowed)
         if why:
@@ -131,7 +135,10 @@ def _terms_of(offer: OfferFact, asked: AskedQuote, around: JobSurroundings) -> O
     egress, transfer = _data_terms(around, offer, asked, reasons, cautions)
     interruptions, fallback = None, None
     if offer.option == PurchaseOption.SPOT:
-        interruptions = _interruptions_there(offer, asked, reasons, cautions)
+        begins = around.at + HOUR * (wait.mean if wait else 0.0)
+        interruptions = _at_that_hour(
+            offer, _interruptions_there(offer, asked, reasons, cautions), begins, work, reasons
+        )
         fallback = _fallback_there(offer, asked, around)
     rates = offer.rates
     if fallback is not None:
@@ -378,6 +385,25 @@ def _stale_evidence_words(known: Mapping[str, Any]) -> str:
     if age_days is None:
         return f"nobody says when interruptions of {names} were seen"
     return f"interruptions of {names} were last looked at {age_days} days ago"
+
+
+def _at_that_hour(
+    offer: OfferFact,
+    known: InterruptionRate | None,
+    begins: datetime,
+    work: LikelyRange | None,
+    reasons: list[str],
+) -> InterruptionRate | None:
+    """The rate of the hours of the day in which the work would run, where its evidence tells them apart."""
+    factors = (offer.interruptions or {}).get("hour_factors")
+    if known is None or work is None or not factors:
+        return known
+    day_hour = begins.astimezone(UTC)
+    factor = factor_between(factors, day_hour.hour + day_hour.minute / HOUR_MINUTES, work.likely)
+    reasons.append(
+        f"interruptions differ by the hour of the day there: {factor:.2f} of the usual from {day_hour:%H:%M} UTC on"
+    )
+    return InterruptionRate(known.rate.times(factor), known.wait)
 
 
 def _nodes_counted(

@@ -59,7 +59,7 @@ def answer_quote(asked: AskedQuote, team_ids: frozenset[int] | None, at: datetim
     basis = replace(basis, of_model=_model_of_book(book, basis.of_model))
     egress = egress_from(asked.dataset.place) if asked.dataset else {}
     promised = promised_gpus(at)
-    found = match_offers(book, asked, basis, egress, promised)
+    found = match_offers(book, asked, basis, egress, promised, at)
     terms = {each.offer.key: each for each in found.matched}
     job = asked.placed_job(at)
     ranked = ranked_offers([estimate_offer(job, each.terms) for each in found.matched])

@@ -17,6 +17,7 @@ from apps.ledger.queries.windows import Window
 from apps.logs.changes import logged_change, logged_pass
 from apps.placement.models import JobQuote
 from apps.placement.queries.asked import AskedQuote, are_same_model
+from apps.placement.queries.interruptions import INTERRUPTED_STATES
 from apps.placement.queries.quote_answer import answer_quote
 from apps.placement.queries.slurm_cache import LABELLED_WITHIN, QUOTE_LABEL
 from apps.placement.queries.slurm_pools import pools_of_jobs
@@ -41,11 +42,12 @@ class OfferNotOfQuote(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class QuoteOutcome:
-    """What a job or a run came to: micro-units, GPU-hours and its end; None: not known yet."""
+    """What a job or a run came to: micro-units, GPU-hours, interruptions and its end; None: not known yet."""
 
-    micros: int | None
-    gpu_hours: float | None
-    ended_at: datetime | None
+    micros: int | None = None
+    gpu_hours: float | None = None
+    interruptions: int | None = None
+    ended_at: datetime | None = None
 
 
 @logged_change()
@@ -143,6 +145,7 @@ def follow_quotes(*, at: datetime) -> int:
         quote.ended_at = outcome.ended_at
         quote.actual_micros = outcome.micros
         quote.actual_gpu_hours = outcome.gpu_hours
+        quote.actual_interruptions = outcome.interruptions
         quote.actual_hours = (outcome.ended_at - quote.asked_at) / HOUR
         quote.save()
         done += 1
@@ -175,21 +178,26 @@ def _take_by_name(at: datetime) -> None:
 
 
 def _outcome_of(quote: JobQuote, at: datetime) -> QuoteOutcome:
+    """Of a job with all its attempts, as its scheduler began it again under its number."""
     if quote.taken_by_run_id is not None:
         run = run_rows([quote.taken_by_run_id]).get(quote.taken_by_run_id)
         if run is None:
-            return QuoteOutcome(None, None, None)
+            return QuoteOutcome()
         hours = run.unit_milliseconds / HOUR_MS
         micros = run.effective_micros if not run.unpriced_milliseconds else None
-        return QuoteOutcome(micros, hours, run.ended_at)
-    job = workloads.job(quote.taken_by_job_id) if quote.taken_by_job_id else None
-    if job is None or job.started_at is None or job.ended_at is None:
-        return QuoteOutcome(None, None, None)
+        return QuoteOutcome(micros, hours, max(0, run.attempts - 1), run.ended_at)
+    attempts = workloads.attempts_from(quote.taken_by_job_id) if quote.taken_by_job_id else []
+    began = next((each.started_at for each in attempts if each.started_at), None)
+    ended = attempts[-1].ended_at if attempts else None
+    if began is None or ended is None:
+        return QuoteOutcome()
+    interruptions = sum(each.state in INTERRUPTED_STATES for each in attempts)
     zone = organisation().zone
-    days = local_day(job.started_at, zone), local_day(job.ended_at, zone) + DAY
-    question = CubeQuestion(Window("", *days, zone), is_bounded=False).of(job=[job.id])
+    window = Window("", local_day(began, zone), local_day(ended, zone) + DAY, zone)
+    question = CubeQuestion(window, is_bounded=False).of(job=[each.id for each in attempts])
     states = state_sums(question).get((), ())
     if not states:
-        return QuoteOutcome(None, None, job.ended_at)
+        return QuoteOutcome(interruptions=interruptions, ended_at=ended)
     hours = sum(state.gpu_milliseconds for state in states) / HOUR_MS
-    return QuoteOutcome(sum_or_unknown(state.micros for state in states), hours, job.ended_at)
+    micros = sum_or_unknown(state.micros for state in states)
+    return QuoteOutcome(micros, hours, interruptions, ended)

@@ -180,6 +180,9 @@ class OutcomeOut(serializers.Serializer[Any]):
     cost = MoneyOut(allow_null=True)
     hours = RatioOut(allow_null=True)
     gpu_hours = RatioOut(allow_null=True)
+    interruptions = serializers.IntegerField(
+        allow_null=True, help_text="times that its scheduler began it again, or that it ended so"
+    )
     ended_at = serializers.DateTimeField(allow_null=True)
 
 
@@ -286,6 +289,7 @@ def _quote_fields(fact: QuoteFact) -> dict[str, Any]:
             "cost": fact.actual_micros,
             "hours": fact.actual_hours,
             "gpu_hours": fact.actual_gpu_hours,
+            "interruptions": fact.actual_interruptions,
             "ended_at": fact.ended_at,
         }
     return {

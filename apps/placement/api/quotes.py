@@ -130,6 +130,8 @@ class CalibrationOut(serializers.Serializer[Any]):
     finish_ratio = RatioOut(allow_null=True)
     on_time = serializers.IntegerField()
     with_deadline = serializers.IntegerField()
+    interruptions = serializers.IntegerField(help_text="that came, of jobs of which both are known")
+    expected_interruptions = RatioOut(help_text="that were said of the same jobs")
 
 
 CALIBRATION_EXAMPLE = {
@@ -139,6 +141,8 @@ CALIBRATION_EXAMPLE = {
     "finish_ratio": 1.1,
     "on_time": 2,
     "with_deadline": 2,
+    "interruptions": 0,
+    "expected_interruptions": 0.0,
 }
 
 

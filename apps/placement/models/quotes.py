@@ -35,6 +35,7 @@ class JobQuote(models.Model):
     actual_micros = models.BigIntegerField(null=True)
     actual_hours = models.FloatField(null=True)
     actual_gpu_hours = models.FloatField(null=True)
+    actual_interruptions = models.PositiveIntegerField(null=True)
     ended_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -16,7 +16,7 @@ PROMISED_FOR = timedelta(minutes=15)
 COLUMNS = (
     "id", "asked_at", "asked_by__name", "team_id", "team__name", "job", "book_digest", "digest", "answer",
     "chosen", "taken_at", "taken_by_job_id", "taken_by_run_id", "actual_micros", "actual_hours",
-    "actual_gpu_hours", "ended_at",
+    "actual_gpu_hours", "actual_interruptions", "ended_at",
 )  # fmt: skip
 
 NOT_SAID: dict[str, Any] = {
@@ -48,6 +48,7 @@ class QuoteFact:
     actual_micros: int | None
     actual_hours: float | None
     actual_gpu_hours: float | None
+    actual_interruptions: int | None
     ended_at: datetime | None
 
     @property
@@ -68,9 +69,10 @@ class QuoteFact:
 
 @dataclass(frozen=True, slots=True)
 class QuoteCalibration:
-    """Of quotes that were taken and ended: medians of actual ÷ predicted, and how many within the range said.
+    """Of quotes that were taken and ended: medians of actual ÷ predicted, how many were in time, and interruptions.
 
-    `cost_ratio` is of what was charged; None where none has both.
+    `cost_ratio` is of what was charged; None where none has both. `interruptions` came and `expected_interruptions` were said of those
+    jobs of which both are known.
     """
 
     option: str
@@ -79,6 +81,8 @@ class QuoteCalibration:
     finish_ratio: float | None
     on_time: int
     with_deadline: int
+    interruptions: int = 0
+    expected_interruptions: float = 0.0
 
 
 def quote(quote_id: int) -> QuoteFact:
@@ -126,17 +130,27 @@ def calibration() -> list[QuoteCalibration]:
 
 
 def _calibration_of(option: str, quotes: Sequence[QuoteFact]) -> QuoteCalibration:
-    costs, finishes, deadlines, on_time = [], [], 0, 0
+    costs, finishes, deadlines, on_time, interruptions, expected = [], [], 0, 0, 0, 0.0
     for fact in quotes:
         offer = fact.taken_offer or {}
         costs.append(_ratio(fact.actual_micros, offer["charged_micros"]))
         finishes.append(_ratio(fact.actual_hours, offer["finish_hours"]))
+        if fact.actual_interruptions is not None and offer["interruptions"] is not None:
+            interruptions += fact.actual_interruptions
+            expected += offer["interruptions"]
         deadline = fact.job["deadline"]
         if deadline is not None and fact.ended_at is not None:
             deadlines += 1
             on_time += fact.ended_at <= datetime.fromisoformat(deadline)
     return QuoteCalibration(
-        option, len(quotes), _median(costs), _median(finishes), on_time, deadlines
+        option,
+        len(quotes),
+        _median(costs),
+        _median(finishes),
+        on_time,
+        deadlines,
+        interruptions,
+        expected,
     )
 
 

@@ -26,6 +26,7 @@ from apps.workloads.queries.jobs import (
     JobFact,
     JobSpan,
     Submitter,
+    attempts_from,
     has_jobs,
     job,
     jobs,

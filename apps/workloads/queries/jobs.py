@@ -83,6 +83,30 @@ def jobs(job_ids: Collection[int]) -> dict[int, JobFact]:
     return {own[0]: JobFact(own[0], cluster, *own[1:]) for cluster, *own in rows}
 
 
+def attempts_from(job_id: int) -> list[JobFact]:
+    """This attempt of a job and those after it: its scheduler began it again under its number. By restart; none: no such job."""
+    first = Job.objects.filter(id=job_id).first()
+    if first is None:
+        return []
+    if first.merged_into_id is not None:
+        return attempts_from(first.merged_into_id)
+    rows = Job.objects.filter(
+        cluster_id=first.cluster_id,
+        raw_id=first.raw_id,
+        merged_into=None,
+        opened_at__gte=first.opened_at,
+        restart_count__gte=first.restart_count,
+    ).order_by("restart_count", "opened_at", "id")
+    found: list[JobFact] = []
+    for cluster, *own in rows.values_list("cluster__name", *_OWN_FIELDS):
+        attempt = JobFact(own[0], cluster, *own[1:])
+        # A number that is used again begins anew with no restart.
+        if found and attempt.restart_count <= found[-1].restart_count:
+            continue
+        found.append(attempt)
+    return found
+
+
 _OWN_FIELDS = tuple(name for name in JobFact.__slots__ if name != "cluster")
 
 

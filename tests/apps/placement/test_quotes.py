@@ -340,6 +340,29 @@ def test_what_came_of_a_taken_offer_is_held_against_what_was_said(caller: Caller
     assert Job.objects.filter(id=job_id).exists()
 
 
+def test_a_job_that_was_begun_again_comes_to_all_its_attempts(caller: Caller) -> None:
+    quote = asked(caller)
+    node_id = make.make_node("gpu-09", pool_id=BookOffer.objects.get(name="rented").pool_id)
+    first = scene.make_job("79", node_id, from_=AT, to=AT + timedelta(hours=1))
+    Job.objects.filter(id=first).update(state="NODE_FAIL")
+    key = offers_of(quote)["rented"]["key"]
+    caller.post(f"quotes/{quote['id']}/taken", {"offer": key, "job": first})
+    again_at = AT + timedelta(hours=3)
+    second = scene.make_job("again", node_id, from_=again_at, to=again_at + timedelta(hours=2))
+    Job.objects.filter(id=second).update(raw_id="79", restart_count=1, ended_at=None)
+
+    assert follow_quotes(at=AT + timedelta(hours=6)) == 0
+    Job.objects.filter(id=second).update(ended_at=again_at + timedelta(hours=2))
+    for hour in (AT, again_at, again_at + timedelta(hours=1)):
+        scene.recharge(hour)
+    scene.settle_all(at=AT + timedelta(hours=10))
+    assert follow_quotes(at=AT + timedelta(hours=10)) == 1
+    outcome = caller.get(f"quotes/{quote['id']}").json()["outcome"]
+    assert (outcome["hours"], outcome["gpu_hours"], outcome["interruptions"]) == (5.0, 24.0, 1)
+    (row,) = caller.get("quotes/calibration").json()["results"]
+    assert (row["interruptions"], row["expected_interruptions"]) == (1, 0.0)
+
+
 def test_what_was_never_charged_came_to_nothing_that_is_known(caller: Caller) -> None:
     quote = asked(caller)
     node_id = make.make_node("gpu-09", pool_id=BookOffer.objects.get(name="rented").pool_id)

@@ -63,7 +63,10 @@ def test_a_job_is_tried_as_the_form_stands_and_nothing_is_kept(finance: Client) 
     make_offer_book(at=AT)
     page = words_of(finance.get("/placement"))
 
-    assert "kept costs the least: $0.00 more and would be done in 2 d" in page
+    assert (
+        "kept costs the least: $0.00 more, beside $1,440.00 that is paid anyway, and would be done in 2 d"
+        in page
+    )
     assert "8 of 8 GPUs are idle" in page
     assert JobQuote.objects.count() == 0
 

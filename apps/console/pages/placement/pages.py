@@ -46,7 +46,7 @@ def placement_page(context: Context) -> ConsolePage:
             finding="The job cannot be understood", problems=form.problems,
             sections=(asked_form,), **about,
         )  # fmt: skip
-    rows = _ranked_rows(answer)
+    rows = _ranked_rows(answer["offers"])
     csv_href = context.href(reverse("placement-csv"))
     picture = _picture(rows, _deadline_of(form), context, csv_href)
     offers = OFFERS.section(rows, context, csv_href=csv_href)
@@ -75,7 +75,8 @@ def placement_csv(context: Context) -> HttpResponse:
     """The offers of a tried job."""
     book = newest_book()
     answer = None if book is None else tried_job(context, book)[1]
-    return OFFERS.csv([] if answer is None else _ranked_rows(answer), context, "placement-offers")
+    rows = [] if answer is None else _ranked_rows(answer["offers"])
+    return OFFERS.csv(rows, context, "placement-offers")
 
 
 @shown(SEES_EVERYTHING, "placement")
@@ -113,7 +114,7 @@ def calibration_csv(context: Context) -> HttpResponse:
 def one_quote_page(context: Context, quote_id: int) -> ConsolePage:
     """A quote as it was answered, and what came of the offer that was taken."""
     fact = found_or_404(quote_if_kept(quote_id))
-    rows = _ranked_rows(fact.answer)
+    rows = _ranked_rows(fact.offers)
     csv_href = reverse("quote-csv", args=[fact.id])
     picture = _picture(rows, _quote_deadline(fact), context, csv_href)
     return ConsolePage(
@@ -122,6 +123,7 @@ def one_quote_page(context: Context, quote_id: int) -> ConsolePage:
         under=(words.job_words(fact), f"asked {instant(fact.asked_at, context.zone)}"),
         notes=words.answer_notes(fact.answer),
         back=Link("All quotes", reverse("quotes")),
+        actions=_taken_by(fact),
         sections=(
             _outcome_figures(fact, context) if fact.taken_at else None,
             picture,
@@ -136,7 +138,7 @@ def one_quote_page(context: Context, quote_id: int) -> ConsolePage:
 def one_quote_csv(context: Context, quote_id: int) -> HttpResponse:
     """The offers of a quote."""
     fact = found_or_404(quote_if_kept(quote_id))
-    return OFFERS.csv(_ranked_rows(fact.answer), context, f"quote-{fact.id}")
+    return OFFERS.csv(_ranked_rows(fact.offers), context, f"quote-{fact.id}")
 
 
 def _no_book() -> EmptyState:
@@ -165,8 +167,8 @@ def _quote_deadline(fact: QuoteFact) -> float | None:
     return None if deadline is None else (datetime.fromisoformat(deadline) - fact.asked_at) / HOUR
 
 
-def _ranked_rows(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [{**offer, "rank": place} for place, offer in enumerate(answer["offers"], 1)]
+def _ranked_rows(offers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [{**offer, "rank": place} for place, offer in enumerate(offers, 1)]
 
 
 def _picture(
@@ -240,6 +242,15 @@ def _budget_figure(budget: Mapping[str, Any], context: Context) -> Figure:
     )
 
 
+def _taken_by(fact: QuoteFact) -> tuple[Link, ...]:
+    """Where the job or the run that took it is looked at."""
+    if fact.taken_by_job_id is not None:
+        return (Link("The job", reverse("costs-job", args=[fact.taken_by_job_id])),)
+    if fact.taken_by_run_id is not None:
+        return (Link("The run", reverse("run", args=[fact.taken_by_run_id])),)
+    return ()
+
+
 def _quote_finding(fact: QuoteFact, context: Context) -> str:
     offer = fact.taken_offer
     if offer is None:
@@ -268,6 +279,13 @@ def _outcome_figures(fact: QuoteFact, context: Context) -> FigureRow:
                 "Actual time",
                 words.hours_words(fact.actual_hours),
                 f"predicted {words.hours_words(hours) or 'is not known'}",
+            ),
+            known_figure(
+                "Interruptions",
+                None if fact.actual_interruptions is None else str(fact.actual_interruptions),
+                "predicted is not known"
+                if offer.get("interruptions") is None
+                else f"predicted {offer['interruptions']:.1f}",
             ),
             known_figure(
                 "Actual GPU-hours",

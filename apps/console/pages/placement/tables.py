@@ -1,7 +1,7 @@
 """Tables of placement: offers of a job, quotes that were kept, and how well they said what came."""
 
 from collections.abc import Callable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
 from django.urls import reverse
@@ -28,6 +28,12 @@ NONE = "–"
 
 def _likely_cost(row: Offer) -> int | None:
     return row["cost_micros"]["likely"] if row["cost_micros"] else None
+
+
+def _least_left(row: Offer) -> int | None:
+    """What the offer leaves of the budget in money that it leaves least of."""
+    left = [each["left"] for each in row["budgets"] if each["measure"] == "money"]
+    return min((each for each in left if each is not None), default=None)
 
 
 def _range_words(row: Offer, locale: Locale) -> str:
@@ -76,6 +82,7 @@ OFFERS = Table[Offer](
         Column("rank", "Rank", lambda row: row["rank"], COUNT),
         Column("name", "Offer", lambda row: row["name"], PROSE, note=_why_briefly),
         Column("cost", "Added cost", _likely_cost, MONEY, csv="cost"),
+        Column("paid_anyway", "Paid anyway", lambda row: row["paid_anyway_micros"] or None, MONEY, missing=NONE),
         Column("finish", "Done in", lambda row: row["finish_hours"], FIGURE, csv="finish_hours", shown=_words_of(lambda row: row["finish_hours"], _hours)),
         Column("standing", "Deadline", lambda row: words.STANDINGS[row["standing"]]),
         Column("chance", "Chance of deadline", lambda row: row["deadline_chance"], RATIO, missing=NONE),
@@ -91,13 +98,16 @@ OFFERS = Table[Offer](
         Column("egress", "Egress", lambda row: row["egress_micros"], MONEY),
         Column("wait", "Queue wait", lambda row: row["wait_hours"], FIGURE, csv="wait_hours",
                shown=_words_of(lambda row: row["wait_hours"], _hours)),
+        Column("budget", "Least left of a budget", _least_left, MONEY, missing=NONE),
         Column("low", "", lambda row: row["cost_micros"]["low"] if row["cost_micros"] else None, MONEY, csv="cost_low"),
         Column("high", "", lambda row: row["cost_micros"]["high"] if row["cost_micros"] else None, MONEY, csv="cost_high"),
-        Column("energy", "", lambda row: row["kilowatt_hours"], FIGURE, csv="kilowatt_hours"),
+        Column("energy", "Energy", lambda row: row["kilowatt_hours"], FIGURE, csv="kilowatt_hours",
+               shown=_words_of(lambda row: row["kilowatt_hours"], "{:,.0f} kWh".format)),
+        Column("energy_from", "", lambda row: row["energy_words"], csv="energy_from"),
         Column("why", "", _why),
     ),
     noun=("offer", "offers"),
-    about="{said}; cost is what the job adds: GPUs that are paid anyway add nothing",
+    about="{said}; cost is what the job adds: GPUs that are owned or bought ahead add little or nothing, and are paid anyway",
     empty="No offer can take this job.",
     sort="rank",
 )  # fmt: skip
@@ -118,6 +128,14 @@ def _predicted_hours(row: QuoteFact) -> float | None:
     return None if offer is None else offer["finish_hours"]
 
 
+def _deadline_words(row: QuoteFact) -> str | None:
+    """Whether a job that ended did so in time; None where it has not, or had no deadline."""
+    deadline = row.job["deadline"]
+    if deadline is None or row.ended_at is None:
+        return None
+    return "Met" if row.ended_at <= datetime.fromisoformat(deadline) else "Missed"
+
+
 QUOTES = Table[QuoteFact](
     "quotes",
     "Quotes",
@@ -135,6 +153,8 @@ QUOTES = Table[QuoteFact](
                shown=_words_of(_predicted_hours, _hours, NONE)),
         Column("actual_hours", "Actual time", lambda row: row.actual_hours, FIGURE, missing=NONE,
                shown=_words_of(lambda row: row.actual_hours, _hours, NONE)),
+        Column("deadline", "Deadline", _deadline_words, missing=NONE),
+        Column("interruptions", "Interrupted", lambda row: row.actual_interruptions, COUNT, missing=NONE),
     ),
     noun=("quote", "quotes"),
     about="{said}; predicted and actual cost are what the ledger charges",
@@ -154,6 +174,9 @@ CALIBRATION = Table[QuoteCalibration](
                shown=_words_of(lambda row: row.finish_ratio, "{:.2f}".format)),
         Column("on_time", "In time", lambda row: row.on_time, COUNT),
         Column("with_deadline", "Had a deadline", lambda row: row.with_deadline, COUNT),
+        Column("expected_interruptions", "Interruptions expected", lambda row: row.expected_interruptions, FIGURE,
+               shown=_words_of(lambda row: row.expected_interruptions, "{:.1f}".format)),
+        Column("interruptions", "Interruptions that came", lambda row: row.interruptions, COUNT),
     ),
     noun=("way of buying", "ways of buying"),
     about="{said}; 1 is as was said, below it jobs came to less",

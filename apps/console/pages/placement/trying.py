@@ -10,6 +10,7 @@ from apps.console.kit.change import ChangeForm
 from apps.console.kit.entries import AmountField, PickField, TicksField, WholeField
 from apps.console.kit.request import Context
 from apps.console.pages.placement import words
+from apps.economics.placement.estimates import LEAST_CHANCE
 from apps.economics.refusal import Refusal
 from apps.placement.queries.asked import AskedDataset, AskedQuote, AskedWork
 from apps.placement.queries.book import BookFact
@@ -28,11 +29,15 @@ class JobForm(ChangeForm):
         "GPU-hours of", hint="They are carried to other models by their dense bf16 peaks."
     )
     models = TicksField("GPU models allowed", hint="None ticked: any.")
+    memory = AmountField("Memory of a GPU, GiB", "At least; empty: any.")
+    residency = TicksField("Places allowed", hint="None ticked: any.")
     kind = PickField("The work", words.KINDS, initial="interruptible")
     has_fallback = PickField(
         "Fallback of serving", {"no": "None", "yes": "On demand takes over"}, initial="no"
     )
     deadline_hours = AmountField("Deadline, hours from now", "Empty: none.", initial="72")
+    chance = AmountField("Least chance of it, %", "Below it an offer is late.", initial="90")
+    priority = PickField("Priority", hint="The scheduler’s QOS, whose waits are counted.")
     write_minutes = AmountField("A checkpoint blocks, minutes", "Empty: not known.", initial="1")
     cadence_minutes = AmountField("Checkpoint every, minutes", "Empty: the best is advised.")
     restart_minutes = AmountField("A restart takes, minutes", initial="6", is_needed=True)
@@ -78,9 +83,15 @@ def _picks(book: BookFact) -> dict[str, dict[str, str]]:
     return {
         "of_model": {"": "Any model: as many on each", **models},
         "models": models,
+        "residency": places,
+        "priority": {"": "Any", **{name: name for name in _priorities(book)}},
         "place": {"": "Nowhere: nothing to move", **places},
         "budget_team": {"": "None", **{str(team.id): team.name for team in accounts.teams()}},
     }
+
+
+def _priorities(book: BookFact) -> list[str]:
+    return sorted({name for offer in book.offers.values() for name in offer.waits_by_priority})
 
 
 def _asked_of(entered: Mapping[str, Any], context: Context) -> AskedQuote:
@@ -93,6 +104,10 @@ def _asked_of(entered: Mapping[str, Any], context: Context) -> AskedQuote:
         gpus=max(1, entered["gpus"]),
         work=AskedWork(gpu_hours=float(entered["gpu_hours"]), of_model=entered["of_model"]),
         gpu_models=tuple(entered["models"]),
+        gpu_memory_gib=number_of(entered["memory"]),
+        residency=tuple(entered["residency"]),
+        priority=entered["priority"],
+        least_chance=_share_of(entered["chance"]),
         deadline=None if hours is None else context.at + timedelta(hours=float(hours)),
         write_seconds=_seconds_of(entered["write_minutes"]),
         cadence_seconds=_seconds_of(entered["cadence_minutes"]),
@@ -110,6 +125,10 @@ def _asked_of(entered: Mapping[str, Any], context: Context) -> AskedQuote:
 def number_of(amount: Any) -> float | None:
     """As arithmetic takes it; None where nothing was entered."""
     return None if amount is None else float(amount)
+
+
+def _share_of(percent: Any) -> float:
+    return LEAST_CHANCE if percent is None else min(1.0, float(percent) / 100)
 
 
 def _seconds_of(minutes: Any) -> float | None:

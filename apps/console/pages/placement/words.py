@@ -42,12 +42,23 @@ def answer_finding(answer: Mapping[str, Any], currency: str) -> str:
     first = offers[0]
     if first["cost_micros"] is None:
         return "Offers can take this job, and of none is the cost known"
-    cost = full_amount(first["cost_micros"]["likely"], currency)
+    cost = _added_words(first, currency)
     if first["standing"] == "late":
-        return f"No offer is done in time; {first['name']} costs the least, {cost}"
+        return f"No offer is done in time; {first['name']} costs the least: {cost}"
     finish = hours_words(first["finish_hours"])
     when = f" and would be done in {finish}" if finish else ", and when it is done is not known"
-    return f"{first['name']} costs the least: {cost} more{when}"
+    return f"{first['name']} costs the least: {cost}{when}"
+
+
+def _added_words(offer: Mapping[str, Any], currency: str) -> str:
+    """`$12.40 more`; of what is paid anyway also how much that is."""
+    added = full_amount(offer["cost_micros"]["likely"], currency)
+    paid = offer.get("paid_anyway_micros")
+    return (
+        f"{added} more, beside {full_amount(paid, currency)} that is paid anyway,"
+        if paid
+        else f"{added} more"
+    )
 
 
 def answer_notes(answer: Mapping[str, Any]) -> tuple[str, ...]:

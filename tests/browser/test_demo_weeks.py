@@ -77,7 +77,11 @@ SHOWN = (
     ("/api-spend", "", r"(?s)Beside the vendors’ own reports.*openai"),
     ("/headroom/waiting?window=90d", "", r"(?s)\d of them for GPUs that were out.*\d redone"),
     ("/budgets", "Assistant", r"(?s)Approved requests, not delivered yet.*4 × l4-serving"),
-    ("/placement/quotes", "", r"(?s)1 quoted job ended of 3 quotes.*On demand\t1\t\d\.\d+"),
+    (
+        "/placement/quotes",
+        "",
+        r"(?s)17 quoted jobs ended of 19 quotes.*On demand\t5\t\d\.\d+.*Spot\t4\t\d\.\d+",
+    ),
 )
 """What happened in the company: a page, a link on it (empty: none), and what it says."""
 

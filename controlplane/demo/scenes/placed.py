@@ -1,6 +1,7 @@
 """Where jobs were to run: what quotes said, and what came of one."""
 
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from apps.accounts.actions.audit import changes_by
@@ -15,7 +16,13 @@ from apps.placement.actions import (
     take_offer,
 )
 from apps.placement.queries.admission_limits import AdmissionJob
-from apps.placement.queries.asked import UNINTERRUPTED, AskedDataset, AskedQuote, AskedWork
+from apps.placement.queries.asked import (
+    INTERRUPTIBLE,
+    UNINTERRUPTED,
+    AskedDataset,
+    AskedQuote,
+    AskedWork,
+)
 from apps.workloads import queries as workloads
 from controlplane.demo.company import Company
 from controlplane.demo.database import MANAGES
@@ -23,45 +30,105 @@ from controlplane.demo.database import MANAGES
 HOME = "aws:us-east-1"
 EGRESS = {(HOME, "gcp:us-central1"): Decimal("0.09")}
 SOURCE = "made up for the demo"
-QUOTED = "slurm/atlas/4901"
-"""The job of the last week that was quoted before it began."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedJob:
+    """A job of the weeks that was quoted when it was sent off, and ran where that is named.
+
+    GPU-hours are low, likely and high as its team then thought; `deadline` is in hours.
+    """
+
+    key: str
+    team: str
+    pool: str
+    gpu_model: str
+    gpus: int
+    gpu_hours: tuple[float, float, float]
+    deadline: float
+    kind: str = INTERRUPTIBLE
+
+
+ATLAS, HARBOR = "slurm/atlas/", "kubernetes/harbor/"
+MODELS, RANKING, VISION, SEARCH = "Language models", "Ranking", "Vision", "Search"
+H100, RENTED, SPOT = "h100-reserved", "h100-on-demand", "a100-spot"
+QUOTED = (
+    QuotedJob(f"{ATLAS}30001", MODELS, H100, "H100", 8, (900, 940, 1000), 144),
+    QuotedJob(f"{ATLAS}31601", SEARCH, SPOT, "A100", 8, (640, 690, 740), 120),
+    QuotedJob(f"{ATLAS}31403", RANKING, RENTED, "H100", 4, (145, 165, 190), 60, UNINTERRUPTED),
+    QuotedJob(f"{ATLAS}31603", SEARCH, SPOT, "A100", 8, (660, 710, 760), 120),
+    QuotedJob(f"{HARBOR}vlm-eval-h-30", VISION, "l40s-lab", "L40S", 2, (14, 16, 20), 12),
+    QuotedJob(f"{ATLAS}30012", MODELS, H100, "H100", 16, (1400, 1520, 1700), 120),
+    QuotedJob(f"{ATLAS}31427", RANKING, RENTED, "H100", 4, (170, 190, 210), 72, UNINTERRUPTED),
+    QuotedJob(f"{ATLAS}31745", MODELS, SPOT, "A100", 4, (16, 19, 24), 10),
+    QuotedJob(f"{HARBOR}asr-i-12", "Assistant", "a10g-batch", "A10G", 4, (24, 27, 34), 12),
+    # Its data had moved to another store: it starved, and was late.
+    QuotedJob(f"{ATLAS}31514", VISION, RENTED, "H100", 4, (150, 170, 200), 52, UNINTERRUPTED),
+    QuotedJob(f"{HARBOR}vlm-eval-h-70", VISION, "l40s-lab", "L40S", 2, (14, 16, 20), 12),
+    # A machine failed under it: it waited for that, began again and was late.
+    QuotedJob(f"{ATLAS}30031", MODELS, H100, "H100", 16, (760, 800, 860), 60),
+    QuotedJob(f"{ATLAS}31078", MODELS, H100, "H100", 8, (104, 112, 120), 24),
+    QuotedJob(f"{ATLAS}31449", RANKING, RENTED, "H100", 4, (145, 160, 190), 60, UNINTERRUPTED),
+    # Its machine was taken back, which was not to be expected in 90 hours.
+    QuotedJob(f"{ATLAS}5000", SEARCH, SPOT, "A100", 8, (640, 690, 740), 110),
+    QuotedJob(f"{HARBOR}vlm-eval-2", VISION, "l40s-lab", "L40S", 2, (14, 16, 20), 12),
+    QuotedJob(f"{ATLAS}4901", RANKING, RENTED, "H100", 4, (150, 180, 220), 60, UNINTERRUPTED),
+)
 
 
 def ask_where(company: Company) -> None:
-    """The platform asks where three jobs are to run; one of them ran where it was told, and ended."""
+    """Jobs of the weeks were quoted, ran where it was decided and are held against their quotes; two more are asked about."""
     at, platform = company.week.at, person_of_address(MANAGES)
     with changes_by(person=platform or 0):
         set_egress_prices(prices=EGRESS, source=SOURCE, at=at)
-        _quote_what_ran(company, platform)
+        for asked_at, job_id, quoted in _sent_off(company):
+            _quote_what_ran(company, platform, asked_at, job_id, quoted)
         make_offer_book(at=at)
         for asked in (_next_model(company), _next_index(company)):
             make_quote(asked=asked, team_ids=None, by=platform, at=at)
         follow_quotes(at=at)
 
 
-def _quote_what_ran(company: Company, platform: int | None) -> None:
-    """As it was asked when the job was sent off, from the offers of that hour."""
-    week = company.week
-    found = workloads.jobs_of_keys({0: QUOTED}, week.starts_at, week.ends_at)
-    job = workloads.job(found[0][0].job_id) if found else None
-    if job is None or job.submitted_at is None:
-        return
-    asked_at = job.submitted_at
+def _sent_off(company: Company) -> list[tuple[datetime, int, QuotedJob]]:
+    """Those of the weeks that are there, as they were sent off."""
+    keys = {place: each.key for place, each in enumerate(QUOTED)}
+    spans = workloads.jobs_of_keys(keys, company.since, company.week.ends_at)
+    first = {place: workloads.job(found[0].job_id) for place, found in spans.items()}
+    return sorted(
+        (job.submitted_at, job.id, QUOTED[place])
+        for place, job in first.items()
+        if job is not None and job.submitted_at is not None and job.submitted_at >= company.since
+    )
+
+
+def _quote_what_ran(
+    company: Company, platform: int | None, asked_at: datetime, job_id: int, quoted: QuotedJob
+) -> None:
+    """From the offers of that hour, when what had ended before was known already."""
+    low, likely, high = quoted.gpu_hours
     asked = AskedQuote(
-        gpus=4,
-        work=AskedWork(gpu_hours=180, least_gpu_hours=150, most_gpu_hours=220, of_model="H100"),
-        gpu_models=("H100",),
-        deadline=asked_at + timedelta(hours=60),
+        gpus=quoted.gpus,
+        work=AskedWork(
+            gpu_hours=likely,
+            least_gpu_hours=low,
+            most_gpu_hours=high,
+            of_model=quoted.gpu_model,
+        ),
+        gpu_models=(quoted.gpu_model,),
+        deadline=asked_at + timedelta(hours=quoted.deadline),
         write_seconds=40,
         restart_seconds=300,
-        kind=UNINTERRUPTED,
-        team_id=company.team("Ranking"),
+        kind=quoted.kind,
+        team_id=company.team(quoted.team),
         assumed_wait_minutes=5,
+        assumed_interruptions_per_day=0.1,
+        limit=60,
     )
+    follow_quotes(at=asked_at)
     make_offer_book(at=asked_at)
     made = make_quote(asked=asked, team_ids=None, by=platform, at=asked_at)
-    offer = f"pool:{company.pool('h100-on-demand')}"
-    take_offer(quote_id=made, key=offer, job_id=job.id, run_id=None, at=asked_at)
+    offer = f"pool:{company.pool(quoted.pool)}"
+    take_offer(quote_id=made, key=offer, job_id=job_id, run_id=None, at=asked_at)
 
 
 def _next_model(company: Company) -> AskedQuote:

@@ -33,6 +33,7 @@ urlpatterns = [
         name="api-spot-regions",
     ),
     path("schedulers/skypilot/policy", skypilot.SkyPolicy.as_view(), name="api-skypilot-policy"),
+    path("placements/slurm-weights", slurm.SlurmWeights.as_view(), name="api-slurm-weights"),
     path("placements/slurm-cache", slurm.SlurmCacheView.as_view(), name="api-slurm-cache"),
     path("spot-evidence", spot_evidence.SpotEvidenceList.as_view(), name="api-spot-evidence"),
 ]

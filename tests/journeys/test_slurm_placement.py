@@ -1,14 +1,17 @@
 """A job on the real Slurm: quoted, sent where its quote said, charged, and held against it; refused over a hard budget."""
 
 import json
+import shlex
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
 from apps.accounts.models import Team
 from apps.economics.ownership import Rule
@@ -283,3 +286,23 @@ def test_without_a_fresh_file_every_job_passes_and_the_log_says_why(
     slurm.cache.write_text(before)
     with pytest.raises(SlurmFailed, match="The job is refused"):
         slurm.submit("true", *job)
+
+
+def test_billing_weights_bill_a_job_what_it_costs(
+    slurm: Slurm, refresher: Callable[[], Path]
+) -> None:
+    refresher()
+    out = StringIO()
+    call_command("slurm_billing_weights", "--cluster", "atlas", "--scontrol", stdout=out)
+    (command,) = [line for line in out.getvalue().splitlines() if "PartitionName=kept" in line]
+    slurm.run(*shlex.split(command))
+
+    shown = slurm.run("scontrol", "show", "partition", "kept")
+    job_id = slurm.submit("true", "-A", "speech", "-p", "kept", "--gpus=2", "--time=1")
+    slurm.until(lambda: slurm.state(job_id) == "COMPLETED", "the end of the job")
+
+    def billed() -> str:
+        return slurm.run("sacct", "-X", "-n", "-P", "-j", job_id, "-o", "AllocTRES")
+
+    assert "TRESBillingWeights=GRES/gpu=750.0000" in shown
+    slurm.until(lambda: "billing=1500," in billed(), "two GPUs at 7.50 an hour, in cents")

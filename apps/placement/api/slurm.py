@@ -1,4 +1,4 @@
-"""GET /api/v1/placements/slurm-cache: what the Slurm controller of a cluster decides by, for the agent beside it."""
+"""What the Slurm controller of a cluster decides by, for the agent beside it; and weights for its slurm.conf."""
 
 from typing import Any
 
@@ -15,11 +15,18 @@ from apps.accounts.queries import Scope, TokenFact
 from apps.fleet import queries as fleet
 from apps.fleet.queries import ClusterFact
 from apps.placement.queries.slurm_cache import VALID_SECONDS, SlurmCache, slurm_cache
-from apps.web.rest.examples import answered, dollars
+from apps.placement.queries.slurm_weights import (
+    CENTS,
+    MOST_SCALE,
+    PartitionWeights,
+    slurm_billing_weights,
+)
+from apps.web.rest.examples import answered, dollars, listed
 from apps.web.rest.money import MoneyOut, RatioOut
-from apps.web.rest.pages import told_as
+from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters, Text
-from apps.web.rest.views import RestView, SeesPrices
+from apps.web.rest.views import PricesView, RestView, SeesPrices
 
 
 class ReadsSlurmCache(BasePermission):
@@ -210,6 +217,57 @@ EXAMPLE: dict[str, Any] = {
 }
 
 
+class SlurmWeightsAsked(SlurmCacheAsked):
+    """In which unit."""
+
+    scale = serializers.IntegerField(
+        min_value=1,
+        max_value=MOST_SCALE,
+        required=False,
+        default=CENTS,
+        help_text=f"units of one unit of the currency; {CENTS} are cents",
+    )
+
+
+class SlurmWeightsOut(serializers.Serializer[Any]):
+    """A partition's weights by TRES; none where nothing is known. `reasons` say how each number came to be, or is not there."""
+
+    partition = serializers.CharField()
+    weights = serializers.DictField(child=serializers.CharField())
+    option = serializers.CharField(help_text="for the partition's line in slurm.conf, or empty")
+    reasons = serializers.ListField(child=serializers.CharField())
+
+
+WEIGHTS_EXAMPLE: dict[str, Any] = {
+    "partition": "h100",
+    "weights": {"GRES/gpu": "1200.0000"},
+    "option": 'TRESBillingWeights="GRES/gpu=1200.0000"',
+    "reasons": [
+        "pool h100: 12.000000 USD a GPU-hour (on_demand); rate 18 (contract, Order form 114, of 2026-03-01)"
+    ],
+}
+
+
+class SlurmWeights(PricesView):
+    """Weights are prices."""
+
+    row = SlurmWeightsOut
+
+    @extend_schema(
+        operation_id="list_slurm_weights",
+        parameters=[SlurmWeightsAsked, *PAGES],
+        responses=list_of(SlurmWeightsOut),
+        examples=[listed("Weights", WEIGHTS_EXAMPLE)],
+    )
+    def get(self, request: Request) -> Response:
+        """TRESBillingWeights of a cluster's partitions, by what the ledger charges, by partition."""
+        asked = SlurmWeightsAsked.of(request)
+        cluster = cluster_named(asked["cluster"])
+        found = slurm_billing_weights(cluster.id, timezone.now(), scale=asked["scale"])
+        page = slice_of(found, page_asked(request), lambda each: (each.partition,))
+        return paged(request, page, serialize_slurm_weights)
+
+
 class SlurmCacheView(RestView):
     """A cluster's token sees its own cluster alone."""
 
@@ -239,15 +297,26 @@ class SlurmCacheView(RestView):
         return Response(serialize_slurm_cache(cache), headers=headers)
 
     def _cluster_asked(self, name: str) -> ClusterFact:
-        """Refuses a ValidationError that names the field, and another cluster than the token's."""
+        """Refuses another cluster than the token's, and as `cluster_named` does."""
         token = self.request.auth
         bound = fleet.cluster_of_token(token.id) if isinstance(token, TokenFact) else None
-        found = next((each for each in fleet.clusters().values() if each.name == name), None)
-        if bound is not None and (found is None or found.id != bound):
+        if bound is not None and fleet.clusters()[bound].name != name:
             raise PermissionDenied(f"this token is of another cluster than {name!r}")
-        if found is None:
-            raise ValidationError({"cluster": [f"there is no cluster named {name!r}"]})
-        return found
+        return cluster_named(name)
+
+
+def cluster_named(name: str) -> ClusterFact:
+    """The cluster; refuses a ValidationError that names the field."""
+    found = next((each for each in fleet.clusters().values() if each.name == name), None)
+    if found is None:
+        raise ValidationError({"cluster": [f"there is no cluster named {name!r}"]})
+    return found
+
+
+def serialize_slurm_weights(row: PartitionWeights) -> dict[str, Any]:
+    """As REST answers it."""
+    weights = {name: f"{weight:f}" for name, weight in row.weights.items()}
+    return told_as(SlurmWeightsOut, row, option=row.option, weights=weights)
 
 
 def serialize_slurm_cache(cache: SlurmCache) -> dict[str, Any]:

@@ -129,6 +129,10 @@ A_LIFE = [
 ]
 """Two closes of a month with everything that can come late, and all of it taken back."""
 
+A_NODES_DISK = Billed(FEBRUARY, 0, 1, "i-01", "disk", Decimal(0), Decimal(0), "USD")
+A_LATE_DISK = [Step("close", 1), Step("deliver", rows=(A_NODES_DISK,))]
+"""A charge of a node that is no node-hour, and that the closed month never had."""
+
 
 @pytest.fixture(autouse=True)
 def _organisation() -> None:
@@ -154,6 +158,7 @@ NOW = datetime(2026, 4, 20, 9, tzinfo=UTC)
 
 @settings(max_examples=EXAMPLES, phases=PHASES)
 @example(happens=A_LIFE)
+@example(happens=A_LATE_DISK)
 @given(happens=sequences)
 def test_any_sequence_keeps_every_cent(happens: list[Step]) -> None:
     check(happens)

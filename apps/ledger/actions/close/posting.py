@@ -102,21 +102,23 @@ def _correction_of(
         currency=accounts.organisation().currency,
         status=Status.RESTATED,
         reason=place.reason,
-        corrects=_original_charge(of.kind, of.number, of.part, hour),
+        corrects=_original_charge(of, hour),
         digest=digest_of((hour, parts)),
     )
 
 
-def _original_charge(kind: str, number: int, part: int, hour: datetime) -> Charge:
+def _original_charge(of: LineKey, hour: datetime) -> Charge:
     """The charge that is corrected; one that the month never had stands there empty from now on."""
-    known = {"kind": kind, "hour": hour, "part": part, "corrects": None}
-    known[_numbered_by(kind, part)] = number
+    known = {"kind": of.kind, "hour": hour, "part": of.part, "corrects": None}
+    known[_numbered_by(of.kind, of.part)] = of.number
     found = Charge.objects.filter(**known).first()
     if found is not None:
         return found
     month = posting_month(hour, accounts.organisation().zone)
+    # A billed charge is numbered by its row and may be of a node all the same.
+    place = {"node_id": of.node_id, "pool_id": of.pool_id}
     return Charge.objects.create(
-        **known,
+        **{**place, **known},
         through=hour + HOUR,
         posting_month=month,
         currency=accounts.organisation().currency,

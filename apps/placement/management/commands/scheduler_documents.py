@@ -1,0 +1,40 @@
+"""Print what a scheduler is given."""
+
+import json
+from argparse import ArgumentParser
+from dataclasses import asdict
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from apps.accounts.queries import has_organisation
+from apps.economics.refusal import Refusal
+from apps.placement.queries.given_to_schedulers import GIVEN, documents_as_yaml, documents_of
+
+
+class Command(BaseCommand):
+    """`manage.py scheduler_documents kueue [--cluster NAME] [--yaml | --json]`: YAML where nothing is said."""
+
+    help = "Print documents with effective rates for a scheduler (docs/schedulers.md)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Which scheduler, of which cluster's pools, and in which form."""
+        parser.add_argument("scheduler", choices=sorted(GIVEN))
+        parser.add_argument("--cluster", default="", help="pools of this cluster alone")
+        form = parser.add_mutually_exclusive_group()
+        form.add_argument("--yaml", action="store_true", help="documents one after the other")
+        form.add_argument("--json", action="store_true", help="one line, the last of stdout")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print them; what is not in them is a comment, or among the notes."""
+        if not has_organisation():
+            raise CommandError("there is no organisation yet")
+        try:
+            told = documents_of(options["scheduler"], options["cluster"], timezone.now())
+        except Refusal as refused:
+            raise CommandError(str(refused)) from refused
+        if options["json"]:
+            self.stdout.write(json.dumps(asdict(told), default=str))
+        else:
+            self.stdout.write(documents_as_yaml(told), ending="")

@@ -1,0 +1,124 @@
+"""Kueue's flavors in the order of what they cost, a cohort that holds all GPUs, and a queue for each team."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from apps.accounts.queries import TeamFact, organisation, special_teams, teams
+from apps.ledger.queries.calendar import local_day
+from apps.placement.queries.scheduler_pools import (
+    POOL_LABEL,
+    TEAM_LABEL,
+    ScheduledPool,
+    ScheduledPools,
+    SchedulerDocuments,
+    kubernetes_name,
+)
+from apps.planning.queries.budgets import MONEY, RUNNING, TEAM, budgets
+
+KUEUE = "kueue.x-k8s.io/v1beta2"
+COHORT = "runrate"
+FUNGIBILITY = {"whenCanBorrow": "MayStopSearch", "whenCanPreempt": "TryNextFlavor"}
+"""Take the cheapest flavor that has room in the cohort; go on to the next rather than preempt."""
+MOST_FLAVORS = 64
+LEAST_WEIGHT, THOUSANDTH = Decimal("0.001"), Decimal("0.001")
+WITHOUT_CORES = (
+    "only GPUs are covered: cover cpu and memory beside them, or leave both out of Kueue"
+    " (resources.excludeResourcePrefixes of its configuration)"
+)
+
+
+def kueue_documents(found: ScheduledPools, at: datetime) -> SchedulerDocuments:
+    """ResourceFlavors, a Cohort with their quotas, and a ClusterQueue for each team with its weight."""
+    told = found.documents()
+    bounded = [pool for pool in found.pools if pool.most_gpus is not None]
+    told.notes += [
+        f"left out: {pool.offer.name}, no quota says how many of its GPUs may be held at once"
+        for pool in found.pools
+        if pool.most_gpus is None
+    ]
+    told.notes += [f"left out: {each.offer.name}, too many" for each in bounded[MOST_FLAVORS:]]
+    bounded = bounded[:MOST_FLAVORS]
+    if not bounded:
+        return told
+    told.documents += [_flavor(pool) for pool in bounded]
+    told.documents.append(_named("Cohort", COHORT, {"resourceGroups": _groups(bounded, None)}))
+    weights, unweighed = _weights(at)
+    taken: list[str] = []
+    for team in _own_teams():
+        name = kubernetes_name(team.name, taken, team.id)
+        taken.append(name)
+        told.documents.append(_queue(name, weights[team.id], bounded))
+    told.notes += [f"{name} has no running budget in money: its weight is 1" for name in unweighed]
+    told.notes.append(WITHOUT_CORES)
+    return told
+
+
+def _flavor(pool: ScheduledPool) -> dict[str, Any]:
+    return _named("ResourceFlavor", pool.name, {"nodeLabels": {POOL_LABEL: pool.name}})
+
+
+def _queue(name: str, weight: Decimal, pools: Sequence[ScheduledPool]) -> dict[str, Any]:
+    spec = {
+        "cohortName": COHORT,
+        "namespaceSelector": {"matchLabels": {TEAM_LABEL: name}},
+        "queueingStrategy": "BestEffortFIFO",
+        "flavorFungibility": dict(FUNGIBILITY),
+        "fairSharing": {"weight": f"{weight.normalize():f}"},
+        "resourceGroups": _groups(pools, 0),
+    }
+    return _named("ClusterQueue", name, spec)
+
+
+def _groups(pools: Sequence[ScheduledPool], quota: int | None) -> list[dict[str, Any]]:
+    """A group for each vendor's resource, flavors as the pools come; the quota is the pool's where none is said."""
+    return [
+        {
+            "coveredResources": [resource],
+            "flavors": [
+                {
+                    "name": pool.name,
+                    "resources": [
+                        {
+                            "name": resource,
+                            "nominalQuota": pool.most_gpus if quota is None else quota,
+                        }
+                    ],
+                }
+                for pool in pools
+                if pool.resource == resource
+            ],
+        }
+        for resource in dict.fromkeys(pool.resource for pool in pools)
+    ]
+
+
+def _named(kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
+    return {"apiVersion": KUEUE, "kind": kind, "metadata": {"name": name}, "spec": spec}
+
+
+def _own_teams() -> list[TeamFact]:
+    special = special_teams()
+    return [team for team in teams() if team.id not in (special.platform_id, special.unowned_id)]
+
+
+def _weights(at: datetime) -> tuple[dict[int, Decimal], list[str]]:
+    """In proportion to what teams' running budgets in money give for a day, 1 on average; and who has none."""
+    today = local_day(at, organisation().zone)
+    a_day: dict[int, Decimal] = {}
+    for budget in budgets(None):
+        if budget.scope == TEAM and budget.measure == MONEY and budget.status_on(today) == RUNNING:
+            first, end = budget.period_on(today)
+            team_id, amount = int(budget.key), Decimal(budget.amount_on(first))
+            a_day[team_id] = a_day.get(team_id, Decimal(0)) + amount / (end - first).days
+    own = _own_teams()
+    given = [a_day[team.id] for team in own if a_day.get(team.id)]
+    mean = sum(given, Decimal(0)) / len(given) if given else Decimal(1)
+    weights = {
+        team.id: max(LEAST_WEIGHT, (a_day[team.id] / mean).quantize(THOUSANDTH))
+        if a_day.get(team.id)
+        else Decimal(1)
+        for team in own
+    }
+    return weights, [team.name for team in own if not a_day.get(team.id)]

@@ -1,5 +1,6 @@
 """GET /api/v1/schedulers/…: documents with effective rates, as JSON or as YAML."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from django.utils import timezone
@@ -27,9 +28,8 @@ class IsGivenRates(SeesPrices):
     def has_permission(self, request: Request, view: object) -> bool:
         """Whether documents with rates are theirs to read."""
         token = request.auth
-        is_scheduler = isinstance(token, TokenFact) and Scope.SCHEDULE in token.scopes
-        if is_scheduler and token.team_id is None:
-            return True
+        if isinstance(token, TokenFact) and token.team_id is None:
+            return Scope.SCHEDULE in token.scopes or super().has_permission(request, view)
         return super().has_permission(request, view)
 
 
@@ -81,19 +81,25 @@ class DocumentsOfScheduler(RestView):
         return Response(SchedulerDocumentsOut(found).data)
 
 
-def _described(name: str, document: dict[str, Any]) -> Any:
+def _described(
+    name: str, document: dict[str, Any]
+) -> Callable[[Callable[[Any, Request], Response]], Callable[[Any, Request], Response]]:
     example = {
         "made_at": "2026-03-02T12:00:00Z",
         "digest": "4e" * 32,
         "documents": [document],
         "notes": ["left out: h100-lab, it has no rate"],
     }
-    return extend_schema(
-        operation_id=f"get_{name}",
-        parameters=[DocumentsWanted],
-        responses={200: SchedulerDocumentsOut, (200, YAML): OpenApiTypes.STR},
-        examples=[answered("Documents", example)],
-    )
+
+    def described(get: Callable[[Any, Request], Response]) -> Callable[[Any, Request], Response]:
+        return extend_schema(
+            operation_id=f"get_{name}",
+            parameters=[DocumentsWanted],
+            responses={200: SchedulerDocumentsOut, (200, YAML): OpenApiTypes.STR},
+            examples=[answered("Documents", example)],
+        )(get)
+
+    return described
 
 
 FLAVOR = {

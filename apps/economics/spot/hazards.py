@@ -51,6 +51,17 @@ class SpellCounts:
         seen = np.stack([stayed, self.grown, self.ended], axis=1)
         return (seen + PSEUDO_TICKS * prior) / (self.exposed + PSEUDO_TICKS)[:, None]
 
+    def lasting(self, tick: float) -> Hours:
+        """Mean hours that a spell in each bucket still lasts; infinite where none was ever seen to end."""
+        _stays, grows, ends = self.next_chances(tick).T
+        lasting = np.full(BUCKETS, np.inf)
+        if ends.all():
+            lasting[-1] = tick / ends[-1]
+            for bucket in range(BUCKETS - 2, -1, -1):
+                left = tick + grows[bucket] * lasting[bucket + 1]
+                lasting[bucket] = left / (grows[bucket] + ends[bucket])
+        return lasting
+
 
 @dataclass(frozen=True, eq=False)
 class ZoneHistory:

@@ -42,6 +42,7 @@ class SpotJob:
 
     A preemption loses the work since the last checkpoint, one of which is due after every
     `checkpoint` hours of work; 0 is a job that loses none. A move that is chosen loses none either.
+    A start on spot in another zone than where its data lies costs `egress` besides.
     """
 
     work: float
@@ -50,11 +51,20 @@ class SpotJob:
     on_demand: float
     spot: float
     checkpoint: float = 0.0
+    egress: float = 0.0
 
     @property
     def most_lost(self) -> float:
         """Hours of work that one preemption can lose."""
         return min(self.checkpoint, self.work)
+
+    @property
+    def egress_hours(self) -> float:
+        """Hours that spot must live for what it saves to pay a move to another zone; infinite where it saves nothing."""
+        saved = self.on_demand - self.spot
+        if not self.egress:
+            return 0.0
+        return self.egress / saved if saved > 0 else np.inf
 
     def margin(self, tick: float) -> float:
         """Slack below which nothing may be risked any more: two starts, what is lost, and a tick until the next look."""
@@ -74,6 +84,8 @@ def refuse_impossible(job: SpotJob) -> None:
     for field, value in (("restart_hours", job.restart), ("checkpoint_hours", job.checkpoint)):
         if not 0 <= value <= MOST_HOURS:
             raise Refusal(field, f"{value:g} is not from 0 to {MOST_HOURS}")
+    if not 0 <= job.egress <= MOST_RATE:
+        raise Refusal("egress_cost", f"{job.egress:g} is not from 0 to {MOST_RATE:g}")
     least = job.work + job.restart
     if job.deadline < least - ROUNDING:
         raise Refusal(

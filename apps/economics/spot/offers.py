@@ -1,11 +1,13 @@
 """What a set of zones offers together, tick by tick, and the Markov chain that its history was.
 
-At any time one zone is offered: of those that are up the one least likely to end in the next tick,
-by its age. A state of an offer is "none" with the age of that, or a zone with the age of its spell.
+At any time one zone is offered: of those that are up the one whose availability still lasts longest by
+its age, less what a move there costs where the job's data lies in another. So where moves cost there is
+an offer for each place of the data. A state of an offer is that place, and "none" with the age of that,
+or a zone with the age of its spell.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,9 +28,10 @@ PSEUDO_ENDS = 1
 
 @dataclass(frozen=True, eq=False)
 class SpotOffers:
-    """By tick: each zone's availability, [zones × ticks], the zone offered or NO_ZONE, and the offer's state.
+    """By tick: each zone's availability, [zones × ticks]; the zone offered or NO_ZONE, and the offer's state, [places × ticks].
 
-    `known` is where somebody looked in every zone.
+    A place is the zone where the data lies; there is one for all where moves cost nothing. `known` is
+    where somebody looked in every zone.
     """
 
     tick: float
@@ -40,7 +43,16 @@ class SpotOffers:
     @property
     def ticks(self) -> int:
         """How long they are."""
+        return self.zones.shape[1]
+
+    @property
+    def places(self) -> int:
+        """For how many places of the data there are offers."""
         return len(self.zones)
+
+    def place_of(self, zones: Indexes) -> Indexes:
+        """The place of data that lies in these zones."""
+        return zones if self.places > 1 else np.zeros_like(zones)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,14 +61,17 @@ class OfferChain:
 
     `held` is [held states × held states] of a node that is kept, `lost` [held × offer states] of one
     that is taken away, by what is offered then; together their rows sum to 1. `offered` is
-    [offer states × offer states] while nothing is held on spot. The first BUCKETS offer states are
-    none, the others the held states in their order.
+    [offer states × offer states] while nothing is held on spot. For each place the first BUCKETS offer
+    states are none, the others the held states in their order; `begins` is the held state in which a start
+    on each begins, or NO_ZONE, and `moves` whether that is a move of the data.
     """
 
     tick: float
     held: Hours
     lost: Hours
     offered: Hours
+    begins: Indexes
+    moves: Flags
 
     def over(self, ticks: int) -> "OfferChain":
         """The chain that looks only once in so many ticks."""
@@ -67,46 +82,82 @@ class OfferChain:
         whole[:size, :size], whole[:size, size:] = self.held, self.lost
         whole[size:, size:] = self.offered
         power = np.linalg.matrix_power(whole, ticks)
-        return OfferChain(
-            self.tick * ticks, power[:size, :size], power[:size, size:], power[size:, size:]
+        return replace(
+            self,
+            tick=self.tick * ticks,
+            held=power[:size, :size],
+            lost=power[:size, size:],
+            offered=power[size:, size:],
         )
 
 
 def spot_offers(
-    traces: Sequence[SpotTrace], histories: Sequence[ZoneHistory], nodes: int = 1
+    traces: Sequence[SpotTrace],
+    histories: Sequence[ZoneHistory],
+    nodes: int = 1,
+    egress_hours: float = 0.0,
 ) -> SpotOffers:
-    """What zones offer, ranked by what their histories say. Traces run side by side; the shortest ends it."""
+    """What zones offer, ranked by what their histories say; a move is worth so many hours of availability.
+
+    Traces run side by side; the shortest ends it.
+    """
     ticks, tick = min(len(trace.counts) for trace in traces), traces[0].tick
     traces = [trace.part(0, ticks) for trace in traces]
     is_up = np.stack([trace.is_up(nodes) for trace in traces])
     known = np.stack([trace.known for trace in traces])
     ages = np.stack([age_buckets(up, seen, tick) for up, seen in zip(is_up, known, strict=True)])
-    ending = np.stack([history.up.next_chances(tick)[:, 2] for history in histories])
-    risk = np.where(is_up, np.take_along_axis(ending, ages, axis=1), np.inf)
-    best = np.argmin(risk, axis=0)
-    none = ~np.logical_or.reduce(is_up)
-    states = BUCKETS + BUCKETS * best + ages[best, np.arange(ticks)]
-    states[none] = age_buckets(none, np.logical_or.reduce(known), tick)[none]
-    all_known = np.logical_and.reduce(known)
-    return SpotOffers(tick, is_up, all_known, np.where(none, NO_ZONE, best), states)
+    lasting = np.stack([history.up.lasting(tick) for history in histories])
+    worth = np.where(is_up, np.take_along_axis(lasting, ages, axis=1), -np.inf)
+    seen = np.logical_or.reduce(known)
+    places = len(traces) if egress_hours else 1
+    zones = np.full((places, ticks), NO_ZONE)
+    states = np.zeros((places, ticks), np.int64)
+    for place in range(places):
+        net = worth - egress_hours
+        net[place] = worth[place]
+        best = np.argmax(net, axis=0)
+        none = np.take_along_axis(net, best[None], axis=0)[0] <= 0
+        zones[place] = np.where(none, NO_ZONE, best)
+        states[place] = BUCKETS + BUCKETS * best + ages[best, np.arange(ticks)]
+        states[place, none] = age_buckets(none, seen, tick)[none]
+        states[place] += place * BUCKETS * (1 + len(traces))
+    return SpotOffers(tick, is_up, np.logical_and.reduce(known), zones, states)
 
 
 def offer_chain(offers: SpotOffers, histories: Sequence[ZoneHistory]) -> OfferChain:
     """The chain of what was offered: each row as counted, with PSEUDO_TICKS as if zones were alone."""
-    size = BUCKETS * len(histories)
-    held, lost = np.zeros((size, size)), np.zeros((size, BUCKETS + size))
+    size, places = BUCKETS * len(histories), offers.places
+    block = BUCKETS + size
+    held, lost = np.zeros((size, size)), np.zeros((size, places * block))
     for zone, history in enumerate(histories):
         rows = slice(BUCKETS * zone, BUCKETS * (zone + 1))
         chances = history.up.next_chances(offers.tick)
         held[rows, rows] = _staying(chances)
         lost[rows] = np.outer(chances[:, 2], _after_loss(offers, zone))
+    offered = np.zeros((places * block,) * 2)
+    for place in range(places):
+        there = slice(place * block, (place + 1) * block)
+        offered[there, there] = _while_free(
+            offers.states[place] - place * block, offers, held, lost
+        )
+    zone_of = np.repeat(np.arange(-1, len(histories)), BUCKETS)
+    moves = (zone_of != np.arange(places)[:, None]) & (zone_of != NO_ZONE) & (places > 1)
+    begins = np.append(np.full(BUCKETS, NO_ZONE), np.arange(size))
+    return OfferChain(offers.tick, held, lost, offered, np.tile(begins, places), moves.ravel())
+
+
+def _while_free(states: Indexes, offers: SpotOffers, held: Hours, lost: Hours) -> Hours:
+    """[states of one place × the same] while nothing is held; lost nodes are taken as of any place."""
+    size = len(held)
+    block = BUCKETS + size
     followed = offers.known[:-1] & offers.known[1:]
-    counts = np.zeros((BUCKETS + size,) * 2)
-    np.add.at(counts, (offers.states[:-1][followed], offers.states[1:][followed]), 1)
-    prior = np.vstack([_while_none(offers, counts), np.hstack([lost[:, :BUCKETS], held])])
-    prior[BUCKETS:, BUCKETS:] += lost[:, BUCKETS:]
-    offered = (counts + PSEUDO_TICKS * prior) / (counts.sum(axis=1) + PSEUDO_TICKS)[:, None]
-    return OfferChain(offers.tick, held, lost, offered)
+    counts = np.zeros((block,) * 2)
+    np.add.at(counts, (states[:-1][followed], states[1:][followed]), 1)
+    after = lost.reshape(size, -1, block).sum(axis=1)
+    prior = np.vstack([_while_none(offers, counts), np.hstack([after[:, :BUCKETS], held])])
+    prior[BUCKETS:, BUCKETS:] += after[:, BUCKETS:]
+    chances: Hours = (counts + PSEUDO_TICKS * prior) / (counts.sum(axis=1) + PSEUDO_TICKS)[:, None]
+    return chances
 
 
 def _staying(chances: Hours) -> Hours:
@@ -116,15 +167,15 @@ def _staying(chances: Hours) -> Hours:
 
 
 def _after_loss(offers: SpotOffers, zone: int) -> Hours:
-    """What was offered in the tick in which a zone's spell had ended."""
-    up = offers.is_up[zone]
+    """What was offered in the tick in which a zone's spell had ended, to data that lies there."""
+    up, place = offers.is_up[zone], zone if offers.places > 1 else 0
     followed = offers.known[:-1] & offers.known[1:]
     ended = 1 + np.flatnonzero(up[:-1] & ~up[1:] & followed)
-    size = BUCKETS * (1 + len(offers.is_up))
-    seen = np.bincount(offers.states[ended], minlength=size).astype(np.float64)
-    seen[0] += PSEUDO_ENDS
-    shares: Hours = seen / seen.sum()
-    return shares
+    block = BUCKETS * (1 + len(offers.is_up))
+    seen = np.bincount(offers.states[place][ended], minlength=offers.places * block)
+    shares = seen.astype(np.float64)
+    shares[place * block] += PSEUDO_ENDS
+    return shares / shares.sum()
 
 
 def _while_none(offers: SpotOffers, counts: Hours) -> Hours:

@@ -33,13 +33,13 @@ def optimum_costs(job: SpotJob, offers: SpotOffers, origins: Indexes) -> Hours:
 
 @dataclass(frozen=True, eq=False)
 class _OptimumValues:
-    """Least cost, [windows × slack]: idle, on demand, and by zone on spot; of those that run also of the next ticks.
+    """Least cost, [windows × slack]: idle and on demand by place of the data, and by zone on spot; of those that run also of the next ticks.
 
     They are kept because a start leaps over its ticks; the nearest comes first.
     """
 
-    idle: Hours
-    bought: list[Hours]
+    idle: list[Hours]
+    bought: list[list[Hours]]
     spots: list[list[Hours]]
 
 
@@ -60,34 +60,50 @@ class _OptimumGrid:
     def costs(self, is_up: Flags) -> Hours:
         """Least cost over each window, of [zones × windows × ticks]."""
         done = np.zeros((is_up.shape[1], len(self.slack)))
+        places = len(is_up) if self.job.egress else 1
         values = _OptimumValues(
-            done, [done] * self.start_ticks, [[done] * self.start_ticks for _ in is_up]
+            [done] * places,
+            [[done] * self.start_ticks for _ in range(places)],
+            [[done] * self.start_ticks for _ in is_up],
         )
         for at in range(is_up.shape[2] - 1, -1, -1):
             need = self.job.deadline - at * self.tick - self.slack
             values = self._step_back(values, is_up[:, :, at : at + self.start_ticks], need)
-        return values.idle[:, -1]
+        return values.idle[0][:, -1]
 
     def _step_back(self, after: _OptimumValues, is_up: Flags, need: Hours) -> _OptimumValues:
         """A tick earlier, with `need` hours of work left by slack."""
         tick = np.clip(need, 0.0, self.tick)
         block_hours = self.start_ticks * self.tick - self.start_hours
         block = self.start_hours + np.clip(need, 0.0, block_hours)
-        idle = _values_after(after.idle, self.units)
-        begun = _values_after(after.bought[-1], self.start) + block * self.job.on_demand
-        np.minimum(idle, begun, out=idle)
+        ways = []
         for zone, later in enumerate(after.spots):
             begun = _values_after(later[-1], self.start) + block * self.job.spot
             begun[~is_up[zone].all(axis=1)] = np.inf
-            np.minimum(idle, begun, out=idle)
-        idle[:, need <= ROUNDING] = 0.0
-        bought = np.minimum(idle, after.bought[0] + tick * self.job.on_demand)
+            ways.append(begun)
+        idle = [self._idle(after, place, ways, block) for place in range(len(after.idle))]
+        for values in idle:
+            values[:, need <= ROUNDING] = 0.0
+        bought = [
+            [np.minimum(free, later[0] + tick * self.job.on_demand), *later[:-1]]
+            for free, later in zip(idle, after.bought, strict=True)
+        ]
         spots = []
         for zone, later in enumerate(after.spots):
             kept = later[0] + tick * self.job.spot
             kept[~is_up[zone, :, 0]] = np.inf
-            spots.append([np.minimum(idle, kept, out=kept), *later[:-1]])
-        return _OptimumValues(idle, [bought, *after.bought[:-1]], spots)
+            free = idle[zone if len(idle) > 1 else 0]
+            spots.append([np.minimum(free, kept, out=kept), *later[:-1]])
+        return _OptimumValues(idle, bought, spots)
+
+    def _idle(self, after: _OptimumValues, place: int, ways: list[Hours], block: Hours) -> Hours:
+        """The least of waiting, of a start on demand, and of one on spot in each zone, with the data in `place`."""
+        idle = _values_after(after.idle[place], self.units)
+        bought = _values_after(after.bought[place][-1], self.start) + block * self.job.on_demand
+        np.minimum(idle, bought, out=idle)
+        for zone, begun in enumerate(ways):
+            np.minimum(idle, begun if zone == place else begun + self.job.egress, out=idle)
+        return idle
 
 
 def _units_in_tick(job: SpotJob, tick: float) -> int:

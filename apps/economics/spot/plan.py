@@ -11,9 +11,8 @@ from math import ceil, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.economics.spot.hazards import BUCKETS
 from apps.economics.spot.job import Hours, Indexes, SpotJob, SpotMode
-from apps.economics.spot.offers import OfferChain
+from apps.economics.spot.offers import NO_ZONE, OfferChain
 
 MOST_CELLS = 450_000
 """Of (time left × slack): a coarser step is taken for a job that would have more."""
@@ -115,6 +114,8 @@ class _SlackGrid:
             self.rests.append(max(0.0, self.rests[-1] - self.step))
         used = [min(self.step, rest) for rest in self.rests]
         self.starting = [self._shift(hours) for hours in used]
+        self.can_begin = chain.begins != NO_ZONE
+        self.egress = np.where(chain.moves[self.can_begin], job.egress, 0.0)[:, None]
         self.waiting = self._shift(self.step)
         unsaved, self.passing = _unsaved_hours(job.most_lost, self.step)
         self.losing = [self._shift(hours) for hours in [0.0] * (len(self.rests) - 1) + unsaved]
@@ -156,7 +157,7 @@ class _SlackGrid:
             for place, losing in enumerate(self.losing)
         ]
         begin = np.full_like(wait, self.penalty)
-        begin[BUCKETS:] = held[0]
+        begin[self.can_begin] = held[0][self.chain.begins[self.can_begin]] + self.egress
         begin[:, ~self.safe] = self.penalty
         wait[:, ~self.safe] = self.penalty
         modes[0] = np.where(

@@ -1,7 +1,8 @@
 """A policy on recorded availability: many starts of one job at once, tick after tick.
 
 What a tick is: the policy looks, then the job runs. A start takes `restart` hours before work goes on,
-both paid by the hour; a preemption is seen at the beginning of a tick.
+both paid by the hour; a preemption is seen at the beginning of a tick. Data lies in the first zone at
+first, and in that of the last start on spot from then on.
 """
 
 from collections.abc import Callable
@@ -33,12 +34,13 @@ Decide = Callable[[ReplayMoment], Indexes]
 
 @dataclass(frozen=True, eq=False)
 class Replayed:
-    """Of each start: what it cost, hours worked on spot and on demand, starts, preemptions, and when it was done."""
+    """Of each start: what it cost, hours worked on spot and on demand, starts, moves of data, preemptions, and when it was done."""
 
     cost: Hours
     spot_hours: Hours
     on_demand_hours: Hours
     starts: Indexes
+    moves: Indexes
     preemptions: Indexes
     finished: Hours
 
@@ -59,6 +61,7 @@ def replay(job: SpotJob, offers: SpotOffers, origins: Indexes, decide: Decide) -
         run.hours[SpotMode.SPOT],
         run.hours[SpotMode.ON_DEMAND],
         run.starts,
+        run.moves,
         run.preemptions,
         run.finished,
     )
@@ -125,7 +128,8 @@ class _Run:
         self.zones = np.full(count, NO_ZONE)
         self.done, self.saved, self.rest, self.cost = (np.zeros(count) for _ in range(4))
         self.hours = np.zeros((3, count))
-        self.starts, self.preemptions = (np.zeros(count, np.int64) for _ in range(2))
+        self.starts, self.moves, self.preemptions = (np.zeros(count, np.int64) for _ in range(3))
+        self.data = np.zeros(count, np.int64)
         self.finished = np.full(count, np.inf)
 
     @property
@@ -137,23 +141,32 @@ class _Run:
         """One tick, the `at`th since the start."""
         moments = np.minimum(self.origins + at, self.offers.ticks - 1)
         self._preempt(moments)
-        offered = self.offers.zones[moments]
+        places = self.offers.place_of(self.data)
+        offered = self.offers.zones[places, moments]
         moment = ReplayMoment(
             at * self.offers.tick,
             self.offers.tick,
             self.modes,
             self.done,
             offered != NO_ZONE,
-            self.offers.states[moments],
+            self.offers.states[places, moments],
         )
         wanted = np.where(self.working, decide(moment), SpotMode.IDLE)
         begins = (wanted != self.modes) & (wanted != SpotMode.IDLE)
         self.saved = np.where(begins, self.done, self.saved)
         self.rest = np.where(begins, self.job.restart, self.rest)
         self.starts += begins
-        self.zones = np.where(begins & (wanted == SpotMode.SPOT), offered, self.zones)
+        self._move(begins & (wanted == SpotMode.SPOT), offered)
         self.modes = wanted
         self._work(moment)
+
+    def _move(self, begins: Flags, offered: Indexes) -> None:
+        """Data goes to where a start on spot is; on demand runs where it lies."""
+        moves = begins & (offered != self.data)
+        self.zones = np.where(begins, offered, self.zones)
+        self.data = np.where(begins, offered, self.data)
+        self.moves += moves
+        self.cost += np.where(moves, self.job.egress, 0.0)
 
     def _preempt(self, moments: Indexes) -> None:
         gone = (

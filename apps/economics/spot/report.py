@@ -167,7 +167,7 @@ def _zones_replay(
     question: ReplayQuestion, zones: ZoneSet, traces: Sequence[SpotTrace]
 ) -> ZonesReplay:
     job = question.job
-    offers = zones.offers(traces, question.nodes)
+    offers = zones.offers(job, traces, question.nodes)
     origins = _origins(question, offers.tick, offers.ticks)
     decisions: dict[SpotPolicy, Decide] = {
         SpotPolicy.RUNRATE: zones.policy(job),
@@ -182,6 +182,7 @@ def _zones_replay(
             "spot_hours": run.spot_hours,
             "on_demand_hours": run.on_demand_hours,
             "starts": run.starts.astype(np.float64),
+            "moves": run.moves.astype(np.float64),
             "preemptions": run.preemptions.astype(np.float64),
         }
         by_policy[policy] = PolicyReplay(run.cost, run.missed(job), spent)
@@ -223,6 +224,7 @@ def report_fields(report: SpotReport) -> dict[str, Any]:
             "deadline_hours": question.job.deadline,
             "restart_hours": question.job.restart,
             "checkpoint_hours": question.job.checkpoint,
+            "egress_cost": question.job.egress,
             "on_demand": question.job.on_demand,
             "spot": question.job.spot,
         },

@@ -38,9 +38,10 @@ class ZoneSet:
         """Runrate's: by the plan, else uniform progress."""
         return planned_policy(self.plan) if self.plan else uniform_policy(job)
 
-    def offers(self, traces: Sequence[SpotTrace], nodes: int) -> SpotOffers:
-        """What its zones of these offer."""
-        return spot_offers([traces[place] for place in self.places], self.histories, nodes)
+    def offers(self, job: SpotJob, traces: Sequence[SpotTrace], nodes: int) -> SpotOffers:
+        """What its zones of these offer; the job's data lies in the first of them."""
+        used = [traces[place] for place in self.places]
+        return spot_offers(used, self.histories, nodes, job.egress_hours)
 
 
 def fitted_zones(
@@ -52,7 +53,7 @@ def fitted_zones(
     thin = [history.too_thin for history in histories]
     if all(thin):
         return ZoneSet(tuple(places), histories, None, "; ".join(thin))
-    offers = spot_offers(traces, histories, nodes)
+    offers = spot_offers(traces, histories, nodes, job.egress_hours)
     plan = solve_spot_plan(job, offer_chain(offers, histories))
     return ZoneSet(tuple(places), histories, plan, "")
 
@@ -74,7 +75,7 @@ def chosen_zones(job: SpotJob, past: Sequence[SpotTrace], nodes: int = 1) -> Zon
     starts = np.unique(np.linspace(0, room, HISTORY_STARTS).astype(np.int64))
 
     def past_cost(zones: ZoneSet) -> float:
-        run = replay(job, zones.offers(past, nodes), starts, zones.policy(job))
+        run = replay(job, zones.offers(job, past, nodes), starts, zones.policy(job))
         return np.inf if run.missed(job) else float(run.cost.mean())
 
     best, least = fitted_zones(job, past, everything, nodes), np.inf

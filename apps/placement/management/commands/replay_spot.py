@@ -34,6 +34,12 @@ class Command(BaseCommand):
         parser.add_argument(
             "--checkpoint-hours", type=float, default=0.0, help="work between checkpoints (0)"
         )
+        parser.add_argument(
+            "--egress-cost",
+            type=float,
+            default=0.0,
+            help="of a move of its data to another zone (0)",
+        )
         parser.add_argument("--nodes", type=int, default=1, help="nodes that it needs at once (1)")
         parser.add_argument("--every-hours", type=float, default=12.0, help="between starts (12)")
         parser.add_argument(
@@ -69,6 +75,7 @@ def _question_of(options: dict[str, Any]) -> ReplayQuestion:
         on_demand=options["on_demand"],
         spot=options["spot"],
         checkpoint=options["checkpoint_hours"],
+        egress=options["egress_cost"],
     )
     refuse_impossible(job)
     for name, least in (("nodes", 1), ("shift_hours", 0), ("every_hours", 0.01)):

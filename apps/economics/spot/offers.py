@@ -43,7 +43,7 @@ class SpotOffers:
     @property
     def ticks(self) -> int:
         """How long they are."""
-        return self.zones.shape[1]
+        return int(self.zones.shape[1])
 
     @property
     def places(self) -> int:
@@ -129,11 +129,12 @@ def offer_chain(offers: SpotOffers, histories: Sequence[ZoneHistory]) -> OfferCh
     size, places = BUCKETS * len(histories), offers.places
     block = BUCKETS + size
     held, lost = np.zeros((size, size)), np.zeros((size, places * block))
+    followed = _followed_zones(offers)
     for zone, history in enumerate(histories):
         rows = slice(BUCKETS * zone, BUCKETS * (zone + 1))
         chances = history.up.next_chances(offers.tick)
         held[rows, rows] = _staying(chances)
-        lost[rows] = np.outer(chances[:, 2], _after_loss(offers, zone))
+        lost[rows] = np.outer(chances[:, 2], _after_loss(offers, zone, followed == zone))
     offered = np.zeros((places * block,) * 2)
     for place in range(places):
         there = slice(place * block, (place + 1) * block)
@@ -166,16 +167,41 @@ def _staying(chances: Hours) -> Hours:
     return kept
 
 
-def _after_loss(offers: SpotOffers, zone: int) -> Hours:
-    """What was offered in the tick in which a zone's spell had ended, to data that lies there."""
+def _followed_zones(offers: SpotOffers) -> Indexes:
+    """By tick the zone of who took each offer and held it to its end; NO_ZONE while there was none.
+
+    Who was in a zone knows of the others: one that was left a moment ago is hardly up again.
+    """
+    held, place, found = NO_ZONE, 0, np.full(offers.ticks, NO_ZONE)
+    zones, is_up = offers.zones.tolist(), offers.is_up.tolist()
+    for at in range(offers.ticks):
+        if held == NO_ZONE or not is_up[held][at]:
+            held = zones[place][at]
+            if held != NO_ZONE and offers.places > 1:
+                place = held
+        found[at] = held
+    return found
+
+
+def _after_loss(offers: SpotOffers, zone: int, was_held: Flags) -> Hours:
+    """What was offered, to data that lies there, in the tick in which a zone's spell had ended while it was held.
+
+    Joined by PSEUDO_ENDS of all its ends, and as many after which nothing was up.
+    """
     up, place = offers.is_up[zone], zone if offers.places > 1 else 0
-    followed = offers.known[:-1] & offers.known[1:]
-    ended = 1 + np.flatnonzero(up[:-1] & ~up[1:] & followed)
+    known = offers.known[:-1] & offers.known[1:]
+    ends = up[:-1] & ~up[1:] & known
     block = BUCKETS * (1 + len(offers.is_up))
-    seen = np.bincount(offers.states[place][ended], minlength=offers.places * block)
-    shares = seen.astype(np.float64)
-    shares[place * block] += PSEUDO_ENDS
-    return shares / shares.sum()
+
+    def after(chosen: Flags) -> Hours:
+        states = offers.states[place][1 + np.flatnonzero(chosen)]
+        return np.bincount(states, minlength=offers.places * block).astype(np.float64)
+
+    seen, every = after(ends & was_held[:-1]), after(ends)
+    seen += PSEUDO_ENDS * every / max(1.0, every.sum())
+    seen[place * block] += PSEUDO_ENDS
+    shares: Hours = seen / seen.sum()
+    return shares
 
 
 def _while_none(offers: SpotOffers, counts: Hours) -> Hours:

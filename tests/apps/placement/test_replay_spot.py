@@ -93,6 +93,24 @@ def test_zones_that_cannot_be_beside_each_other_are_replayed_alone(capsys, tmp_p
     assert "Nothing is replayed together: other has" in shown
 
 
+def test_a_move_of_data_is_charged_and_made_only_where_it_pays(capsys, tmp_path, zone) -> None:
+    other = write(tmp_path / "zone-b.json", data(phase=30))
+    free, cheap, dear = (
+        replayed(capsys, zone, other, f"--egress-cost={cost}") for cost in (0, 0.2, 50)
+    )
+    assert free["job"]["egress_cost"] == 0
+    assert free["together"]["policies"]["runrate"]["moves"] > 0
+    assert (
+        free["together"]["mean_cost"]["runrate"]
+        < cheap["together"]["mean_cost"]["runrate"]
+        < dear["together"]["mean_cost"]["runrate"]
+    )
+    assert (len(dear["together"]["traces"]), cheap["together"]["missed"]) == (1, 0)
+    assert dear["together"]["policies"]["runrate"]["moves"] == 0
+    assert dear["mean_cost"] == free["mean_cost"]
+    assert "egress_cost: -1 is not from 0" in refusal(zone, *JOB, "--egress-cost=-1")
+
+
 def test_starts_can_be_shifted_and_be_more(capsys, zone) -> None:
     answer = replayed(capsys, zone, "--shift-hours=5", "--every-hours=6")
     assert answer["zones"][0]["first_start_hours"] == 55

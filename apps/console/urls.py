@@ -50,6 +50,7 @@ urlpatterns = [
     path("", include("apps.console.pages.portfolio.pages")),
     path("", include("apps.console.pages.crossover.pages")),
     path("", include("apps.console.pages.plans.pages")),
+    path("", include("apps.console.pages.methods")),
     path("", include("apps.console.pages.placement.pages")),
     path("", include("apps.console.pages.placement.admissions")),
     path("", include("apps.console.pages.placement.spot")),

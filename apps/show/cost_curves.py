@@ -25,6 +25,8 @@ _TOP_PX, _BOTTOM_PX = 26, 28
 _LABEL_GAP_PX, _LABEL_SHIFT_PX = Decimal(17), 8
 Point = tuple[float, float]
 Band = Sequence[tuple[float, float, float]]
+_CLOSE = 0.12
+"""Of the whole width: names of two marks that are nearer run into each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def cost_curves(
         [amount_tick(tick, currency) for tick in ticks],
         margin,
         xaxis={**axis, "range": [0, most], "showgrid": False},
-        annotations=[*_end_names(lines, ticks), *_mark_names(shown)],
+        annotations=[*_end_names(lines, ticks), *_mark_names(shown, most)],
     )
     return checked(traces, layout)
 
@@ -127,8 +129,17 @@ def _mark_line(mark: MarkedVolume, top: float) -> Json:
     return line_down(str(mark.volume), top, mark.words) | {"x": [mark.volume] * 2}
 
 
-def _mark_names(marks: Sequence[MarkedVolume]) -> list[Json]:
-    return [label_above("", mark.words, x=mark.volume) for mark in marks]
+def _mark_names(marks: Sequence[MarkedVolume], most: float) -> list[Json]:
+    """Each above its line; two lines that stand close have their names on the far sides of both."""
+    ordered = sorted(marks, key=lambda mark: mark.volume)
+    names = []
+    for place, mark in enumerate(ordered):
+        before, after = ordered[max(0, place - 1)], ordered[min(place + 1, len(ordered) - 1)]
+        is_led = place > 0 and mark.volume - before.volume < _CLOSE * most
+        is_followed = place < len(ordered) - 1 and after.volume - mark.volume < _CLOSE * most
+        side = "center" if is_led == is_followed else "left" if is_led else "right"
+        names.append(label_above("", mark.words, x=mark.volume, xanchor=side))
+    return names
 
 
 def _end_names(lines: Sequence[CostLine], ticks: Sequence[Decimal]) -> list[Json]:

@@ -18,7 +18,8 @@ NOT_THERE = ("/costs/teams/987654321", "/no-such-page")
 MAIN = (
     "/", "/costs", "/fleet", "/prices", "/clouds", "/commitments", "/ownership", "/setup", "/owned",
     "/people", "/runs", "/runs/compare", "/services", "/api-spend", "/team-work", "/findings",
-    "/alerts", "/setup/first-day",
+    "/alerts", "/setup/first-day", "/placement", "/placement/quotes", "/placement/admissions",
+    "/placement/spot", "/plan/methods",
 )  # fmt: skip
 OTHERS_SIGHTS = (("finn", 1280, "dark"), ("ada", 390, "light"))
 

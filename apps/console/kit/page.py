@@ -14,6 +14,7 @@ from apps.accounts.queries import Role
 from apps.console.kit.carried import CARRYING, carried_texts, kept_words, with_own_days
 from apps.console.kit.chart import DailyChart, FigureRow, LineChart
 from apps.console.kit.frame import Choice, EmptyState, Filter, Frame, Link, Step
+from apps.console.kit.methods import method_of_page
 from apps.console.kit.request import Context, View, led_on, request_context, shown_to
 
 Given = ParamSpec("Given")
@@ -54,10 +55,12 @@ class SwappedPart:
 
 @dataclass(frozen=True, slots=True)
 class FactList:
-    """Names and what they are, side by side."""
+    """Names and what they are, side by side; with a `title` a card of its own, at the anchor `name`."""
 
     template: ClassVar[str] = "kit/facts.html"
     facts: Sequence[tuple[str, str]]
+    title: str = ""
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,11 @@ class ConsolePage:
     def again(self) -> str:
         """Its own address with everything that was asked for."""
         return self.context.href(self.context.path)
+
+    @property
+    def method(self) -> str:
+        """The anchor of how its answer is computed; empty where no page says that."""
+        return method_of_page(self.context.path)
 
     @property
     def kept(self) -> dict[str, str]:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from apps.economics.hours import HOUR
 from apps.planning import actions
-from apps.planning.models import ForecastSeries
+from apps.planning.models import Forecast, ForecastSeries
 from apps.planning.queries.forecasts import forecasts
 from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.daily_forecasting import daily_forecast_fields
@@ -88,6 +88,23 @@ def test_a_forecast_shows_its_fan_its_hours_and_what_it_was_made_from(team: int)
     assert [row["hours"] for row in csv.DictReader(io.StringIO(earlier))] == ["0", "12"]
 
 
+def test_an_error_that_says_little_is_said_to_be_large_and_is_exact_in_csv(team: int) -> None:
+    """Of a history that nearly repeats itself: a thousand times as much, of next to nothing."""
+    (first, _) = forecasts(None, SeriesKey("spend", "team", str(team)))
+    row = Forecast.objects.get(pk=first.id)
+    for each in row.backtests:
+        each["mase"] = {name: score and score * 1000 for name, score in each["mase"].items()}
+    row.save()
+    finn = signed_in("finance")
+    one = text_of(finn.get(f"/forecasts/{first.id}").content.decode())
+    assert "> 10 MASE; best baseline > 10" in one
+    assert "the history nearly repeats itself, so that this says little" in one
+    listed = finn.get("/forecasts").content.decode()
+    assert "&gt; 10" in listed
+    table = csv.DictReader(io.StringIO(finn.get("/forecasts.csv").content.decode()))
+    assert max(float(each["mase"] or 0) for each in table) > 100
+
+
 def test_too_little_history_is_said_where_the_forecast_stands(team: int) -> None:
     (short,) = forecasts(None, SeriesKey("gpu_hours", "gpu_model", "H100"))
     text = text_of(signed_in("finance").get(f"/forecasts/{short.id}").content.decode())
@@ -150,7 +167,7 @@ def test_the_organisations_page_says_what_its_parts_add_up_to_and_what_does_not(
     assert float(ways["GPU models"]["reconciled"]) == pytest.approx(whole.day_ahead_reconciled)
     assert float(ways["Teams"]["reconciled"]) == pytest.approx(whole.day_ahead_reconciled)
     assert ways["Workload classes"]["reconciled"] == ""
-    assert "gpu_model=H100: " in ways["GPU models"]["why"]
+    assert "GPU model H100: " in ways["GPU models"]["why"]
     table = csv.DictReader(io.StringIO(finn.get("/forecasts.csv").content.decode()))
     added_up = {row["name"]: row["day_ahead_reconciled"] for row in table}
     models = [added_up[f"gpu_hours:gpu_model={key}"] for key in ("A10", "L4")]

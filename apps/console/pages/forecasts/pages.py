@@ -268,12 +268,14 @@ def _list_finding(found: Sequence[ForecastFact], context: Context, how_far: str)
 def _key_figures(each: ForecastFact, currency: str) -> tuple[Figure, ...]:
     scores = nearest_backtest(each)
     how_far = "28 days ahead" if each.is_daily else "24 hours ahead"
-    mase = None if scores is None or scores.mase is None else f"{scores.mase:.2f}"
+    mase = None if scores is None or scores.mase is None else words.error_words(scores.mase)
     best = (
         ""
         if scores is None or scores.best_baseline_mase is None
-        else f"best baseline {scores.best_baseline_mase:.2f}"
+        else f"best baseline {words.error_words(scores.best_baseline_mase)}"
     )
+    if mase is not None and mase.startswith(">"):
+        best += "; the history nearly repeats itself, so that this says little"
     covered = None if scores is None or scores.coverage_80 is None else per_cent(scores.coverage_80)
     came = (
         None if each.realised_error is None else words.amount(each, each.realised_error, currency)

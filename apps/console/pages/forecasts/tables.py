@@ -5,7 +5,16 @@ from dataclasses import replace
 
 from django.urls import reverse
 
-from apps.console.kit.cells import COUNT, DAY_OR_INSTANT, INSTANT, RATIO, TEXT, WRAPPED, Format
+from apps.console.kit.cells import (
+    COUNT,
+    DAY_OR_INSTANT,
+    INSTANT,
+    RATIO,
+    TEXT,
+    WRAPPED,
+    Format,
+    titled,
+)
 from apps.console.kit.table import Column, Table
 from apps.console.pages.forecasts import words
 from apps.economics.forecast.names import JUDGED_DAYS_AHEAD, JUDGED_HORIZONS, QUANTILE_LEVELS
@@ -26,7 +35,15 @@ LOCAL_DAY = Format(
     DAY_OR_INSTANT.shown, lambda at, locale: at.astimezone(locale.zone).date().isoformat()
 )
 MONTH = Format(lambda first, _: month(first), lambda first, _: first.isoformat())
-MASE = Format(lambda value, _: f"{value:.2f}", lambda value, _: f"{value:.6f}", "number-cell")
+MASE = Format(
+    lambda value, _: (
+        titled(words.error_words(value), words.REPEATS)
+        if value > words.LARGEST_ERROR
+        else words.error_words(value)
+    ),
+    lambda value, _: f"{value:.6f}",
+    "number-cell",
+)
 
 
 def nearest_backtest(each: ForecastFact) -> BacktestFact | None:

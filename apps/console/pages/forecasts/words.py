@@ -66,6 +66,9 @@ QUEUES = {
 SPANS = {BY_HOUR: "by the hour", BY_DAY: "by the day", LAST_WEEK: "the last week again"}
 SIGNIFICANT = 100
 LEAST_SHOWN = 0.0005
+LARGEST_ERROR = 10
+"""A MASE above it says little: it is divided by steps of a history that has next to none."""
+REPEATS = "The history nearly repeats itself: next to nothing is divided by, and any miss looks large. Read the error in units."
 LATELY = timedelta(hours=12)
 """Until a forecast has begun for longer than this, its first day is still mostly to come."""
 
@@ -79,6 +82,11 @@ def series_title(series: SeriesKey) -> str:
     """The same of a series."""
     of = name_of_key(series) if series.dimension else ""
     return f"{MEASURES[series.measure]} of {DIMENSIONS[series.dimension]} {of}".strip()
+
+
+def error_words(mase: float) -> str:
+    """`1.22`; of a history that nearly repeats itself no more than that it is large."""
+    return f"{mase:.2f}" if mase <= LARGEST_ERROR else f"> {LARGEST_ERROR}"
 
 
 def amount(each: ForecastFact, value: float, currency: str) -> str:
@@ -260,9 +268,15 @@ def spans_said(spans: Sequence[AheadSpan], zone: tzinfo) -> str:
     return ", ".join(said)
 
 
+def _part_words(series: str) -> str:
+    """`team Search` of `gpu_hours:team=Search`."""
+    dimension, _, name = series.partition(":")[2].partition("=")
+    return f"{DIMENSIONS[dimension]} {name}"
+
+
 def not_added_up(way: ReconciledWay) -> str:
     """Why a way to divide the whole adds up to nothing, or which series are none of its parts."""
-    left_out = "; ".join(f"{series}: {why}" for series, why in way.left_out)
+    left_out = "; ".join(f"{_part_words(series)}: {why}" for series, why in way.left_out)
     if way.refusal and way.refusal != left_out:
         return f"{way.refusal}. {left_out}" if left_out else way.refusal
     return left_out

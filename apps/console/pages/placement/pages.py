@@ -1,7 +1,7 @@
 """The pages of placement: try a job by hand, the quotes that were kept, and one of them."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from django.http import HttpResponse
@@ -22,7 +22,7 @@ from apps.placement.queries.quotes import QuoteFact, calibration, quote_if_kept,
 from apps.show.amounts import counted, per_cent
 from apps.show.finish_costs import FinishPoint, finish_costs
 from apps.show.money import full_amount
-from apps.show.time import instant
+from apps.show.time import day, instant
 
 MOST_QUOTES = 500
 MOST_EXPLAINED = 5
@@ -237,9 +237,8 @@ def _budget_figure(budget: Mapping[str, Any], context: Context) -> Figure:
         said = full_amount(left, context.currency)
     elif left is not None:
         said = f"{left / 3_600_000:,.0f} GPU-hours"
-    return known_figure(
-        f"Left of {budget['name']}", said, f"as expected, until {budget['end_day']}"
-    )
+    last_day = date.fromisoformat(budget["end_day"]) - timedelta(days=1)
+    return known_figure(f"Left of {budget['name']}", said, f"as expected, until {day(last_day)}")
 
 
 def _taken_by(fact: QuoteFact) -> tuple[Link, ...]:

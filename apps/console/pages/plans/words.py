@@ -13,7 +13,7 @@ from apps.planning.queries.plans import PlanFact, PlannedItemFact
 from apps.planning.queries.request_words import BASES
 from apps.show.amounts import count, counted, per_cent
 from apps.show.money import unit_cost, whole_amount
-from apps.show.time import minute_duration, period
+from apps.show.time import day, minute_duration, period
 from apps.show.words import joined
 
 CENTURY_HOURS = 876_600
@@ -120,7 +120,7 @@ def forecast_words(outcome: PlanOutcome) -> str:
     if growth < 0:
         change = f"falling by {per_cent(-growth)} a month"
     return (
-        f"Until {end_day - DAY:%Y-%m-%d}; beyond it the level of its last seven days goes on, "
+        f"Until {day(end_day - DAY)} {(end_day - DAY).year}; beyond it the level of its last seven days goes on, "
         f"{change}, which is an assumption"
     )
 

@@ -1,0 +1,22 @@
+"""How the answers of *Plan* are computed: what each is from, after whom, and where it is weak."""
+
+from django.urls import path
+
+from apps.console.kit.methods import answer_methods
+from apps.console.kit.page import ConsolePage, FactList, shown
+from apps.console.kit.request import EVERYONE, Context
+
+
+@shown(EVERYONE, "planning-methods", carries=False)
+def planning_methods(context: Context) -> ConsolePage:
+    """Every answer of Plan, one under the other."""
+    methods = answer_methods()
+    return ConsolePage(
+        context=context,
+        finding=f"How {len(methods)} answers about what comes are computed, and where each is weak",
+        under=("all of them are estimates: none is posted to the ledger",),
+        sections=tuple(FactList(each.facts, each.title, each.name) for each in methods),
+    )
+
+
+urlpatterns = [path("plan/methods", planning_methods, name="planning-methods")]

@@ -159,6 +159,11 @@ beat_schedule = {
         "schedule": 600.0,
         "options": {"expires": 600},
     },
+    "look-for-moves": {
+        "task": "apps.placement.tasks.look_for_moves",
+        "schedule": 600.0,
+        "options": {"expires": 600},
+    },
     "look-for-changes": {
         "task": "apps.review.tasks.look_for_changes",
         "schedule": 600.0,

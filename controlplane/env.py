@@ -170,6 +170,9 @@ class Environment:
     finding_floor: int = _variable(
         _seconds, 50, "what a change must come to in 30 days, in whole currency, to be reported"
     )
+    engineer_hour_cost: int = _variable(
+        _seconds, 0, "what an engineer's hour costs, in whole currency; 0: not known"
+    )
     publish_waste: bool = _variable(_switch, False, "show every team each team's waste")
     verdict_shares: tuple[tuple[str, float], ...] = _variable(
         _shares,

@@ -72,6 +72,7 @@ DATABASES = {"default": _database(ENVIRONMENT.database_url)}
 TAG_KEYS: tuple[str, ...] = ENVIRONMENT.tag_keys
 AGENT_TOKEN_DAYS: int = ENVIRONMENT.agent_token_days
 FINDING_FLOOR: int = ENVIRONMENT.finding_floor
+ENGINEER_HOUR_COST: int = ENVIRONMENT.engineer_hour_cost
 PUBLISH_WASTE: bool = ENVIRONMENT.publish_waste
 VERDICT_SHARES: dict[str, float] = dict(ENVIRONMENT.verdict_shares)
 TOKEN_WEIGHTS: tuple[int, ...] = ENVIRONMENT.token_weights

@@ -1,4 +1,4 @@
-"""The sweeps that make the offer book of the hour and look what came of quotes, and plan running jobs on spot."""
+"""The sweeps that make the offer book of the hour, look what came of quotes and what could be moved, and plan jobs on spot."""
 
 from celery import shared_task
 from django.utils import timezone
@@ -22,6 +22,14 @@ def follow_quotes() -> int:
     at = timezone.now()
     actions.take_quotes_of_jobs(at=at)
     return actions.follow_quotes(at=at)
+
+
+@shared_task
+def look_for_moves() -> int:
+    """Look this week at what could be moved, where nobody did yet; how many proposals."""
+    if not has_organisation():
+        return 0
+    return actions.look_for_moves_if_due(at=timezone.now())
 
 
 @shared_task

@@ -1,4 +1,4 @@
-"""Changes: admissions, books of offers, prices of egress, quotes, what was seen of spot and plans on it."""
+"""Changes: admissions, books of offers, fleet moves, prices of egress, quotes, what was seen of spot and plans on it."""
 
 from apps.placement.actions.admissions import (
     LONGEST_OVERRIDE_REASON,
@@ -8,6 +8,11 @@ from apps.placement.actions.admissions import (
     override_admission,
 )
 from apps.placement.actions.books import make_offer_book, make_offer_book_if_due
+from apps.placement.actions.moves import (
+    FleetMovesKept,
+    look_for_moves,
+    look_for_moves_if_due,
+)
 from apps.placement.actions.places import (
     EgressNotUnderstood,
     set_accelerator_regions,

@@ -8,6 +8,7 @@ from typing import Any
 
 from apps.economics.gpu_catalogue import gpu_model
 from apps.economics.money import MICROS
+from apps.economics.placement.estimates import LikelyRange
 from apps.pricing.queries.converting import Conversion
 
 HOUR_SECONDS = 3600
@@ -55,6 +56,15 @@ class OfferFact:
     def place(self) -> str:
         """`aws:us-east-1`, as prices of egress name it."""
         return f"{self.provider}:{self.region}"
+
+    @property
+    def price_range(self) -> LikelyRange | None:
+        """Micro-units a GPU-hour, with how far it moved in the last week; None: not known."""
+        if self.micros is None:
+            return None
+        low = self.micros if self.low_micros is None else min(self.low_micros, self.micros)
+        high = self.micros if self.high_micros is None else max(self.high_micros, self.micros)
+        return LikelyRange(low, self.micros, high)
 
 
 OFFER_FIELDS = tuple(each.name for each in fields(OfferFact))

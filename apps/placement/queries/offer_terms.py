@@ -4,12 +4,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from decimal import Decimal
 from math import ceil
 from typing import Any
 
 from apps.economics.hours import DAY_HOURS, HOUR
-from apps.economics.money import MICROS
 from apps.economics.placement.estimates import InterruptionRate, LikelyRange, PlacedTerms
 from apps.economics.purchase import PurchaseOption
 from apps.economics.spot.evidence import factor_between
@@ -25,7 +23,7 @@ from apps.placement.queries.book import BookFact
 from apps.placement.queries.interruptions import OWN_JOBS
 from apps.placement.queries.offer_facts import STALE_LIST_DAYS, OfferFact
 from apps.placement.queries.offer_waits import HOUR_MINUTES, wait_there
-from apps.placement.queries.places import EgressFact
+from apps.placement.queries.places import EgressFact, egress_micros
 from apps.placement.queries.spot_evidence import times_words
 
 GIGABITS_A_GIGABYTE, HOUR_SECONDS = 8, 3600
@@ -149,7 +147,7 @@ def _terms_of(offer: OfferFact, asked: AskedQuote, around: JobSurroundings) -> O
     terms = PlacedTerms(
         key=offer.key,
         option=offer.option,
-        price=_price_range(offer),
+        price=offer.price_range,
         work=work,
         wait=wait,
         interruptions=interruptions,
@@ -220,14 +218,6 @@ def _power_of(offer: OfferFact, basis: WorkBasis) -> tuple[float | None, str]:
     return watts * offer.pue, f"{words}, times a PUE of {offer.pue:g}"
 
 
-def _price_range(offer: OfferFact) -> LikelyRange | None:
-    if offer.micros is None:
-        return None
-    low = offer.micros if offer.low_micros is None else min(offer.low_micros, offer.micros)
-    high = offer.micros if offer.high_micros is None else max(offer.high_micros, offer.micros)
-    return LikelyRange(low, offer.micros, high)
-
-
 def _cheapest_on_demand(book: BookFact) -> dict[tuple[str, str, str], OfferFact]:
     """The offer on demand of the lowest price, by model and region."""
     found: dict[tuple[str, str, str], OfferFact] = {}
@@ -277,8 +267,7 @@ def _data_terms(
     age_days = (around.book.made_at - price.entered_at).days
     if age_days > STALE_LIST_DAYS:
         cautions.append(f"its price of egress was entered {age_days} days ago")
-    dollars = Decimal(data.gigabytes) * price.usd_per_gb
-    return float(dollars * per_dollar * MICROS), hours
+    return egress_micros(data.gigabytes, price, per_dollar), hours
 
 
 def _interruptions_there(

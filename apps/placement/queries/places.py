@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.economics.money import MICROS
 from apps.placement.models import AcceleratorRegion, EgressPrice
 
 
@@ -25,6 +26,11 @@ def egress_from(place: str) -> dict[str, EgressFact]:
     rows = EgressPrice.objects.filter(source_place=place)
     facts = (EgressFact(*row) for row in rows.values_list(*EgressFact.__slots__))
     return {fact.target_place: fact for fact in facts}
+
+
+def egress_micros(gigabytes: float, price: EgressFact, per_dollar: Decimal) -> float:
+    """What moving so many GB costs in micro-units; `per_dollar` is a US dollar in the organisation's currency."""
+    return float(Decimal(gigabytes) * price.usd_per_gb * per_dollar * MICROS)
 
 
 def egress_page(asked: PageAsked) -> Slice[dict[str, Any]]:

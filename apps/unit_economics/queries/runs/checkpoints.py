@@ -13,11 +13,11 @@ from apps.economics.checkpoints import (
     with_failures,
     young,
 )
-from apps.economics.run_time import Bucket
 from apps.ledger.queries.windows import Window
 from apps.show.money import whole_amount
 from apps.show.time import duration
 from apps.unit_economics.models import RunFigures
+from apps.unit_economics.queries.runs.habits import MeasuredSaves, measured_saves
 from apps.unit_economics.queries.runs.list import run_rows
 from apps.unit_economics.queries.runs.page import usual_numbers
 from apps.unit_economics.queries.runs.spent import runs_of_window
@@ -31,11 +31,8 @@ from apps.workloads.queries.run_reports import (
     history_of_runs,
 )
 
-TRAINING = (Bucket.PRODUCTIVE, Bucket.COMMUNICATION, Bucket.DATA_WAIT, Bucket.LOST)
-"""Time that an interruption may undo."""
 SECONDS_PER_HOUR = 3600
 SECONDS_PER_WEEK = 7 * 24 * SECONDS_PER_HOUR
-MS_PER_SECOND = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +76,6 @@ class CheckpointAdvice:
     words: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Measured:
-    """Of a run: how many checkpoints, what each held it up, and the training between two."""
-
-    saves: int
-    write_seconds: float | None
-    cadence_seconds: float | None
-
-
 def checkpoint_advice_of_run(run_id: int) -> CheckpointAdvice:
     """Of a run, with the failures of all its workload's runs: one estimate for all of them."""
     return _advice_for_run(run_id, run_rows([run_id]).get(run_id), run_record(run_id).saves)
@@ -119,7 +107,8 @@ def _advice_for_run(
     workload_id = None if run is None else run.workload_id
     history = history_of_runs(_runs_alike(run_id, workload_id))
     failures = failures_of(history)
-    measured = _measured_saves(run_id, saves)
+    hours = clock_hours([run_id]) if run_id is not None and saves else []
+    measured = measured_saves(saves, hours)
     gpus = None if run is None else run.gpus
     mtbf = _mtbf_seconds(failures.hazard, gpus)
     best = best_cadence(measured.write_seconds, mtbf) if measured.write_seconds and mtbf else None
@@ -152,17 +141,6 @@ def _runs_alike(run_id: int | None, workload_id: int | None) -> list[int]:
     return usual_numbers(workload_id, without=run_id or 0).run_ids
 
 
-def _measured_saves(run_id: int | None, saves: Sequence[CheckpointSave]) -> _Measured:
-    if run_id is None or not saves:
-        return _Measured(0, None, None)
-    training = sum(hour.bucket_ms[bucket] for hour in clock_hours([run_id]) for bucket in TRAINING)
-    return _Measured(
-        saves=len(saves),
-        write_seconds=sum(each.milliseconds for each in saves) / MS_PER_SECOND / len(saves),
-        cadence_seconds=training / MS_PER_SECOND / len(saves) or None,
-    )
-
-
 def _mtbf_seconds(found: Hazard | None, gpus: int | None) -> float | None:
     """Of the whole run; where nothing failed yet, by the highest rate that is still likely."""
     if found is None or not gpus:
@@ -178,7 +156,7 @@ def _weekly_micros(run: RunFigures | RunRow | None) -> int | None:
 
 
 def _weekly_excess(
-    measured: _Measured, best: float | None, mtbf: float | None, weekly: int
+    measured: MeasuredSaves, best: float | None, mtbf: float | None, weekly: int
 ) -> int | None:
     """What of a week's cost goes beyond the best cadence's; the restart is the same for both."""
     cadence, write = measured.cadence_seconds, measured.write_seconds

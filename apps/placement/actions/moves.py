@@ -1,0 +1,116 @@
+"""A week's look at what could be moved: kept once, and never made again."""
+
+from dataclasses import asdict
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+
+from apps.economics.refusal import Refusal
+from apps.logs.changes import logged_pass
+from apps.placement.models import FleetMove, FleetMoveLook, FleetMoveProposal
+from apps.placement.queries.moves.looking import FleetLook, look_at_fleet
+from apps.placement.queries.moves.proposal import MoveProposal, declined_by_key
+from apps.placement.queries.moves.work import has_whole_week, move_week
+
+SETTLED_AFTER = timedelta(hours=6)
+"""After midnight of the week's first day, until when the last day of the week before is settled."""
+NOT_SEEN = "its work was not seen in the weeks looked at"
+
+
+class FleetMovesKept(Refusal):
+    """The week's look is kept, or a later one is: a look is frozen, and weeks come in order."""
+
+
+def look_for_moves_if_due(*, at: datetime) -> int:
+    """This week's look where there is none yet; how many proposals. 0 also before the ledger has a whole week."""
+    week = move_week(at - SETTLED_AFTER)
+    if FleetMoveLook.objects.filter(week__gte=week).exists() or not has_whole_week(week):
+        return 0
+    return int(look_for_moves(week=week, at=at))
+
+
+@logged_pass("look_for_moves")
+@transaction.atomic
+def look_for_moves(*, week: date, at: datetime) -> int:
+    """Look and keep; how many proposals. Refuses FleetMovesKept."""
+    if FleetMoveLook.objects.select_for_update().filter(week__gte=week).exists():
+        raise FleetMovesKept("week", f"the look of {week} or of a later week is kept already")
+    return keep_fleet_look(found=look_at_fleet(week, at), week=week, at=at)
+
+
+def keep_fleet_look(*, found: FleetLook, week: date, at: datetime) -> int:
+    """Keep a look as it is: its proposals, and what became of the matters of earlier ones; how many proposals."""
+    look = FleetMoveLook.objects.create(
+        week=week,
+        made_at=at,
+        seen_from=found.work.span.window.first_day,
+        weeks=len(found.work.span.weeks),
+        book_made_at=found.book.made_at if found.book else None,
+        addressable_micros=found.work.addressable_micros,
+        counted_micros=found.counted_micros,
+        kinds=found.kinds_document,
+        digest=found.digest,
+    )
+    moves = _opened_moves(found, week)
+    FleetMoveProposal.objects.bulk_create(
+        FleetMoveProposal(
+            look=look,
+            move=moves[proposal.key],
+            place=place,
+            exclusive_group=found.groups[proposal.key],
+            is_counted=proposal.key in found.counted,
+            document=_proposal_document(proposal),
+        )
+        for place, proposal in enumerate(found.proposals)
+    )
+    return len(found.proposals)
+
+
+def _opened_moves(found: FleetLook, week: date) -> dict[str, FleetMove]:
+    """The matter of each proposal, opened where it is new; those that are not proposed any more are closed."""
+    known = {move.key: move for move in FleetMove.objects.select_for_update().order_by("id")}
+    proposed = {proposal.key: proposal for proposal in found.proposals}
+    fresh = [
+        FleetMove(key=key, opened_week=week, **_whose(proposal))
+        for key, proposal in proposed.items()
+        if key not in known
+    ]
+    FleetMove.objects.bulk_create(fresh)
+    declined = declined_by_key(found.kinds)
+    changed = []
+    for key, move in known.items():
+        if key in proposed:
+            for name, value in _whose(proposed[key]).items():
+                setattr(move, name, value)
+            move.closed_week, move.closed_reason = None, ""
+        elif move.closed_week is None:
+            move.closed_week, move.closed_reason = week, declined.get(key, NOT_SEEN)
+        else:
+            continue
+        changed.append(move)
+    names = ["kind", "team_id", "workload_id", "pool_id", "closed_week", "closed_reason"]
+    FleetMove.objects.bulk_update(changed, names, batch_size=500)
+    return known | {move.key: move for move in fresh}
+
+
+def _whose(proposal: MoveProposal) -> dict[str, Any]:
+    return {
+        "kind": str(proposal.kind),
+        "team_id": proposal.team_id,
+        "workload_id": proposal.workload_id,
+        "pool_id": proposal.pool_id,
+    }
+
+
+def _proposal_document(proposal: MoveProposal) -> dict[str, Any]:
+    """What is kept of a proposal, and read again by `fleet_moves`; its cells and keys are the row's."""
+    fields = asdict(proposal)
+    for name in ("key", "kind", "team_id", "workload_id", "pool_id", "cells"):
+        del fields[name]
+    return fields | {
+        "confidence": proposal.confidence,
+        "payback_months": proposal.payback_months,
+        "one_time_micros": proposal.one_time.micros,
+        "worth_micros": round(proposal.worth),
+    }

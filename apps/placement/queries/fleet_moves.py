@@ -1,0 +1,227 @@
+"""Fleet moves as they were kept: what stands proposed, what each week's look saw, and what became of a matter."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Any
+
+from apps.economics.moves.saving import SavingRange
+from apps.placement.models import FleetMove, FleetMoveLook, FleetMoveProposal
+from apps.placement.queries.moves.proposal import ProposalEvidence
+
+
+@dataclass(frozen=True, slots=True)
+class MoveLookFact:
+    """A week's look; see its table for what each field is."""
+
+    week: date
+    made_at: datetime
+    seen_from: date
+    weeks: int
+    book_made_at: datetime | None
+    addressable_micros: int
+    counted_micros: int
+    kinds: list[dict[str, Any]]
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFleetMove:
+    """A move as the newest look proposes it. Micro-units of a month of 730 h at the marginal price.
+
+    `saving` is the p10, the median and the p90, none above `spend_micros`, what is spent there. `one_time_micros` is what
+    moving costs as far as known: `egress_micros`, `restart_micros` and, where an engineer's hour has a price, `effort_micros`
+    for `effort_hours`. `disruption` is low, medium or high. Of one `exclusive_group` only those with `is_counted` may be
+    added up. `opened_week` and `weeks_proposed` are of the matter, by its `key`.
+    """
+
+    id: int
+    key: str
+    kind: str
+    subject: str
+    source: str
+    target: str
+    team_id: int | None
+    workload_id: int | None
+    pool_id: int | None
+    week: date
+    seen_from: date
+    opened_week: date
+    weeks_proposed: int
+    spend_micros: int
+    saving: SavingRange
+    one_time_micros: int
+    egress_micros: int
+    restart_micros: int
+    effort_hours: int
+    effort_micros: int | None
+    payback_months: float | None
+    disruption: str
+    disruption_reason: str
+    interruptions_per_month: float | None
+    restart_hours_per_month: float | None
+    confidence: str
+    doubts: tuple[str, ...]
+    why: str
+    evidence: tuple[ProposalEvidence, ...]
+    exclusive_group: int
+    is_counted: bool
+
+    def without_prices(self) -> "OpenFleetMove":
+        """The same for who reads no prices: evidence that names none."""
+        return replace(self, evidence=tuple(one for one in self.evidence if not one.is_price))
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedFleetMove:
+    """A matter that is proposed no more, since when and why, as it was last proposed."""
+
+    id: int
+    key: str
+    kind: str
+    subject: str
+    target: str
+    team_id: int | None
+    workload_id: int | None
+    opened_week: date
+    closed_week: date
+    closed_reason: str
+
+
+LOOK_FIELDS = MoveLookFact.__slots__
+
+
+def newest_move_look(at: datetime | None = None) -> MoveLookFact | None:
+    """The newest look; with a moment, the newest that was made until then. None before the first."""
+    looks = FleetMoveLook.objects.order_by("-week")
+    if at is not None:
+        looks = looks.filter(made_at__lte=at)
+    row = looks.values_list(*LOOK_FIELDS).first()
+    return None if row is None else MoveLookFact(*row)
+
+
+def move_look(week: date) -> MoveLookFact | None:
+    """A week's look; None where there is none."""
+    row = FleetMoveLook.objects.filter(week=week).values_list(*LOOK_FIELDS).first()
+    return None if row is None else MoveLookFact(*row)
+
+
+def move_looks() -> list[MoveLookFact]:
+    """All of them, the newest first."""
+    rows = FleetMoveLook.objects.order_by("-week").values_list(*LOOK_FIELDS)
+    return [MoveLookFact(*row) for row in rows]
+
+
+def open_fleet_moves(
+    at: datetime, team_ids: frozenset[int] | None = None
+) -> tuple[OpenFleetMove, ...]:
+    """What the newest look that was made until `at` proposes, worth most first.
+
+    `team_ids` None: all of it. Else only what moves these teams' own workloads, without prices.
+    """
+    look = newest_move_look(at)
+    return () if look is None else moves_of_week(look.week, team_ids)
+
+
+def moves_of_week(week: date, team_ids: frozenset[int] | None = None) -> tuple[OpenFleetMove, ...]:
+    """The same of a week's look; none of a week without one."""
+    rows = FleetMoveProposal.objects.filter(look__week=week).select_related("look", "move")
+    if team_ids is not None:
+        rows = rows.filter(move__team_id__in=team_ids, move__workload__isnull=False)
+    found = list(rows.order_by("place"))
+    counts = _weeks_proposed([row.move_id for row in found], week)
+    moves = (_open_move(row, counts[row.move_id]) for row in found)
+    return tuple(move if team_ids is None else move.without_prices() for move in moves)
+
+
+def weeks_of_move(
+    move_id: int, team_ids: frozenset[int] | None = None
+) -> tuple[OpenFleetMove, ...]:
+    """A matter as each week's look proposed it, the earliest first; scope as in `open_fleet_moves`."""
+    rows = FleetMoveProposal.objects.filter(move_id=move_id).select_related("look", "move")
+    if team_ids is not None:
+        rows = rows.filter(move__team_id__in=team_ids, move__workload__isnull=False)
+    moves = (
+        _open_move(row, place) for place, row in enumerate(rows.order_by("look__week"), start=1)
+    )
+    return tuple(move if team_ids is None else move.without_prices() for move in moves)
+
+
+def closed_fleet_moves(team_ids: frozenset[int] | None = None) -> list[ClosedFleetMove]:
+    """Matters that are proposed no more, the latest closed first."""
+    rows = FleetMove.objects.filter(closed_week__isnull=False)
+    if team_ids is not None:
+        rows = rows.filter(team_id__in=team_ids, workload__isnull=False)
+    moves = list(rows.order_by("-closed_week", "id"))
+    last = (
+        FleetMoveProposal.objects.filter(move__in=moves)
+        .order_by("move_id", "-look__week")
+        .distinct("move_id")
+    )
+    said = dict(last.values_list("move_id", "document"))
+    return [
+        _closed_move(move, move.closed_week, said[move.pk])
+        for move in moves
+        if move.closed_week is not None and move.pk in said
+    ]
+
+
+def _weeks_proposed(move_ids: Sequence[int], week: date) -> dict[int, int]:
+    found = dict.fromkeys(move_ids, 0)
+    rows = FleetMoveProposal.objects.filter(move_id__in=move_ids, look__week__lte=week)
+    for move_id in rows.values_list("move_id", flat=True):
+        found[move_id] += 1
+    return found
+
+
+def _open_move(row: FleetMoveProposal, weeks_proposed: int) -> OpenFleetMove:
+    said: Mapping[str, Any] = row.document
+    one_time, disruption = said["one_time"], said["disruption"]
+    return OpenFleetMove(
+        id=row.move_id,
+        key=row.move.key,
+        kind=row.move.kind,
+        subject=said["subject"],
+        source=said["source"],
+        target=said["target"],
+        team_id=row.move.team_id,
+        workload_id=row.move.workload_id,
+        pool_id=row.move.pool_id,
+        week=row.look.week,
+        seen_from=row.look.seen_from,
+        opened_week=row.move.opened_week,
+        weeks_proposed=weeks_proposed,
+        spend_micros=said["spend_micros"],
+        saving=SavingRange(**said["saving"]),
+        one_time_micros=said["one_time_micros"],
+        egress_micros=one_time["egress_micros"],
+        restart_micros=one_time["restart_micros"],
+        effort_hours=one_time["effort_hours"],
+        effort_micros=one_time["effort_micros"],
+        payback_months=said["payback_months"],
+        disruption=disruption["level"],
+        disruption_reason=disruption["reason"],
+        interruptions_per_month=disruption["interruptions_per_month"],
+        restart_hours_per_month=disruption["restart_hours_per_month"],
+        confidence=said["confidence"],
+        doubts=tuple(said["doubts"]),
+        why=said["why"],
+        evidence=tuple(ProposalEvidence(**each) for each in said["evidence"]),
+        exclusive_group=row.exclusive_group,
+        is_counted=row.is_counted,
+    )
+
+
+def _closed_move(move: FleetMove, closed_week: date, said: Mapping[str, Any]) -> ClosedFleetMove:
+    return ClosedFleetMove(
+        move.pk,
+        move.key,
+        move.kind,
+        said["subject"],
+        said["target"],
+        move.team_id,
+        move.workload_id,
+        move.opened_week,
+        closed_week,
+        move.closed_reason,
+    )

@@ -1,0 +1,1 @@
+"""What could be moved: the work of the last weeks held against what can be had, kind by kind."""

@@ -1,0 +1,158 @@
+"""Work that ran on demand, held against the same GPUs on demand at other places, net of moving its data there."""
+
+from dataclasses import dataclass
+
+from apps.economics.moves.disruption import DisruptionClass, MoveDisruption
+from apps.economics.moves.saving import SavingRange, elsewhere_points, saving_range
+from apps.economics.placement.estimates import LikelyRange
+from apps.economics.purchase import PurchaseOption
+from apps.placement.queries.asked import are_same_model
+from apps.placement.queries.book import BookFact
+from apps.placement.queries.moves.datasets import WorkDataset, datasets_of_work
+from apps.placement.queries.moves.offers import NO_BOOK, fill_there, offer_evidence
+from apps.placement.queries.moves.proposal import (
+    KindLook,
+    MoveKind,
+    MoveProposal,
+    ProposalEvidence,
+    one_time_cost,
+)
+from apps.placement.queries.moves.to_spot import why_not_by_hour
+from apps.placement.queries.moves.work import MOST_CANDIDATES, WEEKS, FleetWork, WorkCell
+from apps.placement.queries.offer_facts import OfferFact
+from apps.placement.queries.places import EgressFact, egress_from, egress_micros
+
+DISRUPTION = MoveDisruption(
+    DisruptionClass.MEDIUM,
+    "it is set up once in another place; what reads its results from there pays egress, which is not counted",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceChoice:
+    """An offer elsewhere, what it saves a month, and micro-units to bring the data there."""
+
+    offer: OfferFact
+    saving: SavingRange
+    egress: float
+
+
+def look_elsewhere(work: FleetWork, book: BookFact | None) -> KindLook:
+    """Every workload on a pool; those that cost most first."""
+    look = KindLook(MoveKind.ELSEWHERE)
+    data = datasets_of_work()
+    egress: dict[str, dict[str, EgressFact]] = {}
+    tried = 0
+    for cell in work.cells:
+        why = why_not_by_hour(cell)
+        if not why and book is None:
+            why = NO_BOOK
+        if not why and tried >= MOST_CANDIDATES:
+            why = f"not among the {MOST_CANDIDATES} that cost most"
+        if why or book is None:
+            look.decline(_key(cell), why)
+            continue
+        tried += 1
+        of_work = data.get(cell.workload.id)
+        if of_work is not None and of_work.place not in egress:
+            egress[of_work.place] = egress_from(of_work.place)
+        prices = egress[of_work.place] if of_work else {}
+        _look_at(look, work, cell, (book, of_work, prices))
+    return look
+
+
+def _key(cell: WorkCell) -> str:
+    return f"{MoveKind.ELSEWHERE}:{cell.key}"
+
+
+def _look_at(
+    look: KindLook,
+    work: FleetWork,
+    cell: WorkCell,
+    beside: tuple[BookFact, WorkDataset | None, dict[str, EgressFact]],
+) -> None:
+    book, data, prices = beside
+    pool = cell.pool
+    cheaper = [
+        (offer, price)
+        for offer in book.offers.values()
+        if offer.option == PurchaseOption.ON_DEMAND
+        and (offer.provider, offer.region) != (pool.provider, pool.region)
+        and are_same_model(offer.gpu_model, pool.gpu_model)
+        and (price := offer.price_range) is not None
+        and price.likely * cell.gpu_hours < cell.addressable_micros
+    ]
+    if not cheaper:
+        look.decline(_key(cell), "its GPU model is offered nowhere else on demand for less")
+        return
+    if data is None:
+        look.decline(_key(cell), "how much data it needs is not known: no quote of it says so")
+        return
+    choices = []
+    for offer, price in cheaper:
+        choice = _choice_at(cell, (offer, price), data, (prices.get(offer.place), book))
+        if choice is not None:
+            choices.append(choice)
+    if not choices:
+        look.decline(_key(cell), "what its data costs to move there is not known")
+        return
+    best = max(choices, key=lambda each: (each.saving.likely - each.egress / 12, each.offer.key))
+    look.propose(_proposal(work, cell, data, best))
+
+
+def _choice_at(
+    cell: WorkCell,
+    there: tuple[OfferFact, LikelyRange],
+    data: WorkDataset,
+    moving: tuple[EgressFact | None, BookFact],
+) -> PlaceChoice | None:
+    """None where the way of the data has no price."""
+    (offer, price), (egress, book) = there, moving
+    cost = 0.0
+    if data.place != offer.place:
+        if egress is None or book.per_dollar is None:
+            return None
+        cost = egress_micros(data.gigabytes, egress, book.per_dollar)
+    # How many GPUs a job takes at once is not asked here: as many as a machine of its pool has.
+    points = elsewhere_points(cell.weeks, price, fill=fill_there(offer, cell.pool.gpus_per_node))
+    return PlaceChoice(offer, saving_range(points), cost)
+
+
+def _proposal(
+    work: FleetWork, cell: WorkCell, data: WorkDataset, best: PlaceChoice
+) -> MoveProposal:
+    offer, spend = best.offer, work.monthly([cell])
+    doubts = []
+    if len(work.span.weeks) < WEEKS:
+        doubts.append(f"the ledger has {len(work.span.weeks)} of {WEEKS} weeks")
+    if any(row["is_stale"] for row in offer.rates):
+        doubts.append("its price was last said long ago")
+    moved = (
+        f"its {data.gigabytes:,.0f} GB are there already"
+        if data.place == offer.place
+        else f"its {data.gigabytes:,.0f} GB are moved once from {data.place}"
+    )
+    return MoveProposal(
+        key=_key(cell),
+        kind=MoveKind.ELSEWHERE,
+        subject=cell.workload.name,
+        source=f"{cell.pool.name}, on demand, {cell.pool.provider}:{cell.pool.region}",
+        target=f"on demand, {offer.place}, {offer.instance_type or offer.gpu_model}",
+        team_id=cell.workload.team_id,
+        workload_id=cell.workload.id,
+        pool_id=cell.pool.id,
+        spend_micros=spend,
+        saving=best.saving.capped(spend),
+        one_time=one_time_cost(MoveKind.ELSEWHERE, egress=best.egress),
+        disruption=DISRUPTION,
+        evidence=(
+            ProposalEvidence("pool", str(cell.pool.id), f"runs on {cell.pool.name} now"),
+            ProposalEvidence(
+                "quote", str(data.quote_id), f"{data.gigabytes:,.0f} GB at {data.place}", True
+            ),
+            *offer_evidence(offer),
+        ),
+        doubts=tuple(doubts),
+        why=f"The same GPUs cost less there by the hour; {moved}.",
+        cells=frozenset([cell.key]),
+    )

@@ -1,0 +1,92 @@
+"""All kinds of moves of a week, which of them are counted, and the look as it is kept."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import date, datetime
+from typing import Any
+
+from apps.accounts.queries.reading import reading_once
+from apps.economics.moves.choice import WeighedMove, counted_moves, exclusive_groups
+from apps.placement.queries.book import BookFact, newest_book
+from apps.placement.queries.moves.committing import look_to_commitment
+from apps.placement.queries.moves.elsewhere import look_elsewhere
+from apps.placement.queries.moves.proposal import (
+    KindLook,
+    MoveProposal,
+    proposals_of,
+    reasons_in_order,
+)
+from apps.placement.queries.moves.to_api import look_to_api
+from apps.placement.queries.moves.to_spot import look_to_spot
+from apps.placement.queries.moves.work import FleetWork, fleet_work
+
+
+@dataclass(frozen=True)
+class FleetLook:
+    """What was looked at and found in a week. `groups` number the proposals' exclusive groups, by key."""
+
+    work: FleetWork
+    book: BookFact | None
+    kinds: tuple[KindLook, ...]
+    proposals: tuple[MoveProposal, ...]
+    groups: dict[str, int]
+    counted: frozenset[str]
+
+    @property
+    def counted_micros(self) -> int:
+        """What the counted ones are likely to save together in a month."""
+        return sum(each.saving.likely for each in self.proposals if each.key in self.counted)
+
+    @property
+    def kinds_document(self) -> list[dict[str, Any]]:
+        """Candidates by kind, and why they are no proposal, with how many."""
+        return [
+            {
+                "kind": str(look.kind),
+                "seen": look.seen,
+                "proposed": len(look.proposals),
+                "reasons": [{"why": why, "count": count} for why, count in reasons_in_order(look)],
+            }
+            for look in self.kinds
+        ]
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all of it."""
+        parts = [
+            [asdict(each) | {"cells": sorted(each.cells)} for each in self.proposals],
+            self.kinds_document,
+            self.groups,
+            sorted(self.counted),
+        ]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def look_at_fleet(week: date, at: datetime) -> FleetLook:
+    """Every kind's candidates in the weeks before `week`, and the proposals, worth most first."""
+    with reading_once():
+        work, book = fleet_work(week), newest_book()
+        kinds = (
+            look_to_spot(work, book),
+            look_to_commitment(work, at),
+            look_elsewhere(work, book),
+            look_to_api(work),
+        )
+    found = proposals_of(kinds)
+    weighed = [WeighedMove(each.key, each.cells, each.worth) for each in found]
+    return FleetLook(
+        work=work,
+        book=book,
+        kinds=kinds,
+        proposals=tuple(found),
+        groups=_group_numbers(weighed),
+        counted=counted_moves(weighed),
+    )
+
+
+def _group_numbers(weighed: Sequence[WeighedMove]) -> dict[str, int]:
+    """From 1 on, by key."""
+    groups = exclusive_groups(weighed)
+    return {move.key: number for number, group in enumerate(groups, start=1) for move in group}

@@ -1,0 +1,165 @@
+"""A proposal as every kind makes it, and what a kind looked at where it made none."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from django.conf import settings
+
+from apps.economics.money import MICROS
+from apps.economics.moves.disruption import MoveDisruption, move_worth
+from apps.economics.moves.saving import SavingRange, first_year_month, payback_months
+
+
+class MoveKind(StrEnum):
+    """What is moved where."""
+
+    TO_SPOT = "to_spot"
+    TO_COMMITMENT = "to_commitment"
+    ELSEWHERE = "elsewhere"
+    SHRINK = "shrink"
+    TO_API = "to_api"
+
+
+EFFORT_HOURS = {
+    MoveKind.TO_SPOT: 8,
+    MoveKind.TO_COMMITMENT: 4,
+    MoveKind.ELSEWHERE: 24,
+    MoveKind.SHRINK: 16,
+    MoveKind.TO_API: 40,
+}
+"""An engineer's hours for a move: a choice of ours, stated with each; what they cost is RUNRATE_ENGINEER_HOUR_COST."""
+CONFIDENCE = ("high", "medium", "low")
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalEvidence:
+    """What a figure is from, and where it stands: a run, a pool, an offer, a price row, a quote, a scenario, a portfolio.
+
+    `ref` is its id or key. `is_price`: only for who reads prices.
+    """
+
+    kind: str
+    ref: str
+    words: str
+    is_price: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OneTimeCost:
+    """What moving costs once, in micro-units: egress, what is lost in restarts, an engineer's hours; None: not known.
+
+    `effort_hours` are in `effort_micros` where an hour has a price here.
+    """
+
+    egress_micros: int = 0
+    restart_micros: int = 0
+    effort_hours: int = 0
+    effort_micros: int | None = None
+
+    @property
+    def micros(self) -> int:
+        """As far as it is known."""
+        return self.egress_micros + self.restart_micros + (self.effort_micros or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class MoveProposal:
+    """A move, priced net of moving. Micro-units a month of 730 h; `spend_micros` is what is spent there at the margin.
+
+    `key` is the same from week to week; `cells` are the dollars that it touches. `doubts` are what takes confidence
+    away, one by one.
+    """
+
+    key: str
+    kind: MoveKind
+    subject: str
+    source: str
+    target: str
+    team_id: int | None
+    workload_id: int | None
+    pool_id: int | None
+    spend_micros: int
+    saving: SavingRange
+    one_time: OneTimeCost
+    disruption: MoveDisruption
+    evidence: tuple[ProposalEvidence, ...]
+    doubts: tuple[str, ...]
+    why: str
+    cells: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def confidence(self) -> str:
+        """By how many things stand against it: none, one, or more."""
+        return CONFIDENCE[min(len(self.doubts), 2)]
+
+    @property
+    def payback_months(self) -> float | None:
+        """Until the likely saving has paid what moving costs; None where nobody said what an engineer's hour costs."""
+        known = self.one_time.effort_micros is not None
+        return payback_months(self.one_time.micros if known else None, self.saving)
+
+    @property
+    def worth(self) -> float:
+        """What it is ordered by."""
+        return move_worth(
+            first_year_month(self.saving, self.one_time.micros), self.disruption.level
+        )
+
+
+@dataclass(slots=True)
+class KindLook:
+    """What a kind looked at: its candidates, why most are no proposal (with how many), and the proposals.
+
+    `declined` says by the key of a proposal why there is none this time.
+    """
+
+    kind: MoveKind
+    seen: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    declined: dict[str, str] = field(default_factory=dict)
+    proposals: list[MoveProposal] = field(default_factory=list)
+
+    def decline(self, key: str, why: str) -> None:
+        """Seen, and no proposal."""
+        self.seen += 1
+        self.reasons[why] += 1
+        self.declined[key] = why
+
+    def propose(self, proposal: MoveProposal) -> None:
+        """Seen, and kept where it is worth proposing: no more than is spent there, and no less than the floor."""
+        floor = settings.FINDING_FLOOR * MICROS
+        if proposal.saving.likely < max(1, floor):
+            why = "it saves nothing" if proposal.saving.likely <= 0 else "it saves too little"
+            self.decline(proposal.key, why)
+            return
+        self.seen += 1
+        self.proposals.append(proposal)
+
+
+def one_time_cost(kind: MoveKind, *, egress: float = 0.0, restart: float = 0.0) -> OneTimeCost:
+    """With an engineer's hours for the kind, priced where the installation says what one costs."""
+    hours, price = EFFORT_HOURS[kind], settings.ENGINEER_HOUR_COST
+    return OneTimeCost(
+        egress_micros=round(egress),
+        restart_micros=round(restart),
+        effort_hours=hours,
+        effort_micros=hours * price * MICROS if price else None,
+    )
+
+
+def reasons_in_order(look: KindLook) -> list[tuple[str, int]]:
+    """The most frequent first."""
+    return sorted(look.reasons.items(), key=lambda each: (-each[1], each[0]))
+
+
+def proposals_of(looks: Sequence[KindLook]) -> list[MoveProposal]:
+    """All kinds' together, worth most first."""
+    found = [proposal for look in looks for proposal in look.proposals]
+    return sorted(found, key=lambda each: (-each.worth, each.key))
+
+
+def declined_by_key(looks: Sequence[KindLook]) -> Mapping[str, str]:
+    """Why there is no proposal of these keys."""
+    return {key: why for look in looks for key, why in look.declined.items()}

@@ -1,0 +1,193 @@
+"""Whose work ran where in the last weeks, and what of it was paid by the hour: what a move could save."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+
+from apps.accounts.queries import organisation
+from apps.economics.hours import HOUR, HOUR_MS, first_hour
+from apps.economics.moves.saving import WorkWeek, monthly
+from apps.economics.purchase import PurchaseOption
+from apps.fleet.queries import PoolFact, pools
+from apps.ledger.queries.calendar import local_day
+from apps.ledger.queries.cube import CubeQuestion, explore
+from apps.ledger.queries.kinds import ChargeKind
+from apps.ledger.queries.purchases import BoughtHour, bought_hours
+from apps.ledger.queries.windows import Window
+from apps.workloads.queries import WorkloadFact, workloads
+
+DAY, WEEK = timedelta(days=1), timedelta(days=7)
+WEEKS = 4
+WEEK_HOURS = 168
+MOST_CANDIDATES = 300
+"""Of each kind so many are looked into, those that cost most; the others are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class MoveSpan:
+    """The local week in which it is looked, and the whole weeks before it that the ledger has; at most WEEKS."""
+
+    week: date
+    weeks: tuple[Window, ...]
+
+    @property
+    def hours(self) -> int:
+        """Of all of them."""
+        return sum((week.ends_at - week.starts_at) // HOUR for week in self.weeks)
+
+    @property
+    def window(self) -> Window:
+        """All of them as one; of none an empty one."""
+        if not self.weeks:
+            return Window("", self.week, self.week, organisation().zone)
+        return Window("", self.weeks[0].first_day, self.week, self.weeks[0].zone)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkCell:
+    """A workload on a pool. `weeks` are what it was charged for GPUs that are paid by the hour, week by week.
+
+    `paid_by_hour` is the part of the pool's GPU-hours that no commitment covers: only that is saved by leaving.
+    """
+
+    workload: WorkloadFact
+    pool: PoolFact
+    weeks: tuple[WorkWeek, ...]
+    charged_micros: int
+    unpriced_ms: int
+    paid_by_hour: float
+
+    @property
+    def key(self) -> str:
+        """What two moves that touch the same dollars have in common."""
+        return f"{self.workload.id}:{self.pool.id}"
+
+    @property
+    def addressable_micros(self) -> float:
+        """Of all weeks together."""
+        return sum(week.micros for week in self.weeks)
+
+    @property
+    def gpu_hours(self) -> float:
+        """Of these, paid by the hour."""
+        return sum(week.gpu_hours for week in self.weeks)
+
+
+@dataclass(frozen=True)
+class FleetWork:
+    """All work of the span by workload and pool, what costs most first; GPUs rented by the hour by pool."""
+
+    span: MoveSpan
+    cells: tuple[WorkCell, ...]
+    rented: Mapping[int, Mapping[datetime, float]] = field(default_factory=dict)
+    rented_price: Mapping[int, float] = field(default_factory=dict)
+
+    @property
+    def addressable_micros(self) -> int:
+        """What a month of all GPUs costs that are paid by the hour, held by work or not, as far as it is priced."""
+        if not self.span.weeks:
+            return 0
+        begins = self.span.window.starts_at
+        paid = sum(
+            gpus * self.rented_price.get(pool_id, 0.0)
+            for pool_id, hours in self.rented.items()
+            for hour, gpus in hours.items()
+            if hour >= begins
+        )
+        return monthly(paid, self.span.hours)
+
+    def monthly(self, cells: Sequence[WorkCell]) -> int:
+        """What these cost in a month at the margin."""
+        return monthly(sum(cell.addressable_micros for cell in cells), self.span.hours)
+
+
+def move_week(at: datetime) -> date:
+    """The first local day of the week that a moment is in."""
+    return first_day_of_week(local_day(at, organisation().zone))
+
+
+def first_day_of_week(day: date) -> date:
+    """The first day of its week, as the organisation's weeks begin."""
+    return day - timedelta(days=(day.isoweekday() - organisation().week_starts_on) % 7)
+
+
+def has_whole_week(week: date) -> bool:
+    """Whether the ledger has anything of the first day of the week before: then there is something to look at."""
+    before = week - WEEK
+    zone = organisation().zone
+    return bool(bought_hours(first_hour(before, zone), first_hour(before + DAY, zone)))
+
+
+def fleet_work(week: date) -> FleetWork:
+    """What ran in the WEEKS before a week; only whole ones that the ledger has from their first hour."""
+    zone = organisation().zone
+    windows = [
+        Window("", week - WEEK * (back + 1), week - WEEK * back, zone)
+        for back in reversed(range(WEEKS))
+    ]
+    bought = bought_hours(windows[0].starts_at, windows[-1].ends_at)
+    begins = min((hour.hour for hour in bought), default=windows[-1].ends_at)
+    span = MoveSpan(week, tuple(each for each in windows if each.starts_at >= begins))
+    rented, by_hour, prices = _rented_hours(bought)
+    cells = _work_cells(span, by_hour) if span.weeks else []
+    cells.sort(key=lambda cell: (-cell.addressable_micros, cell.key))
+    return FleetWork(span, tuple(cells), rented, prices)
+
+
+def _rented_hours(
+    bought: Sequence[BoughtHour],
+) -> tuple[dict[int, dict[datetime, float]], dict[int, float], dict[int, float]]:
+    """By pool: GPUs in service that are paid by the hour; the part of GPU-hours that is; what one costs."""
+    rented: dict[int, dict[datetime, float]] = defaultdict(dict)
+    times: dict[int, list[int]] = defaultdict(lambda: [0, 0])
+    paid: dict[int, list[int]] = defaultdict(lambda: [0, 0])
+    options = {pool.id: pool.purchase_option for pool in pools().values()}
+    for hour in bought:
+        if hour.pool_id is None or hour.is_unused:
+            continue
+        by_hour = options.get(hour.pool_id) == PurchaseOption.ON_DEMAND and not hour.is_committed
+        times[hour.pool_id][0] += hour.gpu_ms
+        if by_hour:
+            times[hour.pool_id][1] += hour.gpu_ms
+            of_pool = rented[hour.pool_id]
+            of_pool[hour.hour] = of_pool.get(hour.hour, 0.0) + hour.gpu_ms / HOUR_MS
+            if hour.paid_micros is not None:
+                paid[hour.pool_id][0] += hour.gpu_ms
+                paid[hour.pool_id][1] += hour.paid_micros
+    shares = {pool_id: own / whole for pool_id, (whole, own) in times.items() if whole}
+    prices = {pool_id: micros / (ms / HOUR_MS) for pool_id, (ms, micros) in paid.items() if ms}
+    return rented, shares, prices
+
+
+def _work_cells(span: MoveSpan, by_hour: Mapping[int, float]) -> list[WorkCell]:
+    """Shared costs and idle that is shared out are in none: leaving saves neither."""
+    charged: dict[tuple[int, int], list[WorkWeek]] = {}
+    unpriced: dict[tuple[int, int], int] = defaultdict(int)
+    known_work, known_pools = workloads(), pools()
+    for place, window in enumerate(span.weeks):
+        question = CubeQuestion(window, ("workload", "pool"), is_bounded=False)
+        for row in explore(question.of(kind=[str(ChargeKind.NODE_HOUR)])).rows:
+            workload_id, pool_id = (key.value for key in row.keys)
+            if workload_id not in known_work or pool_id not in known_pools:
+                continue
+            key = int(str(workload_id)), int(str(pool_id))
+            of_key = charged.setdefault(key, [WorkWeek(0.0, 0.0) for _ in span.weeks])
+            of_key[place] = WorkWeek(row.sums.micros or 0, row.sums.gpu_milliseconds / HOUR_MS)
+            unpriced[key] += row.sums.unpriced_milliseconds
+    return [
+        WorkCell(
+            known_work[key[0]],
+            known_pools[key[1]],
+            tuple(
+                WorkWeek(week.micros * share, week.gpu_hours * share)
+                for share in [by_hour.get(key[1], 0.0)]
+                for week in weeks
+            ),
+            round(sum(week.micros for week in weeks)),
+            unpriced[key],
+            by_hour.get(key[1], 0.0),
+        )
+        for key, weeks in charged.items()
+        if not known_pools[key[1]].counts_cores
+    ]

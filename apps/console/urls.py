@@ -54,6 +54,7 @@ urlpatterns = [
     path("", include("apps.console.pages.placement.pages")),
     path("", include("apps.console.pages.placement.admissions")),
     path("", include("apps.console.pages.placement.spot")),
+    path("", include("apps.console.pages.placement.moves")),
     path("", include("apps.console.pages.capacity_requests.pages")),
     path("", include("apps.console.pages.budgets.pages")),
     path("", include("apps.console.pages.headroom.pages")),

@@ -4,6 +4,7 @@ from django.urls import path
 
 from apps.placement.api import (
     admissions,
+    fleet_moves,
     next_moves,
     offers,
     quotes,
@@ -21,6 +22,8 @@ urlpatterns = [
         admissions.OverriddenAdmission.as_view(),
         name="api-admission-override",
     ),
+    path("fleet-moves", fleet_moves.FleetMoves.as_view(), name="api-fleet-moves"),
+    path("fleet-moves/looks", fleet_moves.FleetMoveLooks.as_view(), name="api-fleet-move-looks"),
     path("offers", offers.Offers.as_view(), name="api-offers"),
     path("egress-prices", offers.EgressPrices.as_view(), name="api-egress-prices"),
     path("quotes", quotes.Quotes.as_view(), name="api-quotes"),

@@ -16,7 +16,7 @@ from tests.scope.world import World, make_world
 pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 NOT_THERE = ("/costs/teams/987654321", "/no-such-page")
 MAIN = (
-    "/", "/costs", "/fleet", "/prices", "/clouds", "/commitments", "/ownership", "/setup", "/owned",
+    "/placement/moves", "/", "/costs", "/fleet", "/prices", "/clouds", "/commitments", "/ownership", "/setup", "/owned",
     "/people", "/runs", "/runs/compare", "/services", "/api-spend", "/team-work", "/findings",
     "/alerts", "/setup/first-day", "/placement", "/placement/quotes", "/placement/admissions",
     "/placement/spot", "/plan/methods",

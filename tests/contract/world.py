@@ -84,6 +84,7 @@ from apps.workloads.models import Job, RequestHour, Run, RunSpan, ServiceObjecti
 from apps.workloads.queries import RuleFact
 from tests import make
 from tests.apps.ledger import scene
+from tests.apps.placement.move_scene import keep_one_move
 from tests.apps.unit_economics import service_scene
 
 NEVER = datetime(2099, 1, 1, tzinfo=UTC)
@@ -189,6 +190,7 @@ def make_world() -> World:
     ids["export_id"] = scene.make_export(everything.id)
     ids["quote_id"] = _quoted(team_id)
     ids["admission_id"] = _admitted(team_id, pool_id)
+    keep_one_move(workload_id, pool_id, ids["run_id"], datetime.now(tz=UTC))
     ids["alert_id"] = _alerted(team_id)
     hour = hour_of(datetime.now(tz=UTC)).isoformat()
     offer = JobQuote.objects.get(id=ids["quote_id"]).answer["offers"][0]["key"]

@@ -112,6 +112,7 @@ from apps.workloads.models import (
 from apps.workloads.queries import RuleFact
 from tests import make
 from tests.apps.ledger import scene
+from tests.apps.placement.move_scene import keep_one_move
 from tests.apps.unit_economics import service_scene
 
 NEVER = datetime(2099, 1, 1, tzinfo=UTC)
@@ -219,6 +220,7 @@ def make_world() -> World:
         "portfolio_id": _portfolio(now),
         "quote_id": _quoted(now),
         "admission_id": _admission(people["petra"], teams["zephyr"], fleet_ids["pool_id"], now),
+        "move_id": keep_one_move(work["workload_id"], fleet_ids["pool_id"], work["run_id"], now),
         "spot_series_id": _spot_series(now),
         "table": "offers",
         "family": 0,

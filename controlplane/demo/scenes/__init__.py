@@ -18,6 +18,7 @@ from controlplane.demo.scenes import (
     buying,
     closes,
     cloud,
+    moved,
     office,
     owned,
     placed,
@@ -64,6 +65,7 @@ AFTER_THE_WEEKS: tuple[Scene, ...] = (
     budgets.set_targets,
     placed.ask_where,
     placed.ask_admissions,
+    moved.look_at_the_fleet,
     closes.close_months,
     closes.own_late,
 )

@@ -1,5 +1,6 @@
 """Two settled weeks of a training on an H100 machine on demand, with what could be had instead."""
 
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -8,13 +9,27 @@ from django.db.models import Max
 
 from apps.accounts import queries as accounts
 from apps.economics.hours import HOUR_MS
+from apps.economics.moves.disruption import DisruptionClass, MoveDisruption
+from apps.economics.moves.saving import SavingRange
 from apps.economics.run_time import Bucket
 from apps.economics.spot.trace import SpotTrace
 from apps.economics.states import State
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.models import Charge, ChargePart, LedgerDay, Line
 from apps.placement.actions import SpotPlace, keep_spot_series, make_offer_book
+from apps.placement.actions.moves import keep_fleet_look
+from apps.placement.models import FleetMove
+from apps.placement.queries.moves.looking import FleetLook
+from apps.placement.queries.moves.proposal import (
+    KindLook,
+    MoveKind,
+    MoveProposal,
+    OneTimeCost,
+    ProposalEvidence,
+)
+from apps.placement.queries.moves.work import FleetWork, MoveSpan, move_week
 from apps.workloads.models import Workload
+from apps.workloads.queries import workloads
 from tests import make
 from tests.apps.unit_economics.planted_runs import (
     plant_attempt,
@@ -136,6 +151,44 @@ def offer_spot(amount: str = "16.00", *, with_evidence: bool = True) -> None:
         trace = SpotTrace("zone-b", 1.0, np.tile(trace.counts, 10), trace.starts)
         place = SpotPlace(provider="aws", region="us-east-1", gpu_model="H100")
         keep_spot_series(name="zone-b", trace=trace, place=place, source="looks", at=AT)
+
+
+def keep_one_move(workload_id: int, pool_id: int, run_id: int, at: datetime) -> int:
+    """A look that proposes spot for a workload, kept without looking; the move's id."""
+    team_id = workloads()[workload_id].team_id
+    proposal = MoveProposal(
+        key=f"to_spot:{workload_id}:{pool_id}",
+        kind=MoveKind.TO_SPOT,
+        subject=workloads()[workload_id].name,
+        source="on demand",
+        target="spot, aws:us-east-1, p5.48xlarge",
+        team_id=team_id,
+        workload_id=workload_id,
+        pool_id=pool_id,
+        spend_micros=4_700_000_000,
+        saving=SavingRange(2_100_000_000, 2_600_000_000, 2_800_000_000),
+        one_time=OneTimeCost(restart_micros=12_000_000, effort_hours=8, effort_micros=800_000_000),
+        disruption=MoveDisruption(DisruptionClass.MEDIUM, "about 5.1 interruptions", 5.1, 1.4),
+        evidence=(
+            ProposalEvidence("run", str(run_id), "checkpoints and starts of its newest run"),
+            ProposalEvidence("offer", "market:7", "spot: 2.0000 a GPU-hour", is_price=True),
+        ),
+        doubts=("fewer than 5 interruptions were seen there",),
+        why="Its runs save a checkpoint every 30 minutes and start in 8.",
+        cells=frozenset([f"{workload_id}:{pool_id}"]),
+    )
+    kind = KindLook(MoveKind.TO_SPOT, 2, Counter({"on spot already": 1}), {}, [proposal])
+    week = move_week(at)
+    look = FleetLook(
+        work=FleetWork(MoveSpan(week, ()), ()),
+        book=None,
+        kinds=(kind,),
+        proposals=(proposal,),
+        groups={proposal.key: 1},
+        counted=frozenset([proposal.key]),
+    )
+    keep_fleet_look(found=look, week=week, at=at)
+    return FleetMove.objects.get(key=proposal.key).pk
 
 
 def make_spot_world() -> tuple[int, int]:

@@ -1,0 +1,176 @@
+"""Tables of fleet moves: what is proposed, what is not and why, and what was closed."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from apps.console.kit.cells import COUNT, DAY, FIGURE, MONEY, PROSE, WHOLE_MONEY
+from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.console.pages.placement import move_words as words
+from apps.placement.queries.fleet_moves import ClosedFleetMove, MoveLookFact, OpenFleetMove
+from apps.placement.queries.moves.proposal import ProposalEvidence
+from apps.show.unknown import UNKNOWN as NOT_KNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class MoveRow:
+    """A move and whose it is."""
+
+    move: OpenFleetMove
+    team: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnmovedCount:
+    """Candidates of a kind that are no proposal for one reason; without a reason, those that are."""
+
+    kind: str
+    why: str
+    count: int
+    seen: int
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceRow:
+    """What a figure is from, and where that stands; empty where it has no page."""
+
+    said: ProposalEvidence
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedRow:
+    """A matter that is closed and whose it was."""
+
+    move: ClosedFleetMove
+    team: str | None
+
+
+def unmoved_counts(look: MoveLookFact) -> Iterator[UnmovedCount]:
+    """Kind by kind, proposals first, then the reasons by how many."""
+    for kind in look.kinds:
+        name = words.KINDS[kind["kind"]]
+        yield UnmovedCount(name, "Proposed", kind["proposed"], kind["seen"])
+        for reason in kind["reasons"]:
+            why = reason["why"][:1].upper() + reason["why"][1:]
+            yield UnmovedCount(name, why, reason["count"], kind["seen"])
+
+
+def _disruption_cell(row: MoveRow) -> str:
+    return words.DISRUPTIONS[row.move.disruption].label
+
+
+MOVES = Table[MoveRow](
+    "moves",
+    "Proposed moves",
+    (
+        Column("subject", "What", lambda row: row.move.subject, PROSE, csv="what",
+               href=lambda row: reverse("fleet-move", args=[row.move.id]),
+               note=lambda row: words.KINDS[row.move.kind]),
+        Column("likely", "Saves a month", lambda row: row.move.saving.likely, WHOLE_MONEY, csv="saving_likely_per_month",
+               note=lambda row: "" if row.move.is_counted else "Not added up: for the same dollars as another"),
+        Column("range", "p10 to p90", lambda row: row.move.saving.high, FIGURE, csv="",
+               shown=lambda row, locale: words.saving_words(row.move, locale.currency), sorts=False),
+        Column("from", "From", lambda row: row.move.source, PROSE, csv="moves_from"),
+        Column("to", "To", lambda row: row.move.target, PROSE, csv="moves_to"),
+        Column("disruption", "Disruption", _disruption_cell,
+               order=lambda row: list(words.DISRUPTIONS).index(row.move.disruption)),
+        Column("confidence", "Confidence", lambda row: words.CONFIDENCE[row.move.confidence],
+               order=lambda row: list(words.CONFIDENCE).index(row.move.confidence)),
+        Column("once", "Moving costs", lambda row: row.move.one_time_micros, FIGURE, csv="",
+               shown=lambda row, locale: words.once_words(row.move, locale.currency)),
+        Column("spend", "Spent there a month", lambda row: row.move.spend_micros, WHOLE_MONEY, csv="spend_per_month"),
+        Column("team", "Team", lambda row: row.team, missing="–"),
+        Column("since", "Proposed since", lambda row: row.move.opened_week, DAY, csv="opened_week"),
+        Column("kind", "", lambda row: row.move.kind),
+        Column("low", "", lambda row: row.move.saving.low, MONEY, csv="saving_p10_per_month"),
+        Column("high", "", lambda row: row.move.saving.high, MONEY, csv="saving_p90_per_month"),
+        CURRENCY_COLUMN,
+        Column("one_time", "", lambda row: row.move.one_time_micros, MONEY, csv="one_time_cost"),
+        Column("effort", "", lambda row: row.move.effort_hours, COUNT, csv="effort_hours"),
+        Column("payback", "", lambda row: row.move.payback_months, csv="payback_months"),
+        Column("reason", "", lambda row: row.move.disruption_reason, csv="disruption_reason"),
+        Column("why", "", lambda row: row.move.why),
+        Column("doubts", "", lambda row: "; ".join(row.move.doubts)),
+        Column("group", "", lambda row: row.move.exclusive_group, COUNT, csv="exclusive_group"),
+        Column("counted", "", lambda row: str(row.move.is_counted).lower(), csv="is_counted"),
+        Column("key", "", lambda row: row.move.key),
+        Column("week", "", lambda row: row.move.week, DAY),
+    ),
+    noun=("move", "moves"),
+    about="{said}, worth most first: the saving net of moving, less what disruption takes off",
+    sort="moves-by",
+    csv_first=("week", "key"),
+)  # fmt: skip
+
+NOT_MOVED = Table[UnmovedCount](
+    "not-moved",
+    "What was looked at, and why most of it is no proposal",
+    (
+        Column("kind", "Kind", lambda row: row.kind),
+        Column("why", "Why", lambda row: row.why, PROSE),
+        Column("count", "Candidates", lambda row: row.count, COUNT),
+        Column("seen", "Of", lambda row: row.seen, COUNT, csv="seen"),
+    ),
+    noun=("reason", "reasons"),
+    about="a candidate is a workload on a pool, a family of GPUs that is rented, or a kept comparison with an API",
+)
+
+CLOSED = Table[ClosedRow](
+    "closed",
+    "Closed",
+    (
+        Column("subject", "What", lambda row: row.move.subject, PROSE, csv="what",
+               href=lambda row: reverse("fleet-move", args=[row.move.id]),
+               note=lambda row: words.KINDS[row.move.kind]),
+        Column("to", "To", lambda row: row.move.target, PROSE, csv="moves_to"),
+        Column("week", "Closed in the week of", lambda row: row.move.closed_week, DAY, csv="closed_week"),
+        Column("reason", "Why", lambda row: row.move.closed_reason, PROSE, csv="closed_reason"),
+        Column("team", "Team", lambda row: row.team, missing="–"),
+        Column("since", "First proposed", lambda row: row.move.opened_week, DAY, csv="opened_week"),
+        Column("key", "", lambda row: row.move.key),
+    ),
+    noun=("move", "moves"),
+    about="{said} that a later look proposes no more; they come back by themselves",
+    sort="closed-by",
+)  # fmt: skip
+
+EVIDENCE = Table[EvidenceRow](
+    "evidence",
+    "What it is from",
+    (
+        Column("what", "What", lambda row: row.said.words[:1].upper() + row.said.words[1:], PROSE),
+        Column("kind", "Kind", lambda row: row.said.kind.capitalize()),
+        Column("where", "Where", lambda row: "Open" if row.href else None, href=lambda row: row.href,
+               missing="–", csv="", sorts=False),
+        Column("ref", "", lambda row: row.said.ref),
+    ),
+    noun=("source", "sources"),
+    about="as it stood when the week was looked at",
+)  # fmt: skip
+
+
+def history_rows(moves: Sequence[OpenFleetMove]) -> list[OpenFleetMove]:
+    """The weeks of a matter, the newest first."""
+    return sorted(moves, key=lambda move: move.week, reverse=True)
+
+
+HISTORY = Table[OpenFleetMove](
+    "weeks",
+    "Week by week",
+    (
+        Column("week", "Week of", lambda move: move.week, DAY),
+        Column("likely", "Saves a month", lambda move: move.saving.likely, WHOLE_MONEY, csv="saving_likely_per_month"),
+        Column("range", "p10 to p90", lambda move: move.saving.high, FIGURE, csv="",
+               shown=lambda move, locale: words.saving_words(move, locale.currency)),
+        Column("to", "To", lambda move: move.target, PROSE, csv="moves_to"),
+        Column("confidence", "Confidence", lambda move: words.CONFIDENCE[move.confidence]),
+        Column("payback", "Pays back in", lambda move: words.payback_words(move.payback_months), missing=NOT_KNOWN),
+        Column("low", "", lambda move: move.saving.low, MONEY, csv="saving_p10_per_month"),
+        Column("high", "", lambda move: move.saving.high, MONEY, csv="saving_p90_per_month"),
+        CURRENCY_COLUMN,
+    ),
+    noun=("week", "weeks"),
+    about="{said} in which it was proposed",
+)  # fmt: skip

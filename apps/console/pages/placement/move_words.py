@@ -1,0 +1,71 @@
+"""What pages of fleet moves say."""
+
+from collections.abc import Sequence
+
+from apps.placement.queries.fleet_moves import MoveLookFact, OpenFleetMove
+from apps.show.amounts import counted
+from apps.show.money import full_amount, whole_amount
+from apps.show.words import StateWords
+
+KINDS = {
+    "to_spot": "To spot",
+    "to_commitment": "To a commitment",
+    "elsewhere": "To another place",
+    "shrink": "To smaller GPUs",
+    "to_api": "To an API",
+}
+DISRUPTIONS = {
+    "low": StateWords("active", "Low", "Nobody who runs the work notices much"),
+    "medium": StateWords("other", "Medium", "Who runs the work notices it"),
+    "high": StateWords("held_idle", "High", "It changes how the work runs"),
+}
+CONFIDENCE = {"high": "High", "medium": "Medium", "low": "Low"}
+
+
+def saving_words(move: OpenFleetMove, currency: str) -> str:
+    """`$776 to $1,366`."""
+    low, high = whole_amount(move.saving.low, currency), whole_amount(move.saving.high, currency)
+    return low if low == high else f"{low} to {high}"
+
+
+def payback_words(months: float | None) -> str | None:
+    """`3.2 months`; None where it is not known."""
+    if months is None:
+        return None
+    return "at once" if months < 0.05 else f"{months:,.1f} months"
+
+
+def once_words(move: OpenFleetMove, currency: str) -> str:
+    """What moving costs once, as far as it is known."""
+    hours = f"{move.effort_hours} h of an engineer"
+    known = move.egress_micros + move.restart_micros
+    if move.effort_micros is not None:
+        return f"{full_amount(move.one_time_micros, currency)}, with {hours}"
+    return f"{full_amount(known, currency)} and {hours}" if known else hours
+
+
+def moves_finding(moves: Sequence[OpenFleetMove], currency: str, *, sees_all: bool) -> str:
+    """How much those that are counted would save, in a sentence."""
+    kept = [move for move in moves if move.is_counted]
+    if not moves:
+        whose = "" if sees_all else " of your teams' work"
+        return f"Nothing{whose} is worth moving this week"
+    if not kept:
+        return f"{counted(len(moves), 'move')} proposed; others for the same dollars save more"
+    likely = whole_amount(sum(move.saving.likely for move in kept), currency)
+    others = len(moves) - len(kept)
+    beside = f"; {counted(others, 'other')} would be for the same dollars" if others else ""
+    return f"{counted(len(kept), 'move')} would save about {likely} a month{beside}"
+
+
+def look_words(look: MoveLookFact) -> tuple[str, ...]:
+    """Of which weeks a look is, and when it was made."""
+    weeks = (
+        f"from {counted(look.weeks, 'whole week')}, {look.seen_from:%-d %B} to {look.week:%-d %B %Y}"
+        if look.weeks
+        else "the ledger had no whole week before it"
+    )
+    return (
+        weeks,
+        "a month is 730 hours, at what is paid by the hour: owned, reserved and committed GPUs save nothing",
+    )

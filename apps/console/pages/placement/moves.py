@@ -1,0 +1,287 @@
+"""Fleet moves: what to run elsewhere this week, and one move with everything that it is from."""
+
+from collections.abc import Sequence
+from datetime import date
+
+from django.http import HttpResponse
+from django.urls import path, reverse
+
+from apps.accounts.queries import teams
+from apps.console.kit.chart import Figure, FigureRow
+from apps.console.kit.filters import Reading, filter_of
+from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.page import ConsolePage, FactList, shown
+from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context, found_or_404
+from apps.console.pages.placement import move_words as words
+from apps.console.pages.placement.move_tables import (
+    CLOSED,
+    EVIDENCE,
+    HISTORY,
+    MOVES,
+    NOT_MOVED,
+    ClosedRow,
+    EvidenceRow,
+    MoveRow,
+    history_rows,
+    unmoved_counts,
+)
+from apps.console.pages.pool_links import pool_href
+from apps.fleet.queries import pools
+from apps.placement.queries.fleet_moves import (
+    MoveLookFact,
+    OpenFleetMove,
+    closed_fleet_moves,
+    move_looks,
+    moves_of_week,
+    weeks_of_move,
+)
+from apps.placement.queries.moves.proposal import ProposalEvidence
+from apps.show.amounts import counted
+from apps.show.money import whole_amount
+
+MOST_WEEKS = 60
+PAGES_OF = {
+    "run": "run",
+    "rate": "rate",
+    "quote": "quote",
+    "scenario": "crossover",
+    "portfolio": "portfolio-run",
+}
+"""Where evidence of a kind stands, by its id."""
+
+
+@shown(EVERYONE, "fleet-moves")
+def fleet_moves_page(context: Context) -> ConsolePage:
+    """What a week's look proposes, and why the rest is no proposal."""
+    looks = move_looks()[:MOST_WEEKS]
+    if not looks:
+        return ConsolePage(
+            context=context, finding="No week was looked at yet", empty=_not_looked_yet()
+        )
+    look, reading = _asked_look(context, looks)
+    rows, closed = _move_rows(context, look), _closed_rows(context)
+    sees_all = context.seen_teams is None
+    counts = list(unmoved_counts(look)) if sees_all else []
+    weeks = {"": "The newest"} | {each.week.isoformat(): f"{each.week:%-d %b %Y}" for each in looks}
+    return ConsolePage(
+        context=context,
+        finding=words.moves_finding(
+            [row.move for row in rows], context.currency, sees_all=sees_all
+        ),
+        under=words.look_words(look),
+        filters=(filter_of("week", "Week of", weeks, reading.texts),),
+        problems=tuple(reading.problems),
+        notes=()
+        if sees_all
+        else ("Of your teams' workloads; commitments are the organisation's.",),
+        sections=(
+            FigureRow(_key_figures(rows, look, context)) if rows and sees_all else None,
+            MOVES.section(
+                rows, context, csv_href=reverse("fleet-moves-csv"), empty=_nothing_words(look)
+            ),
+            NOT_MOVED.section(counts, context, csv_href=reverse("not-moved-csv"))
+            if counts
+            else None,
+            CLOSED.section(closed, context, csv_href=reverse("closed-moves-csv"))
+            if closed
+            else None,
+        ),
+    )
+
+
+@shown(EVERYONE, "fleet-moves")
+def fleet_moves_csv(context: Context) -> HttpResponse:
+    """The moves of the week as a table."""
+    looks = move_looks()
+    rows = _move_rows(context, _asked_look(context, looks)[0]) if looks else []
+    return MOVES.csv(rows, context, "fleet-moves")
+
+
+@shown(SEES_EVERYTHING, "fleet-moves")
+def not_moved_csv(context: Context) -> HttpResponse:
+    """What was looked at in the week, and why it is no proposal."""
+    looks = move_looks()
+    counts = unmoved_counts(_asked_look(context, looks)[0]) if looks else ()
+    return NOT_MOVED.csv(counts, context, "not-moved")
+
+
+@shown(EVERYONE, "fleet-moves")
+def closed_moves_csv(context: Context) -> HttpResponse:
+    """What is proposed no more."""
+    return CLOSED.csv(_closed_rows(context), context, "closed-moves")
+
+
+@shown(EVERYONE, "fleet-moves")
+def fleet_move_page(context: Context, move_id: int) -> ConsolePage:
+    """One move as it was last proposed, with its evidence and its weeks."""
+    weeks = history_rows(weeks_of_move(move_id, context.seen_teams))
+    move = found_or_404(weeks[0] if weeks else None)
+    currency = context.currency
+    doubts = "; ".join(move.doubts) or "nothing stands against it"
+    interruptions = (
+        None
+        if move.interruptions_per_month is None
+        else f"{move.interruptions_per_month:,.1f} a month, {move.restart_hours_per_month or 0:,.1f} h lost to them"
+    )
+    facts = [
+        ("Moves from", move.source),
+        ("Moves to", move.target),
+        ("Why", move.why),
+        ("Disruption", f"{words.DISRUPTIONS[move.disruption].label}: {move.disruption_reason}"),
+        ("Interruptions", interruptions),
+        ("Moving costs once", words.once_words(move, currency)),
+        ("Confidence", f"{words.CONFIDENCE[move.confidence]}: {doubts}"),
+        ("Added up", _counted_words(move)),
+    ]
+    return ConsolePage(
+        context=context,
+        finding=f"{move.subject}: {words.saving_words(move, currency)} a month less",
+        under=(
+            f"{words.KINDS[move.kind]}, as of the week of {move.week:%-d %B %Y}",
+            f"proposed in {counted(move.weeks_proposed, 'week')} since {move.opened_week:%-d %B %Y}",
+        ),
+        back=Link("All moves", reverse("fleet-moves")),
+        sections=(
+            FigureRow(_move_figures(move, currency)),
+            FactList([(name, text) for name, text in facts if text is not None]),
+            EVIDENCE.section(_evidence_rows(move, context), context),
+            HISTORY.section(weeks, context, csv_href=reverse("fleet-move-csv", args=[move_id])),
+        ),
+    )
+
+
+@shown(EVERYONE, "fleet-moves")
+def fleet_move_csv(context: Context, move_id: int) -> HttpResponse:
+    """The weeks of a move."""
+    weeks = history_rows(weeks_of_move(move_id, context.seen_teams))
+    found_or_404(weeks[0] if weeks else None)
+    return HISTORY.csv(weeks, context, f"fleet-move-{move_id}")
+
+
+def _asked_look(context: Context, looks: Sequence[MoveLookFact]) -> tuple[MoveLookFact, Reading]:
+    """The look of the week that the address names, else the newest."""
+    by_week = {look.week: look for look in looks}
+    reading = Reading(context.query, {"week": ""}, {"week": "the newest"})
+
+    def look_of(text: str) -> MoveLookFact:
+        if not text:
+            return looks[0]
+        week = date.fromisoformat(text)
+        if week not in by_week:
+            raise ValueError(f"there is no look of the week of {text}")
+        return by_week[week]
+
+    return reading.read("week", look_of), reading
+
+
+def _move_rows(context: Context, look: MoveLookFact) -> list[MoveRow]:
+    names = {team.id: team.name for team in teams()}
+    moves = moves_of_week(look.week, context.seen_teams)
+    return [MoveRow(move, names.get(move.team_id or 0)) for move in moves]
+
+
+def _closed_rows(context: Context) -> list[ClosedRow]:
+    names = {team.id: team.name for team in teams()}
+    moves = closed_fleet_moves(context.seen_teams)
+    return [ClosedRow(move, names.get(move.team_id or 0)) for move in moves]
+
+
+def _key_figures(
+    rows: Sequence[MoveRow], look: MoveLookFact, context: Context
+) -> tuple[Figure, ...]:
+    kept = [row.move for row in rows if row.move.is_counted]
+    currency = context.currency
+    low, high = (
+        whole_amount(sum(end), currency)
+        for end in (
+            [move.saving.low for move in kept],
+            [move.saving.high for move in kept],
+        )
+    )
+    return (
+        Figure(
+            "Counted savings",
+            whole_amount(look.counted_micros, currency),
+            f"a month; the ends add up to {low} and {high}",
+        ),
+        Figure(
+            "Paid by the hour",
+            whole_amount(look.addressable_micros, currency),
+            "a month: no more can be saved",
+        ),
+        Figure("Moves", str(len(rows)), f"{len(kept)} of them added up"),
+    )
+
+
+def _move_figures(move: OpenFleetMove, currency: str) -> tuple[Figure, ...]:
+    payback = words.payback_words(move.payback_months)
+    return (
+        Figure(
+            "Saves a month",
+            whole_amount(move.saving.likely, currency),
+            "half of the cases are above",
+        ),
+        Figure("p10 to p90", words.saving_words(move, currency), "a month"),
+        Figure(
+            "Spent there", whole_amount(move.spend_micros, currency), "a month, paid by the hour"
+        ),
+        Figure(
+            "Pays back in",
+            payback or "–",
+            "nobody said what an engineer's hour costs"
+            if move.effort_micros is None
+            else "engineers included",
+        ),
+    )
+
+
+def _counted_words(move: OpenFleetMove) -> str:
+    if move.is_counted:
+        return "Yes: no other move that is added up is for the same dollars"
+    return "No: another move for the same dollars is worth more"
+
+
+def _evidence_rows(move: OpenFleetMove, context: Context) -> list[EvidenceRow]:
+    names = {str(pool.id): pool.name for pool in pools().values()}
+    return [EvidenceRow(said, _evidence_href(said, names, context)) for said in move.evidence]
+
+
+def _evidence_href(said: ProposalEvidence, pool_names: dict[str, str], context: Context) -> str:
+    """Where it stands, for who may open that."""
+    if said.kind == "pool" and said.ref in pool_names:
+        return pool_href(pool_names[said.ref])
+    if said.kind == "interruptions" and context.seen_teams is None:
+        return reverse("spot-evidence")
+    if said.kind in PAGES_OF:
+        return reverse(PAGES_OF[said.kind], args=[int(said.ref)])
+    return ""
+
+
+def _nothing_words(look: MoveLookFact) -> str:
+    if not look.weeks:
+        return "The ledger had no whole week yet: with one, the next week is looked at."
+    return "Nothing that was looked at is worth moving."
+
+
+def _not_looked_yet() -> EmptyState:
+    return EmptyState(
+        "What could run elsewhere, and what that would save",
+        "Once a week the work of the last four weeks is held against spot, commitments, other places and APIs.",
+        (
+            Step(
+                "Have nodes and jobs on record for a whole week, with prices.",
+                link=Link("Nodes and GPUs", reverse("fleet")),
+            ),
+            Step("It is looked every week, six hours after its first midnight."),
+        ),
+    )
+
+
+urlpatterns = [
+    path("placement/moves", fleet_moves_page, name="fleet-moves"),
+    path("placement/moves.csv", fleet_moves_csv, name="fleet-moves-csv"),
+    path("placement/moves/not-moved.csv", not_moved_csv, name="not-moved-csv"),
+    path("placement/moves/closed.csv", closed_moves_csv, name="closed-moves-csv"),
+    path("placement/moves/<int:move_id>", fleet_move_page, name="fleet-move"),
+    path("placement/moves/<int:move_id>/weeks.csv", fleet_move_csv, name="fleet-move-csv"),
+]

@@ -1,0 +1,241 @@
+"""GET /api/v1/fleet-moves: what is proposed to run elsewhere, and what was looked at."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.queries import organisation, teams
+from apps.placement.queries.fleet_moves import (
+    MoveLookFact,
+    OpenFleetMove,
+    move_looks,
+    moves_of_week,
+    newest_move_look,
+)
+from apps.web.rest.examples import dollars, listed
+from apps.web.rest.money import MoneyOut, NamedOut, RatioOut
+from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.schema import PAGES
+from apps.web.rest.strict import Parameters
+from apps.web.rest.views import PricesView, RestView
+from apps.workloads.queries import workloads
+
+
+class FleetMovesQuery(Parameters):
+    """Of which week."""
+
+    week = serializers.DateField(
+        required=False, help_text="the first day of a week that was looked at; the newest"
+    )
+
+
+class ProposalEvidenceOut(serializers.Serializer[Any]):
+    """What a figure is from; `ref` is the id or key of that run, pool, offer, rate, quote, scenario or portfolio."""
+
+    kind = serializers.CharField()
+    ref = serializers.CharField()
+    words = serializers.CharField()
+
+
+class FleetMoveOut(serializers.Serializer[Any]):
+    """A move; amounts are of a month of 730 h at the marginal price, `saving_…` the p10, the median and the p90.
+
+    No saving is above `spend`, what is spent there. `one_time` is what moving costs as far as it is known. Of one
+    `exclusive_group` only those with `is_counted` may be added up.
+    """
+
+    id = serializers.IntegerField()
+    key = serializers.CharField(help_text="the same from week to week")
+    kind = serializers.CharField(help_text="to_spot, to_commitment, elsewhere or to_api")
+    subject = serializers.CharField()
+    moves_from = serializers.CharField(source="source")
+    moves_to = serializers.CharField(source="target")
+    team = NamedOut(allow_null=True)
+    workload = NamedOut(allow_null=True)
+    week = serializers.DateField()
+    seen_from = serializers.DateField(
+        help_text="the first day looked at; the last is the one before the week"
+    )
+    opened_week = serializers.DateField()
+    weeks_proposed = serializers.IntegerField()
+    spend = MoneyOut(source="spend_micros")
+    saving_low = MoneyOut(source="saving.low")
+    saving_likely = MoneyOut(source="saving.likely")
+    saving_high = MoneyOut(source="saving.high")
+    one_time = MoneyOut(source="one_time_micros")
+    egress = MoneyOut(source="egress_micros")
+    restart = MoneyOut(source="restart_micros")
+    effort_hours = serializers.IntegerField()
+    effort = MoneyOut(
+        source="effort_micros", allow_null=True, help_text="null: nobody said what an hour costs"
+    )
+    payback_months = RatioOut(allow_null=True)
+    disruption = serializers.CharField(help_text="low, medium or high")
+    disruption_reason = serializers.CharField()
+    interruptions_per_month = RatioOut(allow_null=True)
+    restart_hours_per_month = RatioOut(allow_null=True)
+    confidence = serializers.CharField(help_text="high, medium or low, by the doubts")
+    doubts = serializers.ListField(child=serializers.CharField())
+    why = serializers.CharField()
+    evidence = ProposalEvidenceOut(many=True)
+    exclusive_group = serializers.IntegerField()
+    is_counted = serializers.BooleanField()
+
+
+class MoveReasonOut(serializers.Serializer[Any]):
+    """Why candidates are no proposal, and how many."""
+
+    why = serializers.CharField()
+    count = serializers.IntegerField()
+
+
+class MoveKindOut(serializers.Serializer[Any]):
+    """What a kind saw."""
+
+    kind = serializers.CharField()
+    seen = serializers.IntegerField()
+    proposed = serializers.IntegerField()
+    reasons = MoveReasonOut(many=True)
+
+
+class FleetMoveLookOut(serializers.Serializer[Any]):
+    """A week's look; `addressable` is what a month costs that is paid by the hour, `counted` what its moves are likely to save."""
+
+    week = serializers.DateField()
+    made_at = serializers.DateTimeField()
+    seen_from = serializers.DateField()
+    weeks = serializers.IntegerField()
+    book_made_at = serializers.DateTimeField(allow_null=True)
+    addressable = MoneyOut(source="addressable_micros")
+    counted = MoneyOut(source="counted_micros")
+    kinds = MoveKindOut(many=True)
+    digest = serializers.CharField()
+
+
+MOVE_EXAMPLE: dict[str, Any] = {
+    "id": 1,
+    "key": "to_spot:7:2",
+    "kind": "to_spot",
+    "subject": "llama-sft",
+    "moves_from": "h100-on-demand, on demand",
+    "moves_to": "spot, aws:us-east-1, p5.48xlarge",
+    "team": {"id": 3, "name": "Language models"},
+    "workload": {"id": 7, "name": "llama-sft"},
+    "week": "2026-03-02",
+    "seen_from": "2026-02-02",
+    "opened_week": "2026-02-23",
+    "weeks_proposed": 2,
+    "spend": dollars("4700.000000"),
+    "saving_low": dollars("2100.000000"),
+    "saving_likely": dollars("2600.000000"),
+    "saving_high": dollars("2800.000000"),
+    "one_time": dollars("812.000000"),
+    "egress": dollars("0.000000"),
+    "restart": dollars("12.000000"),
+    "effort_hours": 8,
+    "effort": dollars("800.000000"),
+    "payback_months": 0.312308,
+    "disruption": "medium",
+    "disruption_reason": "about 5.1 interruptions a month, each begins again from its last checkpoint; the work takes 1.2% longer",
+    "interruptions_per_month": 5.1,
+    "restart_hours_per_month": 1.4,
+    "confidence": "high",
+    "doubts": [],
+    "why": "Its runs save a checkpoint every 30 minutes and start in 8.",
+    "evidence": [{"kind": "run", "ref": "41", "words": "checkpoints and starts of llama-sft-4807"}],
+    "exclusive_group": 1,
+    "is_counted": True,
+}
+LOOK_EXAMPLE: dict[str, Any] = {
+    "week": "2026-03-02",
+    "made_at": "2026-03-02T06:00:00Z",
+    "seen_from": "2026-02-02",
+    "weeks": 4,
+    "book_made_at": "2026-03-02T06:00:00Z",
+    "addressable": dollars("25266.880000"),
+    "counted": dollars("2600.000000"),
+    "kinds": [
+        {
+            "kind": "to_spot",
+            "seen": 14,
+            "proposed": 1,
+            "reasons": [{"why": "on spot already", "count": 13}],
+        }
+    ],
+    "digest": "9f0c0f2a",
+}
+
+
+class FleetMoves(RestView):
+    """What a week's look proposes."""
+
+    row = FleetMoveOut
+
+    @extend_schema(
+        operation_id="list_fleet_moves",
+        parameters=[FleetMovesQuery, *PAGES],
+        responses=list_of(FleetMoveOut),
+        examples=[listed("Fleet moves", MOVE_EXAMPLE)],
+    )
+    def get(self, request: Request) -> Response:
+        """Moves of the newest look, or of a week's, worth most first; evidence that names prices is for who reads prices.
+
+        A team's people and tokens see what moves its own workloads.
+        """
+        week = FleetMovesQuery.of(request).get("week")
+        look = newest_move_look(timezone.now()) if week is None else None
+        asked = week or (look.week if look else None)
+        found = () if asked is None else moves_of_week(asked, self.viewer().seen_teams)
+        places = {move.key: place for place, move in enumerate(found)}
+        page = slice_of(found, page_asked(request), lambda move: (places[move.key],))
+        currency = organisation().currency
+        named = {each.id: each.name for each in teams()}
+        work = {each.id: each.name for each in workloads().values()}
+        return paged(
+            request,
+            page,
+            lambda move: serialize_move(move, {"team": named, "workload": work}, currency),
+        )
+
+
+class FleetMoveLooks(PricesView):
+    """What each week's look saw."""
+
+    row = FleetMoveLookOut
+
+    @extend_schema(
+        operation_id="list_fleet_move_looks",
+        parameters=[*PAGES],
+        responses=list_of(FleetMoveLookOut),
+        examples=[listed("Looks", LOOK_EXAMPLE)],
+    )
+    def get(self, request: Request) -> Response:
+        """Every look, the newest first: candidates by kind, and why they are no proposal, with how many."""
+        Parameters.of(request)
+        page = slice_of(move_looks(), page_asked(request), _newest_first)
+        currency = organisation().currency
+        return paged(request, page, lambda look: told_as(FleetMoveLookOut, look, currency))
+
+
+def _newest_first(look: MoveLookFact) -> tuple[int]:
+    return (-look.week.toordinal(),)
+
+
+def serialize_move(
+    move: OpenFleetMove, names: Mapping[str, Mapping[int, str]], currency: str
+) -> dict[str, Any]:
+    """A move as REST answers it; `names` are of teams and workloads by their ids."""
+    answer = fields_of(move) | {
+        "team": _named_thing(move.team_id, names["team"]),
+        "workload": _named_thing(move.workload_id, names["workload"]),
+    }
+    return told_as(FleetMoveOut, answer, currency)
+
+
+def _named_thing(known_id: int | None, names: Mapping[int, str]) -> dict[str, Any] | None:
+    return None if known_id is None else {"id": known_id, "name": names[known_id]}

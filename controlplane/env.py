@@ -3,8 +3,10 @@
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 PREFIX = "RUNRATE_"
 PROJECT_ROOT = Path(__file__).resolve().parent.parent
@@ -79,6 +81,24 @@ def _share(text: str) -> tuple[str, float]:
     if bucket.strip() not in VERDICT_BUCKETS or not 0 < float(share) < 1:
         raise ValueError(text)
     return bucket.strip(), float(share)
+
+
+def _origin(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"} or not parts.netloc or parts.path not in {"", "/"}:
+        raise ValueError(text)
+    return text.rstrip("/")
+
+
+def _mail_server(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in {"smtp", "smtps"} or not parts.hostname:
+        raise ValueError(text)
+    return text
+
+
+def _networks(text: str) -> tuple[str, ...]:
+    return tuple(str(ip_network(word)) for word in _words(text))
 
 
 def _variable(read: Callable[[str], Any], default: Any, meaning: str) -> Any:
@@ -193,6 +213,21 @@ class Environment:
     )
     keep_usage_months: int = _variable(
         _some, 25, "months for which usage hours are kept, at least 2"
+    )
+    site_url: str = _variable(
+        _origin, "", "where people open Runrate (https://…), for links in messages; empty: no links"
+    )
+    mail_url: str = _variable(
+        _mail_server,
+        "",
+        "smtp://user:password@host:587?starttls=yes or smtps://host:465 for alerts; empty: no mail",
+    )
+    mail_from: str = _variable(str, "runrate@localhost", "the sender of mails")
+    webhook_networks: tuple[str, ...] = _variable(
+        _networks,
+        (),
+        "networks (10.20.0.0/16) that webhooks may be in though they are not public, by comma; "
+        "plain http is for these alone",
     )
 
 

@@ -79,6 +79,20 @@ TOKEN_WEIGHTS: tuple[int, ...] = ENVIRONMENT.token_weights
 KEEP_WINDOW_DAYS: int = ENVIRONMENT.keep_window_days
 KEEP_USAGE_MONTHS: int = ENVIRONMENT.keep_usage_months
 
+SITE_URL: str = ENVIRONMENT.site_url
+WEBHOOK_NETWORKS: tuple[str, ...] = ENVIRONMENT.webhook_networks
+_MAIL = urlsplit(ENVIRONMENT.mail_url)
+MAIL_IS_SET = bool(ENVIRONMENT.mail_url)
+EMAIL_HOST, EMAIL_PORT = (
+    _MAIL.hostname or "",
+    _MAIL.port or (465 if _MAIL.scheme == "smtps" else 25),
+)
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = unquote(_MAIL.username or ""), unquote(_MAIL.password or "")
+EMAIL_USE_SSL = _MAIL.scheme == "smtps"
+EMAIL_USE_TLS = dict(parse_qsl(_MAIL.query)).get("starttls") == "yes"
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL: str = ENVIRONMENT.mail_from
+
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",

@@ -1,0 +1,179 @@
+"""Posting to addresses that people enter: never into a private network, never by a redirect, within bounded time.
+
+A name is resolved once for each post, all that it resolves to is judged, and the connection goes to the very address
+that was judged: another answer of the name server a moment later changes nothing.
+"""
+
+import http.client
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from urllib.parse import SplitResult, urlsplit
+
+from apps.economics.refusal import Refusal
+
+MOST_SECONDS = 10.0
+LONGEST_ADDRESS = 2_000
+NAT64 = IPv6Network("64:ff9b::/96")
+OF_CLOUDS = frozenset(map(ip_address, ("168.63.129.16",)))
+"""Public addresses that inside a cloud are its own: Azure's host, which hands out keys."""
+PORTS = {"https": 443, "http": 80}
+
+Networks = Sequence[str]
+Ip = IPv4Address | IPv6Address
+
+
+class AddressRefused(Refusal):
+    """An address that nothing is posted to."""
+
+
+@dataclass(frozen=True, slots=True)
+class PostOutcome:
+    """What came of a post; `said` never has the address in it."""
+
+    is_sent: bool
+    said: str
+    milliseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class PostTarget:
+    """Where a post goes; `path` may be a secret, and is shown nowhere."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str = field(repr=False)
+
+
+def target_of(address: str) -> PostTarget:
+    """The parts of an address. Refuses AddressRefused for what is no plain http or https address."""
+    parts = _split(address)
+    try:
+        port, host = parts.port or PORTS.get(parts.scheme, 0), parts.hostname or ""
+    except ValueError:
+        port, host = 0, ""
+    if parts.scheme not in PORTS or not host or not port or len(address) > LONGEST_ADDRESS:
+        raise AddressRefused("address", "this is no address that begins with https://")
+    if parts.username is not None or parts.password is not None:
+        raise AddressRefused("address", "an address has no name or password before its host")
+    if any(ord(each) <= 32 or ord(each) > 126 for each in address):
+        raise AddressRefused("address", "an address has no blanks, and only ASCII")
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return PostTarget(parts.scheme, host, port, path)
+
+
+def vetted_ip(target: PostTarget, allowed: Networks) -> str:
+    """The address to connect to, of all that the host's name resolves to now.
+
+    Refuses AddressRefused where it resolves to nothing, or to anything that is not public and in none of the `allowed`
+    networks; http alone is for these.
+    """
+    try:
+        found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise AddressRefused("address", "its host has no address") from None
+    ips = [ip_address(str(each[4][0]).partition("%")[0]) for each in found]
+    networks = [ip_network(each) for each in allowed]
+    are_allowed = [any(ip in network for network in networks) for ip in map(_inner, ips)]
+    if not all(ok or is_public(ip) for ip, ok in zip(ips, are_allowed, strict=True)):
+        raise AddressRefused(
+            "address",
+            "its host is in a private, loopback, link-local or otherwise not public network; "
+            "RUNRATE_WEBHOOK_NETWORKS allows some",
+        )
+    if target.scheme == "http" and not all(are_allowed):
+        raise AddressRefused("address", "it begins with http://; https:// is needed")
+    return str(ips[0])
+
+
+def is_public(ip: Ip) -> bool:
+    """Whether an address is one of the internet's, also by what it carries: mapped, 6to4, Teredo and NAT64 ones."""
+    inner = _inner(ip)
+    return inner.is_global and not inner.is_multicast and inner not in OF_CLOUDS
+
+
+def post(address: str, body: bytes, headers: Mapping[str, str], allowed: Networks) -> PostOutcome:
+    """Post JSON once; what is not answered with 2xx within ten seconds is not sent. Never raises."""
+    began = time.monotonic()
+    try:
+        target = target_of(address)
+        said, is_sent = _post_to(target, vetted_ip(target, allowed), body, headers)
+    except AddressRefused as refused:
+        said, is_sent = refused.sentence, False
+    except (OSError, http.client.HTTPException) as failed:
+        said, is_sent = f"no answer: {type(failed).__name__}", False
+    return PostOutcome(is_sent, said, round((time.monotonic() - began) * 1000))
+
+
+def _post_to(
+    target: PostTarget, ip: str, body: bytes, headers: Mapping[str, str]
+) -> tuple[str, bool]:
+    connection = _PinnedConnection(target, ip)
+    # A server that sends a byte now and then would outlast any timeout of a single read.
+    end = threading.Timer(MOST_SECONDS, connection.cut)
+    end.daemon = True
+    end.start()
+    try:
+        connection.request(
+            "POST",
+            target.path,
+            body,
+            {"Content-Type": "application/json", "User-Agent": "Runrate", **headers},
+        )
+        # What it says beyond its status is not read.
+        answer = connection.getresponse()
+    finally:
+        end.cancel()
+        connection.close()
+    if connection.is_cut:
+        raise TimeoutError
+    if 300 <= answer.status < 400:
+        return f"answered {answer.status}: redirects are not followed", False
+    return f"answered {answer.status}", 200 <= answer.status < 300
+
+
+class _PinnedConnection(http.client.HTTPConnection):
+    """A connection to one address, whatever its host's name means by now; TLS is held against the name."""
+
+    def __init__(self, target: PostTarget, ip: str) -> None:
+        super().__init__(target.host, target.port, timeout=MOST_SECONDS)
+        self.ip, self.is_secure = ip, target.scheme == "https"
+        self.wire: socket.socket | None = None
+        self.is_cut = False
+
+    def connect(self) -> None:
+        """To the address that was judged."""
+        sock = socket.create_connection((self.ip, self.port), MOST_SECONDS)
+        if self.is_secure:
+            sock = ssl.create_default_context().wrap_socket(sock, server_hostname=self.host)
+        self.sock = self.wire = sock
+
+    def cut(self) -> None:
+        """End it from another thread."""
+        self.is_cut = True
+        if self.wire is not None:
+            with suppress(OSError):
+                self.wire.shutdown(socket.SHUT_RDWR)
+
+
+def _split(address: str) -> SplitResult:
+    try:
+        return urlsplit(address)
+    except ValueError:
+        raise AddressRefused("address", "this is no address that begins with https://") from None
+
+
+def _inner(ip: Ip) -> Ip:
+    """The IPv4 address that an IPv6 one carries, or itself."""
+    if isinstance(ip, IPv4Address):
+        return ip
+    if ip in NAT64:
+        return IPv4Address(int(ip) & 0xFFFFFFFF)
+    carried = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
+    return carried or ip

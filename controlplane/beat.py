@@ -174,4 +174,10 @@ beat_schedule = {
         "schedule": 3600.0,
         "options": {"expires": 3600},
     },
+    "send-alerts": {
+        "task": "apps.review.tasks.send_alerts",
+        # This is how long somebody waits who sends a test.
+        "schedule": 15.0,
+        "options": {"expires": 15},
+    },
 }

@@ -46,6 +46,7 @@ urlpatterns = [
     path("", include("apps.console.pages.team_work.pages")),
     path("", include("apps.console.pages.anomalies.pages")),
     path("", include("apps.console.pages.alerts.pages")),
+    path("", include("apps.console.pages.alerts.channels")),
     path("", include("apps.console.pages.forecasts.pages")),
     path("", include("apps.console.pages.portfolio.pages")),
     path("", include("apps.console.pages.crossover.pages")),

@@ -1,10 +1,11 @@
-"""The sweeps that look for what changed once a day, and raise alerts of budgets and anomalies."""
+"""The sweeps that look for what changed once a day, and raise alerts of budgets and anomalies; and send them."""
 
 from celery import shared_task
 from django.utils import timezone
 
 from apps.accounts.queries import has_organisation, organisation
 from apps.review import actions
+from apps.review.providers.sending import send_message
 
 
 @shared_task
@@ -24,3 +25,12 @@ def raise_alerts() -> int:
     actions.unmute_due_alerts(at=at)
     actions.tell_anomalies(at=at)
     return actions.look_at_budgets(at=at)
+
+
+@shared_task
+def send_alerts() -> int:
+    """Put new steps of alerts into messages, and try those that are due; how many were sent."""
+    if not has_organisation():
+        return 0
+    actions.route_alerts(at=timezone.now())
+    return actions.send_due_messages(sender=send_message, clock=timezone.now)

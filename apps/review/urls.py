@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.review.api import alerts, anomalies
+from apps.review.api import alerts, anomalies, channels
 
 urlpatterns = [
     path("anomalies", anomalies.Anomalies.as_view(), name="api-anomalies"),
@@ -16,4 +16,21 @@ urlpatterns = [
     ),
     path("alerts/<int:alert_id>/mute", alerts.MutedAlert.as_view(), name="api-alert-mute"),
     path("alerts/<int:alert_id>/resolve", alerts.ResolvedAlert.as_view(), name="api-alert-resolve"),
+    path("alert-channels", channels.AlertChannels.as_view(), name="api-alert-channels"),
+    path(
+        "alert-channels/<int:channel_id>",
+        channels.OneAlertChannel.as_view(),
+        name="api-alert-channel",
+    ),
+    path(
+        "alert-channels/<int:channel_id>/resume",
+        channels.ResumedAlertChannel.as_view(),
+        name="api-alert-channel-resume",
+    ),
+    path(
+        "alert-channels/<int:channel_id>/test",
+        channels.TestedAlertChannel.as_view(),
+        name="api-alert-channel-test",
+    ),
+    path("alert-messages", channels.AlertMessages.as_view(), name="api-alert-messages"),
 ]

@@ -74,8 +74,14 @@ from apps.planning.solvers.forecasting import forecast_fields
 from apps.planning.solvers.portfolio import series_answer
 from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
-from apps.review.actions import AlertMatter, raise_alert
-from apps.review.models import AlertKind, Finding
+from apps.review.actions import (
+    AlertMatter,
+    NewAlertChannel,
+    add_channel,
+    raise_alert,
+    try_channel,
+)
+from apps.review.models import AlertChannel, AlertKind, Finding
 from apps.telemetry.models import Incident
 from apps.unit_economics.actions.runs import figure_due_runs
 from apps.workloads.actions.rules import add_rule
@@ -192,6 +198,7 @@ def make_world() -> World:
     ids["admission_id"] = _admitted(team_id, pool_id)
     keep_one_move(workload_id, pool_id, ids["run_id"], datetime.now(tz=UTC))
     ids["alert_id"] = _alerted(team_id)
+    ids["channel_id"] = _channel()
     hour = hour_of(datetime.now(tz=UTC)).isoformat()
     offer = JobQuote.objects.get(id=ids["quote_id"]).answer["offers"][0]["key"]
     bodies = {
@@ -211,6 +218,15 @@ def _admitted(team_id: int, pool_id: int) -> int:
     job = AdmissionJob(team_id=team_id, gpus=8, gpu_hours=384, pool_id=pool_id)
     person = make.make_person("asker@example.org", role="finance")
     return ask_admission(job=job, by=viewer_of_user(person), at=datetime.now(tz=UTC))
+
+
+def _channel() -> int:
+    """Where the organisation's alerts are mailed, paused, with a test that waits."""
+    channel = NewAlertChannel("Finance", "mail", None, "fin@example.org")
+    channel_id = add_channel(channel=channel, at=make.NOON).id
+    try_channel(channel_id=channel_id, at=make.NOON)
+    AlertChannel.objects.update(paused_at=make.NOON)
+    return channel_id
 
 
 def _alerted(team_id: int) -> int:

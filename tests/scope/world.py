@@ -92,7 +92,13 @@ from apps.pricing.actions import NewRate, propose_rate
 from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
 from apps.providers.reading import SeenMachine
-from apps.review.actions import AlertMatter, raise_alert
+from apps.review.actions import (
+    AlertMatter,
+    NewAlertChannel,
+    add_channel,
+    raise_alert,
+    try_channel,
+)
 from apps.review.models import AlertKind, Finding
 from apps.show.money import full_amount, short_amount, whole_amount
 from apps.telemetry.models import Incident
@@ -142,6 +148,7 @@ SECRETS: dict[str, tuple[str, ...]] = {
         "cloud-of-cormorants", "limit-of-cormorants", "lone-cormorant", "join-of-terns",
         "reserve-curlew", "purchase-stork", "model-razorbill", "rented-out-wagtail",
         "allowance-of-harriers", "headroom-of-grebes", "alarm-of-plovers",
+        "wire-of-oystercatchers",
         "plan-of-godwits", "price-of-dunlin",
         "quota-of-dunlins", "room-of-siskins", "spot-of-phalaropes",
     ),
@@ -213,6 +220,7 @@ def make_world() -> World:
         "capacity_request_id": _capacity_requests(teams, fleet_ids["pool_id"], now),
         "budget_id": _budgets(teams, now),
         "alert_id": _alerts(teams, now),
+        "channel_id": _channel(teams, now),
         "target_id": _activity_target(teams["zephyr"], now),
         "quota_id": _gpu_quota(fleet_ids["pool_id"], now),
         "power_limit_id": _room(fleet_ids["pool_id"], now),
@@ -362,6 +370,14 @@ def _alerts(teams: Mapping[str, int], now: datetime) -> int:
     alert_id = raised["alarm-of-curlews"]
     assert alert_id is not None
     return alert_id
+
+
+def _channel(teams: Mapping[str, int], now: datetime) -> int:
+    """Where alerts of the Zephyrines are mailed: for who sees everything alone, with a test that waits."""
+    channel = NewAlertChannel("wire-of-oystercatchers", "mail", teams["zephyr"], "wire@example.org")
+    channel_id = add_channel(channel=channel, at=now).id
+    try_channel(channel_id=channel_id, at=now)
+    return channel_id
 
 
 def _activity_target(team_id: int, now: datetime) -> int:

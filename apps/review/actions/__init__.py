@@ -15,4 +15,17 @@ from apps.review.actions.alerts import (
 )
 from apps.review.actions.anomaly_alerts import tell_anomalies
 from apps.review.actions.budget_alerts import look_at_budgets
+from apps.review.actions.channels import (
+    ChannelIsWrong,
+    IssuedChannel,
+    NewAlertChannel,
+    add_channel,
+    check_channel,
+    remove_channel,
+    renew_channel_key,
+    replace_channel,
+    resume_channel,
+    try_channel,
+)
 from apps.review.actions.looking import look_at_day, look_if_due
+from apps.review.actions.messages import route_alerts, send_due_messages

@@ -43,6 +43,9 @@ def alert_list(context: Context) -> ConsolePage:
             filter_of("kind", "About", words.KINDS, reading.texts),
         ),
         problems=tuple(reading.problems),
+        actions=(Link("Where alerts are sent", reverse("alert-channels")),)
+        if context.viewer.sees_prices
+        else (),
         sections=(
             _read_form(context) if context.frame.alerts_unread else None,
             ALERTS.section(found, context, csv_href=reverse("alerts-csv")),

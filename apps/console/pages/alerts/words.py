@@ -11,6 +11,7 @@ from apps.review.queries.alerts import (
     RESOLVED,
     AlertFact,
 )
+from apps.review.queries.channels import PACE_WORDS, ChannelFact, MessageFact
 from apps.show.amounts import counted
 from apps.show.time import instant
 
@@ -47,3 +48,25 @@ def state_said(fact: AlertFact, zone: tzinfo) -> str:
     until = f" until {instant(fact.muted_until, zone)}" if fact.muted_until else ""
     why = f": {fact.state_reason}" if fact.state_reason else ""
     return f"{STATES[fact.state]}{by} since {at}{until}{why}"
+
+
+def when_sent(fact: ChannelFact) -> str:
+    """At once or once a day, and its quiet hours."""
+    return pace_said(fact.pace, fact.quiet_from, fact.quiet_to)
+
+
+def pace_said(pace: str, quiet_from: int | None, quiet_to: int | None) -> str:
+    """`At once; from 20:00 to 07:00 only urgent ones`."""
+    said = PACE_WORDS[pace].capitalize()
+    if quiet_from is None or quiet_to is None:
+        return said
+    return f"{said}; from {quiet_from:02d}:00 to {quiet_to:02d}:00 only urgent ones"
+
+
+def message_said(fact: MessageFact) -> str:
+    """What is in it."""
+    return (
+        "a test"
+        if fact.is_test
+        else counted(len(fact.entry_ids), "step of alerts", "steps of alerts")
+    )

@@ -1,0 +1,385 @@
+"""Where alerts are sent: the channels, one with what was sent to it, and every message."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from django.http import HttpResponse
+from django.urls import path, reverse
+
+from apps.accounts.queries import teams
+from apps.console.kit.cells import COUNT, DAY_OR_INSTANT, INSTANT, PROSE
+from apps.console.kit.change import Change, ChangeForm, Done, changing
+from apps.console.kit.entries import PickField, TextField
+from apps.console.kit.frame import EmptyState, Link
+from apps.console.kit.page import ConsolePage, FactList, SecretOnce, shown
+from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.table import Column, Table
+from apps.console.pages.alerts import words
+from apps.economics.refusal import Refusal
+from apps.review import actions
+from apps.review.queries.channels import (
+    CHANNEL_WORDS,
+    MAIL,
+    PACE_WORDS,
+    WAITING,
+    WEBHOOK,
+    AttemptFact,
+    ChannelFact,
+    MessageFact,
+    attempts_of,
+    channels,
+    messages,
+)
+from apps.show.amounts import counted
+from apps.show.time import instant
+from apps.web.outgoing import LONGEST_ADDRESS
+
+MOST_SHOWN = 500
+KEY_ABOUT = "what it signs with: shown only now, and nowhere kept"
+NO_HOUR = "none"
+CHANNELS = Table[ChannelFact](
+    "channels",
+    "Channels",
+    (
+        Column("name", "Name", lambda row: row.name,
+               href=lambda row: reverse("alert-channel", args=[row.id])),
+        Column("kind", "By", lambda row: CHANNEL_WORDS[row.kind]),
+        Column("of", "Alerts of", lambda row: row.team or words.ORGANISATION, csv="team"),
+        Column("address", "To", lambda row: row.shown_address, PROSE),
+        Column("pace", "When", lambda row: words.when_sent(row), PROSE),
+        Column("last_sent", "Last sent", lambda row: row.last_sent_at, DAY_OR_INSTANT,
+               csv="last_sent_at", missing="never"),
+        Column("state", "State", lambda row: "paused" if row.paused_at else "sends",
+               warns=lambda row: row.paused_reason if row.paused_at else False),
+        Column("failures", "", lambda row: row.failures, COUNT),
+    ),
+    noun=("channel", "channels"),
+    about="{said}; an alert goes to the channels of its team, else of the nearest team above that has some, else of the organisation",
+    sort="sort",
+)  # fmt: skip
+MESSAGES = Table[MessageFact](
+    "messages",
+    "Messages",
+    (
+        Column("made", "Made", lambda row: row.made_at, INSTANT, csv="made_at"),
+        Column("channel", "To", lambda row: row.channel),
+        Column("what", "What", lambda row: words.message_said(row)),
+        Column("state", "State", lambda row: row.state,
+               note=lambda row: f"{counted(row.attempts, 'attempt')}" if row.attempts else ""),
+        Column("due", "Due", lambda row: row.due_at if row.state == WAITING else None, INSTANT,
+               csv="due_at", missing=""),
+        Column("outcome", "What came of it", lambda row: row.outcome, PROSE, missing="not tried yet",
+               warns=lambda row: row.state == WAITING and bool(row.attempts)),
+        Column("attempts", "", lambda row: row.attempts, COUNT),
+    ),
+    noun=("message", "messages"),
+    about="{said}, the newest first; each waits until it is taken, and is tried again after 1, 2, 4 … minutes",
+    sort="sort",
+    empty="Nothing was sent yet.",
+)  # fmt: skip
+ATTEMPTS = Table[AttemptFact](
+    "attempts",
+    "Attempts",
+    (
+        Column("at", "When", lambda row: row.at, INSTANT),
+        Column("outcome", "What came of it", lambda row: row.outcome, PROSE,
+               warns=lambda row: not row.is_sent),
+        Column("milliseconds", "Milliseconds", lambda row: row.milliseconds, COUNT),
+        Column("message", "Message", lambda row: row.message_id, COUNT),
+    ),
+    noun=("attempt", "attempts"),
+    about="{said}, the newest first",
+    sort="attempts",
+    empty="Nothing was tried yet.",
+)  # fmt: skip
+
+
+def _hour_of(text: str) -> int | None:
+    return None if text == NO_HOUR else int(text)
+
+
+HOURS = {NO_HOUR: "none", **{str(hour): f"{hour:02d}:00" for hour in range(24)}}
+
+
+class HourField(PickField):
+    """A full hour of the organisation's clock, or none."""
+
+    def __init__(self, label: str, hint: str = "") -> None:
+        super().__init__(label, HOURS, hint, initial=NO_HOUR)
+
+    def clean(self, value: Any) -> int | None:
+        """The hour."""
+        return _hour_of(str(super().clean(value)))
+
+
+class AlertChannelForm(ChangeForm):
+    """A channel; its address is never shown again where it is a webhook."""
+
+    name = TextField("Name")
+    kind = PickField("By", CHANNEL_WORDS, initial=MAIL)
+    team = PickField("Alerts of")
+    address = TextField(
+        "Address",
+        "Mail addresses by comma, or the https:// address of a webhook, of which only the host is shown later.",
+        longest=LONGEST_ADDRESS,
+    )
+    pace = PickField("When", PACE_WORDS, initial="at_once")
+    quiet_from = HourField("Quiet from", "Urgent alerts are sent all the same.")
+    quiet_to = HourField("Quiet to")
+
+
+@shown(SEES_EVERYTHING, "alerts")
+def channel_list(context: Context) -> ConsolePage:
+    """Every channel."""
+    found = channels()
+    paused = [each for each in found if each.paused_at is not None]
+    finding = f"Alerts are sent to {counted(len(found), 'channel')}" if found else "No channel yet"
+    if paused:
+        finding = f"{counted(len(paused), 'channel')} of {len(found)} failed and {'is' if len(paused) == 1 else 'are'} paused"
+    return ConsolePage(
+        context=context,
+        finding=finding,
+        under=("by mail and to webhooks; every alert is on the page Alerts whatever is sent",),
+        back=Link("Alerts", reverse("alerts")),
+        actions=(
+            Link("Add a channel", reverse("add-alert-channel")),
+            Link("All messages", reverse("alert-messages")),
+        ),
+        sections=(CHANNELS.section(found, context, csv_href=reverse("alert-channels-csv")),),
+        empty=None
+        if found
+        else EmptyState(
+            "Alerts are sent nowhere",
+            "A channel sends the alerts of a team, or of the organisation, by mail, to a Slack-compatible webhook or to a signed one.",
+        ),
+    )
+
+
+@shown(SEES_EVERYTHING, "alerts")
+def channel_list_csv(context: Context) -> HttpResponse:
+    """The same as a table."""
+    return CHANNELS.csv(channels(), context, "alert-channels")
+
+
+@shown(SEES_EVERYTHING, "alerts")
+def channel_page(context: Context, channel_id: int) -> ConsolePage:
+    """One channel."""
+    return _channel_page(context, channel_id)
+
+
+@shown(SEES_EVERYTHING, "alerts")
+def channel_csv(context: Context, channel_id: int) -> HttpResponse:
+    """Every attempt to send there."""
+    fact = known_channel(channel_id)
+    return ATTEMPTS.csv(attempts_of(fact.id, MOST_SHOWN), context, f"alert-channel-{fact.id}")
+
+
+@shown(SEES_EVERYTHING, "alerts")
+def message_list(context: Context) -> ConsolePage:
+    """Every message."""
+    found = messages(None, MOST_SHOWN)
+    failing = [each for each in found if each.state == WAITING and each.attempts]
+    said = f"{counted(len(found), 'message')} on record"
+    if failing:
+        said = f"{counted(len(failing), 'message')} could not be sent yet"
+    return ConsolePage(
+        context=context,
+        finding=said if found else "Nothing was sent yet",
+        back=Link("Channels", reverse("alert-channels")),
+        sections=(MESSAGES.section(found, context, csv_href=reverse("alert-messages-csv")),),
+    )
+
+
+@shown(SEES_EVERYTHING, "alerts")
+def message_list_csv(context: Context) -> HttpResponse:
+    """The same as a table."""
+    return MESSAGES.csv(messages(None, MOST_SHOWN), context, "alert-messages")
+
+
+@changing(SEES_EVERYTHING, "alerts")
+def add_channel(context: Context) -> Change[actions.NewAlertChannel]:
+    """Says what would be sent there, then adds it."""
+
+    def apply(thought: actions.NewAlertChannel) -> ConsolePage | Done:
+        made = actions.add_channel(channel=thought, at=context.at)
+        if made.key is None:
+            return f"{thought.name} is added.", ("alert-channel", made.id)
+        return _channel_page(context, made.id, SecretOnce("Its key", KEY_ABOUT, made.key))
+
+    return _form(context, "Add a channel", "Add this channel", apply, None)
+
+
+@changing(SEES_EVERYTHING, "alerts")
+def change_channel(context: Context, channel_id: int) -> Change[actions.NewAlertChannel]:
+    """Says what would be sent there, then sets it anew."""
+    fact = known_channel(channel_id)
+
+    def apply(thought: actions.NewAlertChannel) -> Done:
+        actions.replace_channel(channel_id=fact.id, channel=thought)
+        return f"{thought.name} is changed.", ("alert-channel", fact.id)
+
+    return _form(context, f"Change {fact.name}", "Change this channel", apply, fact)
+
+
+@changing(SEES_EVERYTHING, "alerts")
+def remove_channel(context: Context, channel_id: int) -> Change[ChannelFact]:
+    """Says what is not sent any more, then removes it."""
+
+    def apply(fact: ChannelFact) -> Done:
+        actions.remove_channel(channel_id=fact.id, at=context.at)
+        return f"{fact.name} is removed.", ("alert-channels",)
+
+    return _sure(
+        channel_id, "Remove", "Nothing is sent there any more; what waits is dropped.", apply
+    )
+
+
+@changing(SEES_EVERYTHING, "alerts")
+def try_channel(context: Context, channel_id: int) -> Change[ChannelFact]:
+    """Sends a test."""
+
+    def apply(fact: ChannelFact) -> Done:
+        actions.try_channel(channel_id=fact.id, at=context.at)
+        return "The test is sent within seconds; what came of it is below.", (
+            "alert-channel",
+            fact.id,
+        )
+
+    return _sure(
+        channel_id, "Send a test to", "A message that says that it is a test goes there.", apply
+    )
+
+
+@changing(SEES_EVERYTHING, "alerts")
+def resume_channel(context: Context, channel_id: int) -> Change[ChannelFact]:
+    """Tries again what waits."""
+
+    def apply(fact: ChannelFact) -> Done:
+        actions.resume_channel(channel_id=fact.id, at=context.at)
+        return f"{fact.name} sends again.", ("alert-channel", fact.id)
+
+    return _sure(channel_id, "Resume", "What waits is tried again at once.", apply)
+
+
+@changing(SEES_EVERYTHING, "alerts")
+def renew_key(context: Context, channel_id: int) -> Change[ChannelFact]:
+    """Signs with another key from now on."""
+
+    def apply(fact: ChannelFact) -> ConsolePage:
+        made = actions.renew_channel_key(channel_id=fact.id)
+        return _channel_page(context, fact.id, SecretOnce("Its new key", KEY_ABOUT, made.key or ""))
+
+    return _sure(channel_id, "Renew the key of", "The key before is worth nothing at once.", apply)
+
+
+def known_channel(channel_id: int) -> ChannelFact:
+    """The channel, or the page that there is none."""
+    return found_or_404(next((each for each in channels() if each.id == channel_id), None))
+
+
+def _channel_page(context: Context, channel_id: int, made: SecretOnce | None = None) -> ConsolePage:
+    fact = known_channel(channel_id)
+    context = replace(context, path=reverse("alert-channel", args=[fact.id]))
+    ways = [("Send a test", "test-alert-channel"), ("Change", "change-alert-channel")]
+    ways += [("Renew its key", "renew-alert-channel-key")] if fact.kind == WEBHOOK else []
+    ways += [("Resume", "resume-alert-channel")] if fact.paused_at else []
+    ways += [("Remove", "remove-alert-channel")]
+    state = "It sends."
+    if fact.paused_at is not None:
+        state = f"Paused {instant(fact.paused_at, context.zone)}: {fact.paused_reason}."
+    return ConsolePage(
+        context=context,
+        finding=f"{fact.name} sends alerts of {fact.team or words.ORGANISATION} by {CHANNEL_WORDS[fact.kind]}",
+        under=(state,),
+        back=Link("All channels", reverse("alert-channels")),
+        actions=tuple(Link(text, reverse(name, args=[fact.id])) for text, name in ways),
+        sections=(
+            made,
+            FactList([("To", fact.shown_address), ("When", words.when_sent(fact))]),
+            MESSAGES.section(messages(fact.id, MOST_SHOWN), context),
+            ATTEMPTS.section(
+                attempts_of(fact.id, MOST_SHOWN),
+                context,
+                csv_href=reverse("alert-channel-csv", args=[fact.id]),
+            ),
+        ),
+    )
+
+
+def _form(
+    context: Context, finding: str, confirm: str, apply: Any, fact: ChannelFact | None
+) -> Change[actions.NewAlertChannel]:
+    own = {str(team.id): team.name for team in teams() if team.kind == "team"}
+
+    def read(entered: Mapping[str, Any]) -> actions.NewAlertChannel:
+        given = {name: value for name, value in entered.items() if name != "team"}
+        team_id = int(entered["team"]) if entered["team"] else None
+        thought = actions.NewAlertChannel(**given, team_id=team_id)
+        actions.check_channel(thought, is_new=fact is None)
+        return thought
+
+    def effects(thought: actions.NewAlertChannel) -> tuple[str, ...]:
+        of = own.get(str(thought.team_id), words.ORGANISATION)
+        return (
+            f"Alerts of {of}, and of teams below that have no channel of their own, are sent there.",
+            words.pace_said(thought.pace, thought.quiet_from, thought.quiet_to),
+        )
+
+    initial = {}
+    if fact is not None:
+        initial = {
+            "name": fact.name,
+            "kind": fact.kind,
+            "team": str(fact.team_id or ""),
+            "pace": fact.pace,
+            "quiet_from": NO_HOUR if fact.quiet_from is None else str(fact.quiet_from),
+            "quiet_to": NO_HOUR if fact.quiet_to is None else str(fact.quiet_to),
+        }
+    return Change(
+        finding=finding,
+        explanation="Of a webhook only the host is shown later. Empty: the address that it has."
+        if fact
+        else "Of a webhook only the host is shown later.",
+        back=Link("Channels", reverse("alert-channels")),
+        form=AlertChannelForm,
+        confirm=confirm,
+        read=read,
+        effects=effects,
+        apply=apply,
+        picks={"team": {"": "The organisation", **own}},
+        initial=initial,
+        refusals=(Refusal,),
+        # An address may be a secret: it stands in no address of a page, nor in a log of them.
+        is_long=True,
+    )
+
+
+def _sure(channel_id: int, verb: str, effect: str, apply: Any) -> Change[ChannelFact]:
+    fact = known_channel(channel_id)
+    return Change(
+        finding=f"{verb} {fact.name}",
+        explanation="",
+        back=Link("Back to the channel", reverse("alert-channel", args=[fact.id])),
+        form=ChangeForm,
+        confirm=f"{verb} it",
+        read=lambda _: fact,
+        effects=lambda _: (effect,),
+        apply=apply,
+    )
+
+
+urlpatterns = [
+    path("alerts/channels", channel_list, name="alert-channels"),
+    path("alerts/channels.csv", channel_list_csv, name="alert-channels-csv"),
+    path("alerts/channels/new", add_channel, name="add-alert-channel"),
+    path("alerts/channels/<int:channel_id>", channel_page, name="alert-channel"),
+    path("alerts/channels/<int:channel_id>.csv", channel_csv, name="alert-channel-csv"),
+    path("alerts/channels/<int:channel_id>/change", change_channel, name="change-alert-channel"),
+    path("alerts/channels/<int:channel_id>/remove", remove_channel, name="remove-alert-channel"),
+    path("alerts/channels/<int:channel_id>/test", try_channel, name="test-alert-channel"),
+    path("alerts/channels/<int:channel_id>/resume", resume_channel, name="resume-alert-channel"),
+    path("alerts/channels/<int:channel_id>/key", renew_key, name="renew-alert-channel-key"),
+    path("alerts/messages", message_list, name="alert-messages"),
+    path("alerts/messages.csv", message_list_csv, name="alert-messages-csv"),
+]

@@ -1,0 +1,185 @@
+"""Where alerts are sent: channels are added, changed, tried, resumed and removed."""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import transaction
+
+from apps.accounts.actions.constraints import refusing
+from apps.accounts.queries import NoSuchTeam, teams
+from apps.economics.refusal import Refusal
+from apps.logs.changes import logged_change
+from apps.review.models import AlertChannel, AlertMessage, ChannelKind, MessageState
+from apps.review.queries.channels import signing_key
+from apps.web.outgoing import target_of, vetted_ip
+
+MOST_ADDRESSES = 20
+
+
+class ChannelIsWrong(Refusal):
+    """A channel that nothing could be sent to, or whose name is taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewAlertChannel:
+    """A channel as it is asked for; see its table for what each field is. Of mail `address` is addresses, by comma."""
+
+    name: str
+    kind: str
+    team_id: int | None
+    address: str = field(repr=False)
+    pace: str = "at_once"
+    quiet_from: int | None = None
+    quiet_to: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedChannel:
+    """The only moment at which the key of a signed webhook is shown; None of others."""
+
+    id: int
+    key: str | None = field(repr=False, default=None)
+
+
+def check_channel(channel: NewAlertChannel, *, is_new: bool) -> None:
+    """Refuse what adding or replacing would; a change may leave the address out."""
+    _check_rest(channel)
+    if is_new or channel.address.strip():
+        _shown_address(channel.kind, channel.address.strip())
+
+
+@logged_change()
+@transaction.atomic
+def add_channel(*, channel: NewAlertChannel, at: datetime) -> IssuedChannel:
+    """Send alerts of its team there from now on. Refuses ChannelIsWrong, AddressRefused and NoSuchTeam."""
+    fields = _fields_of(channel, "")
+    with _name_refused():
+        row = AlertChannel.objects.create(created_at=at, key_salt=secrets.token_hex(16), **fields)
+    return IssuedChannel(row.pk, _key_shown(row))
+
+
+@logged_change()
+@transaction.atomic
+def replace_channel(*, channel_id: int, channel: NewAlertChannel) -> None:
+    """Set it anew; with an empty `address` it keeps the one it has. Refuses as add_channel does."""
+    row = _channel(channel_id)
+    if channel.kind != row.kind:
+        raise ChannelIsWrong("kind", "its kind stays: add another channel")
+    for name, value in _fields_of(channel, row.address).items():
+        setattr(row, name, value)
+    with _name_refused():
+        row.save()
+
+
+@logged_change()
+@transaction.atomic
+def renew_channel_key(*, channel_id: int) -> IssuedChannel:
+    """Sign with another key from now on; the one before is worth nothing. Refuses ChannelIsWrong where it signs nothing."""
+    row = _channel(channel_id)
+    if row.kind != ChannelKind.WEBHOOK:
+        raise ChannelIsWrong("", "only signed webhooks have a key")
+    row.key_salt = secrets.token_hex(16)
+    row.save()
+    return IssuedChannel(row.pk, _key_shown(row))
+
+
+@logged_change()
+@transaction.atomic
+def resume_channel(*, channel_id: int, at: datetime) -> None:
+    """Try again at once what waits; refuses ChannelIsWrong where it is not paused."""
+    row = _channel(channel_id)
+    if row.paused_at is None:
+        raise ChannelIsWrong("", "it is not paused")
+    row.paused_at, row.paused_reason, row.failures = None, "", 0
+    row.save()
+    waiting = AlertMessage.objects.filter(channel=row, state=MessageState.WAITING, attempts__gt=0)
+    waiting.update(attempts=0, due_at=at)
+
+
+@logged_change()
+@transaction.atomic
+def try_channel(*, channel_id: int, at: datetime) -> int:
+    """Have the next sweep send a test there, paused or not; the id of the message."""
+    row = _channel(channel_id)
+    return AlertMessage.objects.create(channel=row, is_test=True, made_at=at, due_at=at).pk
+
+
+@logged_change()
+@transaction.atomic
+def remove_channel(*, channel_id: int, at: datetime) -> None:
+    """Send nothing there any more; what waits is dropped, what was sent stays on record."""
+    row = _channel(channel_id)
+    row.ended_at, row.name = at, f"{row.name} (removed {row.pk})"
+    row.address = row.key_salt = ""
+    row.save()
+    waiting = AlertMessage.objects.filter(channel=row, state=MessageState.WAITING)
+    waiting.update(state=MessageState.DROPPED, ended_at=at)
+
+
+def _channel(channel_id: int) -> AlertChannel:
+    return AlertChannel.objects.select_for_update().get(pk=channel_id, ended_at=None)
+
+
+def _key_shown(row: AlertChannel) -> str | None:
+    return signing_key(row.pk, row.key_salt) if row.kind == ChannelKind.WEBHOOK else None
+
+
+def _name_refused() -> Any:
+    taken = ChannelIsWrong("name", "another channel has this name")
+    return refusing({"review_alertchannel_name_key": taken})
+
+
+def _fields_of(channel: NewAlertChannel, kept: str) -> Mapping[str, Any]:
+    _check_rest(channel)
+    address = channel.address.strip() or kept
+    return {
+        "name": channel.name.strip(),
+        "kind": channel.kind,
+        "team_id": channel.team_id,
+        "address": address,
+        "shown_address": _shown_address(channel.kind, address),
+        "pace": channel.pace,
+        "quiet_from": channel.quiet_from,
+        "quiet_to": channel.quiet_to,
+    }
+
+
+def _check_rest(channel: NewAlertChannel) -> None:
+    if not channel.name.strip():
+        raise ChannelIsWrong("name", "a channel has a name")
+    if (channel.quiet_from is None) != (channel.quiet_to is None):
+        raise ChannelIsWrong("quiet_to", "quiet hours have a beginning and an end")
+    if channel.quiet_from is not None and channel.quiet_from == channel.quiet_to:
+        raise ChannelIsWrong("quiet_to", "quiet hours end at another hour than they begin")
+    if channel.team_id is not None and channel.team_id not in {team.id for team in teams()}:
+        raise NoSuchTeam("no such team")
+
+
+def _shown_address(kind: str, address: str) -> str:
+    return _mail_checked(address) if kind == ChannelKind.MAIL else _webhook_checked(address)
+
+
+def _mail_checked(address: str) -> str:
+    """The addresses by comma; refuses ChannelIsWrong for what is none."""
+    every = [each.strip() for each in address.split(",") if each.strip()]
+    if not 1 <= len(every) <= MOST_ADDRESSES:
+        raise ChannelIsWrong("address", f"say 1 to {MOST_ADDRESSES} addresses, by comma")
+    for each in every:
+        try:
+            validate_email(each)
+        except ValidationError:
+            raise ChannelIsWrong("address", "one of these is no mail address") from None
+    return ", ".join(every)
+
+
+def _webhook_checked(address: str) -> str:
+    """What of it may be shown: the scheme and host, for the rest is often a secret."""
+    target = target_of(address)
+    vetted_ip(target, settings.WEBHOOK_NETWORKS)
+    return f"{target.scheme}://{target.host}/…"

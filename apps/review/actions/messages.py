@@ -1,0 +1,170 @@
+"""Steps of alerts are put into messages of the owner's channels, and messages are sent until they are taken."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from django.db import transaction
+
+from apps.accounts.queries import organisation, teams
+from apps.logs.changes import logged_pass
+from apps.review.models import (
+    AlertChannel,
+    AlertEntry,
+    AlertMessage,
+    AlertSeverity,
+    ChannelPace,
+    MessageAttempt,
+    MessageState,
+)
+from apps.review.queries.message_text import OutgoingMessage, outgoing_message
+from apps.web.outgoing import PostOutcome
+
+DIGEST_HOUR = 8
+FIRST_RETRY = timedelta(minutes=1)
+MOST_ATTEMPTS = 8
+"""Within about two hours; then its channel is paused."""
+MOST_ROUTED, MOST_SENT = 500, 50
+MOST_ENTRIES = 200
+"""Of one message; what is more goes into the next."""
+KEPT = timedelta(days=400)
+
+Sender = Callable[[OutgoingMessage, datetime], PostOutcome]
+
+
+@logged_pass("route_alerts")
+@transaction.atomic
+def route_alerts(*, at: datetime) -> int:
+    """Put new steps of alerts into messages: of the channels of the alert's team, else of the nearest above that has
+    some, else of the organisation. How many steps."""
+    entries = list(
+        AlertEntry.objects.select_for_update(skip_locked=True, of=("self",))
+        .filter(routed_at=None)
+        .select_related("alert")
+        .order_by("id")[:MOST_ROUTED]
+    )
+    if not entries:
+        return 0
+    zone = organisation().zone
+    by_team = _channels_by_team()
+    parents = {team.id: team.parent_id for team in teams()}
+    for entry in entries:
+        for channel in _channels_for(entry.alert.team_id, by_team, parents):
+            _put_into_message(entry, channel, at, zone)
+        entry.routed_at = at
+        entry.save(update_fields=["routed_at"])
+    return len(entries)
+
+
+@logged_pass("send_alert_messages")
+def send_due_messages(*, sender: Sender, clock: Callable[[], datetime]) -> int:
+    """Try every message that is due, each by itself and once; how many were taken by their far end."""
+    at, sent = clock(), 0
+    due = AlertMessage.objects.filter(state=MessageState.WAITING, due_at__lte=at)
+    for message_id in list(due.order_by("due_at", "id").values_list("id", flat=True)[:MOST_SENT]):
+        sent += _try_message(message_id, sender, clock)
+    AlertMessage.objects.filter(ended_at__lt=at - KEPT).delete()
+    return sent
+
+
+@transaction.atomic
+def _try_message(message_id: int, sender: Sender, clock: Callable[[], datetime]) -> bool:
+    """Its row and its channel's are held meanwhile, so that no other process sends there too."""
+    at = clock()
+    message = (
+        AlertMessage.objects.select_for_update(skip_locked=True, of=("self", "channel"))
+        .filter(pk=message_id, state=MessageState.WAITING, due_at__lte=at)
+        .select_related("channel")
+        .first()
+    )
+    if message is None or (message.channel.paused_at is not None and not message.is_test):
+        return False
+    outcome = sender(outgoing_message(message), at)
+    MessageAttempt.objects.create(
+        message=message,
+        at=at,
+        milliseconds=outcome.milliseconds,
+        is_sent=outcome.is_sent,
+        outcome=outcome.said,
+    )
+    message.attempts += 1
+    if outcome.is_sent:
+        message.state, message.ended_at = MessageState.SENT, at
+    elif message.is_test:
+        message.state, message.ended_at = MessageState.DROPPED, at
+    else:
+        message.due_at = at + FIRST_RETRY * 2 ** (message.attempts - 1)
+    message.save()
+    _note_on_channel(message, outcome, at)
+    return outcome.is_sent
+
+
+def _note_on_channel(message: AlertMessage, outcome: PostOutcome, at: datetime) -> None:
+    channel = message.channel
+    channel.failures = 0 if outcome.is_sent else channel.failures + 1
+    if outcome.is_sent:
+        channel.last_sent_at = at
+    elif message.attempts >= MOST_ATTEMPTS:
+        channel.paused_at = at
+        channel.paused_reason = f"{message.attempts} attempts failed, the last: {outcome.said}"
+    channel.save()
+
+
+def _channels_by_team() -> Mapping[int | None, list[AlertChannel]]:
+    by_team: dict[int | None, list[AlertChannel]] = {}
+    for channel in AlertChannel.objects.filter(ended_at=None).order_by("id"):
+        by_team.setdefault(channel.team_id, []).append(channel)
+    return by_team
+
+
+def _channels_for(
+    team_id: int | None,
+    by_team: Mapping[int | None, list[AlertChannel]],
+    parents: Mapping[int, int | None],
+) -> list[AlertChannel]:
+    """Those of the nearest team upwards that has some; at the top, of the organisation."""
+    while team_id is not None and team_id not in by_team:
+        team_id = parents.get(team_id)
+    return by_team.get(team_id, [])
+
+
+def _put_into_message(entry: AlertEntry, channel: AlertChannel, at: datetime, zone: str) -> None:
+    """Into the one that waits there and was not tried yet, or into a new one."""
+    due = due_moment(channel, at, zone, is_urgent=entry.severity == AlertSeverity.URGENT)
+    message = (
+        AlertMessage.objects.select_for_update(skip_locked=True)
+        .filter(channel=channel, state=MessageState.WAITING, is_test=False, attempts=0)
+        .order_by("id")
+        .last()
+    )
+    if message is None or len(message.entry_ids) >= MOST_ENTRIES:
+        message = AlertMessage(channel=channel, made_at=at, due_at=due)
+    message.entry_ids = [*message.entry_ids, entry.pk]
+    message.due_at = min(due, message.due_at)
+    message.save()
+
+
+def due_moment(channel: AlertChannel, at: datetime, zone: str, *, is_urgent: bool) -> datetime:
+    """When a step goes out: urgent ones at once, others with the day's and after quiet hours, by the zone's clock."""
+    if is_urgent:
+        return at
+    due = at
+    if channel.pace == ChannelPace.DAILY:
+        due = _next_hour_of_day(due, DIGEST_HOUR, zone)
+    if channel.quiet_from is None or channel.quiet_to is None:
+        return due
+    hour = due.astimezone(ZoneInfo(zone)).hour
+    begins, ends = channel.quiet_from, channel.quiet_to
+    is_quiet = begins <= hour < ends if begins < ends else hour >= begins or hour < ends
+    return _next_hour_of_day(due, ends, zone) if is_quiet else due
+
+
+def _next_hour_of_day(at: datetime, hour: int, zone: str) -> datetime:
+    """The first moment after `at` at which the zone's clocks show this full hour."""
+    local = at.astimezone(ZoneInfo(zone))
+    for days in range(3):
+        day = local.date() + timedelta(days=days)
+        moment = datetime.combine(day, time(hour), ZoneInfo(zone)).astimezone(UTC)
+        if moment > at:
+            return moment
+    return at

@@ -1,0 +1,286 @@
+"""Where alerts are sent, over REST: channels, and what was sent to them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts import queries as accounts
+from apps.review import actions
+from apps.review.queries.channels import (
+    CHANNEL_KINDS,
+    CHANNEL_PACES,
+    MESSAGE_STATES,
+    ChannelFact,
+    MessageFact,
+    channel,
+    channels,
+    message_page,
+)
+from apps.web.outgoing import LONGEST_ADDRESS
+from apps.web.rest.examples import answered, listed, sent
+from apps.web.rest.once import once
+from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, Whole, parsed
+from apps.web.rest.views import KeepsBills, Reads, RestView, SeesPrices
+
+
+class KeepsChannels(KeepsBills):
+    """The same people and tokens."""
+
+    message = "channels are kept by finance and platform, and by the organisation's 'manage' tokens"
+
+
+def _hour(said: str) -> Whole:
+    return Whole(
+        required=False, allow_null=True, default=None, min_value=0, max_value=23, help_text=said
+    )
+
+
+class AlertChannelIn(Strict):
+    """A channel as a whole. `address`: mail addresses by comma, or the address of a webhook; never answered."""
+
+    name = Text()
+    kind = serializers.ChoiceField(choices=CHANNEL_KINDS)
+    team = OptionalText(help_text="whose alerts; empty: the organisation's")
+    address = OptionalText(
+        max_length=LONGEST_ADDRESS, help_text="of a change empty: the one it has"
+    )
+    pace = serializers.ChoiceField(choices=CHANNEL_PACES, required=False, default="at_once")
+    quiet_from = _hour("from this hour of the organisation's clock only urgent alerts are sent")
+    quiet_to = _hour("until this hour")
+
+
+class AlertChannelOut(serializers.Serializer[Any]):
+    """A channel; of a webhook only scheme and host are shown. `team` null: the organisation's."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    kind = serializers.ChoiceField(choices=CHANNEL_KINDS)
+    team = serializers.CharField(allow_null=True)
+    shown_address = serializers.CharField()
+    pace = serializers.ChoiceField(choices=CHANNEL_PACES)
+    quiet_from = serializers.IntegerField(allow_null=True)
+    quiet_to = serializers.IntegerField(allow_null=True)
+    failures = serializers.IntegerField(help_text="attempts in a row that failed")
+    last_sent_at = serializers.DateTimeField(allow_null=True)
+    paused_at = serializers.DateTimeField(allow_null=True)
+    paused_reason = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+
+class IssuedChannelOut(AlertChannelOut):
+    """The same with the key that a signed webhook is signed with, which is shown only now; null of others."""
+
+    key = serializers.CharField(allow_null=True)
+
+
+class AlertMessageOut(serializers.Serializer[Any]):
+    """A message and what came of its last attempt (null: not tried yet); `due_at`: when it is tried next, where it waits."""
+
+    id = serializers.IntegerField()
+    channel_id = serializers.IntegerField()
+    channel = serializers.CharField()
+    steps = serializers.IntegerField(help_text="of alerts, in this message")
+    is_test = serializers.BooleanField()
+    state = serializers.ChoiceField(choices=MESSAGE_STATES)
+    made_at = serializers.DateTimeField()
+    due_at = serializers.DateTimeField()
+    attempts = serializers.IntegerField()
+    ended_at = serializers.DateTimeField(allow_null=True)
+    outcome = serializers.CharField(allow_null=True)
+
+
+NEW: dict[str, Any] = {
+    "name": "Research by mail",
+    "kind": "mail",
+    "team": "Research",
+    "address": "leads@example.org, finance@example.org",
+    "pace": "daily",
+    "quiet_from": 20,
+    "quiet_to": 7,
+}
+CHANGED = NEW | {"name": "Finance by mail", "team": "", "address": "", "pace": "at_once"}
+EXAMPLE: dict[str, Any] = {
+    "id": 1,
+    "name": "Finance by mail",
+    "kind": "mail",
+    "team": None,
+    "shown_address": "leads@example.org, finance@example.org",
+    "pace": "daily",
+    "quiet_from": 20,
+    "quiet_to": 7,
+    "failures": 0,
+    "last_sent_at": None,
+    "paused_at": None,
+    "paused_reason": "",
+    "created_at": "2026-11-20T10:00:00Z",
+}
+ISSUED = EXAMPLE | {"name": "Research by mail", "team": "Research", "key": None}
+MESSAGE: dict[str, Any] = {
+    "id": 1,
+    "channel_id": 1,
+    "channel": "Finance by mail",
+    "steps": 0,
+    "is_test": True,
+    "state": "waiting",
+    "made_at": "2026-11-20T10:00:00Z",
+    "due_at": "2026-11-20T10:00:00Z",
+    "attempts": 0,
+    "ended_at": None,
+    "outcome": None,
+}
+
+
+class ChannelView(RestView):
+    """Channels are for who sees everything."""
+
+    reads = (Reads, SeesPrices)
+    changes = (KeepsChannels,)
+
+
+class AlertChannels(ChannelView):
+    """Every channel."""
+
+    row = AlertChannelOut
+
+    @extend_schema(
+        operation_id="list_alert_channels",
+        parameters=[*PAGES],
+        responses=list_of(AlertChannelOut),
+        examples=[listed("Channels", EXAMPLE)],
+    )
+    def get(self, request: Request) -> Response:
+        """Channels by name."""
+        Parameters.of(request)
+        page = slice_of(channels(), page_asked(request), lambda each: (each.name,))
+        return paged(request, page, serialize_channel)
+
+    @extend_schema(
+        operation_id="add_alert_channel",
+        parameters=[REPEAT_KEY],
+        request=AlertChannelIn,
+        responses={201: IssuedChannelOut},
+        examples=[sent("A channel", NEW), answered("A channel", ISSUED, 201)],
+    )
+    @once(forgetting="key")
+    def post(self, request: Request) -> Response:
+        """Send alerts of a team, or of the organisation, there from now on."""
+        made = actions.add_channel(channel=_channel_asked(request), at=timezone.now())
+        return Response(serialize_channel(channel(made.id)) | {"key": made.key}, status=201)
+
+
+class OneAlertChannel(ChannelView):
+    """One channel."""
+
+    @extend_schema(
+        operation_id="get_alert_channel",
+        responses=AlertChannelOut,
+        examples=[answered("A channel", EXAMPLE)],
+    )
+    def get(self, request: Request, channel_id: int) -> Response:
+        """A channel by its id."""
+        Parameters.of(request)
+        return Response(serialize_channel(channel(channel_id)))
+
+    @extend_schema(
+        operation_id="replace_alert_channel",
+        request=AlertChannelIn,
+        responses=AlertChannelOut,
+        examples=[sent("A channel", CHANGED), answered("A channel", EXAMPLE)],
+    )
+    def put(self, request: Request, channel_id: int) -> Response:
+        """Set it anew as a whole, but its kind; without an address it keeps the one it has."""
+        actions.replace_channel(channel_id=channel_id, channel=_channel_asked(request))
+        return Response(serialize_channel(channel(channel_id)))
+
+    @extend_schema(
+        operation_id="remove_alert_channel",
+        responses={200: AlertChannelOut},
+        examples=[answered("A channel", EXAMPLE)],
+    )
+    def delete(self, request: Request, channel_id: int) -> Response:
+        """Send nothing there any more; answers what it was."""
+        Parameters.of(request)
+        removed = serialize_channel(channel(channel_id))
+        actions.remove_channel(channel_id=channel_id, at=timezone.now())
+        return Response(removed)
+
+
+class ResumedAlertChannel(ChannelView):
+    """A channel that was paused."""
+
+    @extend_schema(
+        operation_id="resume_alert_channel",
+        parameters=[REPEAT_KEY],
+        request=None,
+        responses={200: AlertChannelOut},
+        examples=[answered("A channel", EXAMPLE)],
+    )
+    @once()
+    def post(self, request: Request, channel_id: int) -> Response:
+        """Try again what waits."""
+        Parameters.of(request)
+        actions.resume_channel(channel_id=channel_id, at=timezone.now())
+        return Response(serialize_channel(channel(channel_id)))
+
+
+class TestedAlertChannel(ChannelView):
+    """A test of a channel."""
+
+    @extend_schema(
+        operation_id="test_alert_channel",
+        parameters=[REPEAT_KEY],
+        request=None,
+        responses={202: AlertChannelOut},
+        examples=[answered("A channel", EXAMPLE, 202)],
+    )
+    @once()
+    def post(self, request: Request, channel_id: int) -> Response:
+        """The next sweep sends a test, within seconds; what came of it is in the messages."""
+        Parameters.of(request)
+        actions.try_channel(channel_id=channel_id, at=timezone.now())
+        return Response(serialize_channel(channel(channel_id)), status=202)
+
+
+class AlertMessages(ChannelView):
+    """What was sent, and what waits."""
+
+    row = AlertMessageOut
+
+    @extend_schema(
+        operation_id="list_alert_messages",
+        parameters=[*PAGES],
+        responses=list_of(AlertMessageOut),
+        examples=[listed("Messages", MESSAGE)],
+    )
+    def get(self, request: Request) -> Response:
+        """Messages to all channels, the newest first."""
+        Parameters.of(request)
+        return paged(request, message_page(page_asked(request)), serialize_message)
+
+
+def serialize_channel(fact: ChannelFact) -> dict[str, Any]:
+    """A channel as REST answers it."""
+    return told_as(AlertChannelOut, fact)
+
+
+def serialize_message(fact: MessageFact) -> dict[str, Any]:
+    """A message as REST answers it."""
+    return told_as(AlertMessageOut, fields_of(fact) | {"steps": len(fact.entry_ids)})
+
+
+def _channel_asked(request: Request) -> actions.NewAlertChannel:
+    """The channel that a body describes; refuses a ValidationError that names the field."""
+    asked: Mapping[str, Any] = parsed(AlertChannelIn, request)
+    ids = {team.name: team.id for team in accounts.teams()}
+    if asked["team"] and asked["team"] not in ids:
+        raise ValidationError({"team": [f"there is no team named {asked['team']!r}"]})
+    given = {name: value for name, value in asked.items() if name != "team"}
+    return actions.NewAlertChannel(**given, team_id=ids.get(asked["team"]))

@@ -1,0 +1,1 @@
+"""Far ends of alerts: mail servers and webhooks."""

@@ -1,0 +1,119 @@
+"""Channels, what was sent to them, and what came of it; no address of a webhook is ever told."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import OuterRef, Subquery
+from django.utils.crypto import salted_hmac
+
+from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.review.models import (
+    AlertChannel,
+    AlertMessage,
+    ChannelKind,
+    ChannelPace,
+    MessageAttempt,
+    MessageState,
+)
+
+MAIL, SLACK, WEBHOOK = str(ChannelKind.MAIL), str(ChannelKind.SLACK), str(ChannelKind.WEBHOOK)
+CHANNEL_KINDS, CHANNEL_PACES = tuple(ChannelKind.values), tuple(ChannelPace.values)
+CHANNEL_WORDS, PACE_WORDS = dict(ChannelKind.choices), dict(ChannelPace.choices)
+MESSAGE_STATES = tuple(MessageState.values)
+WAITING = str(MessageState.WAITING)
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelFact:
+    """A channel; see its table for what each field is. `team` None: the organisation's."""
+
+    id: int
+    name: str
+    kind: str
+    team_id: int | None
+    team: str | None
+    shown_address: str
+    pace: str
+    quiet_from: int | None
+    quiet_to: int | None
+    failures: int
+    last_sent_at: datetime | None
+    paused_at: datetime | None
+    paused_reason: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class MessageFact:
+    """A message to a channel, and what came of its last attempt; see the table for what each field is."""
+
+    id: int
+    channel_id: int
+    channel: str
+    entry_ids: list[int]
+    is_test: bool
+    state: str
+    made_at: datetime
+    due_at: datetime
+    attempts: int
+    ended_at: datetime | None
+    outcome: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptFact:
+    """One try: when, how long, what came of it."""
+
+    message_id: int
+    at: datetime
+    milliseconds: int
+    is_sent: bool
+    outcome: str
+
+
+def channels() -> list[ChannelFact]:
+    """Every channel that there is, by name."""
+    rows = AlertChannel.objects.filter(ended_at=None).order_by("name")
+    return [ChannelFact(*row) for row in rows.values_list(*_CHANNEL)]
+
+
+def channel(channel_id: int) -> ChannelFact:
+    """One; refuses AlertChannel.DoesNotExist."""
+    rows = AlertChannel.objects.filter(ended_at=None).values_list(*_CHANNEL)
+    return ChannelFact(*rows.get(pk=channel_id))
+
+
+def messages(channel_id: int | None, most: int) -> list[MessageFact]:
+    """The newest messages, of one channel or of all."""
+    rows = _messages_of(channel_id).order_by("-made_at", "-id").values_list(*_MESSAGE)[:most]
+    return [MessageFact(*row) for row in rows]
+
+
+def message_page(asked: PageAsked) -> Slice[MessageFact]:
+    """A page of all messages, the newest first."""
+    page = page_of(_messages_of(None).values(*_MESSAGE), asked, "-made_at", "-id")
+    rows = [MessageFact(*(row[name] for name in _MESSAGE)) for row in page.rows]
+    return Slice(rows, page.after, page.before)
+
+
+def attempts_of(channel_id: int, most: int) -> list[AttemptFact]:
+    """The newest attempts to send to a channel."""
+    rows = MessageAttempt.objects.filter(message__channel_id=channel_id).order_by("-id")
+    return [AttemptFact(*row) for row in rows.values_list(*AttemptFact.__slots__)[:most]]
+
+
+def signing_key(channel_id: int, salt: str) -> str:
+    """What a signed webhook is signed with: made of the installation's own key, and nowhere kept."""
+    made = salted_hmac("alert channel", f"{channel_id}:{salt}", algorithm="sha256")
+    return f"rrwh_{made.hexdigest()}"
+
+
+def _messages_of(channel_id: int | None) -> Any:
+    last = MessageAttempt.objects.filter(message=OuterRef("pk")).order_by("-id")
+    rows = AlertMessage.objects.annotate(outcome=Subquery(last.values("outcome")[:1]))
+    return rows if channel_id is None else rows.filter(channel_id=channel_id)
+
+
+_CHANNEL = tuple("team__name" if name == "team" else name for name in ChannelFact.__slots__)
+_MESSAGE = tuple("channel__name" if name == "channel" else name for name in MessageFact.__slots__)

@@ -1,0 +1,186 @@
+"""What a message says: as plain text, as simple HTML, for Slack, and for programs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.utils.html import format_html, format_html_join
+
+from apps.accounts.queries import organisation
+from apps.review.models import AlertEntry, AlertMessage, ChannelKind
+from apps.review.queries.channels import signing_key
+from apps.show.amounts import counted
+from apps.show.time import machine
+
+MOST_BLOCKS = 45
+"""Slack takes fifty blocks."""
+LONGEST_BLOCK = 2_900
+TEST = "This is a test of the channel; nothing has happened"
+
+
+@dataclass(frozen=True, slots=True)
+class ToldEntry:
+    """A step of an alert, as a message says it; `link` is None where the site's address is not set."""
+
+    alert_id: int
+    matter: str
+    kind: str
+    team: str | None
+    step: str
+    severity: str
+    title: str
+    facts: list[list[str]]
+    at: datetime
+    link: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MessageText:
+    """A message in every form."""
+
+    subject: str
+    plain: str
+    html: str
+    slack: dict[str, Any]
+    body: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingMessage:
+    """A message with where it goes; `key` is what it is signed with, empty where it is not."""
+
+    id: int
+    kind: str
+    address: str = field(repr=False)
+    key: str = field(repr=False)
+    text: MessageText
+
+
+def outgoing_message(message: AlertMessage) -> OutgoingMessage:
+    """What a sender needs to try it."""
+    channel = message.channel
+    is_signed = channel.kind == ChannelKind.WEBHOOK
+    key = signing_key(channel.pk, channel.key_salt) if is_signed else ""
+    return OutgoingMessage(message.pk, channel.kind, channel.address, key, message_text(message))
+
+
+def message_text(message: AlertMessage) -> MessageText:
+    """All that a message says; one step a line, the most urgent first."""
+    told = _told(message)
+    subject = _subject(told, is_test=message.is_test)
+    return MessageText(
+        subject=subject,
+        plain=_plain(told, subject),
+        html=_html(told, subject),
+        slack=_slack(told, subject),
+        body={
+            "id": message.pk,
+            "is_test": message.is_test,
+            "made_at": machine(message.made_at),
+            "organisation": organisation().name,
+            "text": subject,
+            "alerts": [_body_of(each) for each in told],
+        },
+    )
+
+
+def _told(message: AlertMessage) -> list[ToldEntry]:
+    rows = AlertEntry.objects.filter(id__in=message.entry_ids).select_related("alert__team")
+    order = {"urgent": 0, "warning": 1, "notice": 2}
+    ordered = sorted(rows, key=lambda row: (order[row.severity], row.id))
+    return [
+        ToldEntry(
+            row.alert_id,
+            row.alert.matter,
+            row.alert.kind,
+            row.alert.team.name if row.alert.team else None,
+            row.step,
+            row.severity,
+            " ".join(row.title.split()),
+            row.facts,
+            row.at,
+            _site(f"/alerts/{row.alert_id}"),
+        )
+        for row in ordered
+    ]
+
+
+def _site(path: str) -> str | None:
+    return f"{settings.SITE_URL}{path}" if settings.SITE_URL else None
+
+
+def _subject(told: Sequence[ToldEntry], *, is_test: bool) -> str:
+    if is_test:
+        return TEST
+    if len(told) == 1:
+        return told[0].title
+    urgent = sum(each.severity == "urgent" for each in told)
+    return f"{counted(len(told), 'alert')}{f', {urgent} urgent' if urgent else ''}"
+
+
+def _plain(told: Sequence[ToldEntry], subject: str) -> str:
+    parts = [] if told else [subject]
+    for each in told:
+        lines = [f"{each.severity}: {each.title}"]
+        lines += [f"  {name}: {value}" for name, value in each.facts]
+        if each.link:
+            lines.append(f"  {each.link}")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def _html(told: Sequence[ToldEntry], subject: str) -> str:
+    parts = [
+        format_html(
+            "<h2>{}: {}</h2><table>{}</table>{}",
+            each.severity,
+            each.title,
+            format_html_join(
+                "", '<tr><td style="padding-right:1em">{}</td><td>{}</td></tr>', each.facts
+            ),
+            format_html('<p><a href="{0}">{0}</a></p>', each.link) if each.link else "",
+        )
+        for each in told
+    ] or [format_html("<p>{}</p>", subject)]
+    return f'<!doctype html><html lang="en"><body>{"".join(parts)}</body></html>'
+
+
+def _slack(told: Sequence[ToldEntry], subject: str) -> dict[str, Any]:
+    said = [_slack_block(each) for each in told[:MOST_BLOCKS]] or [_section(_escaped(subject))]
+    more = len(told) - MOST_BLOCKS
+    if more > 0:
+        said.append(_section(f"and {more} more"))
+    return {"text": _escaped(subject), "blocks": said}
+
+
+def _slack_block(each: ToldEntry) -> dict[str, Any]:
+    title = _escaped(each.title)
+    lines = [f"*<{each.link}|{title}>*" if each.link else f"*{title}*"]
+    lines += [f"{_escaped(name)}: {_escaped(value)}" for name, value in each.facts]
+    return _section("\n".join(lines)[:LONGEST_BLOCK])
+
+
+def _section(text: str) -> dict[str, Any]:
+    return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
+
+
+def _escaped(text: str) -> str:
+    """What Slack reads as itself: no link, no mention."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _body_of(each: ToldEntry) -> dict[str, Any]:
+    return {
+        "alert_id": each.alert_id,
+        "matter": each.matter,
+        "kind": each.kind,
+        "team": each.team,
+        "step": each.step,
+        "severity": each.severity,
+        "title": each.title,
+        "facts": [{"name": name, "value": value} for name, value in each.facts],
+        "at": machine(each.at),
+        "link": each.link,
+    }

@@ -10,6 +10,7 @@ from controlplane.demo.company import Company
 from controlplane.demo.scenes import (
     agents,
     ahead,
+    alerts,
     announced,
     anomalies,
     asked,
@@ -63,6 +64,7 @@ AFTER_THE_WEEKS: tuple[Scene, ...] = (
     budgets.enter_quotas,
     budgets.enter_room,
     budgets.set_targets,
+    alerts.raise_alerts,
     placed.ask_where,
     placed.ask_admissions,
     moved.look_at_the_fleet,

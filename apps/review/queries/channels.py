@@ -62,7 +62,7 @@ class MessageFact:
 
 
 @dataclass(frozen=True, slots=True)
-class AttemptFact:
+class MessageAttemptFact:
     """One try: when, how long, what came of it."""
 
     message_id: int
@@ -97,10 +97,12 @@ def message_page(asked: PageAsked) -> Slice[MessageFact]:
     return Slice(rows, page.after, page.before)
 
 
-def attempts_of(channel_id: int, most: int) -> list[AttemptFact]:
+def attempts_of(channel_id: int, most: int) -> list[MessageAttemptFact]:
     """The newest attempts to send to a channel."""
     rows = MessageAttempt.objects.filter(message__channel_id=channel_id).order_by("-id")
-    return [AttemptFact(*row) for row in rows.values_list(*AttemptFact.__slots__)[:most]]
+    return [
+        MessageAttemptFact(*row) for row in rows.values_list(*MessageAttemptFact.__slots__)[:most]
+    ]
 
 
 def signing_key(channel_id: int, salt: str) -> str:

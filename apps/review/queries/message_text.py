@@ -21,7 +21,7 @@ TEST = "This is a test of the channel; nothing has happened"
 
 
 @dataclass(frozen=True, slots=True)
-class ToldEntry:
+class SentStep:
     """A step of an alert, as a message says it; `link` is None where the site's address is not set."""
 
     alert_id: int
@@ -86,12 +86,12 @@ def message_text(message: AlertMessage) -> MessageText:
     )
 
 
-def _told(message: AlertMessage) -> list[ToldEntry]:
+def _told(message: AlertMessage) -> list[SentStep]:
     rows = AlertEntry.objects.filter(id__in=message.entry_ids).select_related("alert__team")
     order = {"urgent": 0, "warning": 1, "notice": 2}
     ordered = sorted(rows, key=lambda row: (order[row.severity], row.id))
     return [
-        ToldEntry(
+        SentStep(
             row.alert_id,
             row.alert.matter,
             row.alert.kind,
@@ -111,7 +111,7 @@ def _site(path: str) -> str | None:
     return f"{settings.SITE_URL}{path}" if settings.SITE_URL else None
 
 
-def _subject(told: Sequence[ToldEntry], *, is_test: bool) -> str:
+def _subject(told: Sequence[SentStep], *, is_test: bool) -> str:
     if is_test:
         return TEST
     if len(told) == 1:
@@ -120,7 +120,7 @@ def _subject(told: Sequence[ToldEntry], *, is_test: bool) -> str:
     return f"{counted(len(told), 'alert')}{f', {urgent} urgent' if urgent else ''}"
 
 
-def _plain(told: Sequence[ToldEntry], subject: str) -> str:
+def _plain(told: Sequence[SentStep], subject: str) -> str:
     parts = [] if told else [subject]
     for each in told:
         lines = [f"{each.severity}: {each.title}"]
@@ -131,7 +131,7 @@ def _plain(told: Sequence[ToldEntry], subject: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _html(told: Sequence[ToldEntry], subject: str) -> str:
+def _html(told: Sequence[SentStep], subject: str) -> str:
     parts = [
         format_html(
             "<h2>{}: {}</h2><table>{}</table>{}",
@@ -147,7 +147,7 @@ def _html(told: Sequence[ToldEntry], subject: str) -> str:
     return f'<!doctype html><html lang="en"><body>{"".join(parts)}</body></html>'
 
 
-def _slack(told: Sequence[ToldEntry], subject: str) -> dict[str, Any]:
+def _slack(told: Sequence[SentStep], subject: str) -> dict[str, Any]:
     said = [_slack_block(each) for each in told[:MOST_BLOCKS]] or [_section(_escaped(subject))]
     more = len(told) - MOST_BLOCKS
     if more > 0:
@@ -155,7 +155,7 @@ def _slack(told: Sequence[ToldEntry], subject: str) -> dict[str, Any]:
     return {"text": _escaped(subject), "blocks": said}
 
 
-def _slack_block(each: ToldEntry) -> dict[str, Any]:
+def _slack_block(each: SentStep) -> dict[str, Any]:
     title = _escaped(each.title)
     lines = [f"*<{each.link}|{title}>*" if each.link else f"*{title}*"]
     lines += [f"{_escaped(name)}: {_escaped(value)}" for name, value in each.facts]
@@ -171,7 +171,7 @@ def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _body_of(each: ToldEntry) -> dict[str, Any]:
+def _body_of(each: SentStep) -> dict[str, Any]:
     return {
         "alert_id": each.alert_id,
         "matter": each.matter,

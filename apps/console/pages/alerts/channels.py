@@ -24,8 +24,8 @@ from apps.review.queries.channels import (
     PACE_WORDS,
     WAITING,
     WEBHOOK,
-    AttemptFact,
     ChannelFact,
+    MessageAttemptFact,
     MessageFact,
     attempts_of,
     channels,
@@ -78,7 +78,7 @@ MESSAGES = Table[MessageFact](
     sort="sort",
     empty="Nothing was sent yet.",
 )  # fmt: skip
-ATTEMPTS = Table[AttemptFact](
+ATTEMPTS = Table[MessageAttemptFact](
     "attempts",
     "Attempts",
     (

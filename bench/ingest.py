@@ -65,8 +65,8 @@ def run(*, full: bool = False) -> dict[str, object]:
         url = stack.enter_context(own_database(os.environ["RUNRATE_DATABASE_URL"], DATABASE))
         environment = os.environ | {"RUNRATE_DATABASE_URL": url}
         secrets = _fleet(environment)
-        ours = stack.enter_context(_web(environment))
-        bare = stack.enter_context(_web(environment, bare=True))
+        ours = stack.enter_context(web_process(environment))
+        bare = stack.enter_context(web_process(environment, bare=True))
         sweep = stack.enter_context(_sweep(environment))
         place = Place(url, ours, bare, secrets, sweep)
         figures = _large(place)
@@ -82,7 +82,7 @@ def _fleet(environment: dict[str, str]) -> list[str]:
 
 
 @contextmanager
-def _web(environment: dict[str, str], *, bare: bool = False) -> Iterator[int]:
+def web_process(environment: dict[str, str], *, bare: bool = False) -> Iterator[int]:
     """One web process, started as `manage.py up` does, or so but for the bare application; its port."""
     port = free_port()
     chosen = env.environment(environment)
@@ -125,7 +125,7 @@ def _large(place: Place) -> dict[str, object]:
         connection.execute((ROOT / "bench" / "reference.sql").read_text())
     for turn in range(ROUNDS + 1):
         made = list(batches(series, turn * each, each))
-        outcome = _sent(Load(place.port, place.secrets, made, connections=4))
+        outcome = sent(Load(place.port, place.secrets, made, connections=4))
         ingested.append(LARGE_BATCHES * LARGE_MINUTES * 8 / outcome.seconds)
         copied.append(_copied(place, start + turn * ROUND_MS))
         _say(f"http {ingested[-1]:,.0f}/s  copy {copied[-1]:,.0f}/s")
@@ -182,7 +182,7 @@ def _small(place: Place, rounds: int) -> dict[str, object]:
     for turn in range(rounds + 1):
         made = list(batches(series, turn * each, each))
         for port, found in ((place.port, ours), (place.bare_port, bare)):
-            outcome = _sent(Load(port, secrets, made, connections=CONNECTIONS))
+            outcome = sent(Load(port, secrets, made, connections=CONNECTIONS))
             found.append(len(made) / outcome.seconds)
         _say(f"small: ours {ours[-1]:,.0f}/s  bare {bare[-1]:,.0f}/s")
     # The first round warms both up.
@@ -191,7 +191,7 @@ def _small(place: Place, rounds: int) -> dict[str, object]:
     rate = capacity / 2
     again = -(-int(rate * SMALL_SECONDS) // SMALL_NODES)
     made = list(batches(series, (rounds + 1) * each, again))
-    outcome = _sent(Load(place.port, secrets, made, connections=CONNECTIONS, per_second=rate))
+    outcome = sent(Load(place.port, secrets, made, connections=CONNECTIONS, per_second=rate))
     return {
         "small_ratio": round(
             statistics.median(one / other for one, other in zip(ours[1:], bare[1:], strict=True)), 3
@@ -216,16 +216,22 @@ def _wait_until_rolled_up(place: Place) -> None:
             time.sleep(0.5)
 
 
-def _sent(load: Load) -> Outcome:
-    """The load, from a process of its own; every batch must have been taken whole."""
+def sent(load: Load) -> Outcome:
+    """The load, from a process of its own; BenchRefused where an answer was not good."""
+    outcome = answered(load)
+    if outcome.failures:
+        raise BenchRefused(f"{len(outcome.failures)} refused, the first: {outcome.failures[0]!r}")
+    return outcome
+
+
+def answered(load: Load) -> Outcome:
+    """The load, from a process of its own, whatever became of it."""
     # Not by -m: what is pickled must not be of a module called __main__.
     command = [sys.executable, "-c", "from bench.ingest_load import main; main()"]
     done = subprocess.run(
         command, input=pickle.dumps(load), stdout=subprocess.PIPE, cwd=ROOT, check=True
     )
     outcome: Outcome = pickle.loads(done.stdout)  # noqa: S301 - from our own child
-    if outcome.failures:
-        raise BenchRefused(f"{len(outcome.failures)} refused, the first: {outcome.failures[0]!r}")
     return outcome
 
 

@@ -11,14 +11,33 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-
-from bench.ingest_bodies import Prepared
+from typing import Protocol
 
 HEAD = (
-    "POST /api/v1/telemetry/batches HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
+    "POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
     "Authorization: Bearer {secret}\r\nContent-Type: application/json\r\n"
-    "Content-Encoding: gzip\r\nContent-Length: "
+    "{encoding}Content-Length: "
 )
+GZIPPED = "Content-Encoding: gzip\r\n"
+ALL_TAKEN = b'"rejected":[],"ignored":[]}'
+
+
+class Body(Protocol):
+    """What is sent."""
+
+    def body(self, sent_at_ms: int) -> bytes:
+        """The whole of it, at the moment that it is sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class WholeBody:
+    """The same whenever it is sent."""
+
+    whole: bytes
+
+    def body(self, sent_at_ms: int) -> bytes:
+        """As it is."""
+        return self.whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +45,18 @@ class Load:
     """What to send: (node, body) in order, by `connections` kept alive.
 
     With `per_second` the arrivals are open-loop, each due at its own moment whatever became of
-    those before; without, each connection sends its next when it has its answer.
+    those before; without, each connection sends its next when it has its answer. A good answer begins
+    and ends as `good` says.
     """
 
     port: int
     secrets: Sequence[str]
-    batches: Sequence[tuple[int, Prepared]]
+    batches: Sequence[tuple[int, Body]]
     connections: int
     per_second: float | None = None
+    path: str = "/api/v1/telemetry/batches"
+    encoding: str = GZIPPED
+    good: tuple[bytes, bytes] = (b"HTTP/1.1 200", ALL_TAKEN)
 
 
 @dataclass(slots=True)
@@ -43,6 +66,8 @@ class Outcome:
     latencies: list[float] = field(default_factory=list)
     seconds: float = 0.0
     failures: list[bytes] = field(default_factory=list)
+    answer_bytes: int = 0
+    processor_seconds: float = 0.0
 
 
 @dataclass(slots=True)
@@ -60,7 +85,10 @@ class Generator:
     def __init__(self, load: Load) -> None:
         self.load = load
         self.heads = [
-            HEAD.format(port=load.port, secret=secret).encode() for secret in load.secrets
+            HEAD.format(
+                path=load.path, port=load.port, secret=secret, encoding=load.encoding
+            ).encode()
+            for secret in load.secrets
         ]
         self.selector = selectors.DefaultSelector()
         self.free = deque(self._connection() for _ in range(load.connections))
@@ -78,6 +106,7 @@ class Generator:
         while self.flying:
             self._receive(None)
         self.outcome.seconds = time.perf_counter() - begun
+        self.outcome.processor_seconds = time.process_time()
         return self.outcome
 
     def _moments(self, begun: float) -> Iterator[float]:
@@ -92,7 +121,7 @@ class Generator:
         self.selector.register(made, selectors.EVENT_READ, connection)
         return connection
 
-    def _send(self, due: float, node: int, prepared: Prepared) -> None:
+    def _send(self, due: float, node: int, prepared: Body) -> None:
         connection = self.free.popleft()
         connection.due = due
         body = prepared.body(time.time_ns() // 1_000_000)
@@ -108,9 +137,9 @@ class Generator:
 
     def _note(self, connection: Connection) -> None:
         self.outcome.latencies.append(time.perf_counter() - connection.due)
-        if not connection.answer.startswith(b"HTTP/1.1 200") or not connection.answer.endswith(
-            b'"rejected":[],"ignored":[]}'
-        ):
+        begins, ends = self.load.good
+        self.outcome.answer_bytes += len(connection.answer)
+        if not connection.answer.startswith(begins) or not connection.answer.endswith(ends):
             self.outcome.failures.append(bytes(connection.answer))
         connection.answer.clear()
         self.free.append(connection)

@@ -160,6 +160,9 @@ class Environment:
     api_events_per_minute: int = _variable(
         _seconds, 6000, "requests with job events a token may send in a minute"
     )
+    api_quotes_per_minute: int = _variable(
+        _seconds, 15000, "quotes a token or person may ask in a minute"
+    )
     oidc_issuer: str = _variable(
         str, "", "address of an OpenID Connect provider that signs people in; empty: passwords only"
     )

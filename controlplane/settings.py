@@ -276,6 +276,7 @@ API_REQUESTS_PER_MINUTE = {
     "reads": ENVIRONMENT.api_reads_per_minute,
     "writes": ENVIRONMENT.api_writes_per_minute,
     "events": ENVIRONMENT.api_events_per_minute,
+    "quotes": ENVIRONMENT.api_quotes_per_minute,
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Runrate",

@@ -49,6 +49,7 @@ class Quotes(RestView):
     row = QuoteOut
     reads = (Reads, SeesPrices)
     changes = (AsksQuotes,)
+    counted_as = "quotes"
 
     @extend_schema(
         operation_id="list_quotes",

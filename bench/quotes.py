@@ -82,6 +82,7 @@ def _measured(
     }
     figures["worst_ms"] = round(ordered[-1] * 1000, 1)
     figures["answer_bytes"] = found.answer_bytes // asked
+    figures["generator_processor_ms"] = round(found.processor_seconds / asked * 1000, 2)
     return figures | {
         f"{name}_processor_ms": round((after[name] - before[name]) / asked * 1000, 2)
         for name in before

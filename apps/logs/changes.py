@@ -149,12 +149,18 @@ def _logged(
         finally:
             _WITHIN.reset(mark)
         number = count(result, told)
-        made = {"id": result} if count is one and type(result) is int else {}
+        made = _id_of(result) if count is one else {}
         _write("info" if number else "debug", event, since, fields | made | {"count": number})
         return result
 
     logged.event = event  # type: ignore[attr-defined]  # docs/logs.md is held to them
     return logged
+
+
+def _id_of(result: object) -> dict[str, int]:
+    """What was made, by its number, or by that of the fact that was answered."""
+    number = result if type(result) is int else getattr(result, "id", None)
+    return {"id": number} if type(number) is int else {}
 
 
 def _about(told: Mapping[str, Any]) -> dict[str, Any]:

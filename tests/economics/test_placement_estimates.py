@@ -13,7 +13,7 @@ from apps.economics.placement.estimates import (
     estimate_offer,
     ranked_offers,
 )
-from apps.economics.placement.wall_time import AT_ONCE, QueueWait
+from apps.economics.placement.wall_time import QueueWait
 
 JOB = PlacedJob(gpus=8, deadline=60.0, write=1 / 60, restart=0.1)
 ON_DEMAND = PlacedTerms(
@@ -144,7 +144,8 @@ def test_without_a_deadline_an_unknown_wait_is_no_reason_to_come_last() -> None:
 
 def test_work_that_may_be_more_lowers_the_chance() -> None:
     found = estimate_offer(
-        replace(JOB, deadline=50.0), replace(ON_DEMAND, wait=AT_ONCE, work=LikelyRange(40, 48, 56))
+        replace(JOB, deadline=50.0),
+        replace(ON_DEMAND, wait=QueueWait(0.0, 0.0), work=LikelyRange(40, 48, 56)),
     )
 
     assert found.chance == 0.75

@@ -396,7 +396,7 @@ def _quoted(now: datetime) -> int:
     """A quote of nobody's, from a book of all that can be had."""
     make_offer_book(at=now)
     asked = AskedQuote(gpus=8, work=AskedWork(gpu_hours=384))
-    return make_quote(asked=asked, team_ids=None, by=None, at=now)
+    return make_quote(asked=asked, team_ids=None, by=None, at=now).id
 
 
 def _gpu_quota(pool_id: int, now: datetime) -> int:

@@ -3,14 +3,13 @@
 Hours, GPUs, and micro-units of the organisation's currency. What is not known is None, with a sentence that says so.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from apps.economics.checkpoints import best_cadence
 from apps.economics.placement.wall_time import (
-    AT_ONCE,
     NeverFinishes,
     QueueWait,
     WallTime,
@@ -141,18 +140,18 @@ def estimate_offer(job: PlacedJob, terms: PlacedTerms) -> PlacedEstimate:
     if terms.price is None:
         unknown.append("no price is known")
     cadence, walls = _walls_of(job, terms, unknown)
-    found = PlacedEstimate(
-        terms.key,
-        PlacedOrder.COST_UNKNOWN,
-        cadence=cadence,
-        egress=terms.egress,
-        transfer=terms.transfer,
-        wait=None if wait is None else wait.mean,
-        unknown=tuple(unknown),
-    )
-    if not walls:
-        return found
-    return _with_order(_with_finish(_with_cost(found, job, terms, walls), job, terms, walls), job)
+    found: dict[str, Any] = {
+        "cadence": cadence,
+        "egress": terms.egress,
+        "transfer": terms.transfer,
+        "wait": None if wait is None else wait.mean,
+        "unknown": tuple(unknown),
+    }
+    if walls:
+        found |= _used_of(job, terms, walls)
+        found |= _costs_of(job, terms, walls)
+        found |= _finish_of(job, terms, walls)
+    return PlacedEstimate(key=terms.key, order=_order_of(job, found), **found)
 
 
 def ranked_offers(estimates: Sequence[PlacedEstimate]) -> list[PlacedEstimate]:
@@ -235,22 +234,21 @@ def _served(hours: float, rate: float, away: float) -> WallTime:
     return WallTime(hours, hours, 0.0, 1.0, interruptions, hours - interruptions * away)
 
 
-def _with_cost(
-    found: PlacedEstimate,
-    job: PlacedJob,
-    terms: PlacedTerms,
-    walls: Walls,
-) -> PlacedEstimate:
+def _used_of(job: PlacedJob, terms: PlacedTerms, walls: Walls) -> dict[str, Any]:
     likely = walls[1]
     gpu_hours = likely.paid * job.gpus
-    used = replace(
-        found,
-        interruptions=likely.interruptions,
-        gpu_hours=gpu_hours,
-        kilowatt_hours=None if terms.watts is None else gpu_hours * terms.watts / WATTS_A_KILOWATT,
-    )
+    return {
+        "interruptions": likely.interruptions,
+        "gpu_hours": gpu_hours,
+        "kilowatt_hours": None
+        if terms.watts is None
+        else gpu_hours * terms.watts / WATTS_A_KILOWATT,
+    }
+
+
+def _costs_of(job: PlacedJob, terms: PlacedTerms, walls: Walls) -> dict[str, Any]:
     if terms.price is None:
-        return used
+        return {}
     rented = terms.rented_gpus or job.gpus
     amounts = sorted(
         wall.paid * rented * price + _fallback_cost(job, terms, wall)
@@ -258,9 +256,11 @@ def _with_cost(
     )
     compute = LikelyRange(*amounts)
     if terms.egress is None:
-        return replace(used, compute=compute)
-    cost = LikelyRange(*(amount + terms.egress for amount in amounts))
-    return replace(used, compute=compute, cost=cost)
+        return {"compute": compute}
+    return {
+        "compute": compute,
+        "cost": LikelyRange(*(amount + terms.egress for amount in amounts)),
+    }
 
 
 def _fallback_cost(job: PlacedJob, terms: PlacedTerms, wall: WallTime) -> float:
@@ -272,39 +272,31 @@ def _fallback_cost(job: PlacedJob, terms: PlacedTerms, wall: WallTime) -> float:
     )
 
 
-def _with_finish(
-    found: PlacedEstimate,
-    job: PlacedJob,
-    terms: PlacedTerms,
-    walls: Walls,
-) -> PlacedEstimate:
+def _finish_of(job: PlacedJob, terms: PlacedTerms, walls: Walls) -> dict[str, Any]:
     if terms.transfer is None or terms.wait is None:
-        return found
+        return {}
     waits, ahead = terms.wait, terms.transfer
-    ended = replace(
-        found,
-        finish=waits.mean + ahead + walls[1].mean,
-        latest_finish=waits.ninth + ahead + walls[2].mean,
-    )
+    ended = {
+        "finish": waits.mean + ahead + walls[1].mean,
+        "latest_finish": waits.ninth + ahead + walls[2].mean,
+    }
     if job.deadline is None:
         return ended
-    left = [job.deadline - ahead - wait for wait in (waits.points if waits != AT_ONCE else (0.0,))]
+    left = [job.deadline - ahead - wait for wait in waits.points]
     chance = sum(
         weight * wall.chance_within(hours)
         for weight, wall in zip(WORK_WEIGHTS, walls, strict=True)
         for hours in left
     ) / len(left)
-    return replace(ended, chance=min(1.0, chance))
+    return ended | {"chance": min(1.0, chance)}
 
 
-def _with_order(found: PlacedEstimate, job: PlacedJob) -> PlacedEstimate:
-    if found.cost is None:
-        return found
-    if found.finish is None:
+def _order_of(job: PlacedJob, found: Mapping[str, Any]) -> PlacedOrder:
+    if found.get("cost") is None:
+        return PlacedOrder.COST_UNKNOWN
+    if found.get("finish") is None:
         # Without a deadline there is nothing to miss.
-        order = PlacedOrder.MEETS if job.deadline is None else PlacedOrder.FINISH_UNKNOWN
-    elif found.chance is not None and found.chance < job.least_chance:
-        order = PlacedOrder.LATE
-    else:
-        order = PlacedOrder.MEETS
-    return replace(found, order=order)
+        return PlacedOrder.MEETS if job.deadline is None else PlacedOrder.FINISH_UNKNOWN
+    chance = found.get("chance")
+    is_late = chance is not None and chance < job.least_chance
+    return PlacedOrder.LATE if is_late else PlacedOrder.MEETS

@@ -6,6 +6,7 @@ one unit of time.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import erf, exp, expm1, log, sqrt
 
 from apps.economics.checkpoints import NotACadence
@@ -131,13 +132,18 @@ class QueueWait:
 
     @property
     def points(self) -> tuple[float, ...]:
-        """Ten equally likely waits."""
-        return tuple(self.quantile(0.05 + 0.1 * place) for place in range(10))
+        """Equally likely waits: ten, or the one where all are the same."""
+        return _points_of(self)
 
     @property
     def mean(self) -> float:
-        """Of those ten."""
-        return sum(self.points) / 10
+        """Of those."""
+        return sum(self.points) / len(self.points)
 
 
-AT_ONCE = QueueWait(0.0, 0.0)
+@lru_cache(maxsize=1024)
+def _points_of(wait: QueueWait) -> tuple[float, ...]:
+    # Offers of a book share a few waits, and every quote asks for them.
+    if wait.ninth <= wait.median:
+        return (wait.median,)
+    return tuple(wait.quantile(0.05 + 0.1 * place) for place in range(10))

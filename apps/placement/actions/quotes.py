@@ -1,11 +1,14 @@
 """Quotes are kept as they were answered, taken by a job or a run, and held against what came."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import LiteralString
 
 from django.db import transaction
 
+from apps.accounts import queries as accounts
 from apps.accounts.queries import organisation
 from apps.economics.hours import HOUR, HOUR_MS
 from apps.economics.money import sum_or_unknown
@@ -13,12 +16,14 @@ from apps.economics.refusal import Refusal
 from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.cube.states import state_sums
+from apps.ledger.queries.tables import rows
 from apps.ledger.queries.windows import Window
 from apps.logs.changes import logged_change, logged_pass
 from apps.placement.models import JobQuote
 from apps.placement.queries.asked import AskedQuote, are_same_model
 from apps.placement.queries.interruptions import INTERRUPTED_STATES
 from apps.placement.queries.quote_answer import answer_quote
+from apps.placement.queries.quotes import QuoteFact
 from apps.placement.queries.slurm_cache import LABELLED_WITHIN, QUOTE_LABEL
 from apps.placement.queries.slurm_pools import pools_of_jobs
 from apps.unit_economics.queries.runs.list import run_rows
@@ -30,6 +35,13 @@ SETTLED_AFTER = 3 * HOUR
 MOST_FOLLOWED = 200
 EXPECTED_FOR = timedelta(days=30)
 """A run that has not begun by then is none of its quote."""
+KEEP_QUOTE: LiteralString = """
+INSERT INTO placement_jobquote (asked_at, asked_by_id, team_id, job, book_id, book_digest, digest, answer,
+    chosen, run_name, expected)
+VALUES (%(at)s, %(by)s, %(team)s, %(job)s::jsonb, %(book)s, %(book_digest)s, %(digest)s, %(answer)s::jsonb,
+    '', '', '[]')
+RETURNING id
+"""
 
 
 class QuoteTaken(Refusal):
@@ -51,22 +63,40 @@ class QuoteOutcome:
 
 
 @logged_change()
-@transaction.atomic
 def make_quote(
     *, asked: AskedQuote, team_ids: frozenset[int] | None, by: int | None, at: datetime
-) -> int:
-    """Answer a quote from the newest book and keep it; answers its id. Refuses as `answer_quote` does."""
+) -> QuoteFact:
+    """Answer a quote from the newest book and keep it. Refuses as `answer_quote` does.
+
+    One statement, and nothing is read again: many may be asked in a second.
+    """
     found = answer_quote(asked, team_ids, at)
-    return JobQuote.objects.create(
+    names = {team.id: team.name for team in accounts.teams()} if asked.team_id else {}
+    job = asked.document()
+    ((quote_id,),) = rows(
+        KEEP_QUOTE,
+        {
+            "at": at,
+            "by": by,
+            "team": asked.team_id,
+            "job": json.dumps(job),
+            "book": found.book.id,
+            "book_digest": found.book.digest,
+            "digest": found.digest,
+            "answer": json.dumps(found.answer),
+        },
+    )
+    return QuoteFact(
+        id=quote_id,
         asked_at=at,
-        asked_by_id=by,
+        asked_by=None if by is None else accounts.person_names()[by],
         team_id=asked.team_id,
-        job=asked.document(),
-        book_id=found.book.id,
+        team=names[asked.team_id] if asked.team_id else None,
+        job=job,
         book_digest=found.book.digest,
         digest=found.digest,
         answer=found.answer,
-    ).pk
+    )
 
 
 @logged_change()

@@ -184,7 +184,7 @@ def _quote_marks(
 ) -> dict[str, str]:
     """The quote is kept with the name that its run will have."""
     said = asked.variables.get(RUN, "")
-    number = make_quote(asked=question, team_ids=teams_of_token(by.token), by=None, at=at)
+    number = make_quote(asked=question, team_ids=teams_of_token(by.token), by=None, at=at).id
     expect_run(quote_id=number, run_name=said or f"quote-{number}", keys=keys)
     return {QUOTE: str(number), RUN: said or f"quote-{number}"}
 

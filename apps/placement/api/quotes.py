@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -11,6 +13,7 @@ from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries import Viewer
+from apps.accounts.queries.reading import reading_once
 from apps.placement import actions
 from apps.placement.api.quote_shapes import (
     EXAMPLE,
@@ -51,6 +54,11 @@ class Quotes(RestView):
     changes = (AsksQuotes,)
     counted_as = "quotes"
 
+    def dispatch(self, request: HttpRequest, *args: Any, **given: Any) -> HttpResponseBase:
+        """Teams and the organisation are read once for each request: nothing here changes them."""
+        with reading_once():
+            return super().dispatch(request, *args, **given)
+
     @extend_schema(
         operation_id="list_quotes",
         parameters=[*PAGES],
@@ -79,7 +87,7 @@ class Quotes(RestView):
             by=viewer.person_id,
             at=timezone.now(),
         )
-        return Response(serialize_one_quote(quote(made)), status=201)
+        return Response(serialize_one_quote(made), status=201)
 
 
 class OneQuote(PricesView):

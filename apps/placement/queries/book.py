@@ -1,18 +1,23 @@
 """The newest offer book: read from its table once, and kept until there is a newer one."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, LiteralString
 
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.economics.purchase import PurchaseOption
+from apps.ledger.queries.tables import rows
 from apps.placement.models import BookOffer, OfferBook
-from apps.placement.queries.offer_facts import OFFER_FIELDS, OfferFact
+from apps.placement.queries.offer_facts import OFFER_FIELDS, OfferFact, Place
+
+NEWEST: LiteralString = "SELECT id, digest FROM placement_offerbook ORDER BY hour DESC LIMIT 1"
 
 
 @dataclass(frozen=True, slots=True)
 class BookFact:
-    """A book with its offers by key; see its table for what each field is."""
+    """A book with its offers by key, their GPU models, and those on demand of the lowest price; see its table for each other field."""
 
     id: int
     hour: datetime
@@ -23,6 +28,8 @@ class BookFact:
     calibration: list[dict[str, Any]]
     per_dollar: Decimal | None
     offers: dict[str, OfferFact]
+    models: frozenset[str]
+    on_demand: dict[Place, OfferFact]
 
 
 _newest: dict[str, BookFact] = {}
@@ -31,10 +38,10 @@ _newest: dict[str, BookFact] = {}
 
 def newest_book() -> BookFact | None:
     """The newest book; None where none was made yet."""
-    head = OfferBook.objects.order_by("-hour").values_list("id", "digest").first()
-    if head is None:
+    head = rows(NEWEST, {})
+    if not head:
         return None
-    book_id, digest = head
+    ((book_id, digest),) = head
     kept = _newest.get(digest)
     if kept is not None and kept.id == book_id:
         return kept
@@ -47,8 +54,9 @@ def newest_book() -> BookFact | None:
 def read_book(book_id: int) -> BookFact:
     """One book; refuses OfferBook.DoesNotExist."""
     book = OfferBook.objects.get(pk=book_id)
-    rows = BookOffer.objects.filter(book=book).order_by("key").values_list(*OFFER_FIELDS)
-    offers = [OfferFact(*row) for row in rows]
+    found = BookOffer.objects.filter(book=book).order_by("key").values_list(*OFFER_FIELDS)
+    offers = [OfferFact(*row) for row in found]
+    models = frozenset(offer.gpu_model for offer in offers)
     return BookFact(
         id=book.pk,
         hour=book.hour,
@@ -59,11 +67,24 @@ def read_book(book_id: int) -> BookFact:
         calibration=book.calibration,
         per_dollar=book.per_dollar,
         offers={offer.key: offer for offer in offers},
+        models=models,
+        on_demand=_cheapest_on_demand(offers),
     )
+
+
+def _cheapest_on_demand(offers: Iterable[OfferFact]) -> dict[Place, OfferFact]:
+    """Of each model in each region."""
+    found: dict[Place, OfferFact] = {}
+    for offer in offers:
+        if offer.option == PurchaseOption.ON_DEMAND and offer.micros is not None:
+            known = found.setdefault(offer.model_place, offer).micros
+            if known is not None and offer.micros < known:
+                found[offer.model_place] = offer
+    return found
 
 
 def offer_page(asked: PageAsked) -> Slice[dict[str, Any]]:
     """A page of the newest book's offers, by key."""
     newest = OfferBook.objects.order_by("-hour").values("id")[:1]
-    rows = BookOffer.objects.filter(book__in=newest).values("id", "book__made_at", *OFFER_FIELDS)
-    return page_of(rows, asked, "key", "id")
+    found = BookOffer.objects.filter(book__in=newest).values("id", "book__made_at", *OFFER_FIELDS)
+    return page_of(found, asked, "key", "id")

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, LiteralString, TypeAlias
+from typing import Any, LiteralString
 
 from apps.economics.checkpoints import hazard
 from apps.economics.hours import HOUR
@@ -28,7 +28,7 @@ from apps.economics.spot.evidence import (
 from apps.fleet import queries as fleet
 from apps.ledger.queries.tables import rows
 from apps.placement.queries.asked import are_same_model
-from apps.placement.queries.offer_facts import STALE_EVIDENCE_DAYS, OfferFact
+from apps.placement.queries.offer_facts import STALE_EVIDENCE_DAYS, OfferFact, Place
 from apps.placement.queries.spot_evidence import EVIDENCE_SPAN as NOTICES_SPAN
 from apps.placement.queries.spot_evidence import (
     IMPORTED,
@@ -42,8 +42,6 @@ from apps.workloads import queries as workloads
 EVIDENCE_SPAN = timedelta(days=60)
 OWN_JOBS = "own_jobs"
 INTERRUPTED_STATES = frozenset(("NODE_FAIL", "PREEMPTED"))
-Place: TypeAlias = tuple[str, str, str]
-"""Provider, region and GPU model."""
 NOTICES_WORDS = (
     "own nodes of {names} were taken back {times} in {hours} node-hours of the last {days} days"
 )
@@ -146,7 +144,7 @@ def _evidence(
     What is joined is a Gamma prior of PRIOR_ENDS interruptions at most.
     """
     there = (
-        jobs.get((offer.provider, offer.region, offer.gpu_model)),
+        jobs.get(offer.model_place),
         _own_nodes(offer, told),
         _series(offer, told),
     )
@@ -229,8 +227,7 @@ def _own_nodes(offer: OfferFact, told: Iterable[SpotEvidence]) -> CountedInterru
         each
         for each in told
         if each.source == OWN_NODES
-        and (each.provider, each.region, each.gpu_model)
-        == (offer.provider, offer.region, offer.gpu_model)
+        and (each.provider, each.region, each.gpu_model) == offer.model_place
     ]
     if not any(each.rate.interruptions for each in there):
         return None

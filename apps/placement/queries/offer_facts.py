@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, fields
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 from apps.economics.gpu_catalogue import gpu_model
 from apps.economics.money import MICROS
@@ -17,6 +17,8 @@ STALE_SPOT_DAYS, STALE_LIST_DAYS = 7, 400
 """A spot price that was last said longer ago, and any other, is called stale."""
 STALE_EVIDENCE_DAYS = 30
 """So are interruptions on spot that were last looked at longer ago."""
+Place: TypeAlias = tuple[str, str, str]
+"""Provider, region and GPU model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,11 @@ class OfferFact:
         low = self.micros if self.low_micros is None else min(self.low_micros, self.micros)
         high = self.micros if self.high_micros is None else max(self.high_micros, self.micros)
         return LikelyRange(low, self.micros, high)
+
+    @property
+    def model_place(self) -> Place:
+        """Where GPUs of its model are."""
+        return self.provider, self.region, self.gpu_model
 
 
 OFFER_FIELDS = tuple(each.name for each in fields(OfferFact))

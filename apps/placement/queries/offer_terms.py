@@ -56,7 +56,7 @@ class MatchedOffers:
 
 @dataclass(frozen=True, slots=True)
 class JobSurroundings:
-    """What is around a job beside its offer: when it is asked, the book, the data's way, GPUs promised to others, prices on demand."""
+    """What is around a job beside its offer: when it is asked, the book, the data's way, and GPUs promised to others."""
 
     at: datetime
     book: BookFact
@@ -64,7 +64,6 @@ class JobSurroundings:
     egress: Mapping[str, EgressFact]
     promised: Mapping[str, Sequence[int]]
     work: Mapping[str, tuple[LikelyRange | None, str]]
-    on_demand: Mapping[tuple[str, str, str], OfferFact]
 
 
 def match_offers(
@@ -77,14 +76,13 @@ def match_offers(
 ) -> MatchedOffers:
     """Every offer of the book, as this job meets it. `promised` are GPUs of offers that were just taken, by key."""
     found = MatchedOffers()
-    models = {offer.gpu_model for offer in book.offers.values()}
     allowed = {
         model
-        for model in models
+        for model in book.models
         if not asked.gpu_models or any(are_same_model(name, model) for name in asked.gpu_models)
     }
     work = {model: basis.on(model, asked.gpus) for model in allowed}
-    around = JobSurroundings(at, book, basis, egress, promised, work, _cheapest_on_demand(book))
+    around = JobSurroundings(at, book, basis, egress, promised, work)
     for offer in book.offers.values():
         why = _why_not(offer, asked, allowed)
         if why:
@@ -218,25 +216,13 @@ def _power_of(offer: OfferFact, basis: WorkBasis) -> tuple[float | None, str]:
     return watts * offer.pue, f"{words}, times a PUE of {offer.pue:g}"
 
 
-def _cheapest_on_demand(book: BookFact) -> dict[tuple[str, str, str], OfferFact]:
-    """The offer on demand of the lowest price, by model and region."""
-    found: dict[tuple[str, str, str], OfferFact] = {}
-    for offer in book.offers.values():
-        place = offer.provider, offer.region, offer.gpu_model
-        if offer.option == PurchaseOption.ON_DEMAND and offer.micros is not None:
-            best = found.get(place)
-            if best is None or offer.micros < (best.micros or 0):
-                found[place] = offer
-    return found
-
-
 def _fallback_there(
     offer: OfferFact, asked: AskedQuote, around: JobSurroundings
 ) -> OfferFact | None:
     """What takes over when spot is lost, of serving; None where nothing can."""
     if asked.kind != SERVING:
         return None
-    found = around.on_demand.get((offer.provider, offer.region, offer.gpu_model))
+    found = around.book.on_demand.get(offer.model_place)
     return None if found is None or _why_too_few(found, asked) else found
 
 

@@ -3,11 +3,17 @@
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, LiteralString
 
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
 from apps.economics.money import MICROS
+from apps.ledger.queries.tables import rows
 from apps.placement.models import AcceleratorRegion, EgressPrice
+
+EGRESS_FROM: LiteralString = """
+SELECT source_place, target_place, usd_per_gb, source, entered_at
+FROM placement_egressprice WHERE source_place = %(place)s
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +29,7 @@ class EgressFact:
 
 def egress_from(place: str) -> dict[str, EgressFact]:
     """By target place; nothing within a place costs anything, and is not in here."""
-    rows = EgressPrice.objects.filter(source_place=place)
-    facts = (EgressFact(*row) for row in rows.values_list(*EgressFact.__slots__))
+    facts = (EgressFact(*row) for row in rows(EGRESS_FROM, {"place": place}))
     return {fact.target_place: fact for fact in facts}
 
 
@@ -35,8 +40,8 @@ def egress_micros(gigabytes: float, price: EgressFact, per_dollar: Decimal) -> f
 
 def egress_page(asked: PageAsked) -> Slice[dict[str, Any]]:
     """Every price, by source and target."""
-    rows = EgressPrice.objects.values("id", *EgressFact.__slots__)
-    return page_of(rows, asked, "source_place", "target_place")
+    prices = EgressPrice.objects.values("id", *EgressFact.__slots__)
+    return page_of(prices, asked, "source_place", "target_place")
 
 
 def accelerator_regions() -> dict[tuple[str, str], frozenset[str]]:

@@ -93,8 +93,7 @@ def _cautions_of(book: BookFact, asked: AskedQuote, at: datetime) -> list[str]:
 
 def _model_of_book(book: BookFact, name: str) -> str:
     """What offers call this model, where one of theirs is meant: `H100` may be of several."""
-    meant = {offer.gpu_model for offer in book.offers.values() if name} - {""}
-    same = {model for model in meant if are_same_model(name, model)}
+    same = {model for model in book.models if name and model and are_same_model(name, model)}
     return same.pop() if len(same) == 1 else name
 
 

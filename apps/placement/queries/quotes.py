@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import median
-from typing import Any
+from typing import Any, LiteralString
 
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.ledger.queries.tables import rows
 from apps.placement.models import JobQuote
 from apps.workloads import queries as workloads
 
@@ -19,6 +20,12 @@ COLUMNS = (
     "actual_gpu_hours", "actual_interruptions", "ended_at",
 )  # fmt: skip
 
+# By the index of those to follow, however many were asked and not taken.
+PROMISED: LiteralString = """
+SELECT chosen, taken_by_job_id, (job->>'gpus')::integer FROM placement_jobquote
+WHERE chosen <> '' AND ended_at IS NULL AND taken_by_run_id IS NULL
+  AND taken_at > %(since)s AND taken_at <= %(at)s
+"""
 NOT_SAID: dict[str, Any] = {
     "paid_anyway_micros": None,
     "energy_words": "at the GPUs' rated power, so at most",
@@ -41,15 +48,15 @@ class QuoteFact:
     book_digest: str
     digest: str
     answer: dict[str, Any]
-    chosen: str
-    taken_at: datetime | None
-    taken_by_job_id: int | None
-    taken_by_run_id: int | None
-    actual_micros: int | None
-    actual_hours: float | None
-    actual_gpu_hours: float | None
-    actual_interruptions: int | None
-    ended_at: datetime | None
+    chosen: str = ""
+    taken_at: datetime | None = None
+    taken_by_job_id: int | None = None
+    taken_by_run_id: int | None = None
+    actual_micros: int | None = None
+    actual_hours: float | None = None
+    actual_gpu_hours: float | None = None
+    actual_interruptions: int | None = None
+    ended_at: datetime | None = None
 
     @property
     def offers(self) -> list[dict[str, Any]]:
@@ -98,9 +105,7 @@ def quote_if_kept(quote_id: int) -> QuoteFact | None:
 
 def promised_gpus(at: datetime) -> dict[str, list[int]]:
     """By key of an offer: GPUs of each quote that took it lately and whose job has not started, so that nothing shows them held."""
-    taken = JobQuote.objects.filter(
-        taken_at__gt=at - PROMISED_FOR, taken_at__lte=at, ended_at=None, taken_by_run=None
-    ).values_list("chosen", "taken_by_job_id", "job__gpus")
+    taken = rows(PROMISED, {"since": at - PROMISED_FOR, "at": at})
     jobs = workloads.jobs([job_id for _, job_id, _ in taken]) if taken else {}
     found: dict[str, list[int]] = {}
     for key, job_id, gpus in taken:
@@ -113,8 +118,8 @@ def promised_gpus(at: datetime) -> dict[str, list[int]]:
 def quote_page(asked: PageAsked) -> Slice[QuoteFact]:
     """A page of quotes, the newest first."""
     page = page_of(JobQuote.objects.values(*COLUMNS), asked, "-asked_at", "-id")
-    rows = [QuoteFact(*(row[name] for name in COLUMNS)) for row in page.rows]
-    return Slice(rows, page.after, page.before)
+    facts = [QuoteFact(*(row[name] for name in COLUMNS)) for row in page.rows]
+    return Slice(facts, page.after, page.before)
 
 
 def calibration() -> list[QuoteCalibration]:

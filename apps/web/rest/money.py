@@ -7,7 +7,8 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.economics.hours import HOUR_MS
-from apps.economics.money import Money
+from apps.economics.money import MICROS
+from apps.web.rest.telling import Teller
 
 DIGITS = 6
 
@@ -16,7 +17,8 @@ def money_of(micros: int | None, currency: str) -> dict[str, str] | None:
     """An amount as REST answers it; None where it is not known."""
     if micros is None:
         return None
-    return {"amount": f"{Money.from_micros(micros, currency).amount:f}", "currency": currency}
+    whole, part = divmod(abs(micros), MICROS)
+    return {"amount": f"{'-' if micros < 0 else ''}{whole}.{part:06d}", "currency": currency}
 
 
 def hours_of(milliseconds: int) -> float:
@@ -37,9 +39,19 @@ class MoneyOut(serializers.Serializer[Any]):
 
     def to_representation(self, instance: Any) -> Any:
         """Of micro-units (rounded to whole ones) in the answer's currency, or of such a mapping."""
-        if isinstance(instance, Mapping):
-            return super().to_representation(instance)
-        return money_of(round(instance), self.context["currency"])
+        return self.teller()(instance)
+
+    def teller(self) -> Teller:
+        """With the currency looked up once."""
+        currency: str = self.context.get("currency", "")
+        whole = super().to_representation
+
+        def tell(amount: Any) -> Any:
+            if isinstance(amount, Mapping):
+                return whole(amount)
+            return money_of(round(amount), currency)
+
+        return tell
 
 
 class HoursOut(serializers.FloatField):

@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries.paging import PageAsked, Slice
+from apps.web.rest.telling import Teller, teller_of
 
 DEFAULT_LIMIT = 100
 MOST_ROWS = 1_000
@@ -63,15 +64,13 @@ def told_as(
     """
     if instead:
         thing = fields_of(thing) | instead
-    return dict(_serializer_made(form, currency).to_representation(thing))
+    return dict(_teller_made(form, currency)(thing))
 
 
 @cache
-def _serializer_made(
-    form: type[serializers.Serializer[Any]], currency: str | None
-) -> serializers.Serializer[Any]:
-    # Making a serializer takes six times as long as telling a row by it.
-    return form(context={} if currency is None else {"currency": currency})
+def _teller_made(form: type[serializers.Serializer[Any]], currency: str | None) -> Teller:
+    # Making a serializer takes many times as long as telling a row by it.
+    return teller_of(form(context={} if currency is None else {"currency": currency}))
 
 
 def fields_of(thing: Any) -> dict[str, Any]:

@@ -128,7 +128,7 @@ def _quote_what_ran(
     make_offer_book(at=asked_at)
     made = make_quote(asked=asked, team_ids=None, by=platform, at=asked_at)
     offer = f"pool:{company.pool(quoted.pool)}"
-    take_offer(quote_id=made, key=offer, job_id=job_id, run_id=None, at=asked_at)
+    take_offer(quote_id=made.id, key=offer, job_id=job_id, run_id=None, at=asked_at)
 
 
 def _next_model(company: Company) -> AskedQuote:

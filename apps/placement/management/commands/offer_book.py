@@ -36,6 +36,8 @@ class Command(BaseCommand):
             raise CommandError("no offer book was made yet; --make makes one")
         if options["json"]:
             fields = asdict(book) | {"offers": [asdict(each) for each in book.offers.values()]}
+            # Both are said by the offers.
+            del fields["models"], fields["on_demand"]
             self.stdout.write(json.dumps(fields, default=str))
         else:
             self._print_table(book)

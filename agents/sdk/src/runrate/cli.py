@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Sequence
 
+from runrate.asking import AskingParser, add_asking, ask
 from runrate.wrapping import wrap
 
 
@@ -15,7 +16,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     ours, command = (given, []) if "--" not in given else _cut(given)
     parser = _parser()
-    asked = parser.parse_args(ours)
+    asked, others = parser.parse_known_args(ours)
+    if others:
+        getattr(asked, "refuse", parser.error)(f"unrecognized arguments: {' '.join(others)}")
+    if asked.command != "wrap":
+        return ask(asked)
     if not command:
         parser.error("say what to run after --, as in: runrate wrap -- torchrun train.py")
     try:
@@ -33,8 +38,11 @@ def _cut(given: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="runrate", description="Report what a training run did.")
-    commands = parser.add_subparsers(dest="command", required=True)
+    parser = argparse.ArgumentParser(
+        prog="runrate", description="Report what a training run did, and ask where a job is to run."
+    )
+    commands = parser.add_subparsers(dest="command", required=True, parser_class=AskingParser)
+    add_asking(commands.add_parser)
     wrapping = commands.add_parser(
         "wrap",
         help="run a program and report what its log says of its steps",

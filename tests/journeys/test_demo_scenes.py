@@ -11,7 +11,9 @@ from apps.fleet.models import JoinToken, Outage
 from apps.fleet.queries.clouds import sync_health
 from apps.ledger.models import BillRow, BillRule, Charge, Close, Export
 from apps.placement.models import JobQuote
+from apps.placement.queries.fleet_moves import move_looks, open_fleet_moves
 from apps.placement.queries.quotes import calibration
+from apps.placement.queries.spot_evidence import IMPORTED, spot_evidence
 from apps.planning.actions import import_history
 from apps.planning.models import Forecast, ScenarioRun
 from apps.planning.queries.budget_requests import approved_requests
@@ -36,6 +38,7 @@ from controlplane.demo.scenes import (
     budgets,
     closes,
     cloud,
+    moved,
     office,
     placed,
     prices,
@@ -205,6 +208,18 @@ def test_the_lab_has_a_circuit_and_an_air_conditioner() -> None:
     assert (room.pool_ids, room.watts.power_watts, room.watts.cooling_watts) == (
         (pool_id,), 4_800, 3_500,
     )  # fmt: skip
+
+
+def test_spot_of_h100s_was_watched_for_a_month_and_the_fleet_is_looked_at_in_two_weeks() -> None:
+    make.make_organisation()
+    moved.look_at_the_fleet(company())
+
+    (seen,) = [each for each in spot_evidence(IN_APRIL) if each.source == IMPORTED]
+    assert (seen.region, seen.instance_type) == ("us-east-1", "p5.48xlarge")
+    assert not seen.rate.is_thin
+    newest, before = move_looks()
+    assert newest.week - before.week == WEEK
+    assert open_fleet_moves(IN_APRIL + WEEK) == ()
 
 
 def test_a_quoted_job_is_held_against_its_quote_and_two_others_wait() -> None:

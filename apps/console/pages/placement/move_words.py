@@ -11,7 +11,6 @@ KINDS = {
     "to_spot": "To spot",
     "to_commitment": "To a commitment",
     "elsewhere": "To another place",
-    "shrink": "To smaller GPUs",
     "to_api": "To an API",
 }
 DISRUPTIONS = {

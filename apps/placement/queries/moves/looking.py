@@ -36,8 +36,9 @@ class FleetLook:
 
     @property
     def counted_micros(self) -> int:
-        """What the counted ones are likely to save together in a month."""
-        return sum(each.saving.likely for each in self.proposals if each.key in self.counted)
+        """What the counted ones are likely to save together in a month; never more than is paid by the hour."""
+        likely = sum(each.saving.likely for each in self.proposals if each.key in self.counted)
+        return min(likely, self.work.addressable_micros)
 
     @property
     def kinds_document(self) -> list[dict[str, Any]]:

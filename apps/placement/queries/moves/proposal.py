@@ -18,7 +18,6 @@ class MoveKind(StrEnum):
     TO_SPOT = "to_spot"
     TO_COMMITMENT = "to_commitment"
     ELSEWHERE = "elsewhere"
-    SHRINK = "shrink"
     TO_API = "to_api"
 
 
@@ -26,7 +25,6 @@ EFFORT_HOURS = {
     MoveKind.TO_SPOT: 8,
     MoveKind.TO_COMMITMENT: 4,
     MoveKind.ELSEWHERE: 24,
-    MoveKind.SHRINK: 16,
     MoveKind.TO_API: 40,
 }
 """An engineer's hours for a move: a choice of ours, stated with each; what they cost is RUNRATE_ENGINEER_HOUR_COST."""

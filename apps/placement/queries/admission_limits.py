@@ -171,11 +171,11 @@ def _need_of(job: AdmissionJob) -> JobNeed:
     if job.gpu_hours is None:
         return JobNeed(None, None, "not known: neither GPU-hours nor hours were said")
     offer = _pricing_offer(job)
-    if offer is None or offer.paid_micros is None:
+    if offer is None or offer.charged_micros is None:
         of = "the pool" if job.pool_id else job.gpu_model
         return JobNeed(None, milliseconds, f"not known: the offer book has no price of {of}")
     return JobNeed(
-        round(job.gpu_hours * offer.paid_micros),
+        round(job.gpu_hours * offer.charged_micros),
         milliseconds,
         f"what the ledger charges for a GPU-hour of {offer.name}, as the newest offer book has it",
     )
@@ -188,13 +188,13 @@ def _pricing_offer(job: AdmissionJob) -> OfferFact | None:
     if job.pool_id is not None:
         return offers.get(f"pool:{job.pool_id}")
     priced = [
-        (offer.paid_micros, offer.key, offer)
+        (offer.charged_micros, offer.key, offer)
         for offer in offers.values()
         if are_same_model(job.gpu_model, offer.gpu_model)
         and job.provider in ("", offer.provider)
         and job.region in ("", offer.region)
         and offer.option != "spot"
-        and offer.paid_micros is not None
+        and offer.charged_micros is not None
         and (offer.there_gpus is None or offer.there_gpus >= job.gpus)
     ]
     return min(priced)[-1] if priced else None

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from apps.economics.gpu_catalogue import gpu_model
 from apps.economics.money import MICROS
 from apps.economics.placement.estimates import LikelyRange
+from apps.economics.purchase import PurchaseOption
 from apps.pricing.queries.converting import Conversion
 
 HOUR_SECONDS = 3600
@@ -72,6 +73,13 @@ class OfferFact:
     def model_place(self) -> Place:
         """Where GPUs of its model are."""
         return self.provider, self.region, self.gpu_model
+
+    @property
+    def charged_micros(self) -> int | None:
+        """What the ledger will say of a GPU-hour: of what is owned its cost anyway and its power."""
+        if self.option != PurchaseOption.OWNED or self.paid_micros is None:
+            return self.paid_micros
+        return self.paid_micros + (self.micros or 0)
 
 
 OFFER_FIELDS = tuple(each.name for each in fields(OfferFact))

@@ -141,8 +141,9 @@ def _offer_answer(
 ) -> dict[str, Any]:
     offer = terms.offer
     charged = None
-    if found.gpu_hours is not None and offer.paid_micros is not None and found.egress is not None:
-        charged = round(found.gpu_hours * offer.paid_micros + found.egress)
+    per_hour = offer.charged_micros
+    if found.gpu_hours is not None and per_hour is not None and found.egress is not None:
+        charged = round(found.gpu_hours * per_hour + found.egress)
     return {
         "key": offer.key,
         "name": offer.name,

@@ -12,6 +12,7 @@ from django.utils import timezone
 from apps.fleet import actions as fleet
 from apps.placement.actions import make_offer_book
 from apps.placement.models import BookOffer, JobQuote, OfferBook
+from apps.placement.queries.offer_facts import OfferFact
 from apps.placement.queries.offers_now import offers_now
 from apps.planning.actions import NewBudget, add_budget
 from apps.planning.actions.power_limits import NewPowerLimit, add_power_limit
@@ -288,3 +289,15 @@ def test_how_earlier_quotes_came_out_is_said_with_the_offer(
     offer = offer_of(asked(caller), "rented")
 
     assert any("came to 1.10 of the cost and 1.10 of the time" in each for each in offer["reasons"])
+
+
+def test_what_the_ledger_charges_of_owned_gpus_is_their_plan_and_their_power() -> None:
+    about: dict[str, Any] = {
+        "key": "pool:1", "name": "lab", "provider": "own", "region": "lab", "instance_type": "",
+        "gpu_model": "NVIDIA L40S", "gpus_per_node": 4, "micros": 65_000,
+    }  # fmt: skip
+    owned = OfferFact(option="owned", paid_micros=600_000, **about)
+
+    assert owned.charged_micros == 665_000
+    assert OfferFact(option="on_demand", paid_micros=65_000, **about).charged_micros == 65_000
+    assert OfferFact(option="owned", paid_micros=None, **about).charged_micros is None

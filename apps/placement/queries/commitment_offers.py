@@ -16,6 +16,7 @@ from apps.placement.queries.offer_facts import OfferFact, hardware_fields
 from apps.pricing.queries.commitments import CommitmentFact, commitments_in
 
 RECENT_HOURS = 6
+WORTH_SAYING = Fraction(1, 100)
 
 
 def commitment_offers(at: datetime) -> tuple[list[OfferFact], list[str]]:
@@ -49,7 +50,7 @@ def commitment_offers(at: datetime) -> tuple[list[OfferFact], list[str]]:
         left_out += [
             f"{offer.name}: {float(unused):.0%} of it is unused, less than one machine"
             for offer in found
-            if unused and not offer.free_gpus
+            if unused >= WORTH_SAYING and not offer.free_gpus
         ]
     return offers, left_out
 

@@ -124,6 +124,7 @@ def _terms_of(offer: OfferFact, asked: AskedQuote, around: JobSurroundings) -> O
     work, carried = around.work[offer.gpu_model]
     reasons = [*offer.notes, *filter(None, [carried])]
     cautions = _stale_words(offer.rates, "its price")
+    _say_calibration(offer, around.book, reasons)
     wait = wait_there(offer, asked, around.promised.get(offer.key, ()), reasons, cautions)
     egress, transfer = _data_terms(around, offer, asked, reasons, cautions)
     interruptions, fallback = None, None
@@ -140,7 +141,6 @@ def _terms_of(offer: OfferFact, asked: AskedQuote, around: JobSurroundings) -> O
         rates = [*rates, *fallback.rates]
     rented = _rented_gpus(offer, asked, cautions)
     _doubt_room(offer, asked, cautions)
-    _say_calibration(offer, around.book, reasons)
     watts, energy_words = _power_of(offer, around.basis)
     terms = PlacedTerms(
         key=offer.key,

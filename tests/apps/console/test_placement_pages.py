@@ -128,6 +128,7 @@ def test_quotes_are_listed_with_what_was_taken_and_what_came(finance: Client) ->
     )
 
     assert "1 quoted job ended of 2 quotes" in page
+    assert {row["deadline"] for row in rows} == {"", "Met"}
     assert {row["id"] for row in rows} == {str(left), str(taken)}
     assert calibrated["cost_ratio"].startswith("1.1")
     one = words_of(finance.get(f"/placement/quotes/{taken}"))

@@ -70,9 +70,10 @@ def _why(row: Offer) -> str:
 
 
 def _why_briefly(row: Offer) -> str:
-    """What is not known, else what to be careful with, else the first reason: a line under the name."""
+    """What is not known, else what to be careful with, else the last reason: a line under the name."""
     said = [*row["unknown"], *row["cautions"]] or row["reasons"][-1:]
-    return "; ".join(said)
+    more = f" (and {len(said) - 1} more)" if len(said) > 1 else ""
+    return "".join(said[:1]) + more
 
 
 OFFERS = Table[Offer](
@@ -142,10 +143,7 @@ QUOTES = Table[QuoteFact](
     (
         Column("id", "Quote", lambda row: row.id, COUNT,
                href=lambda row: reverse("quote", args=[row.id])),
-        Column("asked_at", "Asked", lambda row: row.asked_at, INSTANT),
-        Column("team", "Team", lambda row: row.team, missing=NONE),
         Column("job", "Job", words.job_words, PROSE),
-        Column("best", "First offer", lambda row: row.best_offer and row.best_offer["name"], PROSE, missing="None"),
         Column("taken", "Taken", _taken_name, PROSE, missing=NONE),
         Column("predicted", "Predicted cost", _predicted, MONEY, missing=NONE),
         Column("actual", "Actual cost", lambda row: row.actual_micros, MONEY, missing=NONE),
@@ -155,6 +153,9 @@ QUOTES = Table[QuoteFact](
                shown=_words_of(lambda row: row.actual_hours, _hours, NONE)),
         Column("deadline", "Deadline", _deadline_words, missing=NONE),
         Column("interruptions", "Interrupted", lambda row: row.actual_interruptions, COUNT, missing=NONE),
+        Column("team", "Team", lambda row: row.team, missing=NONE),
+        Column("asked_at", "Asked", lambda row: row.asked_at, INSTANT),
+        Column("best", "First offer", lambda row: row.best_offer and row.best_offer["name"], PROSE, missing="None"),
     ),
     noun=("quote", "quotes"),
     about="{said}; predicted and actual cost are what the ledger charges",
@@ -168,18 +169,18 @@ CALIBRATION = Table[QuoteCalibration](
     (
         Column("option", "Bought", lambda row: words.WAYS[row.option].label),
         Column("count", "Jobs that ended", lambda row: row.count, COUNT),
-        Column("cost_ratio", "Actual ÷ predicted cost, median", lambda row: row.cost_ratio, FIGURE,
+        Column("cost_ratio", "Cost, actual ÷ predicted", lambda row: row.cost_ratio, FIGURE,
                shown=_words_of(lambda row: row.cost_ratio, "{:.2f}".format)),
-        Column("finish_ratio", "Actual ÷ predicted time, median", lambda row: row.finish_ratio, FIGURE,
+        Column("finish_ratio", "Time, actual ÷ predicted", lambda row: row.finish_ratio, FIGURE,
                shown=_words_of(lambda row: row.finish_ratio, "{:.2f}".format)),
         Column("on_time", "In time", lambda row: row.on_time, COUNT),
         Column("with_deadline", "Had a deadline", lambda row: row.with_deadline, COUNT),
-        Column("expected_interruptions", "Interruptions expected", lambda row: row.expected_interruptions, FIGURE,
-               shown=_words_of(lambda row: row.expected_interruptions, "{:.1f}".format)),
-        Column("interruptions", "Interruptions that came", lambda row: row.interruptions, COUNT),
+        Column("interruptions", "Interruptions", lambda row: row.interruptions, FIGURE,
+               shown=lambda row, _: f"{row.interruptions} of {row.expected_interruptions:.1f} expected"),
+        Column("expected_interruptions", "", lambda row: row.expected_interruptions),
     ),
     noun=("way of buying", "ways of buying"),
-    about="{said}; 1 is as was said, below it jobs came to less",
+    about="{said}; medians: 1 is as was said, below it jobs came to less",
     empty="No job whose offer was taken has ended and been charged yet.",
     sort="option",
 )  # fmt: skip

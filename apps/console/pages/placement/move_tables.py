@@ -140,7 +140,7 @@ EVIDENCE = Table[EvidenceRow](
     "evidence",
     "What it is from",
     (
-        Column("what", "What", lambda row: row.said.words[:1].upper() + row.said.words[1:], PROSE),
+        Column("what", "What", lambda row: row.said.words, PROSE),
         Column("kind", "Kind", lambda row: row.said.kind.capitalize()),
         Column("where", "Where", lambda row: "Open" if row.href else None, href=lambda row: row.href,
                missing="–", csv="", sorts=False),

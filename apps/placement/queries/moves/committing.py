@@ -141,10 +141,10 @@ def _evidence(
 ) -> tuple[ProposalEvidence, ...]:
     return (
         ProposalEvidence(
-            "portfolio", str(portfolio.id), f"the portfolio of {portfolio.asked_at:%Y-%m-%d}"
+            "portfolio", str(portfolio.id), f"The portfolio of {portfolio.asked_at:%Y-%m-%d}"
         ),
         *(
-            ProposalEvidence("pool", str(pool.id), f"{pool.name} is rented by the hour")
+            ProposalEvidence("pool", str(pool.id), f"Rented by the hour: {pool.name}")
             for pool in pools
         ),
         ProposalEvidence(

@@ -146,7 +146,7 @@ def _proposal(
         one_time=one_time_cost(MoveKind.ELSEWHERE, egress=best.egress),
         disruption=DISRUPTION,
         evidence=(
-            ProposalEvidence("pool", str(cell.pool.id), f"runs on {cell.pool.name} now"),
+            ProposalEvidence("pool", str(cell.pool.id), f"Runs on {cell.pool.name} now"),
             ProposalEvidence(
                 "quote", str(data.quote_id), f"{data.gigabytes:,.0f} GB at {data.place}", True
             ),

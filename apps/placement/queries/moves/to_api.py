@@ -79,7 +79,7 @@ def _propose(
             one_time=one_time_cost(MoveKind.TO_API),
             disruption=HIGH,
             evidence=(
-                ProposalEvidence("scenario", str(scenario.id), f"the comparison {scenario.name}"),
+                ProposalEvidence("scenario", str(scenario.id), f"The comparison {scenario.name}"),
                 *(ProposalEvidence("pool", str(cell.pool.id), cell.pool.name) for cell in cells),
             ),
             doubts=("quality of answers is not compared",),

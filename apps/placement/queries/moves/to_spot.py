@@ -214,8 +214,8 @@ def _evidence(
 ) -> tuple[ProposalEvidence, ...]:
     seen = offer.interruptions or {}
     return (
-        ProposalEvidence("run", str(habit.run_id), f"checkpoints and starts of {habit.run_key}"),
-        ProposalEvidence("pool", str(cell.pool.id), f"runs on {cell.pool.name} now"),
+        ProposalEvidence("run", str(habit.run_id), f"Checkpoints and starts of {habit.run_key}"),
+        ProposalEvidence("pool", str(cell.pool.id), f"Runs on {cell.pool.name} now"),
         ProposalEvidence("interruptions", str(seen.get("source", "")), str(seen.get("words", ""))),
         *offer_evidence(offer),
     )

@@ -68,12 +68,12 @@ def read_book(book_id: int) -> BookFact:
         per_dollar=book.per_dollar,
         offers={offer.key: offer for offer in offers},
         models=models,
-        on_demand=_cheapest_on_demand(offers),
+        on_demand=cheapest_on_demand(offers),
     )
 
 
-def _cheapest_on_demand(offers: Iterable[OfferFact]) -> dict[Place, OfferFact]:
-    """Of each model in each region."""
+def cheapest_on_demand(offers: Iterable[OfferFact]) -> dict[Place, OfferFact]:
+    """The offer on demand of the lowest price, of each model in each region."""
     found: dict[Place, OfferFact] = {}
     for offer in offers:
         if offer.option == PurchaseOption.ON_DEMAND and offer.micros is not None:

@@ -18,7 +18,7 @@ from apps.placement.queries.asked import (
     AskedWork,
     WorkBasis,
 )
-from apps.placement.queries.book import BookFact
+from apps.placement.queries.book import BookFact, cheapest_on_demand
 from apps.placement.queries.offer_facts import OfferFact
 from apps.placement.queries.offer_terms import match_offers
 
@@ -84,7 +84,10 @@ JOBS = st.builds(
 
 def book_of(found: list[OfferFact]) -> BookFact:
     told: dict[str, Any] = {"left_out": [], "budgets": [], "calibration": [], "per_dollar": None}
-    return BookFact(1, AT, AT, "d", offers={each.key: each for each in found}, **told)
+    by_key = {each.key: each for each in found}
+    models = frozenset(each.gpu_model for each in by_key.values())
+    prices = cheapest_on_demand(by_key.values())
+    return BookFact(1, AT, AT, "d", offers=by_key, models=models, on_demand=prices, **told)
 
 
 @given(st.lists(offers(), max_size=12), JOBS)

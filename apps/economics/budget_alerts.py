@@ -10,9 +10,9 @@ THRESHOLDS = (50, 75, 90, 100)
 """Per cent of the amount; each is told of once in a period."""
 LEAST_CHANCE, SURE_CHANCE = 0.8, 0.9
 """That it is exceeded, as the forecasts have it, on two days in a row; on one alone: no forecast says more."""
-LEAST_RUN_RATE_SHARE = Fraction(105, 100)
+LEAST_RUN_RATE_SHARE = Fraction(102, 100)
 """Of the amount that a run rate, which has no chance, has to come to at the end of the period."""
-LEAST_RUN_RATE_GONE = 0.2
+LEAST_RUN_RATE_GONE = 0.1
 """Of the period's time, before a run rate is believed."""
 LOOKS_TO_END = 2
 """So many days in a row that expect none, for a warning to be over."""

@@ -67,10 +67,10 @@ def test_a_day_that_was_not_looked_at_is_no_day_in_a_row() -> None:
     assert not is_over([*looks(0.1, share="0.8"), BudgetLook(last.day, 0.1, Fraction(4, 5), 0.5)])
 
 
-def test_a_run_rate_warns_from_a_fifth_of_the_time_on_and_five_per_cent_over() -> None:
-    assert is_warned(looks(None, None, share="1.05", gone=0.2))
-    assert not is_warned(looks(None, None, share="1.04", gone=0.2))
-    assert not is_warned(looks(None, None, share="1.5", gone=0.19))
+def test_a_run_rate_warns_from_a_tenth_of_the_time_on_and_two_per_cent_over() -> None:
+    assert is_warned(looks(None, None, share="1.02", gone=0.1))
+    assert not is_warned(looks(None, None, share="1.01", gone=0.1))
+    assert not is_warned(looks(None, None, share="1.5", gone=0.09))
 
 
 def test_what_is_expected_within_the_amount_warns_of_nothing_and_ends_a_warning_after_two_days() -> (

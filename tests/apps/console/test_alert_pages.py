@@ -1,0 +1,137 @@
+"""Alerts are listed, answered after a look, and sent to channels that finance and platform keep."""
+
+import re
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.test import Client
+
+from apps.review.models import Alert, AlertChannel, AlertMessage
+from tests import make
+from tests.apps.console.people import confirmed, csv_rows, signed_in, words_of
+from tests.apps.review.test_alerts import opened, raised
+
+pytestmark = pytest.mark.django_db
+WEBHOOK = "http://127.0.0.1:9/T000/secret-of-the-hook"
+
+
+@pytest.fixture(autouse=True)
+def _world(settings: LazySettings) -> None:
+    make.make_organisation()
+    settings.WEBHOOK_NETWORKS = ("127.0.0.0/8",)
+
+
+def posted(client: Client, path: str, entered: dict[str, str]) -> Any:
+    """What comes of a long change: looked at by a POST, then confirmed."""
+    looked = client.post(path, {**entered, "look": "yes"})
+    seen = re.findall(r'name="seen" value="(\w+)"', looked.content.decode())
+    assert seen, words_of(looked)
+    return client.post(path, {**entered, "seen": seen[0]})
+
+
+def channel(**given: str) -> dict[str, str]:
+    return {
+        "name": "Finance", "kind": "mail", "team": "", "address": "fin@example.org",
+        "pace": "at_once", "quiet_from": "none", "quiet_to": "none",
+    } | given  # fmt: skip
+
+
+def test_an_alert_is_new_is_answered_after_a_look_and_leaves_the_list() -> None:
+    team_id = make.make_team("Red")
+    lee = signed_in("lead", team_id)
+    alert_id = opened_of(team_id)
+    raised(matter="of nobody below", title="The organisation’s")
+    listed = words_of(lee.get("/alerts"))
+    assert "GPUs has used 50 %" in listed
+    assert "1 of them is new to you." in listed
+    assert "The organisation’s" not in listed
+    lee.post("/alerts/read")
+    assert "new to you" not in words_of(lee.get("/alerts"))
+    confirmed(lee, f"/alerts/{alert_id}/acknowledge", {"reason": "on it"})
+    one = words_of(lee.get(f"/alerts/{alert_id}"))
+    assert "Acknowledged by Lead since" in one
+    assert "on it" in one
+    confirmed(lee, f"/alerts/{alert_id}/mute", {"reason": "", "until": ""})
+    confirmed(lee, f"/alerts/{alert_id}/resolve", {"reason": "paid"})
+    assert "GPUs has used 50 %" not in words_of(lee.get("/alerts"))
+    assert "GPUs has used 50 %" in words_of(lee.get("/alerts?state=resolved"))
+    rows = csv_rows(lee.get(f"/alerts/{alert_id}.csv"))
+    assert [(row["step"], row["who"]) for row in rows] == [
+        ("opened", "Runrate"), ("acknowledged", "Lead"), ("muted", "Lead"), ("resolved", "Lead"),
+    ]  # fmt: skip
+    assert lee.get(f"/alerts/{Alert.objects.get(team=None).pk}").status_code == 404
+
+
+def test_who_only_views_answers_nothing() -> None:
+    team_id = make.make_team("Red")
+    vera = signed_in("viewer", team_id)
+    alert_id = opened_of(team_id)
+    assert "Acknowledge" not in words_of(vera.get(f"/alerts/{alert_id}"))
+    assert confirmed(vera, f"/alerts/{alert_id}/resolve", {"reason": ""}).status_code == 403
+    assert Alert.objects.get().state == "open"
+
+
+def test_a_mail_channel_is_looked_at_added_changed_tried_and_removed() -> None:
+    finn = signed_in("finance")
+    looked = words_of(
+        finn.post("/alerts/channels/new", {**channel(quiet_from="20", quiet_to="7"), "look": "yes"})
+    )
+    assert (
+        "Alerts of the organisation, and of teams below that have no channel of their own" in looked
+    )
+    assert "At once; from 20:00 to 07:00 only urgent ones" in looked
+    posted(finn, "/alerts/channels/new", channel(quiet_from="20", quiet_to="7"))
+    row = AlertChannel.objects.get()
+    assert (row.address, row.quiet_from, row.quiet_to) == ("fin@example.org", 20, 7)
+    posted(
+        finn, f"/alerts/channels/{row.pk}/change", channel(name="Money", address="", pace="daily")
+    )
+    row.refresh_from_db()
+    assert (row.name, row.address, row.pace, row.quiet_from) == (
+        "Money",
+        "fin@example.org",
+        "daily",
+        None,
+    )
+    confirmed(finn, f"/alerts/channels/{row.pk}/test", {})
+    assert AlertMessage.objects.get().is_test
+    assert "a test" in words_of(finn.get("/alerts/messages"))
+    confirmed(finn, f"/alerts/channels/{row.pk}/remove", {})
+    assert "Alerts are sent nowhere" in words_of(finn.get("/alerts/channels"))
+
+
+def test_the_key_of_a_webhook_is_shown_once_and_its_address_never() -> None:
+    finn = signed_in("finance")
+    made = posted(
+        finn, "/alerts/channels/new", channel(kind="webhook", address=WEBHOOK)
+    ).content.decode()
+    (key,) = set(re.findall(r"rrwh_[0-9a-f]{64}", made))
+    row = AlertChannel.objects.get()
+    for path in (
+        "/alerts/channels",
+        f"/alerts/channels/{row.pk}",
+        f"/alerts/channels/{row.pk}/change",
+    ):
+        shown = finn.get(path).content.decode()
+        assert key not in shown
+        assert "secret-of-the-hook" not in shown
+    assert "secret-of-the-hook" not in made
+    renewed = confirmed(finn, f"/alerts/channels/{row.pk}/key", {}).content.decode()
+    (other,) = set(re.findall(r"rrwh_[0-9a-f]{64}", renewed))
+    assert other != key
+
+
+def test_an_address_in_a_private_network_is_refused_at_its_field() -> None:
+    finn = signed_in("finance")
+    entered = channel(kind="slack", address="https://10.0.0.8/hook")
+    answer = finn.post("/alerts/channels/new", {**entered, "look": "yes"})
+    assert answer.status_code == 400
+    assert "otherwise not public network" in words_of(answer)
+    assert not AlertChannel.objects.exists()
+
+
+def opened_of(team_id: int) -> int:
+    alert_id = opened()
+    Alert.objects.filter(pk=alert_id).update(team_id=team_id)
+    return alert_id

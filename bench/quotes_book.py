@@ -61,7 +61,7 @@ def _installation() -> str:
 
 def _jobs_of_book(offers: int) -> list[dict[str, Any]]:
     from apps.placement.actions import make_offer_book, set_egress_prices
-    from apps.placement.models import BookOffer, EgressPrice
+    from apps.placement.models import EgressPrice
 
     at = datetime.now(UTC)
     known = EgressPrice.objects.count()
@@ -73,8 +73,7 @@ def _jobs_of_book(offers: int) -> list[dict[str, Any]]:
         _add_series(region, machine, at)
     prices = {(HOME, f"aws:{region}"): Decimal("0.02") for region, _ in places}
     set_egress_prices(prices=prices, source="the bench", at=at)
-    make_offer_book(at=at)
-    found = BookOffer.objects.count()
+    found = make_offer_book(at=at)
     if found != offers:
         raise SystemExit(f"the book has {found} offers instead of {offers}")
     return [_job(place, offers, at) for place in range(JOBS)]

@@ -48,6 +48,8 @@ COMPARED = ("run={run_id}&run={other_run_id}",)
 NEEDED_QUERIES = {
     "api/v1/costs": ("group_by=team,workload", "group_by=pool,day"),
     "api/v1/api-spend": ("group_by=model,team,feature",),
+    "api/v1/placements/slurm-cache": ("cluster=atlas",),
+    "api/v1/placements/slurm-weights": ("cluster=atlas",),
     "api/v1/search": SOUGHT,
     "search": SOUGHT,
     "search/suggested": SOUGHT,

@@ -39,6 +39,7 @@ def look_for_moves(*, week: date, at: datetime) -> int:
     return keep_fleet_look(found=look_at_fleet(week, at), week=week, at=at)
 
 
+@transaction.atomic
 def keep_fleet_look(*, found: FleetLook, week: date, at: datetime) -> int:
     """Keep a look as it is: its proposals, and what became of the matters of earlier ones; how many proposals."""
     look = FleetMoveLook.objects.create(

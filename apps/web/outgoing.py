@@ -20,6 +20,8 @@ from apps.economics.refusal import Refusal
 MOST_SECONDS = 10.0
 LONGEST_ADDRESS = 2_000
 NAT64 = IPv6Network("64:ff9b::/96")
+GLOBAL_UNICAST = IPv6Network("2000::/3")
+"""All of IPv6 that is given out; site-local and IPv4-compatible addresses count as global to Python."""
 OF_CLOUDS = frozenset(map(ip_address, ("168.63.129.16",)))
 """Public addresses that inside a cloud are its own: Azure's host, which hands out keys."""
 PORTS = {"https": 443, "http": 80}
@@ -95,6 +97,8 @@ def vetted_ip(target: PostTarget, allowed: Networks) -> str:
 def is_public(ip: Ip) -> bool:
     """Whether an address is one of the internet's, also by what it carries: mapped, 6to4, Teredo and NAT64 ones."""
     inner = _inner(ip)
+    if isinstance(inner, IPv6Address) and inner not in GLOBAL_UNICAST:
+        return False
     return inner.is_global and not inner.is_multicast and inner not in OF_CLOUDS
 
 
@@ -148,18 +152,25 @@ class _PinnedConnection(http.client.HTTPConnection):
         self.is_cut = False
 
     def connect(self) -> None:
-        """To the address that was judged."""
+        """To the address that was judged; the wire is known before TLS begins, so that a handshake can be cut too."""
         sock = socket.create_connection((self.ip, self.port), MOST_SECONDS)
-        if self.is_secure:
-            sock = ssl.create_default_context().wrap_socket(sock, server_hostname=self.host)
-        self.sock = self.wire = sock
+        if not self.is_secure:
+            self.sock = self.wire = sock
+            return
+        tls = ssl.create_default_context().wrap_socket(
+            sock, server_hostname=self.host, do_handshake_on_connect=False
+        )
+        self.sock = self.wire = tls
+        if not self.is_cut:
+            tls.do_handshake()
 
     def cut(self) -> None:
         """End it from another thread."""
         self.is_cut = True
         if self.wire is not None:
             with suppress(OSError):
-                self.wire.shutdown(socket.SHUT_RDWR)
+                # Of the plain socket: TLS would forget its state under the thread that reads.
+                socket.socket.shutdown(self.wire, socket.SHUT_RDWR)
 
 
 def _split(address: str) -> SplitResult:

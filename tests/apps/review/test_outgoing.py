@@ -24,7 +24,7 @@ LOOPBACK = ("127.0.0.0/8",)
         "127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.100.100.200",
         "0.0.0.0", "255.255.255.255", "224.0.0.1", "168.63.129.16", "::1", "::", "fe80::1",  # noqa: S104
         "fd00:ec2::254", "ff02::1", "::ffff:127.0.0.1", "::ffff:169.254.169.254",
-        "64:ff9b::a9fe:a9fe", "2002:7f00:1::", "2001:db8::1",
+        "64:ff9b::a9fe:a9fe", "2002:7f00:1::", "2001:db8::1", "fec0::1", "::7f00:1", "64:ff9b:1::a00:1",
     ],
 )  # fmt: skip
 def test_what_is_not_of_the_internet_is_not_public_whatever_carries_it(ip: str) -> None:
@@ -133,6 +133,28 @@ def test_a_server_that_drips_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None
     assert time.monotonic() - began < 5
 
 
+def test_a_server_that_drips_before_tls_stands_is_cut_off_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A record of TLS is begun and never whole: no single read takes long."""
+    monkeypatch.setattr(outgoing, "MOST_SECONDS", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def answer() -> None:
+            wire, _ = listening.accept()
+            with wire:
+                drip(wire.makefile("wb"), b"\x16\x03\x03\x40\x00")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        began = time.monotonic()
+        outcome = post(f"https://127.0.0.1:{listening.getsockname()[1]}/", b"{}", {}, LOOPBACK)
+        thread.join()
+    assert not outcome.is_sent
+    assert outcome.said.startswith("no answer: ")
+    assert time.monotonic() - began < 5
+
+
 @pytest.fixture
 def resolving(monkeypatch: pytest.MonkeyPatch) -> Any:
     """What names resolve to: these, and after the first time `then`."""
@@ -186,10 +208,10 @@ def served(status: int, *, drips: bool = False, **headers: str) -> Iterator[tupl
         thread.join()
 
 
-def drip(out: Any) -> None:
+def drip(out: Any, first: bytes = b"HTTP/1.1 200 OK\r\nX-Slow: ") -> None:
     """A byte now and then, until the other side has gone."""
     pace = threading.Event()
-    out.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+    out.write(first)
     for _ in range(200):
         try:
             out.write(b".")

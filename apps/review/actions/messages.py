@@ -5,6 +5,7 @@ from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from django.db import transaction
+from django.db.models import Q
 
 from apps.accounts.queries import organisation, teams
 from apps.logs.changes import logged_pass
@@ -60,7 +61,10 @@ def route_alerts(*, at: datetime) -> int:
 def send_due_messages(*, sender: Sender, clock: Callable[[], datetime]) -> int:
     """Try every message that is due, each by itself and once; how many were taken by their far end."""
     at, sent = clock(), 0
-    due = AlertMessage.objects.filter(state=MessageState.WAITING, due_at__lte=at)
+    # What a paused channel keeps is due all the time, and would take the place of what others have.
+    due = AlertMessage.objects.filter(
+        Q(channel__paused_at=None) | Q(is_test=True), state=MessageState.WAITING, due_at__lte=at
+    )
     for message_id in list(due.order_by("due_at", "id").values_list("id", flat=True)[:MOST_SENT]):
         sent += _try_message(message_id, sender, clock)
     AlertMessage.objects.filter(ended_at__lt=at - KEPT).delete()

@@ -17,7 +17,7 @@ from apps.accounts import actions as accounts
 from apps.accounts.queries import viewer_of_user
 from apps.economics.refusal import Refusal
 from apps.review import actions
-from apps.review.actions.messages import due_moment
+from apps.review.actions.messages import MOST_SENT, due_moment
 from apps.review.models import AlertChannel, AlertMessage, MessageAttempt
 from apps.review.providers.sending import send_message
 from apps.review.queries.channels import channel, messages
@@ -90,6 +90,17 @@ def test_what_a_day_has_is_one_message_and_urgent_alerts_do_not_wait(settings: A
     assert far.got[0].text.subject == "3 alerts"
     raised(100, matter="d")
     assert far.sweep(datetime(2026, 3, 11, 9, tzinfo=UTC)) == 1
+
+
+def test_what_a_paused_channel_keeps_does_not_stand_before_what_others_have() -> None:
+    stuck, fine = added("stuck").id, added("fine").id
+    AlertChannel.objects.filter(pk=stuck).update(paused_at=AT, paused_reason="down")
+    AlertMessage.objects.bulk_create(
+        AlertMessage(channel_id=stuck, made_at=AT, due_at=AT, attempts=1) for _ in range(MOST_SENT)
+    )
+    AlertMessage.objects.create(channel_id=fine, made_at=AT, due_at=AT + MINUTE)
+    far = Sending()
+    assert far.sweep(AT + MINUTE) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The Slurm controller's file: written whole, for its owner alone, kept when the server is away, stamped by its own clock."""
 
+import os
 import stat
 import threading
 from pathlib import Path
@@ -151,6 +152,28 @@ def test_more_than_the_controller_reads_is_not_written():
 
     with pytest.raises(CacheTooLarge, match=f"more than {MOST_BYTES}"):
         cache_text(DOCUMENT | {"owners": many}, [], now=NOW)
+
+
+def test_an_owner_has_all_limits_however_many():
+    limits = list(range(100_000, 100_100))
+    owners = [DOCUMENT["owners"][0] | {"limits": limits}]
+
+    text = cache_text(DOCUMENT | {"owners": owners}, [], now=NOW)
+
+    (line,) = (each for each in text.splitlines() if each.startswith("owner"))
+    assert line.split("\t")[-1] == ",".join(map(str, limits))
+
+
+def test_what_lies_under_the_name_of_the_draft_is_not_written_into(tmp_path):
+    other = tmp_path / "other"
+    other.write_text("kept")
+    (tmp_path / f".placement.{os.getpid()}").symlink_to(other)
+
+    write_whole(tmp_path / "placement", TEXT)
+
+    assert other.read_text() == "kept"
+    assert (tmp_path / "placement").read_text() == TEXT
+    assert not (tmp_path / "placement").is_symlink()
 
 
 def test_what_cannot_be_written_leaves_nothing_behind(tmp_path):

@@ -125,7 +125,9 @@ def write_whole(path: Path, text: str) -> None:
     """Write beside it and rename, so that nobody reads half of it; for the owner of the folder alone."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        number = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        # One of its own: as root in another's folder, what lies there under this name is not written into.
+        draft.unlink(missing_ok=True)
+        number = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(number, "w", encoding="utf-8") as file:
             if os.geteuid() == 0:
                 folder = path.parent.stat()
@@ -157,7 +159,7 @@ def _rows(
     for each in told["owners"]:
         seen = "hidden" if each["is_hidden"] else "seen"
         asked = (each[name] for name in ("account", "partition", "user", "name"))
-        yield ("owner", *asked, seen, each["team"], ",".join(map(str, each["limits"])))
+        yield ("owner", *asked, seen, each["team"], [int(limit) for limit in each["limits"]])
     for each in told["quotes"]:
         best = "best" if each["is_best"] else "other"
         charged = _amount(each["charged"])
@@ -192,6 +194,8 @@ def _amount(money: Mapping[str, Any] | None) -> object:
 
 
 def _cell(value: object) -> str:
+    """A name may be cut, a list of numbers never: the rest would name others."""
     if value is None:
         return ""
-    return str(value).translate(CONTROLS)[:LONGEST_TEXT].strip()
+    text = ",".join(map(str, value)) if isinstance(value, list) else str(value)[:LONGEST_TEXT]
+    return text.translate(CONTROLS).strip()

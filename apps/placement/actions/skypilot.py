@@ -41,7 +41,7 @@ from apps.workloads import queries as workloads
 QUOTE, RUN, WARNING = "RUNRATE_QUOTE", "RUNRATE_RUN", "RUNRATE_WARNING"
 OVERRIDE_HOLDS = timedelta(days=1)
 NOT_IN_LABELS = re.compile(r"[^a-z0-9_-]+")
-LONGEST_LABEL = 63
+LONGEST_LABEL, LONGEST_NUMBER = 63, 19
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,8 @@ def _workload_of(asked: SkyTask, team: TeamFact) -> int | None:
 def _overridden(asked: SkyTask, job: AdmissionJob, at: datetime) -> AdmissionFact | None:
     """The admission that it names, where somebody let one like it pass within a day."""
     said = asked.variables.get(ADMISSION, "")
-    found = overridden_admission(int(said), at - OVERRIDE_HOLDS) if said.isdecimal() else None
+    is_number = said.isdecimal() and len(said) <= LONGEST_NUMBER
+    found = overridden_admission(int(said), at - OVERRIDE_HOLDS) if is_number else None
     if found is None or found.team_id != job.team_id:
         return None
     needs = ((job.gpus, found.job["gpus"]), (job.gpu_hours, found.job["gpu_hours"]))

@@ -226,6 +226,7 @@ def test_what_was_let_pass_is_launched_with_its_number_and_no_larger_job(
     other = task_with(RUNRATE_ADMISSION=str(number), RUNRATE_TEAM="Vision")
     assert passed(secret, other)["envs"]["RUNRATE_ADMISSION"] != str(number)
     assert asked(secret, TASK).status_code == 400
+    assert asked(secret, task_with(RUNRATE_ADMISSION="9" * 5_000)).status_code == 400
     monkeypatch.setattr(timezone, "now", lambda: AT + timedelta(hours=25))
     assert asked(secret, again).status_code == 400
 

@@ -1,6 +1,7 @@
 """TRESBillingWeights come from what the ledger charges, and say how; what is not known is left out and named."""
 
 import json
+import shlex
 from datetime import timedelta
 from decimal import Decimal
 from io import StringIO
@@ -128,6 +129,20 @@ def test_the_text_says_where_each_line_goes() -> None:
         'scontrol update PartitionName=kept TRESBillingWeights="GRES/gpu=375.0000"\n'
         in commands.getvalue()
     )
+
+
+def test_a_name_of_a_partition_is_no_command_of_the_shell() -> None:
+    ran_in("kept; touch owned #", "kept")
+    out = StringIO()
+    call_command("slurm_billing_weights", "--cluster", "atlas", "--scontrol", stdout=out)
+
+    words = shlex.split(
+        next(line for line in out.getvalue().splitlines() if "touch" in line and line[0] != "#")
+    )
+
+    assert words == [
+        "scontrol", "update", "PartitionName=kept; touch owned #", "TRESBillingWeights=GRES/gpu=375.0000",
+    ]  # fmt: skip
 
 
 def test_a_cluster_is_named_where_there_are_several() -> None:

@@ -1,6 +1,7 @@
 """Print TRESBillingWeights for a cluster's slurm.conf."""
 
 import json
+import shlex
 from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
@@ -63,11 +64,13 @@ class Command(BaseCommand):
     def _print_partition(self, row: PartitionWeights, *, as_command: bool) -> None:
         self.stdout.write("")
         for reason in row.reasons:
-            self.stdout.write(f"# {row.partition}: {reason}")
+            self.stdout.write(f"# {row.partition}: {' '.join(reason.split())}")
         if not row.option:
             self.stdout.write(f"# {row.partition}: no weights")
         elif as_command:
-            self.stdout.write(f"scontrol update PartitionName={row.partition} {row.option}")
+            # Names of partitions come with jobs, and this is for a shell.
+            name = shlex.quote(row.partition)
+            self.stdout.write(f"scontrol update PartitionName={name} {row.option}")
         else:
             self.stdout.write(f"# add to the line of PartitionName={row.partition}:")
             self.stdout.write(row.option)

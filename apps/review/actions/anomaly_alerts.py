@@ -9,7 +9,7 @@ from apps.economics.watch import NEWEST_DAYS
 from apps.ledger.queries.calendar import local_day
 from apps.logs.changes import logged_pass
 from apps.review.actions.alerts import AlertMatter, raise_alert
-from apps.review.models import AlertKind, AlertSeverity
+from apps.review.models import Alert, AlertKind, AlertSeverity
 from apps.review.queries.finding_words import title_of
 from apps.review.queries.findings import FindingFact, FindingsWanted, findings
 from apps.show.amounts import per_cent
@@ -23,14 +23,20 @@ def tell_anomalies(*, at: datetime) -> int:
     """Raise an alert of each anomaly of the last three weeks that has none; improvements have none. How many."""
     ours = organisation()
     since = local_day(at, ours.zone) - timedelta(days=NEWEST_DAYS)
+    worse = {
+        f"anomaly:{found.id}": found
+        for found in findings(FindingsWanted(since=since))
+        if found.is_worse
+    }
+    known = set(Alert.objects.filter(matter__in=worse).values_list("matter", flat=True))
     facts, raised = workloads.workloads(), 0
-    for found in findings(FindingsWanted(since=since)):
-        workload = facts[found.workload_id]
-        if not found.is_worse:
+    for matter, found in worse.items():
+        if matter in known:
             continue
+        workload = facts[found.workload_id]
         alert_id = raise_alert(
             told=AlertMatter(
-                matter=f"anomaly:{found.id}",
+                matter=matter,
                 kind=AlertKind.ANOMALY,
                 severity=AlertSeverity.WARNING,
                 title=title_of(found, workload.name),

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
+from django.db.models import Count
+
 from apps.economics.moves.saving import SavingRange
 from apps.placement.models import FleetMove, FleetMoveLook, FleetMoveProposal
 from apps.placement.queries.moves.proposal import ProposalEvidence
@@ -167,11 +169,8 @@ def closed_fleet_moves(team_ids: frozenset[int] | None = None) -> list[ClosedFle
 
 
 def _weeks_proposed(move_ids: Sequence[int], week: date) -> dict[int, int]:
-    found = dict.fromkeys(move_ids, 0)
     rows = FleetMoveProposal.objects.filter(move_id__in=move_ids, look__week__lte=week)
-    for move_id in rows.values_list("move_id", flat=True):
-        found[move_id] += 1
-    return found
+    return dict(rows.values_list("move_id").annotate(Count("id")).order_by())
 
 
 def _open_move(row: FleetMoveProposal, weeks_proposed: int) -> OpenFleetMove:

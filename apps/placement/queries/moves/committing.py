@@ -9,6 +9,7 @@ from apps.economics.hours import HOUR
 from apps.economics.money import MICROS
 from apps.economics.moves.commitment import commitment_saving, demand_floor
 from apps.economics.moves.disruption import DisruptionClass, MoveDisruption
+from apps.economics.moves.saving import monthly
 from apps.economics.purchase import PurchaseOption
 from apps.fleet.queries import PoolFact
 from apps.placement.queries.moves.proposal import (
@@ -108,7 +109,7 @@ def _proposal(
     ids = {pool.id for pool in pools}
     cells = [cell for cell in work.cells if cell.pool.id in ids and cell.addressable_micros > 0]
     rented = sum(sum(week) for week in weeks)
-    spend = round(rented * price * 730 / work.span.hours)
+    spend = monthly(rented * price, work.span.hours)
     saving = commitment_saving(weeks, gpus, on_demand=price, rate=offer["rate"] * MICROS)
     months = _term_of(portfolio, offer["name"])
     term = "a term" if months is None else f"{months} months"

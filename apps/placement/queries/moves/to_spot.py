@@ -202,9 +202,10 @@ def _why_words(measured: CheckpointHabit, move: SpotMove) -> str:
         if move.advised_cadence is None
         else f" A checkpoint every {move.advised_cadence * 60:,.0f} minutes would be best there."
     )
+    start = f"{measured.restart * 60:,.0f}" if measured.restart else "a time that is not known"
     return (
         f"Its runs save a checkpoint every {measured.cadence * 60:,.0f} minutes and start in"
-        f" {measured.restart * 60:,.0f}; on spot they would be interrupted {move.interruptions_per_hour * 24:.2g}"
+        f" {start}; on spot they would be interrupted {move.interruptions_per_hour * 24:.2g}"
         f" times a day, and pay {move.paid_factor - 1:.1%} more hours at the lower price.{advice}"
     )
 

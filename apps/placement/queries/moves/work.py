@@ -19,7 +19,6 @@ from apps.workloads.queries import WorkloadFact, workloads
 
 DAY, WEEK = timedelta(days=1), timedelta(days=7)
 WEEKS = 4
-WEEK_HOURS = 168
 MOST_CANDIDATES = 300
 """Of each kind so many are looked into, those that cost most; the others are counted."""
 

@@ -184,13 +184,16 @@ def follow_quotes(*, at: datetime) -> int:
 
 def _take_by_name(at: datetime) -> None:
     """The run of the expected name that began after the question took the first offer of its GPU model."""
-    expecting = list(
-        JobQuote.objects.select_for_update(skip_locked=True)
-        .filter(chosen="", asked_at__gte=at - EXPECTED_FOR)
-        .exclude(run_name="")
-        .order_by("asked_at", "id")[:MOST_FOLLOWED]
+    waiting = JobQuote.objects.filter(chosen="", asked_at__gte=at - EXPECTED_FOR).exclude(
+        run_name=""
     )
-    named = workloads.runs_of_keys({quote.run_name for quote in expecting})
+    # Of most launches no run is ever reported: these would take the place of those that have one.
+    named = workloads.runs_of_keys(set(waiting.values_list("run_name", flat=True)))
+    expecting = list(
+        waiting.select_for_update(skip_locked=True)
+        .filter(run_name__in=named)
+        .order_by("-asked_at", "-id")[:MOST_FOLLOWED]
+    )
     runs = run_rows({run_id for ids in named.values() for run_id in ids})
     for quote in expecting:
         found = [runs[run_id] for run_id in named.get(quote.run_name, ()) if run_id in runs]
@@ -200,8 +203,10 @@ def _take_by_name(at: datetime) -> None:
         own = [run for run in began if run.team_id in (None, quote.team_id)]
         models = {offer["key"]: offer["gpu_model"] for offer in quote.answer["offers"]}
         if len(own) == 1:
-            keys = [key for key in quote.expected if are_same_model(models[key], own[0].gpu_model)]
-            quote.chosen = next(iter(keys or quote.expected), "")
+            # A newer book may have answered the quote than gave the places.
+            known = [key for key in quote.expected if key in models]
+            keys = [key for key in known if are_same_model(models[key], own[0].gpu_model)]
+            quote.chosen = next(iter(keys or known), "")
             if quote.chosen:
                 quote.taken_at, quote.taken_by_run_id = own[0].began_at, own[0].id
                 quote.save()

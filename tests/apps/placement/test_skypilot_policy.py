@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from apps.accounts.models import Team
 from apps.economics.spot.trace import trace_of_document
-from apps.placement.actions import follow_quotes, keep_spot_series, make_offer_book
+from apps.placement.actions import follow_quotes, keep_spot_series, make_offer_book, quotes
 from apps.placement.actions.spot import SpotPlace
 from apps.placement.models import JobAdmission, JobQuote
 from apps.planning.actions import NewBudget, add_budget
@@ -394,3 +394,22 @@ def test_its_run_takes_the_offer_and_its_cost_comes_back(secret: str) -> None:
     assert (taken.chosen, taken.taken_by_run_id) == (quote.expected[0], run_id)
     assert (taken.actual_micros, taken.actual_gpu_hours) == (500_000_000, 80.0)
     assert (taken.actual_hours, taken.taken_at) == (11.0, AT + HOUR)
+
+
+def test_launches_without_a_run_and_places_of_another_book_keep_no_run_from_its_quote(
+    secret: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quotes, "MOST_FOLLOWED", 1)
+    for _ in range(2):
+        passed(secret, TASK)
+    reported, silent = JobQuote.objects.order_by("id")
+    JobQuote.objects.filter(pk=silent.pk).update(asked_at=AT - HOUR)
+    JobQuote.objects.filter(pk=reported.pk).update(expected=["pool:0", *reported.expected])
+    team_id = Team.objects.get(name="Speech").pk
+    begun = {"began_at": AT + HOUR, "ended_at": AT + 11 * HOUR, "gpus": 8, "team_id": team_id}
+    run_id = planted_runs.plant_run(reported.run_name, **begun)
+
+    follow_quotes(at=AT + 20 * HOUR)
+
+    taken = JobQuote.objects.get(pk=reported.pk)
+    assert (taken.chosen, taken.taken_by_run_id) == (reported.expected[0], run_id)

@@ -71,10 +71,11 @@ def advised_api(service_id: int, team_id: int, api_month: float) -> int:
     return scenario.pk
 
 
-def quoted_data(job_run_id: int, gigabytes: float, place: str = "aws:us-east-1") -> None:
-    """A quote that a run took says where its data lies."""
+def quoted_data(job_run_id: int, gigabytes: float, *residency: str) -> None:
+    """A quote that a run took says where its data lies, and where it may be."""
+    data = {"place": "aws:us-east-1", "gigabytes": gigabytes}
     JobQuote.objects.create(
-        asked_at=AT, job={"work": {}, "dataset": {"place": place, "gigabytes": gigabytes}},
+        asked_at=AT, job={"work": {}, "dataset": data, "residency": list(residency)},
         book_digest="", digest="", answer={"offers": []}, chosen="x", taken_at=AT, taken_by_run_id=job_run_id,
     )  # fmt: skip
 
@@ -133,6 +134,18 @@ def test_work_moves_elsewhere_net_of_the_egress_of_its_data() -> None:
     assert (move.kind, move.egress_micros) == ("elsewhere", 20_000_000)
     assert move.saving.likely == pytest.approx(SPENT * (1 - 40 / 55.04), rel=1e-6)
     assert "1,000 GB are moved once from aws:us-east-1" in move.why
+
+
+def test_work_whose_data_may_not_be_elsewhere_stays() -> None:
+    workload_id, _ = move_scene.make_work()
+    quoted_data(move_scene.plant_training(workload_id), 1_000, "aws:us-east-")
+    prices = {("aws:us-east-1", "aws:us-west-2"): Decimal("0.02")}
+    set_egress_prices(prices=prices, source="list", at=AT)
+    make.make_rate("40.00", region="us-west-2", starts_at=SINCE)
+    make_offer_book(at=AT)
+    look_for_moves(week=WEEK, at=AT)
+    assert open_fleet_moves(AT) == ()
+    assert reasons("elsewhere") == {"where it costs less, its data may not be": 1}
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,12 @@ MOST_QUOTES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class WorkDataset:
-    """Gigabytes at `provider:region`, and the quote that said so."""
+    """Gigabytes at `provider:region`, and the quote that said so; `residency` where alone they may be, empty: anywhere."""
 
     place: str
     gigabytes: float
     quote_id: int
+    residency: tuple[str, ...] = ()
 
 
 def datasets_of_work() -> dict[int, WorkDataset]:
@@ -39,6 +40,7 @@ def datasets_of_work() -> dict[int, WorkDataset]:
         workload_id = run.workload_id if run else owner.workload_id if owner else None
         if workload_id is not None:
             data = quote["job"]["dataset"]
-            said = WorkDataset(data["place"], data["gigabytes"], quote["id"])
+            residency = tuple(quote["job"].get("residency", ()))
+            said = WorkDataset(data["place"], data["gigabytes"], quote["id"], residency)
             found.setdefault(workload_id, said)
     return found

@@ -6,7 +6,7 @@ from apps.economics.moves.disruption import DisruptionClass, MoveDisruption
 from apps.economics.moves.saving import SavingRange, elsewhere_points, saving_range
 from apps.economics.placement.estimates import LikelyRange
 from apps.economics.purchase import PurchaseOption
-from apps.placement.queries.asked import are_same_model
+from apps.placement.queries.asked import are_same_model, lies_within
 from apps.placement.queries.book import BookFact
 from apps.placement.queries.moves.datasets import WorkDataset, datasets_of_work
 from apps.placement.queries.moves.offers import NO_BOOK, fill_there, offer_evidence
@@ -88,8 +88,16 @@ def _look_at(
     if data is None:
         look.decline(_key(cell), "how much data it needs is not known: no quote of it says so")
         return
+    allowed = [
+        (offer, price)
+        for offer, price in cheaper
+        if not data.residency or lies_within(offer.place, data.residency)
+    ]
+    if not allowed:
+        look.decline(_key(cell), "where it costs less, its data may not be")
+        return
     choices = []
-    for offer, price in cheaper:
+    for offer, price in allowed:
         choice = _choice_at(cell, (offer, price), data, (prices.get(offer.place), book))
         if choice is not None:
             choices.append(choice)

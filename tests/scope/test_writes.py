@@ -62,6 +62,14 @@ THEIRS = {
     "api/v1/crossovers/<int:scenario_id>/runs": {"ada"},
     "crossover/<int:scenario_id>/delete": {"ada"},
     "crossover/<int:scenario_id>/run": {"ada"},
+    # A lead answers the alerts of their teams; each person has read what they have read.
+    "alerts/<int:alert_id>/acknowledge": {"ada"},
+    "alerts/<int:alert_id>/mute": {"ada"},
+    "alerts/<int:alert_id>/resolve": {"ada"},
+    "api/v1/alerts/<int:alert_id>/acknowledge": {"ada"},
+    "api/v1/alerts/<int:alert_id>/mute": {"ada"},
+    "api/v1/alerts/<int:alert_id>/resolve": {"ada"},
+    "alerts/read": {"cy", "dee", "ada"},
 }
 """Whose it is to change, by a form without a field, or a request without a body."""
 

@@ -11,7 +11,7 @@ from apps.accounts.queries import teams
 from apps.console.kit.cells import COUNT, DAY_OR_INSTANT, INSTANT, PROSE
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import PickField, TextField
-from apps.console.kit.frame import EmptyState, Link
+from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, FactList, SecretOnce, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.kit.table import Column, Table
@@ -152,6 +152,12 @@ def channel_list(context: Context) -> ConsolePage:
         else EmptyState(
             "Alerts are sent nowhere",
             "A channel sends the alerts of a team, or of the organisation, by mail, to a Slack-compatible webhook or to a signed one.",
+            (
+                Step(
+                    "Say whose alerts go where, at once or once a day; a test can be sent first.",
+                    link=Link("Add a channel", reverse("add-alert-channel")),
+                ),
+            ),
         ),
     )
 

@@ -1,9 +1,11 @@
 """Quotes are kept as they were answered, taken by a job or a run, and held against what came."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import LiteralString
 
 from django.db import transaction
@@ -33,6 +35,9 @@ DAY = timedelta(days=1)
 SETTLED_AFTER = 3 * HOUR
 """Hours of the ledger are provisional until two hours after their end."""
 MOST_FOLLOWED = 200
+MOST_LABELS = 1_000
+"""Quotes that jobs name are looked up so many at a time."""
+IS_NUMBER = re.compile(r"[1-9][0-9]{0,17}")
 EXPECTED_FOR = timedelta(days=30)
 """A run that has not begun by then is none of its quote."""
 KEEP_QUOTE: LiteralString = """
@@ -134,8 +139,20 @@ def take_quotes_of_jobs(*, at: datetime) -> int:
 
     The offer is of the pool whose nodes it holds. A job of another team than the quote's takes nothing.
     """
-    rows = JobQuote.objects.filter(chosen="", asked_at__gt=at - LABELLED_WITHIN, asked_at__lte=at)
-    asked = {str(quote_id): team_id for quote_id, team_id in rows.values_list("id", "team_id")}
+    done = 0
+    named = workloads.values_of_label(QUOTE_LABEL, since=at - LABELLED_WITHIN)
+    ids = (int(value) for value in named if IS_NUMBER.fullmatch(value))
+    while some := list(islice(ids, MOST_LABELS)):
+        done += _take_labelled(some, at)
+    return done
+
+
+def _take_labelled(quote_ids: Sequence[int], at: datetime) -> int:
+    """Of the quotes that jobs name, those that are not taken yet; how many are now."""
+    open_ones = JobQuote.objects.filter(
+        id__in=quote_ids, chosen="", asked_at__gt=at - LABELLED_WITHIN, asked_at__lte=at
+    )
+    asked = {str(quote_id): team_id for quote_id, team_id in open_ones.values_list("id", "team_id")}
     labelled = workloads.jobs_labelled(QUOTE_LABEL, list(asked), since=at - LABELLED_WITHIN)
     jobs = {quote_id: found[0].id for quote_id, found in labelled.items()}
     owners = workloads.owners(set(jobs.values()), at)

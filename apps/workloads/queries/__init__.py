@@ -35,6 +35,7 @@ from apps.workloads.queries.jobs import (
     submitters,
     tags_of_jobs,
     users_of_jobs,
+    values_of_label,
 )
 from apps.workloads.queries.ownership import (
     NOBODY,

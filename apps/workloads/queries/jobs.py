@@ -1,6 +1,6 @@
 """Jobs by the keys that processes carry, their tags, and one job for whoever asks."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection
+from django.db.models.fields.json import KeyTextTransform
 
 from apps.economics.spans import END_OF_TIME
 from apps.fleet.queries import clusters
@@ -150,6 +151,13 @@ def jobs_labelled(
         fact = JobFact(own[0], cluster, *own[1:])
         found.setdefault(fact.labels[key], []).append(fact)
     return found
+
+
+def values_of_label(key: str, *, since: datetime) -> Iterator[str]:
+    """Each value once that the label has on jobs that began at `since` or later, read as they are asked for."""
+    labelled = Job.objects.filter(started_at__gte=since, merged_into=None, labels__has_key=key)
+    values = labelled.order_by().values_list(KeyTextTransform(key, "labels"), flat=True)
+    return values.distinct().iterator(chunk_size=1_000)
 
 
 def tags_of_jobs(job_ids: Collection[int]) -> dict[int, dict[str, str]]:

@@ -12,7 +12,8 @@ from apps.accounts.models import Team
 from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
 from apps.fleet.models import Cluster, Pool
-from apps.placement.actions import make_offer_book, take_quotes_of_jobs
+from apps.placement.actions import make_offer_book, quotes, take_quotes_of_jobs
+from apps.placement.models import JobQuote
 from apps.planning.actions import NewBudget, NewGpuQuota, add_budget, add_gpu_quota
 from apps.planning.queries.budgets import BudgetStep
 from apps.workloads.actions.rules import add_rule
@@ -223,3 +224,26 @@ def test_a_quote_is_taken_by_the_first_job_that_names_it_where_its_team_is_the_j
     first = Job.objects.get(raw_id="1").pk
     assert (outcome and outcome["job"]) == (first if taken else None)
     assert [each["id"] for each in asked(cluster_token())["quotes"]] == [made["id"]][taken:]
+
+
+def test_quotes_are_taken_from_the_jobs_that_name_them_some_at_a_time(
+    monkeypatch: pytest.MonkeyPatch, django_assert_max_num_queries: Any
+) -> None:
+    """Of quotes that no job names nothing is read, and what is no number of a quote takes none."""
+    monkeypatch.setattr(quotes, "MOST_LABELS", 2)
+    writer = with_token("read", "manage", name="writer")
+    body = {"gpus": 8, "work": {"gpu_hours": 64}, "kind": "uninterrupted"}
+    made = [writer.post("quotes", body).json()["id"] for _ in range(4)]
+    hour = timedelta(hours=1)
+    with django_assert_max_num_queries(1):
+        assert take_quotes_of_jobs(at=AT + hour) == 0
+    node_id = Pool.objects.get(name="rented").nodes.get().pk
+    named = [*map(str, made[:3]), "seven", "9" * 30, f"0{made[3]}", str(made[0])]
+    for number, value in enumerate(named):
+        labels = {"RUNRATE_QUOTE": value}
+        scene.make_job(str(number), node_id, from_=AT, to=AT + hour, labels=labels)
+
+    assert take_quotes_of_jobs(at=AT + hour) == 3
+
+    taken = JobQuote.objects.exclude(chosen="").order_by("id").values_list("id", flat=True)
+    assert list(taken) == made[:3]

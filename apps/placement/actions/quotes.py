@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
@@ -24,7 +24,7 @@ from apps.logs.changes import logged_change, logged_pass
 from apps.placement.models import JobQuote
 from apps.placement.queries.asked import AskedQuote, are_same_model
 from apps.placement.queries.interruptions import INTERRUPTED_STATES
-from apps.placement.queries.quote_answer import answer_quote
+from apps.placement.queries.quote_answer import AnsweredQuote, answer_quote
 from apps.placement.queries.quotes import QuoteFact
 from apps.placement.queries.slurm_cache import LABELLED_WITHIN, QUOTE_LABEL
 from apps.placement.queries.slurm_pools import pools_of_jobs
@@ -75,7 +75,13 @@ def make_quote(
 
     One statement, and nothing is read again: many may be asked in a second.
     """
-    found = answer_quote(asked, team_ids, at)
+    return keep_quote(asked=asked, found=answer_quote(asked, team_ids, at), by=by, at=at)
+
+
+def keep_quote(
+    *, asked: AskedQuote, found: AnsweredQuote, by: int | None, at: datetime
+) -> QuoteFact:
+    """Keep a quote as it was answered, within a change that is logged."""
     names = {team.id: team.name for team in accounts.teams()} if asked.team_id else {}
     job = asked.document()
     ((quote_id,),) = rows(
@@ -200,18 +206,23 @@ def follow_quotes(*, at: datetime) -> int:
 
 
 def _take_by_name(at: datetime) -> None:
-    """The run of the expected name that began after the question took the first offer of its GPU model."""
+    """The run of the expected name that began after the question took the first offer of its GPU model.
+
+    Of several quotes that expect it the newest is taken: that of its last launch before it began.
+    """
     waiting = JobQuote.objects.filter(chosen="", asked_at__gte=at - EXPECTED_FOR).exclude(
         run_name=""
     )
     # Of most launches no run is ever reported: these would take the place of those that have one.
-    named = workloads.runs_of_keys(set(waiting.values_list("run_name", flat=True)))
+    known_runs = workloads.runs_of_keys(set(waiting.values_list("run_name", flat=True)))
+    named = _untaken_runs(known_runs)
     expecting = list(
         waiting.select_for_update(skip_locked=True)
         .filter(run_name__in=named)
         .order_by("-asked_at", "-id")[:MOST_FOLLOWED]
     )
     runs = run_rows({run_id for ids in named.values() for run_id in ids})
+    taken: set[int] = set()
     for quote in expecting:
         found = [runs[run_id] for run_id in named.get(quote.run_name, ()) if run_id in runs]
         began = [
@@ -219,7 +230,7 @@ def _take_by_name(at: datetime) -> None:
         ]
         own = [run for run in began if run.team_id in (None, quote.team_id)]
         models = {offer["key"]: offer["gpu_model"] for offer in quote.answer["offers"]}
-        if len(own) == 1:
+        if len(own) == 1 and own[0].id not in taken:
             # A newer book may have answered the quote than gave the places.
             known = [key for key in quote.expected if key in models]
             keys = [key for key in known if are_same_model(models[key], own[0].gpu_model)]
@@ -227,6 +238,17 @@ def _take_by_name(at: datetime) -> None:
             if quote.chosen:
                 quote.taken_at, quote.taken_by_run_id = own[0].began_at, own[0].id
                 quote.save()
+                taken.add(own[0].id)
+
+
+def _untaken_runs(named: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
+    """Those that no quote was taken by, where a name has any: what a run came to is held against one quote."""
+    every = {run_id for ids in named.values() for run_id in ids}
+    taken = set(
+        JobQuote.objects.filter(taken_by_run_id__in=every).values_list("taken_by_run_id", flat=True)
+    )
+    free = {name: [each for each in ids if each not in taken] for name, ids in named.items()}
+    return {name: ids for name, ids in free.items() if ids}
 
 
 def _outcome_of(quote: JobQuote, at: datetime) -> QuoteOutcome:

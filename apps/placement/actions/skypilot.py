@@ -13,7 +13,7 @@ from django.db import transaction
 from apps.accounts.queries import TeamFact, TokenFact, Viewer, teams, teams_of_token
 from apps.logs.changes import logged_change
 from apps.placement.actions.admissions import ask_admission
-from apps.placement.actions.quotes import expect_run, make_quote
+from apps.placement.actions.quotes import expect_run, keep_quote
 from apps.placement.queries.admission_limits import (
     ALLOW,
     DENY,
@@ -98,7 +98,7 @@ def decide_sky_task(
         marks |= {ADMISSION: str(number)}
         if question is not None and found is not None:
             keys = [each.offer["key"] for each in placed.places]
-            marks |= _quote_marks(asked, question, keys, by, at)
+            marks |= _quote_marks(asked, question, found, keys, at)
     return SkyDecision(_marked_task(task, placed, marks, notes))
 
 
@@ -181,11 +181,11 @@ def _overridden(asked: SkyTask, job: AdmissionJob, at: datetime) -> AdmissionFac
 
 
 def _quote_marks(
-    asked: SkyTask, question: AskedQuote, keys: Sequence[str], by: SkyAsker, at: datetime
+    asked: SkyTask, question: AskedQuote, found: AnsweredQuote, keys: Sequence[str], at: datetime
 ) -> dict[str, str]:
-    """The quote is kept with the name that its run will have."""
+    """The quote that gave the places is kept with the name that its run will have."""
     said = asked.variables.get(RUN, "")
-    number = make_quote(asked=question, team_ids=teams_of_token(by.token), by=None, at=at).id
+    number = keep_quote(asked=question, found=found, by=None, at=at).id
     expect_run(quote_id=number, run_name=said or f"quote-{number}", keys=keys)
     return {QUOTE: str(number), RUN: said or f"quote-{number}"}
 

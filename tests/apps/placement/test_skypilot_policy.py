@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 import yaml
 from django.core.cache import cache
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from apps.accounts.models import Team
@@ -17,6 +19,7 @@ from apps.economics.spot.trace import trace_of_document
 from apps.placement.actions import follow_quotes, keep_spot_series, make_offer_book, quotes
 from apps.placement.actions.spot import SpotPlace
 from apps.placement.models import JobAdmission, JobQuote
+from apps.placement.queries.book import NEWEST
 from apps.planning.actions import NewBudget, add_budget
 from apps.planning.queries.budgets import BudgetStep
 from apps.unit_economics.models import RunFigures
@@ -413,3 +416,31 @@ def test_launches_without_a_run_and_places_of_another_book_keep_no_run_from_its_
 
     taken = JobQuote.objects.get(pk=reported.pk)
     assert (taken.chosen, taken.taken_by_run_id) == (reported.expected[0], run_id)
+
+
+def test_a_run_of_several_launches_takes_the_quote_of_the_last_before_it_began_alone(
+    secret: str,
+) -> None:
+    for _ in range(3):
+        passed(secret, task_with(RUNRATE_RUN="nightly"))
+    first, last, later = JobQuote.objects.order_by("id")
+    JobQuote.objects.filter(pk=later.pk).update(asked_at=AT + 2 * HOUR)
+    team_id = Team.objects.get(name="Speech").pk
+    begun = {"began_at": AT + HOUR, "ended_at": AT + 11 * HOUR, "gpus": 8, "team_id": team_id}
+    run_id = planted_runs.plant_run("nightly", **begun)
+
+    for hours in (20, 21):
+        follow_quotes(at=AT + hours * HOUR)
+
+    taken = dict(JobQuote.objects.values_list("id", "taken_by_run_id"))
+    assert taken == {first.pk: None, last.pk: run_id, later.pk: None}
+
+
+def test_the_quote_that_gave_the_places_is_the_one_that_is_kept(secret: str) -> None:
+    """The book is looked at once: another may be made between two looks."""
+    with CaptureQueriesContext(connection) as caught:
+        passed(secret, TASK)
+
+    looks = [each["sql"] for each in caught if each["sql"].strip() == NEWEST.strip()]
+    assert len(looks) == 1, looks
+    assert JobQuote.objects.count() == 1

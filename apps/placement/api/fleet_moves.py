@@ -51,7 +51,9 @@ class FleetMoveOut(serializers.Serializer[Any]):
 
     id = serializers.IntegerField()
     key = serializers.CharField(help_text="the same from week to week")
-    kind = serializers.CharField(help_text="to_spot, to_commitment, elsewhere or to_api")
+    kind = serializers.CharField(
+        help_text="to_spot, to_commitment, elsewhere, to_api or to_smaller"
+    )
     subject = serializers.CharField()
     moves_from = serializers.CharField(source="source")
     moves_to = serializers.CharField(source="target")

@@ -1,6 +1,7 @@
 """Two settled weeks of a training on an H100 machine on demand, with what could be had instead."""
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,6 +15,7 @@ from apps.economics.moves.saving import SavingRange
 from apps.economics.run_time import Bucket
 from apps.economics.spot.trace import SpotTrace
 from apps.economics.states import State
+from apps.fleet.models import Node
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.models import Charge, ChargePart, LedgerDay, Line
 from apps.placement.actions import SpotPlace, keep_spot_series, make_offer_book
@@ -28,7 +30,9 @@ from apps.placement.queries.moves.proposal import (
     ProposalEvidence,
 )
 from apps.placement.queries.moves.work import FleetWork, MoveSpan, move_week
-from apps.workloads.models import Workload
+from apps.telemetry.actions.partitions import ensure_days
+from apps.telemetry.models import TelemetryWindow
+from apps.workloads.models import Allocation, Job, Workload
 from apps.workloads.queries import workloads
 from tests import make
 from tests.apps.unit_economics.planted_runs import (
@@ -200,3 +204,50 @@ def make_spot_world() -> tuple[int, int]:
     offer_spot()
     make_offer_book(at=AT)
     return ids
+
+
+def make_service(
+    gpus: int = 1, *, kind: str = "serving", share: int = 1, is_pinned: bool = True
+) -> tuple[int, int, list[int]]:
+    """A service on a machine of its own of so many H100, all of which its one job holds, or a `share`-th of one.
+
+    At 6.88 a GPU-hour. The workload's, the pool's and its GPUs' ids.
+    """
+    hourly = 6_880_000 * gpus
+    workload_id, pool_id = make_work(
+        "chat", kind=kind, gpus=gpus, hourly=hourly, gpus_per_node=gpus
+    )
+    node_id = Node.objects.get(pool_id=pool_id).pk
+    uuids = [f"GPU-{place}" for place in range(gpus)]
+    devices = [make.make_device(uuid, node_id=node_id, at=BEGUN) for uuid in uuids]
+    job = Job.objects.create(
+        cluster_id=make.make_cluster(), raw_id="chat", opened_at=BEGUN, started_at=BEGUN
+    )
+    Allocation.objects.create(
+        job=job, node_id=node_id, node_name="gpu of chat", gpus_numerator=gpus, gpus_denominator=share,
+        device_uuids=uuids if is_pinned else None, period=(BEGUN, None),
+    )  # fmt: skip
+    Line.objects.filter(workload_id=workload_id).update(job_id=job.pk)
+    return workload_id, pool_id, devices
+
+
+def plant_windows(
+    devices: Sequence[int],
+    gib: float | None,
+    worked: float = 0.2,
+    *,
+    part: float = 1.0,
+    holder_id: int = 0,
+) -> None:
+    """A window of each hour of the first `part` of the two weeks: memory used and part of the time worked."""
+    hours = [BEGUN + place * HOUR for place in range(round(HOURS * part))]
+    ensure_days({hour.date() for hour in hours})
+    TelemetryWindow.objects.bulk_create(
+        TelemetryWindow(
+            starts_at=hour, device_id=device_id, holder_id=holder_id, agent_id=1, boot=1, length_ms=HOUR_MS,
+            source=1, flags=0, observed_seconds=3600.0, worked_seconds=3600.0 * worked,
+            memory_used_bytes=None if gib is None else round(gib * (1 << 30)),
+        )
+        for device_id in devices
+        for hour in hours
+    )  # fmt: skip

@@ -12,6 +12,7 @@ KINDS = {
     "to_commitment": "To a commitment",
     "elsewhere": "To another place",
     "to_api": "To an API",
+    "to_smaller": "To smaller GPUs",
 }
 DISRUPTIONS = {
     "low": StateWords("active", "Low", "Nobody who runs the work notices much"),

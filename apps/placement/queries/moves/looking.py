@@ -19,6 +19,7 @@ from apps.placement.queries.moves.proposal import (
     reasons_in_order,
 )
 from apps.placement.queries.moves.to_api import look_to_api
+from apps.placement.queries.moves.to_smaller import look_to_smaller
 from apps.placement.queries.moves.to_spot import look_to_spot
 from apps.placement.queries.moves.work import FleetWork, fleet_work
 
@@ -74,6 +75,7 @@ def look_at_fleet(week: date, at: datetime) -> FleetLook:
             look_to_commitment(work, at),
             look_elsewhere(work, book),
             look_to_api(work),
+            look_to_smaller(work, book),
         )
     found = proposals_of(kinds)
     weighed = [WeighedMove(each.key, each.cells, each.worth) for each in found]

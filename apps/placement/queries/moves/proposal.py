@@ -19,6 +19,7 @@ class MoveKind(StrEnum):
     TO_COMMITMENT = "to_commitment"
     ELSEWHERE = "elsewhere"
     TO_API = "to_api"
+    TO_SMALLER = "to_smaller"
 
 
 EFFORT_HOURS = {
@@ -26,6 +27,7 @@ EFFORT_HOURS = {
     MoveKind.TO_COMMITMENT: 4,
     MoveKind.ELSEWHERE: 24,
     MoveKind.TO_API: 40,
+    MoveKind.TO_SMALLER: 16,
 }
 """An engineer's hours for a move: a choice of ours, stated with each; what they cost is RUNRATE_ENGINEER_HOUR_COST."""
 CONFIDENCE = ("high", "medium", "low")
@@ -33,7 +35,7 @@ CONFIDENCE = ("high", "medium", "low")
 
 @dataclass(frozen=True, slots=True)
 class ProposalEvidence:
-    """What a figure is from, and where it stands: a run, a pool, an offer, a price row, a quote, a scenario, a portfolio.
+    """What a figure is from, and where it stands: a run, a pool, an offer, a price row, a quote, a scenario, a portfolio, windows.
 
     `ref` is its id or key. `is_price`: only for who reads prices.
     """

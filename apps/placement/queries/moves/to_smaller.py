@@ -1,0 +1,175 @@
+"""Services and notebooks on whole GPUs, held against smaller models in their region and MIG slices of their own."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from apps.economics.gpu_catalogue import gpu_model
+from apps.economics.gpu_model import GpuModel, Precision
+from apps.economics.model_flops import NoPeak, peak_of
+from apps.economics.moves.disruption import DisruptionClass, MoveDisruption
+from apps.economics.moves.saving import MONTH_HOURS, SavingRange, elsewhere_points, saving_range
+from apps.economics.moves.shrinking import (
+    MEMORY_MARGIN,
+    MOST_WORKED,
+    slice_part,
+    slice_saving,
+    smallest_slice,
+)
+from apps.economics.purchase import PurchaseOption
+from apps.placement.queries.book import BookFact
+from apps.placement.queries.moves.gpu_needs import SeenNeed, seen_needs
+from apps.placement.queries.moves.offers import fill_there, offer_evidence
+from apps.placement.queries.moves.proposal import (
+    KindLook,
+    MoveKind,
+    MoveProposal,
+    ProposalEvidence,
+    one_time_cost,
+)
+from apps.placement.queries.moves.to_spot import why_not_by_hour
+from apps.placement.queries.moves.work import MOST_CANDIDATES, WEEKS, FleetWork, WorkCell
+from apps.placement.queries.offer_facts import OfferFact
+
+GIB = 1 << 30
+SHRINKABLE = ("serving", "notebook")
+MOST_GPUS_SEEN = 500
+"""GPUs held in the mean by all that is looked into, what costs most first: their windows are read one by one."""
+WELL_SEEN = 0.9
+DISRUPTION = MoveDisruption(
+    DisruptionClass.MEDIUM,
+    "it is set up once on other GPUs: answers take longer there, and its busiest hour is to be tried first",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SmallerChoice:
+    """Where it fits, in words, and what that saves; `offer` None: a slice of the GPUs it has."""
+
+    target: str
+    saving: SavingRange
+    offer: OfferFact | None = None
+
+
+def look_to_smaller(work: FleetWork, book: BookFact | None) -> KindLook:
+    """Every workload on a pool; of services and notebooks what they were seen to need is looked up, the dearest first."""
+    look = KindLook(MoveKind.TO_SMALLER)
+    candidates: list[tuple[WorkCell, GpuModel]] = []
+    gpus = 0.0
+    for cell in work.cells:
+        why, model = _why_not_smaller(cell), gpu_model(cell.pool.gpu_model)
+        if not why and (gpus >= MOST_GPUS_SEEN or len(candidates) >= MOST_CANDIDATES):
+            why = f"not among those that cost most, whose {MOST_GPUS_SEEN} GPUs are looked into"
+        if why or model is None:
+            look.decline(_key(cell), why or "its GPU model is not one that is known")
+            continue
+        gpus += cell.gpu_hours / work.span.hours
+        candidates.append((cell, model))
+    needs = seen_needs(work.span, [cell for cell, _ in candidates]) if candidates else {}
+    for cell, model in candidates:
+        seen = needs[cell.key]
+        if isinstance(seen, str):
+            look.decline(_key(cell), seen)
+            continue
+        choices = [*_smaller_models(cell, model, seen, book), *_own_slice(cell, model, seen)]
+        if not choices:
+            look.decline(_key(cell), "nothing smaller that can be had there has what it needs")
+            continue
+        best = max(choices, key=lambda each: (each.saving.likely, each.target))
+        look.propose(_proposal(work, (cell, model), seen, best))
+    return look
+
+
+def _why_not_smaller(cell: WorkCell) -> str:
+    why = why_not_by_hour(cell)
+    if not why and cell.workload.kind not in SHRINKABLE:
+        return "neither a service nor a notebook"
+    return why
+
+
+def _key(cell: WorkCell) -> str:
+    return f"{MoveKind.TO_SMALLER}:{cell.key}"
+
+
+def _smaller_models(
+    cell: WorkCell, model: GpuModel, seen: SeenNeed, book: BookFact | None
+) -> Iterator[SmallerChoice]:
+    """On demand in its region, GPU for GPU, of less memory: at the price there."""
+    peak = peak_of(model.name, Precision.BF16)
+    for offer in book.offers.values() if book else ():
+        there, price = gpu_model(offer.gpu_model), offer.price_range
+        if (
+            offer.option != PurchaseOption.ON_DEMAND
+            or (offer.provider, offer.region) != (cell.pool.provider, cell.pool.region)
+            or there is None
+            or there.memory_bytes >= model.memory_bytes
+            or price is None
+            or (offer.free_gpus is not None and offer.free_gpus < seen.gpus)
+        ):
+            continue
+        slower = peak_of(there.name, Precision.BF16)
+        if isinstance(peak, NoPeak) or isinstance(slower, NoPeak):
+            continue
+        if seen.need.fits(there.memory_bytes, slower.flops / peak.flops):
+            points = elsewhere_points(cell.weeks, price, fill=fill_there(offer, seen.gpus))
+            yield SmallerChoice(
+                f"{there.name}, on demand, {offer.place}, {offer.instance_type or offer.name}",
+                saving_range(points),
+                offer,
+            )
+
+
+def _own_slice(cell: WorkCell, model: GpuModel, seen: SeenNeed) -> Iterator[SmallerChoice]:
+    """Of a job with one GPU: a process uses one slice."""
+    profile = smallest_slice(model, seen.need) if seen.gpus == 1 else None
+    if profile is not None:
+        saving = slice_saving(cell.weeks, slice_part(model, profile))
+        yield SmallerChoice(f"a slice {profile.name} of its GPU, {cell.pool.name}", saving)
+
+
+def _proposal(
+    work: FleetWork, of: tuple[WorkCell, GpuModel], seen: SeenNeed, best: SmallerChoice
+) -> MoveProposal:
+    (cell, model), spend = of, work.monthly([of[0]])
+    held = cell.gpu_hours * MONTH_HOURS / work.span.hours
+    pool = ProposalEvidence("pool", str(cell.pool.id), f"Runs on {cell.pool.name} now")
+    windows = ProposalEvidence(
+        "windows",
+        cell.key,
+        f"At most {seen.need.memory_bytes / GIB:,.1f} GiB on one GPU; its GPUs were active at most"
+        f" {seen.need.worked_ratio:.0%} of an hour in 19 hours of 20; seen in {seen.coverage:.0%} of the time",
+    )
+    return MoveProposal(
+        key=_key(cell),
+        kind=MoveKind.TO_SMALLER,
+        subject=cell.workload.name,
+        source=f"{cell.pool.name}, on demand, {model.name}",
+        target=best.target,
+        team_id=cell.workload.team_id,
+        workload_id=cell.workload.id,
+        pool_id=cell.pool.id,
+        spend_micros=spend,
+        saving=best.saving.capped(spend),
+        one_time=one_time_cost(MoveKind.TO_SMALLER),
+        disruption=DISRUPTION,
+        evidence=(pool, windows, *(offer_evidence(best.offer) if best.offer else ())),
+        doubts=tuple(_doubts(work, seen, best.offer)),
+        why=(
+            f"It holds {held:,.0f} GPU-hours a month of {model.memory_bytes / GIB:,.0f} GiB each and used at most"
+            f" {seen.need.memory_bytes / GIB:,.1f} GiB: {MEMORY_MARGIN:g} times that fits, and by their peaks"
+            f" it would be active less than {MOST_WORKED:.0%} of the time there."
+        ),
+        cells=frozenset([cell.key]),
+    )
+
+
+def _doubts(work: FleetWork, seen: SeenNeed, offer: OfferFact | None) -> Iterator[str]:
+    if offer is None:
+        yield "what a slice leaves free saves only what other work takes of it: from nothing to all, likely half"
+    elif seen.gpus > 1:
+        yield "its GPUs work together: how fast they are joined there is not compared"
+    if seen.coverage < WELL_SEEN:
+        yield f"its memory was seen in {seen.coverage:.0%} of the time that it held GPUs"
+    if len(work.span.weeks) < WEEKS:
+        yield f"the ledger has {len(work.span.weeks)} of {WEEKS} weeks"
+    if offer is not None and any(row["is_stale"] for row in offer.rates):
+        yield "its price was last said long ago"

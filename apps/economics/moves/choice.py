@@ -3,11 +3,20 @@
 Moves that touch a cell of spend in common, directly or through others, are one exclusive group. Of each group the set
 is counted that is worth most and of which no two touch a common cell: one move, unless moves of the group leave each
 other's dollars alone (a commitment for a pool, and two workloads on it).
+
+Of moves of one cell the best of each cell is the base. What touches more than one is worth its worth above the base of
+its cells, and only those worth something so are chosen among: exactly up to `MOST_EXACT` that meet through each other,
+else the better of two starts, improved. To choose the best set is NP-hard in general (maximum weight set packing).
 """
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+
+MOST_EXACT = 24
+"""Moves of several cells that meet through each other, of which every choice is tried: at worst some 10,000 of them."""
+MOST_ROUNDS = 20
+"""Of improving a choice of more than that; each looks at every move once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +26,14 @@ class WeighedMove:
     key: str
     cells: frozenset[str]
     worth: float
+
+
+@dataclass(frozen=True, slots=True)
+class CountedMoves:
+    """The keys of those that are counted, and of those of whose group not every choice was tried."""
+
+    keys: frozenset[str]
+    not_tried: frozenset[str]
 
 
 def exclusive_groups(moves: Sequence[WeighedMove]) -> list[list[WeighedMove]]:
@@ -42,25 +59,115 @@ def exclusive_groups(moves: Sequence[WeighedMove]) -> list[list[WeighedMove]]:
     return groups
 
 
-def counted_moves(moves: Sequence[WeighedMove]) -> frozenset[str]:
-    """The keys of those that are counted: worth most together, no two with a common cell, none worth nothing."""
+def counted_moves(moves: Sequence[WeighedMove]) -> CountedMoves:
+    """Those worth most together, no two with a common cell, none worth nothing.
+
+    Of a group of which not every choice was tried they are worth at least the base, and more than it at least the part
+    `1 / colours` of what the best would be: two colours where moves meet only across two sorts.
+    """
     counted: set[str] = set()
+    not_tried: set[str] = set()
     for group in exclusive_groups([move for move in moves if move.worth > 0]):
-        counted.update(move.key for move in _best_of(group))
-    return frozenset(counted)
+        chosen, is_exact = _best_of(group)
+        counted.update(move.key for move in chosen)
+        if not is_exact:
+            not_tried.update(move.key for move in group)
+    return CountedMoves(frozenset(counted), frozenset(not_tried))
 
 
-def _best_of(group: Sequence[WeighedMove]) -> list[WeighedMove]:
-    """With the move that meets most others, or without it: what is left falls apart into small groups."""
-    shared = Counter(cell for move in group for cell in move.cells)
-    meets = {move.key: sum(shared[cell] - 1 for cell in move.cells) for move in group}
-    hub = max(group, key=lambda move: (meets[move.key], move.worth, move.key))
-    if not meets[hub.key]:
-        return list(group)
-    rest = [move for move in group if move.key != hub.key]
-    with_hub = [hub, *_best_of_all([move for move in rest if not move.cells & hub.cells])]
-    return max(with_hub, _best_of_all(rest), key=lambda chosen: sum(each.worth for each in chosen))
+def _best_of(group: Sequence[WeighedMove]) -> tuple[list[WeighedMove], bool]:
+    """Of a group, and whether every choice was tried."""
+    base: dict[str, WeighedMove] = {}
+    for move in group:
+        if len(move.cells) == 1:
+            (cell,) = move.cells
+            base[cell] = max(base.get(cell, move), move, key=lambda each: (each.worth, each.key))
+    above = []
+    for move in group:
+        worth = move.worth - sum(base[cell].worth for cell in move.cells if cell in base)
+        if len(move.cells) != 1 and worth > 0:
+            above.append(WeighedMove(move.key, move.cells, worth))
+    by_key = {move.key: move for move in group}
+    chosen, is_exact = [], True
+    for part in exclusive_groups(above):
+        graph = _MeetingMoves.of(part)
+        if len(part) <= MOST_EXACT:
+            found = graph.best(frozenset(range(len(part))))
+        else:
+            found, is_exact = graph.good(), False
+        chosen += [by_key[part[place].key] for place in sorted(found)]
+    taken = {cell for move in chosen for cell in move.cells}
+    return chosen + [move for cell, move in base.items() if cell not in taken], is_exact
 
 
-def _best_of_all(moves: Sequence[WeighedMove]) -> list[WeighedMove]:
-    return [each for group in exclusive_groups(moves) for each in _best_of(group)]
+@dataclass(frozen=True, slots=True)
+class _MeetingMoves:
+    """Moves by their place: what each is worth, and which it may not be counted with."""
+
+    worth: Sequence[float]
+    meets: Mapping[int, frozenset[int]]
+
+    @classmethod
+    def of(cls, moves: Sequence[WeighedMove]) -> "_MeetingMoves":
+        meets: dict[int, set[int]] = {place: set() for place in range(len(moves))}
+        for one, other in combinations(range(len(moves)), 2):
+            if not moves[one].cells.isdisjoint(moves[other].cells):
+                meets[one].add(other)
+                meets[other].add(one)
+        return cls(
+            [move.worth for move in moves],
+            {place: frozenset(found) for place, found in meets.items()},
+        )
+
+    def total(self, places: Iterable[int]) -> float:
+        return sum(self.worth[place] for place in sorted(places))
+
+    def best(self, places: frozenset[int]) -> frozenset[int]:
+        """With the move that meets most others, or without it, until none meets another."""
+        met = {place: len(self.meets[place] & places) for place in places}
+        hub = max(places, key=lambda place: (met[place], self.worth[place], -place), default=None)
+        if hub is None or not met[hub]:
+            return places
+        with_hub = self.best(places - self.meets[hub] - {hub}) | {hub}
+        return max(with_hub, self.best(places - {hub}), key=self.total)
+
+    def good(self) -> frozenset[int]:
+        """The better of the one worth most first, and of the best colour; each improved."""
+        starts = (frozenset[int](), max(self._colours(), key=self.total))
+        return max((self._improved(start) for start in starts), key=self.total)
+
+    def _colours(self) -> list[frozenset[int]]:
+        """The moves in sets of which no two meet, two of them wherever two are enough."""
+        colour: dict[int, int] = {}
+        open_ones = [0]
+        for place in open_ones:
+            used = {colour[other] for other in self.meets[place] if other in colour}
+            colour[place] = next(each for each in range(len(self.worth)) if each not in used)
+            open_ones += sorted(self.meets[place] - set(open_ones))
+        return [
+            frozenset(place for place, own in colour.items() if own == each)
+            for each in sorted(set(colour.values()))
+        ]
+
+    def _improved(self, chosen: frozenset[int]) -> frozenset[int]:
+        """Filled, then each move tried with and without, as long as that is worth more."""
+        chosen = self._filled(chosen, frozenset())
+        for _ in range(MOST_ROUNDS):
+            before = chosen
+            for place in range(len(self.worth)):
+                if place in chosen:
+                    other = self._filled(chosen - {place}, frozenset([place]))
+                else:
+                    other = self._filled(chosen - self.meets[place] | {place}, frozenset())
+                chosen = max(chosen, other, key=self.total)
+            if chosen == before:
+                break
+        return chosen
+
+    def _filled(self, chosen: frozenset[int], without: frozenset[int]) -> frozenset[int]:
+        """With all that fits beside it, worth most first."""
+        found = set(chosen)
+        for place in sorted(range(len(self.worth)), key=lambda each: (-self.worth[each], each)):
+            if place not in without and place not in found and not self.meets[place] & found:
+                found.add(place)
+        return frozenset(found)

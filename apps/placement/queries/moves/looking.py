@@ -3,12 +3,12 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
 from apps.accounts.queries.reading import reading_once
-from apps.economics.moves.choice import WeighedMove, counted_moves, exclusive_groups
+from apps.economics.moves.choice import CountedMoves, WeighedMove, counted_moves, exclusive_groups
 from apps.placement.queries.book import BookFact, newest_book
 from apps.placement.queries.moves.committing import look_to_commitment
 from apps.placement.queries.moves.elsewhere import look_elsewhere
@@ -22,6 +22,8 @@ from apps.placement.queries.moves.to_api import look_to_api
 from apps.placement.queries.moves.to_smaller import look_to_smaller
 from apps.placement.queries.moves.to_spot import look_to_spot
 from apps.placement.queries.moves.work import FleetWork, fleet_work
+
+NOT_TRIED = "Moves of its group are too many to try every choice: which are counted is a good one, not surely the best."
 
 
 @dataclass(frozen=True)
@@ -79,13 +81,22 @@ def look_at_fleet(week: date, at: datetime) -> FleetLook:
         )
     found = proposals_of(kinds)
     weighed = [WeighedMove(each.key, each.cells, each.worth) for each in found]
+    chosen = counted_moves(weighed)
     return FleetLook(
         work=work,
         book=book,
         kinds=kinds,
-        proposals=tuple(found),
+        proposals=_told(found, chosen),
         groups=_group_numbers(weighed),
-        counted=counted_moves(weighed),
+        counted=chosen.keys,
+    )
+
+
+def _told(found: Sequence[MoveProposal], chosen: CountedMoves) -> tuple[MoveProposal, ...]:
+    """The same; those of a group of which not every choice was tried say so."""
+    return tuple(
+        replace(each, why=f"{each.why} {NOT_TRIED}") if each.key in chosen.not_tried else each
+        for each in found
     )
 
 

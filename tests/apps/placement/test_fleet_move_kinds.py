@@ -15,6 +15,7 @@ from apps.ledger.models import LedgerDay
 from apps.placement.actions import look_for_moves, make_offer_book, set_egress_prices
 from apps.placement.models import JobQuote
 from apps.placement.queries.fleet_moves import newest_move_look, open_fleet_moves
+from apps.planning.actions import NewGpuQuota, add_gpu_quota
 from apps.planning.models import KeptScenario, PortfolioRun, ScenarioRun
 from apps.workloads.models import Workload
 from tests import make
@@ -146,6 +147,21 @@ def test_work_whose_data_may_not_be_elsewhere_stays() -> None:
     look_for_moves(week=WEEK, at=AT)
     assert open_fleet_moves(AT) == ()
     assert reasons("elsewhere") == {"where it costs less, its data may not be": 1}
+
+
+@pytest.mark.parametrize(("most", "count"), [(7, 0), (8, 1)])
+def test_work_goes_only_where_a_quota_leaves_room_for_it(most: int, count: int) -> None:
+    workload_id, _ = move_scene.make_work()
+    quoted_data(move_scene.plant_training(workload_id), 1_000)
+    prices = {("aws:us-east-1", "aws:us-west-2"): Decimal("0.02")}
+    set_egress_prices(prices=prices, source="list", at=AT)
+    make.make_rate("40.00", region="us-west-2", starts_at=SINCE)
+    add_gpu_quota(quota=NewGpuQuota("aws", "us-west-2", "", most, 14), at=AT)
+    make_offer_book(at=AT)
+    look_for_moves(week=WEEK, at=AT)
+    assert len(open_fleet_moves(AT)) == count
+    why = "where it costs less, a quota leaves fewer GPUs than it needs"
+    assert reasons("elsewhere").get(why, 0) == 1 - count
 
 
 @pytest.mark.parametrize(

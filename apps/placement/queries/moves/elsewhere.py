@@ -1,9 +1,15 @@
 """Work that ran on demand, held against the same GPUs on demand at other places, net of moving its data there."""
 
 from dataclasses import dataclass
+from math import ceil
 
 from apps.economics.moves.disruption import DisruptionClass, MoveDisruption
-from apps.economics.moves.saving import SavingRange, elsewhere_points, saving_range
+from apps.economics.moves.saving import (
+    SavingRange,
+    elsewhere_points,
+    first_year_month,
+    saving_range,
+)
 from apps.economics.placement.estimates import LikelyRange
 from apps.economics.purchase import PurchaseOption
 from apps.placement.queries.asked import are_same_model, lies_within
@@ -96,16 +102,33 @@ def _look_at(
     if not allowed:
         look.decline(_key(cell), "where it costs less, its data may not be")
         return
+    needed = _needed_gpus(work, cell)
+    roomy = [
+        (offer, price)
+        for offer, price in allowed
+        if offer.free_gpus is None or offer.free_gpus >= needed
+    ]
+    if not roomy:
+        look.decline(_key(cell), "where it costs less, a quota leaves fewer GPUs than it needs")
+        return
     choices = []
-    for offer, price in allowed:
+    for offer, price in roomy:
         choice = _choice_at(cell, (offer, price), data, (prices.get(offer.place), book))
         if choice is not None:
             choices.append(choice)
     if not choices:
         look.decline(_key(cell), "what its data costs to move there is not known")
         return
-    best = max(choices, key=lambda each: (each.saving.likely - each.egress / 12, each.offer.key))
+    best = max(
+        choices, key=lambda each: (first_year_month(each.saving, each.egress), each.offer.key)
+    )
     look.propose(_proposal(work, cell, data, best))
+
+
+def _needed_gpus(work: FleetWork, cell: WorkCell) -> int:
+    """At once, at the least: a machine of its pool, or what it held on average where that is more."""
+    held = cell.gpu_hours / work.span.hours if work.span.hours else 0.0
+    return max(cell.pool.gpus_per_node, ceil(held))
 
 
 def _choice_at(

@@ -1,7 +1,7 @@
 """Tokens: 256 random bits, shown once, kept as a hash, good for what they say and no longer."""
 
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -173,3 +173,20 @@ def test_calling_with_a_token_notes_its_use() -> None:
     token = make_token("read")
     answer(needs("read"), header=f"Bearer {token.secret}")
     assert AccessToken.objects.get(pk=token.id).last_used_at is not None
+
+
+@pytest.mark.parametrize("revoked_at", [None, NOON + MINUTE, NOON + 3 * MINUTE])
+@pytest.mark.parametrize("expires_at", [None, NOON + MINUTE, NOON + 2 * MINUTE, NOON + 3 * MINUTE])
+def test_every_way_to_ask_for_a_token_calls_the_same_ones_good(
+    revoked_at: datetime | None, expires_at: datetime | None
+) -> None:
+    made, asked = make_token(), NOON + 2 * MINUTE
+    AccessToken.objects.filter(pk=made.id).update(expires_at=expires_at, revoked_at=revoked_at)
+    (listed,) = queries.tokens()
+    is_good = listed.is_good(asked)
+    assert is_good == (revoked_at is None and expires_at in {None, NOON + 3 * MINUTE})
+    assert (queries.token_of(made.secret, asked) is not None) == is_good
+    assert (queries.token_in_force(made.id, asked) is not None) == is_good
+    assert (made.id in queries.tokens_in_force([made.id], asked)) == is_good
+    assert (queries.digest_of(made.secret) in queries.tokens_with_scope("ingest", asked)) == is_good
+    assert (queries.good_tokens(asked)[""] == 1) == is_good

@@ -41,19 +41,19 @@ def _grant(text: str) -> tuple[str, str, str]:
     return group.strip(), role.strip(), team.strip()
 
 
-def _seconds(text: str) -> int:
-    seconds = int(text)
-    if seconds < 0:
+def _natural(text: str) -> int:
+    number = int(text)
+    if number < 0:
         raise ValueError(text)
-    return seconds
+    return number
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(_seconds(word) for word in _words(text))
+    return tuple(_natural(word) for word in _words(text))
 
 
 def _some(text: str) -> int:
-    number = _seconds(text)
+    number = _natural(text)
     if not number:
         raise ValueError(text)
     return number
@@ -139,29 +139,29 @@ class Environment:
         _switch, False, "served behind a proxy that speaks https: secure cookies, HSTS, redirect"
     )
     trusted_proxies: int | None = _variable(
-        _seconds,
+        _natural,
         None,
         "proxies in front that write X-Forwarded-For; empty: one with https, else none",
     )
     listen: str = _variable(str, "127.0.0.1:8000", "address and port of the web server")
-    web_threads: int = _variable(_seconds, 8, "threads of each web process")
-    web_processes: int = _variable(_seconds, 1, "web processes")
-    worker_processes: int = _variable(_seconds, 2, "Celery worker processes")
+    web_threads: int = _variable(_natural, 8, "threads of each web process")
+    web_processes: int = _variable(_natural, 1, "web processes")
+    worker_processes: int = _variable(_natural, 2, "Celery worker processes")
     log_level: str = _variable(str.upper, "INFO", "DEBUG, INFO, WARNING or ERROR")
     log_format: str = _variable(
         _log_format, "key_value", "how lines of the log are written: key_value or json"
     )
     api_reads_per_minute: int = _variable(
-        _seconds, 600, "REST questions a token or person may ask in a minute"
+        _natural, 600, "REST questions a token or person may ask in a minute"
     )
     api_writes_per_minute: int = _variable(
-        _seconds, 120, "REST changes a token or person may make in a minute"
+        _natural, 120, "REST changes a token or person may make in a minute"
     )
     api_events_per_minute: int = _variable(
-        _seconds, 6000, "requests with job events a token may send in a minute"
+        _natural, 6000, "requests with job events a token may send in a minute"
     )
     api_quotes_per_minute: int = _variable(
-        _seconds, 15000, "quotes a token or person may ask in a minute"
+        _natural, 15000, "quotes a token or person may ask in a minute"
     )
     oidc_issuer: str = _variable(
         str, "", "address of an OpenID Connect provider that signs people in; empty: passwords only"
@@ -188,13 +188,13 @@ class Environment:
         _words, ("project",), "up to five job labels that costs may be grouped by, by comma"
     )
     agent_token_days: int = _variable(
-        _seconds, 0, "days for which the token of an agent that enrols is good; 0: until revoked"
+        _natural, 0, "days for which the token of an agent that enrols is good; 0: until revoked"
     )
     finding_floor: int = _variable(
-        _seconds, 50, "what a change must come to in 30 days, in whole currency, to be reported"
+        _natural, 50, "what a change must come to in 30 days, in whole currency, to be reported"
     )
     engineer_hour_cost: int = _variable(
-        _seconds, 0, "what an engineer's hour costs, in whole currency; 0: not known"
+        _natural, 0, "what an engineer's hour costs, in whole currency; 0: not known"
     )
     publish_waste: bool = _variable(_switch, False, "show every team each team's waste")
     verdict_shares: tuple[tuple[str, float], ...] = _variable(

@@ -76,6 +76,7 @@ def test_a_bad_value_is_refused_by_name():
     ("name", "text"),
     [
         ("VERDICT_SHARES", "sleeping=0.1"),
+        ("ENGINEER_HOUR_COST", "-1"),
         ("VERDICT_SHARES", "data_wait=10"),
         ("TOKEN_WEIGHTS", "10,1"),
         ("TOKEN_WEIGHTS", "0,0,0"),

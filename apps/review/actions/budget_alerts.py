@@ -7,6 +7,7 @@ from django.db import transaction
 from django.urls import reverse
 
 from apps.accounts.queries import organisation
+from apps.accounts.queries.reading import reading_once
 from apps.economics.budget_alerts import BudgetLook, is_over, is_warned, threshold_reached
 from apps.ledger.queries.calendar import local_day
 from apps.logs.changes import logged_pass
@@ -42,12 +43,14 @@ def look_at_budgets(*, at: datetime) -> int:
 
     Done again within a day it changes nothing but what came meanwhile: a day has one look, the newest.
     """
-    found = [each for each in figures_of(budgets(None), at) if each.status == RUNNING]
-    zone, live = organisation().zone, set[str]()
-    for figures in found:
-        live |= {_matter_of(figures, "threshold"), _matter_of(figures, "forecast")}
-        _tell_threshold(figures, at)
-        _tell_forecast(figures, at, zone)
+    # The organisation and the workloads are asked for of every budget, and nothing here changes them.
+    with reading_once():
+        found = [each for each in figures_of(budgets(None), at) if each.status == RUNNING]
+        zone, live = organisation().zone, set[str]()
+        for figures in found:
+            live |= {_matter_of(figures, "threshold"), _matter_of(figures, "forecast")}
+            _tell_threshold(figures, at)
+            _tell_forecast(figures, at, zone)
     _end_all_but(live, at)
     BudgetForecastLook.objects.filter(looked_at__lt=at - LOOKS_KEPT).delete()
     return len(found)

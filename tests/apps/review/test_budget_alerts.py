@@ -6,6 +6,8 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from apps.accounts import actions as accounts
 from apps.economics.hours import HOUR
@@ -153,3 +155,13 @@ def test_a_dollar_over_two_budgets_is_two_matters_each_told_to_its_own_team_once
     assert len(used) == 2
     facts = {each.team_id: dict(map(tuple, each.facts)) for each in used}
     assert facts[above]["Of"] == "team Research and 1 team below it"
+
+
+def test_ten_budgets_ask_for_the_organisation_and_the_workloads_once(red: int) -> None:
+    for number in range(10):
+        budget(red, 2_500 + number)
+    with CaptureQueriesContext(connection) as asked:
+        assert actions.look_at_budgets(at=AT) == 10
+    statements = [each["sql"] for each in asked.captured_queries]
+    for table in ("accounts_organisation", "workloads_workload"):
+        assert sum(f'FROM "{table}"' in each for each in statements) <= 1

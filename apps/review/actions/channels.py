@@ -1,7 +1,6 @@
 """Where alerts are sent: channels are added, changed, tried, resumed and removed."""
 
 import secrets
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -58,7 +57,7 @@ def check_channel(channel: NewAlertChannel, *, is_new: bool) -> None:
 @transaction.atomic
 def add_channel(*, channel: NewAlertChannel, at: datetime) -> IssuedChannel:
     """Send alerts of its team there from now on. Refuses ChannelIsWrong, AddressRefused and NoSuchTeam."""
-    fields = _fields_of(channel, "")
+    fields = _fields_of(channel) | _address_of(channel)
     with _name_refused():
         row = AlertChannel.objects.create(created_at=at, key_salt=secrets.token_hex(16), **fields)
     return IssuedChannel(row.pk, _key_shown(row))
@@ -71,7 +70,9 @@ def replace_channel(*, channel_id: int, channel: NewAlertChannel) -> None:
     row = _channel(channel_id)
     if channel.kind != row.kind:
         raise ChannelIsWrong("kind", "its kind stays: add another channel")
-    for name, value in _fields_of(channel, row.address).items():
+    # An address that stays was vetted, and is again before each message: a change of the pace needs no DNS.
+    new = _address_of(channel) if channel.address.strip() else {}
+    for name, value in (_fields_of(channel) | new).items():
         setattr(row, name, value)
     with _name_refused():
         row.save()
@@ -135,15 +136,17 @@ def _name_refused() -> Any:
     return refusing({"review_alertchannel_name_key": taken})
 
 
-def _fields_of(channel: NewAlertChannel, kept: str) -> Mapping[str, Any]:
+def _address_of(channel: NewAlertChannel) -> dict[str, Any]:
+    address = channel.address.strip()
+    return {"address": address, "shown_address": _shown_address(channel.kind, address)}
+
+
+def _fields_of(channel: NewAlertChannel) -> dict[str, Any]:
     _check_rest(channel)
-    address = channel.address.strip() or kept
     return {
         "name": channel.name.strip(),
         "kind": channel.kind,
         "team_id": channel.team_id,
-        "address": address,
-        "shown_address": _shown_address(channel.kind, address),
         "pace": channel.pace,
         "quiet_from": channel.quiet_from,
         "quiet_to": channel.quiet_to,

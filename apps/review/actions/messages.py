@@ -1,5 +1,6 @@
 """Steps of alerts are put into messages of the owner's channels, and messages are sent until they are taken."""
 
+import logging
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -30,6 +31,7 @@ MOST_ENTRIES = 200
 """Of one message; what is more goes into the next."""
 KEPT = timedelta(days=400)
 
+logger = logging.getLogger(__name__)
 Sender = Callable[[OutgoingMessage, datetime], PostOutcome]
 
 
@@ -83,7 +85,7 @@ def _try_message(message_id: int, sender: Sender, clock: Callable[[], datetime])
     )
     if message is None or (message.channel.paused_at is not None and not message.is_test):
         return False
-    outcome = sender(outgoing_message(message), at)
+    outcome = _outcome_of(message, sender, at)
     MessageAttempt.objects.create(
         message=message,
         at=at,
@@ -101,6 +103,18 @@ def _try_message(message_id: int, sender: Sender, clock: Callable[[], datetime])
     message.save()
     _note_on_channel(message, outcome, at)
     return outcome.is_sent
+
+
+def _outcome_of(message: AlertMessage, sender: Sender, at: datetime) -> PostOutcome:
+    """What came of it; one that cannot be put together or sent is an attempt that failed, and stops no other."""
+    try:
+        with transaction.atomic():
+            return sender(outgoing_message(message), at)
+    except Exception as error:  # noqa: BLE001  # whatever one message meets, those after it are sent
+        # Its text may hold an address, which may be a secret.
+        kind = type(error).__name__
+        logger.error("alert message %s ended with %s", message.pk, kind)
+        return PostOutcome(is_sent=False, said=f"it ended with {kind}", milliseconds=0)
 
 
 def _note_on_channel(message: AlertMessage, outcome: PostOutcome, at: datetime) -> None:

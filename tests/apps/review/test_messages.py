@@ -5,6 +5,7 @@ import hmac
 import json
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes
 from typing import Any
@@ -101,6 +102,51 @@ def test_what_a_paused_channel_keeps_does_not_stand_before_what_others_have() ->
     AlertMessage.objects.create(channel_id=fine, made_at=AT, due_at=AT + MINUTE)
     far = Sending()
     assert far.sweep(AT + MINUTE) == 1
+
+
+def test_a_message_that_ends_with_an_error_is_an_attempt_and_those_after_it_are_sent(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    broken, fine = added("broken").id, added("fine").id
+    for place, channel_id in enumerate((broken, fine)):
+        AlertMessage.objects.create(channel_id=channel_id, made_at=AT, due_at=AT + place * MINUTE)
+    seen: list[int] = []
+
+    def sender(message: OutgoingMessage, at: datetime) -> PostOutcome:
+        seen.append(message.id)
+        if len(seen) == 1:
+            raise ValueError("https://hooks.example.org/secret")
+        return PostOutcome(is_sent=True, said="took it", milliseconds=3)
+
+    at = AT + MINUTE
+    assert actions.send_due_messages(sender=sender, clock=lambda: at) == 1
+    (waiting,) = messages(broken, 9)
+    assert (waiting.state, waiting.attempts, waiting.due_at) == ("waiting", 1, at + MINUTE)
+    assert waiting.outcome == "it ended with ValueError"
+    assert messages(fine, 9)[0].state == "sent"
+    assert "ValueError" in caplog.text
+    assert "secret" not in caplog.text
+
+
+def test_a_channel_keeps_its_address_without_asking_for_its_host_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with served(204) as (address, _):
+        channel_id = added(kind="webhook", address=address).id
+    before = AlertChannel.objects.get(pk=channel_id)
+
+    def away(*_: Any, **__: Any) -> None:
+        raise socket.gaierror("DNS is away")
+
+    monkeypatch.setattr(socket, "getaddrinfo", away)
+    daily = actions.NewAlertChannel("finance", "webhook", None, "", pace="daily")
+    actions.replace_channel(channel_id=channel_id, channel=daily)
+    after = AlertChannel.objects.get(pk=channel_id)
+    assert (after.pace, after.address) == ("daily", before.address)
+    assert after.shown_address == before.shown_address
+    moved = replace(daily, address="https://hooks.example.org/x")
+    with pytest.raises(Refusal):
+        actions.replace_channel(channel_id=channel_id, channel=moved)
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def _outcome_of(message: AlertMessage, sender: Sender, at: datetime) -> PostOutc
     except Exception as error:  # noqa: BLE001  # whatever one message meets, those after it are sent
         # Its text may hold an address, which may be a secret.
         kind = type(error).__name__
-        logger.error("alert message %s ended with %s", message.pk, kind)
+        logger.error("alert_message_failed message_id=%s error=%s", message.pk, kind)
         return PostOutcome(is_sent=False, said=f"it ended with {kind}", milliseconds=0)
 
 

@@ -78,16 +78,7 @@ def _look_at(
     beside: tuple[BookFact, WorkDataset | None, dict[str, EgressFact]],
 ) -> None:
     book, data, prices = beside
-    pool = cell.pool
-    cheaper = [
-        (offer, price)
-        for offer in book.offers.values()
-        if offer.option == PurchaseOption.ON_DEMAND
-        and (offer.provider, offer.region) != (pool.provider, pool.region)
-        and are_same_model(offer.gpu_model, pool.gpu_model)
-        and (price := offer.price_range) is not None
-        and price.likely * cell.gpu_hours < cell.addressable_micros
-    ]
+    cheaper = _cheaper_offers(cell, book)
     if not cheaper:
         look.decline(_key(cell), "its GPU model is offered nowhere else on demand for less")
         return
@@ -123,6 +114,20 @@ def _look_at(
         choices, key=lambda each: (first_year_month(each.saving, each.egress), each.offer.key)
     )
     look.propose(_proposal(work, cell, data, best))
+
+
+def _cheaper_offers(cell: WorkCell, book: BookFact) -> list[tuple[OfferFact, LikelyRange]]:
+    """Of its GPU model, on demand, of another place, for less than it costs where it is."""
+    pool = cell.pool
+    return [
+        (offer, price)
+        for offer in book.offers.values()
+        if offer.option == PurchaseOption.ON_DEMAND
+        and (offer.provider, offer.region) != (pool.provider, pool.region)
+        and are_same_model(offer.gpu_model, pool.gpu_model)
+        and (price := offer.price_range) is not None
+        and price.likely * cell.gpu_hours < cell.addressable_micros
+    ]
 
 
 def _needed_gpus(work: FleetWork, cell: WorkCell) -> int:

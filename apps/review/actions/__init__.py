@@ -29,3 +29,4 @@ from apps.review.actions.channels import (
 )
 from apps.review.actions.looking import look_at_day, look_if_due
 from apps.review.actions.messages import route_alerts, send_due_messages
+from apps.review.actions.weekly_reviews import ReviewIsKept, freeze_review

@@ -20,3 +20,9 @@ from apps.review.models.channels import (
 )
 from apps.review.models.findings import Finding, FindingKind, Measure
 from apps.review.models.looks import Look
+from apps.review.models.weekly_reviews import (
+    ReviewNote,
+    WeeklyReview,
+    WeeklyReviewWorkload,
+    WorkloadDecision,
+)

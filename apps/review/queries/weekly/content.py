@@ -1,0 +1,385 @@
+"""What is in a weekly review: plain values, as they are frozen. Money in micro-units, None is unknown."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+SCHEMA = 1
+"""Of the frozen content; a later one adds fields with defaults, so that older reviews can be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeekCost:
+    """What was charged for a week, and how sure that is.
+
+    `micros` leaves provisional hours out: those are `provisional_micros` and `provisional_ms`.
+    `unpriced_ms` has no price and is in no amount. `status` is the least sure of its lines'.
+    `time_ms` is all of its GPU and core time, provisional hours aside.
+    """
+
+    micros: int | None = None
+    status: str = ""
+    unpriced_ms: int = 0
+    provisional_micros: int | None = None
+    provisional_ms: int = 0
+    time_ms: int = 0
+
+    @property
+    def coverage(self) -> float | None:
+        """The priced part of its time, 0 to 1; None where there was no time."""
+        return 1 - self.unpriced_ms / self.time_ms if self.time_ms else None
+
+
+@dataclass(frozen=True, slots=True)
+class WeekUnits:
+    """What one unit of a workload's output cost in a week, and how many there were.
+
+    `unit` is of `UNIT_WORDS`; `micros` for one unit as it is named (1,000 requests, 1 M tokens).
+    """
+
+    unit: str = ""
+    count: float | None = None
+    micros: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadReturn:
+    """What a workload returned over the weeks that its verdict is of, by what the owner stated.
+
+    `low_micros` and `high_micros` are what one unit is worth; `returned_…` that by the units of
+    those weeks, None where the units are not known. `stated_by` and `valid_from` say whose word:
+    a person's id (names of people are not frozen), None a token's.
+    """
+
+    unit: str
+    low_micros: int
+    high_micros: int
+    valid_from: str
+    stated_by: int | None
+    count: float | None = None
+    returned_low_micros: int | None = None
+    returned_high_micros: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadScore:
+    """A measure of quality as it was last reported: by `source` ("sdk" or "owner"), how, and when.
+
+    `before` is the last one of an earlier week. `per_dollar` is of the verdict's weeks' cost.
+    """
+
+    name: str
+    value: float
+    higher_is_better: bool
+    at: str
+    source: str
+    run: str = ""
+    before: float | None = None
+    per_dollar: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadWaste:
+    """Waste of a week by part (`idle_while_allocated`, `failed`, `no_requests`, …), micro-units.
+
+    `diverged` is of runs that went silently wrong: beside the others, never in them.
+    """
+
+    parts: Mapping[str, int] = field(default_factory=dict)
+    micros: int | None = None
+    ratio: float | None = None
+    diverged_micros: int | None = None
+    diverged_runs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadVerdict:
+    """`earns`, `shrink`, `retire` or `unknown`, the reason in words, and what it was judged by.
+
+    `cost_micros` and `waste_ratio` are of the `weeks` that it is of.
+    """
+
+    verdict: str
+    reason: str
+    weeks: int
+    cost_micros: int | None = None
+    waste_ratio: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedWorkload:
+    """A workload in its week.
+
+    `trend` and `unit_trend` are the last eight weeks, the oldest first and this one last.
+    `frozen_before_micros` and `verdict_before` are of the review of the week before, as it was
+    frozen; None and "" where it had none.
+    """
+
+    workload_id: int
+    name: str
+    kind: str
+    team_id: int
+    team: str
+    cost: WeekCost
+    trend: tuple[int | None, ...]
+    units: WeekUnits
+    unit_trend: tuple[int | None, ...]
+    waste: WorkloadWaste
+    verdict: WorkloadVerdict
+    returned: WorkloadReturn | None = None
+    scores: tuple[WorkloadScore, ...] = ()
+    frozen_before_micros: int | None = None
+    verdict_before: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class IdleNumbers:
+    """The four numbers of idle: dollars and GPU-milliseconds by `IDLE_WORDS`; and what they are of.
+
+    A part that is not in `micros` did not occur, or has no price.
+    """
+
+    micros: Mapping[str, int] = field(default_factory=dict)
+    gpu_ms: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def total_micros(self) -> int | None:
+        """All four; None where none is known."""
+        return sum(self.micros.values()) if self.micros else None
+
+
+@dataclass(frozen=True, slots=True)
+class WeekVariance:
+    """What moved the cost from one to another: `causes` sum to after − before exactly.
+
+    `causes` is empty where a side is not known. `unpriced_ms` is time without a price, before and after, which is in no cause.
+    """
+
+    before_micros: int | None
+    after_micros: int | None
+    causes: Mapping[str, int] = field(default_factory=dict)
+    unpriced_ms: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedTeam:
+    """A team's totals of the week; teams sum to the organisation.
+
+    `no_workload_micros` is of what no workload has. `frozen_before_micros` and
+    `waste_before_micros` are of the review of the week before.
+    """
+
+    team_id: int
+    name: str
+    cost: WeekCost
+    trend: tuple[int | None, ...]
+    idle: IdleNumbers
+    variance: WeekVariance
+    waste_micros: int | None = None
+    diverged_micros: int | None = None
+    no_workload_micros: int | None = None
+    frozen_before_micros: int | None = None
+    waste_before_micros: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedCommitment:
+    """A commitment in the week; ratios 0 to 1, money in micro-units.
+
+    `ends_in_days` is from the end of the week, None where it is over 90 days off.
+    """
+
+    commitment_id: int
+    name: str
+    utilisation: float | None
+    coverage: float | None
+    cost_micros: int | None
+    saved_micros: int | None
+    unused_micros: int | None
+    ends_on: str
+    ends_in_days: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CommitmentsWeek:
+    """All commitments: how much of what could be covered was, and of what was bought was used."""
+
+    commitments: tuple[ReviewedCommitment, ...] = ()
+    coverage: float | None = None
+    utilisation: float | None = None
+    coverage_before: float | None = None
+    utilisation_before: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedBudget:
+    """A budget as it stood when the review was made: micro-units, or GPU-milliseconds (`measure`).
+
+    `team_ids` are whose it is, empty of one that is no team's. `method` says what `expected` is from.
+    """
+
+    budget_id: int
+    name: str
+    measure: str
+    team_ids: tuple[int, ...]
+    period: str
+    amount: int
+    spent: int | None
+    expected: int | None
+    headroom: int | None
+    chance_low: float | None
+    chance_high: float | None
+    method: str
+    exceeds_on: str = ""
+    is_hard: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastAgainstWeek:
+    """What was forecast for the week before it began, and what came.
+
+    `error_ratio` is came ÷ forecast − 1; None where either is unknown. `variance` splits the
+    difference into price and volume where GPU-hours were forecast too.
+    """
+
+    made_at: str = ""
+    method: str = ""
+    forecast_micros: int | None = None
+    low_micros: int | None = None
+    high_micros: int | None = None
+    came_micros: int | None = None
+    error_ratio: float | None = None
+    variance: WeekVariance | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetsWeek:
+    """Budgets, the week against what they had for it, and the forecast of the week against it."""
+
+    budgets: tuple[ReviewedBudget, ...] = ()
+    week_budget_micros: int | None = None
+    against_budget: WeekVariance | None = None
+    forecast: ForecastAgainstWeek = field(default_factory=ForecastAgainstWeek)
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedMatter:
+    """An alert that was open, or an anomaly found in the week; `link` is a page of the console."""
+
+    kind: str
+    title: str
+    severity: str
+    team_id: int | None
+    since: str
+    link: str
+    micros: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedRecommendation:
+    """A recommendation that was open: its monthly saving as a range, and how long it has waited.
+
+    `owner_id` is a person's, None where nobody has it.
+    """
+
+    recommendation_id: int
+    title: str
+    kind: str
+    state: str
+    team_id: int | None
+    owner_id: int | None
+    low_micros: int | None
+    high_micros: int | None
+    age_days: int
+    due_on: str
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenSaving:
+    """What a recommendation that was done is measured to have saved, next to what was promised."""
+
+    recommendation_id: int
+    title: str
+    team_id: int | None
+    state: str
+    promised_low_micros: int | None
+    promised_high_micros: int | None
+    saved_micros: int | None
+    verified_on: str
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecommendationsWeek:
+    """What is open, by how long, and what is proven: what the next thing can be funded from."""
+
+    recommendations: tuple[ReviewedRecommendation, ...] = ()
+    proven: tuple[ProvenSaving, ...] = ()
+    is_known: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DataQualityWeek:
+    """How far the week's figures can be trusted; ratios 0 to 1, None where there was nothing.
+
+    `observed_ratio` is of held GPU time that agents watched. `pending_hours` are still to be
+    settled; `silent_agents` were when the review was made.
+    """
+
+    observed_ratio: float | None = None
+    priced_ratio: float | None = None
+    unpriced_ms: int = 0
+    unowned_micros: int | None = None
+    no_workload_micros: int | None = None
+    provisional_ms: int = 0
+    pending_hours: int = 0
+    silent_agents: int = 0
+    workloads_without_value: int = 0
+    workloads_without_score: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PreviousReview:
+    """The frozen review of the week before, that this one is compared with."""
+
+    week: str
+    edition: int
+    digest: str
+    cost_micros: int | None = None
+    waste_micros: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WeeklyContent:
+    """A whole review of the local days `[first_day, end_day)`, ISO days as text.
+
+    Amounts are on `basis`, charged (shared costs in, shared-out idle left with its pool's owner).
+    `sections` are the keys of those that are on. `teams` sum to `cost`.
+    """
+
+    week: str
+    first_day: str
+    end_day: str
+    zone: str
+    currency: str
+    basis: str
+    made_at: str
+    title: str
+    sections: tuple[str, ...]
+    cost: WeekCost
+    trend: tuple[int | None, ...]
+    trend_weeks: tuple[str, ...]
+    waste_micros: int | None
+    diverged_micros: int | None
+    variance: WeekVariance
+    idle: IdleNumbers
+    teams: tuple[ReviewedTeam, ...]
+    workloads: tuple[ReviewedWorkload, ...] = ()
+    no_workload_micros: int | None = None
+    commitments: CommitmentsWeek | None = None
+    budgets: BudgetsWeek = field(default_factory=BudgetsWeek)
+    matters: tuple[ReviewedMatter, ...] = ()
+    recommendations: RecommendationsWeek = field(default_factory=RecommendationsWeek)
+    data_quality: DataQualityWeek | None = None
+    previous: PreviousReview | None = None
+    schema: int = SCHEMA

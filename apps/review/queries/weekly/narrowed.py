@@ -1,0 +1,126 @@
+"""A weekly review as a viewer may see it: a lead's has their own teams, and their totals."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from apps.accounts.queries import Viewer
+from apps.economics.money import sum_of_known, sum_or_unknown
+from apps.ledger.queries.kinds import Status
+from apps.review.queries.weekly.content import (
+    BudgetsWeek,
+    IdleNumbers,
+    RecommendationsWeek,
+    WeekCost,
+    WeeklyContent,
+    WeekVariance,
+)
+from apps.review.queries.weekly.headline import review_title
+from apps.review.queries.weekly.kept import KeptReview, kept_review
+
+SURENESS = tuple(Status.values)
+
+
+def review_for(viewer: Viewer, week: str, *, edition: int | None = None) -> KeptReview:
+    """A week's review with what this viewer may see; refuses WeeklyReview.DoesNotExist.
+
+    The digest stays that of the whole.
+    """
+    kept = kept_review(week, edition=edition, team_ids=viewer.seen_teams)
+    if viewer.seen_teams is None:
+        return kept
+    return replace(kept, content=narrowed(kept.content, viewer.seen_teams))
+
+
+def narrowed(content: WeeklyContent, team_ids: frozenset[int]) -> WeeklyContent:
+    """The review of these teams alone: their workloads and what they sum to.
+
+    Commitments, the organisation's forecast and how good all of the data is are nobody's in
+    particular, and left out.
+    """
+    teams = tuple(team for team in content.teams if team.team_id in team_ids)
+    cost = summed_cost(team.cost for team in teams)
+    previous = content.previous
+    if previous is not None:
+        previous = replace(
+            previous,
+            cost_micros=sum_of_known(team.frozen_before_micros for team in teams),
+            waste_micros=sum_of_known(team.waste_before_micros for team in teams),
+        )
+    narrower = replace(
+        content,
+        cost=cost,
+        trend=tuple(map(sum_of_known, zip(*(team.trend for team in teams), strict=True))),
+        waste_micros=sum_of_known(team.waste_micros for team in teams),
+        diverged_micros=sum_of_known(team.diverged_micros for team in teams),
+        variance=summed_variance([team.variance for team in teams]),
+        idle=summed_idle(team.idle for team in teams),
+        teams=teams,
+        workloads=tuple(each for each in content.workloads if each.team_id in team_ids),
+        no_workload_micros=sum_of_known(team.no_workload_micros for team in teams),
+        commitments=None,
+        budgets=BudgetsWeek(
+            budgets=tuple(
+                budget for budget in content.budgets.budgets if team_ids & set(budget.team_ids)
+            )
+        ),
+        matters=tuple(each for each in content.matters if each.team_id in team_ids),
+        recommendations=RecommendationsWeek(
+            recommendations=tuple(
+                each for each in content.recommendations.recommendations if each.team_id in team_ids
+            ),
+            proven=tuple(
+                each for each in content.recommendations.proven if each.team_id in team_ids
+            ),
+            is_known=content.recommendations.is_known,
+        ),
+        data_quality=None,
+        previous=previous,
+    )
+    return replace(narrower, title=review_title(narrower))
+
+
+def summed_cost(costs: Iterable[WeekCost]) -> WeekCost:
+    """All of them together: as sure as the least sure, what is known of any is."""
+    listed = [each for each in costs if each != WeekCost()]
+    statuses = [each.status for each in listed if each.status]
+    return WeekCost(
+        micros=sum_of_known(each.micros for each in listed),
+        status=min(statuses, key=SURENESS.index, default=""),
+        unpriced_ms=sum(each.unpriced_ms for each in listed),
+        provisional_micros=sum_of_known(each.provisional_micros for each in listed),
+        provisional_ms=sum(each.provisional_ms for each in listed),
+        time_ms=sum(each.time_ms for each in listed),
+    )
+
+
+def summed_variance(parts: list[WeekVariance]) -> WeekVariance:
+    """Cause by cause; they still sum to the change exactly. Unknown where a part is."""
+    before = sum_or_unknown(part.before_micros for part in parts) if parts else None
+    after = sum_or_unknown(part.after_micros for part in parts) if parts else None
+    known = before is not None and after is not None
+    return WeekVariance(
+        before_micros=before,
+        after_micros=after,
+        causes=_summed(part.causes for part in parts) if known else {},
+        unpriced_ms=(
+            sum(part.unpriced_ms[0] for part in parts),
+            sum(part.unpriced_ms[1] for part in parts),
+        ),
+    )
+
+
+def summed_idle(numbers: Iterable[IdleNumbers]) -> IdleNumbers:
+    """Part by part."""
+    listed = list(numbers)
+    return IdleNumbers(
+        micros=_summed(each.micros for each in listed),
+        gpu_ms=_summed(each.gpu_ms for each in listed),
+    )
+
+
+def _summed(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    sums: dict[str, int] = {}
+    for part in parts:
+        for name, value in part.items():
+            sums[name] = sums.get(name, 0) + value
+    return sums

@@ -1,0 +1,57 @@
+"""A weekly review is frozen: read again it is the same, and nothing can change it."""
+
+from datetime import UTC, datetime
+
+import pytest
+from django.db import ProgrammingError, transaction
+
+from apps.economics.refusal import Refusal
+from apps.review import actions
+from apps.review.models import WeeklyReview, WeeklyReviewWorkload
+from apps.review.queries.weekly.kept import digest_is_good, kept_review, review_weeks
+from apps.workloads.actions.workloads import add_workload
+from tests import make
+from tests.apps.review.reviews import SCORED, VALUED, content, team, workload
+
+pytestmark = pytest.mark.django_db
+AT = datetime(2026, 7, 27, 5, tzinfo=UTC)
+
+
+@pytest.fixture
+def teams() -> tuple[int, int]:
+    make.make_organisation()
+    return make.make_team("search"), make.make_team("ads")
+
+
+def test_a_review_is_read_as_it_was_frozen(teams: tuple[int, int]) -> None:
+    ids = [add_workload(name=f"w{team_id}", team_id=team_id, kind="serving") for team_id in teams]
+    made = content(
+        workload(ids[0], teams[0], returned=VALUED, scores=(SCORED,)),
+        workload(ids[1], teams[1]),
+        teams=(team(teams[0]), team(teams[1])),
+    )
+    review_id = actions.freeze_review(content=made, at=AT)
+    assert kept_review("2026-W30").content == made
+    assert digest_is_good(review_id)
+    narrowed = kept_review("2026-W30", team_ids={teams[1]}).content.workloads
+    assert [each.workload_id for each in narrowed] == [ids[1]]
+
+
+def test_a_frozen_review_refuses_every_change(teams: tuple[int, int]) -> None:
+    workload_id = add_workload(name="w", team_id=teams[0], kind="serving")
+    actions.freeze_review(content=content(workload(workload_id, teams[0])), at=AT)
+    for table in (WeeklyReview, WeeklyReviewWorkload):
+        with pytest.raises(ProgrammingError, match="Cannot update"), transaction.atomic():
+            table.objects.update(content={})
+
+
+def test_made_again_it_is_a_further_edition_with_its_reason(teams: tuple[int, int]) -> None:
+    actions.freeze_review(content=content(), at=AT)
+    with pytest.raises(Refusal, match="why it is made again"):
+        actions.freeze_review(content=content(), at=AT)
+    actions.freeze_review(content=content(title="Again"), at=AT, reason="A bill came late")
+    newest, first = kept_review("2026-W30"), kept_review("2026-W30", edition=1)
+    assert (newest.edition, newest.editions, newest.content.title) == (2, 2, "Again")
+    assert first.content.title == "The week cost $20"
+    assert newest.digest != first.digest
+    assert review_weeks() == ["2026-W30"]

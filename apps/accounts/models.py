@@ -223,3 +223,27 @@ class RepeatedRequest(models.Model):
 
     def __str__(self) -> str:
         return f"{self.key} of {self.caller}"
+
+
+class SavedView(models.Model):
+    """A page with its filters, kept by name: for its owner, for who sees `team`, or for everybody."""
+
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="saved_views")
+    name = models.TextField()
+    # Path and query of a page of the console, as its address has them.
+    address = models.TextField()
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, null=True, related_name="saved_views")
+    is_for_everybody = models.BooleanField(default=False)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "name"], name="saved_view_named_once"),
+            models.CheckConstraint(
+                condition=Q(team=None) | Q(is_for_everybody=False),
+                name="saved_view_is_shared_one_way",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

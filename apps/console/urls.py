@@ -12,6 +12,7 @@ urlpatterns = [
     path("", include("apps.console.pages.costs.jobs")),
     path("", include("apps.console.pages.costs.line")),
     path("", include("apps.console.pages.search.pages")),
+    path("", include("apps.console.pages.saved_views.pages")),
     path("", include("apps.console.pages.runs.addresses")),
     path("", include("apps.console.pages.services.pages")),
     path("", include("apps.console.pages.api_spend.pages")),

@@ -19,7 +19,7 @@ MAIN = (
     "/placement/moves", "/", "/costs", "/fleet", "/prices", "/clouds", "/commitments", "/ownership", "/setup", "/owned",
     "/people", "/runs", "/runs/compare", "/services", "/api-spend", "/team-work", "/findings",
     "/alerts", "/setup/first-day", "/placement", "/placement/quotes", "/placement/admissions",
-    "/placement/spot", "/plan/methods",
+    "/placement/spot", "/plan/methods", "/views",
 )  # fmt: skip
 OTHERS_SIGHTS = (("finn", 1280, "dark"), ("ada", 390, "light"))
 

@@ -53,6 +53,7 @@ NEEDED_QUERIES = {
     "api/v1/search": SOUGHT,
     "search": SOUGHT,
     "search/suggested": SOUGHT,
+    "views/new": ("address=/runs?window=7d",),
     "runs": ("window=90d",),
     "runs/compare": COMPARED,
     "runs/compare.csv": COMPARED,
@@ -73,7 +74,7 @@ NOBODY_HAS = dict.fromkeys(
         "rule_id", "line_id", "person_id", "token_id", "batch_id", "agent_id", "outage_id",
         "import_id", "bill_id", "bill_rule_id", "shared_cost_id", "close_id",
         "commitment_id", "account_id", "owned_plan_id", "service_id", "objective_id",
-        "api_price_id", "finding_id", "capacity_request_id", "plan_id", "item_id",
+        "api_price_id", "finding_id", "view_id", "capacity_request_id", "plan_id", "item_id",
     ),
     NOT_PLANTED,
 )  # fmt: skip

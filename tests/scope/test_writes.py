@@ -51,6 +51,9 @@ MEANT_FOR = {
     "api/v1/capacity-requests/<int:capacity_request_id>/decision": {"ada"},
     "capacity-requests/new": {"cy", "dee", "ada"},
     "capacity-requests/<int:capacity_request_id>/withdraw": {"ada"},
+    # Everybody keeps views, and changes their own.
+    "views/new": {"cy", "dee", "ada"},
+    "views/<int:view_id>/change": {"ada"},
     # A lead promises for their own services, and notes what changed of them.
     "services/<int:service_id>/objectives/new": {"ada"},
     "services/<int:service_id>/changes/new": {"ada"},
@@ -70,6 +73,7 @@ THEIRS = {
     "api/v1/alerts/<int:alert_id>/mute": {"ada"},
     "api/v1/alerts/<int:alert_id>/resolve": {"ada"},
     "alerts/read": {"cy", "dee", "ada"},
+    "views/<int:view_id>/remove": {"ada"},
 }
 """Whose it is to change, by a form without a field, or a request without a body."""
 

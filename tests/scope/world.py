@@ -132,7 +132,7 @@ SECRETS: dict[str, tuple[str, ...]] = {
         "880412771", "tagged-gannet",
         "answers-kittiwake", "feature-plover", "deploy-petrel", "feature-siskin", "asked-bittern",
         "scenario-lapwing",
-        "allowance-of-swifts", "alarm-of-curlews",
+        "allowance-of-swifts", "alarm-of-curlews", "view-of-whimbrels",
     ),
     HARBOUR: (
         "Harbourside", "CC-55023", "tugboats", "dredge-nightly", "barnabas", "acct-quay",
@@ -213,6 +213,7 @@ def make_world() -> World:
         **(services := _services(teams, began_at)),
         "finding_id": _findings(services["service_id"], began_at),
         "demand_event_id": _demand_event(teams, now),
+        "view_id": _saved_view(people["ada"], teams["zephyr"], now),
         **_forecasts(teams, now),
         "scenario_id": _scenarios(teams, now),
         "part": "curve",
@@ -269,6 +270,12 @@ def make_world() -> World:
         "name": "runrate_agent-0.0.0-py3-none-any.whl",  # everybody may fetch what is served
     }
     return World(planted, _askers(tokens), _secrets(teams))
+
+
+def _saved_view(owner_id: int, team_id: int, now: datetime) -> int:
+    """What Ada keeps for the Zephyrines."""
+    entry = accounts.SavedViewEntry("view-of-whimbrels", team_id)
+    return accounts.save_view(owner_id=owner_id, address="/runs?window=90d", entry=entry, at=now)
 
 
 def _demand_event(teams: Mapping[str, int], now: datetime) -> int:

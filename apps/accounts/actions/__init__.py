@@ -38,6 +38,13 @@ from apps.accounts.actions.provided import (
     ProvidedAddressNotVerified,
 )
 from apps.accounts.actions.repeats import RepeatDiffers
+from apps.accounts.actions.saved_views import (
+    SavedViewEntry,
+    SavedViewRefused,
+    change_saved_view,
+    remove_saved_view,
+    save_view,
+)
 from apps.accounts.actions.sessions import forget_ended_sessions
 from apps.accounts.actions.teams import (
     TeamNameTaken,

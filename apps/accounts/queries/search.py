@@ -16,6 +16,7 @@ LONGEST = 100
 class Kind(StrEnum):
     """What can be found, in the order in which it is shown."""
 
+    VIEW = "view"
     TEAM = "team"
     WORKLOAD = "workload"
     JOB = "job"

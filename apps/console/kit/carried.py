@@ -49,8 +49,7 @@ def onward(href: str, texts: Mapping[str, str]) -> str:
     path, _, own = address.partition("?")
     if not texts or not path.startswith("/") or path.endswith(".csv"):
         return href
-    # Ids are as good as each other: so few addresses are asked for.
-    if not _takes_along(re.sub(r"\d", "1", path)):
+    if not is_carried_to(path):
         return href
     said = QueryDict(own)
     left = {*said, *(set(texts) - set(UNNARROWING) if own else ())}
@@ -59,6 +58,12 @@ def onward(href: str, texts: Mapping[str, str]) -> str:
     kept = urlencode({name: text for name, text in texts.items() if name not in left})
     query = "&".join(filter(None, (own, kept)))
     return f"{path}?{query}{mark}{part}" if kept else href
+
+
+def is_carried_to(path: str) -> bool:
+    """Whether there is a page of this path that what an address says goes on to."""
+    # Ids are as good as each other: so few addresses are asked for.
+    return _takes_along(re.sub(r"\d", "1", path))
 
 
 @lru_cache(maxsize=1024)

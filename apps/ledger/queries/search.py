@@ -3,12 +3,14 @@
 from collections.abc import Callable
 
 from apps.accounts.queries import Viewer
+from apps.accounts.queries.saved_views import views_found
 from apps.accounts.queries.search import Hits, Kind, Sought, people_found, teams_found
 from apps.fleet.queries.search import devices_found, nodes_found, pools_found
 from apps.pricing.queries.search import rates_found
 from apps.workloads.queries.search import work_found, workloads_found
 
 READS: dict[frozenset[Kind], Callable[[Viewer, Sought], tuple[Hits, ...]]] = {
+    frozenset({Kind.VIEW}): lambda viewer, asked: (views_found(viewer, asked),),
     frozenset({Kind.TEAM}): lambda viewer, asked: (teams_found(viewer, asked),),
     frozenset({Kind.WORKLOAD}): lambda viewer, asked: (workloads_found(viewer, asked),),
     frozenset({Kind.JOB, Kind.RUN}): work_found,

@@ -21,6 +21,7 @@ from apps.show.amounts import counted
 SUGGESTED, OF_ALL_KINDS, OF_ONE_KIND = 3, 8, 100
 TOO_SHORT = "Type two letters or more."
 TITLES: dict[Kind, tuple[str, str, str]] = {
+    Kind.VIEW: ("saved view", "saved views", "Saved views"),
     Kind.TEAM: ("team", "teams", "Teams"),
     Kind.WORKLOAD: ("workload", "workloads", "Workloads"),
     Kind.JOB: ("job", "jobs", "Jobs"),
@@ -32,6 +33,7 @@ TITLES: dict[Kind, tuple[str, str, str]] = {
     Kind.PERSON: ("person", "people", "People"),
 }
 SHOWN_BY: dict[Kind, Callable[[SearchHit], str]] = {
+    Kind.VIEW: lambda one: reverse("open-view", args=[one.id]),
     Kind.TEAM: lambda one: reverse("costs-team", args=[one.id]),
     Kind.WORKLOAD: lambda one: reverse("costs-workload", args=[one.id]),
     Kind.JOB: lambda one: reverse("costs-job", args=[one.id]),
@@ -43,6 +45,7 @@ SHOWN_BY: dict[Kind, Callable[[SearchHit], str]] = {
     Kind.PERSON: lambda one: reverse("person", args=[one.id]),
 }
 LISTED_IN: dict[Kind, tuple[str, str]] = {
+    Kind.VIEW: ("saved-views", "All saved views"),
     Kind.TEAM: ("costs", "All teams by cost"),
     Kind.WORKLOAD: ("ownership", "All workloads"),
     Kind.RUN: ("runs", "All runs"),
@@ -177,7 +180,7 @@ def _nothing_found(asked: Sought, found: Found, viewer: Viewer) -> EmptyState | 
     if found.groups:
         return None
     steps = [
-        Step("A team, workload, node or pool by any part of its name: llm, gpu-0."),
+        Step("A team, workload, node, pool or saved view by any part of its name: llm, gpu-0."),
         Step("A job by the beginning of its id or name, a run by that of its key: 4711, pretrain."),
         Step("A GPU by the beginning of its UUID, with or without GPU- before it."),
     ]

@@ -138,7 +138,7 @@ def test_a_quote_sends_its_own_teams_job_to_its_partition(controller: Controller
     assert [each.partition for each in (others, closed, unknown)] == ["kept", "kept", "kept"]
     assert "was asked for another team" in others.said
     assert "of which you may use no partition" in closed.said
-    assert "has no offer in this cluster" in unknown.said
+    assert "quote 99 is not in this cluster's file" in unknown.said
 
 
 def test_an_override_lets_one_job_of_its_size_pass(controller: Controller) -> None:

@@ -329,7 +329,8 @@ local function placed_by_quote(cache, job, part_list)
   if not id then return nil end
   local quote = cache.quotes[id]
   if not quote then
-    tell("quote " .. id .. " has no offer in this cluster, was taken, or is older than a week: it places nothing")
+    tell("quote " .. id .. " is not in this cluster's file: it is not in it yet, has no offer here, was taken, is older than"
+      .. " a week, or a thousand newer ones wait. It places nothing")
     return nil
   end
   for _, name in pairs(cache.pools[quote.pool].partitions) do

@@ -24,8 +24,9 @@ from apps.logs.changes import logged_change, logged_pass
 from apps.placement.models import JobQuote
 from apps.placement.queries.asked import AskedQuote, are_same_model
 from apps.placement.queries.interruptions import INTERRUPTED_STATES
+from apps.placement.queries.offer_facts import pool_key
 from apps.placement.queries.quote_answer import AnsweredQuote, answer_quote
-from apps.placement.queries.quotes import QuoteFact
+from apps.placement.queries.quotes import QuoteFact, pool_offers
 from apps.placement.queries.slurm_cache import LABELLED_WITHIN, QUOTE_LABEL
 from apps.placement.queries.slurm_pools import pools_of_jobs
 from apps.unit_economics.queries.runs.list import run_rows
@@ -42,9 +43,9 @@ EXPECTED_FOR = timedelta(days=30)
 """A run that has not begun by then is none of its quote."""
 KEEP_QUOTE: LiteralString = """
 INSERT INTO placement_jobquote (asked_at, asked_by_id, team_id, job, book_id, book_digest, digest, answer,
-    chosen, run_name, expected)
+    pool_ids, pool_offers, chosen, run_name, expected)
 VALUES (%(at)s, %(by)s, %(team)s, %(job)s::jsonb, %(book)s, %(book_digest)s, %(digest)s, %(answer)s::jsonb,
-    '', '', '[]')
+    %(pool_ids)s::bigint[], %(pool_offers)s::jsonb, '', '', '[]')
 RETURNING id
 """
 
@@ -84,6 +85,7 @@ def keep_quote(
     """Keep a quote as it was answered, within a change that is logged."""
     names = {team.id: team.name for team in accounts.teams()} if asked.team_id else {}
     job = asked.document()
+    pools = pool_offers(found.answer)
     ((quote_id,),) = rows(
         KEEP_QUOTE,
         {
@@ -95,6 +97,8 @@ def keep_quote(
             "book_digest": found.book.digest,
             "digest": found.digest,
             "answer": json.dumps(found.answer),
+            "pool_ids": [offer["pool_id"] for offer in pools],
+            "pool_offers": json.dumps(pools),
         },
     )
     return QuoteFact(
@@ -167,7 +171,7 @@ def _take_labelled(quote_ids: Sequence[int], at: datetime) -> int:
     for quote_id, job_id in sorted(jobs.items()):
         if asked[quote_id] not in (None, owners[job_id].team_id):
             continue
-        keys = [f"pool:{pool_id}" for pool_id in pools.get(job_id, ())]
+        keys = [pool_key(pool_id) for pool_id in pools.get(job_id, ())]
         done += _is_taken(int(quote_id), keys, job_id, at)
     return done
 

@@ -1,5 +1,7 @@
 """Quotes as they were answered, and what came of the jobs that took one of their offers."""
 
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
 
@@ -7,7 +9,8 @@ from django.db.models import Q
 class JobQuote(models.Model):
     """A job as it was asked, its offers as they were answered, and the one that was taken.
 
-    `digest` is of the job and of `book_digest`: the same inputs have the same answer. `chosen` is the key of an offer, taken by a
+    `digest` is of the job and of `book_digest`: the same inputs have the same answer. `pool_offers` says of those offers that are of
+    pools (`pool_ids`, in order) their `place` among all, from 0, and what is charged: without the answer being read. `chosen` is the key of an offer, taken by a
     job of a scheduler or by a run of several. `run_name` is what the run will be called that may take one of
     `expected`, keys of offers in order; empty where a scheduler was told nothing. `actual_…` is what came of it, of what the ledger has: null until it ended and was charged.
     """
@@ -22,6 +25,8 @@ class JobQuote(models.Model):
     book_digest = models.CharField(max_length=64)
     digest = models.CharField(max_length=64)
     answer = models.JSONField()
+    pool_ids = ArrayField(models.BigIntegerField(), default=list)
+    pool_offers = models.JSONField(default=list)
     chosen = models.TextField(blank=True, default="")
     run_name = models.TextField(blank=True, default="")
     expected = models.JSONField(default=list)
@@ -57,6 +62,7 @@ class JobQuote(models.Model):
                 condition=~Q(run_name="") & Q(chosen=""),
                 name="quote_to_take",
             ),
+            GinIndex(fields=["pool_ids"], condition=Q(chosen=""), name="quote_open_by_pool"),
         ]
 
     def __str__(self) -> str:

@@ -18,7 +18,7 @@ from apps.placement.models.admissions import AdmissionVerdict
 from apps.placement.queries.asked import are_same_model
 from apps.placement.queries.book import newest_book
 from apps.placement.queries.market_offers import quotas_of_place
-from apps.placement.queries.offer_facts import OfferFact
+from apps.placement.queries.offer_facts import OfferFact, pool_key
 from apps.placement.queries.pool_offers import PAID_ANYWAY, idle_gpus
 from apps.placement.queries.quote_answer import teams_above
 from apps.planning.queries.budget_figures import BudgetFigures, figures_of
@@ -186,7 +186,7 @@ def _pricing_offer(job: AdmissionJob) -> OfferFact | None:
     book = newest_book()
     offers = {} if book is None else book.offers
     if job.pool_id is not None:
-        return offers.get(f"pool:{job.pool_id}")
+        return offers.get(pool_key(job.pool_id))
     priced = [
         (offer.charged_micros, offer.key, offer)
         for offer in offers.values()

@@ -20,6 +20,18 @@ STALE_EVIDENCE_DAYS = 30
 """So are interruptions on spot that were last looked at longer ago."""
 Place: TypeAlias = tuple[str, str, str]
 """Provider, region and GPU model."""
+POOL_KEY = "pool:"
+
+
+def pool_key(pool_id: int) -> str:
+    """The key of a pool's offer."""
+    return f"{POOL_KEY}{pool_id}"
+
+
+def pool_of_key(key: str) -> int | None:
+    """The id of the pool whose offer has this key; None of another offer."""
+    number = key.removeprefix(POOL_KEY)
+    return int(number) if key.startswith(POOL_KEY) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from apps.fleet.queries import PoolFact
 from apps.ledger.queries.owned_plans import PlanStanding, plan_standings
 from apps.ledger.queries.tables import rows
 from apps.placement.queries.market_offers import quota_room
-from apps.placement.queries.offer_facts import OfferFact, hardware_fields, rate_evidence
+from apps.placement.queries.offer_facts import OfferFact, hardware_fields, pool_key, rate_evidence
 from apps.planning.queries.capacity_places import gpus_by_pool, micros_per_gpu_hour
 from apps.planning.queries.gpu_quotas import GpuQuotaUse
 from apps.pricing.queries import RateSpan, rates_of_pools, spans_of_pools
@@ -134,7 +134,7 @@ def most_held(at: datetime) -> Counter[tuple[str, str, str]]:
 
 def _own_fields(pool: PoolFact) -> dict[str, Any]:
     return {
-        "key": f"pool:{pool.id}",
+        "key": pool_key(pool.id),
         "name": pool.name,
         "option": pool.purchase_option,
         "provider": pool.provider,

@@ -1,6 +1,6 @@
 """Quotes as they were kept, what came of them, and how well they say it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import median
@@ -9,6 +9,7 @@ from typing import Any, LiteralString
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
 from apps.ledger.queries.tables import rows
 from apps.placement.models import JobQuote
+from apps.placement.queries.offer_facts import pool_of_key
 from apps.workloads import queries as workloads
 
 PROMISED_FOR = timedelta(minutes=15)
@@ -101,6 +102,20 @@ def quote_if_kept(quote_id: int) -> QuoteFact | None:
     """One quote; None where there is none of this id."""
     row = JobQuote.objects.filter(pk=quote_id).values_list(*COLUMNS).first()
     return None if row is None else QuoteFact(*row)
+
+
+def pool_offers(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Offers of pools in an answer: `pool_id`, their `place` among all from 0, and `charged_micros` (null: not known)."""
+    of_pools = ((pool_of_key(offer["key"]), place) for place, offer in enumerate(answer["offers"]))
+    return [
+        {
+            "pool_id": pool_id,
+            "place": place,
+            "charged_micros": answer["offers"][place]["charged_micros"],
+        }
+        for pool_id, place in of_pools
+        if pool_id is not None
+    ]
 
 
 def promised_gpus(at: datetime) -> dict[str, list[int]]:

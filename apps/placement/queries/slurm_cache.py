@@ -23,7 +23,7 @@ KEPT_FOR = timedelta(days=7)
 """Quotes and overrides are known to the scheduler for so long."""
 LABELLED_WITHIN = 2 * KEPT_FOR
 """A job that names one may have waited in the queue for as long again."""
-MOST_RULES, MOST_QUOTES, MOST_OVERRIDES = 1_000, 200, 200
+MOST_RULES, MOST_QUOTES, MOST_OVERRIDES = 1_000, 1_000, 200
 QUOTE_LABEL, ADMISSION_LABEL = "RUNRATE_QUOTE", "RUNRATE_ADMISSION"
 """Labels of jobs: which quote placed it, by which overridden admission it passed."""
 
@@ -175,22 +175,21 @@ def _limit_ids(
 
 def _quotes_of(pools: Collection[SlurmPool], at: datetime) -> Iterable[SlurmQuote]:
     """The newest that no job took yet and that have an offer of a pool of the cluster."""
-    names = {f"pool:{pool.id}": pool.name for pool in pools}
-    found = JobQuote.objects.filter(asked_at__gt=at - KEPT_FOR, asked_at__lte=at, chosen="")
-    rows = found.order_by("-asked_at", "-id").values_list("id", "team__name", "job", "answer")
-    for quote_id, team, job, answer in rows[:MOST_QUOTES]:
-        offers = answer["offers"]
-        place = next((i for i, offer in enumerate(offers) if offer["key"] in names), None)
-        if place is not None:
-            offer = offers[place]
-            yield SlurmQuote(
-                id=quote_id,
-                pool=names[offer["key"]],
-                is_best=place == 0,
-                team=team,
-                gpus=job["gpus"],
-                charged_micros=offer["charged_micros"],
-            )
+    names = {pool.id: pool.name for pool in pools}
+    found = JobQuote.objects.filter(
+        pool_ids__overlap=list(names), asked_at__gt=at - KEPT_FOR, asked_at__lte=at, chosen=""
+    )
+    rows = found.order_by("-asked_at", "-id").values_list("id", "team__name", "job", "pool_offers")
+    for quote_id, team, job, offers in rows[:MOST_QUOTES]:
+        best = next(offer for offer in offers if offer["pool_id"] in names)
+        yield SlurmQuote(
+            id=quote_id,
+            pool=names[best["pool_id"]],
+            is_best=best["place"] == 0,
+            team=team,
+            gpus=job["gpus"],
+            charged_micros=best["charged_micros"],
+        )
 
 
 def _overrides_of(

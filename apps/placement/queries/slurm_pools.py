@@ -12,6 +12,7 @@ from apps.fleet.queries import PoolFact
 from apps.ledger.queries.tables import rows
 from apps.placement.queries.admission_limits import quotas_held_against
 from apps.placement.queries.book import newest_book
+from apps.placement.queries.offer_facts import pool_key
 from apps.placement.queries.pool_offers import PAID_ANYWAY, idle_gpus
 from apps.planning.queries.gpu_quotas import GpuQuotaUse, gpu_quota_use, gpu_quotas
 
@@ -78,7 +79,7 @@ def slurm_pools(cluster_id: int, at: datetime) -> list[SlurmPool]:
     idle, uses = idle_gpus(at), gpu_quota_use(gpu_quotas(), at)
     found = []
     for pool in sorted(own, key=lambda each: each.name):
-        offer = offers.get(f"pool:{pool.id}")
+        offer = offers.get(pool_key(pool.id))
         seen = [name for name in partitions[pool.id] if name != pool.name]
         found.append(
             SlurmPool(

@@ -12,6 +12,7 @@ from apps.economics.billing_weights import BillingWeights, billing_weights
 from apps.economics.money import MICROS
 from apps.fleet import queries as fleet
 from apps.placement.queries.book import BookFact, newest_book
+from apps.placement.queries.offer_facts import pool_key
 from apps.placement.queries.slurm_pools import SlurmPool, slurm_pools
 from apps.pricing.queries.price_policies import gpu_shares
 
@@ -73,7 +74,7 @@ def _priced_pool(
     if pool.paid_micros is None:
         reason = f"pool {pool.name}: the offer book has no price of a GPU-hour"
         return _PricedPool(pool.gpu_type, None, reason)
-    offer = book.offers[f"pool:{pool.id}"] if book else None
+    offer = book.offers[pool_key(pool.id)] if book else None
     cores, weight = (policy.cores_per_node, policy.core_weight) if policy else (0, Fraction(0))
     gpus = fleet.pools()[pool.id].gpus_per_node
     weights = billing_weights(

@@ -14,6 +14,7 @@ from apps.fleet import actions as fleet
 from apps.fleet.models import Cluster, Pool
 from apps.placement.actions import make_offer_book, quotes, take_quotes_of_jobs
 from apps.placement.models import JobQuote
+from apps.placement.queries import slurm_cache
 from apps.planning.actions import NewBudget, NewGpuQuota, add_budget, add_gpu_quota
 from apps.planning.queries.budgets import BudgetStep
 from apps.workloads.actions.rules import add_rule
@@ -137,6 +138,33 @@ def test_a_quote_names_the_pool_of_its_best_offer_here() -> None:
     assert (here["team"], here["gpus"]) == ("Speech", 8)
     assert here["charged"]["amount"] == "440.320000"
     assert {here["is_best"], there["is_best"]} == {True, False}
+
+
+def test_quotes_of_other_clusters_push_none_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bound is on the cluster's own: what a busier cluster was asked for takes nobody's place."""
+    monkeypatch.setattr(slurm_cache, "MOST_QUOTES", 2)
+    writer = with_token("read", "manage", name="writer")
+    body = {"gpus": 8, "work": {"gpu_hours": 64}, "kind": "uninterrupted"}
+    oldest, *_, newest = (writer.post("quotes", body).json()["id"] for _ in range(4))
+    rented = Pool.objects.get(name="rented").pk
+    JobQuote.objects.exclude(pk__in=(oldest, newest)).update(pool_ids=[rented + 1_000])
+
+    assert [each["id"] for each in asked(cluster_token())["quotes"]] == [newest, oldest]
+
+
+@pytest.mark.parametrize("option", ["rented", "elsewhere"])
+def test_a_kept_quotes_pools_are_those_of_its_answer(option: str) -> None:
+    """What a quote says of pools beside its answer is what the answer says."""
+    writer = with_token("read", "manage", name="writer")
+    body = {"gpus": 8, "work": {"gpu_hours": 64}, "kind": "uninterrupted"}
+    kept = JobQuote.objects.get(pk=writer.post("quotes", body).json()["id"])
+    pool_id = Pool.objects.get(name=option).pk
+
+    (said,) = (each for each in kept.pool_offers if each["pool_id"] == pool_id)
+    offer = kept.answer["offers"][said["place"]]
+    assert (offer["key"], offer["name"]) == (f"pool:{pool_id}", option)
+    assert said["charged_micros"] == offer["charged_micros"]
+    assert kept.pool_ids == [each["pool_id"] for each in kept.pool_offers]
 
 
 def test_an_override_is_told_until_a_job_used_it() -> None:

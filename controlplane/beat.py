@@ -169,6 +169,11 @@ beat_schedule = {
         "schedule": 600.0,
         "options": {"expires": 600},
     },
+    "look-for-recommendations": {
+        "task": "apps.review.tasks.look_for_recommendations",
+        "schedule": 600.0,
+        "options": {"expires": 600},
+    },
     "raise-alerts": {
         "task": "apps.review.tasks.raise_alerts",
         "schedule": 3600.0,

@@ -42,6 +42,7 @@ from apps.planning.actions import plans
 from apps.planning.actions import requests as capacity
 from apps.pricing import actions as pricing
 from apps.pricing.actions import api_prices, price_table
+from apps.review import actions as review
 from apps.telemetry import api as telemetry
 from apps.unit_economics.queries import unit_costs
 from apps.web.rest.bodies import GzipUnreadable
@@ -141,6 +142,8 @@ STATUS_OF: dict[type[Exception], int] = {
     pricing.SecondPersonNeeded: 409,
     pricing.SharedCostAlreadyEnded: 409,
     pricing.SharedCostExists: 409,
+    review.RecommendationIsSo: 409,
+    review.RecommendationsKept: 409,
     telemetry.AuthenticationRefused: 401,
     telemetry.BatchTooLarge: 413,
     telemetry.BatchUnreadable: 400,

@@ -1,4 +1,4 @@
-"""The sweeps that look for what changed once a day, and raise alerts of budgets and anomalies; and send them."""
+"""The sweeps that look for what changed once a day and for what to do once a week, raise alerts and send them."""
 
 from celery import shared_task
 from django.utils import timezone
@@ -34,3 +34,13 @@ def send_alerts() -> int:
         return 0
     actions.route_alerts(at=timezone.now())
     return actions.send_due_messages(sender=send_message, clock=timezone.now)
+
+
+@shared_task
+def look_for_recommendations() -> int:
+    """Wake what was snoozed until now, and look this week for what to do, where nobody did yet; how many proposals."""
+    if not has_organisation():
+        return 0
+    at = timezone.now()
+    actions.wake_recommendations(at=at)
+    return actions.look_for_recommendations_if_due(at=at)

@@ -105,11 +105,12 @@ def _whose(proposal: MoveProposal) -> dict[str, Any]:
 
 
 def _proposal_document(proposal: MoveProposal) -> dict[str, Any]:
-    """What is kept of a proposal, and read again by `fleet_moves`; its cells and keys are the row's."""
+    """What is kept of a proposal, and read again by `fleet_moves`; its keys are the row's."""
     fields = asdict(proposal)
-    for name in ("key", "kind", "team_id", "workload_id", "pool_id", "cells"):
+    for name in ("key", "kind", "team_id", "workload_id", "pool_id"):
         del fields[name]
     return fields | {
+        "cells": sorted(proposal.cells),
         "confidence": proposal.confidence,
         "payback_months": proposal.payback_months,
         "one_time_micros": proposal.one_time.micros,

@@ -34,7 +34,7 @@ class OpenFleetMove:
     `saving` is the p10, the median and the p90, none above `spend_micros`, what is spent there. `one_time_micros` is what
     moving costs as far as known: `egress_micros`, `restart_micros` and, where an engineer's hour has a price, `effort_micros`
     for `effort_hours`. `disruption` is low, medium or high. Of one `exclusive_group` only those with `is_counted` may be
-    added up. `opened_week` and `weeks_proposed` are of the matter, by its `key`.
+    added up; `cells` are the dollars that it touches. `opened_week` and `weeks_proposed` are of the matter, by its `key`.
     """
 
     id: int
@@ -68,6 +68,7 @@ class OpenFleetMove:
     evidence: tuple[ProposalEvidence, ...]
     exclusive_group: int
     is_counted: bool
+    cells: frozenset[str]
 
     def without_prices(self) -> "OpenFleetMove":
         """The same for who reads no prices: evidence that names none."""
@@ -208,6 +209,10 @@ def _open_move(row: FleetMoveProposal, weeks_proposed: int) -> OpenFleetMove:
         evidence=tuple(ProposalEvidence(**each) for each in said["evidence"]),
         exclusive_group=row.exclusive_group,
         is_counted=row.is_counted,
+        # Looks that kept no cells yet had their group: whatever touches it is for the same dollars.
+        cells=frozenset(
+            said.get("cells") or [f"moves of {row.look.week}, group {row.exclusive_group}"]
+        ),
     )
 
 

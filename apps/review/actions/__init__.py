@@ -1,4 +1,4 @@
-"""Changes of findings and alerts: the daily look, what is raised, and what people say of it."""
+"""Changes of findings, alerts and recommendations: what is looked for, what is raised, and what people say of it."""
 
 from apps.review.actions.alerts import (
     LONGEST_ALERT_REASON,
@@ -29,4 +29,19 @@ from apps.review.actions.channels import (
 )
 from apps.review.actions.looking import look_at_day, look_if_due
 from apps.review.actions.messages import route_alerts, send_due_messages
+from apps.review.actions.recommendations import (
+    ANSWERS,
+    LONGEST_RECOMMENDATION_REASON,
+    AnswerIncomplete,
+    RecommendationAnswer,
+    RecommendationIsSo,
+    answer_recommendation,
+    settle_recommendation,
+)
+from apps.review.actions.recommending import (
+    RecommendationsKept,
+    look_for_recommendations,
+    look_for_recommendations_if_due,
+    wake_recommendations,
+)
 from apps.review.actions.weekly_reviews import ReviewIsKept, freeze_review

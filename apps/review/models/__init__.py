@@ -20,6 +20,14 @@ from apps.review.models.channels import (
 )
 from apps.review.models.findings import Finding, FindingKind, Measure
 from apps.review.models.looks import Look
+from apps.review.models.recommendations import (
+    Recommendation,
+    RecommendationLook,
+    RecommendationOutcome,
+    RecommendationState,
+    RecommendationStep,
+    RecommendationVerb,
+)
 from apps.review.models.weekly_reviews import (
     ReviewNote,
     WeeklyReview,

@@ -1,0 +1,234 @@
+"""A week's look at what could be done: matters are opened, told anew, closed and opened again."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+
+from apps.accounts.queries import organisation
+from apps.economics.moves.choice import WeighedMove
+from apps.economics.refusal import Refusal
+from apps.ledger.queries.calendar import local_day
+from apps.logs.changes import logged_change, logged_pass
+from apps.placement.queries.fleet_moves import newest_move_look
+from apps.placement.queries.moves.work import has_whole_week, move_week
+from apps.review.models import (
+    Recommendation,
+    RecommendationLook,
+    RecommendationState,
+    RecommendationStep,
+    RecommendationVerb,
+)
+from apps.review.queries.recommending.counting import counted_matters
+from apps.review.queries.recommending.kinds import KINDS
+from apps.review.queries.recommending.looking import detected_kinds, kinds_document
+from apps.review.queries.recommending.proposal import (
+    DetectedKind,
+    RecommendationProposal,
+    RecommendedKind,
+    proposals_by_matter,
+)
+
+SETTLED_AFTER = timedelta(hours=7)
+"""After midnight of the week's first day: the look at fleet moves is made an hour before."""
+LONGEST_WAIT = timedelta(days=1)
+"""For the look at fleet moves; then it is looked without."""
+SEEN_BACK = timedelta(weeks=5)
+"""After one is done, until when looks still see weeks from before."""
+NOT_SEEN = "what it is about was not seen any more"
+Open = RecommendationState.OPEN
+REFRESHED = frozenset({Open, RecommendationState.SNOOZED})
+SETTLED = frozenset({RecommendationState.VERIFIED, RecommendationState.FAILED})
+
+
+class RecommendationsKept(Refusal):
+    """The week's look is kept, or a later one is: weeks come in order, each once."""
+
+
+def look_for_recommendations_if_due(*, at: datetime) -> int:
+    """This week's look where there is none yet; how many proposals. 0 also before the ledger has a whole week."""
+    week = move_week(at - SETTLED_AFTER)
+    if RecommendationLook.objects.filter(week__gte=week).exists() or not has_whole_week(week):
+        return 0
+    moves = newest_move_look(at)
+    is_late = move_week(at - LONGEST_WAIT) == week
+    if (moves is None or moves.week < week) and not is_late:
+        return 0
+    return int(look_for_recommendations(week=week, at=at))
+
+
+@logged_pass("look_for_recommendations")
+@transaction.atomic
+def look_for_recommendations(
+    *, week: date, at: datetime, kinds: Sequence[RecommendedKind] = KINDS
+) -> int:
+    """Look and keep; how many proposals. Refuses RecommendationsKept. What is claimed stays as it was at the claim."""
+    if RecommendationLook.objects.select_for_update().filter(week__gte=week).exists():
+        raise RecommendationsKept("week", f"the look of {week} or of a later week is kept already")
+    found = detected_kinds(at, kinds)
+    look = RecommendationLook.objects.create(
+        week=week, made_at=at, counted_micros=0, kinds=kinds_document(found)
+    )
+    known = {row.matter: row for row in Recommendation.objects.select_for_update().order_by("id")}
+    proposed = proposals_by_matter(found)
+    steps = _propose_matters(proposed, known, week, at) + _close_matters(found, proposed, known, at)
+    RecommendationStep.objects.bulk_create(steps)
+    count_savings()
+    look.counted_micros = _counted_micros()
+    look.save(update_fields=["counted_micros"])
+    return len(proposed)
+
+
+@logged_change(count=lambda answer, _: int(answer))
+@transaction.atomic
+def wake_recommendations(*, at: datetime) -> int:
+    """Open those again that were snoozed until now; how many."""
+    rows = list(
+        Recommendation.objects.select_for_update()
+        .filter(state=RecommendationState.SNOOZED, snoozed_until__lte=at)
+        .order_by("id")
+    )
+    for row in rows:
+        put_into_state(row, Open, at)
+        row.save()
+    RecommendationStep.objects.bulk_create(
+        RecommendationStep(recommendation=row, at=at, verb=RecommendationVerb.WOKEN) for row in rows
+    )
+    if rows:
+        count_savings()
+    return len(rows)
+
+
+def count_savings() -> None:
+    """Say anew which of the open and the claimed may be added up: no dollar twice, what is claimed first."""
+    columns = ("id", "matter", "state", "proposal__cells", "proposal__worth_micros")
+    rows = Recommendation.objects.filter(state__in=(Open, RecommendationState.CLAIMED))
+    weighed: dict[str, list[WeighedMove]] = {Open: [], RecommendationState.CLAIMED: []}
+    ids = {}
+    for row_id, matter, state, cells, worth in rows.order_by("id").values_list(*columns):
+        ids[matter] = row_id
+        weighed[state].append(WeighedMove(matter, frozenset(cells), worth))
+    found = counted_matters(weighed[Open], weighed[RecommendationState.CLAIMED])
+    Recommendation.objects.filter(is_counted=True).exclude(state__in=weighed).update(
+        is_counted=False
+    )
+    Recommendation.objects.bulk_update(
+        [
+            Recommendation(
+                id=ids[matter], exclusive_group=group, is_counted=matter in found.counted
+            )
+            for matter, group in found.groups.items()
+        ],
+        ["exclusive_group", "is_counted"],
+        batch_size=500,
+    )
+
+
+def put_into_state(
+    row: Recommendation,
+    state: RecommendationState,
+    at: datetime,
+    name: str = "",
+    reason: str = "",
+    person_id: int | None = None,
+) -> None:
+    """Set, not saved. Open again it is nobody's, and nothing is promised of it."""
+    row.state, row.state_at, row.snoozed_until = state, at, None
+    row.state_name, row.state_reason, row.state_by_id = name, reason.strip(), person_id
+    if state == Open:
+        row.owner_id = row.due_on = row.claimed_at = row.done_at = None
+
+
+def _propose_matters(
+    proposed: Mapping[str, tuple[str, RecommendationProposal]],
+    known: Mapping[str, Recommendation],
+    week: date,
+    at: datetime,
+) -> list[RecommendationStep]:
+    fresh, changed, steps = [], [], []
+    zone = organisation().zone
+    for matter, (kind, proposal) in proposed.items():
+        row = known.get(matter)
+        if row is None:
+            row = Recommendation(
+                matter=matter,
+                kind=kind,
+                first_week=week,
+                state_at=at,
+                exclusive_group=0,
+                is_counted=False,
+            )
+            _tell_anew(row, proposal)
+            fresh.append(row)
+            steps.append(
+                RecommendationStep(recommendation=row, at=at, verb=RecommendationVerb.PROPOSED)
+            )
+        else:
+            if row.state == RecommendationState.CLOSED or _is_back(row, week, zone):
+                put_into_state(row, Open, at)
+                steps.append(
+                    RecommendationStep(
+                        recommendation=row, at=at, verb=RecommendationVerb.PROPOSED_AGAIN
+                    )
+                )
+            if row.state in REFRESHED:
+                _tell_anew(row, proposal)
+            changed.append(row)
+        row.last_week = week
+    Recommendation.objects.bulk_create(fresh)
+    _save_rows(changed)
+    return steps
+
+
+def _is_back(row: Recommendation, week: date, zone: str) -> bool:
+    """Whether what was settled is proposed of weeks that are all after it was done."""
+    return (
+        row.state in SETTLED
+        and row.done_at is not None
+        and week >= local_day(row.done_at, zone) + SEEN_BACK
+    )
+
+
+def _close_matters(
+    found: Sequence[DetectedKind],
+    proposed: Mapping[str, Any],
+    known: Mapping[str, Recommendation],
+    at: datetime,
+) -> list[RecommendationStep]:
+    """Those that were looked for and are proposed no more."""
+    declined = {f"{each.kind}:{key}": why for each in found for key, why in each.declined.items()}
+    looked = {each.kind for each in found if not each.not_looked}
+    gone = [
+        row
+        for matter, row in known.items()
+        if matter not in proposed and row.kind in looked and row.state in REFRESHED
+    ]
+    for row in gone:
+        put_into_state(
+            row, RecommendationState.CLOSED, at, reason=declined.get(row.matter, NOT_SEEN)
+        )
+    _save_rows(gone)
+    return [
+        RecommendationStep(
+            recommendation=row, at=at, verb=RecommendationVerb.CLOSED, why=row.state_reason
+        )
+        for row in gone
+    ]
+
+
+def _tell_anew(row: Recommendation, proposal: RecommendationProposal) -> None:
+    row.proposal = proposal.document
+    row.team_id, row.workload_id = proposal.team_id, proposal.workload_id
+    row.pool_id = proposal.pool_id
+
+
+def _save_rows(rows: Sequence[Recommendation]) -> None:
+    fixed = {"id", "matter", "kind", "first_week"}
+    names = [each.name for each in Recommendation._meta.concrete_fields if each.name not in fixed]
+    Recommendation.objects.bulk_update(rows, names, batch_size=200)
+
+
+def _counted_micros() -> int:
+    rows = Recommendation.objects.filter(state=Open, is_counted=True)
+    return sum(saving["likely"] for saving in rows.values_list("proposal__saving", flat=True))

@@ -1,0 +1,69 @@
+"""Show what could be done about what work costs, and look for it where nobody looked this week."""
+
+import json
+from argparse import ArgumentParser
+from dataclasses import asdict
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from apps.accounts.queries import has_organisation, organisation
+from apps.placement.queries.moves.work import move_week
+from apps.review.actions import look_for_recommendations
+from apps.review.queries.recommendations import (
+    RecommendationLookFact,
+    newest_recommendation_look,
+    open_recommendations,
+)
+from apps.review.queries.recommending.kinds import KIND_LABELS
+from apps.show.money import whole_amount
+
+
+class Command(BaseCommand):
+    """`manage.py recommendations --json`: this week's are looked for once, then shown as they were kept."""
+
+    help = "Show what is recommended (docs/recommendations.md)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """How to print it."""
+        parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Look where the week has no look yet, and print what is to be done."""
+        if not has_organisation():
+            raise CommandError("there is no organisation yet")
+        at = timezone.now()
+        look = newest_recommendation_look(at)
+        if look is None or look.week < move_week(at):
+            look_for_recommendations(week=move_week(at), at=at)
+            look = newest_recommendation_look(at)
+        if look is None:
+            raise CommandError("a later look is kept already")
+        found = open_recommendations(at)
+        if options["json"]:
+            fields = asdict(look) | {"recommendations": [asdict(each) for each in found]}
+            self.stdout.write(json.dumps(fields, default=str))
+            return
+        currency = organisation().currency
+        counted = whole_amount(look.counted_micros, currency)
+        self.stdout.write(
+            f"{len(found)} recommendations in the week of {look.week}; {counted} a month counted"
+        )
+        for each in found:
+            low, high = (whole_amount(end, currency) for end in (each.saving.low, each.saving.high))
+            mark = "" if each.is_counted else " (not counted)"
+            self.stdout.write(f"{each.state:8} {low} to {high} a month{mark}: {each.title}")
+        self._print_kinds(look)
+
+    def _print_kinds(self, look: RecommendationLookFact) -> None:
+        for kind in look.kinds:
+            label = KIND_LABELS.get(kind["kind"], kind["kind"])
+            if kind["not_looked"]:
+                self.stdout.write(f"{label}: not looked, as {kind['not_looked']}")
+                continue
+            self.stdout.write(
+                f"{label}: {kind['looked_at']} {kind['looked_at_words']} looked at, {kind['proposed']} proposed"
+            )
+            for reason in kind["passed_over"]:
+                self.stdout.write(f"  {reason['count']:>5} {reason['why']}")

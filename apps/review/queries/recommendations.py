@@ -1,0 +1,254 @@
+"""Recommendations as they stand, what came of those that were done, and what each week's look saw."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from datetime import date, datetime
+from typing import Any
+
+from django.db.models import Q
+
+from apps.accounts.queries import Viewer
+from apps.economics.moves.saving import SavingRange
+from apps.review.models import (
+    Recommendation,
+    RecommendationLook,
+    RecommendationOutcome,
+    RecommendationState,
+    RecommendationStep,
+    RecommendationVerb,
+)
+from apps.review.queries.alerts import may_answer
+from apps.review.queries.recommending.proposal import RecommendationEvidence
+
+STATE_WORDS = dict(RecommendationState.choices)
+VERB_WORDS = dict(RecommendationVerb.choices)
+TO_BE_DONE = (str(RecommendationState.OPEN), str(RecommendationState.CLAIMED))
+
+
+@dataclass(frozen=True, slots=True)
+class RecommendationFact:
+    """A recommendation; see its table and `RecommendationProposal` for what each field is.
+
+    Micro-units of a month of 730 h at the marginal price. From the claim on they are what was promised then.
+    """
+
+    id: int
+    matter: str
+    kind: str
+    title: str
+    subject: str
+    team_id: int | None
+    workload_id: int | None
+    pool_id: int | None
+    spend_micros: int
+    saving: SavingRange
+    one_time_micros: int
+    effort_hours: int
+    risk: str
+    risk_reason: str
+    why: str
+    computed: str
+    doubts: tuple[str, ...]
+    evidence: tuple[RecommendationEvidence, ...]
+    frees_gpu_hours: float | None
+    baseline: Mapping[str, Any]
+    worth_micros: int
+    exclusive_group: int
+    is_counted: bool
+    first_week: date
+    last_week: date
+    state: str
+    state_at: datetime
+    state_name: str
+    state_reason: str
+    owner_id: int | None
+    due_on: date | None
+    claimed_at: datetime | None
+    snoozed_until: datetime | None
+    done_at: datetime | None
+
+    def without_prices(self) -> "RecommendationFact":
+        """The same for who reads no prices: evidence that names none."""
+        return replace(self, evidence=tuple(one for one in self.evidence if not one.is_price))
+
+
+@dataclass(frozen=True, slots=True)
+class RecommendationsWanted:
+    """Which: of these teams (None: every team, and the organisation), in these states, of these kinds (empty: any)."""
+
+    team_ids: frozenset[int] | None
+    states: Collection[str] = field(default=())
+    kinds: Collection[str] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class RecommendationStepFact:
+    """A step of a recommendation; `who` is empty where Runrate itself did it."""
+
+    recommendation_id: int
+    at: datetime
+    verb: str
+    who: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredSaving:
+    """What was saved, as the ledger has it: the local days `[first_day, last_day]` held against a counterfactual.
+
+    Micro-units of a month of 730 h: `saving` is `counterfactual_micros`, what it would have cost, less `spend_micros`,
+    what it did cost, with the ends of what chance may have done. `counterfactual` says in words what would have been.
+    """
+
+    saving: SavingRange
+    spend_micros: int
+    counterfactual_micros: int
+    counterfactual: str
+    first_day: date
+    last_day: date
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """As it is kept."""
+        days = {"first_day": self.first_day.isoformat(), "last_day": self.last_day.isoformat()}
+        return asdict(self) | days
+
+
+@dataclass(frozen=True, slots=True)
+class SettledSaving:
+    """What came of a recommendation that was done: what was promised at the claim beside what was measured."""
+
+    recommendation_id: int
+    kind: str
+    title: str
+    team_id: int | None
+    claimed_at: datetime
+    done_at: datetime
+    settled_at: datetime
+    is_verified: bool
+    promised: SavingRange
+    measured: MeasuredSaving
+
+
+@dataclass(frozen=True, slots=True)
+class RecommendationLookFact:
+    """A week's look; see its table for what each field is."""
+
+    week: date
+    made_at: datetime
+    counted_micros: int
+    kinds: list[dict[str, Any]]
+
+
+def recommendations(wanted: RecommendationsWanted) -> list[RecommendationFact]:
+    """Those worth most first; for some teams alone without prices."""
+    chosen: dict[str, Any] = {}
+    if wanted.states:
+        chosen["state__in"] = wanted.states
+    if wanted.kinds:
+        chosen["kind__in"] = wanted.kinds
+    rows = Recommendation.objects.filter(_seen_by(wanted.team_ids), **chosen)
+    facts = [_fact_of(row, wanted.team_ids) for row in rows]
+    return sorted(facts, key=lambda fact: (-fact.worth_micros, fact.id))
+
+
+def open_recommendations(
+    at: datetime, team_ids: frozenset[int] | None = None
+) -> list[RecommendationFact]:
+    """Those that are still to be done, open or claimed, of what was proposed until `at`; worth most first.
+
+    `team_ids` None: every team's and the organisation's. Add up only those with `is_counted`.
+    """
+    found = recommendations(RecommendationsWanted(team_ids, TO_BE_DONE))
+    return [each for each in found if each.first_week <= at.date()]
+
+
+def known_recommendation(
+    recommendation_id: int, team_ids: frozenset[int] | None
+) -> RecommendationFact | None:
+    """One, or None where there is none that these teams may see."""
+    row = Recommendation.objects.filter(_seen_by(team_ids), pk=recommendation_id).first()
+    return None if row is None else _fact_of(row, team_ids)
+
+
+def recommendation(recommendation_id: int, team_ids: frozenset[int] | None) -> RecommendationFact:
+    """One; refuses Recommendation.DoesNotExist, also where these teams may not see it."""
+    return _fact_of(Recommendation.objects.get(_seen_by(team_ids), pk=recommendation_id), team_ids)
+
+
+def recommendation_steps(recommendation_id: int) -> list[RecommendationStepFact]:
+    """What happened to one, in order."""
+    rows = RecommendationStep.objects.filter(recommendation_id=recommendation_id)
+    names = RecommendationStepFact.__slots__
+    return [RecommendationStepFact(*row) for row in rows.order_by("at", "id").values_list(*names)]
+
+
+def proven_savings(at: datetime, team_ids: frozenset[int] | None = None) -> list[SettledSaving]:
+    """What came of those that were done and measured until `at`, verified or failed; the newest first."""
+    rows = RecommendationOutcome.objects.filter(settled_at__lte=at).select_related("recommendation")
+    if team_ids is not None:
+        rows = rows.filter(recommendation__team_id__in=team_ids)
+    return [_outcome_of(row) for row in rows.order_by("-settled_at", "-id")]
+
+
+def recommendation_looks() -> list[RecommendationLookFact]:
+    """All of them, the newest first."""
+    rows = RecommendationLook.objects.order_by("-week")
+    names = RecommendationLookFact.__slots__
+    return [RecommendationLookFact(*row) for row in rows.values_list(*names)]
+
+
+def newest_recommendation_look(at: datetime) -> RecommendationLookFact | None:
+    """The newest that was made until then; None before the first."""
+    rows = RecommendationLook.objects.filter(made_at__lte=at).order_by("-week")
+    row = rows.values_list(*RecommendationLookFact.__slots__).first()
+    return None if row is None else RecommendationLookFact(*row)
+
+
+def may_answer_recommendations(viewer: Viewer) -> bool:
+    """Whether this viewer may claim and dismiss what they see: as with alerts."""
+    return may_answer(viewer)
+
+
+def _seen_by(team_ids: frozenset[int] | None) -> Q:
+    return Q() if team_ids is None else Q(team_id__in=team_ids)
+
+
+def _fact_of(row: Recommendation, team_ids: frozenset[int] | None) -> RecommendationFact:
+    said: Mapping[str, Any] = row.proposal
+    own = {name: getattr(row, name) for name in RecommendationFact.__slots__ if name not in said}
+    fact = RecommendationFact(
+        **own
+        | {name: value for name, value in said.items() if name != "cells"}
+        | {
+            "saving": SavingRange(**said["saving"]),
+            "doubts": tuple(said["doubts"]),
+            "evidence": tuple(RecommendationEvidence(**each) for each in said["evidence"]),
+        }
+    )
+    return fact if team_ids is None else fact.without_prices()
+
+
+def _outcome_of(row: RecommendationOutcome) -> SettledSaving:
+    of, said = row.recommendation, row.measured
+    return SettledSaving(
+        recommendation_id=of.pk,
+        kind=of.kind,
+        title=row.promise["title"],
+        team_id=of.team_id,
+        claimed_at=row.claimed_at,
+        done_at=row.done_at,
+        settled_at=row.settled_at,
+        is_verified=row.is_verified,
+        promised=SavingRange(**row.promise["saving"]),
+        measured=MeasuredSaving(
+            **said
+            | {
+                "saving": SavingRange(**said["saving"]),
+                "first_day": date.fromisoformat(said["first_day"]),
+                "last_day": date.fromisoformat(said["last_day"]),
+                "doubts": tuple(said["doubts"]),
+            }
+        ),
+    )

@@ -1,0 +1,40 @@
+"""The kinds of recommendations there are, in the order in which they are looked for: a further one is a line here."""
+
+from functools import partial
+
+from apps.review.queries.recommending.moved_work import detect_moves
+from apps.review.queries.recommending.proposal import RecommendedKind
+
+KINDS: tuple[RecommendedKind, ...] = (
+    RecommendedKind(
+        "to_spot",
+        "To spot",
+        "training on demand that saves checkpoints, held against spot of the same GPUs",
+        partial(detect_moves, "to_spot"),
+    ),
+    RecommendedKind(
+        "to_commitment",
+        "Buy a commitment",
+        "GPUs rented by the hour all along, held against what the newest portfolio commits to",
+        partial(detect_moves, "to_commitment"),
+    ),
+    RecommendedKind(
+        "elsewhere",
+        "To another place",
+        "work on demand, held against the same GPUs at other places",
+        partial(detect_moves, "elsewhere"),
+    ),
+    RecommendedKind(
+        "to_api",
+        "Buy from an API",
+        "services whose kept comparison advises the API",
+        partial(detect_moves, "to_api"),
+    ),
+    RecommendedKind(
+        "to_smaller",
+        "Smaller GPUs",
+        "work whose memory and activity fit a smaller GPU or a MIG slice",
+        partial(detect_moves, "to_smaller"),
+    ),
+)
+KIND_LABELS = {kind.key: kind.label for kind in KINDS}

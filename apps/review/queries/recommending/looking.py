@@ -1,0 +1,37 @@
+"""All kinds of recommendations as of a moment."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from apps.accounts.queries.reading import reading_once
+from apps.review.queries.recommending.kinds import KINDS
+from apps.review.queries.recommending.proposal import DetectedKind, RecommendedKind
+
+
+def detected_kinds(
+    at: datetime, kinds: Sequence[RecommendedKind] = KINDS
+) -> tuple[DetectedKind, ...]:
+    """What each kind looked at and proposes."""
+    with reading_once():
+        return tuple(kind.detect(at) for kind in kinds)
+
+
+def kinds_document(found: Sequence[DetectedKind]) -> list[dict[str, Any]]:
+    """What a look keeps of them: what was looked at, and why most of it is no proposal, the most frequent first."""
+    return [
+        {
+            "kind": each.kind,
+            "looked_at": each.looked_at,
+            "looked_at_words": each.looked_at_words,
+            "proposed": len(each.proposals),
+            "not_looked": each.not_looked,
+            "passed_over": [
+                {"why": why, "count": count}
+                for why, count in sorted(
+                    each.passed_over.items(), key=lambda reason: (-reason[1], reason[0])
+                )
+            ],
+        }
+        for each in found
+    ]

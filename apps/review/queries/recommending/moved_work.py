@@ -1,0 +1,102 @@
+"""Fleet moves as recommendations: a kind for each kind of move, as the week's look at the fleet proposes it."""
+
+from collections import Counter
+from datetime import datetime
+
+from django.urls import reverse
+
+from apps.economics.moves.disruption import DisruptionClass
+from apps.placement.queries.fleet_moves import (
+    OpenFleetMove,
+    closed_fleet_moves,
+    newest_move_look,
+    open_fleet_moves,
+)
+from apps.placement.queries.moves.work import move_week
+from apps.review.queries.recommending.proposal import (
+    DetectedKind,
+    RecommendationEvidence,
+    RecommendationProposal,
+)
+
+TITLES: dict[str, str] = {
+    "to_spot": "Run {subject} on spot",
+    "to_commitment": "Commit to {subject}",
+    "elsewhere": "Run {subject} at {target}",
+    "to_api": "Buy {subject} from an API",
+    "to_smaller": "Give {subject} smaller GPUs",
+}
+LOOKED_AT = {
+    "to_spot": "workloads on pools",
+    "to_commitment": "families of GPUs",
+    "elsewhere": "workloads on pools",
+    "to_api": "kept comparisons with an API",
+    "to_smaller": "workloads on pools",
+}
+COMPUTED = (
+    "What its GPU-hours paid by the hour were charged in the last weeks, less what they would cost as proposed: the 10th, 50th"
+    " and 90th percentile over work, price and interruptions at their ends, none above what is spent there"
+)
+
+
+def detect_moves(kind: str, at: datetime) -> DetectedKind:
+    """What the newest look at the fleet proposes of a kind of moves; the look of this week, else it did not look."""
+    found = DetectedKind(kind, LOOKED_AT[kind])
+    look = newest_move_look(at)
+    if look is None or look.week < move_week(at):
+        found.not_looked = "this week's look at fleet moves is not made"
+        return found
+    seen = next((each for each in look.kinds if each["kind"] == kind), None)
+    if seen is None:
+        found.not_looked = "this week's look at fleet moves did not look at this kind"
+        return found
+    found.looked_at = seen["seen"]
+    found.passed_over += Counter({each["why"]: each["count"] for each in seen["reasons"]})
+    for move in open_fleet_moves(at):
+        if move.kind == kind:
+            found.propose(_proposal_of(move))
+            found.looked_at -= 1
+    for closed in closed_fleet_moves():
+        if closed.kind == kind:
+            found.declined[_key_of(kind, closed.key)] = closed.closed_reason
+    return found
+
+
+def _key_of(kind: str, key: str) -> str:
+    return key.removeprefix(f"{kind}:")
+
+
+def _proposal_of(move: OpenFleetMove) -> RecommendationProposal:
+    return RecommendationProposal(
+        key=_key_of(move.kind, move.key),
+        title=TITLES[move.kind].format(subject=move.subject, target=move.target),
+        subject=move.subject,
+        # What a commitment covers is the organisation's, whoever owns the pool.
+        team_id=move.team_id if move.workload_id is not None else None,
+        workload_id=move.workload_id,
+        pool_id=move.pool_id,
+        spend_micros=move.spend_micros,
+        saving=move.saving,
+        effort_hours=move.effort_hours,
+        risk=DisruptionClass(move.disruption),
+        risk_reason=move.disruption_reason,
+        why=f"From {move.source} to {move.target}. {move.why}",
+        computed=COMPUTED,
+        cells=move.cells,
+        evidence=(
+            RecommendationEvidence(
+                "The move, week by week", f"since {move.opened_week:%-d %B %Y}", _page_of(move)
+            ),
+            *(
+                RecommendationEvidence(each.kind.capitalize(), each.words, is_price=each.is_price)
+                for each in move.evidence
+            ),
+        ),
+        doubts=move.doubts,
+        one_time_micros=move.one_time_micros,
+        baseline={"seen_from": move.seen_from.isoformat(), "source": move.source},
+    )
+
+
+def _page_of(move: OpenFleetMove) -> str:
+    return reverse("fleet-move", args=[move.id])

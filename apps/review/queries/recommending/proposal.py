@@ -1,0 +1,152 @@
+"""A recommendation as a detector makes it, and what the detector looked at where it makes none."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from django.conf import settings
+
+from apps.economics.money import MICROS
+from apps.economics.moves.disruption import DisruptionClass, move_worth
+from apps.economics.moves.saving import SavingRange, first_year_month
+
+
+@dataclass(frozen=True, slots=True)
+class RecommendationEvidence:
+    """What a proposal is from: what it is, the figure in words, and its page from the root on (empty: it has none).
+
+    `is_price`: only for who reads prices.
+    """
+
+    label: str
+    figure: str
+    link: str = ""
+    is_price: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RecommendationProposal:
+    """What to do, and what that would save. Micro-units a month of 730 h at the marginal price.
+
+    `key` is the same from week to week, within its kind. `title` says what to do in a sentence, `computed` how the
+    saving was. No end of `saving` is above `spend_micros`, what is spent there; a saving of 0 needs
+    `frees_gpu_hours`, GPU-hours a month that others may have on GPUs that are paid anyway. `one_time_micros` is what it
+    takes once as far as known, beside `effort_hours` of an engineer. `cells` name the dollars that it touches, by the
+    functions below: two proposals with one in common are never both added up. `baseline` has the figures that the
+    saving stands on, by name: what is measured afterwards is held against them.
+    """
+
+    key: str
+    title: str
+    subject: str
+    team_id: int | None
+    workload_id: int | None
+    pool_id: int | None
+    spend_micros: int
+    saving: SavingRange
+    effort_hours: int
+    risk: DisruptionClass
+    risk_reason: str
+    why: str
+    computed: str
+    cells: frozenset[str]
+    evidence: tuple[RecommendationEvidence, ...] = ()
+    doubts: tuple[str, ...] = ()
+    one_time_micros: int = 0
+    frees_gpu_hours: float | None = None
+    baseline: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def worth(self) -> float:
+        """What it is chosen by: the saving of a month of the first year, less what its risk takes off."""
+        return move_worth(first_year_month(self.saving, self.one_time_micros), self.risk)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What is kept of it; its key, team, workload and pool are the row's."""
+        fields = asdict(self)
+        for name in ("key", "team_id", "workload_id", "pool_id"):
+            del fields[name]
+        return fields | {"cells": sorted(self.cells), "worth_micros": round(self.worth)}
+
+
+@dataclass(slots=True)
+class DetectedKind:
+    """What a detector looked at: `looked_at` of the things that `looked_at_words` names, and what it proposes.
+
+    `passed_over` says why the others are no proposal, with how many; `declined` says it by the key of what may have
+    been proposed before. Where it could not look, `not_looked` says why: then its matters stay as they are.
+    """
+
+    kind: str
+    looked_at_words: str
+    looked_at: int = 0
+    passed_over: Counter[str] = field(default_factory=Counter)
+    declined: dict[str, str] = field(default_factory=dict)
+    proposals: list[RecommendationProposal] = field(default_factory=list)
+    not_looked: str = ""
+
+    def pass_over(self, why: str, key: str = "", count: int = 1) -> None:
+        """Looked at, and no proposal."""
+        self.looked_at += count
+        self.passed_over[why] += count
+        if key:
+            self.declined[key] = why
+
+    def propose(self, proposal: RecommendationProposal) -> None:
+        """Looked at, and kept where it saves at least RUNRATE_FINDING_FLOOR a month, or frees GPU-hours."""
+        floor = max(1, settings.FINDING_FLOOR * MICROS)
+        if proposal.saving.likely < floor and not proposal.frees_gpu_hours:
+            self.pass_over("it saves too little", proposal.key)
+            return
+        if max(proposal.saving.low, proposal.saving.high) > proposal.spend_micros:
+            raise ValueError(f"{self.kind} {proposal.key}: no saving is above what is spent there")
+        self.looked_at += 1
+        self.proposals.append(proposal)
+
+
+Detector: TypeAlias = Callable[[datetime], DetectedKind]
+"""Looks as of a moment, by what lower apps publish."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecommendedKind:
+    """A kind: its key, its name on pages, what it is about in a sentence, and who looks for it."""
+
+    key: str
+    label: str
+    about: str
+    detect: Detector
+
+
+def work_cell(workload_id: int, pool_id: int) -> str:
+    """What a workload is charged by the hour on a pool."""
+    return f"{workload_id}:{pool_id}"
+
+
+def pool_cell(pool_id: int) -> str:
+    """What a pool costs by the hour, all that works on it in it."""
+    return f"pool:{pool_id}"
+
+
+def commitment_cell(commitment_id: int) -> str:
+    """What a commitment costs, used or not."""
+    return f"commitment:{commitment_id}"
+
+
+def api_cell(workload_id: int) -> str:
+    """What a workload pays for calls to model APIs."""
+    return f"api:{workload_id}"
+
+
+def proposals_by_matter(
+    kinds: Sequence[DetectedKind],
+) -> dict[str, tuple[str, RecommendationProposal]]:
+    """All kinds' proposals with their kind, by the matter."""
+    return {
+        f"{each.kind}:{proposal.key}": (each.kind, proposal)
+        for each in kinds
+        for proposal in each.proposals
+    }

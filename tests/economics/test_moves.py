@@ -16,6 +16,7 @@ from apps.economics.moves.choice import (
 )
 from apps.economics.moves.commitment import commitment_saving, demand_floor
 from apps.economics.moves.disruption import DisruptionClass, move_worth, spot_disruption
+from apps.economics.moves.idle import idle_saving, is_idle_again
 from apps.economics.moves.saving import (
     MachineFill,
     SavingPoint,
@@ -302,3 +303,26 @@ def test_two_thousand_workloads_and_a_commitment_for_all_are_chosen_at_once() ->
     assert counted == {f"spot {cell}" for cell in cells}
     dearer = WeighedMove("commit", frozenset(cells), 7_000)
     assert counted_moves([*moves, dearer]).keys == {"commit"}
+
+
+@pytest.mark.parametrize(
+    ("idle", "held", "is_idle"),
+    [
+        ([20, 20, 20, 0], [100, 100, 100, 100], True),
+        ([20, 20, 0, 0], [100, 100, 100, 100], False),
+        ([20, 20], [100, 100], True),
+        ([20], [100], False),
+        ([0, 0, 0, 0], [0, 0, 0, 0], False),
+    ],
+)
+def test_idle_again_is_a_fifth_of_three_weeks_in_four_and_of_two_at_least(
+    idle: list[float], held: list[float], is_idle: bool
+) -> None:
+    assert is_idle_again(idle, held) is is_idle
+
+
+def test_idle_saves_at_the_margin_from_half_to_all_of_a_week_as_it_is() -> None:
+    # A week of 168 h has 42 idle GPU-hours of a dollar: a month of 730 has 182.50.
+    assert idle_saving([42, 42], 1_000_000) == SavingRange(91_250_000, 136_875_000, 182_500_000)
+    uneven = idle_saving([0, 84], 1_000_000)
+    assert (uneven.low, uneven.high) == (0, 182_500_000)

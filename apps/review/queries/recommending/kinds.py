@@ -2,8 +2,11 @@
 
 from functools import partial
 
+from apps.review.queries.recommending.idle_holders import detect_idle_holders
+from apps.review.queries.recommending.lapsing_commitments import detect_lapsing
 from apps.review.queries.recommending.moved_work import detect_moves
 from apps.review.queries.recommending.proposal import RecommendedKind
+from apps.review.queries.recommending.self_hosting import detect_self_hosting
 
 KINDS: tuple[RecommendedKind, ...] = (
     RecommendedKind(
@@ -35,6 +38,24 @@ KINDS: tuple[RecommendedKind, ...] = (
         "Smaller GPUs",
         "work whose memory and activity fit a smaller GPU or a MIG slice",
         partial(detect_moves, "to_smaller"),
+    ),
+    RecommendedKind(
+        "idle_holder",
+        "Give back idle GPUs",
+        "jobs and notebooks that hold GPUs week by week and leave a fifth of that time idle",
+        detect_idle_holders,
+    ),
+    RecommendedKind(
+        "let_lapse",
+        "Let a commitment lapse",
+        "commitments that end within 13 weeks and cost more than their use would by the hour",
+        detect_lapsing,
+    ),
+    RecommendedKind(
+        "to_self_host",
+        "Serve it yourself",
+        "kept comparisons that advise to serve oneself what is bought from an API",
+        detect_self_hosting,
     ),
 )
 KIND_LABELS = {kind.key: kind.label for kind in KINDS}

@@ -121,6 +121,11 @@ class RecommendedKind:
     detect: Detector
 
 
+def effort_cost(hours: int) -> int:
+    """What so many hours of an engineer cost, in micro-units; 0 where RUNRATE_ENGINEER_HOUR_COST says nothing."""
+    return round(hours * (settings.ENGINEER_HOUR_COST or 0) * MICROS)
+
+
 def work_cell(workload_id: int, pool_id: int) -> str:
     """What a workload is charged by the hour on a pool."""
     return f"{workload_id}:{pool_id}"

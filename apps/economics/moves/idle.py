@@ -1,0 +1,34 @@
+"""What giving back GPUs that are held idle saves."""
+
+from collections.abc import Sequence
+
+from apps.economics.moves.saving import (
+    MONTH_HOURS,
+    WEEK_HOURS,
+    SavingRange,
+    mean_with_ends,
+)
+
+GIVEN_BACK = (0.5, 0.75, 1.0)
+"""Of idle time, how much of it can be given back: at least, likely, at most. Pauses too short to let go are in the rest. A choice of ours."""
+LEAST_IDLE = 0.2
+"""Of the time held in a week, from which on it is idle."""
+LEAST_WEEKS = 2
+PART_OF_WEEKS = 0.75
+
+
+def is_idle_again(idle: Sequence[float], held: Sequence[float]) -> bool:
+    """Whether a fifth of what is held is idle in three of four weeks, and in two at least; GPU-hours, week by week."""
+    weeks = sum(1 for own, of in zip(idle, held, strict=True) if of > 0 and own >= LEAST_IDLE * of)
+    return weeks >= max(LEAST_WEEKS, PART_OF_WEEKS * len(held))
+
+
+def idle_saving(idle: Sequence[float], price: float) -> SavingRange:
+    """A month's saving: GPU-hours idle in each week, at the marginal price of one in micro-units.
+
+    The low end is of a week 1.28 standard errors below the mean; on more than was idle nothing is counted.
+    """
+    low, mean, _ = mean_with_ends(idle)
+    scale = price * MONTH_HOURS / WEEK_HOURS
+    ends = zip((max(0.0, low), mean, mean), GIVEN_BACK, strict=True)
+    return SavingRange(*(round(hours * part * scale) for hours, part in ends))

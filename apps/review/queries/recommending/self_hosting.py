@@ -1,0 +1,113 @@
+"""Kept comparisons that now advise to serve oneself what is bought from an API."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from django.urls import reverse
+
+from apps.accounts.queries import organisation
+from apps.economics.money import MICROS
+from apps.economics.moves.disruption import DisruptionClass
+from apps.economics.moves.saving import SavingRange, monthly
+from apps.ledger.queries.cube import CubeQuestion, explore
+from apps.ledger.queries.kinds import ChargeKind
+from apps.placement.queries.moves.work import FleetWork
+from apps.planning.queries.crossover import KeptScenarioFact, ScenarioRunFact, kept_scenarios
+from apps.review.queries.recommending.proposal import (
+    DetectedKind,
+    RecommendationEvidence,
+    RecommendationProposal,
+    api_cell,
+    effort_cost,
+)
+from apps.review.queries.recommending.weeks import work_seen
+from apps.workloads.queries import workloads
+
+KIND = "to_self_host"
+EFFORT_HOURS = 80
+"""To serve a model oneself, with a place, a release and somebody on call: ours, not measured."""
+COMPUTED = (
+    "What the comparison saves by serving it oneself, fully loaded, at its 10th, 50th and 90th percentile; none above what calls were"
+    " charged in the last weeks, brought to a month"
+)
+
+
+def detect_self_hosting(at: datetime) -> DetectedKind:
+    """Every kept comparison; those are proposed that advise to serve oneself and whose calls are on record."""
+    found = DetectedKind(KIND, "kept comparisons with an API")
+    work = work_seen(at)
+    if not work.span.weeks:
+        found.not_looked = "the ledger had no whole week"
+        return found
+    paid = _paid_for_calls(work)
+    for scenario in kept_scenarios(None):
+        run = scenario.answered
+        if run is None:
+            found.pass_over("it has no answer yet", str(scenario.id))
+        elif run.advice != "self_host":
+            found.pass_over("it does not advise to serve it oneself", str(scenario.id))
+        elif not paid.get(scenario.service_id or 0):
+            found.pass_over("no calls of its service are on record", str(scenario.id))
+        elif run.answer.get("currency") != organisation().currency:
+            found.pass_over("it is in another currency", str(scenario.id))
+        else:
+            _propose_for(found, scenario, run, paid[scenario.service_id or 0])
+    return found
+
+
+def _paid_for_calls(work: FleetWork) -> Mapping[int, int]:
+    """Micro-units of a month by workload."""
+    question = CubeQuestion(work.span.window, ("workload",), is_bounded=False)
+    answer = explore(question.of(kind=[str(ChargeKind.API)]))
+    return {
+        row.keys[0].value: monthly(row.sums.micros, work.span.hours)
+        for row in answer.rows
+        if isinstance(row.keys[0].value, int) and row.sums.micros
+    }
+
+
+def _propose_for(
+    found: DetectedKind, scenario: KeptScenarioFact, run: ScenarioRunFact, spend: int
+) -> None:
+    ends = [run.figure("uncertainty", "savings", name) for name in ("p10", "p50", "p90")]
+    if any(end is None for end in ends):
+        found.pass_over("its answer has no range of savings", str(scenario.id))
+        return
+    low, likely, high = (round(float(end) * MICROS) for end in ends)
+    service = workloads()[scenario.service_id or 0]
+    found.propose(
+        RecommendationProposal(
+            key=str(scenario.id),
+            title=f"Serve {service.name} yourself",
+            subject=service.name,
+            team_id=service.team_id,
+            workload_id=service.id,
+            pool_id=None,
+            spend_micros=spend,
+            saving=SavingRange(low, likely, high).capped(spend),
+            effort_hours=EFFORT_HOURS,
+            risk=DisruptionClass.HIGH,
+            risk_reason="every answer comes from another model, and somebody has to run it",
+            why=_why_said(scenario),
+            computed=COMPUTED,
+            cells=frozenset([api_cell(service.id)]),
+            evidence=(
+                RecommendationEvidence(
+                    f"The comparison {scenario.name}",
+                    f"run on {run.ran_at:%-d %B %Y}",
+                    reverse("crossover", args=[scenario.id]),
+                ),
+            ),
+            doubts=("quality of answers is not compared",),
+            one_time_micros=effort_cost(EFFORT_HOURS),
+            baseline={"api_micros_month": spend},
+        )
+    )
+
+
+def _why_said(scenario: KeptScenarioFact) -> str:
+    if scenario.flipped is None:
+        return "Serving it oneself costs less than its calls do."
+    moved = ", ".join(str(each["name"]) for each in scenario.flipped.moved[:3])
+    why = f" as {moved} moved" if moved else ""
+    return f"The comparison flipped on {scenario.flipped.ran_at:%-d %B %Y}{why}: serving it oneself costs less now."

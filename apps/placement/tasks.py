@@ -18,8 +18,9 @@ def make_offer_book() -> int:
 
 @shared_task
 def follow_quotes() -> int:
-    """Have quotes taken by jobs that were submitted with them, and keep what came of those that ended; how many."""
+    """Have quotes taken and overrides used by jobs that were submitted with them, and keep what came of those that ended; how many."""
     at = timezone.now()
+    actions.use_overrides_of_jobs(at=at)
     actions.take_quotes_of_jobs(at=at)
     return actions.follow_quotes(at=at)
 

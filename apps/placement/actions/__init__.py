@@ -6,6 +6,8 @@ from apps.placement.actions.admissions import (
     OverrideReasonMissing,
     ask_admission,
     override_admission,
+    use_override,
+    use_overrides_of_jobs,
 )
 from apps.placement.actions.books import make_offer_book, make_offer_book_if_due
 from apps.placement.actions.moves import (

@@ -7,9 +7,12 @@ from django.db import transaction
 
 from apps.accounts.queries import Viewer
 from apps.economics.refusal import Refusal
-from apps.logs.changes import logged_change
+from apps.logs.changes import logged_change, logged_pass
 from apps.placement.models import JobAdmission
 from apps.placement.queries.admission_limits import DENY, AdmissionJob, answer_admission
+from apps.placement.queries.admissions import OVERRIDE_HOLDS, admission
+from apps.placement.queries.slurm_cache import ADMISSION_LABEL, LABELLED_WITHIN
+from apps.workloads import queries as workloads
 
 LONGEST_OVERRIDE_REASON = 2_000
 
@@ -53,3 +56,38 @@ def override_admission(*, admission_id: int, reason: str, by: Viewer, at: dateti
     row.overridden_at, row.override_reason = at, reason.strip()
     row.overridden_by_id, row.overridden_name = by.person_id, by.name
     row.save()
+
+
+@logged_change()
+@transaction.atomic
+def use_override(*, admission_id: int, by: str, at: datetime) -> bool:
+    """Have one job pass by an override; whether it may. `by` says which it is, as the table's `used_by`.
+
+    The same passes again within RETRIED_WITHIN, another never. Refuses JobAdmission.DoesNotExist.
+    """
+    row = JobAdmission.objects.select_for_update().get(pk=admission_id)
+    if not admission(admission_id).lets_pass(by, at):
+        return False
+    if row.used_at is None:
+        row.used_at, row.used_by = at, by
+        row.save()
+    return True
+
+
+@logged_pass("use_overrides_of_jobs")
+def use_overrides_of_jobs(*, at: datetime) -> int:
+    """Have overrides used by the first job that was submitted with each and began; how many.
+
+    It began where its scheduler let it pass: that is kept however long ago the override was.
+    """
+    unused = JobAdmission.objects.filter(
+        overridden_at__gt=at - OVERRIDE_HOLDS - LABELLED_WITHIN, overridden_at__lte=at, used_at=None
+    )
+    ids = [str(each) for each in unused.order_by("id").values_list("id", flat=True)]
+    labelled = workloads.jobs_labelled(ADMISSION_LABEL, ids, since=at - LABELLED_WITHIN)
+    return sum(
+        JobAdmission.objects.filter(pk=int(admission_id), used_at=None).update(
+            used_at=jobs[0].started_at, used_by=f"job:{jobs[0].id}"
+        )
+        for admission_id, jobs in sorted(labelled.items())
+    )

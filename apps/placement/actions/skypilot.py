@@ -1,10 +1,12 @@
 """A SkyPilot task is held against budgets and quotas, given places in order, and marked so that its cost comes back."""
 
+import hashlib
+import json
 import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -12,7 +14,7 @@ from django.db import transaction
 
 from apps.accounts.queries import TeamFact, TokenFact, Viewer, teams, teams_of_token
 from apps.logs.changes import logged_change
-from apps.placement.actions.admissions import ask_admission
+from apps.placement.actions.admissions import ask_admission, use_override
 from apps.placement.actions.quotes import expect_run, keep_quote
 from apps.placement.queries.admission_limits import (
     ALLOW,
@@ -20,7 +22,7 @@ from apps.placement.queries.admission_limits import (
     AdmissionJob,
     answer_admission,
 )
-from apps.placement.queries.admissions import AdmissionFact, overridden_admission
+from apps.placement.queries.admissions import OVERRIDE_HOLDS, AdmissionFact, admission_if_kept
 from apps.placement.queries.asked import AskedQuote
 from apps.placement.queries.quote_answer import AnsweredQuote, NoOfferBook, answer_quote
 from apps.placement.queries.skypilot_places import SkyPlaces, placed_resources, places_of
@@ -39,9 +41,9 @@ from apps.placement.queries.skypilot_tasks import (
 from apps.workloads import queries as workloads
 
 QUOTE, RUN, WARNING = "RUNRATE_QUOTE", "RUNRATE_RUN", "RUNRATE_WARNING"
-OVERRIDE_HOLDS = timedelta(days=1)
 NOT_IN_LABELS = re.compile(r"[^a-z0-9_-]+")
 LONGEST_LABEL, LONGEST_NUMBER = 63, 19
+SAME_TASK = ("name", "resources", "num_nodes", "envs", "run")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +84,16 @@ def decide_sky_task(
     job = _admission_job(asked, team, found, placed)
     admitted = answer_admission(job, at)
     limits = [each for each in admitted.answer["limits"] if each["verdict"] != ALLOW]
-    passed = _overridden(asked, job, at)
     kept_by = replace(
         by.viewer, name=f"{by.viewer.name} for {by.user}" if by.user else by.viewer.name
     )
-    if admitted.verdict == DENY and passed is None:
-        number = ask_admission(job=job, by=kept_by, at=at)
-        return SkyDecision({}, _refusal_words(number, limits))
-    if passed is not None:
+    passed = None
+    if admitted.verdict == DENY:
+        named = _named_override(asked, job)
+        passed = _passed_by(named, _task_digest(task, by), at, is_looked_at=is_looked_at)
+        if passed is None:
+            number = ask_admission(job=job, by=kept_by, at=at)
+            return SkyDecision({}, _refusal_words(number, limits, named))
         notes.append(f"{passed.overridden_name} let it pass (admission {passed.id})")
     notes += filter(None, [placed.note, *map(_limit_words, limits)])
     marks = {TEAM: team.name}
@@ -165,12 +169,12 @@ def _workload_of(asked: SkyTask, team: TeamFact) -> int | None:
     return own.get(said)
 
 
-def _overridden(asked: SkyTask, job: AdmissionJob, at: datetime) -> AdmissionFact | None:
-    """The admission that it names, where somebody let one like it pass within a day."""
+def _named_override(asked: SkyTask, job: AdmissionJob) -> AdmissionFact | None:
+    """The admission that it names, where somebody let one like it pass."""
     said = asked.variables.get(ADMISSION, "")
     is_number = said.isdecimal() and len(said) <= LONGEST_NUMBER
-    found = overridden_admission(int(said), at - OVERRIDE_HOLDS) if is_number else None
-    if found is None or found.team_id != job.team_id:
+    found = admission_if_kept(int(said)) if is_number else None
+    if found is None or found.overridden_at is None or found.team_id != job.team_id:
         return None
     needs = ((job.gpus, found.job["gpus"]), (job.gpu_hours, found.job["gpu_hours"]))
     is_larger = any(
@@ -178,6 +182,23 @@ def _overridden(asked: SkyTask, job: AdmissionJob, at: datetime) -> AdmissionFac
         for need, let in needs
     )
     return None if is_larger else found
+
+
+def _passed_by(
+    named: AdmissionFact | None, task: str, at: datetime, *, is_looked_at: bool
+) -> AdmissionFact | None:
+    """The override by which this task passes; a launch uses it, so that no other does."""
+    if named is None or not named.lets_pass(task, at):
+        return None
+    is_passed = is_looked_at or use_override(admission_id=named.id, by=task, at=at)
+    return named if is_passed else None
+
+
+def _task_digest(task: Mapping[str, Any], by: SkyAsker) -> str:
+    """Which task uses an override: one that is launched again as it was is the same, whatever is mounted into it."""
+    said = [by.user, by.workspace, *(task.get(name) for name in SAME_TASK)]
+    text = json.dumps(said, sort_keys=True, default=str)
+    return f"task:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def _quote_marks(
@@ -223,9 +244,18 @@ def _limit_words(limit: Mapping[str, Any]) -> str:
     return f"{limit['name']}: {limit['reason']} (needed {needed}, left {left} {unit})"
 
 
-def _refusal_words(number: int, limits: Collection[Mapping[str, Any]]) -> str:
+def _refusal_words(
+    number: int, limits: Collection[Mapping[str, Any]], named: AdmissionFact | None
+) -> str:
     why = "; ".join(_limit_words(each) for each in limits if each["verdict"] == DENY)
+    over = "" if named is None else f" Admission {named.id} {_why_it_is_over(named)}."
     return (
-        f"Runrate denies this job. {why}. This is admission {number}: when finance or platform let it pass,"
-        f" launch it again with --env {ADMISSION}={number} within a day."
+        f"Runrate denies this job. {why}.{over} This is admission {number}: when finance or platform let it pass,"
+        f" launch it once with --env {ADMISSION}={number} within {OVERRIDE_HOLDS.days} days."
     )
+
+
+def _why_it_is_over(named: AdmissionFact) -> str:
+    if named.used_at is not None:
+        return "let one job pass already"
+    return f"was let pass more than {OVERRIDE_HOLDS.days} days ago"

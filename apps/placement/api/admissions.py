@@ -131,6 +131,13 @@ class AdmissionOut(serializers.Serializer[Any]):
     overridden_at = serializers.DateTimeField(allow_null=True)
     overridden_by = serializers.CharField(allow_null=True)
     override_reason = serializers.CharField(allow_null=True)
+    used_at = serializers.DateTimeField(
+        allow_null=True, help_text="when the one job that an override is for passed by it"
+    )
+    used_by = serializers.CharField(
+        allow_null=True,
+        help_text="which: `job:` and its id, or `task:` and the digest of a task of SkyPilot",
+    )
     digest = serializers.CharField(help_text="of the job and every figure it was held against")
 
 
@@ -171,6 +178,8 @@ EXAMPLE: dict[str, Any] = {
     "overridden_at": None,
     "overridden_by": None,
     "override_reason": None,
+    "used_at": None,
+    "used_by": None,
     "digest": "9f" * 32,
 }
 
@@ -236,7 +245,7 @@ class OverriddenAdmission(RestView):
     )
     @once()
     def post(self, request: Request, admission_id: int) -> Response:
-        """Let a denied job pass; who, when and why are kept, in the audit trail too."""
+        """Let one denied job pass; who, when and why are kept, in the audit trail too, and when and by which job it was used."""
         actions.override_admission(
             admission_id=admission_id,
             reason=parsed(OverrideIn, request)["reason"],
@@ -270,6 +279,8 @@ def serialize_admission(fact: AdmissionFact) -> dict[str, Any]:
             "overridden_at": fact.overridden_at,
             "overridden_by": fact.overridden_name or None,
             "override_reason": fact.override_reason or None,
+            "used_at": fact.used_at,
+            "used_by": fact.used_by or None,
             "digest": fact.digest,
         },
         organisation().currency,

@@ -17,8 +17,9 @@ class AdmissionVerdict(models.TextChoices):
 class JobAdmission(models.Model):
     """A job held against budgets and quotas. `digest` is of the job and of every figure that it was held against.
 
-    `answer` is the need, and each limit with what is left of it. Nothing of a row changes but by an override: who,
-    when, and why; the audit trail has it too. `…_name` is of the person, or of the token where there is no person.
+    `answer` is the need, and each limit with what is left of it. Nothing of a row changes but by an override (who,
+    when, and why) and by the one job that used it: when, and `used_by`, `task:DIGEST` of SkyPilot's or `job:ID`. The audit trail has both.
+    `…_name` is of the person, or of the token where there is no person.
     """
 
     asked_at = models.DateTimeField()
@@ -37,6 +38,8 @@ class JobAdmission(models.Model):
     )
     overridden_name = models.TextField(blank=True, default="")
     override_reason = models.TextField(blank=True, default="")
+    used_at = models.DateTimeField(null=True)
+    used_by = models.TextField(blank=True, default="")
 
     class Meta:
         constraints = [
@@ -44,9 +47,21 @@ class JobAdmission(models.Model):
                 condition=Q(overridden_at=None, override_reason="")
                 | Q(overridden_at__isnull=False, verdict="deny") & ~Q(override_reason=""),
                 name="admission_overridden_with_reason",
-            )
+            ),
+            models.CheckConstraint(
+                condition=Q(used_at=None, used_by="")
+                | Q(used_at__isnull=False, overridden_at__isnull=False) & ~Q(used_by=""),
+                name="admission_used_where_overridden",
+            ),
         ]
-        indexes = [models.Index(fields=["-asked_at", "-id"], name="admission_newest_first")]
+        indexes = [
+            models.Index(fields=["-asked_at", "-id"], name="admission_newest_first"),
+            models.Index(
+                fields=["-overridden_at", "-id"],
+                condition=Q(overridden_at__isnull=False),
+                name="admission_overridden",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"admission {self.pk}"

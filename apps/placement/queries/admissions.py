@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet
@@ -14,9 +14,13 @@ from apps.placement.queries.admission_limits import DENY, VERDICTS, WARN
 from apps.workloads import queries as workloads
 
 LARGEST_KEY = 2**63 - 1
+OVERRIDE_HOLDS = timedelta(days=7)
+"""So long after it a job may use an override."""
+RETRIED_WITHIN = timedelta(minutes=5)
+"""The task that used an override passes by it again for so long, as its launch may fail and be tried again."""
 COLUMNS = (
     "id", "asked_at", "asked_name", "team_id", "team__name", "job", "digest", "verdict", "answer",
-    "overridden_at", "overridden_name", "override_reason",
+    "overridden_at", "overridden_name", "override_reason", "used_at", "used_by",
 )  # fmt: skip
 
 
@@ -36,6 +40,8 @@ class AdmissionFact:
     overridden_at: datetime | None
     overridden_name: str
     override_reason: str
+    used_at: datetime | None
+    used_by: str
     pool: str
     workload: str
 
@@ -43,6 +49,12 @@ class AdmissionFact:
     def is_admitted(self) -> bool:
         """Whether it may start: not denied, or let pass all the same."""
         return self.verdict != DENY or self.overridden_at is not None
+
+    def lets_pass(self, by: str, at: datetime) -> bool:
+        """Whether its override may be used by this one: nobody did yet, or the same just now."""
+        if self.overridden_at is None or at > self.overridden_at + OVERRIDE_HOLDS:
+            return False
+        return self.used_at is None or (self.used_by == by and at <= self.used_at + RETRIED_WITHIN)
 
     @property
     def limits(self) -> list[dict[str, Any]]:
@@ -79,15 +91,9 @@ def admission(admission_id: int) -> AdmissionFact:
 
 def admission_if_kept(admission_id: int) -> AdmissionFact | None:
     """One; None where there is none of this id."""
-    return next(iter(_facts(JobAdmission.objects.filter(pk=admission_id).values(*COLUMNS))), None)
-
-
-def overridden_admission(admission_id: int, since: datetime) -> AdmissionFact | None:
-    """One that somebody let pass since then; None where there is none of this id."""
     if admission_id > LARGEST_KEY:
         return None
-    found = JobAdmission.objects.filter(pk=admission_id, overridden_at__gte=since)
-    return next(iter(_facts(found.values(*COLUMNS))), None)
+    return next(iter(_facts(JobAdmission.objects.filter(pk=admission_id).values(*COLUMNS))), None)
 
 
 def admission_page(asked: PageAsked) -> Slice[AdmissionFact]:

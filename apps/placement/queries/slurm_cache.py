@@ -12,6 +12,7 @@ from apps.accounts.queries.reading import reading_once
 from apps.economics.ownership import Rule, in_rank
 from apps.placement.models import JobAdmission, JobQuote
 from apps.placement.queries.admission_limits import counts_against, unit_of_budget
+from apps.placement.queries.admissions import OVERRIDE_HOLDS
 from apps.placement.queries.slurm_pools import SlurmPool, slurm_pools
 from apps.planning.queries.budget_figures import BudgetFigures, figures_of
 from apps.planning.queries.budgets import RUNNING, TAG, budgets, in_whole_units
@@ -20,7 +21,7 @@ from apps.workloads import queries as workloads
 VALID_SECONDS = 3600
 """Older than this nothing is decided by it: what is left of a budget would be too long ago."""
 KEPT_FOR = timedelta(days=7)
-"""Quotes and overrides are known to the scheduler for so long."""
+"""Quotes are known to the scheduler for so long."""
 LABELLED_WITHIN = 2 * KEPT_FOR
 """A job that names one may have waited in the queue for as long again."""
 MOST_RULES, MOST_QUOTES, MOST_OVERRIDES = 1_000, 1_000, 200
@@ -195,9 +196,11 @@ def _quotes_of(pools: Collection[SlurmPool], at: datetime) -> Iterable[SlurmQuot
 def _overrides_of(
     cluster_id: int, pools: Collection[SlurmPool], at: datetime
 ) -> Iterable[SlurmOverride]:
-    """The newest that no job of the cluster used, of no pool of another cluster."""
+    """The newest that no job used, of no pool of another cluster; of jobs that just began it is not kept yet."""
     own = {None, *(pool.id for pool in pools)}
-    found = JobAdmission.objects.filter(overridden_at__gt=at - KEPT_FOR, overridden_at__lte=at)
+    found = JobAdmission.objects.filter(
+        overridden_at__gt=at - OVERRIDE_HOLDS, overridden_at__lte=at, used_at=None
+    )
     rows = list(
         found.order_by("-overridden_at", "-id").values_list(
             "id", "team__name", "job", "overridden_name"

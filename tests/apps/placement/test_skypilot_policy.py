@@ -25,6 +25,7 @@ from apps.placement.actions.spot import SpotPlace
 from apps.placement.models import JobAdmission, JobQuote
 from apps.placement.queries.quote_answer import AnsweredQuote, answer_quote
 from apps.planning.actions import NewBudget, add_budget
+from apps.planning.models import Budget
 from apps.planning.queries.budgets import BudgetStep
 from apps.unit_economics.models import RunFigures
 from tests import make
@@ -212,9 +213,7 @@ def test_a_hard_budget_denies_in_words_that_say_what_to_do(secret: str) -> None:
     assert JobQuote.objects.count() == 0
 
 
-def test_what_was_let_pass_is_launched_with_its_number_and_no_larger_job(
-    secret: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_let_pass_is_launched_with_its_number_and_no_larger_job(secret: str) -> None:
     limit("1000", is_hard=True)
     asked(secret, TASK)
     number = JobAdmission.objects.get().pk
@@ -234,8 +233,59 @@ def test_what_was_let_pass_is_launched_with_its_number_and_no_larger_job(
     assert passed(secret, other)["envs"]["RUNRATE_ADMISSION"] != str(number)
     assert asked(secret, TASK).status_code == 400
     assert asked(secret, task_with(RUNRATE_ADMISSION="9" * 5_000)).status_code == 400
-    monkeypatch.setattr(timezone, "now", lambda: AT + timedelta(hours=25))
-    assert asked(secret, again).status_code == 400
+
+
+def overridden(secret: str) -> int:
+    """The number of an admission that was denied and let pass."""
+    limit("1000", is_hard=True)
+    asked(secret, TASK)
+    number = JobAdmission.objects.get().pk
+    finance, _ = signed_in("fin@example.org", "finance")
+    assert finance.post(f"admissions/{number}/override", {"reason": "due"}).status_code == 200
+    return number
+
+
+def test_an_override_lets_one_task_pass_and_again_where_its_launch_is_tried_again(
+    secret: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = overridden(secret)
+    own = task_with(RUNRATE_ADMISSION=str(number))
+
+    for name in ("validate", "optimize"):
+        passed(secret, own, request_name=name)
+    looked_at = JobAdmission.objects.get(pk=number).used_at
+    launched = passed(secret, own)
+    monkeypatch.setattr(timezone, "now", lambda: AT + timedelta(minutes=5))
+    tried_again = passed(secret, own | {"file_mounts": {"/data": "/uploaded/again"}})
+    other = asked(secret, own | {"run": "python other.py"})
+    monkeypatch.setattr(timezone, "now", lambda: AT + timedelta(minutes=6))
+    later = asked(secret, own)
+
+    assert looked_at is None
+    for task in (launched, tried_again):
+        assert task["envs"]["RUNRATE_ADMISSION"] == str(number)
+    assert (other.status_code, later.status_code) == (400, 400)
+    assert f"Admission {number} let one job pass already." in other.content.decode()
+    finance, _ = signed_in("also@example.org", "finance")
+    told = finance.get(f"admissions/{number}").json()
+    assert told["used_at"] == "2026-03-02T14:00:00Z"
+    assert told["used_by"].startswith("task:")
+    assert launched["envs"]["RUNRATE_TEAM"] == "Speech"
+
+
+def test_an_override_is_used_within_a_week_and_not_where_there_is_room(
+    secret: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = overridden(secret)
+    monkeypatch.setattr(timezone, "now", lambda: AT + timedelta(days=7, minutes=1))
+    late = asked(secret, task_with(RUNRATE_ADMISSION=str(number)))
+    assert late.status_code == 400
+    assert f"Admission {number} was let pass more than 7 days ago." in late.content.decode()
+
+    Budget.objects.update(is_hard=False)
+    monkeypatch.setattr(timezone, "now", lambda: AT)
+    assert passed(secret, task_with(RUNRATE_ADMISSION=str(number)))
+    assert JobAdmission.objects.get(pk=number).used_at is None
 
 
 def test_a_soft_budget_warns_where_the_job_and_who_reads_its_output_see_it(secret: str) -> None:

@@ -12,7 +12,13 @@ from apps.accounts.models import Team
 from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
 from apps.fleet.models import Cluster, Pool
-from apps.placement.actions import make_offer_book, quotes, take_quotes_of_jobs
+from apps.placement.actions import (
+    make_offer_book,
+    quotes,
+    take_quotes_of_jobs,
+    use_override,
+    use_overrides_of_jobs,
+)
 from apps.placement.models import JobQuote
 from apps.placement.queries import slurm_cache
 from apps.planning.actions import NewBudget, NewGpuQuota, add_budget, add_gpu_quota
@@ -191,6 +197,14 @@ def test_an_override_is_told_until_a_job_used_it() -> None:
         "admission": other, "team": "Speech", "gpus": 4, "gpu_hours": 8.0, "overridden_by": "writer",
     }  # fmt: skip
     assert [each["admission"] for each in asked(cluster_token())["overrides"]] == [other]
+    assert [use_overrides_of_jobs(at=AT) for _ in range(2)] == [1, 0]
+    told = writer.get(f"admissions/{denied}").json()
+    assert (told["used_by"], told["used_at"]) == (
+        f"job:{Job.objects.get().pk}",
+        "2026-03-02T14:00:00Z",
+    )
+    assert use_override(admission_id=other, by="task:4c", at=AT)
+    assert asked(cluster_token())["overrides"] == []
     assert asked(cluster_token("harbor"), "harbor")["overrides"] == []
 
 

@@ -302,3 +302,5 @@ class Admission:
     overridden_by: str | None
     override_reason: str | None
     digest: str
+    used_at: datetime | None = None
+    used_by: str | None = None

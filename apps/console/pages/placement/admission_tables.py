@@ -58,6 +58,8 @@ ADMISSIONS = Table[AdmissionFact](
         Column("overridden_at", "", lambda row: row.overridden_at, INSTANT),
         Column("overridden_by", "", lambda row: row.overridden_name),
         Column("override_reason", "", lambda row: row.override_reason),
+        Column("used_at", "", lambda row: row.used_at, INSTANT),
+        Column("used_by", "", lambda row: row.used_by),
         Column("asked_by", "Asked by", lambda row: row.asked_name, PROSE),
         Column("digest", "", lambda row: row.digest),
     ),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from apps.console.kit.entries import OVER_IT
 from apps.console.kit.periods import PeriodWords
@@ -17,9 +18,10 @@ from apps.placement.queries.admission_limits import (
     UNKNOWN,
     WARN,
 )
-from apps.placement.queries.admissions import AdmissionCounts, AdmissionFact
+from apps.placement.queries.admissions import OVERRIDE_HOLDS, AdmissionCounts, AdmissionFact
 from apps.show.amounts import counted, gpu_hours
 from apps.show.money import full_amount
+from apps.show.time import instant
 from apps.show.unknown import UNKNOWN as NOT_KNOWN
 
 ANSWERS = {ALLOW: "Allowed", WARN: "Warned of", DENY: "Denied"}
@@ -124,6 +126,15 @@ def override_words(fact: AdmissionFact) -> str | None:
     if fact.overridden_at is None:
         return None
     return f"{fact.overridden_name}: {fact.override_reason}"
+
+
+def use_words(fact: AdmissionFact, zone: ZoneInfo) -> str:
+    """By which job an override was used and when; that it may be, or may not be any more."""
+    if fact.used_at is None:
+        return f"by no job yet; by one, within {counted(OVERRIDE_HOLDS.days, 'day')}"
+    kind, _, key = fact.used_by.partition(":")
+    job = f"job {key}" if kind == "job" else f"a task of SkyPilot ({key[:12]})"
+    return f"{instant(fact.used_at, zone)} by {job}; no other passes by it"
 
 
 def jobs_over_it(limit: Mapping[str, Any]) -> str:

@@ -37,6 +37,7 @@ from apps.ledger import queries as ledger
 from apps.placement import actions
 from apps.placement.queries.admission_limits import BUDGET_LIMIT, DENY, QUOTA_LIMIT
 from apps.placement.queries.admissions import (
+    OVERRIDE_HOLDS,
     AdmissionCounts,
     AdmissionFact,
     AdmissionsWanted,
@@ -225,6 +226,7 @@ def _effects_of(fact: AdmissionFact) -> ChangePreview:
     return ChangePreview(
         (
             "Over REST this admission says from now on that the job may start (is_admitted).",
+            f"One job passes by it within {OVERRIDE_HOLDS.days} days, on Slurm or SkyPilot; what asks over REST sees that it is overridden.",
             f"It goes over {', '.join(denying)}: no limit is changed by it, and the next job is denied as before.",
             "Your name, the time and the reason stand beside the answer for good; this cannot be taken back.",
         )
@@ -281,6 +283,7 @@ def _facts_of(fact: AdmissionFact, context: Context) -> tuple[tuple[str, str], .
     if fact.overridden_at is not None:
         when = instant(fact.overridden_at, context.zone)
         facts.append(("Overridden", f"{when} by {fact.overridden_name}: {fact.override_reason}"))
+        facts.append(("Used", words.use_words(fact, context.zone)))
     return tuple(facts)
 
 

@@ -159,6 +159,11 @@ beat_schedule = {
         "schedule": 600.0,
         "options": {"expires": 600},
     },
+    "forget-quotes": {
+        "task": "apps.placement.tasks.forget_quotes",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
     "look-for-moves": {
         "task": "apps.placement.tasks.look_for_moves",
         "schedule": 600.0,

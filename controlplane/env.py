@@ -217,6 +217,11 @@ class Environment:
     keep_usage_months: int = _variable(
         _some, 25, "months for which usage hours are kept, at least 2"
     )
+    keep_quote_days: int = _variable(
+        _some,
+        90,
+        "days for which quotes are kept that no job or run took, at least 31; taken ones stay, for calibration",
+    )
     site_url: str = _variable(
         _origin, "", "where people open Runrate (https://…), for links in messages; empty: no links"
     )
@@ -256,6 +261,10 @@ def environment(variables: Mapping[str, str] | None = None) -> Environment:
         raise BadEnvironment(
             "RUNRATE_KEEP_WINDOW_DAYS is at least 14 (agents keep what is 12 days old), "
             "RUNRATE_KEEP_USAGE_MONTHS at least 2"
+        )
+    if chosen.keep_quote_days < 31:
+        raise BadEnvironment(
+            "RUNRATE_KEEP_QUOTE_DAYS is at least 31 (a run may take its quote for 30)"
         )
     if chosen.oidc_issuer and not (chosen.oidc_client_id and chosen.oidc_client_secret):
         raise BadEnvironment("RUNRATE_OIDC_ISSUER needs RUNRATE_OIDC_CLIENT_ID and _CLIENT_SECRET")

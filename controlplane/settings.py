@@ -78,6 +78,7 @@ VERDICT_SHARES: dict[str, float] = dict(ENVIRONMENT.verdict_shares)
 TOKEN_WEIGHTS: tuple[int, ...] = ENVIRONMENT.token_weights
 KEEP_WINDOW_DAYS: int = ENVIRONMENT.keep_window_days
 KEEP_USAGE_MONTHS: int = ENVIRONMENT.keep_usage_months
+KEEP_QUOTE_DAYS: int = ENVIRONMENT.keep_quote_days
 
 SITE_URL: str = ENVIRONMENT.site_url
 WEBHOOK_NETWORKS: tuple[str, ...] = ENVIRONMENT.webhook_networks

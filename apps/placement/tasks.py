@@ -26,6 +26,12 @@ def follow_quotes() -> int:
 
 
 @shared_task
+def forget_quotes() -> int:
+    """Delete old quotes that nobody took; how many."""
+    return actions.forget_quotes(at=timezone.now())
+
+
+@shared_task
 def look_for_moves() -> int:
     """Look this week at what could be moved, where nobody did yet; how many proposals."""
     if not has_organisation():

@@ -82,6 +82,7 @@ def test_a_bad_value_is_refused_by_name():
         ("TOKEN_WEIGHTS", "0,0,0"),
         ("KEEP_WINDOW_DAYS", "7"),
         ("KEEP_USAGE_MONTHS", "0"),
+        ("KEEP_QUOTE_DAYS", "30"),
     ],
 )
 def test_thresholds_weights_and_retention_are_refused_where_they_make_no_sense(name, text):

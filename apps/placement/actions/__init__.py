@@ -25,6 +25,7 @@ from apps.placement.actions.quotes import (
     QuoteTaken,
     expect_run,
     follow_quotes,
+    forget_quotes,
     make_quote,
     take_offer,
     take_quotes_of_jobs,

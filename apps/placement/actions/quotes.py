@@ -8,7 +8,9 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import LiteralString
 
-from django.db import transaction
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import F, Q, QuerySet
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries import organisation
@@ -30,14 +32,20 @@ from apps.placement.queries.quotes import QuoteFact, pool_offers
 from apps.placement.queries.slurm_cache import LABELLED_WITHIN, QUOTE_LABEL
 from apps.placement.queries.slurm_pools import pools_of_jobs
 from apps.unit_economics.queries.runs.list import run_rows
+from apps.unit_economics.queries.runs.values import RunRow
 from apps.workloads import queries as workloads
 
 DAY = timedelta(days=1)
 SETTLED_AFTER = 3 * HOUR
 """Hours of the ledger are provisional until two hours after their end."""
 MOST_FOLLOWED = 200
-MOST_LABELS = 1_000
-"""Quotes that jobs name are looked up so many at a time."""
+"""Quotes whose jobs and runs are looked at in one pass, those first that wait longest for it: a service may never end."""
+OUTCOME = (
+    "followed_at", "ended_at", "actual_micros", "actual_hours", "actual_gpu_hours", "actual_interruptions",
+)  # fmt: skip
+MOST_LABELS = MOST_NAMES = 1_000
+"""Quotes that jobs name are looked up so many at a time, and so many names of runs."""
+FORGOTTEN_AT_ONCE = 10_000
 IS_NUMBER = re.compile(r"[1-9][0-9]{0,17}")
 EXPECTED_FOR = timedelta(days=30)
 """A run that has not begun by then is none of its quote."""
@@ -51,7 +59,7 @@ RETURNING id
 
 
 class QuoteTaken(Refusal):
-    """An offer of this quote was taken already."""
+    """An offer of this quote was taken already, or by this job or run one of another."""
 
 
 class OfferNotOfQuote(Refusal):
@@ -133,7 +141,22 @@ def take_offer(
         raise OfferNotOfQuote("run", f"there is no run {run_id} that was settled")
     quote.chosen, quote.taken_at = key, at
     quote.taken_by_job_id, quote.taken_by_run_id = job_id, run_id
-    quote.save()
+    try:
+        with transaction.atomic():
+            quote.save()
+    except IntegrityError as twice:
+        raise _refusal_of_second(job_id, run_id) from twice
+
+
+def _refusal_of_second(job_id: int | None, run_id: int | None) -> QuoteTaken:
+    """What a job or a run came to is held against one quote."""
+    first = JobQuote.objects.filter(
+        Q(taken_by_job_id=job_id, taken_by_job__isnull=False)
+        | Q(taken_by_run_id=run_id, taken_by_run__isnull=False)
+    ).get()
+    field, key = ("run", run_id) if job_id is None else ("job", job_id)
+    words = f"{field} {key} took an offer of quote {first.pk} already: what it came to is held against one quote"
+    return QuoteTaken(field, words)
 
 
 @logged_change()
@@ -141,6 +164,18 @@ def take_offer(
 def expect_run(*, quote_id: int, run_name: str, keys: Sequence[str]) -> None:
     """Say how the run will be called that takes one of these offers, which a scheduler was told of in this order."""
     JobQuote.objects.filter(pk=quote_id).update(run_name=run_name, expected=list(keys))
+
+
+@logged_pass("forget_quotes")
+def forget_quotes(*, at: datetime) -> int:
+    """Delete quotes that were asked long ago and taken by nobody, with their offers; how many. Taken ones stay, for calibration."""
+    old = JobQuote.objects.filter(
+        chosen="", asked_at__lt=at - timedelta(days=settings.KEEP_QUOTE_DAYS)
+    )
+    done = 0
+    while some := list(old.order_by("asked_at").values_list("id", flat=True)[:FORGOTTEN_AT_ONCE]):
+        done += JobQuote.objects.filter(id__in=some, chosen="").delete()[0]
+    return done
 
 
 @logged_pass("take_quotes_of_jobs")
@@ -194,18 +229,21 @@ def follow_quotes(*, at: datetime) -> int:
     open_ones = JobQuote.objects.select_for_update(skip_locked=True).filter(
         ended_at=None, taken_at__isnull=False
     )
+    turn = open_ones.defer("answer").order_by(
+        F("followed_at").asc(nulls_first=True), "taken_at", "id"
+    )
     done = 0
-    for quote in open_ones.order_by("taken_at", "id")[:MOST_FOLLOWED]:
+    for quote in turn[:MOST_FOLLOWED]:
+        quote.followed_at = at
         outcome = _outcome_of(quote, at)
-        if outcome.ended_at is None or outcome.ended_at > at - SETTLED_AFTER:
-            continue
-        quote.ended_at = outcome.ended_at
-        quote.actual_micros = outcome.micros
-        quote.actual_gpu_hours = outcome.gpu_hours
-        quote.actual_interruptions = outcome.interruptions
-        quote.actual_hours = (outcome.ended_at - quote.asked_at) / HOUR
-        quote.save()
-        done += 1
+        if outcome.ended_at is not None and outcome.ended_at <= at - SETTLED_AFTER:
+            quote.ended_at = outcome.ended_at
+            quote.actual_micros = outcome.micros
+            quote.actual_gpu_hours = outcome.gpu_hours
+            quote.actual_interruptions = outcome.interruptions
+            quote.actual_hours = (outcome.ended_at - quote.asked_at) / HOUR
+            done += 1
+        quote.save(update_fields=OUTCOME)
     return done
 
 
@@ -217,32 +255,43 @@ def _take_by_name(at: datetime) -> None:
     waiting = JobQuote.objects.filter(chosen="", asked_at__gte=at - EXPECTED_FOR).exclude(
         run_name=""
     )
-    # Of most launches no run is ever reported: these would take the place of those that have one.
-    known_runs = workloads.runs_of_keys(set(waiting.values_list("run_name", flat=True)))
-    named = _untaken_runs(known_runs)
-    expecting = list(
-        waiting.select_for_update(skip_locked=True)
-        .filter(run_name__in=named)
-        .order_by("-asked_at", "-id")[:MOST_FOLLOWED]
-    )
+    names = waiting.order_by("run_name").values_list("run_name", flat=True).distinct()
+    every = names.iterator(chunk_size=MOST_NAMES)
+    while some := list(islice(every, MOST_NAMES)):
+        # Of most launches no run is ever reported.
+        named = _untaken_runs(workloads.runs_of_keys(some))
+        if named:
+            _take_named(waiting.filter(run_name__in=list(named)), named)
+
+
+def _take_named(waiting: QuerySet[JobQuote], named: Mapping[str, Sequence[int]]) -> None:
     runs = run_rows({run_id for ids in named.values() for run_id in ids})
     taken: set[int] = set()
-    for quote in expecting:
-        found = [runs[run_id] for run_id in named.get(quote.run_name, ()) if run_id in runs]
-        began = [
-            run for run in found if run.began_at is not None and run.began_at >= quote.asked_at
-        ]
-        own = [run for run in began if run.team_id in (None, quote.team_id)]
-        models = {offer["key"]: offer["gpu_model"] for offer in quote.answer["offers"]}
-        if len(own) == 1 and own[0].id not in taken:
-            # A newer book may have answered the quote than gave the places.
-            known = [key for key in quote.expected if key in models]
-            keys = [key for key in known if are_same_model(models[key], own[0].gpu_model)]
-            quote.chosen = next(iter(keys or known), "")
-            if quote.chosen:
-                quote.taken_at, quote.taken_by_run_id = own[0].began_at, own[0].id
-                quote.save()
-                taken.add(own[0].id)
+    newest_first = waiting.order_by("-asked_at", "-id")
+    columns = ("id", "asked_at", "team_id", "run_name")
+    for quote_id, asked_at, team_id, name in newest_first.values_list(*columns):
+        found = [runs[run_id] for run_id in named[name] if run_id in runs]
+        began = [run for run in found if run.began_at is not None and run.began_at >= asked_at]
+        own = [run for run in began if run.team_id in (None, team_id)]
+        if len(own) == 1 and own[0].id not in taken and _is_taken_by_run(quote_id, own[0]):
+            taken.add(own[0].id)
+
+
+def _is_taken_by_run(quote_id: int, run: RunRow) -> bool:
+    locked = JobQuote.objects.select_for_update(skip_locked=True)
+    quote = locked.filter(pk=quote_id, chosen="").first()
+    if quote is None or run.began_at is None:
+        return False
+    models = {offer["key"]: offer["gpu_model"] for offer in quote.answer["offers"]}
+    # A newer book may have answered the quote than gave the places.
+    known = [key for key in quote.expected if key in models]
+    keys = [key for key in known if are_same_model(models[key], run.gpu_model)]
+    quote.chosen = next(iter(keys or known), "")
+    if not quote.chosen:
+        return False
+    quote.taken_at, quote.taken_by_run_id = run.began_at, run.id
+    quote.save()
+    return True
 
 
 def _untaken_runs(named: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:

@@ -12,7 +12,8 @@ class JobQuote(models.Model):
     `digest` is of the job and of `book_digest`: the same inputs have the same answer. `pool_offers` says of those offers that are of
     pools (`pool_ids`, in order) their `place` among all, from 0, and what is charged: without the answer being read. `chosen` is the key of an offer, taken by a
     job of a scheduler or by a run of several. `run_name` is what the run will be called that may take one of
-    `expected`, keys of offers in order; empty where a scheduler was told nothing. `actual_…` is what came of it, of what the ledger has: null until it ended and was charged.
+    `expected`, keys of offers in order; empty where a scheduler was told nothing. A job or a run takes one quote. `followed_at` is when it
+    was last looked whether it ended. `actual_…` is what came of it, of what the ledger has: null until it ended and was charged.
     """
 
     asked_at = models.DateTimeField()
@@ -31,6 +32,7 @@ class JobQuote(models.Model):
     run_name = models.TextField(blank=True, default="")
     expected = models.JSONField(default=list)
     taken_at = models.DateTimeField(null=True)
+    followed_at = models.DateTimeField(null=True)
     taken_by_job = models.ForeignKey(
         "workloads.Job", on_delete=models.SET_NULL, null=True, related_name="+"
     )
@@ -49,6 +51,8 @@ class JobQuote(models.Model):
                 condition=Q(chosen="", taken_at=None) | ~Q(chosen="") & Q(taken_at__isnull=False),
                 name="quote_taken_at_a_time",
             ),
+            models.UniqueConstraint(fields=["taken_by_job"], name="quote_once_of_a_job"),
+            models.UniqueConstraint(fields=["taken_by_run"], name="quote_once_of_a_run"),
         ]
         indexes = [
             models.Index(fields=["-asked_at", "-id"], name="quote_newest_first"),
@@ -58,7 +62,7 @@ class JobQuote(models.Model):
                 name="quote_to_follow",
             ),
             models.Index(
-                fields=["asked_at"],
+                fields=["run_name", "-asked_at", "-id"],
                 condition=~Q(run_name="") & Q(chosen=""),
                 name="quote_to_take",
             ),

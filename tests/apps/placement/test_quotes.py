@@ -5,11 +5,18 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from apps.placement.actions import follow_quotes, make_offer_book, set_egress_prices
+from apps.placement.actions import (
+    follow_quotes,
+    forget_quotes,
+    make_offer_book,
+    quotes,
+    set_egress_prices,
+)
 from apps.placement.models import BookOffer, JobQuote
 from apps.planning.actions import NewBudget, add_budget
 from apps.planning.queries.budgets import BudgetStep
@@ -17,6 +24,7 @@ from apps.pricing.models import Rate
 from apps.workloads.models import Job
 from tests import make
 from tests.apps.ledger import scene
+from tests.apps.unit_economics import planted_runs
 from tests.rest import Caller, signed_in, with_token
 
 pytestmark = pytest.mark.django_db
@@ -361,6 +369,69 @@ def test_a_job_that_was_begun_again_comes_to_all_its_attempts(caller: Caller) ->
     assert (outcome["hours"], outcome["gpu_hours"], outcome["interruptions"]) == (5.0, 24.0, 1)
     (row,) = caller.get("quotes/calibration").json()["results"]
     assert (row["interruptions"], row["expected_interruptions"]) == (1, 0.0)
+
+
+def job_taking(caller: Caller, quote: Any, raw_id: str, hours: int) -> int:
+    """A job that took the quote's offer of the rented pool."""
+    offer = offers_of(quote)["rented"]
+    node_id = make.make_node(f"gpu-{raw_id}", pool_id=int(offer["key"].removeprefix("pool:")))
+    job_id = scene.make_job(raw_id, node_id, from_=AT, to=AT + timedelta(hours=hours))
+    path = f"quotes/{quote['id']}/taken"
+    assert caller.post(path, {"offer": offer["key"], "job": job_id}).status_code == 200
+    return job_id
+
+
+def test_what_never_ends_takes_nobodys_turn(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So many are looked at in a pass; who was looked at goes to the end of the queue."""
+    monkeypatch.setattr(quotes, "MOST_FOLLOWED", 1)
+    services = [job_taking(caller, asked(caller), str(number), 2) for number in (1, 2)]
+    Job.objects.filter(id__in=services).update(ended_at=None)
+    last = asked(caller)
+    job_taking(caller, last, "3", 2)
+
+    passes = [follow_quotes(at=AT + timedelta(hours=6, minutes=10 * each)) for each in range(4)]
+
+    assert passes == [0, 0, 1, 0]
+    assert JobQuote.objects.exclude(ended_at=None).get().pk == last["id"]
+
+
+@pytest.mark.parametrize("by", ["job", "run"])
+def test_a_job_or_a_run_takes_one_quote(caller: Caller, by: str) -> None:
+    """What it came to would be held against two otherwise."""
+    first, second = asked(caller), asked(caller)
+    key = offers_of(first)["rented"]["key"]
+    node_id = make.make_node("gpu-09", pool_id=BookOffer.objects.get(name="rented").pool_id)
+    taker = (
+        scene.make_job("80", node_id, from_=AT, to=AT + timedelta(hours=2))
+        if by == "job"
+        else planted_runs.plant_run("nightly", began_at=AT, ended_at=AT + timedelta(hours=1))
+    )
+    assert caller.post(f"quotes/{first['id']}/taken", {"offer": key, by: taker}).status_code == 200
+
+    again = caller.post(f"quotes/{second['id']}/taken", {"offer": key, by: taker})
+
+    assert again.status_code == 409
+    assert f"{by} {taker} took an offer of quote {first['id']} already" in again.content.decode()
+    assert JobQuote.objects.get(pk=second["id"]).chosen == ""
+
+
+def test_old_quotes_go_but_those_that_were_taken(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quotes, "FORGOTTEN_AT_ONCE", 1)
+    old = [asked(caller)["id"] for _ in range(2)]
+    taken, new = asked(caller), asked(caller)["id"]
+    job_taking(caller, taken, "81", 2)
+    later = AT + timedelta(days=settings.KEEP_QUOTE_DAYS, seconds=1)
+    JobQuote.objects.filter(pk=new).update(
+        asked_at=later - timedelta(days=settings.KEEP_QUOTE_DAYS)
+    )
+
+    assert forget_quotes(at=AT + timedelta(days=settings.KEEP_QUOTE_DAYS)) == 0
+    assert forget_quotes(at=later) == len(old)
+    assert set(JobQuote.objects.values_list("id", flat=True)) == {taken["id"], new}
 
 
 def test_what_was_never_charged_came_to_nothing_that_is_known(caller: Caller) -> None:

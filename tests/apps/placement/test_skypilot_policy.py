@@ -456,7 +456,7 @@ def test_its_run_takes_the_offer_and_its_cost_comes_back(secret: str) -> None:
 def test_launches_without_a_run_and_places_of_another_book_keep_no_run_from_its_quote(
     secret: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(quotes, "MOST_FOLLOWED", 1)
+    monkeypatch.setattr(quotes, "MOST_NAMES", 1)
     for _ in range(2):
         passed(secret, TASK)
     reported, silent = JobQuote.objects.order_by("id")

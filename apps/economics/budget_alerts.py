@@ -8,6 +8,8 @@ from fractions import Fraction
 
 THRESHOLDS = (50, 75, 90, 100)
 """Per cent of the amount; each is told of once in a period."""
+FALLEN_BACK_BY = 2
+"""Per cent of the amount: less than that below a threshold comes and goes as provisional hours are settled."""
 LEAST_CHANCE, SURE_CHANCE = 0.8, 0.9
 """That it is exceeded, as the forecasts have it, on two days in a row; on one alone: no forecast says more."""
 LEAST_RUN_RATE_SHARE = Fraction(102, 100)
@@ -57,6 +59,11 @@ def threshold_reached(share_used: Fraction | None) -> int | None:
         return None
     place = bisect_right(THRESHOLDS, share_used * 100)
     return THRESHOLDS[place - 1] if place else None
+
+
+def has_fallen_back(share_used: Fraction, level: int) -> bool:
+    """Whether so much less than a threshold (per cent) is used that it is no longer reached, whatever hours are settled anew."""
+    return share_used * 100 < level - FALLEN_BACK_BY
 
 
 def is_warned(looks: Sequence[BudgetLook]) -> bool:

@@ -7,6 +7,7 @@ from apps.review.actions.alerts import (
     MuteInThePast,
     acknowledge_alert,
     end_matters,
+    lower_alert,
     mute_alert,
     raise_alert,
     read_alerts,

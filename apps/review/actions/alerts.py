@@ -114,6 +114,23 @@ def resolve_alert(*, alert_id: int, reason: str, by: Viewer, at: datetime) -> No
     _add_entry(alert, AlertStep.RESOLVED, at)
 
 
+@logged_change()
+@transaction.atomic
+def lower_alert(*, told: AlertMatter, at: datetime) -> int | None:
+    """Take an alert back to a lower level, as what it is held against changed; its id, None where there is none above it.
+
+    What it says now is a step of it that is sent nowhere. Its state stays, so that going further raises it as ever.
+    """
+    alert = Alert.objects.select_for_update().filter(matter=told.matter).first()
+    if alert is None or alert.level <= told.level:
+        return None
+    alert.level, alert.severity, alert.title = told.level, told.severity, told.title
+    alert.facts = [list(fact) for fact in told.facts]
+    alert.save()
+    _add_entry(alert, AlertStep.LOWERED, at)
+    return alert.pk
+
+
 @logged_change(count=lambda answer, _: int(answer))
 @transaction.atomic
 def end_matters(*, matters: Collection[str], reason: str, at: datetime) -> int:

@@ -1,21 +1,30 @@
 """Budgets are looked at every hour: a share of the amount that is used, and an excess that is expected."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from fractions import Fraction
+from typing import NamedTuple
 
 from django.db import transaction
 from django.urls import reverse
 
 from apps.accounts.queries import organisation
 from apps.accounts.queries.reading import reading_once
-from apps.economics.budget_alerts import BudgetLook, is_over, is_warned, threshold_reached
+from apps.economics.budget_alerts import (
+    BudgetLook,
+    has_fallen_back,
+    is_over,
+    is_warned,
+    threshold_reached,
+)
 from apps.ledger.queries.calendar import local_day
 from apps.logs.changes import logged_pass
 from apps.planning.queries.budget_figures import BudgetFigures, figures_of
 from apps.planning.queries.budgets import RUNNING, SERVICE, TEAM, WORKLOAD, BudgetFact, budgets
-from apps.review.actions.alerts import AlertMatter, end_matters, raise_alert
+from apps.review.actions.alerts import AlertMatter, end_matters, lower_alert, raise_alert
 from apps.review.models import Alert, AlertKind, AlertSeverity, AlertState, BudgetForecastLook
 from apps.review.queries.budget_alert_words import (
+    budget_fact,
     forecast_facts,
     forecast_title,
     used_facts,
@@ -26,14 +35,23 @@ from apps.workloads import queries as workloads
 LOOKS_KEPT = timedelta(days=400)
 LOOKS_READ = timedelta(days=3)
 SEVERITIES = {
+    0: AlertSeverity.NOTICE,
     50: AlertSeverity.NOTICE,
     75: AlertSeverity.NOTICE,
     90: AlertSeverity.WARNING,
     100: AlertSeverity.URGENT,
 }
+NONE_REACHED_REASON = "less than its first threshold is used of what the budget is now"
 OVER_REASON = "its period is over, or the budget was removed"
 NO_LONGER_REASON = "it is expected to hold, on two days in a row"
 EXCEEDED_REASON = "it is exceeded: the alert of what is used says so"
+
+
+class ToldThreshold(NamedTuple):
+    """What an alert of a threshold says: the per cent reached, and its facts."""
+
+    level: int
+    facts: frozenset[tuple[str, ...]]
 
 
 @logged_pass("look_at_budgets")
@@ -47,9 +65,10 @@ def look_at_budgets(*, at: datetime) -> int:
     with reading_once():
         found = [each for each in figures_of(budgets(None), at) if each.status == RUNNING]
         zone, live = organisation().zone, set[str]()
+        told = _told_thresholds(found)
         for figures in found:
             live |= {_matter_of(figures, "threshold"), _matter_of(figures, "forecast")}
-            _tell_threshold(figures, at)
+            _tell_threshold(figures, told.get(_matter_of(figures, "threshold")), at)
             _tell_forecast(figures, at, zone)
     _end_all_but(live, at)
     BudgetForecastLook.objects.filter(looked_at__lt=at - LOOKS_KEPT).delete()
@@ -60,24 +79,38 @@ def _matter_of(figures: BudgetFigures, what: str) -> str:
     return f"budget:{figures.budget.id}:{figures.first_day.isoformat()}:{what}"
 
 
-def _tell_threshold(figures: BudgetFigures, at: datetime) -> None:
-    reached = threshold_reached(figures.share_used)
-    if reached is None:
+def _tell_threshold(figures: BudgetFigures, before: ToldThreshold | None, at: datetime) -> None:
+    """Raise it where a threshold was reached, or take it back to the one that still is; `before` is what it said last."""
+    share, currency = figures.share_used, organisation().currency
+    if share is None:
         return
-    currency = organisation().currency
-    raise_alert(
-        told=AlertMatter(
-            matter=_matter_of(figures, "threshold"),
-            kind=AlertKind.BUDGET_THRESHOLD,
-            severity=SEVERITIES[reached],
-            title=used_title(figures, reached, currency),
-            facts=used_facts(figures, reached, currency),
-            link=_link_of(figures.budget),
-            team_id=_team_of(figures.budget),
-            level=reached,
-        ),
-        at=at,
+    reached = threshold_reached(share) or 0
+    told = AlertMatter(
+        matter=_matter_of(figures, "threshold"),
+        kind=AlertKind.BUDGET_THRESHOLD,
+        severity=SEVERITIES[reached],
+        title=used_title(figures, reached, currency),
+        facts=used_facts(figures, reached, currency),
+        link=_link_of(figures.budget),
+        team_id=_team_of(figures.budget),
+        level=reached,
     )
+    if before is not None and reached < before.level:
+        is_of_other_amount = budget_fact(figures, currency) not in before.facts
+        if is_of_other_amount or has_fallen_back(share, before.level):
+            lower_alert(told=told, at=at)
+            if not reached:
+                end_matters(matters=[told.matter], reason=NONE_REACHED_REASON, at=at)
+    elif reached:
+        raise_alert(told=told, at=at)
+
+
+def _told_thresholds(found: Sequence[BudgetFigures]) -> dict[str, ToldThreshold]:
+    matters = [_matter_of(figures, "threshold") for figures in found]
+    rows = Alert.objects.filter(matter__in=matters).values_list("matter", "level", "facts")
+    return {
+        matter: ToldThreshold(level, frozenset(map(tuple, facts))) for matter, level, facts in rows
+    }
 
 
 def _tell_forecast(figures: BudgetFigures, at: datetime, zone: str) -> None:

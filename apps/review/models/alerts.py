@@ -33,7 +33,7 @@ class Alert(models.Model):
     """A matter that its owner is told of; there is never a second one of it.
 
     `matter` is its stable key, such as `budget:12:2026-11-01:threshold`. `level` is how far it went (of thresholds the
-    per cent), and only grows. `title` and `facts` are those of its newest entry. `team` None: the organisation's.
+    per cent); it grows, and falls back where the budget's amount was raised. `title` and `facts` are those of its newest entry. `team` None: the organisation's.
     `muted_until` None of a muted one: until somebody says otherwise. `state_…` is who, when and why; `state_name` is
     also of a token, and empty where Runrate itself did it.
     """
@@ -77,6 +77,7 @@ class AlertStep(models.TextChoices):
 
     OPENED = "opened", "opened"
     RAISED = "raised", "went further"
+    LOWERED = "lowered", "fell back"
     REOPENED = "reopened", "open again"
     ACKNOWLEDGED = "acknowledged", "acknowledged"
     MUTED = "muted", "muted"

@@ -27,7 +27,7 @@ def used_title(figures: BudgetFigures, reached: int, currency: str) -> str:
 def used_facts(figures: BudgetFigures, reached: int, currency: str) -> Facts:
     """What it is told from."""
     return [
-        ("Threshold", f"{reached} % of the amount"),
+        ("Threshold", f"{reached} % of the amount" if reached else "none is reached"),
         *_common_facts(figures, currency),
     ]
 
@@ -57,11 +57,16 @@ def forecast_facts(
     return [*facts, *_common_facts(figures, currency)]
 
 
+def budget_fact(figures: BudgetFigures, currency: str) -> tuple[str, str]:
+    """How much of which period it is: what tells whether an alert is of the amount that holds now."""
+    return "Budget", f"{amount(figures.budget, figures.amount, currency)} of {_period_of(figures)}"
+
+
 def _common_facts(figures: BudgetFigures, currency: str) -> Facts:
     budget = figures.budget
     facts = [
         ("Of", scope_of(budget)),
-        ("Budget", f"{amount(budget, figures.amount, currency)} of {_period_of(figures)}"),
+        budget_fact(figures, currency),
         ("So far", amount(budget, figures.spent.amount, currency)),
         ("Time gone", per_cent(figures.share_gone)),
         ("Jobs over it", "are denied (hard)" if budget.is_hard else "are warned of (soft)"),

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -10,12 +11,15 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from apps.accounts import actions as accounts
+from apps.accounts.queries import viewer_of_user
+from apps.economics.budget_alerts import has_fallen_back
 from apps.economics.hours import HOUR
 from apps.planning import actions as planning
 from apps.planning.queries.budgets import BudgetStep
 from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.forecasting import forecast_fields
 from apps.review import actions
+from apps.review.models import AlertEntry
 from apps.review.queries.alerts import AlertFact, AlertsWanted, alerts, entries_of
 from tests import make
 from tests.apps.ledger import scene
@@ -138,6 +142,73 @@ def test_a_warning_ends_after_two_days_that_expect_none(red: int) -> None:
     assert [(each.state, each.state_reason) for each in told()] == [
         ("resolved", "it is expected to hold, on two days in a row")
     ]
+
+
+def change_amount(budget_id: int, team_id: int, amount: int) -> None:
+    month = date(2026, 3, 1)
+    planning.replace_budget(
+        budget_id=budget_id,
+        budget=planning.NewBudget(
+            f"Red, {amount}", "team", str(team_id), "money", "monthly", month, None,
+            (BudgetStep(month, Decimal(amount)),),
+        ),
+    )  # fmt: skip
+
+
+def test_a_threshold_falls_back_silently_when_the_amount_is_raised_and_is_told_again_from_there(
+    red: int,
+) -> None:
+    budget_id = budget(red, 1_900)
+    actions.look_at_budgets(at=AT)
+    (used,) = [each for each in told() if each.kind == "budget_threshold"]
+    sent = AlertEntry.objects.filter(alert_id=used.id, routed_at=None)
+    assert (used.level, used.severity, sent.count()) == (100, "urgent", 1)
+
+    def now(amount: int, hours: int) -> AlertFact:
+        change_amount(budget_id, red, amount)
+        actions.look_at_budgets(at=AT + hours * HOUR)
+        return next(each for each in told() if each.id == used.id)
+
+    lowered = now(2_500, 1)
+    assert (lowered.level, lowered.severity, lowered.state) == (75, "notice", "open")
+    assert lowered.title.startswith("Red, 2500 has used 79 % of its $2,500")
+    over = now(9_000, 2)
+    assert (over.level, over.state, over.state_name) == (0, "resolved", "")
+    assert dict(map(tuple, over.facts))["Threshold"] == "none is reached"
+    assert sent.count() == 1, "what falls back is sent nowhere"
+    again = now(2_100, 3)
+    assert (again.level, again.severity, again.state) == (90, "warning", "open")
+    assert sent.count() == 2
+    steps = [each.step for each in entries_of([used.id])]
+    assert steps == ["opened", "lowered", "lowered", "resolved", "reopened"]
+
+
+@pytest.mark.parametrize(("share", "is_back"), [(0.97, True), (0.985, False), (1.0, False)])
+def test_a_threshold_stays_where_hours_that_are_settled_anew_take_a_little_off(
+    share: float, *, is_back: bool
+) -> None:
+    assert has_fallen_back(Fraction(share), 100) is is_back
+
+
+def test_a_thresholds_alert_goes_to_each_level_of_the_tree_by_what_all_below_it_used(
+    red: int,
+) -> None:
+    """Three levels: what the lowest used counts in all three budgets, each reaching a threshold of its own."""
+    lab, whole = make.make_team("Lab"), make.make_team("Research")
+    accounts.move_team(team_id=lab, parent_id=whole)
+    accounts.move_team(team_id=red, parent_id=lab)
+    amounts = {red: 3_900, lab: 2_600, whole: 2_150}
+    for team_id, amount in amounts.items():
+        budget(team_id, amount, name=f"Budget of {team_id}")
+    actions.look_at_budgets(at=AT)
+    used = {each.team_id: each for each in told() if each.kind == "budget_threshold"}
+    assert {team_id: each.level for team_id, each in used.items()} == {red: 50, lab: 75, whole: 90}
+    for team_id, each in used.items():
+        assert dict(map(tuple, each.facts))["So far"] == "$1,966", team_id
+    lead = make.make_person("lee@example.org", name="Lee", role="lead")
+    accounts.place_in_teams(person_id=lead, team_ids=[lab])
+    seen = alerts(AlertsWanted(viewer_of_user(lead).seen_teams), 10)
+    assert {each.team_id for each in seen} == {red, lab}
 
 
 def test_a_dollar_over_two_budgets_is_two_matters_each_told_to_its_own_team_once(red: int) -> None:

@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from queue import Empty, SimpleQueue
+from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from apps.economics.refusal import Refusal
@@ -76,10 +78,7 @@ def vetted_ip(target: PostTarget, allowed: Networks) -> str:
     Refuses AddressRefused where it resolves to nothing, or to anything that is not public and in none of the `allowed`
     networks; http alone is for these.
     """
-    try:
-        found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        raise AddressRefused("address", "its host has no address") from None
+    found = _resolved(target)
     ips = [ip_address(str(each[4][0]).partition("%")[0]) for each in found]
     networks = [ip_network(each) for each in allowed]
     are_allowed = [any(ip in network for network in networks) for ip in map(_inner, ips)]
@@ -171,6 +170,29 @@ class _PinnedConnection(http.client.HTTPConnection):
             with suppress(OSError):
                 # Of the plain socket: TLS would forget its state under the thread that reads.
                 socket.socket.shutdown(self.wire, socket.SHUT_RDWR)
+
+
+def _resolved(target: PostTarget) -> list[Any]:
+    """What the host's name resolves to; refuses AddressRefused where it is nothing, or not known within MOST_SECONDS.
+
+    A lookup has no time limit of its own and cannot be ended: one that is late is left to its thread, which ends with it.
+    """
+    answers: SimpleQueue[list[Any] | None] = SimpleQueue()
+
+    def look_up() -> None:
+        try:
+            answers.put(socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM))
+        except (OSError, UnicodeError):
+            answers.put(None)
+
+    threading.Thread(target=look_up, daemon=True, name="look-up-a-host").start()
+    try:
+        found = answers.get(timeout=MOST_SECONDS)
+    except Empty:
+        raise AddressRefused("address", "the name server does not answer in time") from None
+    if found is None:
+        raise AddressRefused("address", "its host has no address")
+    return found
 
 
 def _split(address: str) -> SplitResult:

@@ -124,6 +124,18 @@ def test_a_refusal_and_silence_are_not_sent_and_never_say_the_address() -> None:
     assert "secret" not in post("http://10.0.0.1/secret", b"{}", {}, ()).said
 
 
+def test_a_name_server_that_is_silent_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outgoing, "MOST_SECONDS", 0.2)
+    answers = threading.Event()
+    monkeypatch.setattr(outgoing.socket, "getaddrinfo", lambda *_, **__: answers.wait(5) and [])
+    began = time.monotonic()
+    outcome = post("https://hooks.example.org/secret", b"{}", {}, ())
+    took = time.monotonic() - began
+    answers.set()
+    assert (outcome.is_sent, outcome.said) == (False, "The name server does not answer in time.")
+    assert took < 2
+
+
 def test_a_server_that_drips_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outgoing, "MOST_SECONDS", 0.5)
     with served(200, drips=True) as (address, _):

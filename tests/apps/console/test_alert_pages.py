@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 from django.conf import LazySettings
+from django.contrib.auth import get_user_model
 from django.test import Client
 
+from apps.accounts.queries import viewer_of_user
+from apps.console.kit.waiting import forget_unread
 from apps.review.models import Alert, AlertChannel, AlertMessage
 from tests import make
 from tests.apps.console.people import confirmed, csv_rows, signed_in, words_of
@@ -129,6 +132,25 @@ def test_an_address_in_a_private_network_is_refused_at_its_field() -> None:
     assert answer.status_code == 400
     assert "otherwise not public network" in words_of(answer)
     assert not AlertChannel.objects.exists()
+
+
+def test_the_bell_of_every_page_says_how_many_are_new_and_leads_to_them() -> None:
+    team_id = make.make_team("Red")
+    lee, bell = (
+        signed_in("lead", team_id),
+        re.compile(r'<a class="button plain bell" href="(/alerts[^"]*)">(.*?)</a>'),
+    )
+
+    def shown(path: str) -> str:
+        (found,) = bell.findall(lee.get(path).content.decode())
+        assert lee.get(found[0]).status_code == 200
+        return " ".join(re.sub(r"<[^>]+>", " ", found[1]).split())
+
+    assert shown("/budgets") == "Alerts"
+    opened_of(team_id)
+    raised(matter="of nobody below", title="The organisation’s")
+    forget_unread(viewer_of_user(get_user_model().objects.get(role="lead").pk))
+    assert {shown(path) for path in ("/budgets", "/runs", "/findings")} == {"Alerts 1 new"}
 
 
 def opened_of(team_id: int) -> int:

@@ -5,6 +5,7 @@ the wait for capacity, all in one unit of time (Daly 2006, Bougeret and others 2
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import exp, expm1, log, sqrt
 
 WORTH_SAYING = 3
@@ -38,6 +39,7 @@ class Hazard:
     high: float
 
 
+@lru_cache(maxsize=4096)
 def best_cadence(write: float, mtbf: float) -> float:
     """τ* = M(1 + W₀(−e^(−1−δ/M))): useful work between two checkpoints. Refuses NotACadence."""
     _refuse_nothing(write, mtbf)

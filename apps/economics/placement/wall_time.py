@@ -133,17 +133,16 @@ class QueueWait:
     @property
     def points(self) -> tuple[float, ...]:
         """Equally likely waits: ten, or the one where all are the same."""
-        return _points_of(self)
+        return (self.median,) if self.ninth <= self.median else _points_of(self)
 
     @property
     def mean(self) -> float:
         """Of those."""
-        return sum(self.points) / len(self.points)
+        points = self.points
+        return sum(points) / len(points)
 
 
 @lru_cache(maxsize=1024)
 def _points_of(wait: QueueWait) -> tuple[float, ...]:
     # Offers of a book share a few waits, and every quote asks for them.
-    if wait.ninth <= wait.median:
-        return (wait.median,)
     return tuple(wait.quantile(0.05 + 0.1 * place) for place in range(10))

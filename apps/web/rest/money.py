@@ -47,9 +47,12 @@ class MoneyOut(serializers.Serializer[Any]):
         whole = super().to_representation
 
         def tell(amount: Any) -> Any:
-            if isinstance(amount, Mapping):
-                return whole(amount)
-            return money_of(round(amount), currency)
+            # Asking of every amount whether it is a mapping takes as long as telling it.
+            if type(amount) is not int:
+                if isinstance(amount, Mapping):
+                    return whole(amount)
+                amount = round(amount)
+            return money_of(amount, currency)
 
         return tell
 
@@ -68,6 +71,10 @@ class RatioOut(serializers.FloatField):
     def to_representation(self, value: Any) -> Any:
         """To the sixth decimal."""
         return rounded_ratio(value)
+
+    def teller(self) -> Teller:
+        """The same."""
+        return rounded_ratio
 
 
 class ExactOut(serializers.CharField):

@@ -44,19 +44,29 @@ def _or_none(tell: Teller) -> Teller:
 
 
 def _mapping_teller(serializer: Any) -> Teller:
+    fields = list(serializer._readable_fields)
+    tellers = {field.field_name: teller_of(field) for field in fields}
     parts = [
-        (field.field_name, _first_of(field), tuple(field.source_attrs), teller_of(field), field)
-        for field in serializer._readable_fields
+        (field.field_name, tuple(field.source_attrs), tellers[field.field_name], field)
+        for field in fields
     ]
+    keyed = [(name, source[0], tell_value) for name, source, tell_value, _ in parts]
+    has_keys = all(len(source) == 1 for _, source, _, _ in parts)
 
     def tell(thing: Any) -> dict[str, Any]:
-        told, is_plain = {}, type(thing) is dict
-        for name, key, source, tell_value, field in parts:
+        if has_keys and type(thing) is dict:
+            # Most rows are plain dicts with every field as one of their values.
             try:
-                # Most rows are plain dicts, and most fields one of their values.
-                value = thing[key] if is_plain and key is not None else _found(thing, source)
-                if callable(value):
-                    value = _found(thing, source)
+                return {
+                    name: None if (value := thing[key]) is None else tell_value(value)
+                    for name, key, tell_value in keyed
+                }
+            except (KeyError, AttributeError, TypeError):
+                pass  # said, or told, below
+        told = {}
+        for name, source, tell_value, field in parts:
+            try:
+                value = _found(thing, source)
             except (KeyError, AttributeError):
                 # Left out, by default, or a mistake of ours: DRF says which.
                 try:
@@ -67,10 +77,6 @@ def _mapping_teller(serializer: Any) -> Teller:
         return told
 
     return tell
-
-
-def _first_of(field: Any) -> str | None:
-    return field.source_attrs[0] if len(field.source_attrs) == 1 else None
 
 
 def _found(thing: Any, source: tuple[str, ...]) -> Any:

@@ -12,7 +12,7 @@ import logging
 import sys
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import IO, Any
@@ -20,12 +20,14 @@ from typing import IO, Any
 from controlplane.folders import own_folder
 from controlplane.settings import ENVIRONMENT, HOME
 from controlplane.wsgi import (
-    BatchAnswer,
+    BareAnswer,
     batch_answers,
     is_batch,
     is_caller_known,
     is_delivery_routine,
+    is_plain_quote,
     is_sender_known,
+    quote_answers,
 )
 from controlplane.wsgi import application as wsgi_application
 
@@ -37,9 +39,11 @@ MOST_STRANGERS = 128
 """Bodies of strangers that are waited for at once."""
 BODY_SECONDS = 10.0
 LEAST_BYTES_PER_SECOND = 32 * 1024
-SMALL_BATCH_BYTES = 16 * 1024
+SMALL_BYTES = 16 * 1024
 """A minute of eight GPUs is one kilobyte; what is longer costs more than it could share."""
 MOST_TOGETHER = 32
+MOST_QUOTES_TOGETHER = 8
+"""Each is answered when all are."""
 IN_MEMORY_BYTES = 8 * 1024 * 1024
 CHUNK_SECONDS = 60.0
 UNREADABLE = 400, "Request unreadable", "The address or a header is not text."
@@ -72,46 +76,52 @@ class DoorAnswer:
         return length.isdecimal() and int(length) <= IN_MEMORY_BYTES
 
 
-class SmallBatches:
-    """Small deliveries of agents: those that come while others are stored are stored together next.
+AnswerEach = Callable[[Sequence[dict[str, Any]]], Sequence[BareAnswer | None]]
 
-    Threads that each store one take the interpreter from each other with every answer of the
-    database; one thread that stores what has gathered does more the more there is to do.
+
+class GatheringThread:
+    """Small requests of one kind: those that come while others are answered are answered together next.
+
+    Threads that each answer one take the interpreter from each other with every answer of the
+    database; one thread that answers what has gathered does more the more there is to do.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, answer_each: AnswerEach, most: int) -> None:
         self.threads = ThreadPoolExecutor(1, thread_name_prefix=name)
-        self.waiting: deque[tuple[dict[str, Any], asyncio.Future[BatchAnswer]]] = deque()
-        self.storing: asyncio.Task[None] | None = None
+        self.answer_each = answer_each
+        self.most = most
+        self.waiting: deque[tuple[dict[str, Any], asyncio.Future[BareAnswer | None]]] = deque()
+        self.answering: asyncio.Task[None] | None = None
 
-    async def answer(self, environ: dict[str, Any]) -> BatchAnswer:
-        """The answer to one delivery whose body is here."""
-        answered: asyncio.Future[BatchAnswer] = asyncio.get_running_loop().create_future()
+    async def answer(self, environ: dict[str, Any]) -> BareAnswer | None:
+        """The answer to one request whose body is here; None: it is not to be answered here."""
+        answered: asyncio.Future[BareAnswer | None] = asyncio.get_running_loop().create_future()
         self.waiting.append((environ, answered))
-        if self.storing is None:
+        if self.answering is None:
             # A task of its own: whoever came first may leave before the others are answered.
-            self.storing = asyncio.create_task(self._store_waiting())
+            self.answering = asyncio.create_task(self._answer_waiting())
         return await answered
 
-    async def _store_waiting(self) -> None:
+    async def _answer_waiting(self) -> None:
         loop = asyncio.get_running_loop()
         while self.waiting:
             group = self._next()
             environs = [environ for environ, _ in group]
+            answers: Sequence[BareAnswer | None]
             try:
-                answers = await loop.run_in_executor(self.threads, batch_answers, environs)
+                answers = await loop.run_in_executor(self.threads, self.answer_each, environs)
             except Exception:
-                log.exception("batches_failed count=%s", len(group))
-                answers = [BatchAnswer(500, [], b"")] * len(group)
+                log.exception("gathered_failed count=%s", len(group))
+                answers = [BareAnswer(500, [], b"")] * len(group)
             for (_, answered), answer in zip(group, answers, strict=True):
                 if not answered.done():
                     answered.set_result(answer)
-        self.storing = None
+        self.answering = None
 
-    def _next(self) -> list[tuple[dict[str, Any], asyncio.Future[BatchAnswer]]]:
-        """Those that wait longest, without those whose agent has left: it will send again."""
-        group: list[tuple[dict[str, Any], asyncio.Future[BatchAnswer]]] = []
-        while self.waiting and len(group) < MOST_TOGETHER:
+    def _next(self) -> list[tuple[dict[str, Any], asyncio.Future[BareAnswer | None]]]:
+        """Those that wait longest, without those who have left: an agent will send again."""
+        group: list[tuple[dict[str, Any], asyncio.Future[BareAnswer | None]]] = []
+        while self.waiting and len(group) < self.most:
             waiting = self.waiting.popleft()
             if not waiting[1].done():
                 group.append(waiting)
@@ -124,8 +134,9 @@ class Door:
     def __init__(self) -> None:
         self.threads = ThreadPoolExecutor(ENVIRONMENT.web_threads, thread_name_prefix="web")
         self.strangers: dict[object, asyncio.Timeout] = {}
-        self.routine = SmallBatches("routine")
-        self.newcomers = SmallBatches("newcomers")
+        self.routine = GatheringThread("routine", batch_answers, MOST_TOGETHER)
+        self.newcomers = GatheringThread("newcomers", batch_answers, MOST_TOGETHER)
+        self.quotes = GatheringThread("quotes", quote_answers, MOST_QUOTES_TOGETHER)
 
     async def __call__(self, scope: Any, protocol: Any) -> None:
         """Answer one request."""
@@ -135,20 +146,31 @@ class Door:
         except Refused as refusal:
             _refuse(protocol, *refusal.args)
             return
+        environ["wsgi.input"] = body
+        gathering = self._gathering(environ) if _length(environ) <= SMALL_BYTES else None
+        if gathering is not None:
+            bare = await gathering.answer(environ)
+            if bare is not None:
+                protocol.response_bytes(bare.status, bare.headers, bare.body)
+                return
+            body.seek(0)
         loop = asyncio.get_running_loop()
-        if is_batch(environ) and _length(environ) <= SMALL_BATCH_BYTES:
-            # Nobody whose GPUs are known waits while those of others are registered.
-            is_routine = is_delivery_routine(environ.get("HTTP_AUTHORIZATION"))
-            batches = self.routine if is_routine else self.newcomers
-            batch = await batches.answer(environ | {"wsgi.input": body})
-            protocol.response_bytes(batch.status, batch.headers, batch.body)
-            return
         answered: asyncio.Future[tuple[DoorAnswer, bytes]] = loop.create_future()
         work = _Work(environ, body, protocol, loop, answered)
         self.threads.submit(work.run)
         answer, whole = await answered
         if answer.status:
             protocol.response_bytes(answer.status, answer.headers, whole)
+
+    def _gathering(self, environ: dict[str, Any]) -> GatheringThread | None:
+        """Where small requests of this kind gather; None: each has a thread."""
+        if is_plain_quote(environ):
+            return self.quotes
+        if not is_batch(environ):
+            return None
+        # Nobody whose GPUs are known waits while those of others are registered.
+        is_routine = is_delivery_routine(environ.get("HTTP_AUTHORIZATION"))
+        return self.routine if is_routine else self.newcomers
 
     async def _body(self, environ: dict[str, Any], protocol: Any) -> IO[bytes]:
         """All of it, or nothing where its length is not told. Refuses Refused."""
@@ -195,7 +217,7 @@ class _Work:
         loop: asyncio.AbstractEventLoop,
         answered: "asyncio.Future[tuple[DoorAnswer, bytes]]",
     ) -> None:
-        self.environ = environ | {"wsgi.input": body}
+        self.environ = environ
         self.body = body
         self.protocol = protocol
         self.loop = loop

@@ -1,4 +1,4 @@
-"""The WSGI callable: batches by a door of their own, all else through Django."""
+"""The WSGI callable: batches and machines' quotes by doors of their own, all else through Django."""
 
 import gc
 import logging
@@ -9,6 +9,7 @@ from http import HTTPStatus
 from typing import Any
 
 from django.core.wsgi import get_wsgi_application
+from django.db import connection
 from django.urls import get_resolver
 
 # What is loaded stays: to look through all of it for garbage, time and again as it grows, takes a
@@ -20,7 +21,13 @@ django_application = get_wsgi_application()
 
 # After the applications are loaded: these import models.
 from apps.accounts.authentication.callers import is_caller_known  # noqa: E402
+from apps.economics.refusal import Refusal  # noqa: E402
 from apps.logs.context import request_id_of  # noqa: E402
+from apps.placement.api.quotes_together import (  # noqa: E402
+    QuoteReply,
+    is_plain_quote,
+    replies_together,
+)
 from apps.telemetry.api import (  # noqa: E402
     is_delivery_routine,
     is_sender_known,
@@ -37,7 +44,9 @@ __all__ = [
     "is_batch",
     "is_caller_known",
     "is_delivery_routine",
+    "is_plain_quote",
     "is_sender_known",
+    "quote_answers",
 ]
 log = logging.getLogger(__name__)
 
@@ -53,6 +62,7 @@ gc.enable()
 gc.set_threshold(20_000, 10, 10)
 
 BATCHES = "/api/v1/telemetry/batches"
+REQUEST_NAMED = "HTTP_X_REQUEST_ID"
 HEADERS = [("Content-Type", "application/json"), ("X-Content-Type-Options", "nosniff")]
 
 
@@ -74,15 +84,15 @@ def is_batch(environ: dict[str, Any]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class BatchAnswer:
-    """What a delivery is answered."""
+class BareAnswer:
+    """What a delivery, or a quote, is answered."""
 
     status: int
     headers: list[tuple[str, str]]
     body: bytes
 
 
-def batch_answers(environs: Sequence[dict[str, Any]]) -> list[BatchAnswer]:
+def batch_answers(environs: Sequence[dict[str, Any]]) -> list[BareAnswer]:
     """The answer to each of some deliveries that arrive together; a bug of ours is a bare 500."""
     named = [_named(environ) for environ in environs]
     with written_together():
@@ -91,29 +101,53 @@ def batch_answers(environs: Sequence[dict[str, Any]]) -> list[BatchAnswer]:
         _with_request_id(
             _refusal(answer)
             if isinstance(answer, Exception)
-            else _batch_answer(200, HEADERS, answer),
-            environ["HTTP_X_REQUEST_ID"],
+            else _bare_answer(200, HEADERS, answer),
+            environ[REQUEST_NAMED],
         )
         for environ, answer in zip(named, received, strict=True)
     ]
 
 
+def quote_answers(environs: Sequence[dict[str, Any]]) -> list[BareAnswer | None]:
+    """The answer to each of some quotes that are asked together; None: Django is to answer it."""
+    named = [_named(environ) for environ in environs]
+    try:
+        with written_together():
+            replies = replies_together(named)
+    except Exception:
+        # Each alone comes to its own answer there, and what fails says whose it was.
+        log.exception("quotes_left count=%s", len(named))
+        if not connection.in_atomic_block:
+            connection.close()
+        return [None] * len(named)
+    return [
+        None if reply is None else _with_request_id(_quote_answer(reply), environ[REQUEST_NAMED])
+        for environ, reply in zip(named, replies, strict=True)
+    ]
+
+
+def _quote_answer(reply: QuoteReply | Refusal) -> BareAnswer:
+    if isinstance(reply, Refusal):
+        return _refusal(reply)
+    return _bare_answer(201, [*HEADERS, *reply.headers], reply.body)
+
+
 def _named(environ: dict[str, Any]) -> dict[str, Any]:
-    return environ | {"HTTP_X_REQUEST_ID": request_id_of(environ.get("HTTP_X_REQUEST_ID", ""))}
+    return environ | {REQUEST_NAMED: request_id_of(environ.get(REQUEST_NAMED, ""))}
 
 
-def _with_request_id(answer: BatchAnswer, request_id: str) -> BatchAnswer:
+def _with_request_id(answer: BareAnswer, request_id: str) -> BareAnswer:
     return replace(answer, headers=[*answer.headers, (REQUEST_ID, request_id)])
 
 
-def _refusal(trouble: Exception) -> BatchAnswer:
+def _refusal(trouble: Exception) -> BareAnswer:
     response = plain_problem(trouble)
     if response is None:
         log.error("batch_failed", exc_info=trouble)
-        return _batch_answer(500, HEADERS[1:], b"")
+        return _bare_answer(500, HEADERS[1:], b"")
     headers = [*response.items(), *HEADERS[1:]]
-    return _batch_answer(response.status_code, headers, response.content)
+    return _bare_answer(response.status_code, headers, response.content)
 
 
-def _batch_answer(status: int, headers: list[tuple[str, str]], body: bytes) -> BatchAnswer:
-    return BatchAnswer(status, [*headers, ("Content-Length", str(len(body)))], body)
+def _bare_answer(status: int, headers: list[tuple[str, str]], body: bytes) -> BareAnswer:
+    return BareAnswer(status, [*headers, ("Content-Length", str(len(body)))], body)

@@ -104,7 +104,8 @@ def logged_each(
                     if isinstance(result, Exception):
                         _write("info", event, since, {"count": 0, "refused": type(result).__name__})
                     else:
-                        _write("info", event, since, {"count": count(result, {})})
+                        made = _id_of(result) if count is one else {}
+                        _write("info", event, since, made | {"count": count(result, {})})
             return results
 
         logged.event = event  # type: ignore[attr-defined]  # docs/logs.md is held to them

@@ -42,7 +42,12 @@ def name_actor(kind: str, name: int | str) -> None:
     Never say a secret here: a token goes by its name.
     """
     if _REQUEST.get():
-        _ACTOR.set(f"{kind}:{UNPLAIN.sub('_', str(name))[:LONGEST_NAME]}")
+        _ACTOR.set(actor_named(kind, name))
+
+
+def actor_named(kind: str, name: int | str) -> str:
+    """Who it is, as lines tell it."""
+    return f"{kind}:{UNPLAIN.sub('_', str(name))[:LONGEST_NAME]}"
 
 
 def current_actor() -> str:

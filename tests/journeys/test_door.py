@@ -9,13 +9,17 @@ import subprocess
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.cache import cache
 from django.db import connection
 
 from apps.fleet.models import Device
+from apps.placement.actions import make_offer_book
+from apps.placement.models import JobQuote
 from apps.telemetry.models import Batch
 from controlplane import processes
 from controlplane.env import environment
@@ -158,6 +162,38 @@ def test_new_nodes_that_come_at_once_are_each_registered_with_their_gpus(server:
     each_has = {Device.objects.filter(node_id=node_id).count() for node_id in nodes[:39]}
     assert each_has == {len(sent["devices"])}
     assert not Device.objects.filter(node_id=nodes[39]).exists()
+
+
+def test_quotes_asked_at_once_are_each_answered_as_themselves(server: Server) -> None:
+    make.make_organisation()
+    make.make_pool()
+    make.make_rate("55.04")
+    make_offer_book(at=datetime.now(UTC))
+    secret = make.make_token("read", "manage").secret
+
+    def told(place: int) -> tuple[int, Any]:
+        # Every fifth cannot be read, every seventh is answered once, one is of somebody unknown.
+        bearer = "rr_nobody" if place == 3 else secret
+        given = {"Authorization": f"Bearer {bearer}", "Content_Type": "application/json"}
+        if place % 7 == 0:
+            given["Idempotency_Key"] = f"quote-{place}"
+        body = json.dumps({"gpus": 1 + place, "work": {"gpu_hours": 100}}).encode()
+        status, answer = server.asked(
+            "POST", "/api/v1/quotes", body[:-1] if place % 5 == 0 else body, **given
+        )
+        return status, json.loads(answer)
+
+    with ThreadPoolExecutor(20) as callers:
+        answers = list(callers.map(told, range(40)))
+    expected = [400 if place % 5 == 0 else 201 for place in range(40)]
+    expected[3] = 401
+    assert [status for status, _ in answers] == expected
+    made = {place: answer for place, (status, answer) in enumerate(answers) if status == 201}
+    assert {place: answer["gpus"] - 1 for place, answer in made.items()} == {
+        place: place for place in made
+    }
+    kept = JobQuote.objects.values_list("id", "job__gpus")
+    assert dict(kept) == {answer["id"]: answer["gpus"] for answer in made.values()}
 
 
 def test_half_sent_bodies_of_strangers_keep_nobody_waiting(server: Server, agent: str) -> None:

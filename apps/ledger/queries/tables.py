@@ -1,10 +1,10 @@
 """Rows of many thousands of facts: plain tuples over the binary protocol."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, LiteralString, cast
 
 import psycopg
-from django.db import connection
+from django.db import connection, transaction
 from psycopg.rows import namedtuple_row
 from psycopg.sql import SQL, Composed
 
@@ -25,6 +25,18 @@ def named_rows(query: LiteralString | Composed, params: Mapping[str, object]) ->
         cursor.row_factory = namedtuple_row
         cursor.execute(query, params)
         return cursor.fetchall()
+
+
+def row_of_each(query: LiteralString, each_params: Sequence[Mapping[str, object]]) -> list[Row]:
+    """The first row of `query` for each of these params, all in one exchange with the server, or none of them."""
+    if len(each_params) == 1:
+        return rows(query, each_params[0])[:1]
+    found: list[Row] = []
+    with transaction.atomic(), _binary_cursor() as cursor:
+        cursor.executemany(query, each_params, returning=True)
+        for result in cursor.results():
+            found += result.fetchmany(1)
+    return found
 
 
 def run(query: LiteralString, params: Mapping[str, object]) -> int:

@@ -1,16 +1,17 @@
 """Quotes are kept as they were answered, taken by a job or a run, and held against what came."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import LiteralString
+from typing import Any, LiteralString
 
+import msgspec
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q, QuerySet
+from psycopg.types.json import Jsonb
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries import organisation
@@ -20,9 +21,9 @@ from apps.economics.refusal import Refusal
 from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.cube.states import state_sums
-from apps.ledger.queries.tables import rows
+from apps.ledger.queries.tables import row_of_each
 from apps.ledger.queries.windows import Window
-from apps.logs.changes import logged_change, logged_pass
+from apps.logs.changes import logged_change, logged_each, logged_pass, one
 from apps.placement.models import JobQuote
 from apps.placement.queries.asked import AskedQuote, are_same_model
 from apps.placement.queries.interruptions import INTERRUPTED_STATES
@@ -52,8 +53,8 @@ EXPECTED_FOR = timedelta(days=30)
 KEEP_QUOTE: LiteralString = """
 INSERT INTO placement_jobquote (asked_at, asked_by_id, team_id, job, book_id, book_digest, digest, answer,
     pool_ids, pool_offers, chosen, run_name, expected)
-VALUES (%(at)s, %(by)s, %(team)s, %(job)s::jsonb, %(book)s, %(book_digest)s, %(digest)s, %(answer)s::jsonb,
-    %(pool_ids)s::bigint[], %(pool_offers)s::jsonb, '', '', '[]')
+VALUES (%(at)s, %(by)s, %(team)s, %(job)s, %(book)s, %(book_digest)s, %(digest)s, %(answer)s, %(pool_ids)s::bigint[],
+    %(pool_offers)s, '', '', '[]')
 RETURNING id
 """
 
@@ -87,39 +88,94 @@ def make_quote(
     return keep_quote(asked=asked, found=answer_quote(asked, team_ids, at), by=by, at=at)
 
 
+@dataclass(frozen=True, slots=True)
+class SentQuote:
+    """A quote that is asked at the same moment as others; `actor` and `request_id` are of its line in the log."""
+
+    asked: AskedQuote
+    team_ids: frozenset[int] | None
+    by: int | None
+    at: datetime
+    actor: str
+    request_id: str
+
+
+@logged_each("make_quote", count=one)
+def make_quotes(sent: Sequence[SentQuote]) -> list[QuoteFact | Refusal]:
+    """What `make_quote` answers to each, or refuses; all are kept together."""
+    found = [_answer_or_refusal(each) for each in sent]
+    kept = [
+        UnkeptQuote(each.asked, answer, each.by, each.at)
+        for each, answer in zip(sent, found, strict=True)
+        if isinstance(answer, AnsweredQuote)
+    ]
+    facts = iter(keep_quotes(kept))
+    return [answer if isinstance(answer, Refusal) else next(facts) for answer in found]
+
+
+def _answer_or_refusal(sent: SentQuote) -> AnsweredQuote | Refusal:
+    try:
+        return answer_quote(sent.asked, sent.team_ids, sent.at)
+    except Refusal as refused:
+        return refused
+
+
+@dataclass(frozen=True, slots=True)
+class UnkeptQuote:
+    """A quote as it was answered."""
+
+    asked: AskedQuote
+    found: AnsweredQuote
+    by: int | None
+    at: datetime
+
+
 def keep_quote(
     *, asked: AskedQuote, found: AnsweredQuote, by: int | None, at: datetime
 ) -> QuoteFact:
     """Keep a quote as it was answered, within a change that is logged."""
-    names = {team.id: team.name for team in accounts.teams()} if asked.team_id else {}
-    job = asked.document()
-    pools = pool_offers(found.answer)
-    ((quote_id,),) = rows(
-        KEEP_QUOTE,
-        {
-            "at": at,
-            "by": by,
-            "team": asked.team_id,
-            "job": json.dumps(job),
-            "book": found.book.id,
-            "book_digest": found.book.digest,
-            "digest": found.digest,
-            "answer": json.dumps(found.answer),
-            "pool_ids": [offer["pool_id"] for offer in pools],
-            "pool_offers": json.dumps(pools),
-        },
-    )
-    return QuoteFact(
-        id=quote_id,
-        asked_at=at,
-        asked_by=None if by is None else accounts.person_names()[by],
-        team_id=asked.team_id,
-        team=names[asked.team_id] if asked.team_id else None,
-        job=job,
-        book_digest=found.book.digest,
-        digest=found.digest,
-        answer=found.answer,
-    )
+    (kept,) = keep_quotes([UnkeptQuote(asked, found, by, at)])
+    return kept
+
+
+def keep_quotes(made: Sequence[UnkeptQuote]) -> list[QuoteFact]:
+    """The same of several, all or none of them."""
+    names = {}
+    if any(each.asked.team_id for each in made):
+        names = {team.id: team.name for team in accounts.teams()}
+    jobs = [each.asked.document() for each in made]
+    params = [_row_of_quote(each, job) for each, job in zip(made, jobs, strict=True)]
+    kept = row_of_each(KEEP_QUOTE, params)
+    return [
+        QuoteFact(
+            id=quote_id,
+            asked_at=each.at,
+            asked_by=None if each.by is None else accounts.person_names()[each.by],
+            team_id=each.asked.team_id,
+            team=names[each.asked.team_id] if each.asked.team_id else None,
+            job=job,
+            book_digest=each.found.book.digest,
+            digest=each.found.digest,
+            answer=each.found.answer,
+        )
+        for (quote_id,), each, job in zip(kept, made, jobs, strict=True)
+    ]
+
+
+def _row_of_quote(each: UnkeptQuote, job: Mapping[str, Any]) -> dict[str, Any]:
+    book, pools = each.found.book, pool_offers(each.found.answer)
+    return {
+        "at": each.at,
+        "by": each.by,
+        "team": each.asked.team_id,
+        "job": Jsonb(job, dumps=msgspec.json.encode),
+        "book": book.id,
+        "book_digest": book.digest,
+        "digest": each.found.digest,
+        "answer": Jsonb(each.found.answer, dumps=msgspec.json.encode),
+        "pool_ids": [offer["pool_id"] for offer in pools],
+        "pool_offers": Jsonb(pools, dumps=msgspec.json.encode),
+    }
 
 
 @logged_change()

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any, LiteralString
 
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.accounts.queries.reading import once
 from apps.economics.purchase import PurchaseOption
 from apps.ledger.queries.tables import rows
 from apps.placement.models import BookOffer, OfferBook
@@ -36,6 +37,7 @@ _newest: dict[str, BookFact] = {}
 """By digest, of the newest book alone: equal digests are of equal offers."""
 
 
+@once
 def newest_book() -> BookFact | None:
     """The newest book; None where none was made yet."""
     head = rows(NEWEST, {})

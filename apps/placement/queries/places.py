@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any, LiteralString
 
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.accounts.queries.reading import once
 from apps.economics.money import MICROS
 from apps.ledger.queries.tables import rows
 from apps.placement.models import AcceleratorRegion, EgressPrice
@@ -27,6 +28,7 @@ class EgressFact:
     entered_at: datetime
 
 
+@once
 def egress_from(place: str) -> dict[str, EgressFact]:
     """By target place; nothing within a place costs anything, and is not in here."""
     facts = (EgressFact(*row) for row in rows(EGRESS_FROM, {"place": place}))

@@ -7,6 +7,7 @@ from statistics import median
 from typing import Any, LiteralString
 
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.accounts.queries.reading import once
 from apps.ledger.queries.tables import rows
 from apps.placement.models import JobQuote
 from apps.placement.queries.offer_facts import pool_of_key
@@ -118,6 +119,7 @@ def pool_offers(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
+@once
 def promised_gpus(at: datetime) -> dict[str, list[int]]:
     """By key of an offer: GPUs of each quote that took it lately and whose job has not started, so that nothing shows them held."""
     taken = rows(PROMISED, {"since": at - PROMISED_FOR, "at": at})

@@ -31,11 +31,7 @@ class PerMinute(BaseThrottle):
         """Whether this request is within the minute's number."""
         self.at = timezone.now()
         kind = "reads" if request.method in SAFE_METHODS else getattr(view, "counted_as", "writes")
-        minute = int(self.at.timestamp() // WINDOW_SECONDS)
-        key = f"per-minute/{kind}/{_caller_key(request)}/{minute}"
-        asked = _count_request(key)
-        most: int = settings.API_REQUESTS_PER_MINUTE[kind]
-        return asked <= most
+        return allowed_in_minute(kind, _caller_key(request), 1, self.at) == 1
 
     def wait(self) -> float | None:
         """Seconds until the next minute begins."""
@@ -44,20 +40,34 @@ class PerMinute(BaseThrottle):
         return WINDOW_SECONDS - math.fmod(self.at.timestamp(), WINDOW_SECONDS)
 
 
+def allowed_in_minute(kind: str, caller: str, number: int, at: datetime) -> int:
+    """Of so many requests more of a caller, which are counted, how many are within the minute's number."""
+    minute = int(at.timestamp() // WINDOW_SECONDS)
+    asked = _count_requests(f"per-minute/{kind}/{caller}/{minute}", number)
+    most: int = settings.API_REQUESTS_PER_MINUTE[kind]
+    return max(0, min(number, most - asked + number))
+
+
+def caller_of_token(token: TokenFact) -> str:
+    """A token, for counting and remembering."""
+    return f"token:{token.id}"
+
+
 def caller_of(request: Request) -> str | None:
     """Who asks, for counting and remembering: a token or a person; None: nobody known."""
     if isinstance(request.auth, TokenFact):
-        return f"token:{request.auth.id}"
+        return caller_of_token(request.auth)
     person_id = getattr(request.user, "pk", None)
     return None if person_id is None else f"person:{person_id}"
 
 
-def _count_request(key: str) -> int:
-    """One more; two first ones at once are two."""
+def _count_requests(key: str, number: int) -> int:
+    """So many more; two first ones at once are both counted."""
     try:
-        return int(cache.incr(key))
+        return int(cache.incr(key, number))
     except ValueError:
-        return 1 if cache.add(key, 1, timeout=2 * WINDOW_SECONDS) else int(cache.incr(key))
+        is_first = cache.add(key, number, timeout=2 * WINDOW_SECONDS)
+        return number if is_first else int(cache.incr(key, number))
 
 
 def _caller_key(request: Request) -> str:

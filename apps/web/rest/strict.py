@@ -139,12 +139,17 @@ def parsed(serializer: type[Strict], request: Request, **context: Any) -> dict[s
         raise ValidationError(unread)
     if not context:
         try:
-            return dict(_parser_made(serializer).run_validation(request.data))
+            return parsed_data(serializer, request.data)
         except ValidationError:
             pass  # said below
     body = serializer(data=request.data, context=context)
     body.is_valid(raise_exception=True)
     return dict(body.validated_data)
+
+
+def parsed_data(serializer: type[Strict], data: Any) -> dict[str, Any]:
+    """A JSON document as `serializer` understands it; refuses a ValidationError."""
+    return dict(_parser_made(serializer).run_validation(data))
 
 
 @cache

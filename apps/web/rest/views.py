@@ -68,9 +68,7 @@ class KeepsBills(BasePermission):
     def has_permission(self, request: Request, view: object) -> bool:
         """Whether bills are theirs to bring in and to take back."""
         viewer = _viewer_in(request, view)
-        if viewer is None:
-            return False
-        return viewer.may_manage if viewer.person_id is None else viewer.sees_prices
+        return viewer is not None and keeps_bills(viewer)
 
 
 class SetsBudgets(KeepsBills):
@@ -157,6 +155,11 @@ class PricesView(RestView):
 
     reads = (Reads, SeesPrices)
     changes = (Manages, SeesPrices)
+
+
+def keeps_bills(viewer: Viewer) -> bool:
+    """What `KeepsBills` asks of who is known."""
+    return viewer.may_manage if viewer.person_id is None else viewer.sees_prices
 
 
 def _viewer_in(request: Request, view: object) -> Viewer | None:

@@ -1,0 +1,137 @@
+"""Quotes that machines ask, past Django's middleware: those that come together share what they read, and one commit.
+
+Only what is plain is answered here: a good token that may ask, a body that is understood, within the minute's number. All
+else is left to the view, so that every refusal is said in one place.
+"""
+
+import gzip
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from django.conf import settings
+from django.core.exceptions import DisallowedHost
+from django.core.handlers.wsgi import WSGIRequest
+from django.utils import timezone
+from rest_framework.exceptions import APIException
+from rest_framework.parsers import JSONParser
+
+from apps.accounts.authentication.tokens import machine_with
+from apps.accounts.queries import viewer_of_token
+from apps.accounts.queries.reading import once, reading_once
+from apps.economics.refusal import Refusal
+from apps.logs.context import actor_named
+from apps.placement.actions.quotes import SentQuote, make_quotes
+from apps.placement.api.quote_shapes import QuoteIn, asked_of_body, serialize_one_quote
+from apps.placement.api.quotes import Quotes, team_asked
+from apps.web.rest.limits import allowed_in_minute, caller_of_token
+from apps.web.rest.strict import parsed_data
+from apps.web.rest.views import keeps_bills
+
+QUOTES = "/api/v1/quotes"
+PLAIN_TYPES = frozenset({"application/json", "application/json; charset=utf-8"})
+PLAIN_ACCEPT = frozenset({"", "*/*", "application/json"})
+NOT_PLAIN = ("HTTP_COOKIE", "HTTP_IDEMPOTENCY_KEY", "HTTP_CONTENT_ENCODING", "QUERY_STRING")
+"""A session, a write that is done once, a packed body, parameters."""
+SHORT_BYTES = 200
+machine_of = once(machine_with)
+"""Whose token a header bears: looked up once for all that come together."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteReply:
+    """The JSON of a quote that was made, and how it is packed."""
+
+    body: bytes
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _PlainQuote:
+    """A quote that its sender may ask, not counted yet."""
+
+    caller: str
+    sent: SentQuote
+
+
+def is_plain_quote(environ: Mapping[str, Any]) -> bool:
+    """Whether a machine asks a quote in the plain way; its token and body are looked at later."""
+    return (
+        (environ["REQUEST_METHOD"], environ["PATH_INFO"]) == ("POST", QUOTES)
+        and environ.get("HTTP_AUTHORIZATION", "").startswith("Bearer ")
+        and environ.get("CONTENT_TYPE", "").lower() in PLAIN_TYPES
+        and environ.get("HTTP_ACCEPT", "") in PLAIN_ACCEPT
+        and not any(environ.get(name) for name in NOT_PLAIN)
+        and _may_come_so(environ)
+    )
+
+
+def _may_come_so(environ: Mapping[str, Any]) -> bool:
+    """What Django's middleware asks of every request: a host of ours, and HTTPS where that is set."""
+    request = WSGIRequest(dict(environ))
+    try:
+        request.get_host()
+    except DisallowedHost:
+        return False
+    return request.is_secure() or not settings.SECURE_SSL_REDIRECT
+
+
+def replies_together(environs: Sequence[Mapping[str, Any]]) -> list[QuoteReply | Refusal | None]:
+    """The answer to each of some plain quotes, or why it is refused; None: the view answers it.
+
+    Raises whatever is no refusal, for all of them: none was kept.
+    """
+    at = timezone.now()
+    with reading_once():
+        read = [_read_plain(environ, at) for environ in environs]
+        counted = [*_within_the_minute(read, at)]
+        made = iter(make_quotes([each.sent for each in counted if each is not None]))
+        facts = [None if each is None else next(made) for each in counted]
+        return [
+            _reply(serialize_one_quote(fact), environ)
+            if fact is not None and not isinstance(fact, Refusal)
+            else fact
+            for fact, environ in zip(facts, environs, strict=True)
+        ]
+
+
+def _read_plain(environ: Mapping[str, Any], at: datetime) -> _PlainQuote | None:
+    """None of what is not to be answered here, whyever."""
+    try:
+        _, token = machine_of(environ["HTTP_AUTHORIZATION"])
+        viewer = viewer_of_token(token)
+        if not keeps_bills(viewer):
+            return None
+        body = parsed_data(QuoteIn, JSONParser().parse(environ["wsgi.input"]))
+        asked = asked_of_body(body, team_asked(body["team"], viewer))
+    except (APIException, RecursionError, UnicodeError):
+        return None
+    actor, request_id = actor_named("token", token.name), environ["HTTP_X_REQUEST_ID"]
+    sent = SentQuote(asked, viewer.seen_teams, viewer.person_id, at, actor, request_id)
+    return _PlainQuote(caller_of_token(token), sent)
+
+
+def _within_the_minute(
+    read: Sequence[_PlainQuote | None], at: datetime
+) -> Iterator[_PlainQuote | None]:
+    """Counted by caller in one statement each; those that are too many are None."""
+    number = Counter(each.caller for each in read if each is not None)
+    left = {
+        caller: allowed_in_minute(Quotes.counted_as, caller, number[caller], at)
+        for caller in number
+    }
+    for each in read:
+        if each is not None:
+            left[each.caller] -= 1
+        yield None if each is None or left[each.caller] < 0 else each
+
+
+def _reply(document: Mapping[str, Any], environ: Mapping[str, Any]) -> QuoteReply:
+    body = msgspec.json.encode(document)
+    if len(body) < SHORT_BYTES or "gzip" not in environ.get("HTTP_ACCEPT_ENCODING", ""):
+        return QuoteReply(body)
+    packed = gzip.compress(body, 1, mtime=0)
+    return QuoteReply(packed, (("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding")))

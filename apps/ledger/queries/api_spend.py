@@ -58,6 +58,11 @@ class Spend:
         return self.input_tokens + self.output_tokens
 
     @property
+    def failed(self) -> int:
+        """Calls that were answered with an error."""
+        return self.rate_limited + self.server_errors + self.other_errors
+
+    @property
     def million_micros(self) -> int | None:
         """What a million tokens cost; None where some calls have no price, or there are no tokens."""
         if self.micros is None or self.unpriced or not self.tokens:

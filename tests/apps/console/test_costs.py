@@ -223,6 +223,7 @@ def test_a_page_asks_at_most_fifteen_questions(finance, ada, spending):
     paths = [
         "/costs",
         f"/costs/teams/{spending.research}",
+        f"/costs/teams/{spending.research}/outlook",
         f"/costs/teams/{spending.research}/jobs",
         f"/costs/teams/{spending.research}/no-job",
         f"/costs/workloads/{spending.workload}",

@@ -23,6 +23,7 @@ from apps.console.pages.api_spend.tables import (
     VENDORS,
     ModelCalls,
     OwnedCalls,
+    model_calls,
     price_rows,
 )
 from apps.console.pages.api_spend.words import chart_of, figures_of, finding_of
@@ -193,10 +194,7 @@ def _whole_spend(asked: SpendAsked) -> Spend | None:
 def _model_calls(question: SpendQuestion, context: Context) -> list[ModelCalls]:
     """Each model's calls, the most expensive first."""
     today = local_day(context.at, question.month.zone)
-    return [
-        ModelCalls(found, str(found.key[0]), str(found.key[1]), today)
-        for found in spend(question.asked, ("vendor", "model"))
-    ]
+    return model_calls(spend(question.asked, ("vendor", "model")), today)
 
 
 def _owner_calls(question: SpendQuestion) -> list[OwnedCalls]:

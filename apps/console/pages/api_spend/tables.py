@@ -1,5 +1,6 @@
 """The tables of calls to model APIs."""
 
+from collections.abc import Iterable
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from apps.console.kit.cells import (
     ISO_DAY,
     MONEY,
     PROSE,
+    RATIO,
     TEXT,
     UNIT_COST,
     linked,
@@ -24,7 +26,7 @@ from apps.economics.calls import Contract
 from apps.ledger.queries.api_spend import Spend, Unpriced, VendorDay
 from apps.pricing.actions.api_prices import UNITS
 from apps.pricing.queries.api_ends import ApiEnd, end_of
-from apps.show.amounts import count, per_cent
+from apps.show.amounts import count, per_cent, share
 from apps.show.money import quoted_amount
 
 SOON = timedelta(days=90)
@@ -42,6 +44,11 @@ class ModelCalls(NamedTuple):
     def ends(self) -> ApiEnd | None:
         """When its vendor shuts it off; None: no date is known."""
         return end_of(self.vendor, self.model)
+
+
+def model_calls(found: Iterable[Spend], today: date) -> list[ModelCalls]:
+    """Each model's calls, of what was grouped by vendor and model."""
+    return [ModelCalls(each, str(each.key[0]), str(each.key[1]), today) for each in found]
 
 
 class OwnedCalls(NamedTuple):
@@ -114,6 +121,12 @@ MODELS = Table[ModelCalls](
             missing=undefined("some calls have no price, or there are no tokens"),
         ),
         CURRENCY_COLUMN,
+        Column(
+            "answered",
+            "Answered",
+            lambda row: share(row.found.requests - row.found.failed, row.found.requests),
+            RATIO,
+        ),
         Column("limited", "429", lambda row: row.found.rate_limited, COUNT, csv="answered_429"),
         Column("broken", "5xx", lambda row: row.found.server_errors, COUNT, csv="answered_5xx"),
         Column("end", "Retirement date", _end_day, ISO_DAY, csv="shut_off",

@@ -1,13 +1,13 @@
 """A team by workload, and what of a team's no job held."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.http import Http404, HttpResponse
 from django.urls import path
 
 from apps.console.kit.frame import Link
-from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.page import ConsolePage, Section, shown
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Table
 from apps.console.pages.costs.below import (
@@ -20,9 +20,23 @@ from apps.console.pages.costs.below import (
 )
 from apps.console.pages.costs.days import days_file
 from apps.console.pages.costs.lines import LinesOf, line_section, lines_file
+from apps.console.pages.costs.outlook import (
+    outlook,
+    outlook_budgets_csv,
+    outlook_steps_csv,
+    team_tabs,
+)
 from apps.console.pages.costs.question import AskedCosts, asked_costs
 from apps.console.pages.costs.sums import state_key, sums_of
 from apps.console.pages.costs.tables import OWNER_KEYS, CostRow, cost_table
+from apps.console.pages.costs.team_models import (
+    GPU_MODEL,
+    StatesByKeys,
+    api_models_csv,
+    gpu_models_csv,
+    model_sections,
+    states_of_key,
+)
 from apps.console.pages.costs.words import spent
 from apps.economics.states import State
 from apps.fleet import queries as fleet
@@ -58,10 +72,13 @@ def team(context: Context, team_id: int) -> ConsolePage:
     daily = costs_by_day(question, context.at)
     finding = spent(asked, name, sums_of(daily.states))
     trail = [all_costs(asked)]
+    tabs = team_tabs(asked, team_id, "costs-team")
     if not daily.days:
-        return empty_page(asked, finding, trail, asked.nothing("costs-team", team_id))
+        empty = empty_page(asked, finding, trail, asked.nothing("costs-team", team_id))
+        return replace(empty, tabs=tabs)
     rest = _no_workload(question)
-    rows, none = _workload_rows(asked, team_id, rest), _none_rows(asked, team_id, rest)
+    sums = state_sums(question.by("workload", GPU_MODEL))
+    rows, none = _workload_rows(asked, team_id, rest, sums), _none_rows(asked, team_id, rest)
     none_sums = sums_of(each for states in rest.of_none.values() for each in states)
     if none:
         rows.append(CostRow(("", "", NOT_HELD), none_sums, NOT_HELD, "#no-job"))
@@ -72,6 +89,7 @@ def team(context: Context, team_id: int) -> ConsolePage:
             csv_href=f"{context.path}.csv", states=total.sums.states,
         )
     ]  # fmt: skip
+    tables.extend(model_sections(asked, team_id, sums, total))
     if none:
         tables.append(
             _none_table(asked).section(
@@ -79,26 +97,10 @@ def team(context: Context, team_id: int) -> ConsolePage:
                 total=CostRow(("",) * 4, none_sums, "Total"), states=none_sums.states,
             )
         )  # fmt: skip
-    named = workloads.workloads()
-    return cost_page(
-        asked,
-        finding,
-        CostPlace("costs-team", (team_id,), "by-workload"),
-        daily,
-        trail,
-        tables=tables,
-        meters=meters_of(
-            asked,
-            question,
-            "workload",
-            "Workload",
-            lambda key: (
-                (NO_WORKLOAD, asked.down("costs-team-jobs", team_id))
-                if key is None
-                else (named[key].name, asked.down("costs-workload", key))
-            ),
-        ),
-    )
+    place = CostPlace("costs-team", (team_id,), "by-workload")
+    meters = _workload_meters(asked, question, team_id)
+    page = cost_page(asked, finding, place, daily, trail, tables=tables, meters=meters)
+    return replace(page, tabs=tabs)
 
 
 @shown(EVERYONE, "costs")
@@ -106,8 +108,9 @@ def team_csv(context: Context, team_id: int) -> HttpResponse:
     """The table by workload; what no job held by pool."""
     asked = asked_costs(context)
     name = asked.team_name(team_id)
-    rest = _no_workload(asked.question.of(team=[team_id]))
-    rows = by_name(_workload_rows(asked, team_id, rest))
+    question = asked.question.of(team=[team_id])
+    rest, sums = _no_workload(question), state_sums(question.by("workload"))
+    rows = by_name(_workload_rows(asked, team_id, rest, sums))
     for pool_id, states in rest.of_none.items():
         keys = (*owner(asked, team_id), NOT_HELD, _pool_name(pool_id))
         rows.append(CostRow(keys, sums_of(states), NOT_HELD))
@@ -208,9 +211,11 @@ def owner(asked: AskedCosts, team_id: int) -> tuple[str, str]:
     return of_team.name, of_team.cost_centre
 
 
-def _workload_rows(asked: AskedCosts, team_id: int, rest: NoWorkload) -> list[CostRow]:
-    """Each workload, and the jobs of none."""
-    question, named = asked.question.of(team=[team_id]), workloads.workloads()
+def _workload_rows(
+    asked: AskedCosts, team_id: int, rest: NoWorkload, sums: StatesByKeys
+) -> list[CostRow]:
+    """Each workload, of sums that have it for their first key; and the jobs of none."""
+    named = workloads.workloads()
     keys = owner(asked, team_id)
     rows = [
         CostRow(
@@ -220,7 +225,7 @@ def _workload_rows(asked: AskedCosts, team_id: int, rest: NoWorkload) -> list[Co
             asked.down("costs-workload", workload_id),
             named[workload_id].kind,
         )
-        for (workload_id,), states in state_sums(question.by("workload")).items()
+        for workload_id, states in states_of_key(sums, 0).items()
         if isinstance(workload_id, int)
     ]
     if rest.of_jobs:
@@ -260,6 +265,22 @@ def _none_rows(asked: AskedCosts, team_id: int, rest: NoWorkload) -> list[CostRo
     ]  # fmt: skip
 
 
+def _workload_meters(asked: AskedCosts, question: CubeQuestion, team_id: int) -> Section | None:
+    """How hard the GPUs of each workload worked."""
+    named = workloads.workloads()
+    return meters_of(
+        asked,
+        question,
+        "workload",
+        "Workload",
+        lambda key: (
+            (NO_WORKLOAD, asked.down("costs-team-jobs", team_id))
+            if key is None
+            else (named[key].name, asked.down("costs-workload", key))
+        ),
+    )
+
+
 def _workload_table(asked: AskedCosts) -> Table[CostRow]:
     keys = (*OWNER_KEYS, "workload", "pool")
     return cost_table(asked, "by-workload", "Workload", keys, "By workload")
@@ -293,6 +314,19 @@ urlpatterns = [
     path("costs/teams/<int:team_id>", team, name="costs-team"),
     path("costs/teams/<int:team_id>.csv", team_csv, name="costs-team-csv"),
     path("costs/teams/<int:team_id>/days.csv", team_days, name="costs-team-days"),
+    path("costs/teams/<int:team_id>/gpu-models.csv", gpu_models_csv, name="costs-team-gpu-models"),
+    path("costs/teams/<int:team_id>/api-models.csv", api_models_csv, name="costs-team-api-models"),
+    path("costs/teams/<int:team_id>/outlook", outlook, name="costs-team-outlook"),
+    path(
+        "costs/teams/<int:team_id>/outlook/budgets.csv",
+        outlook_budgets_csv,
+        name="costs-team-outlook-budgets",
+    ),
+    path(
+        "costs/teams/<int:team_id>/outlook/next-steps.csv",
+        outlook_steps_csv,
+        name="costs-team-steps",
+    ),
     path("costs/teams/<int:team_id>/no-job", no_job, name="costs-no-job"),
     path("costs/teams/<int:team_id>/no-job.csv", no_job_csv, name="costs-no-job-csv"),
     path("costs/teams/<int:team_id>/no-job/pools.csv", no_job_pools, name="costs-no-job-pools"),

@@ -1,0 +1,228 @@
+"""Whether a team will stay within its budgets, and what it can do about what it costs."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from django.http import HttpResponse
+from django.urls import reverse
+
+from apps.accounts.queries import Role
+from apps.console.kit.cells import DAY, PROSE, WHOLE_MONEY
+from apps.console.kit.chart import Figure, FigureRow, known_figure
+from apps.console.kit.frame import Choice, EmptyState, Link
+from apps.console.kit.page import ConsolePage, Section, shown
+from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
+from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.console.pages.budgets import words
+from apps.console.pages.budgets.tables import BUDGETS
+from apps.console.pages.costs.question import AskedCosts, asked_costs
+from apps.console.pages.managers import step_for
+from apps.console.pages.placement import move_words
+from apps.ledger.queries.calendar import local_day
+from apps.placement.queries.fleet_moves import open_fleet_moves
+from apps.planning.queries.budget_figures import BudgetFigures, figures_of
+from apps.planning.queries.budgets import (
+    RUNNING,
+    SERVICE,
+    TEAM,
+    WORKLOAD,
+    BudgetFact,
+    budgets,
+)
+from apps.review.queries import finding_words
+from apps.review.queries.alerts import ACKNOWLEDGED, OPEN, AlertsWanted, alerts
+from apps.review.queries.findings import FindingsWanted, findings
+from apps.show.amounts import counted
+from apps.show.money import short_amount
+from apps.workloads import queries as workloads
+
+LOOKED_BACK = timedelta(days=30)
+MOST_ALERTS = 50
+LOOKED_AT = "open alerts of its budgets and figures, anomalies of the last 30 days, and the fleet moves of the newest week"
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """Something to look into or do; `micros` is what it is worth in a month, None where nobody knows."""
+
+    kind: str
+    what: str
+    href: str
+    since: date
+    micros: int | None = None
+
+
+STEPS = Table[NextStep](
+    "next-steps",
+    "What to do",
+    (
+        Column("what", "What", lambda step: step.what, PROSE, href=lambda step: step.href),
+        Column("kind", "Kind", lambda step: step.kind),
+        Column("worth", "Worth in a month", lambda step: step.micros, WHOLE_MONEY),
+        CURRENCY_COLUMN,
+        Column("since", "Since", lambda step: step.since, DAY),
+    ),
+    noun=("thing", "things"),
+    about="{said}, those worth most first",
+    sort="steps",
+    default_sort="-worth",
+)
+
+
+def team_tabs(asked: AskedCosts, team_id: int, chosen: str) -> tuple[Choice, ...]:
+    """What a team cost, and what comes of it."""
+    tabs = {"costs-team": "Costs", "costs-team-outlook": "Budget and what to do"}
+    return tuple(
+        Choice(asked.down(name, team_id), text, name == chosen) for name, text in tabs.items()
+    )
+
+
+@shown(EVERYONE, "costs")
+def outlook(context: Context, team_id: int) -> ConsolePage:
+    """Its running budgets with what is expected of them, and what is open to be done."""
+    asked = asked_costs(context)
+    name = asked.team_name(team_id)
+    running = _running_budgets(context, team_id)
+    steps = _next_steps(context, team_id)
+    return ConsolePage(
+        context=context,
+        finding=f"{name}: {_outlook_words(running, steps, context)}",
+        under=(f"as of now, whatever the period; looked at: {LOOKED_AT}",),
+        trail=(Link("Cost explorer", asked.down("costs")), *asked.team_link(team_id)),
+        tabs=team_tabs(asked, team_id, "costs-team-outlook"),
+        actions=(Link("Forecasts", reverse("forecasts")),),
+        sections=(
+            _key_figures(running, steps, context),
+            _budget_section(running, context, team_id),
+            STEPS.section(
+                steps, context, csv_href=reverse("costs-team-steps", args=[team_id]),
+                empty=f"Nothing is open. Looked at: {LOOKED_AT}.",
+            ),
+        ),
+    )  # fmt: skip
+
+
+@shown(EVERYONE, "costs")
+def outlook_budgets_csv(context: Context, team_id: int) -> HttpResponse:
+    """Its running budgets."""
+    name = asked_costs(context).team_name(team_id)
+    return BUDGETS.csv(_running_budgets(context, team_id), context, f"budgets of {name}")
+
+
+@shown(EVERYONE, "costs")
+def outlook_steps_csv(context: Context, team_id: int) -> HttpResponse:
+    """What is open to be done."""
+    name = asked_costs(context).team_name(team_id)
+    return STEPS.csv(_next_steps(context, team_id), context, f"what to do of {name}")
+
+
+def _running_budgets(context: Context, team_id: int) -> list[BudgetFigures]:
+    """Its own, those of teams above it and of its workloads, as far as the viewer may see them, the most used first."""
+    today = local_day(context.at, context.organisation.zone)
+    seen = [
+        budget
+        for budget in budgets(context.seen_teams)
+        if budget.status_on(today) == RUNNING and _is_of_team(budget, team_id)
+    ]
+    found = figures_of(seen, context.at) if seen else []
+    return sorted(found, key=lambda each: -(each.expected_share or each.share_used or 0))
+
+
+def _is_of_team(budget: BudgetFact, team_id: int) -> bool:
+    """Whether it is the team's: its own, of a team above it, of its workloads; not the organisation's."""
+    if budget.scope == TEAM:
+        return team_id in budget.team_ids
+    if budget.scope in (WORKLOAD, SERVICE):
+        workload = workloads.workloads().get(int(budget.key))
+        return workload is not None and workload.team_id == team_id
+    return False
+
+
+def _next_steps(context: Context, team_id: int) -> list[NextStep]:
+    """Of the team alone: alerts, anomalies and fleet moves."""
+    return [*_alert_steps(context, team_id), *_anomaly_steps(context, team_id), *_move_steps(context, team_id)]  # fmt: skip
+
+
+def _alert_steps(context: Context, team_id: int) -> Iterator[NextStep]:
+    wanted = AlertsWanted(frozenset({team_id}), states=(OPEN, ACKNOWLEDGED))
+    zone = context.organisation.zone
+    for alert in alerts(wanted, MOST_ALERTS):
+        href = reverse("alert", args=[alert.id])
+        yield NextStep("Alert", alert.title, href, local_day(alert.opened_at, zone))
+
+
+def _anomaly_steps(context: Context, team_id: int) -> Iterator[NextStep]:
+    since = context.calendar.today - LOOKED_BACK
+    until = context.calendar.today + timedelta(days=1)
+    named = workloads.workloads()
+    for found in findings(FindingsWanted(frozenset({team_id}), since=since, until=until)):
+        if found.is_worse:
+            title = finding_words.title_of(found, named[found.workload_id].name)
+            href = reverse("finding", args=[found.id])
+            yield NextStep("Anomaly", title, href, found.changed_on, found.impact_micros)
+
+
+def _move_steps(context: Context, team_id: int) -> Iterator[NextStep]:
+    for move in open_fleet_moves(context.at, frozenset({team_id})):
+        href = reverse("fleet-move", args=[move.id])
+        title = f"{move_words.KINDS[move.kind]}: {move.subject}, to {move.target}"
+        yield NextStep("Fleet move", title, href, move.opened_week, move.saving.likely)
+
+
+def _outlook_words(
+    running: Sequence[BudgetFigures], steps: Sequence[NextStep], context: Context
+) -> str:
+    if running:
+        said = words.list_finding(running, context.currency)
+        budget = f"{said[:1].lower()}{said[1:]}"
+    else:
+        budget = "no budget covers it, so nothing says what is too much"
+    todo = f"{counted(len(steps), 'thing')} to do" if steps else "nothing is open to be done"
+    return f"{budget}; {todo}"
+
+
+def _key_figures(
+    running: Sequence[BudgetFigures], steps: Sequence[NextStep], context: Context
+) -> FigureRow:
+    """The budget that is nearest to its end, and what open steps are worth."""
+    figures = []
+    if running:
+        most = running[0]
+        left = words.figure_amount(most.budget, most.headroom, context.currency)
+        figures.append(known_figure("Headroom", left, most.budget.name, href="#budgets"))
+        spent = words.figure_amount(most.budget, most.spent.amount, context.currency)
+        progress = words.progress_of(most, context.currency)
+        figures.append(known_figure("So far", spent, progress, href="#budgets"))
+    worth = [step.micros for step in steps if step.micros]
+    figures.append(
+        Figure(
+            "Most to gain in a month",
+            short_amount(max(worth), context.currency) if worth else "Nothing",
+            f"largest of {counted(len(worth), 'thing')} with an amount; they overlap, and are not added"
+            if worth
+            else "no open thing has an amount",
+            href="#next-steps",
+        )
+    )
+    return FigureRow(tuple(figures))
+
+
+def _budget_section(running: Sequence[BudgetFigures], context: Context, team_id: int) -> Section:
+    if running:
+        return BUDGETS.section(
+            running, context, csv_href=reverse("costs-team-outlook-budgets", args=[team_id])
+        )
+    return EmptyState(
+        "No running budget covers this team",
+        "With one, its costs so far, the rest that is expected and the day on which it is exceeded stand here.",
+        (
+            step_for(
+                "It needs a name, whose costs it is for, and an amount.",
+                Link("Add a budget", reverse("add-budget")),
+                "adds it",
+                may=context.viewer.role in SEES_EVERYTHING,
+                role=Role.FINANCE,
+            ),
+        ),
+    )

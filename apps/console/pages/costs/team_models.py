@@ -1,0 +1,103 @@
+"""A team's costs by model: of the GPUs that its costs are of, and of the model APIs that it called."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from django.http import HttpResponse
+from django.urls import reverse
+
+from apps.console.kit.page import shown
+from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.table import Table, TableSection
+from apps.console.pages.api_spend.tables import MODELS, ModelCalls, model_calls
+from apps.console.pages.costs.question import AskedCosts, asked_costs
+from apps.console.pages.costs.sums import sums_of
+from apps.console.pages.costs.tables import OWNER_KEYS, CostRow, cost_table
+from apps.ledger.queries import States, StateSum
+from apps.ledger.queries.api_spend import SpendAsked, spend
+from apps.ledger.queries.cube import dimensions, filter_word
+from apps.ledger.queries.cube.names import NONE
+from apps.ledger.queries.cube.question import Key
+from apps.ledger.queries.cube.states import state_sums
+
+GPU_MODEL = "gpu_model"
+StatesByKeys = Mapping[tuple[Key, ...], States]
+API_MODELS = replace(
+    MODELS,
+    name="api-models",
+    title="By API model",
+    sort="api-sort",
+    about="{said} of model APIs, each call at its own date and tier; calls without a price are in no amount",
+)
+
+
+def model_sections(
+    asked: AskedCosts, team_id: int, sums: StatesByKeys, total: CostRow
+) -> list[TableSection]:
+    """What each GPU model cost and how much of that was active, and each API model that was called.
+
+    `sums` are of the team, with the GPU model for their last key.
+    """
+    context = asked.context
+    tables = [
+        _gpu_table(asked).section(
+            _gpu_rows(asked, team_id, sums), context, total=total, states=total.sums.states,
+            csv_href=reverse("costs-team-gpu-models", args=[team_id]),
+        )
+    ]  # fmt: skip
+    calls = _api_calls(asked, team_id)
+    if calls:
+        csv_href = reverse("costs-team-api-models", args=[team_id])
+        tables.append(API_MODELS.section(calls, context, csv_href=csv_href))
+    return tables
+
+
+@shown(EVERYONE, "costs")
+def gpu_models_csv(context: Context, team_id: int) -> HttpResponse:
+    """The table by GPU model."""
+    asked = asked_costs(context)
+    name = asked.team_name(team_id)
+    sums = state_sums(asked.question.of(team=[team_id]).by(GPU_MODEL))
+    rows = _gpu_rows(asked, team_id, sums)
+    return _gpu_table(asked).csv(rows, context, f"costs of {name} by GPU model")
+
+
+@shown(EVERYONE, "costs")
+def api_models_csv(context: Context, team_id: int) -> HttpResponse:
+    """The table by API model."""
+    asked = asked_costs(context)
+    name = asked.team_name(team_id)
+    return API_MODELS.csv(_api_calls(asked, team_id), context, f"costs of {name} by API model")
+
+
+def _gpu_table(asked: AskedCosts) -> Table[CostRow]:
+    return cost_table(asked, "by-gpu-model", "GPU model", (*OWNER_KEYS, GPU_MODEL), "By GPU model")
+
+
+def states_of_key(sums: StatesByKeys, place: int) -> dict[Key, list[StateSum]]:
+    """The same sums by one of their keys alone."""
+    found: dict[Key, list[StateSum]] = {}
+    for keys, states in sums.items():
+        found.setdefault(keys[place], []).extend(states)
+    return found
+
+
+def _gpu_rows(asked: AskedCosts, team_id: int, sums: StatesByKeys) -> list[CostRow]:
+    """Each GPU model; what is of none (cores, storage, calls to APIs) is a row of its own."""
+    team, rows = asked.teams[team_id], []
+    for key, states in states_of_key(sums, -1).items():
+        name = dimensions()[GPU_MODEL].without if key is None else str(key)
+        word = NONE if key is None else filter_word(name)
+        href = asked.href("costs", team=filter_word(team.name), gpu_model=word, group_by="workload")
+        keys = (team.name, team.cost_centre, "" if key is None else name)
+        rows.append(CostRow(keys, sums_of(states), name, href))
+    return rows
+
+
+def _api_calls(asked: AskedCosts, team_id: int) -> Sequence[ModelCalls]:
+    """What the team called; nothing where the question is narrowed by what no call has."""
+    if asked.question.filters:
+        return []
+    window = asked.question.window
+    wanted = SpendAsked(window.starts_at, window.ends_at, window.zone, frozenset({team_id}))
+    return model_calls(spend(wanted, ("vendor", "model")), asked.context.calendar.today)

@@ -119,6 +119,16 @@ def bridged(start: int, parts: Sequence[int], end: int, currency: str) -> list[i
     return [units * step for units in shown]
 
 
+def rest_as_shown(total: int, parts: Sequence[int], currency: str) -> int:
+    """What is left of `total` beside `parts`, so that all add up as they are shown; micro-units.
+
+    It differs from the exact rest by what rounding to the minor unit took from total and parts.
+    """
+    step: int = MICROS // 10 ** _MINOR_DIGITS.get(currency, 2)
+    rounded = [int(rounded_half_even(Decimal(each) / step, 0)) for each in (total, *parts)]
+    return (rounded[0] - sum(rounded[1:])) * step
+
+
 def symbol(currency: str) -> str:
     """What stands before an amount: `$`, or the code and a gap, as in `CHF 3.00`."""
     return _SYMBOLS.get(currency, f"{currency}{GAP}")

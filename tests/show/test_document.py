@@ -16,6 +16,7 @@ from pypdf import PdfReader
 
 from apps.show.cell_formats import MONEY, PROSE, SIGNED_RATIO
 from apps.show.document import (
+    ColumnRoom,
     DocumentBar,
     DocumentBars,
     DocumentColumn,
@@ -39,8 +40,8 @@ COLUMNS = (
     DocumentColumn("Workload", "workload", width=2),
     DocumentColumn("Cost", "cost", MONEY),
     DocumentColumn("Change", "change", SIGNED_RATIO),
-    DocumentColumn("Why", "why", PROSE, 4, is_minor=True),
-    DocumentColumn("Id", "id", of_files=True),
+    DocumentColumn("Why", "why", PROSE, 4, ColumnRoom.PAPER),
+    DocumentColumn("Id", "id", room=ColumnRoom.FILE),
 )
 TOTAL = 60 * 1_000_000 * 37 + sum(range(60))
 ROWS = tuple(
@@ -116,7 +117,7 @@ def test_a_name_is_text_wherever_it_stands() -> None:
     table = costs(rows=((name, 1, None, name, "1"),), rest=None, total=None)
     named = document(table, title=name, footer=name)
     assert not Markup(document_html(named)).tags & {"img"}
-    assert Markup(document_html(named)).words.count(name) == 5, "title twice, two cells, the foot"
+    assert Markup(document_html(named)).words.count(name) == 4, "title twice, a cell, the foot"
     pages = PdfReader(io.BytesIO(document_pdf(named, made_at=AT))).pages
     assert '#import "x" $x$ [b] *c* & é' in pages[0].extract_text()
     assert name in csv_of_table(table, named.locale).replace('""', '"')

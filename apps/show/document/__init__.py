@@ -6,6 +6,7 @@
 from apps.show.document.csv_files import csv_of_table
 from apps.show.document.html import document_html
 from apps.show.document.model import (
+    ColumnRoom,
     DocumentBar,
     DocumentBars,
     DocumentBlock,

@@ -8,9 +8,11 @@ from html import escape
 
 from apps.show.document.model import (
     FULL_BAR,
+    ColumnRoom,
     DocumentBar,
     DocumentBars,
     DocumentBlock,
+    DocumentColumn,
     DocumentFigure,
     DocumentFigures,
     DocumentLink,
@@ -142,8 +144,8 @@ def _bar(bar: DocumentBar) -> str:
             'font-size:1px;line-height:1px">&nbsp;</td></tr></table>'
         )
     return (
-        f'\n<tr><td width="36%" style="padding:3px 6px 3px 0">{escape(bar.label)}</td>'
-        f'<td class="q" style="padding:3px 6px;color:{QUIET}">{drawn}</td>'
+        f'\n<tr><td width="30%" style="padding:3px 6px 3px 0">{escape(bar.label)}</td>'
+        f'<td class="q" width="46%" style="padding:3px 6px;color:{QUIET}">{drawn}</td>'
         f'<td style="padding:3px 0 3px 6px;{NUMBERS}">{escape(bar.text)}</td></tr>'
     )
 
@@ -155,9 +157,9 @@ def _caption(title: str) -> str:
 
 
 def _table(table: DocumentTable, locale: DocumentLocale) -> str:
-    columns = shown_columns(table)
+    columns = shown_columns(table, ColumnRoom.WIDE)
     heads = "".join(
-        f'<th scope="col"{_narrow(is_minor=column.is_minor)} style="{CELL};color:{QUIET};'
+        f'<th scope="col"{_narrow(column)} style="{CELL};color:{QUIET};'
         f'font-size:12px;font-weight:600;text-align:{"right" if column.format.is_number else "left"}">'
         f"{escape(column.heading)}</th>"
         for _, column in columns
@@ -167,7 +169,7 @@ def _table(table: DocumentTable, locale: DocumentLocale) -> str:
     for at, row in enumerate(rows):
         weight = ";font-weight:600" if table.total is not None and at == len(rows) - 1 else ""
         cells = "".join(
-            f"<td{_narrow(is_minor=column.is_minor)} "
+            f"<td{_narrow(column)} "
             f'style="{CELL}{f";{NUMBERS}" if column.format.is_number else ""}{weight}">'
             f"{escape(cell)}</td>"
             for (_, column), cell in zip(columns, row, strict=True)
@@ -181,5 +183,6 @@ def _table(table: DocumentTable, locale: DocumentLocale) -> str:
     )
 
 
-def _narrow(*, is_minor: bool) -> str:
-    return ' class="w"' if is_minor else ""
+def _narrow(column: DocumentColumn) -> str:
+    """What a narrow window leaves out."""
+    return "" if column.room is ColumnRoom.ALWAYS else ' class="w"'

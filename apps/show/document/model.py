@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
+from enum import IntEnum
 from typing import Any
 
 from apps.show.cell_formats import TEXT, Format
@@ -70,20 +71,28 @@ class DocumentBars:
     bars: tuple[DocumentBar, ...]
 
 
+class ColumnRoom(IntEnum):
+    """How much room there has to be for a column to be shown."""
+
+    ALWAYS = 0
+    WIDE = 1
+    PAPER = 2
+    FILE = 3
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentColumn:
     """A column: its heading, its name in CSV, and the kind of its values.
 
-    `width` is its share of a sheet. Minor columns are left out where there is little room: in a
-    narrow window, and in plain text. One that is `of_files` stands in files alone.
+    `width` is its share of a sheet. `room` says where it is shown: in a narrow window and in plain
+    text too, in a wide window, on paper, or in its file alone.
     """
 
     heading: str
     name: str
     format: Format = TEXT
     width: float = 1.0
-    is_minor: bool = False
-    of_files: bool = False
+    room: ColumnRoom = ColumnRoom.ALWAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,15 +152,9 @@ def cell_text(column: DocumentColumn, value: Any, locale: DocumentLocale) -> str
     return UNKNOWN if value is None else str(column.format.shown(value, locale))
 
 
-def shown_columns(
-    table: DocumentTable, *, with_minor: bool = True
-) -> list[tuple[int, DocumentColumn]]:
-    """The columns that are shown, with their places in a row."""
-    return [
-        (place, column)
-        for place, column in enumerate(table.columns)
-        if not column.of_files and (with_minor or not column.is_minor)
-    ]
+def shown_columns(table: DocumentTable, room: ColumnRoom) -> list[tuple[int, DocumentColumn]]:
+    """The columns that there is room for, with their places in a row."""
+    return [(place, column) for place, column in enumerate(table.columns) if column.room <= room]
 
 
 def shown_cells(

@@ -13,6 +13,7 @@ import typst
 
 from apps.show.document.model import (
     FULL_BAR,
+    ColumnRoom,
     DocumentBar,
     DocumentBars,
     DocumentBlock,
@@ -115,7 +116,7 @@ def _bar(bar: DocumentBar) -> dict[str, Any]:
 
 
 def _table(table: DocumentTable, locale: DocumentLocale) -> dict[str, Any]:
-    columns = shown_columns(table)
+    columns = shown_columns(table, ColumnRoom.PAPER)
     rows = shown_cells(table, columns, locale)
     is_summed = table.total is not None
     return {

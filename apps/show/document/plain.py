@@ -6,6 +6,7 @@ from itertools import zip_longest
 
 from apps.show.cell_formats import PROSE
 from apps.show.document.model import (
+    ColumnRoom,
     DocumentBars,
     DocumentBlock,
     DocumentColumn,
@@ -72,10 +73,10 @@ def _bar_lines(bars: DocumentBars) -> Iterator[str]:
 
 
 def _table_lines(table: DocumentTable, locale: DocumentLocale) -> Iterator[str]:
-    """Columns side by side; where they are too wide without the minor ones too, a row is a list."""
+    """Columns side by side; where they are too wide in the least room too, a row is a list."""
     yield from _wrapped(table.title)
-    for with_minor in (True, False):
-        columns = shown_columns(table, with_minor=with_minor)
+    for room in (ColumnRoom.WIDE, ColumnRoom.ALWAYS):
+        columns = shown_columns(table, room)
         cells = _cells_of(table, columns, locale)
         widths = _column_widths(columns, cells)
         if sum(widths) + len(GUTTER) * (len(widths) - 1) <= WIDEST:

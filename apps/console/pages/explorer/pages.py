@@ -23,7 +23,6 @@ from apps.console.pages.costs.tables import OWNER_KEYS, CostRow, cost_table
 from apps.console.pages.costs.words import spent, under_words
 from apps.console.pages.explorer.links import PAGES, group_links
 from apps.console.pages.explorer.tables import (
-    CAUSE_WORDS,
     CAUSES,
     CauseRow,
     explored_table,
@@ -49,6 +48,7 @@ from apps.ledger.queries.cube.states import state_sums, sureness
 from apps.show.amounts import change, gpu_hours
 from apps.show.money import bridged, whole_amount
 from apps.show.waterfall import waterfall
+from apps.show.words import CAUSE_WORDS
 
 DEFAULTS = {
     "window": DEFAULT_PERIOD,

@@ -173,11 +173,3 @@ CAUSES: Table[CauseRow] = Table(
         CURRENCY_COLUMN,
     ),
 )
-CAUSE_WORDS = {
-    "volume": ("Volume", "more or fewer useful hours"),
-    "mix": ("Mix", "the same hours on dearer or cheaper pools; pools that came or went"),
-    "efficiency": ("Efficiency", "hours paid for each useful one"),
-    "price": ("Price", "rates per hour, before commitments"),
-    "commitments": ("Commitments", "what they take off, what of them is unused or paid upfront"),
-    "other": ("Other charges", "charges without device time, and idle that was shared out"),
-}

@@ -1,0 +1,346 @@
+"""A weekly review as a document: what goes out by mail and as a PDF."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from zoneinfo import ZoneInfo
+
+from apps.economics.money import sum_of_known
+from apps.review.queries.weekly.content import BudgetsWeek, WeeklyContent, WeekVariance
+from apps.review.queries.weekly.kept import KeptReview
+from apps.review.queries.weekly.paper_tables import (
+    BUDGET_TABLE,
+    COMMITMENT_TABLE,
+    IDLE_TABLE,
+    MATTER_TABLE,
+    PROVEN_TABLE,
+    QUALITY_TABLE,
+    TEAM_TABLE,
+    WORKLOAD_TABLE,
+    QualityFact,
+    idle_parts,
+    proven_sum,
+    recommendation_table,
+)
+from apps.review.queries.weekly.review_words import (
+    ALERTS,
+    BUDGETS,
+    COMMITMENTS,
+    DATA_QUALITY,
+    IDLE,
+    RECOMMENDATIONS,
+    SECTIONS,
+    VARIANCE,
+    VERDICT_WORDS,
+    WORKLOADS,
+)
+from apps.show.amounts import change, count, counted, gpu_hours, per_cent, share
+from apps.show.document import (
+    DocumentBar,
+    DocumentBars,
+    DocumentBlock,
+    DocumentFigure,
+    DocumentFigures,
+    DocumentLink,
+    DocumentLocale,
+    DocumentSection,
+    OutgoingDocument,
+    Paragraph,
+)
+from apps.show.money import bridged, full_amount, short_amount, signed_amount, whole_amount
+from apps.show.time import period, weekday
+from apps.show.words import CAUSE_WORDS
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewPaper:
+    """A review, and what a document of it needs beside: names of people by id, the organisation's,
+    the console's address (empty: none is set), and how many rows of a table there is room for."""
+
+    kept: KeptReview
+    names: Mapping[int, str]
+    author: str
+    site: str = ""
+    most_rows: int | None = None
+
+    @property
+    def content(self) -> WeeklyContent:
+        """What it says."""
+        return self.kept.content
+
+    @property
+    def locale(self) -> DocumentLocale:
+        """The currency and zone that it was made in."""
+        return DocumentLocale(self.content.currency, ZoneInfo(self.content.zone))
+
+    def links(self, *links: tuple[str, str]) -> tuple[DocumentLink, ...]:
+        """Words and paths of the console; none where its address is not known."""
+        return tuple(DocumentLink(text, f"{self.site}{path}") for text, path in links if self.site)
+
+
+def review_document(paper: ReviewPaper) -> OutgoingDocument:
+    """The whole of it, its sections in their order, those that are off left out."""
+    content, kept = paper.content, paper.kept
+    first, end = date.fromisoformat(content.first_day), date.fromisoformat(content.end_day)
+    here = f"/weekly-reviews/{content.week}"
+    sections = [_summary(paper)]
+    for key, title in SECTIONS.items():
+        if key in content.sections:
+            blocks, links = SECTION_BLOCKS[key](paper)
+            sections.append(DocumentSection(title, tuple(blocks), links))
+    edition = f"edition {kept.edition}" + (f": {kept.reason}" if kept.reason else "")
+    return OutgoingDocument(
+        title=content.title,
+        under=f"Weekly review {content.week}, {period(first, end)} · {content.basis} cost · {edition}",
+        author=paper.author,
+        sections=tuple(sections),
+        footer=f"Runrate · {paper.author} · weekly review {content.week}, edition {kept.edition} · "
+        f"digest of the whole review (SHA-256) {kept.digest}",
+        locale=paper.locale,
+        links=paper.links(("Open the review", here), ("As a PDF", f"{here}/pdf")),
+    )
+
+
+Blocks = tuple[list[DocumentBlock], tuple[DocumentLink, ...]]
+
+
+def _summary(paper: ReviewPaper) -> DocumentSection:
+    content, currency = paper.content, paper.content.currency
+    cost, before = content.cost.micros, content.variance.before_micros
+    proven = proven_sum(content.recommendations.proven)
+    counts = _verdict_counts(content)
+    figures = (
+        DocumentFigure(
+            "Cost",
+            short_amount(cost, currency),
+            f"{change(cost, before)} on the week before" if before is not None else "",
+            content.cost.status,
+        ),
+        DocumentFigure(
+            "Waste",
+            short_amount(content.waste_micros, currency),
+            f"{per_cent(share(content.waste_micros, cost))} of the cost",
+        ),
+        DocumentFigure(
+            "Workloads that earn",
+            f"{counts['earns']:,} of {len(content.workloads):,}",
+            f"{counts['unknown']:,} unknown" if counts["unknown"] else "",
+        ),
+        DocumentFigure("Proven savings", short_amount(proven, currency), "measured in the ledger"),
+    )
+    cautions = tuple(Paragraph(each) for each in _cautions(content))
+    return DocumentSection("", (DocumentFigures(figures), _trend(content), *cautions))
+
+
+def _verdict_counts(content: WeeklyContent) -> dict[str, int]:
+    verdicts = [each.verdict.verdict for each in content.workloads]
+    return {verdict: verdicts.count(verdict) for verdict in VERDICT_WORDS}
+
+
+def _trend(content: WeeklyContent) -> DocumentBars:
+    """Its last weeks, the newest last."""
+    most = max((each for each in content.trend if each is not None), default=0)
+    bars = [
+        DocumentBar(
+            f"{week}, this one" if week == content.week else week,
+            None if micros is None else max(0, micros) / most if most > 0 else 0.0,
+            whole_amount(micros, content.currency),
+        )
+        for week, micros in zip(content.trend_weeks, content.trend, strict=True)
+    ]
+    return DocumentBars(f"Cost by week, {content.currency}", tuple(bars))
+
+
+def _cautions(content: WeeklyContent) -> list[str]:
+    """What is in no amount, and what the week is compared with."""
+    cost, said = content.cost, []
+    if cost.provisional_ms:
+        amount = whole_amount(cost.provisional_micros, content.currency)
+        said.append(
+            f"{gpu_hours(cost.provisional_ms)} hours of the week were not settled when this was made; "
+            f"what they cost so far ({amount}) is in no amount here."
+        )
+    if cost.unpriced_ms:
+        said.append(
+            f"{gpu_hours(cost.unpriced_ms)} hours have no price: what they cost is not known, "
+            "and in no amount here."
+        )
+    if content.diverged_micros:
+        said.append(
+            f"Runs that went wrong without failing (diverged, NaN) cost "
+            f"{whole_amount(content.diverged_micros, content.currency)}, beside the waste."
+        )
+    previous = content.previous
+    if previous is not None:
+        said.append(
+            f"The review of {previous.week}, as it was frozen (edition {previous.edition}), had "
+            f"{full_amount(previous.cost_micros, content.currency)}."
+        )
+    return said
+
+
+def _variance(paper: ReviewPaper) -> Blocks:
+    content = paper.content
+    blocks: list[DocumentBlock] = [_causes(content.variance, content.currency, "the week before")]
+    if len(content.teams) > 1:
+        teams = sorted(content.teams, key=lambda team: -(team.cost.micros or 0))
+        blocks.append(TEAM_TABLE.of(teams, paper.locale, most=paper.most_rows))
+    return blocks, ()
+
+
+def _causes(variance: WeekVariance, currency: str, since: str) -> DocumentBars | Paragraph:
+    """Each cause as a bar; as they are shown they add up to the change."""
+    start, end = variance.before_micros, variance.after_micros
+    if start is None or end is None or not variance.causes:
+        return Paragraph(
+            f"What moved it since {since} is not known: of one of the two the cost is not."
+        )
+    causes = {key: variance.causes[key] for key in CAUSE_WORDS if key in variance.causes}
+    parts = dict(zip(causes, bridged(start, list(causes.values()), end, currency), strict=True))
+    most = max(map(abs, parts.values()), default=0)
+    bars = [
+        DocumentBar(
+            CAUSE_WORDS[key][0],
+            abs(micros) / most if most else 0.0,
+            signed_amount(micros, currency),
+            is_marked=micros > 0,
+        )
+        for key, micros in parts.items()
+    ]
+    title = (
+        f"From {full_amount(start, currency)} ({since}) to {full_amount(end, currency)}, by cause"
+    )
+    return DocumentBars(title, tuple(bars))
+
+
+def _workloads(paper: ReviewPaper) -> Blocks:
+    content = paper.content
+    counts = _verdict_counts(content)
+    by_verdict = [
+        f"{words}: {counted(counts[verdict], 'workload')}, "
+        f"{whole_amount(_verdict_cost(content, verdict), content.currency)}"
+        for verdict, words in VERDICT_WORDS.items()
+        if counts[verdict]
+    ]
+    remark = ""
+    if content.no_workload_micros:
+        amount = full_amount(content.no_workload_micros, content.currency)
+        remark = f"{amount} of the week has no workload, and is not in this table."
+    table = WORKLOAD_TABLE.of(content.workloads, paper.locale, most=paper.most_rows, remark=remark)
+    said = (
+        "Verdicts: " + "; ".join(by_verdict) + "." if by_verdict else "No workload cost anything."
+    )
+    links = paper.links(("All workloads as CSV", f"/weekly-reviews/{content.week}/workloads.csv"))
+    return [Paragraph(said), table], links
+
+
+def _verdict_cost(content: WeeklyContent, verdict: str) -> int | None:
+    return sum_of_known(
+        each.cost.micros for each in content.workloads if each.verdict.verdict == verdict
+    )
+
+
+def _idle(paper: ReviewPaper) -> Blocks:
+    return [IDLE_TABLE.of(idle_parts(paper.content.idle), paper.locale, most=None)], ()
+
+
+def _commitments(paper: ReviewPaper) -> Blocks:
+    week = paper.content.commitments
+    if week is None or not week.commitments:
+        return [Paragraph("No commitments.")], ()
+    said = (
+        f"Commitments covered {per_cent(week.coverage)} of what they could "
+        f"({per_cent(week.coverage_before)} the week before), and were used to "
+        f"{per_cent(week.utilisation)} ({per_cent(week.utilisation_before)})."
+    )
+    table = COMMITMENT_TABLE.of(week.commitments, paper.locale, most=paper.most_rows)
+    return [Paragraph(said), table], paper.links(("Commitments", "/commitments"))
+
+
+def _budgets(paper: ReviewPaper) -> Blocks:
+    week, currency = paper.content.budgets, paper.content.currency
+    blocks: list[DocumentBlock] = [Paragraph(each) for each in _forecast_words(week, currency)]
+    if week.against_budget is not None:
+        blocks.append(_causes(week.against_budget, currency, "what budgets had for the week"))
+    if week.budgets:
+        blocks.append(BUDGET_TABLE.of(week.budgets, paper.locale, most=paper.most_rows))
+    return blocks or [Paragraph("No budgets.")], paper.links(("Budgets", "/budgets"))
+
+
+def _forecast_words(week: BudgetsWeek, currency: str) -> list[str]:
+    forecast = week.forecast
+    if forecast.forecast_micros is None or forecast.came_micros is None:
+        return []
+    low, high = (whole_amount(end, currency) for end in (forecast.low_micros, forecast.high_micros))
+    between = f" ({low} to {high})" if forecast.low_micros is not None else ""
+    missed = change(forecast.came_micros, forecast.forecast_micros).replace(
+        "no change", "as forecast"
+    )
+    made = f" of {weekday(date.fromisoformat(forecast.made_at[:10]))}" if forecast.made_at else ""
+    return [
+        f"The forecast{made} had {whole_amount(forecast.forecast_micros, currency)}{between} for the "
+        f"week; {whole_amount(forecast.came_micros, currency)} came: {missed}."
+    ]
+
+
+def _matters(paper: ReviewPaper) -> Blocks:
+    matters = paper.content.matters
+    if not matters:
+        return [Paragraph("No alert was open, and no anomaly was found in the week.")], ()
+    table = MATTER_TABLE.of(matters, paper.locale, most=paper.most_rows)
+    return [table], paper.links(("Alerts", "/alerts"))
+
+
+def _recommendations(paper: ReviewPaper) -> Blocks:
+    week = paper.content.recommendations
+    if not week.is_known:
+        return [Paragraph("Nobody has looked for recommendations yet.")], ()
+    blocks: list[DocumentBlock] = []
+    if week.recommendations:
+        table = recommendation_table(paper.names)
+        blocks.append(table.of(week.recommendations, paper.locale, most=paper.most_rows))
+    else:
+        blocks.append(Paragraph("No recommendation is open."))
+    if week.proven:
+        blocks.append(PROVEN_TABLE.of(week.proven, paper.locale, most=paper.most_rows))
+    return blocks, paper.links(("Recommendations", "/recommendations"))
+
+
+def _data_quality(paper: ReviewPaper) -> Blocks:
+    quality, currency = paper.content.data_quality, paper.content.currency
+    if quality is None:
+        return [Paragraph("Not known for a part of the organisation.")], ()
+    facts = [
+        QualityFact("Observed", per_cent(quality.observed_ratio), "of the GPU time that jobs held"),
+        QualityFact("Priced", per_cent(quality.priced_ratio), "of all time"),
+        QualityFact("Not priced", f"{gpu_hours(quality.unpriced_ms)} h", "in no amount here"),
+        QualityFact(
+            "No owner", whole_amount(quality.unowned_micros, currency), "no rule names a team"
+        ),
+        QualityFact(
+            "No workload",
+            whole_amount(quality.no_workload_micros, currency),
+            "no rule names a workload, or no job held it",
+        ),
+        QualityFact(
+            "Not settled", count(quality.pending_hours), "hours that passes still have to do"
+        ),
+        QualityFact("Silent agents", count(quality.silent_agents), "their GPUs are unobserved"),
+        QualityFact(
+            "No value stated", count(quality.workloads_without_value), "workloads: verdict unknown"
+        ),
+        QualityFact("No score", count(quality.workloads_without_score), "workloads"),
+    ]
+    return [QUALITY_TABLE.of(facts, paper.locale, most=None)], ()
+
+
+SECTION_BLOCKS: Mapping[str, Callable[[ReviewPaper], Blocks]] = {
+    VARIANCE: _variance,
+    WORKLOADS: _workloads,
+    IDLE: _idle,
+    COMMITMENTS: _commitments,
+    BUDGETS: _budgets,
+    ALERTS: _matters,
+    RECOMMENDATIONS: _recommendations,
+    DATA_QUALITY: _data_quality,
+}

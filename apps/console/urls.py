@@ -24,6 +24,7 @@ urlpatterns = [
     path("", include("apps.console.pages.people.tokens")),
     path("", include("apps.console.pages.people.join_tokens")),
     path("", include("apps.console.pages.people.trail")),
+    path("", include("apps.console.pages.retention.pages")),
     path("sign-in", SignIn.as_view(), name="sign-in"),
     path("sign-in", SignIn.as_view(), name="account_login"),
     path("sign-out", SignOut.as_view(), name="sign-out"),

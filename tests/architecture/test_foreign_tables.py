@@ -16,6 +16,8 @@ from tests.architecture.python_sources import PythonSource, python_sources
 FOREIGN: dict[str, dict[str, int]] = {}
 # Everybody's changes are in the history tables of all apps, and nothing else tells them in one list.
 READS_EVERY_HISTORY = {"apps/accounts/queries/trail.py"}
+# It lists tables by name, and reads no row of them.
+LISTS_EVERY_TABLE = {"apps/console/pages/retention/pages.py"}
 
 
 def test_statements_name_tables_of_their_own_app_and_ever_fewer_others() -> None:
@@ -28,7 +30,7 @@ def test_statements_name_tables_of_their_own_app_and_ever_fewer_others() -> None
 
 def test_no_statement_is_given_its_table_where_nobody_sees_it() -> None:
     found = {str(source.path) for source in _of_apps() if "_meta.db_table" in source.text}
-    assert found == READS_EVERY_HISTORY
+    assert found == READS_EVERY_HISTORY | LISTS_EVERY_TABLE
 
 
 @pytest.mark.django_db

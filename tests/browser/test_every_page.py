@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 NOT_THERE = ("/costs/teams/987654321", "/no-such-page")
 MAIN = (
     "/placement/moves", "/", "/costs", "/fleet", "/prices", "/clouds", "/commitments", "/ownership", "/setup", "/owned",
-    "/people", "/runs", "/runs/compare", "/services", "/api-spend", "/team-work", "/findings",
+    "/people", "/people/retention", "/runs", "/runs/compare", "/services", "/api-spend", "/team-work", "/findings",
     "/alerts", "/setup/first-day", "/placement", "/placement/quotes", "/placement/admissions",
     "/placement/spot", "/plan/methods", "/views",
 )  # fmt: skip

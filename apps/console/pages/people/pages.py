@@ -42,6 +42,7 @@ TABS = (
     ("tokens", "Tokens"),
     ("join-tokens", "Join tokens"),
     ("trail", "Audit trail"),
+    ("retention", "Retention"),
 )
 NEVER = quiet("never")
 MADE_TOKENS = Table[ListedToken](

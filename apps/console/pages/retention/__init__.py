@@ -1,0 +1,1 @@
+"""Retention: how long what is in the database stays there."""

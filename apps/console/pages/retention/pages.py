@@ -1,0 +1,103 @@
+"""Every table: what it holds, how large it is, how long its rows stay, and what changes that."""
+
+from dataclasses import dataclass
+
+from django.apps import apps
+from django.db.models import Model
+from django.http import HttpResponse
+from django.urls import path, reverse
+
+from apps.console.kit.cells import COUNT, PROSE, TEXT, Format
+from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.table import Column, Table
+from apps.console.pages.people.pages import tabs_of
+from apps.console.pages.retention.rules import FOR_GOOD, RetentionRule, retention_rule
+from apps.show.data import data_size
+from apps.web.queries.table_sizes import TableSize, table_sizes
+
+SIZE = Format(lambda size, _: data_size(size), lambda size, _: str(size), "number-cell")
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTable:
+    """A table of the database, what a row of it is, and how long rows stay; None: not stated."""
+
+    table: TableSize
+    row_words: str
+    rule: RetentionRule | None
+
+
+TABLES = Table[KeptTable](
+    "tables",
+    "Tables",
+    (
+        Column("table", "Table", lambda row: row.table.name, TEXT),
+        Column("row_is", "A row is", lambda row: row.row_words, PROSE),
+        Column("rows", "Rows, about", lambda row: row.table.rows, COUNT),
+        Column("bytes", "Size", lambda row: row.table.size, SIZE),
+        Column("kept", "Kept", lambda row: row.rule and row.rule.kept, PROSE,
+               note=lambda row: row.rule.why if row.rule else "", missing="not stated"),
+        Column("why", "", lambda row: row.rule and row.rule.why),
+        Column("setting", "Changed by", lambda row: (row.rule and row.rule.setting) or None,
+               missing="–"),
+    ),
+    noun=("table", "tables"),
+    about="{said}; sizes with indexes, rows as Postgres last counted them",
+    sort="sort",
+    default_sort="-bytes",
+    per_page=300,
+)  # fmt: skip
+
+
+def kept_tables() -> list[KeptTable]:
+    """Every table of the database with its rule."""
+    models = {model._meta.db_table: model for model in apps.get_models(include_auto_created=True)}
+    return [_kept_table(size, models.get(size.name)) for size in table_sizes()]
+
+
+@shown(SEES_EVERYTHING, "people")
+def retention(context: Context) -> ConsolePage:
+    """How long what is kept stays, table by table."""
+    kept = kept_tables()
+    size = sum(each.table.size for each in kept)
+    for_good = sum(1 for each in kept if each.rule and each.rule.kept == FOR_GOOD)
+    return ConsolePage(
+        context=context,
+        finding=f"{len(kept)} tables take {data_size(size)}; rows of {len(kept) - for_good} of "
+        f"them are forgotten or removed one day, the others stay for good.",
+        under=(
+            "What amounts rest on is never forgotten. A setting is read when Runrate starts; what "
+            "has none cannot be changed.",
+        ),
+        tabs=tabs_of("retention"),
+        sections=(TABLES.section(kept, context, csv_href=reverse("retention-csv")),),
+    )
+
+
+@shown(SEES_EVERYTHING, "people")
+def retention_csv(context: Context) -> HttpResponse:
+    """The same as CSV."""
+    return TABLES.csv(kept_tables(), context, "retention")
+
+
+def _kept_table(size: TableSize, model: type[Model] | None) -> KeptTable:
+    tracked = getattr(model, "pgh_tracked_model", None)
+    words = _row_words(model)
+    if tracked is not None:
+        words = f"A change of: {_row_words(tracked)}"
+    label = model._meta.label_lower if model is not None else size.name
+    return KeptTable(size, words, retention_rule(label, is_history=tracked is not None))
+
+
+def _row_words(model: type[Model] | None) -> str:
+    """What a row is: what the model says of itself in its first line."""
+    if model is None or not model.__module__.startswith("apps."):
+        return "Of the framework."
+    return (model.__doc__ or "").strip().splitlines()[0].replace("`", "")
+
+
+urlpatterns = [
+    path("people/retention", retention, name="retention"),
+    path("people/retention.csv", retention_csv, name="retention-csv"),
+]

@@ -1,11 +1,13 @@
 """Retention: every table of the database is listed with how long its rows stay."""
 
 import pytest
+from django.apps import apps
 from django.db import connection
 from django.test import Client, override_settings
 
 from apps.accounts.models import User
 from apps.console.pages.retention.pages import kept_tables
+from apps.console.pages.retention.rules import limited_rules
 from tests.apps.console.people import csv_rows
 from tests.make import make_organisation, make_person
 
@@ -22,6 +24,11 @@ def signed_in(role: str) -> Client:
 
 def test_every_table_has_a_rule() -> None:
     assert [row.table.name for row in kept_tables() if row.rule is None] == []
+
+
+def test_every_rule_is_of_a_table_that_there_is() -> None:
+    labels = {model._meta.label_lower for model in apps.get_models()}
+    assert set(limited_rules()) - labels == {"shared_cache"}
 
 
 def test_no_table_of_the_database_is_left_out() -> None:

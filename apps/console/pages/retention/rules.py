@@ -37,6 +37,7 @@ SOFTWARE = RetentionRule(FOR_GOOD, "Of the software itself.")
 
 BY_NAME: Sequence[tuple[str, RetentionRule]] = (
     ("ledger.", AMOUNTS),
+    ("unit_economics.", AMOUNTS),
     ("telemetry.", FACTS),
     ("workloads.", FACTS),
     ("fleet.", FACTS),
@@ -70,12 +71,17 @@ def retention_rule(label: str, *, is_history: bool) -> RetentionRule | None:
 
     None where nobody stated one. `is_history`: the database itself writes there what changed of another table.
     """
-    limited = {**_usage_rules(), **_answer_rules(), **_passing_rules()}
+    limited = limited_rules()
     if label in limited:
         return limited[label]
     if is_history:
         return CHANGES
     return next((rule for start, rule in BY_NAME if label.startswith(start)), None)
+
+
+def limited_rules() -> dict[str, RetentionRule]:
+    """Those of tables of which rows go by age, by number or by themselves, by label."""
+    return {**_usage_rules(), **_answer_rules(), **_passing_rules()}
 
 
 def _usage_rules() -> dict[str, RetentionRule]:
@@ -90,19 +96,19 @@ def _usage_rules() -> dict[str, RetentionRule]:
         of_windows,
     )
     return {
-        "telemetry.window": RetentionRule(
+        "telemetry.telemetrywindow": RetentionRule(
             duration(days), "Longer while some of a day wait to be summed.", of_windows
         ),
         "telemetry.batch": batches,
         "telemetry.report": batches,
         "telemetry.usagehour": usage,
         "telemetry.devicehour": usage,
-        "telemetry.nodehour": usage,
+        "telemetry.nodereporthour": usage,
         "telemetry.incident": RetentionRule(months, "Counted from their end.", of_usage),
         "telemetry.nodebusyhour": _aged(
             partitions.BUSY_HOURS_KEPT, "What is older is counted anew from usage hours."
         ),
-        "telemetry.rejection": _aged(partitions.REMARKS_KEPT, "Counted from the last one."),
+        "telemetry.windowrejection": _aged(partitions.REMARKS_KEPT, "Counted from the last one."),
         "workloads.requesthour": _aged(requests.KEPT, "Their sums by day stay."),
     }
 
@@ -149,8 +155,8 @@ def _passing_rules() -> dict[str, RetentionRule]:
             "until it is gone", "Forgotten when a whole reading of its account has it no more."
         ),
         "pricing.cloudquota": RetentionRule("the newest", "Read anew with each synchronisation."),
-        "fleet.changedhour": work,
-        "fleet.changedrange": work,
+        "marks.changedhour": work,
+        "marks.changedrange": work,
     }
 
 

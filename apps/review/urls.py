@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.review.api import alerts, anomalies, channels
+from apps.review.api import alerts, anomalies, channels, recommendations
 
 urlpatterns = [
     path("anomalies", anomalies.Anomalies.as_view(), name="api-anomalies"),
@@ -31,6 +31,17 @@ urlpatterns = [
         "alert-channels/<int:channel_id>/test",
         channels.TestedAlertChannel.as_view(),
         name="api-alert-channel-test",
+    ),
+    path("recommendations", recommendations.Recommendations.as_view(), name="api-recommendations"),
+    path(
+        "recommendations/<int:recommendation_id>",
+        recommendations.OneRecommendation.as_view(),
+        name="api-recommendation",
+    ),
+    path(
+        "recommendations/<int:recommendation_id>/<slug:answer>",
+        recommendations.AnsweredRecommendation.as_view(),
+        name="api-recommendation-answer",
     ),
     path("alert-messages", channels.AlertMessages.as_view(), name="api-alert-messages"),
 ]

@@ -91,6 +91,7 @@ from apps.workloads.queries import RuleFact
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.placement.move_scene import keep_one_move
+from tests.apps.review.recommended import looked, proposal
 from tests.apps.unit_economics import service_scene
 
 NEVER = datetime(2099, 1, 1, tzinfo=UTC)
@@ -198,6 +199,10 @@ def make_world() -> World:
     ids["admission_id"] = _admitted(team_id, pool_id)
     keep_one_move(workload_id, pool_id, ids["run_id"], datetime.now(tz=UTC))
     ids["alert_id"] = _alerted(team_id)
+    (ids["recommendation_id"],) = looked(
+        proposal(team_id=team_id, workload_id=workload_id), at=datetime.now(tz=UTC)
+    )
+    ids["answer"] = "dismiss"
     ids["channel_id"] = _channel()
     hour = hour_of(datetime.now(tz=UTC)).isoformat()
     offer = JobQuote.objects.get(id=ids["quote_id"]).answer["offers"][0]["key"]

@@ -73,6 +73,9 @@ THEIRS = {
     "api/v1/alerts/<int:alert_id>/mute": {"ada"},
     "api/v1/alerts/<int:alert_id>/resolve": {"ada"},
     "alerts/read": {"cy", "dee", "ada"},
+    # So with recommendations.
+    "recommendations/<int:recommendation_id>/<slug:step>": {"ada"},
+    "api/v1/recommendations/<int:recommendation_id>/<slug:answer>": {"ada"},
     "views/<int:view_id>/remove": {"ada"},
 }
 """Whose it is to change, by a form without a field, or a request without a body."""

@@ -100,6 +100,7 @@ from apps.review.actions import (
     try_channel,
 )
 from apps.review.models import AlertKind, Finding
+from apps.review.queries.recommending.proposal import RecommendationEvidence
 from apps.show.money import full_amount, short_amount, whole_amount
 from apps.telemetry.models import Incident
 from apps.unit_economics.models import ServiceCount, ServiceDay, ServiceTotal
@@ -119,6 +120,7 @@ from apps.workloads.queries import RuleFact
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.placement.move_scene import keep_one_move
+from tests.apps.review.recommended import looked, proposal
 from tests.apps.unit_economics import service_scene
 
 NEVER = datetime(2099, 1, 1, tzinfo=UTC)
@@ -132,13 +134,13 @@ SECRETS: dict[str, tuple[str, ...]] = {
         "880412771", "tagged-gannet",
         "answers-kittiwake", "feature-plover", "deploy-petrel", "feature-siskin", "asked-bittern",
         "scenario-lapwing",
-        "allowance-of-swifts", "alarm-of-curlews", "view-of-whimbrels",
+        "allowance-of-swifts", "alarm-of-curlews", "stop-of-stints", "view-of-whimbrels",
     ),
     HARBOUR: (
         "Harbourside", "CC-55023", "tugboats", "dredge-nightly", "barnabas", "acct-quay",
         "660938125", "run-cutter", "answers-skua", "model-guillemot", "asked-avocet",
         "scenario-turnstone",
-        "allowance-of-coots", "alarm-of-ruffs",
+        "allowance-of-coots", "alarm-of-ruffs", "stop-of-knots",
     ),
     NOBODY: ("orphaned-sweep", "peregrina", "acct-drift", "330571944"),
     WHOLE: (
@@ -147,7 +149,7 @@ SECRETS: dict[str, tuple[str, ...]] = {
         "ada.quillfeather@", "petra.rack@", "otters-of-march", "user-skerry",
         "cloud-of-cormorants", "limit-of-cormorants", "lone-cormorant", "join-of-terns",
         "reserve-curlew", "purchase-stork", "model-razorbill", "rented-out-wagtail",
-        "allowance-of-harriers", "headroom-of-grebes", "alarm-of-plovers",
+        "allowance-of-harriers", "headroom-of-grebes", "alarm-of-plovers", "stop-of-turnstones", "rate-of-avocets",
         "wire-of-oystercatchers",
         "plan-of-godwits", "price-of-dunlin",
         "quota-of-dunlins", "room-of-siskins", "spot-of-phalaropes",
@@ -221,6 +223,9 @@ def make_world() -> World:
         "capacity_request_id": _capacity_requests(teams, fleet_ids["pool_id"], now),
         "budget_id": _budgets(teams, now),
         "alert_id": _alerts(teams, now),
+        "recommendation_id": _recommendations(teams, now),
+        "step": "claim",
+        "answer": "claim",
         "channel_id": _channel(teams, now),
         "target_id": _activity_target(teams["zephyr"], now),
         "quota_id": _gpu_quota(fleet_ids["pool_id"], now),
@@ -377,6 +382,18 @@ def _alerts(teams: Mapping[str, int], now: datetime) -> int:
     alert_id = raised["alarm-of-curlews"]
     assert alert_id is not None
     return alert_id
+
+
+def _recommendations(teams: Mapping[str, int], now: datetime) -> int:
+    """What each team, and nobody but who sees everything, could stop; that of the Zephyrines, with a price."""
+    price = RecommendationEvidence("Rate", "rate-of-avocets", is_price=True)
+    ids = looked(
+        proposal("7:2", title="stop-of-stints", team_id=teams["zephyr"], evidence=(price,)),
+        proposal("8:2", title="stop-of-knots", team_id=teams["harbour"]),
+        proposal("9:2", title="stop-of-turnstones"),
+        at=now,
+    )
+    return ids[0]
 
 
 def _channel(teams: Mapping[str, int], now: datetime) -> int:

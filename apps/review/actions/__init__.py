@@ -37,6 +37,7 @@ from apps.review.actions.recommendations import (
     RecommendationAnswer,
     RecommendationIsSo,
     answer_recommendation,
+    answers_from,
     settle_recommendation,
 )
 from apps.review.actions.recommending import (

@@ -8,7 +8,6 @@ from typing import TypeAlias
 from django.db import transaction
 
 from apps.accounts.queries import Viewer, organisation
-from apps.accounts.queries.people import person
 from apps.economics.refusal import Refusal
 from apps.ledger.queries.calendar import local_day
 from apps.logs.changes import logged_change
@@ -20,7 +19,7 @@ from apps.review.models import (
     RecommendationStep,
     RecommendationVerb,
 )
-from apps.review.queries.recommendations import MeasuredSaving
+from apps.review.queries.recommendations import MeasuredSaving, possible_owners
 
 LONGEST_RECOMMENDATION_REASON = 2_000
 State: TypeAlias = RecommendationState
@@ -47,8 +46,14 @@ TRANSITIONS: Mapping[Verb, tuple[frozenset[State], State]] = {
     Verb.FAILED: (frozenset({State.DONE}), State.FAILED),
 }
 """From which states each step leads where. What is proposed no more is closed, and opened again, by looks alone."""
-ANSWERS = (Verb.CLAIMED, Verb.DONE, Verb.DISMISSED, Verb.SNOOZED, Verb.REOPENED)
-"""The steps that people and tokens make; the others are Runrate's."""
+ANSWERS: Mapping[str, Verb] = {
+    "claim": Verb.CLAIMED,
+    "done": Verb.DONE,
+    "dismiss": Verb.DISMISSED,
+    "snooze": Verb.SNOOZED,
+    "reopen": Verb.REOPENED,
+}
+"""The steps that people and tokens make, by what addresses call them; the others are Runrate's."""
 
 
 class RecommendationIsSo(Refusal):
@@ -81,7 +86,7 @@ def answer_recommendation(
     AnswerIncomplete, Recommendation.DoesNotExist.
     """
     row = _row_for(recommendation_id, answer.verb)
-    _check_answer(answer, at)
+    _check_answer(answer, by, at)
     put_into_state(row, TRANSITIONS[answer.verb][1], at, by.name, answer.reason, by.person_id)
     if answer.verb == Verb.CLAIMED:
         row.owner_id, row.due_on, row.claimed_at = answer.owner_id, answer.due_on, at
@@ -115,6 +120,11 @@ def settle_recommendation(
     _keep_step(row, verb, at)
 
 
+def answers_from(state: str) -> list[str]:
+    """What people may do about one in this state, as addresses call it."""
+    return [name for name, verb in ANSWERS.items() if state in TRANSITIONS[verb][0]]
+
+
 def _row_for(recommendation_id: int, verb: Verb) -> Recommendation:
     row = Recommendation.objects.select_for_update().get(pk=recommendation_id)
     if row.state not in TRANSITIONS[verb][0]:
@@ -124,10 +134,10 @@ def _row_for(recommendation_id: int, verb: Verb) -> Recommendation:
     return row
 
 
-def _check_answer(answer: RecommendationAnswer, at: datetime) -> None:
+def _check_answer(answer: RecommendationAnswer, by: Viewer, at: datetime) -> None:
     if answer.verb == Verb.CLAIMED:
-        if answer.owner_id is None or person(answer.owner_id) is None:
-            raise AnswerIncomplete("owner", "name somebody who signs in here to see to it")
+        if answer.owner_id not in possible_owners(by):
+            raise AnswerIncomplete("owner", "name somebody of your teams who signs in here")
         if answer.due_on is None or answer.due_on < local_day(at, organisation().zone):
             raise AnswerIncomplete("due_on", "say until when: today or later")
     if answer.verb == Verb.DISMISSED and not answer.reason.strip():

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from apps.accounts.queries import Viewer
+from apps.accounts.queries import Viewer, people
 from apps.economics.moves.saving import SavingRange
 from apps.review.models import (
     Recommendation,
@@ -209,6 +209,27 @@ def newest_recommendation_look(at: datetime) -> RecommendationLookFact | None:
 def may_answer_recommendations(viewer: Viewer) -> bool:
     """Whether this viewer may claim and dismiss what they see: as with alerts."""
     return may_answer(viewer)
+
+
+def possible_owners(viewer: Viewer) -> dict[int, str]:
+    """Whom this viewer may name to see to something, by id: themselves, and who signs in of the teams that they see."""
+    return {
+        each.id: each.name
+        for each in people()
+        if each.is_active
+        and (
+            viewer.sees_everything
+            or each.id == viewer.person_id
+            or not each.member_of.isdisjoint(viewer.team_ids)
+        )
+    }
+
+
+def outcomes_of(recommendation_id: int) -> list[SettledSaving]:
+    """What came of one, each time that it was done; the newest first."""
+    rows = RecommendationOutcome.objects.filter(recommendation_id=recommendation_id)
+    found = rows.select_related("recommendation").order_by("-settled_at", "-id")
+    return [_outcome_of(row) for row in found]
 
 
 def _seen_by(team_ids: frozenset[int] | None) -> Q:

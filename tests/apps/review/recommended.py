@@ -6,6 +6,7 @@ from typing import Any
 
 from apps.economics.moves.disruption import DisruptionClass
 from apps.economics.moves.saving import SavingRange
+from apps.placement.queries.moves.work import move_week
 from apps.review.actions import look_for_recommendations
 from apps.review.models import Recommendation
 from apps.review.queries.recommending.proposal import (
@@ -70,8 +71,8 @@ def look(
     return int(look_for_recommendations(week=WEEK + later, at=AT + later, kinds=kinds))
 
 
-def looked(*proposals: RecommendationProposal) -> list[int]:
-    """The same in the first week; the ids of what was proposed, in their order."""
-    look(*proposals)
+def looked(*proposals: RecommendationProposal, at: datetime = AT) -> list[int]:
+    """The same at a moment, in its week; the ids of what was proposed, in their order."""
+    look_for_recommendations(week=move_week(at), at=at, kinds=(zombies(proposals),))
     ids = dict(Recommendation.objects.values_list("matter", "id"))
     return [ids[f"zombie:{each.key}"] for each in proposals]

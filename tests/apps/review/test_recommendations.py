@@ -203,7 +203,7 @@ def test_answers_are_whole_and_in_order(
 def test_every_state_has_a_way_out_and_none_leads_nowhere() -> None:
     reached = {to for _, to in actions.recommendations.TRANSITIONS.values()}
     assert reached == set(RecommendationState) - {RecommendationState.CLOSED}
-    for answer in actions.ANSWERS:
+    for answer in actions.ANSWERS.values():
         froms, _ = actions.recommendations.TRANSITIONS[answer]
         assert RecommendationState.CLOSED not in froms
 

@@ -1,0 +1,295 @@
+"""The pages of recommendations: what to do, most worth first, and one with all that it is from."""
+
+from collections.abc import Sequence
+
+from django.http import HttpResponse
+from django.urls import path, reverse
+
+from apps.accounts.queries import person_names, teams
+from apps.console.kit.chart import Figure, FigureRow
+from apps.console.kit.filters import Reading, filter_of, known_key
+from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.page import ConsolePage, FactList, shown
+from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
+from apps.console.pages.recommendations import changes, words
+from apps.console.pages.recommendations.tables import (
+    EVIDENCE,
+    LOOKED_AT,
+    OUTCOMES,
+    RECOMMENDATIONS,
+    STEPS,
+    RecommendationRow,
+    looked_at_counts,
+)
+from apps.review.actions import answers_from
+from apps.review.queries.recommendations import (
+    TO_BE_DONE,
+    RecommendationFact,
+    RecommendationsWanted,
+    SettledSaving,
+    may_answer_recommendations,
+    newest_recommendation_look,
+    outcomes_of,
+    proven_savings,
+    recommendation_steps,
+    recommendations,
+)
+from apps.show.amounts import counted
+from apps.show.money import whole_amount
+
+OLD_WEEKS = 4
+
+
+@shown(EVERYONE, "recommendations")
+def recommendation_list(context: Context) -> ConsolePage:
+    """What is to be done, or what is in the state that was chosen."""
+    look = newest_recommendation_look(context.at)
+    if look is None:
+        return ConsolePage(
+            context=context, finding="Nothing was looked for yet", empty=_not_looked_yet()
+        )
+    reading = _reading_of(context)
+    rows = _rows_of(context, reading)
+    facts, texts = [row.fact for row in rows], reading.texts
+    sees_all = context.seen_teams is None
+    counts = list(looked_at_counts(look)) if sees_all else []
+    proven = proven_savings(context.at, context.seen_teams)
+    return ConsolePage(
+        context=context,
+        finding=words.list_finding(facts, texts["state"], context.currency),
+        under=(
+            words.look_said(look, context.zone),
+            "a month is 730 hours, at what is paid by the hour",
+        ),
+        filters=(
+            filter_of("state", "State", words.STATES, texts),
+            filter_of("kind", "Kind", words.KINDS, texts),
+            filter_of("team", "Team", _team_choices(context), texts),
+            filter_of("owner", "Seen to by", _owner_choices(), texts),
+        ),
+        problems=tuple(reading.problems),
+        notes=() if sees_all else ("Of your teams' work; commitments are the organisation's.",),
+        actions=(Link("Fleet moves", reverse("fleet-moves")),),
+        sections=(
+            FigureRow(_key_figures(rows, proven, context)) if not texts["state"] else None,
+            RECOMMENDATIONS.section(
+                rows,
+                context,
+                csv_href=reading.href(reverse("recommendations-csv")),
+                empty=_nothing_said(texts),
+            ),
+            OUTCOMES.section(proven, context, csv_href=reverse("proven-savings-csv"))
+            if proven
+            else None,
+            LOOKED_AT.section(counts, context, csv_href=reverse("looked-at-csv"))
+            if counts
+            else None,
+        ),
+    )
+
+
+@shown(EVERYONE, "recommendations")
+def recommendations_csv(context: Context) -> HttpResponse:
+    """The list as a table."""
+    rows = _rows_of(context, _reading_of(context))
+    return RECOMMENDATIONS.csv(rows, context, "recommendations")
+
+
+@shown(EVERYONE, "recommendations")
+def proven_csv(context: Context) -> HttpResponse:
+    """What came of those that were done."""
+    proven = proven_savings(context.at, context.seen_teams)
+    return OUTCOMES.csv(proven, context, "proven-savings")
+
+
+@shown(SEES_EVERYTHING, "recommendations")
+def looked_at_csv(context: Context) -> HttpResponse:
+    """What was looked at, and why it is no recommendation."""
+    look = newest_recommendation_look(context.at)
+    counts = looked_at_counts(look) if look is not None else ()
+    return LOOKED_AT.csv(counts, context, "looked-at")
+
+
+@shown(EVERYONE, "recommendations")
+def recommendation_page(context: Context, recommendation_id: int) -> ConsolePage:
+    """One recommendation with its evidence, how it was computed, and what happened to it."""
+    fact = changes.known(context, recommendation_id)
+    outcomes = outcomes_of(fact.id)
+    return ConsolePage(
+        context=context,
+        finding=f"{fact.title}: {words.saves_said(fact, context.currency)}",
+        under=(words.kind_said(fact.kind), words.state_said(fact, context.zone)),
+        back=Link("All recommendations", reverse("recommendations")),
+        actions=_answers(fact, context),
+        sections=(
+            FigureRow(_figures_of(fact, context)),
+            FactList(_facts_of(fact)),
+            OUTCOMES.section(outcomes, context) if outcomes else None,
+            EVIDENCE.section(fact.evidence, context),
+            STEPS.section(
+                recommendation_steps(fact.id),
+                context,
+                csv_href=reverse("recommendation-csv", args=[fact.id]),
+            ),
+        ),
+    )
+
+
+@shown(EVERYONE, "recommendations")
+def recommendation_csv(context: Context, recommendation_id: int) -> HttpResponse:
+    """Its steps."""
+    fact = changes.known(context, recommendation_id)
+    return STEPS.csv(recommendation_steps(fact.id), context, f"recommendation-{fact.id}")
+
+
+def _reading_of(context: Context) -> Reading:
+    default = {
+        "state": words.STATES[""].lower(),
+        "kind": words.KINDS[""].lower(),
+        "team": "all",
+        "owner": "anybody",
+    }
+    reading = Reading(context.query, dict.fromkeys(default, ""), default)
+    reading.read("state", known_key(words.STATES, "There is no state {!r}."))
+    reading.read("kind", known_key(words.KINDS, "There is no kind {!r}."))
+    reading.read("team", known_key(_team_choices(context), "There is no team {!r}."))
+    reading.read("owner", known_key(_owner_choices(), "There is nobody {!r}."))
+    return reading
+
+
+def _team_choices(context: Context) -> dict[str, str]:
+    seen = context.seen_teams
+    own = {str(each.id): each.name for each in teams() if seen is None or each.id in seen}
+    return {"": "All", **own, **({"none": "The organisation"} if seen is None else {})}
+
+
+def _owner_choices() -> dict[str, str]:
+    return {"": "Anybody", "none": "Nobody yet", "me": "Me"}
+
+
+def _rows_of(context: Context, reading: Reading) -> list[RecommendationRow]:
+    texts = reading.texts
+    wanted = RecommendationsWanted(
+        context.seen_teams,
+        (texts["state"],) if texts["state"] else TO_BE_DONE,
+        (texts["kind"],) if texts["kind"] else (),
+    )
+    names, people = {team.id: team.name for team in teams()}, person_names()
+    owner = {"none": None, "me": context.viewer.person_id}
+    return [
+        RecommendationRow(
+            fact,
+            names.get(fact.team_id or 0),
+            people.get(fact.owner_id or 0),
+            context.calendar.today,
+        )
+        for fact in recommendations(wanted)
+        if texts["team"] in ("", str(fact.team_id or "none"))
+        and (not texts["owner"] or fact.owner_id == owner[texts["owner"]])
+    ]
+
+
+def _key_figures(
+    rows: Sequence[RecommendationRow], proven: Sequence[SettledSaving], context: Context
+) -> tuple[Figure, ...]:
+    facts, currency = [row.fact for row in rows], context.currency
+    to_do = words.counted_saving(facts, words.OPEN)
+    claimed = [fact for fact in facts if fact.state == words.CLAIMED]
+    late = sum(words.is_overdue(fact, context.calendar.today) for fact in claimed)
+    waiting = [fact for fact in facts if fact.state == words.OPEN]
+    old = sum(words.age_weeks(fact, context.calendar.today) >= OLD_WEEKS for fact in waiting)
+    saved = sum(each.measured.saving.likely for each in proven if each.is_verified)
+    return (
+        Figure(
+            "To be claimed",
+            words.range_said(to_do, currency),
+            f"a month, likely {whole_amount(to_do.likely, currency)}; no dollar twice",
+        ),
+        Figure(
+            "Claimed",
+            words.range_said(words.summed([fact.saving for fact in claimed]), currency),
+            f"a month promised by {counted(len(claimed), 'claim')}, {late} past the due date",
+        ),
+        Figure(
+            "Waiting for 4 weeks or more", str(old), f"of {counted(len(waiting), 'recommendation')}"
+        ),
+        Figure("Proven", whole_amount(saved, currency), words.proven_note(proven, currency)),
+    )
+
+
+def _figures_of(fact: RecommendationFact, context: Context) -> tuple[Figure, ...]:
+    currency = context.currency
+    freed = fact.frees_gpu_hours
+    return (
+        Figure("Saves a month", whole_amount(fact.saving.likely, currency), "half of the cases are above"),
+        Figure("p10 to p90", words.range_said(fact.saving, currency), "a month"),
+        Figure("Frees", f"{freed:,.0f} GPU-hours", "a month, on GPUs that are paid anyway")
+        if freed
+        else Figure("Spent there", whole_amount(fact.spend_micros, currency), "a month, at the margin"),
+        Figure("Effort", f"{fact.effort_hours} h", "of an engineer"),
+    )  # fmt: skip
+
+
+def _facts_of(fact: RecommendationFact) -> list[tuple[str, str]]:
+    names = {team.id: team.name for team in teams()}
+    owner = person_names().get(fact.owner_id or 0)
+    due = f", until {fact.due_on:%-d %B %Y}" if fact.due_on else ""
+    return [
+        ("Why", fact.why),
+        ("How it was computed", fact.computed),
+        ("Risk", f"{words.RISKS[fact.risk].label}: {fact.risk_reason}"),
+        ("What speaks against it", "; ".join(fact.doubts) or "nothing"),
+        ("Whose it is", names.get(fact.team_id or 0, words.ORGANISATION)),
+        ("Who sees to it", f"{owner}{due}" if owner else words.NOBODY),
+        ("Added up", words.added_up_said(fact)),
+        ("Proposed", f"from {fact.first_week:%-d %B %Y} to {fact.last_week:%-d %B %Y}, week by week"),
+    ]  # fmt: skip
+
+
+def _answers(fact: RecommendationFact, context: Context) -> tuple[Link, ...]:
+    """What the viewer may say of it now."""
+    if not may_answer_recommendations(context.viewer):
+        return ()
+    return tuple(
+        Link(changes.LABELS[step], reverse("answer-recommendation", args=[fact.id, step]))
+        for step in answers_from(fact.state)
+    )
+
+
+def _nothing_said(texts: dict[str, str]) -> str:
+    if any(texts.values()):
+        return "None of them is so."
+    return "Nothing that was looked at is worth doing: below stands what was looked at."
+
+
+def _not_looked_yet() -> EmptyState:
+    return EmptyState(
+        "What to do about what work costs",
+        "Once a week everything is looked at that could save: idle GPUs, commitments, other places, smaller GPUs, APIs.",
+        (
+            Step(
+                "Have nodes and jobs on record for a whole week, with prices.",
+                link=Link("Nodes and GPUs", reverse("fleet")),
+            ),
+            Step("It is looked every week, seven hours after its first midnight."),
+        ),
+    )
+
+
+urlpatterns = [
+    path("recommendations", recommendation_list, name="recommendations"),
+    path("recommendations.csv", recommendations_csv, name="recommendations-csv"),
+    path("recommendations/proven.csv", proven_csv, name="proven-savings-csv"),
+    path("recommendations/looked-at.csv", looked_at_csv, name="looked-at-csv"),
+    path("recommendations/<int:recommendation_id>", recommendation_page, name="recommendation"),
+    path(
+        "recommendations/<int:recommendation_id>.csv",
+        recommendation_csv,
+        name="recommendation-csv",
+    ),
+    path(
+        "recommendations/<int:recommendation_id>/<slug:step>",
+        changes.answer,
+        name="answer-recommendation",
+    ),
+]

@@ -1,0 +1,183 @@
+"""Tables of recommendations: all of them, what was looked at, what one is from, its steps and what came of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+
+from django.urls import reverse
+
+from apps.console.kit.cells import COUNT, DAY, FIGURE, INSTANT, MONEY, PROSE, WHOLE_MONEY
+from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.console.pages.recommendations import words
+from apps.review.queries.recommendations import (
+    STATE_WORDS,
+    VERB_WORDS,
+    RecommendationFact,
+    RecommendationLookFact,
+    RecommendationStepFact,
+    SettledSaving,
+)
+from apps.review.queries.recommending.proposal import RecommendationEvidence
+
+
+@dataclass(frozen=True, slots=True)
+class RecommendationRow:
+    """A recommendation, whose it is and who sees to it, as of a day."""
+
+    fact: RecommendationFact
+    team: str | None
+    owner: str | None
+    today: date
+
+
+@dataclass(frozen=True, slots=True)
+class LookedAtCount:
+    """So many of what a kind looked at that are no proposal for one reason; without a reason, those that are."""
+
+    kind: str
+    what: str
+    why: str
+    count: int
+    looked_at: int
+
+
+def looked_at_counts(look: RecommendationLookFact) -> Iterator[LookedAtCount]:
+    """Kind by kind, proposals first, then the reasons by how many."""
+    for kind in look.kinds:
+        name, what, seen = (
+            words.kind_said(kind["kind"]),
+            kind["looked_at_words"],
+            kind["looked_at"],
+        )
+        if kind["not_looked"]:
+            why = f"Not looked at: {kind['not_looked']}"
+            yield LookedAtCount(name, what, why, 0, 0)
+            continue
+        yield LookedAtCount(name, what, "Recommended", kind["proposed"], seen)
+        for reason in kind["passed_over"]:
+            why = reason["why"][:1].upper() + reason["why"][1:]
+            yield LookedAtCount(name, what, why, reason["count"], seen)
+
+
+def _saving_note(row: RecommendationRow) -> str:
+    if row.fact.saving.high <= 0:
+        return f"frees {row.fact.frees_gpu_hours or 0:,.0f} GPU-hours"
+    is_to_be_done = row.fact.state in (words.OPEN, words.CLAIMED)
+    is_left_out = is_to_be_done and not row.fact.is_counted
+    return "Not added up: for the same dollars as another" if is_left_out else ""
+
+
+def _state_note(row: RecommendationRow) -> str:
+    """Who sees to it until when; else why it is so."""
+    if row.owner and row.fact.due_on and row.fact.state == words.CLAIMED:
+        return f"{row.owner}, until {row.fact.due_on:%-d %b %Y}"
+    if row.fact.snoozed_until:
+        return f"until {row.fact.snoozed_until:%-d %b %Y}"
+    return row.fact.state_reason
+
+
+RECOMMENDATIONS = Table[RecommendationRow](
+    "list",
+    "Recommendations",
+    (
+        Column("title", "What to do", lambda row: row.fact.title, PROSE,
+               href=lambda row: reverse("recommendation", args=[row.fact.id]),
+               note=lambda row: words.kind_said(row.fact.kind)),
+        Column("likely", "Saves a month", lambda row: row.fact.saving.likely, WHOLE_MONEY, csv="saving_likely_per_month",
+               note=_saving_note),
+        Column("range", "p10 to p90", lambda row: row.fact.saving.high, FIGURE, csv="",
+               shown=lambda row, locale: words.range_said(row.fact.saving, locale.currency), sorts=False),
+        Column("effort", "Effort", lambda row: row.fact.effort_hours, COUNT, csv="effort_hours",
+               shown=lambda row, _: f"{row.fact.effort_hours} h"),
+        Column("risk", "Risk", lambda row: words.RISKS[row.fact.risk].label,
+               order=lambda row: list(words.RISKS).index(row.fact.risk)),
+        Column("team", "Team", lambda row: row.team or words.ORGANISATION),
+        Column("state", "State", lambda row: STATE_WORDS[row.fact.state],
+               note=_state_note,
+               warns=lambda row: "past its due date" if words.is_overdue(row.fact, row.today) else False),
+        Column("age", "Waiting", lambda row: words.age_weeks(row.fact, row.today), COUNT, csv="weeks_waiting",
+               shown=lambda row, _: f"{words.age_weeks(row.fact, row.today)} weeks"),
+        Column("spend", "", lambda row: row.fact.spend_micros, MONEY, csv="spend_per_month"),
+        Column("low", "", lambda row: row.fact.saving.low, MONEY, csv="saving_p10_per_month"),
+        Column("high", "", lambda row: row.fact.saving.high, MONEY, csv="saving_p90_per_month"),
+        CURRENCY_COLUMN,
+        Column("kind", "", lambda row: row.fact.kind),
+        Column("owner", "", lambda row: row.owner),
+        Column("due", "", lambda row: row.fact.due_on, DAY, csv="due_on"),
+        Column("since", "", lambda row: row.fact.first_week, DAY, csv="first_week"),
+        Column("why", "", lambda row: row.fact.why),
+        Column("doubts", "", lambda row: "; ".join(row.fact.doubts)),
+        Column("risk_reason", "", lambda row: row.fact.risk_reason),
+        Column("frees", "", lambda row: row.fact.frees_gpu_hours, csv="frees_gpu_hours"),
+        Column("group", "", lambda row: row.fact.exclusive_group, COUNT, csv="exclusive_group"),
+        Column("counted", "", lambda row: str(row.fact.is_counted).lower(), csv="is_counted"),
+        Column("matter", "", lambda row: row.fact.matter),
+    ),
+    noun=("recommendation", "recommendations"),
+    about="{said}, worth most first: the saving net of moving, less what risk takes off",
+    sort="by",
+    csv_first=("matter",),
+)  # fmt: skip
+
+LOOKED_AT = Table[LookedAtCount](
+    "looked-at",
+    "What was looked at, and why most of it is no recommendation",
+    (
+        Column("kind", "Kind", lambda row: row.kind),
+        Column("why", "Why", lambda row: row.why, PROSE),
+        Column("count", "How many", lambda row: row.count, COUNT),
+        Column("looked_at", "Of", lambda row: row.looked_at, COUNT, note=lambda row: row.what),
+        Column("what", "", lambda row: row.what, csv="looked_at_what"),
+    ),
+    noun=("reason", "reasons"),
+    about="nothing found says what was looked at",
+)
+
+EVIDENCE = Table[RecommendationEvidence](
+    "evidence",
+    "What it is from",
+    (
+        Column("what", "What", lambda row: row.label, PROSE, href=lambda row: row.link),
+        Column("figure", "Figure", lambda row: row.figure, PROSE),
+    ),
+    noun=("source", "sources"),
+    about="as it stood when it was proposed, and since a claim as it stood then",
+)
+
+STEPS = Table[RecommendationStepFact](
+    "steps",
+    "What happened",
+    (
+        Column("at", "When", lambda row: row.at, INSTANT),
+        Column("step", "Step", lambda row: VERB_WORDS[row.verb]),
+        Column("who", "By", lambda row: row.who or words.RUNRATE),
+        Column("why", "Because", lambda row: row.why, PROSE),
+    ),
+    noun=("step", "steps"),
+    about="{said}",
+)
+
+OUTCOMES = Table[SettledSaving](
+    "outcomes",
+    "What came of it",
+    (
+        Column("settled", "Measured", lambda row: row.settled_at, INSTANT, csv="settled_at"),
+        Column("promised", "Promised a month", lambda row: row.promised.likely, WHOLE_MONEY,
+               note=lambda row: "as it was at the claim"),
+        Column("measured", "Measured a month", lambda row: row.measured.saving.likely, WHOLE_MONEY),
+        Column("range", "From and to", lambda row: row.measured.saving.high, FIGURE, csv="",
+               shown=lambda row, locale: words.range_said(row.measured.saving, locale.currency), sorts=False),
+        Column("verdict", "Verdict", lambda row: "verified" if row.is_verified else "failed",
+               warns=lambda row: not row.is_verified),
+        Column("would", "Would have cost", lambda row: row.measured.counterfactual_micros, WHOLE_MONEY, csv="counterfactual",
+               note=lambda row: row.measured.counterfactual),
+        Column("did", "Did cost", lambda row: row.measured.spend_micros, WHOLE_MONEY, csv="spend"),
+        Column("first", "", lambda row: row.measured.first_day, DAY, csv="first_day"),
+        Column("last", "", lambda row: row.measured.last_day, DAY, csv="last_day"),
+        Column("low", "", lambda row: row.measured.saving.low, MONEY, csv="measured_low"),
+        Column("high", "", lambda row: row.measured.saving.high, MONEY, csv="measured_high"),
+        CURRENCY_COLUMN,
+    ),
+    noun=("outcome", "outcomes"),
+    about="{said}; a month of 730 hours, as the ledger has it",
+)  # fmt: skip

@@ -1,0 +1,121 @@
+"""Recommendations in words."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, tzinfo
+
+from apps.economics.moves.saving import SavingRange
+from apps.review.queries.recommendations import (
+    STATE_WORDS,
+    TO_BE_DONE,
+    RecommendationFact,
+    RecommendationLookFact,
+    SettledSaving,
+)
+from apps.review.queries.recommending.kinds import KIND_LABELS
+from apps.show.amounts import counted
+from apps.show.money import whole_amount
+from apps.show.time import instant
+from apps.show.words import StateWords
+
+OPEN, CLAIMED = TO_BE_DONE
+STATES: Mapping[str, str] = {
+    "": "To be done",
+    **{key: text.capitalize() for key, text in STATE_WORDS.items()},
+}
+KINDS: Mapping[str, str] = {"": "Everything", **KIND_LABELS}
+RISKS = {
+    "low": StateWords("active", "Low", "Nobody who works with it notices much"),
+    "medium": StateWords("other", "Medium", "Who works with it notices it"),
+    "high": StateWords("held_idle", "High", "It changes how the work is done"),
+}
+ORGANISATION, NOBODY, RUNRATE = "the organisation", "nobody yet", "Runrate"
+
+
+def kind_said(kind: str) -> str:
+    """Its name; of a kind that there is no more its key."""
+    return KIND_LABELS.get(kind, kind.replace("_", " ").capitalize())
+
+
+def range_said(saving: SavingRange, currency: str) -> str:
+    """`$776 to $1,366`."""
+    low, high = whole_amount(saving.low, currency), whole_amount(saving.high, currency)
+    return low if low == high else f"{low} to {high}"
+
+
+def summed(savings: Sequence[SavingRange]) -> SavingRange:
+    """End by end. Not all low ends come together: the sum is wider than it is likely to be."""
+    return SavingRange(
+        sum(each.low for each in savings),
+        sum(each.likely for each in savings),
+        sum(each.high for each in savings),
+    )
+
+
+def counted_saving(facts: Sequence[RecommendationFact], state: str) -> SavingRange:
+    """Of those in a state that may be added up."""
+    return summed([each.saving for each in facts if each.is_counted and each.state == state])
+
+
+def list_finding(facts: Sequence[RecommendationFact], state: str, currency: str) -> str:
+    """How many there are, and what they would save, in a sentence."""
+    if not state:
+        to_do = counted_saving(facts, OPEN)
+        claimed = [each for each in facts if each.state == CLAIMED]
+        beside = f"; {counted(len(claimed), 'other')} claimed" if claimed else ""
+        waiting = [each for each in facts if each.state == OPEN]
+        if not waiting:
+            return f"Nothing waits to be claimed{beside}"
+        if not to_do.likely:
+            return f"{counted(len(waiting), 'recommendation')} to look at{beside}"
+        return f"{counted(len(waiting), 'recommendation')} would save {range_said(to_do, currency)} a month{beside}"
+    verb = "is" if len(facts) == 1 else "are"
+    return f"{counted(len(facts), 'recommendation')} {verb} {STATE_WORDS[state]}"
+
+
+def look_said(look: RecommendationLookFact, zone: tzinfo) -> str:
+    """When it was looked."""
+    return f"looked for in the week of {look.week:%-d %B %Y}, on {instant(look.made_at, zone)}"
+
+
+def state_said(fact: RecommendationFact, zone: tzinfo) -> str:
+    """Who put it into its state, when and why."""
+    by = f" by {fact.state_name}" if fact.state_name else ""
+    until = f" until {instant(fact.snoozed_until, zone)}" if fact.snoozed_until else ""
+    why = f": {fact.state_reason}" if fact.state_reason else ""
+    return f"{STATES[fact.state]}{by} since {instant(fact.state_at, zone)}{until}{why}"
+
+
+def saves_said(fact: RecommendationFact, currency: str) -> str:
+    """What it saves in a month, or the GPU-hours that it frees."""
+    if fact.saving.high > 0:
+        return f"{range_said(fact.saving, currency)} a month less"
+    return f"{fact.frees_gpu_hours or 0:,.0f} GPU-hours a month for others"
+
+
+def added_up_said(fact: RecommendationFact) -> str:
+    """Whether it is in the sum, and why not."""
+    if fact.is_counted:
+        return "Yes: no other that is added up is for the same dollars"
+    if fact.state not in TO_BE_DONE:
+        return f"No: it is {STATE_WORDS[fact.state]}"
+    if fact.saving.likely <= 0:
+        return "No: it frees GPUs that are paid anyway"
+    return "No: another for the same dollars is claimed, or worth more"
+
+
+def age_weeks(fact: RecommendationFact, today: date) -> int:
+    """Whole weeks since it was first proposed."""
+    return max(0, (today - fact.first_week).days // 7)
+
+
+def is_overdue(fact: RecommendationFact, today: date) -> bool:
+    """Whether who claimed it said it would be done by now."""
+    return fact.state == CLAIMED and fact.due_on is not None and fact.due_on < today
+
+
+def proven_note(proven: Sequence[SettledSaving], currency: str) -> str:
+    """What was promised of the same, and how many failed."""
+    promised = whole_amount(sum(each.promised.likely for each in proven), currency)
+    failed = sum(not each.is_verified for each in proven)
+    verified = counted(len(proven) - failed, "verified", "verified")
+    return f"a month, of {promised} promised: {verified}, {failed} failed"

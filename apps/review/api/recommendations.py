@@ -1,0 +1,337 @@
+"""GET /api/v1/recommendations: what to do about what work costs; claimed, done, dismissed, snoozed and reopened."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import Http404
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.queries import organisation, person_names, person_of_address, teams
+from apps.review import actions
+from apps.review.api.alerts import AnswersAlerts
+from apps.review.queries.recommendations import (
+    STATE_WORDS,
+    TO_BE_DONE,
+    VERB_WORDS,
+    RecommendationFact,
+    RecommendationsWanted,
+    outcomes_of,
+    recommendation,
+    recommendation_steps,
+    recommendations,
+)
+from apps.review.queries.recommending.kinds import KIND_LABELS
+from apps.web.rest.examples import answered, dollars, listed, sent
+from apps.web.rest.money import MoneyOut, NamedOut
+from apps.web.rest.once import once
+from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import (
+    Moment,
+    OptionalText,
+    Parameters,
+    Strict,
+    parsed,
+    refuse_others,
+    words_given,
+)
+from apps.web.rest.views import RestView
+from apps.workloads.queries import workloads
+
+OF_ANSWER: Mapping[str, frozenset[str]] = {
+    "claim": frozenset({"owner", "due_on"}),
+    "snooze": frozenset({"until"}),
+}
+"""What an answer says beside its reason."""
+
+
+class AnswersRecommendations(AnswersAlerts):
+    """Leads, finance and platform of what they see, and the organisation's `manage` tokens."""
+
+    message = "recommendations are answered by leads, finance and platform, and with the organisation's 'manage' tokens"
+
+
+class RecommendationsQuery(Parameters):
+    """In which state, of what kind."""
+
+    state = OptionalText(
+        help_text=f"{', '.join(STATE_WORDS)}; without it those that are open or claimed"
+    )
+    kind = OptionalText(help_text=", ".join(KIND_LABELS))
+
+
+class RecommendationEvidenceOut(serializers.Serializer[Any]):
+    """What a figure is from; `link` is the page of it, from the root on, empty where it has none."""
+
+    what = serializers.CharField(source="label")
+    figure = serializers.CharField()
+    link = serializers.CharField()
+
+
+class RecommendationOut(serializers.Serializer[Any]):
+    """A recommendation; amounts are of a month of 730 h at the marginal price, `saving_…` the p10, the median and the p90.
+
+    No saving is above `spend`. Of one `exclusive_group` only those with `is_counted` may be added up. From the claim on
+    it says what was promised then.
+    """
+
+    id = serializers.IntegerField()
+    matter = serializers.CharField(help_text="its key: the same from week to week")
+    kind = serializers.CharField()
+    title = serializers.CharField()
+    subject = serializers.CharField()
+    team = NamedOut(allow_null=True, help_text="null: the organisation's")
+    workload = NamedOut(allow_null=True)
+    spend = MoneyOut(source="spend_micros")
+    saving_low = MoneyOut(source="saving.low")
+    saving_likely = MoneyOut(source="saving.likely")
+    saving_high = MoneyOut(source="saving.high")
+    frees_gpu_hours = serializers.FloatField(
+        allow_null=True, help_text="a month, on GPUs that are paid anyway"
+    )
+    one_time = MoneyOut(source="one_time_micros")
+    effort_hours = serializers.IntegerField()
+    risk = serializers.CharField(help_text="low, medium or high")
+    risk_reason = serializers.CharField()
+    why = serializers.CharField()
+    computed = serializers.CharField(help_text="how the saving was")
+    doubts = serializers.ListField(child=serializers.CharField())
+    evidence = RecommendationEvidenceOut(many=True)
+    exclusive_group = serializers.IntegerField()
+    is_counted = serializers.BooleanField()
+    first_week = serializers.DateField()
+    last_week = serializers.DateField()
+    state = serializers.ChoiceField(choices=tuple(STATE_WORDS))
+    state_at = serializers.DateTimeField()
+    state_by = serializers.CharField(allow_null=True, help_text="null: Runrate itself")
+    state_reason = serializers.CharField()
+    owner = serializers.CharField(allow_null=True, help_text="who sees to it")
+    due_on = serializers.DateField(allow_null=True)
+    claimed_at = serializers.DateTimeField(allow_null=True)
+    snoozed_until = serializers.DateTimeField(allow_null=True)
+    done_at = serializers.DateTimeField(allow_null=True)
+
+
+class RecommendationStepOut(serializers.Serializer[Any]):
+    """A step of it; `who` null where Runrate itself did it."""
+
+    at = serializers.DateTimeField()
+    verb = serializers.ChoiceField(choices=tuple(VERB_WORDS))
+    who = serializers.CharField(allow_null=True)
+    why = serializers.CharField()
+
+
+class RecommendationOutcomeOut(serializers.Serializer[Any]):
+    """What was promised and what the ledger measured afterwards, a month of 730 h, against a counterfactual."""
+
+    settled_at = serializers.DateTimeField()
+    is_verified = serializers.BooleanField()
+    promised = MoneyOut(source="promised.likely")
+    measured_low = MoneyOut(source="measured.saving.low")
+    measured = MoneyOut(source="measured.saving.likely")
+    measured_high = MoneyOut(source="measured.saving.high")
+    counterfactual = serializers.CharField(source="measured.counterfactual")
+    would_have_cost = MoneyOut(source="measured.counterfactual_micros")
+    did_cost = MoneyOut(source="measured.spend_micros")
+    first_day = serializers.DateField(source="measured.first_day")
+    last_day = serializers.DateField(source="measured.last_day")
+
+
+class WholeRecommendationOut(RecommendationOut):
+    """The same with its steps, in order, and what came of it, the newest first."""
+
+    steps = RecommendationStepOut(many=True)
+    outcomes = RecommendationOutcomeOut(many=True)
+
+
+class RecommendationAnswerIn(Strict):
+    """Why; who claims it says until when, and whose it is; who snoozes it until when."""
+
+    reason = OptionalText(
+        max_length=actions.LONGEST_RECOMMENDATION_REASON, help_text="needed to dismiss it"
+    )
+    owner = OptionalText(
+        help_text="of a claim: the e-mail address of who sees to it; without it who asks"
+    )
+    due_on = serializers.DateField(
+        required=False, allow_null=True, default=None, help_text="of a claim"
+    )
+    until = Moment(required=False, allow_null=True, default=None, help_text="of a snooze")
+
+
+EXAMPLE: dict[str, Any] = {
+    "id": 1,
+    "matter": "idle_holder:7:2",
+    "kind": "idle_holder",
+    "title": "Give back GPUs that jupyter holds idle on h100",
+    "subject": "jupyter",
+    "team": {"id": 3, "name": "Language models"},
+    "workload": {"id": 7, "name": "jupyter"},
+    "spend": dollars("40179.200000"),
+    "saving_low": dollars("8609.830000"),
+    "saving_likely": dollars("12914.740000"),
+    "saving_high": dollars("17219.650000"),
+    "frees_gpu_hours": None,
+    "one_time": dollars("0.000000"),
+    "effort_hours": 4,
+    "risk": "low",
+    "risk_reason": "who comes back to it waits for a GPU",
+    "why": "43% of the GPU time that it held in the last 4 weeks was idle.",
+    "computed": "GPU-hours held idle in a month × the marginal price of a GPU-hour there.",
+    "doubts": [],
+    "evidence": [
+        {
+            "what": "GPU-hours held idle, week by week",
+            "figure": "576, 576, 570, 580",
+            "link": "/costs/workloads/7?window=2026-10-26%2F2026-11-23",
+        }
+    ],
+    "exclusive_group": 1,
+    "is_counted": True,
+    "first_week": "2026-11-16",
+    "last_week": "2026-11-23",
+    "state": "open",
+    "state_at": "2026-11-16T07:00:00Z",
+    "state_by": None,
+    "state_reason": "",
+    "owner": None,
+    "due_on": None,
+    "claimed_at": None,
+    "snoozed_until": None,
+    "done_at": None,
+}
+ONE = EXAMPLE | {
+    "steps": [{"at": "2026-11-16T07:00:00Z", "verb": "proposed", "who": None, "why": ""}],
+    "outcomes": [],
+}
+BECAUSE = {"reason": "The launch needs them until June"}
+ANSWER = OpenApiParameter(
+    "answer", str, OpenApiParameter.PATH, enum=list(actions.ANSWERS), description="What is done."
+)
+
+
+class Recommendations(RestView):
+    """Recommendations of the caller's teams; who sees everything sees the organisation's too."""
+
+    row = RecommendationOut
+
+    @extend_schema(
+        operation_id="list_recommendations",
+        parameters=[RecommendationsQuery, *PAGES],
+        responses=list_of(RecommendationOut),
+        examples=[listed("Recommendations", EXAMPLE)],
+    )
+    def get(self, request: Request) -> Response:
+        """Those worth most first; without `state` the open and the claimed ones. Evidence that names prices is for who reads prices."""
+        asked = RecommendationsQuery.of(request)
+        states, kinds = words_given(asked["state"]), words_given(asked["kind"])
+        refuse_others("state", states, STATE_WORDS)
+        refuse_others("kind", kinds, KIND_LABELS)
+        wanted = RecommendationsWanted(self.viewer().seen_teams, states or TO_BE_DONE, kinds)
+        page = slice_of(
+            recommendations(wanted), page_asked(request), lambda fact: (-fact.worth_micros, fact.id)
+        )
+        currency, names = organisation().currency, _names()
+        return paged(
+            request,
+            page,
+            lambda fact: told_as(RecommendationOut, _recommendation_fields(fact, names), currency),
+        )
+
+
+class RecommendationView(RestView):
+    """One recommendation, where the caller may see it."""
+
+    changes = (AnswersRecommendations,)
+
+    def told(self, recommendation_id: int) -> dict[str, Any]:
+        """It with its steps and what came of it."""
+        fact = recommendation(recommendation_id, self.viewer().seen_teams)
+        steps = [
+            fields_of(each) | {"who": each.who or None} for each in recommendation_steps(fact.id)
+        ]
+        more = {"steps": steps, "outcomes": outcomes_of(fact.id)}
+        fields = _recommendation_fields(fact, _names()) | more
+        return told_as(WholeRecommendationOut, fields, organisation().currency)
+
+
+class OneRecommendation(RecommendationView):
+    """One recommendation."""
+
+    @extend_schema(
+        operation_id="get_recommendation",
+        responses=WholeRecommendationOut,
+        examples=[answered("A recommendation", ONE)],
+    )
+    def get(self, request: Request, recommendation_id: int) -> Response:
+        """A recommendation with its steps and what came of it."""
+        Parameters.of(request)
+        return Response(self.told(recommendation_id))
+
+
+class AnsweredRecommendation(RecommendationView):
+    """A recommendation that somebody answers."""
+
+    @extend_schema(
+        operation_id="answer_recommendation",
+        parameters=[ANSWER, REPEAT_KEY],
+        request=RecommendationAnswerIn,
+        responses={200: WholeRecommendationOut},
+        examples=[sent("A reason", BECAUSE), answered("A recommendation", ONE)],
+    )
+    @once()
+    def post(self, request: Request, recommendation_id: int, answer: str) -> Response:
+        """Claimed, done, dismissed with a reason, snoozed until a moment, or reopened.
+
+        A claim keeps what is promised as it is then: what is measured afterwards is held against it.
+        """
+        verb = actions.ANSWERS.get(answer)
+        if verb is None:
+            raise Http404
+        recommendation(recommendation_id, self.viewer().seen_teams)
+        body = parsed(RecommendationAnswerIn, request)
+        for name in ("owner", "due_on", "until"):
+            if body[name] and name not in OF_ANSWER.get(answer, ()):
+                raise actions.AnswerIncomplete(name, f"this is no part of {answer!r}")
+        viewer = self.viewer()
+        owner_id = person_of_address(body["owner"]) if body["owner"] else viewer.person_id
+        actions.answer_recommendation(
+            recommendation_id=recommendation_id,
+            answer=actions.RecommendationAnswer(
+                verb=verb,
+                reason=body["reason"],
+                owner_id=owner_id,
+                due_on=body["due_on"],
+                until=body["until"],
+            ),
+            by=viewer,
+            at=timezone.now(),
+        )
+        return Response(self.told(recommendation_id))
+
+
+def _names() -> dict[str, dict[int, str]]:
+    """Of teams, workloads and people by their ids."""
+    return {
+        "team": {each.id: each.name for each in teams()},
+        "workload": {each.id: each.name for each in workloads().values()},
+        "owner": person_names(),
+    }
+
+
+def _recommendation_fields(
+    fact: RecommendationFact, names: Mapping[str, Mapping[int, str]]
+) -> dict[str, Any]:
+    ids = {"team": fact.team_id, "workload": fact.workload_id}
+    return fields_of(fact) | {
+        "state_by": fact.state_name or None,
+        "owner": names["owner"].get(fact.owner_id or 0),
+        **{
+            name: None if known is None else {"id": known, "name": names[name][known]}
+            for name, known in ids.items()
+        },
+    }

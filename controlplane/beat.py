@@ -184,6 +184,11 @@ beat_schedule = {
         "schedule": 3600.0,
         "options": {"expires": 3600},
     },
+    "make-weekly-review": {
+        "task": "apps.review.tasks.make_weekly_review",
+        "schedule": 600.0,
+        "options": {"expires": 600},
+    },
     "send-alerts": {
         "task": "apps.review.tasks.send_alerts",
         # This is how long somebody waits who sends a test.

@@ -83,6 +83,40 @@ def _share(text: str) -> tuple[str, float]:
     return bucket.strip(), float(share)
 
 
+REVIEW_SECTIONS = (
+    *("variance", "workloads", "idle", "commitments", "budgets", "alerts", "recommendations"),
+    "data_quality",
+)
+
+
+def _review_sections(text: str) -> tuple[str, ...]:
+    named = _words(text)
+    if not set(named) <= set(REVIEW_SECTIONS):
+        raise ValueError(text)
+    return named
+
+
+def _per_cent(text: str) -> int:
+    number = _some(text)
+    if number > 100:
+        raise ValueError(text)
+    return number
+
+
+def _hour_of_day(text: str) -> int:
+    hour = _natural(text)
+    if hour > 23:
+        raise ValueError(text)
+    return hour
+
+
+def _weeks(text: str) -> int:
+    weeks = _some(text)
+    if weeks > 8:
+        raise ValueError(text)
+    return weeks
+
+
 def _origin(text: str) -> str:
     parts = urlsplit(text)
     if parts.scheme not in {"http", "https"} or not parts.netloc or parts.path not in {"", "/"}:
@@ -202,6 +236,30 @@ class Environment:
         (),
         "from which share of a run's time on a verdict is said, by comma: data_wait=0.15; "
         "docs/training.md has the defaults",
+    )
+    review_hour: int = _variable(
+        _hour_of_day,
+        7,
+        "the hour of Monday, in the organisation's zone, from which the weekly review is made",
+    )
+    review_verdict_weeks: int = _variable(
+        _weeks, 4, "the weeks that a verdict of the weekly review is of, 1 to 8"
+    )
+    review_shrink_waste: int = _variable(
+        _per_cent, 40, "from how many per cent of waste on a workload's verdict is shrink"
+    )
+    review_retire_waste: int = _variable(
+        _per_cent, 95, "from how many per cent of waste on a workload's verdict is retire"
+    )
+    review_least_coverage: int = _variable(
+        _per_cent,
+        95,
+        "of how many per cent of its time at least the price is known of a workload that earns",
+    )
+    review_without: tuple[str, ...] = _variable(
+        _review_sections,
+        (),
+        "sections of the weekly review that are left out, by comma; docs/weekly-review.md has them",
     )
     token_weights: tuple[int, ...] = _variable(
         _numbers,

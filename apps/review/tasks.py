@@ -44,3 +44,11 @@ def look_for_recommendations() -> int:
     at = timezone.now()
     actions.wake_recommendations(at=at)
     return actions.look_for_recommendations_if_due(at=at)
+
+
+@shared_task
+def make_weekly_review() -> int:
+    """Make last week's review where it is due; how many."""
+    if not has_organisation():
+        return 0
+    return actions.make_review_if_due(at=timezone.now())

@@ -69,6 +69,7 @@ def train(clock: Clock, environ: Mapping[str, str] = ENVIRON) -> None:
                 clock.passes(1)
     with run.phase("checkpoint_save"):
         clock.passes(6)
+    run.score("loss", 2.5, higher_is_better=False)
     run.good_checkpoint(2, metric=2.5)
     clock.passes(4)
     run.finish()

@@ -96,6 +96,28 @@ def test_a_run_tells_its_steps_phases_and_checkpoints(server: Server, tmp_path: 
     assert (event["kind"], event["step"], event["metric"]) == ("good_checkpoint", 2, 1.5)
 
 
+def test_scores_go_with_the_next_report_and_one_that_is_no_number_says_so(
+    server: Server, tmp_path: Path
+) -> None:
+    with runrate.run(name="base-7b", environ=environ(server.url, tmp_path)) as run:
+        run.score("accuracy", 0.5)
+        with run.step():
+            run.score("loss", float("nan"), higher_is_better=False)
+        for _ in range(running.MOST_SCORES):
+            run.score("loss", 1.0, higher_is_better=False)
+    reports = server.wait_for(2)
+    events = [each for report in reports for each in report["events"]]
+    assert len(events) == running.MOST_SCORES
+    told = [
+        (each["name"], each["metric"], each["step"], each["higher_is_better"]) for each in events
+    ]
+    assert told[:3] == [
+        ("accuracy", 0.5, None, True),
+        ("loss", None, 0, False),
+        ("loss", 1.0, 0, False),
+    ]
+
+
 def test_an_exception_fails_the_run_and_passes_on(server: Server, tmp_path: Path) -> None:
     class LossIsNan(Exception):
         """The training's own."""

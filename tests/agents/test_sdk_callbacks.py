@@ -43,7 +43,9 @@ def test_a_trainers_steps_waits_saves_and_evaluations_are_told(clock: Any) -> No
         state.global_step += 1
         state.num_input_tokens_seen += 700
         callback.on_step_end(args, state, None)
+    callback.on_log(args, state, None, logs={"loss": float("nan"), "learning_rate": 0.1})
     passing.passes(5)
+    callback.on_log(args, state, None, logs={"eval_loss": 2.25})
     callback.on_evaluate(args, state, None)
     passing.passes(6)
     callback.on_save(args, state, None)
@@ -57,8 +59,17 @@ def test_a_trainers_steps_waits_saves_and_evaluations_are_told(clock: Any) -> No
         for name, spent in each["phases_ms"].items():
             phases[name] = phases.get(name, 0) + spent
     assert phases == {"data": 2_000, "evaluation": 5_000, "checkpoint_save": 6_000}
-    events = [(each["kind"], each["step"]) for report in reports for each in report["events"]]
-    assert events == [("restored", 100), ("good_checkpoint", 101)]
+    events = [
+        (each["kind"], each["step"], each.get("metric"))
+        for report in reports
+        for each in report["events"]
+    ]
+    assert events == [
+        ("restored", 100, None),
+        ("score", 101, None),
+        ("score", 101, 2.25),
+        ("good_checkpoint", 101, None),
+    ]
     assert reports[-1]["status"] == "finished"
 
 
@@ -66,7 +77,14 @@ def test_what_a_trainer_says_before_it_began_is_no_trouble(clock: Any) -> None:
     _, reports = clock
     callback = importlib.import_module("runrate.hf").RunrateCallback(environ=ENVIRON)
     state = SimpleNamespace(global_step=0, num_input_tokens_seen=0)
-    for said in ("on_step_begin", "on_step_end", "on_save", "on_evaluate", "on_train_end"):
+    for said in (
+        "on_step_begin",
+        "on_step_end",
+        "on_save",
+        "on_evaluate",
+        "on_log",
+        "on_train_end",
+    ):
         getattr(callback, said)(None, state, None)
     assert reports == []
 

@@ -101,10 +101,10 @@ def _newest(wanted: Collection[SeriesKey], granularity: str) -> dict[SeriesKey, 
 
 def _by_hour(series: SeriesKey, row: Forecast) -> SeriesAhead:
     span = AheadSpan(series, BY_HOUR, row.pk, row.starts_at, row.starts_at + row.horizon * HOUR)
-    return SeriesAhead(series, row.starts_at, HoursAhead(row.points, _levels_of(row)), (span,))
+    return SeriesAhead(series, row.starts_at, HoursAhead(row.points, levels_of(row)), (span,))
 
 
-def _levels_of(row: Forecast) -> dict[float, list[float]]:
+def levels_of(row: Forecast) -> dict[float, list[float]]:
     """By level its values: none without an interval, nor where it has none in some hour or day."""
     values = [[value for value in level if value is not None] for level in row.quantiles]
     if any(len(level) < row.horizon for level in values):
@@ -114,7 +114,7 @@ def _levels_of(row: Forecast) -> dict[float, list[float]]:
 
 def _with_days(ahead: SeriesAhead, row: Forecast, until: datetime) -> SeriesAhead:
     """From its end on, as far as wanted, the days of a forecast, each spread over its hours as they are in its last week."""
-    points, by_level = list(ahead.hours.points), _levels_of(row)
+    points, by_level = list(ahead.hours.points), levels_of(row)
     levels = {
         level: [*ahead.hours.quantiles[level]]
         for level in ahead.hours.quantiles

@@ -46,4 +46,11 @@ from apps.review.actions.recommending import (
     look_for_recommendations_if_due,
     wake_recommendations,
 )
-from apps.review.actions.weekly_reviews import ReviewIsKept, freeze_review
+from apps.review.actions.weekly_reviews import (
+    ReviewIsKept,
+    WeekNotOver,
+    freeze_review,
+    make_review,
+    make_review_if_due,
+    make_review_where_none,
+)

@@ -1,18 +1,31 @@
 """Weekly reviews are frozen as they are made; made again they are a further edition."""
 
 from datetime import date, datetime
+from zoneinfo import ZoneInfo
 
+from django.conf import settings
 from django.db import transaction
 
+from apps.accounts.queries import organisation
 from apps.economics.refusal import Refusal
-from apps.logs.changes import logged_change
+from apps.ledger.queries.cube import explore
+from apps.logs.changes import logged_change, logged_pass
+from apps.placement.queries.moves.work import first_day_of_week
 from apps.review.models import WeeklyReview, WeeklyReviewWorkload
+from apps.review.queries.recommendations import newest_recommendation_look
 from apps.review.queries.weekly.content import WeeklyContent
 from apps.review.queries.weekly.kept import frozen_parts
+from apps.review.queries.weekly.making import make_content
+from apps.review.queries.weekly.week_costs import settled_question
+from apps.review.queries.weekly.weeks import ReviewWeek, last_week, review_week
 
 
 class ReviewIsKept(Refusal):
     """The week has a review; a further edition needs a reason."""
+
+
+class WeekNotOver(Refusal):
+    """A review is of a week that is over."""
 
 
 @logged_change()
@@ -57,3 +70,54 @@ def freeze_review(
         batch_size=500,
     )
     return review.pk
+
+
+@logged_change()
+def make_review_where_none(
+    *, name: str, at: datetime, reason: str = "", user_id: int | None = None
+) -> str:
+    """Make the review of a week that is over where none is kept, or a further edition with a reason.
+
+    An empty name is the last week that is over. The week's name; refuses WeekNotUnderstood and
+    WeekNotOver.
+    """
+    week = review_week(name) if name else last_week(at, organisation().zone)
+    is_kept = WeeklyReview.objects.filter(week=week.name).exists()
+    if not is_kept or reason:
+        make_review(week=week, at=at, reason=reason, user_id=user_id)
+    return week.name
+
+
+def make_review(
+    *, week: ReviewWeek, at: datetime, reason: str = "", user_id: int | None = None
+) -> int:
+    """Make a week's review and freeze it; its id. Refuses WeekNotOver and ReviewIsKept."""
+    if at < week.window(organisation().zone).ends_at:
+        raise WeekNotOver("week", f"{week.name} is not over")
+    content = make_content(week, at)
+    return freeze_review(content=content, at=at, reason=reason, user_id=user_id)
+
+
+@logged_pass("make_weekly_review")
+def make_review_if_due(*, at: datetime) -> int:
+    """Last week's review, once, on Monday from the hour on that is set, when the weekly looks are made.
+
+    Where they are late it waits for them, for a day at most. 1 if one was made.
+    """
+    week = last_week(at, organisation().zone)
+    if WeeklyReview.objects.filter(first_day__gte=week.first_day).exists():
+        return 0
+    local = at.astimezone(ZoneInfo(organisation().zone))
+    is_first_day = local.date() == week.end_day
+    if is_first_day and (local.hour < settings.REVIEW_HOUR or not _is_looked_at(week, at)):
+        return 0
+    if explore(settled_question(week.window(organisation().zone))).total.sums.is_nothing:
+        return 0
+    make_review(week=week, at=at)
+    return 1
+
+
+def _is_looked_at(week: ReviewWeek, at: datetime) -> bool:
+    """Whether the recommendations of the week that has just begun are made."""
+    newest = newest_recommendation_look(at)
+    return newest is not None and newest.week >= first_day_of_week(week.end_day)

@@ -1,15 +1,19 @@
 """Runs and services in the cube: each holds only the lines that are of one."""
 
+from typing import LiteralString
+
 from apps.ledger.queries.cube import Dimension, Source, add_dimension, add_source
 from apps.ledger.queries.cube.dimensions import MOST
 from apps.ledger.queries.cube.sources import KIND, OF_PARTS
 
+STATUS: dict[str, LiteralString] = {"status": "day.status"}
+
 RUN_DAYS = Source(
-    "ledger_runday", {**OF_PARTS, **KIND, "run": "day.run_id"}, of="run", is_part=True
+    "ledger_runday", {**OF_PARTS, **KIND, **STATUS, "run": "day.run_id"}, of="run", is_part=True
 )
 SERVICE_DAYS = Source(
     "ledger_serviceday",
-    {**OF_PARTS, **KIND, "service": "day.workload_id"},
+    {**OF_PARTS, **KIND, **STATUS, "service": "day.workload_id"},
     of="service",
     is_part=True,
 )

@@ -12,6 +12,7 @@ MOST_EVENTS = 1_000
 MOST_PHASES = 32
 MOST_STEP_TIMES = 4_096
 MOST_MODEL_FIELDS = 64
+SCORE = "score"
 
 Named: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 Text: TypeAlias = Annotated[str, msgspec.Meta(max_length=200)]
@@ -60,12 +61,18 @@ class RunWindowIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class RunEventIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """A checkpoint that passed, or a restore from one."""
+    """A checkpoint that passed, a restore from one, or a score.
 
-    kind: Literal["good_checkpoint", "restored"]
+    A score has a `name`, `metric` is its value (null: it was no finite number), and
+    `higher_is_better` says which way is up.
+    """
+
+    kind: Literal["good_checkpoint", "restored", "score"]
     at_ms: Moment
     step: Large | None = None
     metric: float | None = None
+    name: Text = ""
+    higher_is_better: bool = True
 
     @property
     def at(self) -> datetime:

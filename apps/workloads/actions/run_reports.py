@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from math import isfinite
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
@@ -12,7 +13,12 @@ from psycopg.types.json import Jsonb
 from apps.economics.refusal import Refusal
 from apps.fleet.queries import clusters
 from apps.logs.changes import answered, logged_change
-from apps.workloads.actions.report_shapes import RunEventIn, RunReportIn, RunWindowIn
+from apps.workloads.actions.report_shapes import (
+    SCORE,
+    RunEventIn,
+    RunReportIn,
+    RunWindowIn,
+)
 from apps.workloads.actions.run_changes import touch_runs
 from apps.workloads.actions.run_jobs import join_attempts
 from apps.workloads.actions.run_names import NamedRun, open_runs
@@ -66,6 +72,7 @@ def _record_report(report: RunReportIn, teller: Teller, at: datetime) -> ReportT
     attempt_id, before = _keep_attempt(report, (run, teller), cluster or report.job.cluster, at)
     changes = [each.starts_at for each in _kept_windows(attempt_id, report)]
     changes += [each.at for each in _kept_events(attempt_id, report)]
+    is_scored = _keep_scores(attempt_id, report)
     if before is None:
         changes.append(report.began_at)
     if report.ended_at is not None and (before is None or before.ended_at is None):
@@ -77,7 +84,7 @@ def _record_report(report: RunReportIn, teller: Teller, at: datetime) -> ReportT
         elif report.job.raw_id and join_attempts(attempt_ids=[attempt_id], at=at):
             run = RunAttempt.objects.values_list("run_id", flat=True).get(id=attempt_id)
         touch_runs({run: min(changes)}, at)
-    return ReportTaken(run, attempt_id, bool(changes))
+    return ReportTaken(run, attempt_id, bool(changes) or is_scored)
 
 
 def _run_of_report(report: RunReportIn, teller: Teller, at: datetime) -> int:
@@ -205,6 +212,7 @@ def _kept_events(attempt_id: int, report: RunReportIn) -> list[RunEventIn]:
     rows = [
         (attempt_id, report.sequence, part, each.kind, each.at, each.step, each.metric)
         for part, each in enumerate(report.events)
+        if each.kind != SCORE
     ]
     return [report.events[part] for part in _inserted_parts(EVENTS, rows)]
 
@@ -214,6 +222,31 @@ INSERT INTO workloads_runevent (attempt_id, sequence, part, kind, at, step, metr
 VALUES (%s, %s, %s, %s, %s, %s, %s)
 ON CONFLICT DO NOTHING RETURNING part
 """
+
+
+def _keep_scores(attempt_id: int, report: RunReportIn) -> bool:
+    """Whether any of them is new: a score changes nothing of what its run cost or did."""
+    rows = [
+        (
+            *(attempt_id, report.sequence, part, each.name.strip(), each.at, each.step),
+            *(_finite(each.metric), each.higher_is_better),
+        )
+        for part, each in enumerate(report.events)
+        if each.kind == SCORE
+    ]
+    return bool(_inserted_parts(SCORES, rows))
+
+
+SCORES = """
+INSERT INTO workloads_runscore (
+    attempt_id, sequence, part, name, at, step, value, higher_is_better
+) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
+ON CONFLICT DO NOTHING RETURNING part
+"""
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and isfinite(value) else None
 
 
 def _inserted_parts(statement: str, rows: Iterable[tuple[Any, ...]]) -> list[int]:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from apps.economics.hours import MILLISECOND, from_epoch_ms
-from apps.workloads.actions.report_shapes import RunReportIn, RunWindowIn
+from apps.workloads.actions.report_shapes import SCORE, RunReportIn, RunWindowIn
 from apps.workloads.api.rows import TooManyRows
 from apps.workloads.api.wire import BodyUnreadable, Fault, fault_of, time_faults
 from apps.workloads.queries.run_fold_facts import LONGEST_WINDOW
@@ -75,6 +75,9 @@ def _report_faults(report: RunReportIn, raw: bytes, at: datetime) -> Iterator[tu
     for place, window in enumerate(report.windows):
         for name, message in _window_faults(window):
             yield f"windows[{place}].{name}", message
+    for place, event in enumerate(report.events):
+        if event.kind == SCORE and not event.name.strip():
+            yield f"events[{place}].name", "a score has a name"
     # Postgres keeps no NUL in a text.
     if b"\\u0000" in raw:
         yield "", "a text holds a NUL character"

@@ -16,6 +16,7 @@ from apps.workloads.models.requests import (
     ServiceObjective,
     WorkloadChange,
 )
+from apps.workloads.models.returns import RunScore, ValueUnit, WorkloadScore, WorkloadValue
 from apps.workloads.models.rules import ExcludedNodeName, OwnershipRule
 from apps.workloads.models.usage import UsageEvent
 from apps.workloads.models.work import Run, Workload, WorkloadKind

@@ -4,6 +4,7 @@ from typing import Any
 
 from apps.review.queries.weekly.content import (
     IdleNumbers,
+    ReviewedScore,
     ReviewedTeam,
     ReviewedWorkload,
     WeekCost,
@@ -11,7 +12,6 @@ from apps.review.queries.weekly.content import (
     WeekUnits,
     WeekVariance,
     WorkloadReturn,
-    WorkloadScore,
     WorkloadVerdict,
     WorkloadWaste,
 )
@@ -75,4 +75,4 @@ def content(*workloads: ReviewedWorkload, **given: Any) -> WeeklyContent:
 
 
 VALUED = WorkloadReturn("thousand_requests", 300_000, 500_000, "2026-07-01", None, 50.5, 1, 2)
-SCORED = WorkloadScore("accuracy", 0.918, True, "2026-07-24T10:00:00+00:00", "sdk", "v7", 0.9)
+SCORED = ReviewedScore("accuracy", 0.918, True, "2026-07-24T10:00:00+00:00", "sdk", "v7", 0.9)

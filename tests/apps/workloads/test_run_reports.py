@@ -17,6 +17,7 @@ from apps.workloads.models import (
     RunEvent,
     RunHour,
     RunProgress,
+    RunScore,
     RunSummary,
     Workload,
 )
@@ -285,3 +286,21 @@ def test_what_the_sdk_sends_is_what_is_kept() -> None:
     spent = {"STARTUP": 60, "DATA_WAIT": 1.5, "COMMUNICATION": 3, "PRODUCTIVE": 9}
     spent |= {"CHECKPOINT": 6, "UNTOLD": 4}
     assert minutes() == {name: pytest.approx(each / 60) for name, each in spent.items()}
+
+
+def test_a_score_is_kept_once_and_changes_nothing_of_the_run() -> None:
+    make_organisation()
+    score = {"kind": "score", "at_ms": ms(20), "step": 4, "name": "loss", "higher_is_better": False}
+    told = report(began=10, events=[score | {"metric": 2.5}, score | {"metric": None}])
+    assert post(told).json()["changed"] == 1
+    assert post(told).json()["changed"] == 0
+    kept = RunScore.objects.order_by("part").values_list("name", "value", "higher_is_better")
+    assert list(kept) == [("loss", 2.5, False), ("loss", None, False)]
+    assert not RunEvent.objects.exists()
+
+
+def test_a_score_without_a_name_is_refused() -> None:
+    make_organisation()
+    nameless = {"kind": "score", "at_ms": ms(20), "metric": 1.0}
+    answer = post(report(began=10, events=[nameless]))
+    assert (answer.status_code, "events[0].name" in answer.content.decode()) == (400, True)

@@ -74,6 +74,12 @@ class RunrateCallback(TrainerCallback):  # type: ignore[misc, unused-ignore]  # 
             self._between.end("evaluation")
             self._between.turn("data")
 
+    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
+        """The loss of training and of evaluation, as the trainer logs them: a run that goes wrong shows in them."""
+        for name in ("loss", "eval_loss"):
+            if self._run is not None and name in (logs or {}):
+                self._run.score(name, logs[name], higher_is_better=False)
+
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """The run is over."""
         if self._run is not None:

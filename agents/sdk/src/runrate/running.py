@@ -18,6 +18,8 @@ Item = TypeVar("Item")
 Json = dict[str, object]
 WINDOW_NS = 10 * 10**9
 CLOSES_WITHIN_SECONDS = 2.0
+MOST_SCORES = 500
+"""In one report: of a loss that is told every step, what comes after these is left out."""
 PHASES = frozenset(
     {
         *("startup", "data", "communication", "checkpoint_save", "checkpoint_restore"),
@@ -135,6 +137,24 @@ class Run:
     def good_checkpoint(self, step: int, metric: float | None = None) -> None:
         """A checkpoint that passed: what a run is paid for."""
         self._event("good_checkpoint", step=count_of(step), metric=number_of(metric))
+
+    def score(self, name: str, value: float, *, higher_is_better: bool = True) -> None:
+        """How good the run is now: an evaluation's score, or its loss (`higher_is_better=False`).
+
+        A value that is no finite number is told as such: it is how a run goes silently wrong. It
+        goes with the next report.
+        """
+        if len(self._events) < MOST_SCORES:
+            self._events.append(
+                {
+                    "kind": "score",
+                    "at_ms": time.time_ns() // 10**6,
+                    "step": count_of(self._number) if self._number >= 0 else None,
+                    "metric": number_of(value),
+                    "name": str(name).strip()[:200] or "score",
+                    "higher_is_better": bool(higher_is_better),
+                }
+            )
 
     def restored(self, step: int) -> None:
         """The run goes on from a checkpoint of this step: later ones are done again."""

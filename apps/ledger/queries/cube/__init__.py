@@ -22,4 +22,4 @@ from apps.ledger.queries.cube.question import (
 from apps.ledger.queries.cube.reading import CostQuestion, parameters, read_question
 from apps.ledger.queries.cube.sources import Source, add_source
 from apps.ledger.queries.cube.sums import CubeAnswer, CubeKey, CubeRow, CubeSums, explore
-from apps.ledger.queries.cube.variance import CostVariance, variance_of
+from apps.ledger.queries.cube.variance import CostVariance, variance_of, variances_by_team

@@ -42,8 +42,32 @@ def variance_of(question: CubeQuestion) -> CostVariance | None:
         return None
     by_pool = question.by("pool", "kind")
     refuse_unanswerable(by_pool)
-    query = sql.SQL(SUMS).format(legs=legs_of(by_pool, "state", "flags"))
-    found = rows(query, parameters_of(by_pool) | {"useful": USEFUL, "moved": MOVED})
+    return _variance_of_rows(_pool_rows(by_pool, sql.SQL("")))
+
+
+def variances_by_team(question: CubeQuestion) -> dict[int, CostVariance | None]:
+    """The same of each team's costs, read at once; the teams' causes sum to their own changes.
+
+    The mix is each team's own: the causes of all teams do not sum to those of the whole, though the
+    changes do. Refuses as `refuse_unanswerable`.
+    """
+    if question.against is None:
+        return {}
+    refuse_unanswerable(question.by("team", "pool"))
+    by_team: dict[int, list[Row]] = {}
+    for row in _pool_rows(question.by("pool", "kind", "team"), sql.SQL(", key2")):
+        by_team.setdefault(row[-1], []).append(row[:-1])
+    return {team_id: _variance_of_rows(found) for team_id, found in by_team.items()}
+
+
+def _pool_rows(question: CubeQuestion, more: sql.SQL) -> list[Row]:
+    """The sums of `SUMS` by period, pool, kind and `more`, which comes last in a row."""
+    query = sql.SQL(SUMS).format(legs=legs_of(question, "state", "flags"), more=more)
+    return rows(query, parameters_of(question) | {"useful": USEFUL, "moved": MOVED})
+
+
+def _variance_of_rows(found: list[Row]) -> CostVariance | None:
+    """Of rows of both periods; None where all of one is unknown."""
     periods = [[row[1:] for row in found if row[0] == is_now] for is_now in (False, True)]
     if any(period and not any(row[-1] for row in period) for period in periods):
         # There was something, and nothing of it is known: not a period that cost nothing.
@@ -91,5 +115,6 @@ SELECT is_now, key0 AS pool_id, key1 AS kind, flags & %(moved)s <> 0 AS is_moved
        sum(micros) IS NOT NULL AND (sum(micros) <> 0
            OR coalesce(sum(ms) FILTER (WHERE micros IS NULL), 0) = 0
            OR coalesce(sum(ms) FILTER (WHERE micros IS NOT NULL), 0) <> 0)
-FROM ({legs}) AS leg GROUP BY 1, 2, 3, 4
+       {more}
+FROM ({legs}) AS leg GROUP BY 1, 2, 3, 4 {more}
 """

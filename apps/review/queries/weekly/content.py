@@ -61,7 +61,7 @@ class WorkloadReturn:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkloadScore:
+class ReviewedScore:
     """A measure of quality as it was last reported: by `source` ("sdk" or "owner"), how, and when.
 
     `before` is the last one of an earlier week. `per_dollar` is of the verdict's weeks' cost.
@@ -126,7 +126,7 @@ class ReviewedWorkload:
     waste: WorkloadWaste
     verdict: WorkloadVerdict
     returned: WorkloadReturn | None = None
-    scores: tuple[WorkloadScore, ...] = ()
+    scores: tuple[ReviewedScore, ...] = ()
     frozen_before_micros: int | None = None
     verdict_before: str = ""
 
@@ -278,7 +278,8 @@ class ReviewedMatter:
 class ReviewedRecommendation:
     """A recommendation that was open: its monthly saving as a range, and how long it has waited.
 
-    `owner_id` is a person's, None where nobody has it.
+    `owner_id` is a person's, None where nobody has it. Savings add up only where `is_counted`:
+    two that touch the same dollars are one.
     """
 
     recommendation_id: int
@@ -292,6 +293,8 @@ class ReviewedRecommendation:
     age_days: int
     due_on: str
     link: str
+    likely_micros: int | None = None
+    is_counted: bool = True
 
 
 @dataclass(frozen=True, slots=True)

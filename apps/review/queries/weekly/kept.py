@@ -66,11 +66,17 @@ def kept_review(
     With `team_ids` its workloads are of these teams alone (as they were owned then), and nothing
     else is narrowed: see `apps.review.queries.weekly.narrowed`.
     """
-    editions = list(WeeklyReview.objects.filter(week=week).order_by("edition"))
+    editions = WeeklyReview.objects.filter(week=week).order_by("edition")
     chosen = [row for row in editions if edition is None or row.edition == edition]
     if not chosen:
         raise WeeklyReview.DoesNotExist(f"no review of {week} is kept")
     return _kept(chosen[-1], len(editions), team_ids)
+
+
+def newest_review(week: str) -> KeptReview | None:
+    """The newest edition of a week's review, whole; None where none is kept."""
+    rows = WeeklyReview.objects.filter(week=week).order_by("edition")
+    return _kept(rows[len(rows) - 1], len(rows), None) if rows else None
 
 
 def digest_is_good(review_id: int) -> bool:

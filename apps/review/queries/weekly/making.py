@@ -1,0 +1,106 @@
+"""Makes the content of a week's review from the ledger, in few readings, however many workloads there are."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from django.conf import settings
+
+from apps.accounts.queries.reading import reading_once
+from apps.economics.money import sum_of_known
+from apps.ledger.queries.costs import Basis
+from apps.ledger.queries.cube import variance_of
+from apps.review.queries.weekly.against_plan import budgets_week
+from apps.review.queries.weekly.content import (
+    BudgetsWeek,
+    PreviousReview,
+    RecommendationsWeek,
+    ReviewedTeam,
+    WeeklyContent,
+)
+from apps.review.queries.weekly.headline import review_title
+from apps.review.queries.weekly.kept import KeptReview
+from apps.review.queries.weekly.narrowed import summed_cost, summed_idle
+from apps.review.queries.weekly.review_words import (
+    ALERTS,
+    BUDGETS,
+    COMMITMENTS,
+    DATA_QUALITY,
+    RECOMMENDATIONS,
+    SECTIONS,
+)
+from apps.review.queries.weekly.reviewed_teams import reviewed_teams
+from apps.review.queries.weekly.reviewed_workloads import reviewed_workloads
+from apps.review.queries.weekly.sections import (
+    commitments_week,
+    data_quality,
+    matters_of,
+    recommendations_week,
+)
+from apps.review.queries.weekly.week_reading import WeekRead, read_week, week_variance
+from apps.review.queries.weekly.weeks import ReviewWeek, trend_weeks
+
+
+def make_content(week: ReviewWeek, at: datetime) -> WeeklyContent:
+    """The review of a week as the ledger stands at `at`; nothing is kept of it here."""
+    with reading_once():
+        read = read_week(week)
+        content = _costs_content(read, at, reviewed_teams(read))
+        content = _with_sections(content, read, at)
+        return replace(content, title=review_title(content))
+
+
+def _costs_content(read: WeekRead, at: datetime, teams: tuple[ReviewedTeam, ...]) -> WeeklyContent:
+    """What it cost and why, by team and workload."""
+    week = read.week
+    return WeeklyContent(
+        week=week.name,
+        first_day=week.first_day.isoformat(),
+        end_day=week.end_day.isoformat(),
+        zone=read.ours.zone,
+        currency=read.ours.currency,
+        basis=str(Basis.EFFECTIVE),
+        made_at=at.isoformat(),
+        title="",
+        sections=tuple(key for key in SECTIONS if key not in settings.REVIEW_WITHOUT),
+        cost=summed_cost(team.cost for team in teams),
+        trend=tuple(map(sum_of_known, zip(*(team.trend for team in teams), strict=True))),
+        trend_weeks=tuple(each.name for each in trend_weeks(week)),
+        waste_micros=sum_of_known(team.waste_micros for team in teams),
+        diverged_micros=sum_of_known(team.diverged_micros for team in teams),
+        variance=week_variance(variance_of(read.compared)),
+        idle=summed_idle(team.idle for team in teams),
+        teams=teams,
+        workloads=reviewed_workloads(read),
+        no_workload_micros=sum_of_known(team.no_workload_micros for team in teams),
+        previous=_previous(read.previous),
+    )
+
+
+def _with_sections(content: WeeklyContent, read: WeekRead, at: datetime) -> WeeklyContent:
+    """The sections that are on; what is off stays empty."""
+    week, zone, on = read.week, read.ours.zone, content.sections
+    sums = [
+        by_week[week.first_day]
+        for by_week in read.costs.teams.values()
+        if week.first_day in by_week
+    ]
+    came = content.cost, sum(each.held_milliseconds for each in sums)
+    return replace(
+        content,
+        commitments=commitments_week(week, zone, at) if COMMITMENTS in on else None,
+        budgets=budgets_week(week, at, zone, came) if BUDGETS in on else BudgetsWeek(),
+        matters=matters_of(week) if ALERTS in on else (),
+        recommendations=recommendations_week(week, at)
+        if RECOMMENDATIONS in on
+        else RecommendationsWeek(),
+        data_quality=data_quality(content, read, sums, at) if DATA_QUALITY in on else None,
+    )
+
+
+def _previous(kept: KeptReview | None) -> PreviousReview | None:
+    if kept is None:
+        return None
+    content = kept.content
+    return PreviousReview(
+        kept.week, kept.edition, kept.digest, content.cost.micros, content.waste_micros
+    )

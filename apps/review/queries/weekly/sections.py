@@ -1,0 +1,171 @@
+"""The sections of a review beside costs: commitments, alerts and anomalies, recommendations, data quality."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from fractions import Fraction
+
+from django.urls import reverse
+
+from apps.accounts.queries import special_teams
+from apps.fleet.queries.agents import silent_agents
+from apps.ledger.queries.closes.months import closed_months
+from apps.ledger.queries.commitments import commitment_use, ends_within
+from apps.ledger.queries.cube import CubeSums
+from apps.ledger.queries.due import open_pending_hours
+from apps.review.models import AlertKind
+from apps.review.queries.alerts import ACKNOWLEDGED, OPEN, AlertsWanted, alerts
+from apps.review.queries.finding_words import title_of
+from apps.review.queries.findings import FindingsWanted, findings
+from apps.review.queries.recommendations import (
+    open_recommendations,
+    proven_savings,
+    recommendation_looks,
+)
+from apps.review.queries.weekly.content import (
+    CommitmentsWeek,
+    DataQualityWeek,
+    ProvenSaving,
+    RecommendationsWeek,
+    ReviewedCommitment,
+    ReviewedMatter,
+    ReviewedRecommendation,
+    WeeklyContent,
+)
+from apps.review.queries.weekly.week_reading import WeekRead
+from apps.review.queries.weekly.weeks import WEEK, ReviewWeek
+from apps.workloads import queries as workloads
+
+MOST_MATTERS = 200
+NEW_WITHIN = 3 * WEEK
+"""Anomalies that began so long before the week's end."""
+PROVEN_WITHIN = timedelta(days=91)
+"""What was proven in the quarter up to the week."""
+
+
+def commitments_week(week: ReviewWeek, zone: str, at: datetime) -> CommitmentsWeek:
+    """How well what was bought ahead was used, and the week before."""
+    span, earlier = week.window(zone), week.back(1).window(zone)
+    use = commitment_use([span.starts_at, span.ends_at], at)
+    before = commitment_use([earlier.starts_at, earlier.ends_at], at)
+    listed = []
+    for commitment_id, fact in sorted(use.commitments.items()):
+        figures = use.figures(commitment_id)
+        listed.append(
+            ReviewedCommitment(
+                commitment_id=commitment_id,
+                name=fact.name,
+                utilisation=_ratio(figures.utilisation),
+                coverage=_ratio(figures.coverage),
+                cost_micros=figures.cost,
+                saved_micros=figures.saved,
+                unused_micros=figures.unused_cost,
+                ends_on=fact.ends_at.date().isoformat(),
+                ends_in_days=ends_within(fact, span.ends_at),
+            )
+        )
+    return CommitmentsWeek(
+        commitments=tuple(listed),
+        coverage=_ratio(use.coverage),
+        utilisation=_ratio(use.utilisation),
+        coverage_before=_ratio(before.coverage),
+        utilisation_before=_ratio(before.utilisation),
+    )
+
+
+def matters_of(week: ReviewWeek) -> tuple[ReviewedMatter, ...]:
+    """Alerts that wait for an answer, and anomalies of the last three weeks up to it, the newest first."""
+    raised = [
+        ReviewedMatter(
+            kind="alert",
+            title=alert.title,
+            severity=alert.severity,
+            team_id=alert.team_id,
+            since=alert.opened_at.date().isoformat(),
+            link=alert.link,
+        )
+        for alert in alerts(AlertsWanted(None, (OPEN, ACKNOWLEDGED)), MOST_MATTERS)
+        if alert.kind != AlertKind.ANOMALY
+    ]
+    named = workloads.workloads()
+    wanted = FindingsWanted(since=week.end_day - NEW_WITHIN, until=week.end_day)
+    found = [
+        ReviewedMatter(
+            kind="anomaly",
+            title=title_of(finding, named[finding.workload_id].name),
+            severity="warning",
+            team_id=named[finding.workload_id].team_id,
+            since=finding.changed_on.isoformat(),
+            link=reverse("finding", args=[finding.id]),
+            micros=finding.impact_micros,
+        )
+        for finding in findings(wanted)
+        if finding.is_worse
+    ]
+    return tuple([*raised, *found][:MOST_MATTERS])
+
+
+def recommendations_week(week: ReviewWeek, at: datetime) -> RecommendationsWeek:
+    """What is open or claimed, the dearest first, and what was proven in the quarter up to the week."""
+    return RecommendationsWeek(
+        recommendations=tuple(
+            ReviewedRecommendation(
+                recommendation_id=fact.id,
+                title=fact.title,
+                kind=fact.kind,
+                state=fact.state,
+                team_id=fact.team_id,
+                owner_id=fact.owner_id,
+                low_micros=fact.saving.low,
+                high_micros=fact.saving.high,
+                likely_micros=fact.saving.likely,
+                is_counted=fact.is_counted,
+                age_days=max(0, (week.end_day - fact.first_week).days),
+                due_on="" if fact.due_on is None else fact.due_on.isoformat(),
+                link=reverse("recommendation", args=[fact.id]),
+            )
+            for fact in open_recommendations(at)
+        ),
+        proven=tuple(
+            ProvenSaving(
+                recommendation_id=saving.recommendation_id,
+                title=saving.title,
+                team_id=saving.team_id,
+                state="verified" if saving.is_verified else "failed",
+                promised_low_micros=saving.promised.low,
+                promised_high_micros=saving.promised.high,
+                saved_micros=saving.measured.saving.likely,
+                verified_on=saving.settled_at.date().isoformat(),
+                link=reverse("recommendation", args=[saving.recommendation_id]),
+            )
+            for saving in proven_savings(at)
+            if saving.settled_at >= at - PROVEN_WITHIN
+        ),
+        is_known=bool(recommendation_looks()),
+    )
+
+
+def data_quality(
+    content: WeeklyContent, read: WeekRead, sums: Sequence[CubeSums], at: datetime
+) -> DataQualityWeek:
+    """How far all of it can be trusted; `sums` are the teams' of the week."""
+    held = sum(each.held_milliseconds for each in sums)
+    observed = sum(each.observed_milliseconds for each in sums)
+    nobodys = read.costs.team_costs.get(special_teams().unowned_id)
+    costly = [each for each in content.workloads if each.cost.micros]
+    span, coverage = read.week.window(read.ours.zone), content.cost.coverage
+    return DataQualityWeek(
+        observed_ratio=round(observed / held, 6) if held else None,
+        priced_ratio=None if coverage is None else round(coverage, 6),
+        unpriced_ms=content.cost.unpriced_ms,
+        unowned_micros=0 if nobodys is None else nobodys.micros,
+        no_workload_micros=content.no_workload_micros,
+        provisional_ms=content.cost.provisional_ms,
+        pending_hours=open_pending_hours(span.starts_at, span.ends_at, closed_months()),
+        silent_agents=len(silent_agents(at)),
+        workloads_without_value=sum(each.returned is None for each in costly),
+        workloads_without_score=sum(not each.scores for each in costly),
+    )
+
+
+def _ratio(value: Fraction | None) -> float | None:
+    return None if value is None else round(float(value), 6)

@@ -1,0 +1,246 @@
+"""What workloads return, as stated and reported: values of a unit, and scores."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any, LiteralString
+
+from django.db import connection
+from django.db.models import QuerySet
+
+from apps.accounts.queries import Viewer
+from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.economics.run_divergence import ReportedLoss
+from apps.workloads.models import ValueUnit, WorkloadScore, WorkloadValue
+
+VALUE_UNITS = dict(ValueUnit.choices)
+OWNER, SDK = "owner", "sdk"
+
+
+@dataclass(frozen=True, slots=True)
+class ValueFact:
+    """What one unit was stated to be worth from a day on; None: no value any more."""
+
+    id: int
+    workload_id: int
+    unit: str
+    low: Decimal | None
+    high: Decimal | None
+    valid_from: date
+    note: str
+    stated_by_id: int | None
+    stated_name: str
+    stated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreFact:
+    """A score by an owner's word."""
+
+    id: int
+    workload_id: int
+    name: str
+    value: float
+    higher_is_better: bool
+    day: date
+    stated_name: str
+    stated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreReading:
+    """A score as it was last reported at a moment: of a workload by its owner, of a run by itself."""
+
+    name: str
+    value: float
+    higher_is_better: bool
+    at: datetime
+    source: str
+    run: str = ""
+
+
+def values_on(day: date) -> dict[int, ValueFact]:
+    """What counts on a day, by workload; those without a value are not in it."""
+    rows = (
+        WorkloadValue.objects.filter(valid_from__lte=day)
+        .order_by("workload_id", "-valid_from", "-id")
+        .distinct("workload_id")
+        .values_list(*_VALUE)
+    )
+    facts = [ValueFact(*row) for row in rows]
+    return {fact.workload_id: fact for fact in facts if fact.low is not None}
+
+
+def values_of(workload_id: int) -> list[ValueFact]:
+    """All that was ever stated of one, the newest first."""
+    rows = WorkloadValue.objects.filter(workload_id=workload_id)
+    return [ValueFact(*row) for row in rows.order_by("-valid_from", "-id").values_list(*_VALUE)]
+
+
+def value_page(
+    viewer: Viewer, workload_ids: Collection[int] | None, asked: PageAsked
+) -> Slice[dict[str, Any]]:
+    """What was stated of workloads that the viewer may see, the newest statement first."""
+    rows = _seen(WorkloadValue.objects.all(), viewer, workload_ids)
+    return page_of(rows.values(*_VALUE), asked, "-id")
+
+
+def value_row(value_id: int) -> dict[str, Any]:
+    """One statement, whoever asks."""
+    row: dict[str, Any] = WorkloadValue.objects.values(*_VALUE).get(id=value_id)
+    return row
+
+
+def scores_of(workload_id: int) -> list[ScoreFact]:
+    """All that owners said of one, the newest first."""
+    rows = WorkloadScore.objects.filter(workload_id=workload_id)
+    return [ScoreFact(*row) for row in rows.order_by("-day", "-id").values_list(*_SCORE)]
+
+
+def score_page(
+    viewer: Viewer, workload_ids: Collection[int] | None, asked: PageAsked
+) -> Slice[dict[str, Any]]:
+    """Scores by owners' word of workloads that the viewer may see, the newest statement first."""
+    rows = _seen(WorkloadScore.objects.all(), viewer, workload_ids)
+    return page_of(rows.values(*_SCORE), asked, "-id")
+
+
+def score_row(score_id: int) -> dict[str, Any]:
+    """One, whoever asks."""
+    row: dict[str, Any] = WorkloadScore.objects.values(*_SCORE).get(id=score_id)
+    return row
+
+
+def owner_readings(
+    since: datetime, begins: datetime, until: datetime, zone: str
+) -> dict[int, list[ScoreReading]]:
+    """By workload, of each name the newest before `until` and the newest before `begins`, since `since`.
+
+    An owner's score is of its day's end.
+    """
+    return _readings(
+        OWNERS, {"since": since, "begins": begins, "until": until, "zone": zone}, OWNER
+    )
+
+
+def run_readings(
+    since: datetime, begins: datetime, until: datetime
+) -> dict[int, list[ScoreReading]]:
+    """The same of what runs reported, by run; values that were no finite number are left out."""
+    return _readings(RUNS, {"since": since, "begins": begins, "until": until}, SDK)
+
+
+def _readings(
+    query: LiteralString, params: dict[str, Any], source: str
+) -> dict[int, list[ScoreReading]]:
+    found: dict[int, list[ScoreReading]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(query, params)
+        for key, name, value, is_higher, at, run in cursor.fetchall():
+            reading = ScoreReading(name, value, is_higher, at, source, run)
+            found.setdefault(key, []).append(reading)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class RunLosses:
+    """What a run reported of one measure that is better lower, the last of each hour."""
+
+    run_id: int
+    run: str
+    name: str
+    losses: Sequence[ReportedLoss]
+
+
+def run_losses(since: datetime, begins: datetime, until: datetime) -> list[RunLosses]:
+    """Of runs that reported such a measure in `[begins, until)`: all of it since `since`."""
+    found: dict[tuple[int, str], RunLosses] = {}
+    losses: dict[tuple[int, str], list[ReportedLoss]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(LOSSES, {"since": since, "begins": begins, "until": until})
+        for run_id, key, name, at, value in cursor.fetchall():
+            own = losses.setdefault((run_id, name), [])
+            own.append(ReportedLoss(at, value))
+            found.setdefault((run_id, name), RunLosses(run_id, key, name, own))
+    return list(found.values())
+
+
+def run_time_since(
+    moments: dict[int, datetime], begins: datetime, until: datetime, zone: str
+) -> dict[tuple[int, date], tuple[int, int]]:
+    """Of runs by id: the milliseconds of each local day after their moment, and of the whole day.
+
+    By hours: the hour of the moment itself counts as after it.
+    """
+    hour = timedelta(hours=1)
+    runs = {run_id: at - hour for run_id, at in moments.items()}
+    if not runs:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            TIMES,
+            {
+                "runs": list(runs),
+                "moments": list(runs.values()),
+                "begins": begins,
+                "until": until,
+                "zone": zone,
+            },
+        )
+        return {(row[0], row[1]): (int(row[2]), int(row[3])) for row in cursor.fetchall()}
+
+
+def _seen(
+    rows: QuerySet[Any], viewer: Viewer, workload_ids: Collection[int] | None
+) -> QuerySet[Any]:
+    if not viewer.sees_everything:
+        rows = rows.filter(workload__team_id__in=viewer.team_ids)
+    return rows if workload_ids is None else rows.filter(workload_id__in=workload_ids)
+
+
+_VALUE = tuple(ValueFact.__slots__)
+_SCORE = tuple(ScoreFact.__slots__)
+OWNERS: LiteralString = """
+SELECT DISTINCT ON (workload_id, name, at >= %(begins)s)
+       workload_id, name, value, higher_is_better, at, ''
+FROM (
+    SELECT score.*, ((day + 1)::timestamp AT TIME ZONE %(zone)s) - interval '1 second' AS at
+    FROM workloads_workloadscore AS score
+) AS told
+WHERE at >= %(since)s AND at < %(until)s
+ORDER BY workload_id, name, at >= %(begins)s, at DESC, id DESC
+"""
+RUNS: LiteralString = """
+SELECT DISTINCT ON (run.id, score.name, score.at >= %(begins)s)
+       run.id, score.name, score.value, score.higher_is_better, score.at, run.key
+FROM workloads_runscore AS score
+JOIN workloads_runattempt AS attempt ON attempt.id = score.attempt_id
+JOIN workloads_run AS run ON run.id = attempt.run_id
+WHERE score.at >= %(since)s AND score.at < %(until)s AND score.value IS NOT NULL
+ORDER BY run.id, score.name, score.at >= %(begins)s, score.at DESC
+"""
+LOSSES: LiteralString = """
+WITH lately AS (
+    SELECT DISTINCT attempt.run_id FROM workloads_runscore AS score
+    JOIN workloads_runattempt AS attempt ON attempt.id = score.attempt_id
+    WHERE score.at >= %(begins)s AND score.at < %(until)s AND NOT score.higher_is_better
+)
+SELECT DISTINCT ON (run.id, score.name, date_trunc('hour', score.at))
+       run.id, run.key, score.name, score.at, score.value
+FROM workloads_runscore AS score
+JOIN workloads_runattempt AS attempt ON attempt.id = score.attempt_id
+JOIN workloads_run AS run ON run.id = attempt.run_id
+JOIN lately ON lately.run_id = run.id
+WHERE score.at >= %(since)s AND score.at < %(until)s AND NOT score.higher_is_better
+ORDER BY run.id, score.name, date_trunc('hour', score.at), score.at DESC
+"""
+TIMES: LiteralString = """
+SELECT told.run_id, (told.hour AT TIME ZONE %(zone)s)::date,
+       coalesce(sum(spent.ms) FILTER (WHERE told.hour > wrong.since), 0), sum(spent.ms)
+FROM unnest(%(runs)s::int8[], %(moments)s::timestamptz[]) AS wrong (run_id, since)
+JOIN workloads_runhour AS told ON told.run_id = wrong.run_id
+CROSS JOIN LATERAL (SELECT sum(part) AS ms FROM unnest(told.bucket_ms) AS part) AS spent
+WHERE told.hour >= %(begins)s AND told.hour < %(until)s
+GROUP BY 1, 2 HAVING sum(spent.ms) > 0 ORDER BY 1, 2
+"""

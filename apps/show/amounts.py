@@ -61,6 +61,11 @@ def per_cent(ratio: Ratio | None) -> str:
     return f"{_per_cent_figure(hundredths)}{GAP}%"
 
 
+def difference(now: int | None, before: int | None) -> int | None:
+    """`now` less `before`; None where either is not known."""
+    return None if now is None or before is None else now - before
+
+
 def change(now: int | None, before: int | None) -> str:
     """How `now` differs from `before`: `+8 %`, `−4 %`, `no change`, `new` where there was none."""
     if now is None or before is None:

@@ -9,25 +9,33 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 from django.urls import Resolver404, resolve
 
-from apps.console.kit.periods import DEFAULT_PERIOD, PERIODS, period_words
+from apps.console.kit.periods import COMPARED_WITH, DEFAULT_PERIOD, PERIODS, period_words
 from apps.economics.refusal import Refusal
 from apps.ledger.queries.cube.sources import TAG
 from apps.ledger.queries.windows import Calendar, window_of
 
 WORDS: Mapping[str, str] = {
     "window": "period",
+    "compare": "held against",
     "team": "team",
     "pool": "pool",
     "basis": "cost",
     "cost": "idle and shared",
 }
 """The parameters that are carried, beside tags, and what pages call them."""
-UNNARROWING = ("window", "basis")
+UNNARROWING = ("window", "compare", "basis")
 """Those that are of every figure, whatever it is narrowed to."""
 CARRYING: set[Callable[..., object]] = set()
 """The pages that what is carried goes on to; a form is none."""
 OWN = "own"
 """The period of somebody who names its days: a form sends these as `from` and `to`."""
+
+
+OWN_DAYS: Mapping[str, tuple[str, str]] = {
+    "window": ("from", "to"),
+    "compare": ("compare_from", "compare_to"),
+}
+"""What the days of one's own are called in a form, by the parameter that they become."""
 
 
 def carried_texts(query: QueryDict, besides: Container[str] = ()) -> dict[str, str]:
@@ -78,7 +86,7 @@ def kept_words(texts: Mapping[str, str], calendar: Calendar) -> str:
     """Parameters that a page does not use, as it says them: `period Last 7 days, team Research`."""
     said = {
         **texts,
-        **({"window": _window_words(texts["window"], calendar)} if "window" in texts else {}),
+        **{name: _window_words(texts[name], calendar) for name in OWN_DAYS if name in texts},
     }
     return ", ".join(
         f"{WORDS.get(name, name.replace('.', ' '))} {text}" for name, text in said.items()
@@ -86,8 +94,8 @@ def kept_words(texts: Mapping[str, str], calendar: Calendar) -> str:
 
 
 def _window_words(text: str, calendar: Calendar) -> str:
-    if text in PERIODS:
-        return PERIODS[text]
+    if text in COMPARED_WITH or text in PERIODS:
+        return PERIODS.get(text) or COMPARED_WITH[text].lower()
     try:
         return period_words(window_of(text, calendar), calendar.today).days
     except Refusal:
@@ -95,24 +103,35 @@ def _window_words(text: str, calendar: Calendar) -> str:
 
 
 def with_own_days(query: QueryDict, today: date) -> QueryDict | None:
-    """The address with the days of a form as one window; None where it has none of these.
+    """The address with the days of a form as windows; None where it has none of these.
 
-    `from` and `to` are both in it; without them it is the period that pages begin with, to be
-    changed. They count only with `window=own`: else another period was chosen since.
+    First and last day are both in it; without them it is the period that pages begin with, or the
+    one before that, to be changed. They count only with `window=own`, and so on: else another
+    period was chosen since.
     """
-    if query.get("window") != OWN and not ("window" in query and {"from", "to"} & query.keys()):
-        return None
     changed = query.copy()
-    for name in ("from", "to"):
-        changed.pop(name, None)
-    if query["window"] == OWN:
-        first = query.get("from") or _default_first(today).isoformat()
-        changed["window"] = f"{first}/{_day_after(query.get('to') or today.isoformat())}"
-    return changed
+    for name, (first_name, last_name) in OWN_DAYS.items():
+        if query.get(name) != OWN and not (
+            name in query and {first_name, last_name} & query.keys()
+        ):
+            continue
+        given = [query.get(each) for each in (first_name, last_name)]
+        for each in (first_name, last_name):
+            changed.pop(each, None)
+        if query[name] == OWN:
+            first, last = (
+                text or day.isoformat()
+                for text, day in zip(given, _default_days(name, today), strict=True)
+            )
+            changed[name] = f"{first}/{_day_after(last)}"
+    return None if changed == query else changed
 
 
-def _default_first(today: date) -> date:
-    return today - timedelta(days=int(DEFAULT_PERIOD.removesuffix("d")) - 1)
+def _default_days(name: str, today: date) -> tuple[date, date]:
+    """The first and last day of the default period, or of as many days before it."""
+    length = timedelta(days=int(DEFAULT_PERIOD.removesuffix("d")))
+    last = today if name == "window" else today - length
+    return last - length + timedelta(days=1), last
 
 
 def _day_after(text: str) -> str:

@@ -6,10 +6,11 @@ from urllib.parse import unquote, urlencode
 
 from django.http import QueryDict
 
-from apps.console.kit.carried import OWN, carried_texts
+from apps.console.kit.carried import OWN, OWN_DAYS, carried_texts
 from apps.console.kit.frame import Choice, Filter, PeriodFilter
-from apps.console.kit.months import OFFERED_MONTHS, months_before
+from apps.console.kit.months import months_before
 from apps.console.kit.periods import (
+    COMPARED_WITH,
     DAY,
     DEFAULT_PERIOD,
     DEFAULT_PERIOD_WORDS,
@@ -18,9 +19,13 @@ from apps.console.kit.periods import (
 )
 from apps.console.kit.request import Context
 from apps.ledger import queries as ledger
+from apps.ledger.queries.comparison import BEFORE, Comparison, comparison_of
 from apps.ledger.queries.cube import filter_word
-from apps.show.time import month
+from apps.ledger.queries.windows import Window
+from apps.show.time import month, period
 
+OFFERED_IN_PERIODS = 37
+"""Months of three years and the current one; a window is no longer, and days of one's own reach any other."""
 LONGEST_TEXT = 500
 """As many names of teams as one chooses at once."""
 
@@ -64,7 +69,11 @@ def asked_window(
     context: Context, default: str = DEFAULT_PERIOD, words: str = DEFAULT_PERIOD_WORDS
 ) -> tuple[ledger.Window, Reading]:
     """The window of the address, and what of it was not understood; `words` are the default's."""
-    reading = Reading(context.query, {"window": default}, {"window": words})
+    reading = Reading(
+        context.query,
+        {"window": default, "compare": ""},
+        {"window": words, "compare": "the span before"},
+    )
     return reading.read("window", lambda text: ledger.window_of(text, context.calendar)), reading
 
 
@@ -137,9 +146,9 @@ def name_filter(
 
 
 def period_filter(texts: Mapping[str, str], words: PeriodWords) -> Filter:
-    """The usual spans, a year's months, and days of one's own."""
+    """The usual spans, the months of three years, and days of one's own."""
     window, today, asked = words.window, words.today, texts["window"]
-    months = months_before(today.replace(day=1), OFFERED_MONTHS)[2:]
+    months = months_before(today.replace(day=1), OFFERED_IN_PERIODS)[2:]
     periods = {**PERIODS, **{f"{each:%Y-%m}": month(each) for each in months}}
     is_own = asked not in periods
     choices = {**periods, OWN: words.days if is_own else "Own range …"}
@@ -153,6 +162,35 @@ def period_filter(texts: Mapping[str, str], words: PeriodWords) -> Filter:
         window.first_day.isoformat() if is_own else "",
         (window.end_day - DAY).isoformat() if is_own else "",
     )
+
+
+def compare_filter(text: str, own: Window | None, nothing: str = "") -> Filter:
+    """What the period is held against; without `nothing` an empty text is the span before."""
+    named = dict(COMPARED_WITH)
+    first = {"": nothing} if nothing else {"": named.pop(BEFORE)}
+    chosen = "" if not nothing and text == BEFORE else text
+    is_own = own is not None and chosen not in {**first, **named}
+    days = period(own.first_day, own.end_day) if own is not None and is_own else "Own range …"
+    choices = {**first, **named, OWN: days}
+    first_name, last_name = OWN_DAYS["compare"]
+    return PeriodFilter(
+        "compare",
+        "Compare with",
+        tuple(
+            Choice(value, words, value == (OWN if is_own else chosen))
+            for value, words in choices.items()
+        ),
+        own.first_day.isoformat() if own is not None and is_own else "",
+        (own.end_day - DAY).isoformat() if own is not None and is_own else "",
+        first_name,
+        last_name,
+        ("Against", "to"),
+    )
+
+
+def asked_comparison(reading: "Reading", context: Context) -> Comparison:
+    """What the address has the period held against; the span before where it does not say."""
+    return reading.read("compare", lambda text: comparison_of(text or BEFORE, context.calendar))
 
 
 def _sentence(problem: ValueError) -> str:

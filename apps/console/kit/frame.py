@@ -70,10 +70,13 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class PeriodFilter(Filter):
-    """The period; `first` and `last` are its days, where somebody named these."""
+    """A period; `first` and `last` are its days, where somebody named these, and `words` what the entries of these say."""
 
     first: str = ""
     last: str = ""
+    first_name: str = "from"
+    last_name: str = "to"
+    words: tuple[str, str] = ("From", "to")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,13 @@ PERIODS: Mapping[str, str] = {
     "month": "This month",
     "lastmonth": "Last month",
 }
+COMPARED_WITH: Mapping[str, str] = {
+    "before": "The span before",
+    "lastmonth": "Last month",
+    "lastyear": "A year before",
+}
+"""What a period is held against, beside days of one's own."""
+NO_SPAN_BEFORE = "no whole span before to compare with"
 DEFAULT_PERIOD = "30d"
 """What every page shows that is asked for no period, unless it says why."""
 DEFAULT_PERIOD_WORDS = "the last 30 days"
@@ -75,6 +82,13 @@ def span(window: Window) -> str:
     if words == month(first) or first.year != last.year:
         return words
     return words.removesuffix(f" {last.year}")
+
+
+def span_beside(window: Window, other: Window) -> str:
+    """The same beside another: with its year where that is not the other's."""
+    if window.first_day.year != other.first_day.year:
+        return period(window.first_day, window.end_day)
+    return span(window)
 
 
 def days_between(first: date, end: date) -> list[date]:

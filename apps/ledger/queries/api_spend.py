@@ -6,6 +6,7 @@ from datetime import date, datetime
 from typing import LiteralString
 
 from apps.accounts.queries import organisation
+from apps.economics.money import sum_of_known
 from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.tables import rows
 
@@ -115,6 +116,35 @@ def spend(asked: SpendAsked, group_by: Sequence[str] = ()) -> list[Spend]:
     return sorted(found, key=lambda each: (-(each.micros or 0), -each.requests, str(each.key)))
 
 
+def no_calls(key: tuple[object, ...]) -> Spend:
+    """Nothing called, and nothing spent."""
+    return Spend(key, *[0] * (len(Spend.__slots__) - 1))
+
+
+def spend_together(found: Collection[Spend]) -> Spend | None:
+    """All of them as one, without a key, list prices as far as they are known; None where there are none."""
+    if not found:
+        return None
+    sums = {
+        name: sum(getattr(each, name) for each in found)
+        for name in Spend.__slots__
+        if name not in ("key", "micros", "list_micros")
+    }
+    return Spend(
+        key=(),
+        micros=sum_of_known(each.micros for each in found),
+        list_micros=sum_of_known(each.list_micros for each in found),
+        **sums,
+    )
+
+
+def first_called_at() -> datetime | None:
+    """The hour of the first call that is known; None: of no call."""
+    ((first,),) = rows(FIRST_CALL, {})
+    known: datetime | None = first
+    return known
+
+
 def unpriced_calls(asked: SpendAsked) -> list[Unpriced]:
     """Calls without a price, by model, those with the most tokens first."""
     return [Unpriced(*row) for row in rows(UNPRICED, _spend_params(asked))]
@@ -190,6 +220,7 @@ FROM theirs LEFT JOIN ours USING (vendor, day)
 WHERE %(vendor)s::text IS NULL OR theirs.vendor = %(vendor)s
 ORDER BY theirs.vendor, theirs.day
 """
+FIRST_CALL: LiteralString = "SELECT min(called.hour) FROM ledger_apihour AS called"
 VENDORS: LiteralString = """
 SELECT DISTINCT vendor FROM ledger_apihour UNION SELECT vendor FROM ledger_vendorcost ORDER BY 1
 """

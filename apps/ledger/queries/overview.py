@@ -11,6 +11,7 @@ from apps.accounts import queries as accounts
 from apps.economics.money import sum_of_known
 from apps.economics.states import Flag, State
 from apps.fleet import queries as fleet
+from apps.ledger.queries.comparison import THE_SPAN_BEFORE, Comparison
 from apps.ledger.queries.cube.days import Against, Daily, costs_by_day
 from apps.ledger.queries.cube.legs import amount_of, condition_of, parameters_of, rows_of
 from apps.ledger.queries.cube.question import CubeQuestion
@@ -77,9 +78,10 @@ def overview_facts(
     at: datetime,
     pools: Mapping[int, fleet.PoolFact],
     every_team: Mapping[int, accounts.TeamFact],
+    comparison: Comparison = THE_SPAN_BEFORE,
 ) -> OverviewFacts:
     """The facts of a window, in few queries over the roll-ups whatever its length."""
-    daily, found = costs_by_day(question, at), _sums_with_flags(question)
+    daily, found = costs_by_day(question, at, comparison), _sums_with_flags(question)
     by_team: dict[int, States] = {}
     for each in found:
         by_team[each.team_id] = (*by_team.get(each.team_id, ()), each.sums)

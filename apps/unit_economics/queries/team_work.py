@@ -8,7 +8,7 @@ from typing import Any, LiteralString
 from apps.economics.money import sum_of_known
 from apps.economics.run_time import Bucket
 from apps.economics.states import Flag, State
-from apps.ledger.queries.comparison import compared_spans
+from apps.ledger.queries.comparison import THE_SPAN_BEFORE, Comparison, compared_spans
 from apps.ledger.queries.costs import Basis
 from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.tables import rows
@@ -64,10 +64,15 @@ class TeamWork:
         return wasted / self.micros if wasted is not None and self.micros else None
 
 
-def work_of_teams(window: Window, team_ids: frozenset[int] | None, at: datetime) -> list[TeamWork]:
+def work_of_teams(
+    window: Window,
+    team_ids: frozenset[int] | None,
+    at: datetime,
+    comparison: Comparison = THE_SPAN_BEFORE,
+) -> list[TeamWork]:
     """By team and workload (None: of none), the dearest first; None: every team."""
     costs = _costs_by_work(window, team_ids)
-    now, before = _compared_costs(window, team_ids, at)
+    now, before = _compared_costs(team_ids, compared_spans(window, at, comparison))
     waste = waste_by(CubeQuestion(window, team_ids=team_ids).by("team", "workload"))
     starved, million = _costs_of_runs(window, team_ids)
     thousand = _cost_per_thousand(window, team_ids)
@@ -137,10 +142,9 @@ def _costs_by_work(
 
 
 def _compared_costs(
-    window: Window, team_ids: frozenset[int] | None, at: datetime
+    team_ids: frozenset[int] | None, spans: tuple[Window, Window] | None
 ) -> tuple[dict[Key, int | None], dict[Key, int | None]]:
     """What each cost in the spans that are compared; 0 where there was none of it in one of them."""
-    spans = compared_spans(window, at)
     if spans is None:
         return {}, {}
     params = _query_params(spans[0], team_ids) | {
@@ -204,10 +208,12 @@ GROUP BY team_id, workload_id ORDER BY team_id, workload_id
 COMPARED: LiteralString = """
 SELECT team_id, workload_id,
        CASE WHEN bool_or(is_now) THEN sum(effective_micros) FILTER (WHERE is_now) ELSE 0 END::int8,
-       CASE WHEN bool_or(NOT is_now)
-            THEN sum(effective_micros) FILTER (WHERE NOT is_now) ELSE 0 END::int8
+       CASE WHEN bool_or(is_before)
+            THEN sum(effective_micros) FILTER (WHERE is_before) ELSE 0 END::int8
 FROM (
-    SELECT team_id, workload_id, effective_micros, day >= %(first_day)s AS is_now
+    SELECT team_id, workload_id, effective_micros,
+           day >= %(first_day)s AND day < %(end_day)s AS is_now,
+           day >= %(before_first)s AND day < %(before_end)s AS is_before
     FROM ledger_ledgerday_fact
     WHERE (day >= %(first_day)s AND day < %(end_day)s
            OR day >= %(before_first)s AND day < %(before_end)s)

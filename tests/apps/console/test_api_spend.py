@@ -18,7 +18,7 @@ from apps.pricing.models import ApiPrice
 from apps.workloads.actions.usage import Call, take_calls
 from controlplane.settling import settle_window
 from tests import make
-from tests.apps.console.people import confirmed, signed_in
+from tests.apps.console.people import confirmed, csv_rows, signed_in
 
 pytestmark = pytest.mark.django_db
 NOW = datetime.now(UTC)
@@ -60,6 +60,35 @@ def test_the_title_says_what_was_spent_and_on_what(team_id: int) -> None:
     assert "75 % of it gpt-4.1" in text
     assert "$30.00" in text
     assert "2027-01-14" in text
+
+
+def test_a_period_is_held_against_another_in_the_figure_the_table_and_the_file(
+    team_id: int,
+) -> None:
+    day = timedelta(days=1)
+    calls(team_id, hour=HOUR - 70 * day, micros=1_000_000)
+    calls(team_id, hour=HOUR - 5 * day, micros=9_000_000)
+    calls(team_id, hour=HOUR - 12 * day, micros=4_000_000)
+    calls(team_id, hour=HOUR - 12 * day, model="gpt-gone", micros=2_000_000)
+    finance = signed_in("finance")
+    rows = {row["model"]: row for row in csv_rows(finance.get("/api-spend.csv", {"window": "7d"}))}
+
+    assert [rows["gpt-4.1"][name] for name in ("cost", "before_cost", "difference", "change")] == [
+        "9.000000", "4.000000", "5.000000", "1.250000"
+    ]  # fmt: skip
+    gone = [rows["gpt-gone"][name] for name in ("calls", "cost", "before_cost", "difference")]
+    assert gone == ["0", "0.000000", "2.000000", "-2.000000"]
+    text = page(finance, window="7d")
+    assert "<b>+50 %</b>" in text
+    # Of a year before no call is known.
+    assert "no whole span before to compare with" in page(finance, window="7d", compare="lastyear")
+    assert "+50 %" not in page(finance, window="7d", compare="lastyear")
+
+
+def test_an_address_of_a_month_still_is_of_that_month(team_id: int) -> None:
+    calls(team_id, hour=HOUR - timedelta(days=400))
+    month = f"{HOUR - timedelta(days=400):%Y-%m}"
+    assert "Model APIs cost $30" in page(signed_in("finance"), month=month)
 
 
 def test_calls_without_a_price_are_listed_and_in_no_amount(team_id: int) -> None:

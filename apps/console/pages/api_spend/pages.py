@@ -1,17 +1,32 @@
-"""What calls to model APIs cost in a month, and its tables as CSV."""
+"""What calls to model APIs cost over a period, held against another, and its tables as CSV."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.urls import path, reverse
 
 from apps.accounts.queries import teams
 from apps.console.kit.chart import FigureRow
-from apps.console.kit.filters import Reading, name_filter, one_of
+from apps.console.kit.filters import (
+    Reading,
+    asked_comparison,
+    compare_filter,
+    name_filter,
+    one_of,
+    period_filter,
+)
 from apps.console.kit.frame import EmptyState, Link, Step
-from apps.console.kit.months import Month, asked_month, month_filter, months_before
 from apps.console.kit.page import ConsolePage, Section, shown
+from apps.console.kit.periods import (
+    DAY,
+    DEFAULT_PERIOD,
+    DEFAULT_PERIOD_WORDS,
+    PeriodWords,
+    days_between,
+    period_words,
+    until,
+)
 from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
 from apps.console.pages.api_spend import changes
 from apps.console.pages.api_spend.tables import (
@@ -32,12 +47,16 @@ from apps.ledger.queries.api_spend import (
     Spend,
     SpendAsked,
     compared,
+    first_called_at,
     spend,
+    spend_together,
     unpriced_calls,
     vendors_called,
 )
-from apps.ledger.queries.calendar import local_day
+from apps.ledger.queries.calendar import next_month
 from apps.ledger.queries.closes.months import closed_months
+from apps.ledger.queries.comparison import Comparison, days_compared
+from apps.ledger.queries.windows import Window, window_of
 from apps.pricing.queries.api_prices import api_prices
 from apps.workloads.queries import workloads
 
@@ -49,50 +68,59 @@ CURL = (
 
 @dataclass(frozen=True, slots=True)
 class SpendQuestion:
-    """The calls of a month, of some teams or of all that the viewer sees; `teams` are everybody's."""
+    """The calls of a window, of some teams or of all that the viewer sees; `teams` are everybody's.
 
-    month: Month
+    `spans` are the days that are compared and those they are held against; None: there are none.
+    """
+
+    window: Window
+    comparison: Comparison
+    spans: tuple[Window, Window] | None
+    words: PeriodWords
     reading: Reading
     teams: Mapping[int, str]
     offered: tuple[str, ...]
     team_ids: frozenset[int] | None
 
-    def of(self, month: Month) -> SpendAsked:
-        """The same calls of a month."""
-        return SpendAsked(*month.cuts, month.zone, self.team_ids)
+    def of(self, window: Window) -> SpendAsked:
+        """The same calls of a window."""
+        return SpendAsked(window.starts_at, window.ends_at, window.zone, self.team_ids)
 
     @property
     def asked(self) -> SpendAsked:
-        """The calls of its own month."""
-        return self.of(self.month)
+        """The calls of its own window."""
+        return self.of(self.window)
+
+    def by_model(self, place: int) -> list[Spend]:
+        """The calls of one of the compared spans, by vendor and model; none where there are no spans."""
+        return [] if self.spans is None else spend(self.of(self.spans[place]), ("vendor", "model"))
 
 
 @shown(EVERYONE, "api-spend")
 def api_spend(context: Context) -> ConsolePage:
     """What was spent on which models, day by day, by whom, and what has no price."""
     question, currency = spend_question(context), context.currency
-    month, asked = question.month, question.asked
-    models, whole = _model_calls(question, context), _whole_spend(asked)
-    days = month.days(local_day(context.at, month.zone))
+    asked, words = question.asked, question.words
+    models = _model_calls(question, context)
+    whole = spend_together([row.found for row in models if row.found.requests])
     by_day = spend(asked, ("day", "model"))
-    previous = Month(months_before(month.first, 2)[1], month.zone)
-    status = "reconciled" if month.first in closed_months() else "estimated"
-    rows = [row.found for row in models]
-    before = _whole_spend(question.of(previous))
-    figures = figures_of(rows, whole, before, status, currency) if whole else ()
+    status = "reconciled" if _is_closed(question.window) else "estimated"
+    figures = figures_of(models, whole, question.spans, status, currency) if whole else ()
+    days = days_between(question.window.first_day, until(question.window, words.today))
     return ConsolePage(
         context=context,
-        finding=finding_of(rows, whole, month.words, currency),
+        finding=finding_of([row.found for row in models], whole, words.within, currency),
         status=status if whole else "",
         under=(
-            f"{month.words}, each call at its own date and tier, in {currency}; calls without a "
+            f"{words.days}, each call at its own date and tier, in {currency}; calls without a "
             "price are in no amount.",
         ),
         filters=(
-            month_filter(month, context),
+            period_filter(question.reading.texts, words),
             name_filter("team", "Team", question.offered, question.reading.texts, "All teams"),
+            compare_filter(question.comparison.text, question.comparison.own),
         ),
-        problems=(*month.problems, *question.reading.problems),
+        problems=tuple(question.reading.problems),
         actions=_actions_of(context),
         sections=(
             FigureRow(figures) if figures else None,
@@ -100,7 +128,7 @@ def api_spend(context: Context) -> ConsolePage:
             MODELS.section(
                 models,
                 context,
-                empty=f"No call is known of {month.words}.",
+                empty=f"No call is known {words.within}.",
                 csv_href=reverse("api-spend-csv"),
             ),
             *_further_sections(question, context),
@@ -172,10 +200,19 @@ def spend_question(context: Context) -> SpendQuestion:
     """Which calls the address asks for, of the viewer's own teams at most."""
     names = {team.id: team.name for team in teams()}
     seen = {name: team for team, name in names.items() if context.viewer.sees_team(team)}
-    reading = Reading(context.query, {"team": ""}, {"team": "all teams"})
+    reading = Reading(
+        _given_by_window(context.query),
+        {"window": DEFAULT_PERIOD, "compare": "", "team": ""},
+        {"window": DEFAULT_PERIOD_WORDS, "compare": "the span before", "team": "all teams"},
+    )
+    window = reading.read("window", lambda text: window_of(text, context.calendar))
+    comparison = asked_comparison(reading, context)
     chosen = reading.read("team", lambda text: one_of(seen, text, "team"))
     return SpendQuestion(
-        month=asked_month(context),
+        window=window,
+        comparison=comparison,
+        spans=_compared_calls(window, comparison, context),
+        words=period_words(window, context.calendar.today),
         reading=reading,
         teams=names,
         offered=tuple(sorted(seen)),
@@ -183,18 +220,50 @@ def spend_question(context: Context) -> SpendQuestion:
     )
 
 
+def _given_by_window(query: QueryDict) -> QueryDict:
+    """The parameters, a `month` of older addresses as the window that it is."""
+    given = query.copy()
+    if "month" in given and "window" not in given:
+        given["window"] = query.get("month", "")
+    return given
+
+
+def _compared_calls(
+    window: Window, comparison: Comparison, context: Context
+) -> tuple[Window, Window] | None:
+    """As `compared_spans`: None where the other span reaches back to before the first known call."""
+    spans = days_compared(window, context.calendar.today, comparison)
+    since = first_called_at()
+    return spans if spans and since is not None and since <= spans[1].starts_at else None
+
+
+def _is_closed(window: Window) -> bool:
+    """Whether it is of whole months, and all of them are closed."""
+    months, month = set(), window.first_day.replace(day=1)
+    while month < window.end_day:
+        months.add(month)
+        month = next_month(month)
+    return window.is_whole_months and months <= set(closed_months())
+
+
 def _file_name(question: SpendQuestion, of: str = "") -> str:
-    return f"api-spend-{question.month.key}{of}"
-
-
-def _whole_spend(asked: SpendAsked) -> Spend | None:
-    return next(iter(spend(asked)), None)
+    window = question.window
+    last = window.end_day - DAY
+    if window.is_whole_months and next_month(window.first_day) == window.end_day:
+        return f"api-spend-{window.first_day:%Y-%m}{of}"
+    return f"api-spend-{window.first_day.isoformat()}-{last.isoformat()}{of}"
 
 
 def _model_calls(question: SpendQuestion, context: Context) -> list[ModelCalls]:
-    """Each model's calls, the most expensive first."""
-    today = local_day(context.at, question.month.zone)
-    return model_calls(spend(question.asked, ("vendor", "model")), today)
+    """Each model's calls, the most expensive first, beside those of the spans that are compared."""
+    found = spend(question.asked, ("vendor", "model"))
+    if question.spans is None:
+        return model_calls(found, context.calendar.today)
+    now = found
+    if question.spans[0] != question.window:
+        now = question.by_model(0)
+    compared = (now, question.by_model(1))
+    return model_calls(found, context.calendar.today, compared)
 
 
 def _owner_calls(question: SpendQuestion) -> list[OwnedCalls]:

@@ -1,6 +1,6 @@
 """The tables of calls to model APIs."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import NamedTuple
@@ -14,6 +14,8 @@ from apps.console.kit.cells import (
     MONEY,
     PROSE,
     RATIO,
+    SIGNED_MONEY,
+    SIGNED_RATIO,
     TEXT,
     UNIT_COST,
     linked,
@@ -23,22 +25,26 @@ from apps.console.kit.cells import (
 )
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.economics.calls import Contract
-from apps.ledger.queries.api_spend import Spend, Unpriced, VendorDay
+from apps.ledger.queries.api_spend import Spend, Unpriced, VendorDay, no_calls
 from apps.pricing.actions.api_prices import UNITS
 from apps.pricing.queries.api_ends import ApiEnd, end_of
-from apps.show.amounts import count, per_cent, share
+from apps.show.amounts import change, count, difference, per_cent, share
 from apps.show.money import quoted_amount
 
 SOON = timedelta(days=90)
 
 
 class ModelCalls(NamedTuple):
-    """Calls of a vendor's model on a day or in a month; `today` tells whether its end is near."""
+    """Calls of a vendor's model over a period; `today` tells whether its end is near.
+
+    `changed` is what it cost in the spans that are compared, now and before; None where that is not known.
+    """
 
     found: Spend
     vendor: str
     model: str
     today: date
+    changed: tuple[int | None, int | None] = (None, None)
 
     @property
     def ends(self) -> ApiEnd | None:
@@ -46,9 +52,28 @@ class ModelCalls(NamedTuple):
         return end_of(self.vendor, self.model)
 
 
-def model_calls(found: Iterable[Spend], today: date) -> list[ModelCalls]:
-    """Each model's calls, of what was grouped by vendor and model."""
-    return [ModelCalls(each, str(each.key[0]), str(each.key[1]), today) for each in found]
+def model_calls(
+    found: Iterable[Spend],
+    today: date,
+    compared: tuple[Sequence[Spend], Sequence[Spend]] | None = None,
+) -> list[ModelCalls]:
+    """Each model's calls, of what was grouped by vendor and model.
+
+    With spans that are `compared` a model without calls in one of them cost 0 there, and one that was called there alone is a row too.
+    """
+    own = {each.key: each for each in found}
+    if compared is None:
+        return [_model_row(each, today, (None, None)) for each in own.values()]
+    now, before = ({each.key: each.micros for each in spent} for spent in compared)
+    for each in (each for spent in compared for each in spent):
+        own.setdefault(each.key, no_calls(each.key))
+    return [
+        _model_row(each, today, (now.get(key, 0), before.get(key, 0))) for key, each in own.items()
+    ]
+
+
+def _model_row(found: Spend, today: date, changed: tuple[int | None, int | None]) -> ModelCalls:
+    return ModelCalls(found, str(found.key[0]), str(found.key[1]), today, changed)
 
 
 class OwnedCalls(NamedTuple):
@@ -111,6 +136,16 @@ MODELS = Table[ModelCalls](
             "output", "Tokens out", lambda row: row.found.output_tokens, COUNT, csv="output_tokens"
         ),
         Column("cost", "Cost", lambda row: row.found.micros, MONEY),
+        Column("compared_cost", "", lambda row: row.changed[0], MONEY),
+        Column("before_cost", "", lambda row: row.changed[1], MONEY),
+        Column("difference", "Difference", lambda row: difference(*row.changed), SIGNED_MONEY),
+        Column(
+            "change",
+            "Change",
+            lambda row: share(difference(*row.changed), row.changed[1]),
+            SIGNED_RATIO,
+            shown=lambda row, _: change(*row.changed),
+        ),
         Column("list_cost", "", lambda row: row.found.list_micros, MONEY),
         Column(
             "million",
@@ -127,13 +162,13 @@ MODELS = Table[ModelCalls](
             lambda row: share(row.found.requests - row.found.failed, row.found.requests),
             RATIO,
         ),
-        Column("limited", "429", lambda row: row.found.rate_limited, COUNT, csv="answered_429"),
-        Column("broken", "5xx", lambda row: row.found.server_errors, COUNT, csv="answered_5xx"),
+        Column("limited", "", lambda row: row.found.rate_limited, COUNT, csv="answered_429"),
+        Column("broken", "", lambda row: row.found.server_errors, COUNT, csv="answered_5xx"),
         Column("end", "Retirement date", _end_day, ISO_DAY, csv="shut_off",
                shown=lambda row, _: _retirement_cell(row)),
     ),
     noun=("model", "models"),
-    about="{said}; tokens in hold the cached ones, tokens out the reasoning ones",
+    about="{said}; tokens in hold the cached ones, tokens out the reasoning ones; answered without an error (429, 5xx and others)",
     sort="sort",
     csv_first=("vendor", "model", "calls", "answered_429", "answered_5xx", "unpriced_calls"),
 )  # fmt: skip

@@ -4,8 +4,12 @@ from collections.abc import Sequence
 from datetime import date
 
 from apps.console.kit.chart import UNKNOWN_NUMBER, DailyChart, Figure, daily_chart
+from apps.console.kit.periods import NO_SPAN_BEFORE, span_beside
+from apps.console.pages.api_spend.tables import ModelCalls
+from apps.economics.money import sum_of_known
 from apps.ledger.queries.api_spend import Spend
-from apps.show.amounts import count, counted, per_cent, share
+from apps.ledger.queries.windows import Window
+from apps.show.amounts import change, count, counted, per_cent, share
 from apps.show.money import short_amount, unit_cost, whole_amount
 from apps.show.time import weekday
 from apps.show.words import StateWords
@@ -14,14 +18,14 @@ COLOURS = ("active", "run_communication", "run_checkpoint", "run_startup")
 REST = StateWords("other", "Other models", "What all other models cost.")
 
 
-def finding_of(rows: Sequence[Spend], whole: Spend | None, period: str, currency: str) -> str:
+def finding_of(rows: Sequence[Spend], whole: Spend | None, within: str, currency: str) -> str:
     """What was spent, on what most, and what of it has no price, in one sentence."""
     if whole is None:
-        return f"No call to a model API is known of {period}"
+        return f"No call to a model API is known {within}"
     if whole.micros is None:
         calls = counted(whole.requests, "call")
-        return f"{calls} to model APIs in {period}, and none of them has a price"
-    said = f"Model APIs cost {whole_amount(whole.micros, currency)} in {period}"
+        return f"{calls} to model APIs {within}, and none of them has a price"
+    said = f"Model APIs cost {whole_amount(whole.micros, currency)} {within}"
     part = share(rows[0].micros, whole.micros)
     if len(rows) > 1 and part:
         said = f"{said}, {per_cent(part)} of it {rows[0].key[1]}"
@@ -31,22 +35,18 @@ def finding_of(rows: Sequence[Spend], whole: Spend | None, period: str, currency
 
 
 def figures_of(
-    rows: Sequence[Spend], whole: Spend, before: Spend | None, status: str, currency: str
+    models: Sequence[ModelCalls],
+    whole: Spend,
+    spans: tuple[Window, Window] | None,
+    status: str,
+    currency: str,
 ) -> tuple[Figure, ...]:
-    """The cost, a million tokens, what failed, and what has no price."""
+    """The cost and its change, a million tokens, what failed, and what has no price."""
+    rows = [row.found for row in models]
     failed = sum(row.rate_limited + row.server_errors for row in rows)
     calls = sum(row.requests for row in rows)
-    was = None if before is None else before.micros
     return (
-        Figure(
-            title="Cost",
-            number=short_amount(whole.micros, currency),
-            note="no call of the month before is known"
-            if was is None
-            else f"{short_amount(was, currency)} in the month before",
-            status=status,
-            is_unknown=whole.micros is None,
-        ),
+        _cost_figure(models, whole, spans, status, currency),
         Figure(
             title="A million tokens",
             number=UNKNOWN_NUMBER
@@ -70,6 +70,28 @@ def figures_of(
             note="calls; they are in no amount here" if whole.unpriced else "every call has one",
             status=status,
         ),
+    )
+
+
+def _cost_figure(
+    models: Sequence[ModelCalls],
+    whole: Spend,
+    spans: tuple[Window, Window] | None,
+    status: str,
+    currency: str,
+) -> Figure:
+    moved, note = "", NO_SPAN_BEFORE
+    if spans is not None:
+        now, before = (sum_of_known(row.changed[place] for row in models) for place in (0, 1))
+        moved = change(now, before)
+        note = f"on {span_beside(spans[1], spans[0])}: {short_amount(before, currency)}"
+    return Figure(
+        title="Cost",
+        number=short_amount(whole.micros, currency),
+        note=note,
+        change=moved,
+        status=status,
+        is_unknown=whole.micros is None,
     )
 
 

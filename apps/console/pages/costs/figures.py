@@ -5,7 +5,7 @@ from datetime import date
 from fractions import Fraction
 
 from apps.console.kit.chart import Figure, known_figure
-from apps.console.kit.periods import span
+from apps.console.kit.periods import NO_SPAN_BEFORE, span_beside
 from apps.console.pages.costs.question import AskedCosts
 from apps.console.pages.costs.sums import SummedDays, Sums, is_unobserved
 from apps.ledger.queries.cube.days import Against
@@ -15,7 +15,6 @@ from apps.show.sparkline import Sparkline, sparkline
 from apps.show.words import NOT_WORKED, OTHER_WASTE, joined, state_words
 
 MOST_PARTS = 3
-NO_SPAN_BEFORE = "no whole span before to compare with"
 
 
 def cost_figures(
@@ -131,7 +130,7 @@ def together(parts: Sequence[str]) -> str:
 
 def against_words(against: Against | None) -> str:
     """`on 8 to 14 November`."""
-    return f"on {span(against.before)}" if against else ""
+    return f"on {span_beside(against.before, against.now)}" if against else ""
 
 
 def spark(

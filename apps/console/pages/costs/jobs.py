@@ -48,7 +48,7 @@ def workload(context: Context, workload_id: int) -> ConsolePage:
         asked,
         finding,
         CostPlace("costs-workload", (workload_id,), "by-job"),
-        costs_by_day(question, context.at),
+        costs_by_day(question, context.at, asked.comparison),
         trail,
         tables=[_job_section(asked, jobs)],
         meters=meters_of(asked, question, "workload", "Workload", lambda _: (fact.name, "")),

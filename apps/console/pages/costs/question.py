@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from apps.accounts import queries as accounts
 from apps.console.kit.carried import carried_texts
-from apps.console.kit.filters import filter_of, name_filter, period_filter
+from apps.console.kit.filters import compare_filter, filter_of, name_filter, period_filter
 from apps.console.kit.frame import EmptyState, Filter, Link, Step
 from apps.console.kit.periods import (
     DEFAULT_PERIOD,
@@ -19,7 +19,9 @@ from apps.console.kit.periods import (
     period_words,
 )
 from apps.console.kit.request import Context
+from apps.economics.refusal import Refusal
 from apps.fleet import queries as fleet
+from apps.ledger.queries.comparison import BEFORE, Comparison, comparison_of
 from apps.ledger.queries.cube import CostQuestion, CubeQuestion, filter_word, read_question
 from apps.ledger.queries.drill import tags_used
 from apps.show.words import BASES, joined
@@ -67,6 +69,23 @@ class AskedCosts:
         return period_words(self.question.window, self.context.calendar.today)
 
     @property
+    def comparison(self) -> Comparison:
+        """What its window is held against; the span before where the address says nothing that is understood."""
+        try:
+            return comparison_of(self._compared_text or BEFORE, self.context.calendar)
+        except Refusal:
+            return Comparison()
+
+    @property
+    def _compared_text(self) -> str:
+        return self.context.query.get("compare", "")
+
+    def compare_filter(self) -> Filter:
+        """What the window is held against."""
+        comparison = self.comparison
+        return compare_filter(comparison.text, comparison.own)
+
+    @property
     def teams(self) -> dict[int, accounts.TeamFact]:
         """The teams that the viewer sees."""
         viewer = self.context.viewer
@@ -75,12 +94,26 @@ class AskedCosts:
     @property
     def problems(self) -> tuple[str, ...]:
         """A sentence for each parameter that was not understood, or that this page cannot be asked."""
-        not_understood = {**self.asked.problems, **self._tags_left_out()}
+        not_understood = {
+            **self.asked.problems,
+            **self._comparison_not_understood(),
+            **self._tags_left_out(),
+        }
         return tuple(
             f"{name.replace('_', ' ').capitalize()}: {text}."
             f" Shown instead: {INSTEAD.get(name, 'all of them')}."
             for name, text in not_understood.items()
         )
+
+    def _comparison_not_understood(self) -> dict[str, str]:
+        """What is wrong with the days to compare with, of a page that holds its figures against some."""
+        if "compare" in self.asked.defaults:
+            return {}
+        try:
+            comparison_of(self._compared_text or BEFORE, self.context.calendar)
+        except Refusal as refusal:
+            return {"compare": refusal.message}
+        return {}
 
     def _tags_left_out(self) -> dict[str, str]:
         """What is wrong with each tag of the address that narrows nothing here."""
@@ -129,7 +162,7 @@ class AskedCosts:
             for key in settings.TAG_KEYS
             if used.get(key) or self.texts.get(f"tag.{key}")
         ]
-        return (*bar, *tags, *self.measure_filters())
+        return (*bar, *tags, self.compare_filter(), *self.measure_filters())
 
     def measure_filters(self) -> tuple[Filter, Filter]:
         """Which amount is meant, and what counts in it."""

@@ -9,6 +9,8 @@ from django.utils.html import format_html
 from apps.console.kit.cells import (
     GPU_HOURS,
     MONEY,
+    SIGNED_MONEY,
+    SIGNED_RATIO,
     TEXT,
     UNIT_COST,
     UNKNOWN,
@@ -19,7 +21,7 @@ from apps.console.kit.cells import (
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.costs.question import AskedCosts
 from apps.console.pages.costs.sums import Sums, is_unobserved
-from apps.show.amounts import gpu_hours, per_cent
+from apps.show.amounts import change, difference, gpu_hours, per_cent, share
 from apps.show.money import symbol, unit_cost
 from apps.show.strip import strip_of_states
 from apps.show.words import STATES, StateWords
@@ -146,6 +148,16 @@ def _strip_shown(row: CostRow, _: Locale) -> str:
     return strip_cell(row.sums.by_state, row.sums.worked_ratio)
 
 
+CHANGE_COLUMNS: tuple[Column[CostRow], ...] = (
+    Column("compared_cost", "", lambda row: row.changed[0], MONEY),
+    Column("before_cost", "", lambda row: row.changed[1], MONEY),
+    Column("difference", "Difference", lambda row: difference(*row.changed), SIGNED_MONEY),
+    Column(
+        "change", "Change", lambda row: share(difference(*row.changed), row.changed[1]),
+        SIGNED_RATIO, shown=lambda row, _: change(*row.changed),
+    ),
+)  # fmt: skip
+"""What it cost in the days that are compared and in those before, and how much more that is."""
 COST_COLUMN: Column[CostRow] = Column(
     "cost", "Cost", lambda row: row.sums.total, MONEY, href=lambda row: row.href
 )

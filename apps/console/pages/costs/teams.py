@@ -69,7 +69,7 @@ def team(context: Context, team_id: int) -> ConsolePage:
     """One team by workload, and what no job held of its."""
     asked = asked_costs(context)
     name, question = asked.team_name(team_id), asked.question.of(team=[team_id])
-    daily = costs_by_day(question, context.at)
+    daily = costs_by_day(question, context.at, asked.comparison)
     finding = spent(asked, name, sums_of(daily.states))
     trail = [all_costs(asked)]
     tabs = team_tabs(asked, team_id, "costs-team")

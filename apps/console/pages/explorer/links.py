@@ -93,7 +93,7 @@ def _page_of(asked: AskedCosts, name: str, key: object) -> str:
         window = urlencode({"window": asked.texts["window"]})
         return f"{reverse(PAGES[name], args=[key])}?{window}"
     own = {word: "" for word in dimensions() if word != "pool" and not word.startswith("tag.")}
-    return asked.href(PAGES[name], key, **{**own, "group_by": "team", "compare": ""})
+    return asked.href(PAGES[name], key, **{**own, "group_by": "team"})
 
 
 def _rows_href(asked: AskedCosts, names: CubeNames, row: CubeRow) -> str:

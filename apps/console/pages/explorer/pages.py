@@ -9,10 +9,10 @@ from django.utils.http import urlencode
 
 from apps.accounts import queries as accounts
 from apps.console.kit.chart import FigureRow, LineChart
-from apps.console.kit.filters import filter_of, names_said, period_filter
+from apps.console.kit.filters import compare_filter, filter_of, names_said, period_filter
 from apps.console.kit.frame import Choice, EmptyState, Filter, Link, Step
 from apps.console.kit.page import ConsolePage, Section, shown
-from apps.console.kit.periods import DEFAULT_PERIOD, span
+from apps.console.kit.periods import DEFAULT_PERIOD, span, span_beside
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.pages.costs.below import CostPlace, day_chart, export_link, meters_of
 from apps.console.pages.costs.days import days_file
@@ -259,7 +259,7 @@ def _cause_chart(found: CostVariance, asked: AskedCosts) -> LineChart | None:
     return LineChart(
         name="causes-chart",
         title="What made the difference",
-        unit=f"{span(against)} to {span(asked.question.window)}, {currency}"
+        unit=f"{span_beside(against, asked.question.window)} to {span(asked.question.window)}, {currency}"
         f"{beside if any(found.unpriced_milliseconds) else ''}",
         figure=waterfall(
             ("Before", found.before_micros),
@@ -286,7 +286,7 @@ def _title_sentence(asked: AskedCosts, answer: CubeAnswer, names: CubeNames, sum
     said = whole_amount(whole, asked.currency)
     if before is not None and answer.question.against is not None:
         moved = "" if before.micros is None else change(whole, before.micros)
-        then = span(answer.question.against)
+        then = span_beside(answer.question.against, answer.question.window)
         return f"Costs were {said} {within}{f', {moved} against {then}' if moved else ''}."
     name = answer.question.group_by[0] if answer.question.group_by else ""
     keys = {key for key in {row.keys[0] for row in answer.rows} if names.filter_text(name, key)}
@@ -306,7 +306,11 @@ def _quiet_words(asked: AskedCosts, answer: CubeAnswer, known: tuple[str, ...]) 
     against = answer.question.against
     return (
         *known,
-        *((f"against {span(against)}",) if against is not None else ()),
+        *(
+            (f"against {span_beside(against, answer.question.window)}",)
+            if against is not None
+            else ()
+        ),
         *((f"{' and '.join(labels)} as of today, in closed months too",) if labels else ()),
     )
 
@@ -319,7 +323,7 @@ def _filter_bar(asked: AskedCosts) -> tuple[Filter, ...]:
         period_filter(texts, asked.words),
         _group_filter("Group by", groups, chosen[0]),
         _group_filter("and by", {"": "Nothing else", **groups}, chosen[1]),
-        filter_of("compare", "Compare with", _comparison_choices(texts), texts),
+        compare_filter(texts["compare"], asked.question.against, "Nothing"),
     ]
     for name in [*LISTED, *(name for name in known if name not in LISTED and name in texts)]:
         choices = _name_choices(name, texts.get(name, ""), asked.context)
@@ -333,13 +337,6 @@ def _group_filter(label: str, choices: Mapping[str, str], chosen: str) -> Filter
         "group_by",
         label,
         tuple(Choice(value, text, value == chosen) for value, text in choices.items()),
-    )
-
-
-def _comparison_choices(texts: Mapping[str, str]) -> dict[str, str]:
-    choices = {"": "Nothing", "before": "The days before", "lastmonth": "Last month"}
-    return choices | (
-        {texts["compare"]: texts["compare"]} if texts["compare"] not in choices else {}
     )
 
 

@@ -6,17 +6,16 @@ from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.accounts import queries as accounts
-from apps.console.kit.cells import FIGURE, MONEY
+from apps.console.kit.cells import MONEY
 from apps.console.kit.chart import Figure, FigureRow
 from apps.console.kit.filters import name_filter, period_filter
 from apps.console.kit.frame import Filter
 from apps.console.kit.page import ConsolePage, Include, SideBySide, shown
-from apps.console.kit.periods import span
+from apps.console.kit.periods import NO_SPAN_BEFORE, span, span_beside
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.costs.days import chart_of_days
 from apps.console.pages.costs.figures import (
-    NO_SPAN_BEFORE,
     active_figure,
     against_words,
     cost_figure,
@@ -28,6 +27,7 @@ from apps.console.pages.costs.figures import (
 from apps.console.pages.costs.question import AskedCosts, asked_charged_costs
 from apps.console.pages.costs.sums import SummedDays, Sums, summed_days, sums_of
 from apps.console.pages.costs.tables import (
+    CHANGE_COLUMNS,
     COST_COLUMN,
     NOTES,
     OWNER_KEYS,
@@ -46,7 +46,7 @@ from apps.fleet import queries as fleet
 from apps.ledger.queries import OverviewFacts, States, overview_facts
 from apps.ledger.queries.costs import least_sure
 from apps.ledger.queries.cube.days import Against
-from apps.show.amounts import change, gpu_hours, share
+from apps.show.amounts import change, gpu_hours
 from apps.show.money import short_amount
 from apps.unit_economics.queries.waste import Waste, WasteOfWindow, waste_of_window
 
@@ -117,7 +117,8 @@ def days_csv(context: Context) -> HttpResponse:
 
 def _facts_of(asked: AskedCosts) -> OverviewFacts:
     every_team = {team.id: team for team in accounts.teams()}
-    return overview_facts(asked.question, asked.context.at, fleet.pools(), every_team)
+    at, pools = asked.context.at, fleet.pools()
+    return overview_facts(asked.question, at, pools, every_team, asked.comparison)
 
 
 def _filter_bar(asked: AskedCosts) -> tuple[Filter, ...]:
@@ -127,6 +128,7 @@ def _filter_bar(asked: AskedCosts) -> tuple[Filter, ...]:
         period_filter(asked.texts, asked.words),
         name_filter("team", "Team", teams, asked.texts),
         name_filter("pool", "Pool", pools, asked.texts),
+        asked.compare_filter(),
         asked.basis_filter(),
     )
 
@@ -256,7 +258,7 @@ def _total_of(states: States) -> int | None:
 def _compared_words(against: Against | None) -> str:
     if against is None:
         return NO_SPAN_BEFORE
-    return f"change is from {span(against.before)} to {span(against.now)}"
+    return f"change is from {span_beside(against.before, against.now)} to {span(against.now)}"
 
 
 def _overview_table(asked: AskedCosts, first: str, keys: tuple[str, ...]) -> Table[CostRow]:
@@ -273,10 +275,7 @@ def _overview_table(asked: AskedCosts, first: str, keys: tuple[str, ...]) -> Tab
             Column("provisional", "", lambda row: row.sums.provisional_total, MONEY),
             CURRENCY_COLUMN,
             same_column("basis", str(asked.question.basis)),
-            Column(
-                "change", "Change", lambda row: share(*row.changed), FIGURE, csv="",
-                shown=lambda row, _: change(*row.changed),
-            ),
+            *CHANGE_COLUMNS,
             STRIP_COLUMN,
             Column(
                 "waste", "Waste", lambda row: row.waste_micros, MONEY, csv="",

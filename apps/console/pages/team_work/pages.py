@@ -7,12 +7,17 @@ from django.urls import path, reverse
 
 from apps.accounts import queries as accounts
 from apps.console.kit.chart import UNKNOWN_NUMBER, Figure, FigureRow, LineChart
-from apps.console.kit.filters import Reading, asked_window, period_filter
+from apps.console.kit.filters import (
+    Reading,
+    asked_comparison,
+    asked_window,
+    compare_filter,
+    period_filter,
+)
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Include, shown
-from apps.console.kit.periods import period_words, span
+from apps.console.kit.periods import NO_SPAN_BEFORE, period_words, span, span_beside
 from apps.console.kit.request import EVERYONE, Context
-from apps.console.pages.costs.figures import NO_SPAN_BEFORE
 from apps.console.pages.managers import step_for
 from apps.console.pages.meters import Metered, MeterTable, meter_table
 from apps.console.pages.team_work.tables import (
@@ -60,12 +65,13 @@ class WorkNames:
 def team_work(context: Context) -> ConsolePage:
     """What teams' work cost, what of it was waste, and how long it waited."""
     window, reading = asked_window(context)
+    comparison = asked_comparison(reading, context)
     said, names = period_words(window, context.calendar.today), WorkNames()
-    everybody = work_of_teams(window, None, context.at)
+    everybody = work_of_teams(window, None, context.at, comparison)
     work = [each for each in everybody if context.viewer.sees_team(each.team_id)]
     began = first_work(window, context.seen_teams, context.at)
     league = league_of(window, context.viewer, context.at, everybody)
-    currency, spans = context.currency, compared_spans(window, context.at)
+    currency, spans = context.currency, compared_spans(window, context.at, comparison)
     ranked, meters = _ranked_teams(league, names), _utilization_meters(window, names, context)
     return ConsolePage(
         context=context,
@@ -75,7 +81,10 @@ def team_work(context: Context) -> ConsolePage:
             f"{said.days}, effective cost without shared-out idle, in {currency}; the parts of "
             "waste never overlap",
         ),
-        filters=(period_filter(reading.texts, said),),
+        filters=(
+            period_filter(reading.texts, said),
+            compare_filter(comparison.text, comparison.own),
+        ),
         problems=tuple(reading.problems),
         sections=(
             FigureRow(_key_metrics(work, began, spans, currency)),
@@ -100,7 +109,9 @@ def team_work(context: Context) -> ConsolePage:
 @shown(EVERYONE, "team-work")
 def team_work_csv(context: Context) -> HttpResponse:
     """Every workload of every team that the viewer sees."""
-    work = work_of_teams(asked_window(context)[0], context.seen_teams, context.at)
+    window, reading = asked_window(context)
+    comparison = asked_comparison(reading, context)
+    work = work_of_teams(window, context.seen_teams, context.at, comparison)
     return WORK.csv(_work_rows(work, WorkNames(), context.currency), context, "team-work")
 
 
@@ -194,7 +205,9 @@ def _key_metrics(
     cost = sum_of_known(each.micros for each in work)
     now = sum_of_known(each.now_micros for each in work)
     before = sum_of_known(each.before_micros for each in work)
-    against = f"{span(spans[0])} against {span(spans[1])}" if spans else NO_SPAN_BEFORE
+    against = (
+        f"{span(spans[0])} against {span_beside(spans[1], spans[0])}" if spans else NO_SPAN_BEFORE
+    )
     wasted = sum_of_known(each.wasted_micros for each in work)
     observed = sum(each.observed_ms for each in work)
     active = sum(each.active_ms for each in work) / observed if observed else None

@@ -5,10 +5,20 @@ from typing import Any, NamedTuple
 
 from django.urls import reverse
 
-from apps.console.kit.cells import COUNT, FIGURE, GPU_HOURS, MONEY, PROSE, RATIO, quiet
+from apps.console.kit.cells import (
+    COUNT,
+    FIGURE,
+    GPU_HOURS,
+    MONEY,
+    PROSE,
+    RATIO,
+    SIGNED_MONEY,
+    SIGNED_RATIO,
+    quiet,
+)
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.economics.waiting import WaitQuantile
-from apps.show.amounts import change, counted
+from apps.show.amounts import change, counted, difference, share
 from apps.show.money import unit_cost
 from apps.show.time import duration
 from apps.unit_economics.queries.team_work import TeamWork
@@ -118,12 +128,19 @@ WORK = Table[WorkRow](
         _amount_column("cost_compared", "", lambda work: work.now_micros),
         _amount_column("cost_before", "", lambda work: work.before_micros),
         Column(
+            "difference",
+            "Difference",
+            lambda row: difference(row.work.now_micros, row.work.before_micros),
+            SIGNED_MONEY,
+        ),
+        Column(
             "change",
             "Change",
-            lambda row: change(row.work.now_micros, row.work.before_micros),
-            FIGURE,
-            csv="",
-            sorts=False,
+            lambda row: share(
+                difference(row.work.now_micros, row.work.before_micros), row.work.before_micros
+            ),
+            SIGNED_RATIO,
+            shown=lambda row, _: change(row.work.now_micros, row.work.before_micros),
         ),
         Column("held_gpu_hours", "", lambda row: row.work.held_ms, GPU_HOURS),
         _ratio_column("active", "Active", lambda work: work.active_ratio, "active_ratio"),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
-from apps.ledger.queries.comparison import compared_spans
+from apps.ledger.queries.comparison import THE_SPAN_BEFORE, Comparison, compared_spans
 from apps.ledger.queries.cube.question import CubeQuestion
 from apps.ledger.queries.cube.states import States, StateSum, state_sums
 from apps.ledger.queries.windows import Window
@@ -33,17 +33,28 @@ class Daily:
         return [each for states in self.days.values() for each in states]
 
 
-def costs_by_day(question: CubeQuestion, at: datetime) -> Daily:
-    """Each day by state, with the same days of the span before. One reading."""
+def costs_by_day(
+    question: CubeQuestion, at: datetime, comparison: Comparison = THE_SPAN_BEFORE
+) -> Daily:
+    """Each day by state, with the days it is held against. One reading where these come just before."""
     window = question.window
-    spans = compared_spans(window, at)
-    first_day = spans[1].first_day if spans else window.first_day
-    both = replace(question, window=replace(window, first_day=first_day)).by("day")
-    found = {day: states for (day,), states in state_sums(both).items() if isinstance(day, date)}
+    spans = compared_spans(window, at, comparison)
+    is_just_before = spans is not None and spans[1].end_day == window.first_day
+    first_day = spans[1].first_day if spans and is_just_before else window.first_day
+    found = _states_of_days(question, replace(window, first_day=first_day))
     own = {day: states for day, states in found.items() if day >= window.first_day}
     if spans is None:
         return Daily(own)
-    return Daily(own, Against(*spans, *(_states_within(found, span) for span in spans)))
+    before = found if is_just_before else _states_of_days(question, spans[1])
+    now_states, before_states = (
+        _states_within(days, span) for days, span in zip((found, before), spans, strict=True)
+    )
+    return Daily(own, Against(*spans, now_states, before_states))
+
+
+def _states_of_days(question: CubeQuestion, window: Window) -> dict[date, States]:
+    found = state_sums(replace(question, window=window).by("day"))
+    return {day: states for (day,), states in found.items() if isinstance(day, date)}
 
 
 def _states_within(found: Mapping[date, States], window: Window) -> States:

@@ -7,7 +7,13 @@ from typing import TypeVar
 from apps.accounts.queries import OrganisationFact, Viewer
 from apps.economics.refusal import Refusal
 from apps.fleet import queries as fleet
-from apps.ledger.queries.comparison import days_over
+from apps.ledger.queries.comparison import (
+    BEFORE,
+    LAST_YEAR,
+    Comparison,
+    days_compared,
+    is_known_span,
+)
 from apps.ledger.queries.costs import Basis
 from apps.ledger.queries.cube.dimensions import dimensions
 from apps.ledger.queries.cube.names import keys_named
@@ -15,7 +21,6 @@ from apps.ledger.queries.cube.question import CubeQuestion, CubeRefusal, Key, re
 from apps.ledger.queries.loading import Loading
 from apps.ledger.queries.windows import Calendar, Window, window_of
 
-BEFORE = "before"
 DEFAULTS: Mapping[str, str] = {
     "window": "7d",
     "group_by": "",
@@ -179,13 +184,17 @@ def _loading_of(text: str) -> Loading:
 def _compared_windows(
     text: str, window: Window, calendar: Calendar
 ) -> tuple[Window, Window | None]:
-    """The window, and what it is held against: of the span before the same days, as far as over."""
-    if text != BEFORE:
-        return window, window_of(text, calendar) if text else None
-    spans = days_over(window, calendar.today)
+    """The window, and what it is held against; `before` and `lastyear` cut both to days that are over."""
+    if not text:
+        return window, None
+    is_like = text in (BEFORE, LAST_YEAR)
+    spans = (
+        days_compared(window, calendar.today, Comparison(text))
+        if is_like
+        else (window, window_of(text, calendar))
+    )
     if spans is None:
         raise ValueError("no day of the period is over, so there is nothing to compare")
-    since = fleet.lived_since()
-    if since is not None and since > spans[1].starts_at:
+    if is_like and fleet.lived_since() is not None and not is_known_span(spans[1]):
         raise ValueError("the days before reach back to when no node was known yet")
     return spans

@@ -195,4 +195,9 @@ beat_schedule = {
         "schedule": 15.0,
         "options": {"expires": 15},
     },
+    "make-review-files": {
+        "task": "apps.review.tasks.make_review_files",
+        "schedule": 60.0,
+        "options": {"expires": 60},
+    },
 }

@@ -6,6 +6,7 @@ from django.utils import timezone
 from apps.accounts.queries import has_organisation, organisation
 from apps.review import actions
 from apps.review.providers.sending import send_message
+from apps.show.document.pdf import document_pdf
 
 
 @shared_task
@@ -33,6 +34,7 @@ def send_alerts() -> int:
     if not has_organisation():
         return 0
     actions.route_alerts(at=timezone.now())
+    actions.route_reviews(at=timezone.now())
     return actions.send_due_messages(sender=send_message, clock=timezone.now)
 
 
@@ -52,3 +54,11 @@ def make_weekly_review() -> int:
     if not has_organisation():
         return 0
     return actions.make_review_if_due(at=timezone.now())
+
+
+@shared_task
+def make_review_files() -> int:
+    """Set a frozen review that has no PDF yet; how many files."""
+    if not has_organisation():
+        return 0
+    return actions.make_review_files(typeset=document_pdf, at=timezone.now())

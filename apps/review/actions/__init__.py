@@ -46,6 +46,8 @@ from apps.review.actions.recommending import (
     look_for_recommendations_if_due,
     wake_recommendations,
 )
+from apps.review.actions.review_files import make_review_files
+from apps.review.actions.review_messages import route_reviews
 from apps.review.actions.weekly_reviews import (
     ReviewIsKept,
     WeekNotOver,

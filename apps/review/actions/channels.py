@@ -36,6 +36,7 @@ class NewAlertChannel:
     pace: str = "at_once"
     quiet_from: int | None = None
     quiet_to: int | None = None
+    gets_reviews: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +151,7 @@ def _fields_of(channel: NewAlertChannel) -> dict[str, Any]:
         "pace": channel.pace,
         "quiet_from": channel.quiet_from,
         "quiet_to": channel.quiet_to,
+        "gets_reviews": channel.gets_reviews,
     }
 
 

@@ -151,7 +151,7 @@ def _put_into_message(entry: AlertEntry, channel: AlertChannel, at: datetime, zo
     due = due_moment(channel, at, zone, is_urgent=entry.severity == AlertSeverity.URGENT)
     message = (
         AlertMessage.objects.select_for_update(skip_locked=True)
-        .filter(channel=channel, state=MessageState.WAITING, is_test=False, attempts=0)
+        .filter(channel=channel, state=MessageState.WAITING, is_test=False, review=None, attempts=0)
         .order_by("id")
         .last()
     )

@@ -55,6 +55,11 @@ class AlertChannelIn(Strict):
     pace = serializers.ChoiceField(choices=CHANNEL_PACES, required=False, default="at_once")
     quiet_from = _hour("from this hour of the organisation's clock only urgent alerts are sent")
     quiet_to = _hour("until this hour")
+    gets_reviews = serializers.BooleanField(
+        required=False,
+        default=False,
+        help_text="weekly reviews are sent there too: the whole, or what is of its team",
+    )
 
 
 class AlertChannelOut(serializers.Serializer[Any]):
@@ -68,6 +73,7 @@ class AlertChannelOut(serializers.Serializer[Any]):
     pace = serializers.ChoiceField(choices=CHANNEL_PACES)
     quiet_from = serializers.IntegerField(allow_null=True)
     quiet_to = serializers.IntegerField(allow_null=True)
+    gets_reviews = serializers.BooleanField()
     failures = serializers.IntegerField(help_text="attempts in a row that failed")
     last_sent_at = serializers.DateTimeField(allow_null=True)
     paused_at = serializers.DateTimeField(allow_null=True)
@@ -89,6 +95,9 @@ class AlertMessageOut(serializers.Serializer[Any]):
     channel = serializers.CharField()
     steps = serializers.IntegerField(help_text="of alerts, in this message")
     is_test = serializers.BooleanField()
+    review = serializers.CharField(
+        allow_null=True, help_text="the week of the weekly review that it is of"
+    )
     state = serializers.ChoiceField(choices=MESSAGE_STATES)
     made_at = serializers.DateTimeField()
     due_at = serializers.DateTimeField()
@@ -105,6 +114,7 @@ NEW: dict[str, Any] = {
     "pace": "daily",
     "quiet_from": 20,
     "quiet_to": 7,
+    "gets_reviews": True,
 }
 CHANGED = NEW | {"name": "Finance by mail", "team": "", "address": "", "pace": "at_once"}
 EXAMPLE: dict[str, Any] = {
@@ -116,6 +126,7 @@ EXAMPLE: dict[str, Any] = {
     "pace": "daily",
     "quiet_from": 20,
     "quiet_to": 7,
+    "gets_reviews": True,
     "failures": 0,
     "last_sent_at": None,
     "paused_at": None,
@@ -129,6 +140,7 @@ MESSAGE: dict[str, Any] = {
     "channel": "Finance by mail",
     "steps": 0,
     "is_test": True,
+    "review": None,
     "state": "waiting",
     "made_at": "2026-11-20T10:00:00Z",
     "due_at": "2026-11-20T10:00:00Z",

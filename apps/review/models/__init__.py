@@ -28,6 +28,7 @@ from apps.review.models.recommendations import (
     RecommendationStep,
     RecommendationVerb,
 )
+from apps.review.models.review_files import ReviewFile
 from apps.review.models.weekly_reviews import (
     ReviewNote,
     WeeklyReview,

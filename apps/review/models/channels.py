@@ -32,7 +32,8 @@ class AlertChannel(models.Model):
 
     `address` is of a webhook secret as a whole: pages and programs see `shown_address`. The key that signs is made of
     `key_salt` and the installation's own key, and is nowhere kept. Quiet hours `[quiet_from, quiet_to)` are of the
-    organisation's clock, both null without. `failures` are attempts in a row that failed.
+    organisation's clock, both null without. `failures` are attempts in a row that failed. With `gets_reviews` weekly
+    reviews are sent there too: the whole, or what of it is of its team and of all below.
     """
 
     name = models.TextField(unique=True)
@@ -44,6 +45,7 @@ class AlertChannel(models.Model):
     pace = models.TextField(choices=ChannelPace.choices, default=ChannelPace.AT_ONCE)
     quiet_from = models.PositiveSmallIntegerField(null=True)
     quiet_to = models.PositiveSmallIntegerField(null=True)
+    gets_reviews = models.BooleanField(default=False)
     failures = models.IntegerField(default=0)
     last_sent_at = models.DateTimeField(null=True)
     paused_at = models.DateTimeField(null=True)
@@ -73,7 +75,7 @@ class MessageState(models.TextChoices):
 
 
 class AlertMessage(models.Model):
-    """What goes to a channel together: steps of alerts, or a test where `is_test`.
+    """What goes to a channel together: steps of alerts, a weekly review, or a test where `is_test`.
 
     `due_at` is when it is tried next; a waiting one takes further steps in. Dropped are those of a channel that was removed.
     """
@@ -81,6 +83,9 @@ class AlertMessage(models.Model):
     channel = models.ForeignKey(AlertChannel, on_delete=models.PROTECT, related_name="+")
     entry_ids = ArrayField(models.BigIntegerField(), default=list)
     is_test = models.BooleanField(default=False)
+    review = models.ForeignKey(
+        "review.WeeklyReview", on_delete=models.CASCADE, null=True, related_name="+"
+    )
     state = models.TextField(choices=MessageState.choices, default=MessageState.WAITING)
     made_at = models.DateTimeField()
     due_at = models.DateTimeField()
@@ -93,7 +98,12 @@ class AlertMessage(models.Model):
                 condition=Q(state="waiting", ended_at=None)
                 | ~Q(state="waiting") & Q(ended_at__isnull=False),
                 name="message_waits_or_ended",
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["channel", "review"],
+                condition=Q(review__isnull=False),
+                name="review_sent_once",
+            ),
         ]
         indexes = [
             models.Index(fields=["-made_at", "-id"], name="message_newest_first"),

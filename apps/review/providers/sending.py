@@ -40,10 +40,8 @@ def signed_headers(message: OutgoingMessage, body: bytes, at: datetime) -> Mappi
     }
 
 
-def _mailed(message: OutgoingMessage) -> PostOutcome:
-    if not settings.MAIL_IS_SET:
-        return PostOutcome(is_sent=False, said=NO_MAIL, milliseconds=0)
-    began = time.monotonic()
+def mail_of(message: OutgoingMessage) -> EmailMultiAlternatives:
+    """The message as a mail: plain text, and HTML beside it."""
     mail = EmailMultiAlternatives(
         f"Runrate: {message.text.subject}",
         message.text.plain,
@@ -51,8 +49,15 @@ def _mailed(message: OutgoingMessage) -> PostOutcome:
         [each.strip() for each in message.address.split(",")],
     )
     mail.attach_alternative(message.text.html, "text/html")
+    return mail
+
+
+def _mailed(message: OutgoingMessage) -> PostOutcome:
+    if not settings.MAIL_IS_SET:
+        return PostOutcome(is_sent=False, said=NO_MAIL, milliseconds=0)
+    began = time.monotonic()
     try:
-        mail.send()
+        mail_of(message).send()
         is_sent, said = True, "taken by the mail server"
     except smtplib.SMTPResponseException as refused:
         is_sent, said = False, f"refused by the mail server: {refused.smtp_code}"

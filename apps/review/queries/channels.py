@@ -37,6 +37,7 @@ class ChannelFact:
     pace: str
     quiet_from: int | None
     quiet_to: int | None
+    gets_reviews: bool
     failures: int
     last_sent_at: datetime | None
     paused_at: datetime | None
@@ -46,13 +47,17 @@ class ChannelFact:
 
 @dataclass(frozen=True, slots=True)
 class MessageFact:
-    """A message to a channel, and what came of its last attempt; see the table for what each field is."""
+    """A message to a channel, and what came of its last attempt; see the table for what each field is.
+
+    `review` is the week of the weekly review that it is of, None of others.
+    """
 
     id: int
     channel_id: int
     channel: str
     entry_ids: list[int]
     is_test: bool
+    review: str | None
     state: str
     made_at: datetime
     due_at: datetime
@@ -118,4 +123,5 @@ def _messages_of(channel_id: int | None) -> Any:
 
 
 _CHANNEL = tuple("team__name" if name == "team" else name for name in ChannelFact.__slots__)
-_MESSAGE = tuple("channel__name" if name == "channel" else name for name in MessageFact.__slots__)
+_LOOKED_UP = {"channel": "channel__name", "review": "review__week"}
+_MESSAGE = tuple(_LOOKED_UP.get(name, name) for name in MessageFact.__slots__)

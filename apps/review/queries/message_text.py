@@ -5,12 +5,18 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.utils.html import format_html, format_html_join
 
 from apps.accounts.queries import organisation
 from apps.review.models import AlertEntry, AlertMessage, ChannelKind
 from apps.review.queries.channels import signing_key
+from apps.review.queries.message_parts import (
+    MessageText,
+    site_address,
+    slack_escaped,
+    slack_section,
+)
+from apps.review.queries.weekly.review_message import review_message_text
 from apps.show.amounts import counted
 from apps.show.time import machine
 
@@ -37,17 +43,6 @@ class SentStep:
 
 
 @dataclass(frozen=True, slots=True)
-class MessageText:
-    """A message in every form."""
-
-    subject: str
-    plain: str
-    html: str
-    slack: dict[str, Any]
-    body: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
 class OutgoingMessage:
     """A message with where it goes; `key` is what it is signed with, empty where it is not."""
 
@@ -63,7 +58,9 @@ def outgoing_message(message: AlertMessage) -> OutgoingMessage:
     channel = message.channel
     is_signed = channel.kind == ChannelKind.WEBHOOK
     key = signing_key(channel.pk, channel.key_salt) if is_signed else ""
-    return OutgoingMessage(message.pk, channel.kind, channel.address, key, message_text(message))
+    review = message.review
+    text = message_text(message) if review is None else review_message_text(message, review)
+    return OutgoingMessage(message.pk, channel.kind, channel.address, key, text)
 
 
 def message_text(message: AlertMessage) -> MessageText:
@@ -101,14 +98,10 @@ def _told(message: AlertMessage) -> list[SentStep]:
             " ".join(row.title.split()),
             row.facts,
             row.at,
-            _site(f"/alerts/{row.alert_id}"),
+            site_address(f"/alerts/{row.alert_id}"),
         )
         for row in ordered
     ]
-
-
-def _site(path: str) -> str | None:
-    return f"{settings.SITE_URL}{path}" if settings.SITE_URL else None
 
 
 def _subject(told: Sequence[SentStep], *, is_test: bool) -> str:
@@ -148,27 +141,20 @@ def _html(told: Sequence[SentStep], subject: str) -> str:
 
 
 def _slack(told: Sequence[SentStep], subject: str) -> dict[str, Any]:
-    said = [_slack_block(each) for each in told[:MOST_BLOCKS]] or [_section(_escaped(subject))]
+    said = [_slack_block(each) for each in told[:MOST_BLOCKS]] or [
+        slack_section(slack_escaped(subject))
+    ]
     more = len(told) - MOST_BLOCKS
     if more > 0:
-        said.append(_section(f"and {more} more"))
-    return {"text": _escaped(subject), "blocks": said}
+        said.append(slack_section(f"and {more} more"))
+    return {"text": slack_escaped(subject), "blocks": said}
 
 
 def _slack_block(each: SentStep) -> dict[str, Any]:
-    title = _escaped(each.title)
+    title = slack_escaped(each.title)
     lines = [f"*<{each.link}|{title}>*" if each.link else f"*{title}*"]
-    lines += [f"{_escaped(name)}: {_escaped(value)}" for name, value in each.facts]
-    return _section("\n".join(lines)[:LONGEST_BLOCK])
-
-
-def _section(text: str) -> dict[str, Any]:
-    return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
-
-
-def _escaped(text: str) -> str:
-    """What Slack reads as itself: no link, no mention."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    lines += [f"{slack_escaped(name)}: {slack_escaped(value)}" for name, value in each.facts]
+    return slack_section("\n".join(lines)[:LONGEST_BLOCK])
 
 
 def _body_of(each: SentStep) -> dict[str, Any]:

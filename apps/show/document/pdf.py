@@ -29,7 +29,7 @@ from apps.show.document.model import (
 )
 
 
-def document_pdf(document: OutgoingDocument, *, made_at: datetime) -> bytes:
+def document_pdf(document: OutgoingDocument, made_at: datetime) -> bytes:
     """The document on A4, landscape. `made_at` is the file's date: the same document is the same bytes.
 
     It says that it is PDF/UA-1, unless a name has letters that no font here has: those show as boxes.

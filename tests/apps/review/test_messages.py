@@ -4,14 +4,12 @@ import hashlib
 import hmac
 import json
 import socket
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes
 from typing import Any
 
 import pytest
-from aiosmtpd.controller import Controller
 from django.conf import LazySettings
 
 from apps.accounts import actions as accounts
@@ -25,6 +23,7 @@ from apps.review.queries.channels import channel, messages
 from apps.review.queries.message_text import OutgoingMessage
 from apps.web.outgoing import PostOutcome
 from tests import make
+from tests.apps.review.mailbox import Mailbox
 from tests.apps.review.test_alerts import opened, raised
 from tests.apps.review.test_outgoing import served
 
@@ -246,7 +245,7 @@ def test_slack_reads_no_markup_of_names() -> None:
     assert "<!channel>" not in body.decode()
 
 
-def test_a_mail_reaches_a_real_server_in_both_forms(settings: Any, smtp: "Mailbox") -> None:
+def test_a_mail_reaches_a_real_server_in_both_forms(settings: Any, smtp: Mailbox) -> None:
     settings.MAIL_IS_SET = True
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", smtp.port
@@ -292,7 +291,7 @@ def test_a_channel_that_nothing_can_be_sent_to_is_refused(given: dict[str, Any],
 
 
 def test_no_secret_of_a_channel_is_in_a_line_a_page_an_answer_or_the_trail(
-    client: Any, caplog: Any, smtp: "Mailbox"
+    client: Any, caplog: Any, smtp: Mailbox
 ) -> None:
     secret = "T00000000/XXXXsecretXXXX"
     petra = make.make_person("petra@example.org", role="platform")
@@ -335,30 +334,3 @@ def accounts_user(person_id: int) -> Any:
     from django.contrib.auth import get_user_model
 
     return get_user_model().objects.get(pk=person_id)
-
-
-class Mailbox:
-    """What a server on loopback took."""
-
-    def __init__(self) -> None:
-        self.got = list[tuple[list[str], bytes]]()
-        self.port = 0
-
-    async def handle_DATA(  # noqa: N802  # its name for aiosmtpd
-        self, server: Any, session: Any, envelope: Any
-    ) -> str:
-        """Take it."""
-        self.got.append((envelope.rcpt_tos, envelope.content))
-        return "250 taken"
-
-
-@pytest.fixture
-def smtp() -> Iterator[Mailbox]:
-    """A real SMTP server."""
-    box = Mailbox()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        box.port = free.getsockname()[1]
-    server = Controller(box, hostname="127.0.0.1", port=box.port)
-    server.start()
-    yield box
-    server.stop()

@@ -48,6 +48,8 @@ CHANNELS = Table[ChannelFact](
         Column("of", "Alerts of", lambda row: row.team or words.ORGANISATION, csv="team"),
         Column("address", "To", lambda row: row.shown_address, PROSE),
         Column("pace", "When", lambda row: words.when_sent(row), PROSE),
+        Column("reviews", "Weekly review", lambda row: "sent too" if row.gets_reviews else None,
+               csv="gets_reviews", missing=""),
         Column("last_sent", "Last sent", lambda row: row.last_sent_at, DAY_OR_INSTANT,
                csv="last_sent_at", missing="never"),
         Column("state", "State", lambda row: "paused" if row.paused_at else "sends",
@@ -113,6 +115,21 @@ class HourField(PickField):
         return _hour_of(str(super().clean(value)))
 
 
+class ReviewsField(PickField):
+    """Whether weekly reviews are sent there too."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Weekly review",
+            {"": "not sent there", "sent": "sent there too"},
+            "The whole of it, or what of it is of the team and of those below.",
+        )
+
+    def clean(self, value: Any) -> bool:
+        """Whether they are."""
+        return bool(super().clean(value))
+
+
 class AlertChannelForm(ChangeForm):
     """A channel; its address is never shown again where it is a webhook."""
 
@@ -127,6 +144,7 @@ class AlertChannelForm(ChangeForm):
     pace = PickField("When", PACE_WORDS, initial="at_once")
     quiet_from = HourField("Quiet from", "Urgent alerts are sent all the same.")
     quiet_to = HourField("Quiet to")
+    gets_reviews = ReviewsField()
 
 
 @shown(SEES_EVERYTHING, "alerts")
@@ -302,7 +320,13 @@ def _channel_page(context: Context, channel_id: int, made: SecretOnce | None = N
         actions=tuple(Link(text, reverse(name, args=[fact.id])) for text, name in ways),
         sections=(
             made,
-            FactList([("To", fact.shown_address), ("When", words.when_sent(fact))]),
+            FactList(
+                [
+                    ("To", fact.shown_address),
+                    ("When", words.when_sent(fact)),
+                    ("Weekly review", "sent there too" if fact.gets_reviews else "not sent there"),
+                ]
+            ),
             MESSAGES.section(messages(fact.id, MOST_SHOWN), context),
             ATTEMPTS.section(
                 attempts_of(fact.id, MOST_SHOWN),
@@ -330,6 +354,7 @@ def _form(
         return (
             f"Alerts of {of}, and of teams below that have no channel of their own, are sent there.",
             words.pace_said(thought.pace, thought.quiet_from, thought.quiet_to),
+            *words.reviews_said(of, is_sent=thought.gets_reviews),
         )
 
     initial = {}
@@ -341,6 +366,7 @@ def _form(
             "pace": fact.pace,
             "quiet_from": NO_HOUR if fact.quiet_from is None else str(fact.quiet_from),
             "quiet_to": NO_HOUR if fact.quiet_to is None else str(fact.quiet_to),
+            "gets_reviews": "sent" if fact.gets_reviews else "",
         }
     return Change(
         finding=finding,

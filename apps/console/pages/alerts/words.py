@@ -63,8 +63,18 @@ def pace_said(pace: str, quiet_from: int | None, quiet_to: int | None) -> str:
     return f"{said}; from {quiet_from:02d}:00 to {quiet_to:02d}:00 only urgent ones"
 
 
+def reviews_said(of: str, *, is_sent: bool) -> tuple[str, ...]:
+    """What of weekly reviews is sent there, if anything."""
+    if not is_sent:
+        return ()
+    part = "as a whole" if of == ORGANISATION else f"with what is of {of} and of teams below"
+    return (f"Each weekly review is sent there, {part}, once its PDF is made.",)
+
+
 def message_said(fact: MessageFact) -> str:
     """What is in it."""
+    if fact.review is not None:
+        return f"the weekly review {fact.review}"
     return (
         "a test"
         if fact.is_test

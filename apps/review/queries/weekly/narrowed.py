@@ -26,9 +26,12 @@ def review_for(viewer: Viewer, week: str, *, edition: int | None = None) -> Kept
     The digest stays that of the whole.
     """
     kept = kept_review(week, edition=edition, team_ids=viewer.seen_teams)
-    if viewer.seen_teams is None:
-        return kept
-    return replace(kept, content=narrowed(kept.content, viewer.seen_teams))
+    return kept if viewer.seen_teams is None else review_of_teams(kept, viewer.seen_teams)
+
+
+def review_of_teams(kept: KeptReview, team_ids: frozenset[int]) -> KeptReview:
+    """The same review with what is of these teams alone; the digest stays that of the whole."""
+    return replace(kept, content=narrowed(kept.content, team_ids))
 
 
 def narrowed(content: WeeklyContent, team_ids: frozenset[int]) -> WeeklyContent:

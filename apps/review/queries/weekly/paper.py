@@ -55,18 +55,25 @@ from apps.show.words import CAUSE_WORDS
 @dataclass(frozen=True, slots=True)
 class ReviewPaper:
     """A review, and what a document of it needs beside: names of people by id, the organisation's,
-    the console's address (empty: none is set), and how many rows of a table there is room for."""
+    the console's address (empty: none is set), the team whose part it is (None: the whole), and how
+    many rows of a table there is room for."""
 
     kept: KeptReview
     names: Mapping[int, str]
     author: str
     site: str = ""
+    team_id: int | None = None
     most_rows: int | None = None
 
     @property
     def content(self) -> WeeklyContent:
         """What it says."""
         return self.kept.content
+
+    @property
+    def address(self) -> str:
+        """The path of its page."""
+        return f"/weekly-reviews/{self.content.week}"
 
     @property
     def locale(self) -> DocumentLocale:
@@ -82,7 +89,7 @@ def review_document(paper: ReviewPaper) -> OutgoingDocument:
     """The whole of it, its sections in their order, those that are off left out."""
     content, kept = paper.content, paper.kept
     first, end = date.fromisoformat(content.first_day), date.fromisoformat(content.end_day)
-    here = f"/weekly-reviews/{content.week}"
+    part = f"?team={paper.team_id}" if paper.team_id is not None else ""
     sections = [_summary(paper)]
     for key, title in SECTIONS.items():
         if key in content.sections:
@@ -97,7 +104,9 @@ def review_document(paper: ReviewPaper) -> OutgoingDocument:
         footer=f"Runrate · {paper.author} · weekly review {content.week}, edition {kept.edition} · "
         f"digest of the whole review (SHA-256) {kept.digest}",
         locale=paper.locale,
-        links=paper.links(("Open the review", here), ("As a PDF", f"{here}/pdf")),
+        links=paper.links(
+            ("Open the review", paper.address), ("As a PDF", f"{paper.address}/pdf{part}")
+        ),
     )
 
 
@@ -230,7 +239,7 @@ def _workloads(paper: ReviewPaper) -> Blocks:
     said = (
         "Verdicts: " + "; ".join(by_verdict) + "." if by_verdict else "No workload cost anything."
     )
-    links = paper.links(("All workloads as CSV", f"/weekly-reviews/{content.week}/workloads.csv"))
+    links = paper.links(("All workloads as CSV", f"{paper.address}/workloads.csv"))
     return [Paragraph(said), table], links
 
 

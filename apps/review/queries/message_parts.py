@@ -1,0 +1,32 @@
+"""What messages are made of, whatever they say."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+
+
+@dataclass(frozen=True, slots=True)
+class MessageText:
+    """A message in every form."""
+
+    subject: str
+    plain: str
+    html: str
+    slack: dict[str, Any]
+    body: dict[str, Any]
+
+
+def site_address(path: str) -> str | None:
+    """A page of the console from outside; None where the site's address is not set."""
+    return f"{settings.SITE_URL}{path}" if settings.SITE_URL else None
+
+
+def slack_section(text: str) -> dict[str, Any]:
+    """A block of a Slack message; its text is escaped already."""
+    return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
+
+
+def slack_escaped(text: str) -> str:
+    """What Slack reads as itself: no link, no mention."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -5,9 +5,12 @@ import json
 import re
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import LazySettings
+from django.core.management import CommandError, call_command
 from pypdf import PdfReader
 
 from apps.accounts import actions as accounts
@@ -207,3 +210,21 @@ def test_a_file_that_was_cut_short_is_made_up_for() -> None:
     with pytest.raises(KeyboardInterrupt):
         actions.make_review_files(typeset=killed, at=AT)
     assert actions.make_review_files(typeset=typed, at=AT) == 2
+
+
+def test_the_command_writes_what_is_kept_as_each_file(tmp_path: Path, capsys: Any) -> None:
+    review = frozen(Blue=make.make_team("Blue"))
+    files = {"--html": tmp_path / "r.html", "--pdf": tmp_path / "r.pdf", "--csv": tmp_path}
+    said = [part for name, path in files.items() for part in (name, str(path))]
+    call_command("weekly_review", "--week", review.week, "--text", *said)
+    printed = capsys.readouterr()
+    assert "Blue model" in printed.out
+    assert "r.pdf: " in printed.err
+    assert "Blue model" in files["--html"].read_text()
+    assert files["--pdf"].read_bytes().startswith(b"%PDF-")
+    rows = (tmp_path / "2026-W30-workloads.csv").read_text().splitlines()
+    assert len(rows) == 2
+    with pytest.raises(CommandError, match="cannot be written"):
+        call_command(
+            "weekly_review", "--week", review.week, "--pdf", str(tmp_path / "no" / "r.pdf")
+        )

@@ -2,6 +2,9 @@
 
 import json
 from argparse import ArgumentParser
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -11,8 +14,14 @@ from apps.economics.refusal import Refusal
 from apps.review import actions
 from apps.review.queries.weekly.json_text import as_json
 from apps.review.queries.weekly.kept import KeptReview, kept_review
+from apps.review.queries.weekly.paper import ReviewPaper, review_document
+from apps.review.queries.weekly.paper_mail import mailed_review, printed_review
+from apps.review.queries.weekly.review_message import review_paper
 from apps.review.queries.weekly.review_words import VERDICT_WORDS
 from apps.show.amounts import counted
+from apps.show.data import file_size
+from apps.show.document import DocumentLocale, DocumentTable, csv_of_table
+from apps.show.document.pdf import document_pdf
 
 
 class Command(BaseCommand):
@@ -24,6 +33,10 @@ class Command(BaseCommand):
         """Which week, and how it is printed."""
         parser.add_argument("--week", default="", help="an ISO week, as 2026-W30; empty: the last")
         parser.add_argument("--json", action="store_true", help="all of it, as it is frozen")
+        parser.add_argument("--text", action="store_true", help="as the plain text of its mail")
+        parser.add_argument("--html", type=Path, metavar="FILE", help="write its mail there")
+        parser.add_argument("--pdf", type=Path, metavar="FILE", help="write its PDF there")
+        parser.add_argument("--csv", type=Path, metavar="FOLDER", help="write its tables there")
         parser.add_argument(
             "--again", default="", metavar="WHY", help="make a further edition, and say why"
         )
@@ -36,8 +49,40 @@ class Command(BaseCommand):
             )
         except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
-        kept = kept_review(week)
-        self.stdout.write(_json_text(kept) if options["json"] else _summary(kept))
+        paper = review_paper(kept_review(week))
+        for line in _written_files(paper, options):
+            self.stderr.write(line)
+        said = _json_text if options["json"] else _mail_text if options["text"] else _summary
+        self.stdout.write(said(paper.kept))
+
+
+def _written_files(paper: ReviewPaper, options: Mapping[str, Any]) -> Iterator[str]:
+    """Writes the files that are asked for, and says each; refuses CommandError where it cannot."""
+    whole = review_document(paper)
+    contents: dict[Path, Callable[[], bytes]] = {}
+    if options["html"]:
+        contents[options["html"]] = lambda: mailed_review(paper).html.encode()
+    if options["pdf"]:
+        contents[options["pdf"]] = lambda: document_pdf(printed_review(paper), paper.kept.made_at)
+    if options["csv"]:
+        for table in whole.tables:
+            path = options["csv"] / f"{paper.kept.week}-{table.name}.csv"
+            contents[path] = partial(_csv_bytes, table, whole.locale)
+    for path, content in contents.items():
+        made = content()
+        try:
+            path.write_bytes(made)
+        except OSError as error:
+            raise CommandError(f"{path} cannot be written: {error.strerror}") from error
+        yield f"{path}: {file_size(len(made))}"
+
+
+def _csv_bytes(table: DocumentTable, locale: DocumentLocale) -> bytes:
+    return csv_of_table(table, locale).encode()
+
+
+def _mail_text(kept: KeptReview) -> str:
+    return mailed_review(review_paper(kept)).text
 
 
 def _json_text(kept: KeptReview) -> str:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any
 
+import psycopg
 from django.core.wsgi import get_wsgi_application
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
 from django.urls import get_resolver
 
 # What is loaded stays: to look through all of it for garbage, time and again as it grows, takes a
@@ -63,6 +64,7 @@ gc.set_threshold(20_000, 10, 10)
 
 BATCHES = "/api/v1/telemetry/batches"
 REQUEST_NAMED = "HTTP_X_REQUEST_ID"
+DATABASE_AWAY = (OperationalError, InterfaceError, psycopg.OperationalError, psycopg.InterfaceError)
 HEADERS = [("Content-Type", "application/json"), ("X-Content-Type-Options", "nosniff")]
 
 
@@ -114,9 +116,10 @@ def quote_answers(environs: Sequence[dict[str, Any]]) -> list[BareAnswer | None]
     try:
         with written_together():
             replies = replies_together(named)
-    except Exception:
+    except Exception as trouble:
         # Each alone comes to its own answer there, and what fails says whose it was.
-        log.exception("quotes_left count=%s", len(named))
+        is_away = isinstance(trouble, DATABASE_AWAY)
+        log.warning("quotes_left count=%s", len(named), exc_info=None if is_away else trouble)
         if not connection.in_atomic_block:
             connection.close()
         return [None] * len(named)

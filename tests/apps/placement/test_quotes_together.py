@@ -7,6 +7,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+import psycopg
 import pytest
 from django.core.cache import cache
 from django.db import connection
@@ -18,6 +19,7 @@ from apps.logs import changes
 from apps.placement.actions import make_offer_book, set_egress_prices
 from apps.placement.api.quotes_together import is_plain_quote
 from apps.placement.models import JobQuote, OfferBook
+from apps.placement.queries import book
 from tests import make
 from tests.rest import Caller, with_token
 
@@ -243,3 +245,18 @@ def test_where_something_fails_the_view_answers_each(
         assert statuses(*asked) == [None, None]
 
     assert JobQuote.objects.count() == 0
+
+
+def test_where_the_database_is_away_nothing_is_lost_and_the_view_says_so(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def away(*_: Any) -> None:
+        raise psycopg.OperationalError("the connection is closed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(book, "rows", away)
+        assert statuses(environ_of(caller)) == [None]
+
+    (line,) = [each for each in caplog.records if each.getMessage() == "quotes_left count=1"]
+    assert line.exc_info is None
+    assert statuses(environ_of(caller)) == [201]

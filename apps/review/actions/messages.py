@@ -19,6 +19,7 @@ from apps.review.models import (
     MessageAttempt,
     MessageState,
 )
+from apps.review.queries.channels import MAIL, SLACK, WEBHOOK
 from apps.review.queries.message_text import OutgoingMessage, outgoing_message
 from apps.web.outgoing import PostOutcome
 
@@ -27,6 +28,15 @@ FIRST_RETRY = timedelta(minutes=1)
 MOST_ATTEMPTS = 8
 """Within about two hours; then its channel is paused."""
 MOST_ROUTED, MOST_SENT = 500, 50
+CLAIMED_FOR = {
+    MAIL: timedelta(minutes=15),
+    SLACK: timedelta(minutes=1),
+    WEBHOOK: timedelta(minutes=1),
+}
+"""Longer than a message takes to be sent: a webhook ten seconds, a mail ten for each answer of its server."""
+WORKER_ENDED = PostOutcome(
+    is_sent=False, said="nobody knows: the worker ended while it was sent", milliseconds=0
+)
 MOST_ENTRIES = 200
 """Of one message; what is more goes into the next."""
 KEPT = timedelta(days=400)
@@ -73,10 +83,23 @@ def send_due_messages(*, sender: Sender, clock: Callable[[], datetime]) -> int:
     return sent
 
 
-@transaction.atomic
 def _try_message(message_id: int, sender: Sender, clock: Callable[[], datetime]) -> bool:
-    """Its row and its channel's are held meanwhile, so that no other process sends there too."""
+    """Nothing is locked while it is sent: who sends it has claimed it before, and says afterwards what came of it."""
     at = clock()
+    message = _claimed_message(message_id, at)
+    if message is None:
+        return False
+    outcome = _outcome_of(message, sender, at)
+    _keep_outcome(message, outcome, at)
+    return outcome.is_sent
+
+
+@transaction.atomic
+def _claimed_message(message_id: int, at: datetime) -> AlertMessage | None:
+    """The message, for this process to send; None where another sends it or one to the same channel, or it is not due any more.
+
+    One whose claim is over was tried: its worker ended, and nobody knows whether the far end has it.
+    """
     message = (
         AlertMessage.objects.select_for_update(skip_locked=True, of=("self", "channel"))
         .filter(pk=message_id, state=MessageState.WAITING, due_at__lte=at)
@@ -84,8 +107,45 @@ def _try_message(message_id: int, sender: Sender, clock: Callable[[], datetime])
         .first()
     )
     if message is None or (message.channel.paused_at is not None and not message.is_test):
-        return False
-    outcome = _outcome_of(message, sender, at)
+        return None
+    if AlertMessage.objects.filter(channel=message.channel, claimed_until__gt=at).exists():
+        return None
+    if message.claimed_until is not None:
+        _note_outcome(message, WORKER_ENDED, at)
+        return None
+    message.claimed_until = at + CLAIMED_FOR[message.channel.kind]
+    message.save(update_fields=["claimed_until"])
+    return message
+
+
+def _outcome_of(message: AlertMessage, sender: Sender, at: datetime) -> PostOutcome:
+    """What came of it; one that cannot be put together or sent is an attempt that failed, and stops no other."""
+    try:
+        with transaction.atomic():
+            outgoing = outgoing_message(message)
+        return sender(outgoing, at)
+    except Exception as error:  # noqa: BLE001  # whatever one message meets, those after it are sent
+        # Its text may hold an address, which may be a secret.
+        kind = type(error).__name__
+        logger.error("alert_message_failed message_id=%s error=%s", message.pk, kind)
+        return PostOutcome(is_sent=False, said=f"it ended with {kind}", milliseconds=0)
+
+
+@transaction.atomic
+def _keep_outcome(sent: AlertMessage, outcome: PostOutcome, at: datetime) -> None:
+    """Under the claim that it was sent with; where that is over another worker speaks for the message."""
+    message = (
+        AlertMessage.objects.select_for_update(of=("self", "channel"))
+        .filter(pk=sent.pk, claimed_until=sent.claimed_until)
+        .select_related("channel")
+        .first()
+    )
+    if message is not None:
+        _note_outcome(message, outcome, at)
+
+
+def _note_outcome(message: AlertMessage, outcome: PostOutcome, at: datetime) -> None:
+    """The attempt, and where the message stands after it; what was dropped meanwhile stays so."""
     MessageAttempt.objects.create(
         message=message,
         at=at,
@@ -94,27 +154,16 @@ def _try_message(message_id: int, sender: Sender, clock: Callable[[], datetime])
         outcome=outcome.said,
     )
     message.attempts += 1
-    if outcome.is_sent:
-        message.state, message.ended_at = MessageState.SENT, at
-    elif message.is_test:
-        message.state, message.ended_at = MessageState.DROPPED, at
-    else:
-        message.due_at = at + FIRST_RETRY * 2 ** (message.attempts - 1)
+    message.claimed_until = None
+    if message.state == MessageState.WAITING:
+        if outcome.is_sent:
+            message.state, message.ended_at = MessageState.SENT, at
+        elif message.is_test:
+            message.state, message.ended_at = MessageState.DROPPED, at
+        else:
+            message.due_at = at + FIRST_RETRY * 2 ** (message.attempts - 1)
     message.save()
     _note_on_channel(message, outcome, at)
-    return outcome.is_sent
-
-
-def _outcome_of(message: AlertMessage, sender: Sender, at: datetime) -> PostOutcome:
-    """What came of it; one that cannot be put together or sent is an attempt that failed, and stops no other."""
-    try:
-        with transaction.atomic():
-            return sender(outgoing_message(message), at)
-    except Exception as error:  # noqa: BLE001  # whatever one message meets, those after it are sent
-        # Its text may hold an address, which may be a secret.
-        kind = type(error).__name__
-        logger.error("alert_message_failed message_id=%s error=%s", message.pk, kind)
-        return PostOutcome(is_sent=False, said=f"it ended with {kind}", milliseconds=0)
 
 
 def _note_on_channel(message: AlertMessage, outcome: PostOutcome, at: datetime) -> None:
@@ -151,7 +200,14 @@ def _put_into_message(entry: AlertEntry, channel: AlertChannel, at: datetime, zo
     due = due_moment(channel, at, zone, is_urgent=entry.severity == AlertSeverity.URGENT)
     message = (
         AlertMessage.objects.select_for_update(skip_locked=True)
-        .filter(channel=channel, state=MessageState.WAITING, is_test=False, review=None, attempts=0)
+        .filter(
+            channel=channel,
+            state=MessageState.WAITING,
+            is_test=False,
+            review=None,
+            attempts=0,
+            claimed_until=None,
+        )
         .order_by("id")
         .last()
     )

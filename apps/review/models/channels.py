@@ -77,7 +77,8 @@ class MessageState(models.TextChoices):
 class AlertMessage(models.Model):
     """What goes to a channel together: steps of alerts, a weekly review, or a test where `is_test`.
 
-    `due_at` is when it is tried next; a waiting one takes further steps in. Dropped are those of a channel that was removed.
+    `due_at` is when it is tried next; a waiting one takes further steps in. `claimed_until` is set while it is being sent: only one of a
+    channel is, and who claimed it ended without a word where that is over. Dropped are those of a channel that was removed.
     """
 
     channel = models.ForeignKey(AlertChannel, on_delete=models.PROTECT, related_name="+")
@@ -90,6 +91,7 @@ class AlertMessage(models.Model):
     made_at = models.DateTimeField()
     due_at = models.DateTimeField()
     attempts = models.IntegerField(default=0)
+    claimed_until = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -2,8 +2,10 @@
 
 import hashlib
 import hmac
+import http.server
 import json
 import socket
+import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes
@@ -11,6 +13,7 @@ from typing import Any
 
 import pytest
 from django.conf import LazySettings
+from django.db import connection, transaction
 
 from apps.accounts import actions as accounts
 from apps.accounts.queries import viewer_of_user
@@ -195,6 +198,89 @@ def test_what_fails_is_tried_again_ever_later_then_its_channel_is_paused_until_r
         "took it"
     ]
     assert messages(channel_id, 9)[0].state == "sent"
+
+
+def test_a_worker_that_ends_while_it_sends_is_an_attempt_and_another_sends_later() -> None:
+    added()
+    raised(matter="a")
+    far = Sending()
+
+    def ended(message: OutgoingMessage, at: datetime) -> PostOutcome:
+        far.got.append(message)
+        raise SystemExit
+
+    actions.route_alerts(at=AT)
+    with pytest.raises(SystemExit):
+        actions.send_due_messages(sender=ended, clock=lambda: AT)
+    raised(matter="b")
+
+    sent = [far.sweep(AT + minutes * MINUTE) for minutes in (14, 15, 16)]
+
+    assert sent == [0, 1, 1], (
+        "nothing goes there while it may still be sent; it is tried a minute later"
+    )
+    first, second, again = far.got
+    assert (again.id, again.text.subject) == (first.id, first.text.subject)
+    assert second.id != first.id, "a claimed message takes nothing more in"
+    said = MessageAttempt.objects.filter(message_id=first.id).order_by("id")
+    assert [each.outcome for each in said] == [
+        "nobody knows: the worker ended while it was sent", "took it",
+    ]  # fmt: skip
+
+
+@pytest.mark.enable_socket
+@pytest.mark.django_db(transaction=True)
+def test_while_a_slow_far_end_answers_nothing_is_locked_and_nobody_else_sends_there(
+    settings: Any,
+) -> None:
+    """With a real server that answers when it is let: its channel may be read, paused and removed meanwhile."""
+    asked, may_answer = threading.Event(), threading.Event()
+
+    class Slow(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            asked.set()
+            may_answer.wait(9)
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *given: Any) -> None:
+            """Say nothing."""
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Slow)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}/hook"
+    slow = added("slow", kind="webhook", address=address).id
+    fine = added("fine").id
+    for channel_id in (slow, slow, fine):
+        AlertMessage.objects.create(channel_id=channel_id, made_at=AT, due_at=AT)
+    sent: list[int] = []
+
+    def sweep() -> None:
+        sent.append(actions.send_due_messages(sender=send_message, clock=lambda: AT))
+        connection.close()
+
+    worker = threading.Thread(target=sweep)
+    worker.start()
+    assert asked.wait(9)
+    far = Sending()
+    with transaction.atomic():
+        AlertChannel.objects.select_for_update(nowait=True).get(pk=slow)
+        AlertMessage.objects.select_for_update(nowait=True).filter(channel_id=slow).count()
+    beside = actions.send_due_messages(sender=far, clock=lambda: AT)
+    actions.remove_channel(channel_id=slow, at=AT)
+    may_answer.set()
+    worker.join(20)
+    server.shutdown()
+    server.server_close()
+
+    assert beside == 1, "the other channel's alone"
+    assert [message.kind for message in far.got] == ["mail"]
+    assert sent == [1], "what was removed meanwhile is not sent"
+    assert MessageAttempt.objects.filter(message__channel_id=slow, is_sent=True).count() == 1
+    assert set(
+        AlertMessage.objects.filter(channel_id=slow).values_list("state", "claimed_until")
+    ) == {("dropped", None)}
 
 
 def test_a_test_is_tried_once_also_where_the_channel_is_paused_and_removal_drops_what_waits() -> (

@@ -10,9 +10,10 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.queries import Viewer, organisation
+from apps.accounts.queries import Viewer, organisation, teams
 from apps.economics.money import MICROS
 from apps.fleet import queries as fleet
+from apps.ledger.rest.parameters import window_asked
 from apps.placement import actions
 from apps.placement.api.quotes import team_asked
 from apps.placement.queries.admission_limits import (
@@ -25,7 +26,14 @@ from apps.placement.queries.admission_limits import (
     VERDICTS,
     AdmissionJob,
 )
-from apps.placement.queries.admissions import AdmissionFact, admission, admission_page
+from apps.placement.queries.admissions import (
+    AdmissionFact,
+    AdmissionsWanted,
+    admission,
+    admission_page,
+    limit_names,
+    wanted_admissions,
+)
 from apps.placement.queries.asked import MOST_ASKED_GPUS
 from apps.web.rest.examples import answered, dollars, listed, sent
 from apps.web.rest.money import MoneyOut, RatioOut
@@ -39,7 +47,10 @@ from apps.web.rest.strict import (
     Strict,
     Text,
     Whole,
+    ids_named,
     parsed,
+    refuse_others,
+    words_given,
 )
 from apps.web.rest.views import KeepsBills, PricesView, Reads, RestView, SeesPrices
 from apps.workloads import queries as workloads
@@ -80,6 +91,17 @@ class AdmissionIn(Strict):
         required=False,
         allow_null=True,
         default=None,
+    )
+
+
+class AdmissionFilters(Parameters):
+    """The filters of the page of admissions; `held_against` is its `limit`, which here is how many are answered."""
+
+    window = OptionalText(help_text="as of costs; without it all time")
+    answer = serializers.ChoiceField(choices=VERDICTS, required=False, default="")
+    team = OptionalText(help_text="names, by comma; those below are there too")
+    held_against = OptionalText(
+        help_text="what they were held against: `budget:` or `quota:` and its id"
     )
 
 
@@ -193,14 +215,14 @@ class Admissions(RestView):
 
     @extend_schema(
         operation_id="list_admissions",
-        parameters=[*PAGES],
+        parameters=[AdmissionFilters, *PAGES],
         responses=list_of(AdmissionOut),
         examples=[listed("Admissions", EXAMPLE)],
     )
     def get(self, request: Request) -> Response:
-        """Every admission, the newest first."""
-        Parameters.of(request)
-        return paged(request, admission_page(page_asked(request)), serialize_admission)
+        """The newest first; without a window of all time."""
+        wanted = _admissions_asked(request)
+        return paged(request, admission_page(wanted, page_asked(request)), serialize_admission)
 
     @extend_schema(
         operation_id="ask_admission",
@@ -284,6 +306,20 @@ def serialize_admission(fact: AdmissionFact) -> dict[str, Any]:
             "digest": fact.digest,
         },
         organisation().currency,
+    )
+
+
+def _admissions_asked(request: Request) -> AdmissionsWanted:
+    """What the filters ask for; refuses a ValidationError that names each."""
+    asked = AdmissionFilters.of(request)
+    limit = asked["held_against"]
+    refuse_others("held_against", filter(None, [limit]), limit_names())
+    ids = {team.name: [team.id] for team in teams()}
+    return wanted_admissions(
+        window_asked(asked["window"], timezone.now()) if asked["window"] else None,
+        ids_named("team", words_given(asked["team"]), ids),
+        asked["answer"],
+        limit,
     )
 
 

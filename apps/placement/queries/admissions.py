@@ -1,16 +1,26 @@
 """Admissions as they were answered, and overridden."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
-from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.accounts.queries import teams_below
+from apps.accounts.queries.paging import PageAsked, Slice, equal_to_given, page_of
 from apps.fleet import queries as fleet
+from apps.ledger.queries.windows import Window
 from apps.placement.models import JobAdmission
-from apps.placement.queries.admission_limits import DENY, VERDICTS, WARN
+from apps.placement.queries.admission_limits import (
+    BUDGET_LIMIT,
+    DENY,
+    QUOTA_LIMIT,
+    VERDICTS,
+    WARN,
+)
+from apps.planning.queries.budgets import TAG, budgets
+from apps.planning.queries.gpu_quotas import gpu_quotas
 from apps.workloads import queries as workloads
 
 LARGEST_KEY = 2**63 - 1
@@ -65,12 +75,13 @@ class AdmissionFact:
 
 @dataclass(frozen=True, slots=True)
 class AdmissionsWanted:
-    """Those asked in `[starts_at, ends_at)`, by these teams, held against this limit (its kind and id); None: any."""
+    """Those asked in `[starts_at, ends_at)`, of these teams, answered so, held against this limit (its kind and id); None and empty: any."""
 
-    starts_at: datetime
-    ends_at: datetime
+    starts_at: datetime | None = None
+    ends_at: datetime | None = None
     team_ids: frozenset[int] | None = None
     limit: tuple[str, int] | None = None
+    verdict: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,22 +107,45 @@ def admission_if_kept(admission_id: int) -> AdmissionFact | None:
     return next(iter(_facts(JobAdmission.objects.filter(pk=admission_id).values(*COLUMNS))), None)
 
 
-def admission_page(asked: PageAsked) -> Slice[AdmissionFact]:
-    """A page of admissions, the newest first."""
-    page = page_of(JobAdmission.objects.values(*COLUMNS), asked, "-asked_at", "-id")
+def limit_names() -> dict[str, str]:
+    """Budgets and quotas that jobs are held against, by the key that a filter says: `budget:12`, `quota:3`."""
+    held = [budget for budget in budgets(None) if budget.scope != TAG]
+    return {
+        **{f"{BUDGET_LIMIT}:{each.id}": each.name for each in held},
+        **{f"{QUOTA_LIMIT}:{each.id}": f"Quota {each.name}" for each in gpu_quotas()},
+    }
+
+
+def wanted_admissions(
+    span: Window | None, team_ids: Iterable[int], verdict: str, limit: str
+) -> AdmissionsWanted:
+    """What filters ask for: a span, teams with those below, an answer, a key of `limit_names`; empty: any."""
+    chosen = frozenset[int]().union(*map(teams_below, team_ids))
+    kind, _, limit_id = limit.partition(":")
+    return AdmissionsWanted(
+        span.starts_at if span else None,
+        span.ends_at if span else None,
+        chosen or None,
+        (kind, int(limit_id)) if limit else None,
+        verdict,
+    )
+
+
+def admission_page(wanted: AdmissionsWanted, asked: PageAsked) -> Slice[AdmissionFact]:
+    """A page of these, the newest first."""
+    page = page_of(_those(wanted).values(*COLUMNS), asked, "-asked_at", "-id")
     return Slice(_facts(page.rows), page.after, page.before)
 
 
-def newest_admissions(wanted: AdmissionsWanted, verdict: str, limit: int) -> list[AdmissionFact]:
-    """Up to `limit` of these, the newest first; with a verdict those that were answered so."""
-    found = _those(wanted).filter(**{"verdict": verdict} if verdict else {})
-    return _facts(found.order_by("-asked_at", "-id").values(*COLUMNS)[:limit])
+def newest_admissions(wanted: AdmissionsWanted, limit: int) -> list[AdmissionFact]:
+    """Up to `limit` of these, the newest first."""
+    return _facts(_those(wanted).order_by("-asked_at", "-id").values(*COLUMNS)[:limit])
 
 
 def admission_counts(wanted: AdmissionsWanted) -> AdmissionCounts:
-    """How these were answered."""
+    """How these were answered, whatever answer is wanted."""
     return AdmissionCounts(
-        **_those(wanted).aggregate(
+        **_those(replace(wanted, verdict="")).aggregate(
             asked=Count("id"),
             warned=Count("id", filter=Q(verdict=WARN)),
             denied=Count("id", filter=Q(verdict=DENY)),
@@ -126,9 +160,13 @@ def is_admission_asked_ever() -> bool:
 
 
 def _those(wanted: AdmissionsWanted) -> QuerySet[JobAdmission]:
-    found = JobAdmission.objects.filter(asked_at__gte=wanted.starts_at, asked_at__lt=wanted.ends_at)
-    if wanted.team_ids is not None:
-        found = found.filter(team_id__in=wanted.team_ids)
+    asked = {
+        "asked_at__gte": wanted.starts_at,
+        "asked_at__lt": wanted.ends_at,
+        "team_id__in": wanted.team_ids,
+        "verdict": wanted.verdict or None,
+    }
+    found = JobAdmission.objects.filter(equal_to_given(asked))
     if wanted.limit is not None:
         kind, limit_id = wanted.limit
         found = found.filter(answer__limits__contains=[{"kind": kind, "id": limit_id}])

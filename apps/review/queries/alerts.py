@@ -75,8 +75,8 @@ class AlertsWanted:
     severities: Collection[str] = field(default=())
 
 
-def alerts(wanted: AlertsWanted, most: int) -> list[AlertFact]:
-    """The newest of them, no more than `most`."""
+def alerts(wanted: AlertsWanted, most: int | None = None) -> list[AlertFact]:
+    """The newest of them, the newest first; every one without `most`."""
     rows = _rows_of(wanted).order_by("-told_at", "-id").values_list(*_COLUMNS)[:most]
     return [AlertFact(*row) for row in rows]
 

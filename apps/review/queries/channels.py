@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import OuterRef, Subquery
+from django.db.models import Count, OuterRef, Q, Subquery
 from django.utils.crypto import salted_hmac
 
-from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.accounts.queries.paging import PageAsked, Slice, equal_to_given, page_of
 from apps.review.models import (
     AlertChannel,
     AlertMessage,
@@ -77,6 +77,15 @@ class MessageAttemptFact:
     outcome: str
 
 
+@dataclass(frozen=True, slots=True)
+class MessageCounts:
+    """Messages on record, those of them that were tried and not taken yet, and attempts."""
+
+    messages: int
+    failing: int
+    attempts: int
+
+
 def channels() -> list[ChannelFact]:
     """Every channel that there is, by name."""
     rows = AlertChannel.objects.filter(ended_at=None).order_by("name")
@@ -89,8 +98,8 @@ def channel(channel_id: int) -> ChannelFact:
     return ChannelFact(*rows.get(pk=channel_id))
 
 
-def messages(channel_id: int | None, most: int) -> list[MessageFact]:
-    """The newest messages, of one channel or of all."""
+def messages(channel_id: int | None, most: int | None = None) -> list[MessageFact]:
+    """The newest messages, of one channel or of all; every one without `most`."""
     rows = _messages_of(channel_id).order_by("-made_at", "-id").values_list(*_MESSAGE)[:most]
     return [MessageFact(*row) for row in rows]
 
@@ -102,8 +111,17 @@ def message_page(asked: PageAsked) -> Slice[MessageFact]:
     return Slice(rows, page.after, page.before)
 
 
-def attempts_of(channel_id: int, most: int) -> list[MessageAttemptFact]:
-    """The newest attempts to send to a channel."""
+def message_counts(channel_id: int | None) -> MessageCounts:
+    """How many messages there are, of one channel or of all, and what was tried."""
+    chosen = equal_to_given({"channel_id": channel_id})
+    tries = MessageAttempt.objects.filter(equal_to_given({"message__channel_id": channel_id}))
+    failing = Count("id", filter=Q(state=WAITING, attempts__gt=0))
+    found = AlertMessage.objects.filter(chosen).aggregate(messages=Count("id"), failing=failing)
+    return MessageCounts(attempts=tries.count(), **found)
+
+
+def attempts_of(channel_id: int, most: int | None = None) -> list[MessageAttemptFact]:
+    """The newest attempts to send to a channel; every one without `most`."""
     rows = MessageAttempt.objects.filter(message__channel_id=channel_id).order_by("-id")
     return [
         MessageAttemptFact(*row) for row in rows.values_list(*MessageAttemptFact.__slots__)[:most]

@@ -10,7 +10,8 @@ from django.test import Client
 
 from apps.accounts.queries import viewer_of_user
 from apps.console.kit.waiting import forget_unread
-from apps.review.models import Alert, AlertChannel, AlertMessage
+from apps.console.pages.alerts import channels
+from apps.review.models import Alert, AlertChannel, AlertMessage, MessageAttempt
 from tests import make
 from tests.apps.console.people import confirmed, csv_rows, signed_in, words_of
 from tests.apps.review.test_alerts import opened, raised
@@ -157,3 +158,44 @@ def opened_of(team_id: int) -> int:
     alert_id = opened()
     Alert.objects.filter(pk=alert_id).update(team_id=team_id)
     return alert_id
+
+
+def test_no_alert_is_left_out_of_its_list() -> None:
+    """However many there are, the sentence counts them all and the file has them."""
+    finn = signed_in("finance")
+    first = Alert.objects.get(pk=opened())
+    fields = {each.attname: getattr(first, each.attname) for each in Alert._meta.concrete_fields}
+    fields.pop("id")
+    Alert.objects.bulk_create(
+        Alert(**fields | {"matter": f"matter {place}"}) for place in range(2_000)
+    )
+
+    listed = words_of(finn.get("/alerts"))
+
+    assert "2,001 alerts wait for an answer" in listed
+    assert "1–100 of 2,001 alerts" in listed
+    assert len(csv_rows(finn.get("/alerts.csv"))) == 2_001
+
+
+def test_a_list_of_messages_says_how_many_it_has_not_and_its_file_has_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(channels, "MOST_SHOWN", 2)
+    finn = signed_in("finance")
+    posted(finn, "/alerts/channels/new", channel())
+    row = AlertChannel.objects.get()
+    at = row.created_at
+    for _ in range(3):
+        message = AlertMessage.objects.create(channel=row, made_at=at, due_at=at, attempts=1)
+        MessageAttempt.objects.create(
+            message=message, at=at, milliseconds=1, is_sent=False, outcome="down"
+        )
+
+    every = words_of(finn.get("/alerts/messages"))
+    own = words_of(finn.get(f"/alerts/channels/{row.pk}"))
+
+    assert "3 messages could not be sent yet" in every
+    for page, noun in ((every, "messages"), (own, "messages"), (own, "attempts")):
+        assert f"the newest 2 of 3 {noun} are listed, CSV has all" in page
+    for path in ("messages", f"channels/{row.pk}", f"channels/{row.pk}/messages"):
+        assert len(csv_rows(finn.get(f"/alerts/{path}.csv"))) == 3

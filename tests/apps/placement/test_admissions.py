@@ -12,6 +12,7 @@ from django.utils import timezone
 from apps.accounts.models import Team
 from apps.fleet.models import Pool
 from apps.placement.actions import make_offer_book
+from apps.placement.models import JobAdmission
 from apps.planning.actions import NewBudget, NewGpuQuota, add_budget, add_gpu_quota
 from apps.planning.queries.budgets import BudgetStep
 from tests import make
@@ -281,3 +282,35 @@ def test_the_log_is_read_newest_first_as_csv_too(caller: Caller) -> None:
     text = caller.get("admissions", accept="text/csv").content.decode()
     assert "verdict" in text.splitlines()[0]
     assert len(text.splitlines()) == 3
+
+
+def test_the_log_is_narrowed_as_its_page_is(caller: Caller) -> None:
+    research = Team.objects.get(name="Research")
+    make.make_team("Evaluation", parent_id=research.pk)
+    early = asked(caller)
+    JobAdmission.objects.update(asked_at=AT - timedelta(days=20))
+    limit_id = limit("1")
+    below = asked(caller, team="Evaluation")
+    kept = asked(caller)
+    named = f"budget:{limit_id}"
+
+    def listed(**narrowed: str) -> list[int]:
+        answer = caller.get("admissions", **narrowed)
+        assert answer.status_code == 200, answer.content
+        return [each["id"] for each in answer.json()["results"]]
+
+    assert listed() == [kept["id"], below["id"], early["id"]]
+    assert listed(window="7d") == [kept["id"], below["id"]]
+    assert listed(answer="warn", held_against=named) == [kept["id"], below["id"]]
+    assert listed(held_against=named, window="30d", team="Evaluation") == [below["id"]]
+    assert listed(team="Research", answer="allow") == [early["id"]]
+    assert listed(team="Research", limit="1") == [kept["id"]]
+    for wrong in (
+        {"window": "soon"},
+        {"answer": "no"},
+        {"team": "X"},
+        {"held_against": "budget:0"},
+    ):
+        refused = caller.get("admissions", **wrong)
+        assert refused.status_code == 400
+        assert [each["field"] for each in refused.json()["errors"]] == list(wrong)

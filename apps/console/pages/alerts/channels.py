@@ -8,25 +8,22 @@ from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.accounts.queries import teams
-from apps.console.kit.cells import COUNT, DAY_OR_INSTANT, INSTANT, PROSE
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, FactList, SecretOnce, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
-from apps.console.kit.table import Column, Table
 from apps.console.pages.alerts import words
 from apps.console.pages.alerts.channel_form import NO_HOUR, AlertChannelForm
+from apps.console.pages.alerts.channel_tables import ATTEMPTS, CHANNELS, MESSAGES
 from apps.economics.refusal import Refusal
 from apps.review import actions
 from apps.review.queries.channels import (
     CHANNEL_WORDS,
-    WAITING,
     WEBHOOK,
     ChannelFact,
-    MessageAttemptFact,
-    MessageFact,
     attempts_of,
     channels,
+    message_counts,
     messages,
 )
 from apps.show.amounts import counted
@@ -34,63 +31,6 @@ from apps.show.time import instant
 
 MOST_SHOWN = 500
 KEY_ABOUT = "what it signs with: shown only now, and nowhere kept"
-CHANNELS = Table[ChannelFact](
-    "channels",
-    "Channels",
-    (
-        Column("name", "Name", lambda row: row.name,
-               href=lambda row: reverse("alert-channel", args=[row.id])),
-        Column("kind", "By", lambda row: CHANNEL_WORDS[row.kind]),
-        Column("of", "Alerts of", lambda row: row.team or words.ORGANISATION, csv="team"),
-        Column("address", "To", lambda row: row.shown_address, PROSE),
-        Column("pace", "When", lambda row: words.when_sent(row), PROSE),
-        Column("reviews", "Weekly review", lambda row: "sent too" if row.gets_reviews else None,
-               csv="gets_reviews", missing=""),
-        Column("last_sent", "Last sent", lambda row: row.last_sent_at, DAY_OR_INSTANT,
-               csv="last_sent_at", missing="never"),
-        Column("state", "State", lambda row: "paused" if row.paused_at else "sends",
-               warns=lambda row: row.paused_reason if row.paused_at else False),
-        Column("failures", "", lambda row: row.failures, COUNT),
-    ),
-    noun=("channel", "channels"),
-    about="{said}; an alert goes to the channels of its team, else of the nearest team above that has some, else of the organisation",
-    sort="sort",
-)  # fmt: skip
-MESSAGES = Table[MessageFact](
-    "messages",
-    "Messages",
-    (
-        Column("made", "Made", lambda row: row.made_at, INSTANT, csv="made_at"),
-        Column("channel", "To", lambda row: row.channel),
-        Column("what", "What", lambda row: words.message_said(row)),
-        Column("state", "State", lambda row: row.state,
-               note=lambda row: f"{counted(row.attempts, 'attempt')}" if row.attempts else ""),
-        Column("due", "Due", lambda row: row.due_at if row.state == WAITING else None, INSTANT,
-               csv="due_at", missing=""),
-        Column("outcome", "What came of it", lambda row: row.outcome, PROSE, missing="not tried yet",
-               warns=lambda row: row.state == WAITING and bool(row.attempts)),
-        Column("attempts", "", lambda row: row.attempts, COUNT),
-    ),
-    noun=("message", "messages"),
-    about="{said}, the newest first; each waits until it is taken, and is tried again after 1, 2, 4 … minutes",
-    sort="sort",
-    empty="Nothing was sent yet.",
-)  # fmt: skip
-ATTEMPTS = Table[MessageAttemptFact](
-    "attempts",
-    "Attempts",
-    (
-        Column("at", "When", lambda row: row.at, INSTANT),
-        Column("outcome", "What came of it", lambda row: row.outcome, PROSE,
-               warns=lambda row: not row.is_sent),
-        Column("milliseconds", "Milliseconds", lambda row: row.milliseconds, COUNT),
-        Column("message", "Message", lambda row: row.message_id, COUNT),
-    ),
-    noun=("attempt", "attempts"),
-    about="{said}, the newest first",
-    sort="attempts",
-    empty="Nothing was tried yet.",
-)  # fmt: skip
 
 
 @shown(SEES_EVERYTHING, "alerts")
@@ -142,29 +82,40 @@ def channel_page(context: Context, channel_id: int) -> ConsolePage:
 def channel_csv(context: Context, channel_id: int) -> HttpResponse:
     """Every attempt to send there."""
     fact = known_channel(channel_id)
-    return ATTEMPTS.csv(attempts_of(fact.id, MOST_SHOWN), context, f"alert-channel-{fact.id}")
+    return ATTEMPTS.csv(attempts_of(fact.id), context, f"alert-channel-{fact.id}")
+
+
+@shown(SEES_EVERYTHING, "alerts")
+def channel_messages_csv(context: Context, channel_id: int) -> HttpResponse:
+    """Every message to it."""
+    fact = known_channel(channel_id)
+    return MESSAGES.csv(messages(fact.id), context, f"alert-channel-{fact.id}-messages")
 
 
 @shown(SEES_EVERYTHING, "alerts")
 def message_list(context: Context) -> ConsolePage:
     """Every message."""
-    found = messages(None, MOST_SHOWN)
-    failing = [each for each in found if each.state == WAITING and each.attempts]
-    said = f"{counted(len(found), 'message')} on record"
-    if failing:
-        said = f"{counted(len(failing), 'message')} could not be sent yet"
+    counts = message_counts(None)
+    said = f"{counted(counts.messages, 'message')} on record"
+    if counts.failing:
+        said = f"{counted(counts.failing, 'message')} could not be sent yet"
     return ConsolePage(
         context=context,
-        finding=said if found else "Nothing was sent yet",
+        finding=said if counts.messages else "Nothing was sent yet",
+        under=newest_said(counts.messages, "messages"),
         back=Link("Channels", reverse("alert-channels")),
-        sections=(MESSAGES.section(found, context, csv_href=reverse("alert-messages-csv")),),
+        sections=(
+            MESSAGES.section(
+                messages(None, MOST_SHOWN), context, csv_href=reverse("alert-messages-csv")
+            ),
+        ),
     )
 
 
 @shown(SEES_EVERYTHING, "alerts")
 def message_list_csv(context: Context) -> HttpResponse:
     """The same as a table."""
-    return MESSAGES.csv(messages(None, MOST_SHOWN), context, "alert-messages")
+    return MESSAGES.csv(messages(None), context, "alert-messages")
 
 
 @changing(SEES_EVERYTHING, "alerts")
@@ -248,8 +199,16 @@ def known_channel(channel_id: int) -> ChannelFact:
     return found_or_404(next((each for each in channels() if each.id == channel_id), None))
 
 
+def newest_said(total: int, noun: str) -> tuple[str, ...]:
+    """That a table has not all of them, where it has not."""
+    if total <= MOST_SHOWN:
+        return ()
+    return (f"the newest {MOST_SHOWN:,} of {total:,} {noun} are listed, CSV has all",)
+
+
 def _channel_page(context: Context, channel_id: int, made: SecretOnce | None = None) -> ConsolePage:
     fact = known_channel(channel_id)
+    counts = message_counts(fact.id)
     context = replace(context, path=reverse("alert-channel", args=[fact.id]))
     ways = [("Send a test", "test-alert-channel"), ("Change", "change-alert-channel")]
     ways += [("Renew its key", "renew-alert-channel-key")] if fact.kind == WEBHOOK else []
@@ -261,7 +220,11 @@ def _channel_page(context: Context, channel_id: int, made: SecretOnce | None = N
     return ConsolePage(
         context=context,
         finding=f"{fact.name} sends alerts of {fact.team or words.ORGANISATION} by {CHANNEL_WORDS[fact.kind]}",
-        under=(state,),
+        under=(
+            state,
+            *newest_said(counts.messages, "messages"),
+            *newest_said(counts.attempts, "attempts"),
+        ),
         back=Link("All channels", reverse("alert-channels")),
         actions=tuple(Link(text, reverse(name, args=[fact.id])) for text, name in ways),
         sections=(
@@ -273,7 +236,11 @@ def _channel_page(context: Context, channel_id: int, made: SecretOnce | None = N
                     ("Weekly review", "sent there too" if fact.gets_reviews else "not sent there"),
                 ]
             ),
-            MESSAGES.section(messages(fact.id, MOST_SHOWN), context),
+            MESSAGES.section(
+                messages(fact.id, MOST_SHOWN),
+                context,
+                csv_href=reverse("alert-channel-messages-csv", args=[fact.id]),
+            ),
             ATTEMPTS.section(
                 attempts_of(fact.id, MOST_SHOWN),
                 context,
@@ -353,6 +320,11 @@ urlpatterns = [
     path("alerts/channels/new", add_channel, name="add-alert-channel"),
     path("alerts/channels/<int:channel_id>", channel_page, name="alert-channel"),
     path("alerts/channels/<int:channel_id>.csv", channel_csv, name="alert-channel-csv"),
+    path(
+        "alerts/channels/<int:channel_id>/messages.csv",
+        channel_messages_csv,
+        name="alert-channel-messages-csv",
+    ),
     path("alerts/channels/<int:channel_id>/change", change_channel, name="change-alert-channel"),
     path("alerts/channels/<int:channel_id>/remove", remove_channel, name="remove-alert-channel"),
     path("alerts/channels/<int:channel_id>/test", try_channel, name="test-alert-channel"),

@@ -24,7 +24,6 @@ from apps.review.queries.alerts import (
 )
 from apps.show.amounts import count
 
-MOST_SHOWN = 2_000
 NOT_RESOLVED = (OPEN, ACKNOWLEDGED, MUTED)
 
 
@@ -100,7 +99,7 @@ def _alerts_of(reading: Reading, context: Context) -> list[AlertFact]:
     state, kind = reading.texts["state"], reading.texts["kind"]
     states = (state,) if state else NOT_RESOLVED
     kinds = (kind,) if kind else ()
-    return alerts(AlertsWanted(context.seen_teams, states, kinds), MOST_SHOWN)
+    return alerts(AlertsWanted(context.seen_teams, states, kinds))
 
 
 def _answers(fact: AlertFact, context: Context) -> tuple[Link, ...]:

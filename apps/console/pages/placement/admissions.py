@@ -8,7 +8,6 @@ from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.accounts import queries as accounts
-from apps.accounts.queries import teams_below
 from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
 from apps.console.kit.chart import Figure, FigureRow
 from apps.console.kit.entries import TextField
@@ -35,19 +34,19 @@ from apps.console.pages.placement.admission_tables import ADMISSIONS, Limit, lim
 from apps.console.pages.placement.tabs import placement_tabs
 from apps.ledger import queries as ledger
 from apps.placement import actions
-from apps.placement.queries.admission_limits import BUDGET_LIMIT, DENY, QUOTA_LIMIT
+from apps.placement.queries.admission_limits import DENY
 from apps.placement.queries.admissions import (
     OVERRIDE_HOLDS,
     AdmissionCounts,
     AdmissionFact,
-    AdmissionsWanted,
     admission_counts,
     admission_if_kept,
     is_admission_asked_ever,
+    limit_names,
     newest_admissions,
+    wanted_admissions,
 )
-from apps.planning.queries.budgets import TAG, budgets
-from apps.planning.queries.gpu_quotas import gpu_quotas
+from apps.planning.queries.budgets import budgets
 from apps.show.amounts import per_cent
 from apps.show.money import full_amount
 from apps.show.time import instant
@@ -71,21 +70,15 @@ class AdmissionsAsked:
         reading = Reading(context.query, DEFAULTS, WORDS)
         self.context, self.reading = context, reading
         self.teams = {team.name: team.id for team in accounts.teams()}
-        self.limits = _limit_names()
+        self.limits = limit_names()
         self.window: ledger.Window = reading.read(
             "window", lambda text: ledger.window_of(text, context.calendar)
         )
         known = known_key({"", *words.ANSWERS}, "There is no answer {!r}.")
-        self.verdict: str = reading.read("answer", known)
+        verdict: str = reading.read("answer", known)
         chosen = reading.read("team", lambda text: named_in(text, self.teams, "team"))
         limit = reading.read("limit", known_key({"", *self.limits}, "There is no limit {!r}."))
-        kind, _, limit_id = limit.partition(":")
-        self.wanted = AdmissionsWanted(
-            self.window.starts_at,
-            self.window.ends_at,
-            frozenset[int]().union(*map(teams_below, chosen)) if chosen else None,
-            (kind, int(limit_id)) if limit else None,
-        )
+        self.wanted = wanted_admissions(self.window, chosen, verdict, limit)
 
     @property
     def said(self) -> PeriodWords:
@@ -108,7 +101,7 @@ class AdmissionsAsked:
 
     def rows(self, most: int) -> list[AdmissionFact]:
         """The newest of them."""
-        return newest_admissions(self.wanted, self.verdict, most)
+        return newest_admissions(self.wanted, most)
 
 
 def limit_href(kind: str, limit_id: int) -> str:
@@ -243,15 +236,6 @@ def _nothing_to_override(fact: AdmissionFact) -> EmptyState:
 
 def _limits(fact: AdmissionFact) -> Table[Limit]:
     return limit_table(frozenset(budget.id for budget in budgets(None) if fact.limits))
-
-
-def _limit_names() -> dict[str, str]:
-    """Budgets and quotas that jobs are held against, as the address says them."""
-    held = [budget for budget in budgets(None) if budget.scope != TAG]
-    return {
-        **{f"{BUDGET_LIMIT}:{each.id}": each.name for each in held},
-        **{f"{QUOTA_LIMIT}:{each.id}": f"Quota {each.name}" for each in gpu_quotas()},
-    }
 
 
 def _key_figures(counts: AdmissionCounts, asked: AdmissionsAsked) -> tuple[Figure, ...]:

@@ -20,6 +20,7 @@ from apps.show.document import (
     DocumentBar,
     DocumentBars,
     DocumentColumn,
+    DocumentFacts,
     DocumentFigure,
     DocumentFigures,
     DocumentLink,
@@ -63,6 +64,7 @@ def document(table: DocumentTable | None = None, **said: object) -> OutgoingDocu
     blocks = (
         DocumentFigures((DocumentFigure("Cost", "€2.22k", "+12 %", "estimated"),)),
         Paragraph("Price moved it by −€300.00."),
+        DocumentFacts((("Budget", "€9.00"), ("From", "the run rate"))),
         DocumentBars("By cause", (DocumentBar("Volume", 1.0, "+€4.00"), DocumentBar("Mix", None, "–"))),
         table or costs(),
     )  # fmt: skip

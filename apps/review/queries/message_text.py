@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
-
-from django.utils.html import format_html, format_html_join
+from zoneinfo import ZoneInfo
 
 from apps.accounts.queries import organisation
 from apps.review.models import AlertEntry, AlertMessage, ChannelKind
@@ -18,6 +17,15 @@ from apps.review.queries.message_parts import (
 )
 from apps.review.queries.weekly.review_message import review_message_text
 from apps.show.amounts import counted
+from apps.show.document import (
+    DocumentFacts,
+    DocumentLink,
+    DocumentLocale,
+    DocumentSection,
+    OutgoingDocument,
+    document_html,
+    document_text,
+)
 from apps.show.time import machine
 
 MOST_BLOCKS = 45
@@ -67,16 +75,17 @@ def message_text(message: AlertMessage) -> MessageText:
     """All that a message says; one step a line, the most urgent first."""
     told = _told(message)
     subject = _subject(told, is_test=message.is_test)
+    document = _document(told, subject)
     return MessageText(
         subject=subject,
-        plain=_plain(told, subject),
-        html=_html(told, subject),
+        plain=document_text(document),
+        html=document_html(document),
         slack=_slack(told, subject),
         body={
             "id": message.pk,
             "is_test": message.is_test,
             "made_at": machine(message.made_at),
-            "organisation": organisation().name,
+            "organisation": document.author,
             "text": subject,
             "alerts": [_body_of(each) for each in told],
         },
@@ -113,31 +122,26 @@ def _subject(told: Sequence[SentStep], *, is_test: bool) -> str:
     return f"{counted(len(told), 'alert')}{f', {urgent} urgent' if urgent else ''}"
 
 
-def _plain(told: Sequence[SentStep], subject: str) -> str:
-    parts = [] if told else [subject]
-    for each in told:
-        lines = [f"{each.severity}: {each.title}"]
-        lines += [f"  {name}: {value}" for name, value in each.facts]
-        if each.link:
-            lines.append(f"  {each.link}")
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts) + "\n"
-
-
-def _html(told: Sequence[SentStep], subject: str) -> str:
-    parts = [
-        format_html(
-            "<h2>{}: {}</h2><table>{}</table>{}",
-            each.severity,
-            each.title,
-            format_html_join(
-                "", '<tr><td style="padding-right:1em">{}</td><td>{}</td></tr>', each.facts
-            ),
-            format_html('<p><a href="{0}">{0}</a></p>', each.link) if each.link else "",
+def _document(told: Sequence[SentStep], subject: str) -> OutgoingDocument:
+    """A section for each step; where there is but one, it is the whole."""
+    facts = organisation()
+    is_one = len(told) == 1
+    sections = tuple(
+        DocumentSection(
+            "" if is_one else f"{each.severity}: {each.title}",
+            (DocumentFacts(tuple((name, value) for name, value in each.facts)),),
+            (DocumentLink("Open the alert", each.link),) if each.link else (),
         )
         for each in told
-    ] or [format_html("<p>{}</p>", subject)]
-    return f'<!doctype html><html lang="en"><body>{"".join(parts)}</body></html>'
+    )
+    return OutgoingDocument(
+        title=subject,
+        under=f"{facts.name} · {told[0].severity}" if is_one else facts.name,
+        author=facts.name,
+        sections=sections,
+        footer="Sent by Runrate: Act → Alerts → Where alerts are sent says to whom.",
+        locale=DocumentLocale(facts.currency, ZoneInfo(facts.zone)),
+    )
 
 
 def _slack(told: Sequence[SentStep], subject: str) -> dict[str, Any]:

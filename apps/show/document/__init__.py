@@ -11,6 +11,7 @@ from apps.show.document.model import (
     DocumentBars,
     DocumentBlock,
     DocumentColumn,
+    DocumentFacts,
     DocumentFigure,
     DocumentFigures,
     DocumentLink,

@@ -13,6 +13,7 @@ from apps.show.document.model import (
     DocumentBars,
     DocumentBlock,
     DocumentColumn,
+    DocumentFacts,
     DocumentFigure,
     DocumentFigures,
     DocumentLink,
@@ -88,6 +89,8 @@ def _block(block: DocumentBlock, locale: DocumentLocale) -> str:
     match block:
         case Paragraph():
             return _paragraph(block.text, is_quiet=block.is_quiet)
+        case DocumentFacts():
+            return _facts(block)
         case DocumentFigures():
             return _figures(block)
         case DocumentBars():
@@ -109,6 +112,15 @@ def _links(links: tuple[DocumentLink, ...]) -> str:
         for link in links
     )
     return f'<p style="margin:8px 0 12px">{said}</p>'
+
+
+def _facts(block: DocumentFacts) -> str:
+    rows = "".join(
+        f'\n<tr><td class="q" style="padding:2px 16px 2px 0;color:{QUIET};vertical-align:top">'
+        f'{escape(name)}</td><td style="padding:2px 0">{escape(value)}</td></tr>'
+        for name, value in block.facts
+    )
+    return f'<table cellpadding="0" cellspacing="0" border="0">{rows}</table>'
 
 
 def _figures(block: DocumentFigures) -> str:

@@ -54,6 +54,13 @@ class DocumentFigures:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentFacts:
+    """Names and what they are, below each other."""
+
+    facts: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentBar:
     """A bar of a share of the longest, 0 to 1; None where it is not known. `is_marked` stands out."""
 
@@ -112,7 +119,7 @@ class DocumentTable:
     remark: str = ""
 
 
-DocumentBlock = Paragraph | DocumentFigures | DocumentBars | DocumentTable
+DocumentBlock = Paragraph | DocumentFacts | DocumentFigures | DocumentBars | DocumentTable
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from apps.show.document.model import (
     DocumentBar,
     DocumentBars,
     DocumentBlock,
+    DocumentFacts,
     DocumentFigure,
     DocumentFigures,
     DocumentLink,
@@ -93,6 +94,8 @@ def _block(block: DocumentBlock, locale: DocumentLocale) -> dict[str, Any]:
     match block:
         case Paragraph():
             return {"kind": "paragraph", "text": block.text, "quiet": block.is_quiet}
+        case DocumentFacts():
+            return {"kind": "facts", "facts": block.facts}
         case DocumentFigures():
             return {"kind": "figures", "figures": [_figure(each) for each in block.figures]}
         case DocumentBars():

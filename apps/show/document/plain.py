@@ -10,6 +10,7 @@ from apps.show.document.model import (
     DocumentBars,
     DocumentBlock,
     DocumentColumn,
+    DocumentFacts,
     DocumentFigures,
     DocumentLocale,
     DocumentTable,
@@ -32,7 +33,7 @@ def document_text(document: OutgoingDocument) -> str:
     parts.append([f"{link.text}: {link.address}" for link in document.links])
     for section in document.sections:
         if section.title:
-            parts.append([*_wrapped(section.title.upper()), "-" * WIDEST])
+            parts.append([*_wrapped(section.title), "-" * WIDEST])
         parts += [list(_block_lines(block, document.locale)) for block in section.blocks]
         parts.append([f"{link.text}: {link.address}" for link in section.links])
     parts.append(["-- ", *_wrapped(document.footer)])
@@ -51,6 +52,9 @@ def _block_lines(block: DocumentBlock, locale: DocumentLocale) -> Iterator[str]:
     match block:
         case Paragraph():
             yield from _wrapped(block.text)
+        case DocumentFacts():
+            for name, value in block.facts:
+                yield from _wrapped(f"{name}: {value}")
         case DocumentFigures():
             for figure in block.figures:
                 notes = ", ".join(filter(None, (figure.status, figure.note)))

@@ -126,6 +126,6 @@ def test_a_part_has_its_own_teams_alone_and_says_what_it_leaves_out() -> None:
 def test_a_section_that_is_off_is_left_out_and_links_need_the_site() -> None:
     content = replace(whole_review(3), sections=("workloads", "idle"))
     mailed = mailed_review(paper_of(content, site=""))
-    assert "COMMITMENTS" not in mailed.text
+    assert "Commitments" not in mailed.text
     assert "http" not in mailed.text
     assert "href" not in mailed.html

@@ -9,6 +9,14 @@ from django.db import models
 from django.db.models import Q
 
 
+class StartingPoint(models.TextChoices):
+    """Where an organisation's GPU work runs today: what it is shown first, and asked to connect."""
+
+    BUYS_APIS = "buys_apis", "buys model APIs first"
+    RENTS_CLOUDS = "rents_clouds", "rents GPUs in clouds"
+    OWNS_HARDWARE = "owns_hardware", "owns hardware on Slurm"
+
+
 class Organisation(models.Model):
     """The one organisation of this installation; currency, zone and week start are kept for good.
 
@@ -22,6 +30,8 @@ class Organisation(models.Model):
     week_starts_on = models.SmallIntegerField()
     # A price that moves by more waits for a second person of finance; null: none ever does.
     price_approval_per_cent = models.PositiveSmallIntegerField(null=True, default=20)
+    # Empty until somebody chose one.
+    starting_point = models.TextField(choices=StartingPoint.choices, blank=True, default="")
     # Filled by `manage.py demo`, which may therefore empty it again.
     is_demo = models.BooleanField(default=False)
     created_at = models.DateTimeField()

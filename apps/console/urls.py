@@ -18,6 +18,7 @@ urlpatterns = [
     path("", include("apps.console.pages.api_spend.pages")),
     path("", include("apps.console.pages.setup.pages")),
     path("", include("apps.console.pages.setup.organisation")),
+    path("", include("apps.console.pages.setup.starting_points")),
     path("", include("apps.console.pages.people.pages")),
     path("", include("apps.console.pages.people.access")),
     path("", include("apps.console.pages.people.team_tree")),

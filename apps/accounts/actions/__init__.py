@@ -7,6 +7,7 @@ from apps.accounts.actions.organisation import (
     CurrencyUnknown,
     NameMissing,
     PriceApprovalUnknown,
+    StartingPointUnknown,
     WeekStartUnknown,
     ZoneUnknown,
     bootstrap,
@@ -14,6 +15,7 @@ from apps.accounts.actions.organisation import (
     choose_organisation,
     hold_organisation,
     set_price_approval,
+    set_starting_point,
 )
 from apps.accounts.actions.people import (
     Invited,

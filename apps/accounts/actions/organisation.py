@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db import connection, transaction
 
 from apps.accounts.actions.constraints import refusing
-from apps.accounts.models import Organisation, Team, TeamKind
+from apps.accounts.models import Organisation, StartingPoint, Team, TeamKind
 from apps.accounts.queries.organisation import known_zones
 from apps.economics.currencies import CURRENCIES
 from apps.economics.refusal import Refusal
@@ -37,6 +37,10 @@ class WeekStartUnknown(Refusal):
 
 class PriceApprovalUnknown(Refusal):
     """Not a per cent that prices could move by."""
+
+
+class StartingPointUnknown(Refusal):
+    """None of StartingPoint's."""
 
 
 class NameMissing(Refusal):
@@ -116,6 +120,19 @@ def set_price_approval(*, per_cent: int | None) -> None:
             "per_cent", f"{per_cent} is not a per cent from 0 to {MOST_PER_CENT}"
         )
     Organisation.objects.filter(id=1).update(price_approval_per_cent=per_cent)
+
+
+@logged_change()
+def set_starting_point(*, starting_point: str) -> None:
+    """What is shown first and asked for from now on; empty: what everybody is shown.
+
+    It changes no amount. Refuses StartingPointUnknown.
+    """
+    if starting_point and starting_point not in StartingPoint.values:
+        raise StartingPointUnknown(
+            "starting_point", f"{starting_point!r} is none of {', '.join(StartingPoint.values)}"
+        )
+    Organisation.objects.filter(id=1).update(starting_point=starting_point)
 
 
 @transaction.atomic

@@ -1,6 +1,6 @@
 """The organisation, its teams and people, whose token a secret is, and who may see what."""
 
-from apps.accounts.models import Role, Scope
+from apps.accounts.models import Role, Scope, StartingPoint
 from apps.accounts.queries.organisation import (
     NoOrganisation,
     NoSuchTeam,

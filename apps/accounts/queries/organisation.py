@@ -16,7 +16,7 @@ NoSuchTeam = Team.DoesNotExist
 
 # Nearly every answer asks both: to put a statement together anew takes longer than to answer it.
 ORGANISATION = """
-SELECT name, currency, zone, week_starts_on, is_demo, price_approval_per_cent
+SELECT name, currency, zone, week_starts_on, is_demo, price_approval_per_cent, starting_point
 FROM accounts_organisation ORDER BY id LIMIT 1
 """
 TEAMS = "SELECT id, name, kind, parent_id, cost_centre FROM accounts_team ORDER BY name"
@@ -31,6 +31,7 @@ class OrganisationFact:
     """What is chosen once; weeks start on ISO weekday `week_starts_on` (1 is Monday).
 
     A price that moves by more than `price_approval_per_cent` waits for a second person; None: none.
+    `starting_point` is one of StartingPoint's, empty until somebody chose one.
     """
 
     name: str
@@ -39,6 +40,7 @@ class OrganisationFact:
     week_starts_on: int
     is_demo: bool = False
     price_approval_per_cent: int | None = None
+    starting_point: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from apps.fleet import queries as fleet
 from apps.fleet.actions import SeenAgent, agents_seen
 from apps.fleet.models import Pool
 from apps.ledger.models import BillImport
+from apps.review.queries.weekly.shown_sections import sections_left_out
 from apps.workloads.models import Allocation
 from apps.workloads.queries import unknown_nodes
 from tests import make
@@ -289,7 +290,7 @@ def test_only_the_platform_names_nodes(job_on_an_unknown_node):
 
 
 @pytest.mark.parametrize("path", ["/setup", "/setup/first-day", "/setup/imports"])
-def test_a_page_asks_the_database_at_most_fifteen_questions(path, monkeypatch):
+def test_a_page_asks_the_database_at_most_sixteen_questions(path, monkeypatch):
     make_fleet()
     client = signed_in()
     asked: list[str] = []
@@ -302,4 +303,39 @@ def test_a_page_asks_the_database_at_most_fifteen_questions(path, monkeypatch):
     client.get(path)
     monkeypatch.setattr(psycopg.Cursor, "execute", counted)
     client.get(path)
-    assert 0 < len(asked) <= 15, "\n".join(asked)
+    assert 0 < len(asked) <= 16, "\n".join(asked)
+
+
+@pytest.mark.parametrize(
+    ("starting_point", "first", "needed", "left_out"),
+    [
+        ("", "/", 7, frozenset()),
+        ("buys_apis", "/api-spend", 4, {"idle", "commitments"}),
+        ("rents_clouds", "/", 8, frozenset()),
+        ("owns_hardware", "/fleet", 8, {"commitments"}),
+    ],
+)
+def test_a_starting_point_sets_what_is_first_and_asked(starting_point, first, needed, left_out):
+    make.make_organisation()
+    client = signed_in()
+    if starting_point:
+        confirmed(client, "/setup/starting-point", {"starting_point": starting_point})
+    assert client.get("/home")["Location"] == first
+    page = words_of(client.get("/setup/first-day"))
+    assert f"1 of the {needed} steps to a first dollar are done." in page
+    assert page.count("To do") == needed - 1
+    assert sections_left_out(starting_point) == left_out
+
+
+def test_a_starting_point_can_be_taken_back_and_others_may_not_choose():
+    make.make_organisation()
+    client = signed_in()
+    confirmed(client, "/setup/starting-point", {"starting_point": "buys_apis"})
+    confirmed(client, "/setup/starting-point", {"starting_point": ""})
+    assert client.get("/home")["Location"] == "/"
+    assert signed_in("finn").get("/setup/starting-point").status_code == 403
+
+
+def test_the_environment_says_sections_before_a_starting_point(settings):
+    settings.REVIEW_WITHOUT = ("alerts",)
+    assert sections_left_out("buys_apis") == {"alerts"}

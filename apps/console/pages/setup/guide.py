@@ -7,7 +7,9 @@ from typing import ClassVar
 
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
+from apps.accounts.queries import StartingPoint
 from apps.console.kit.cells import linked
 from apps.console.kit.change import ChangeForm
 from apps.console.kit.entries import PickField
@@ -28,6 +30,14 @@ from apps.console.pages.setup.guide_steps import (
     price_step,
     team_step,
 )
+from apps.console.pages.setup.planning_steps import (
+    budget_step,
+    calls_step,
+    history_step,
+    wanted_later,
+    wanted_now,
+)
+from apps.console.pages.setup.starting_points import starting_page
 from apps.fleet import queries as fleet
 
 MOST_CHOICES = 100
@@ -81,18 +91,26 @@ def first_day_page(
         picks = token_picks(context.at)
         agent = replace(agent, forms=_agent_forms(context, sent, picks))
         jobs = replace(jobs, forms=(_jobs_form(context, sent, picks),))
-    steps = (
-        organisation_step(known, context),
-        jobs,
-        pool_step(known),
-        nodes_step(known),
-        price_step(known),
-        team_step(known),
-        owner_step(known),
-        agent,
-        bill_step(known),
-    )
-    needed = [step for step in steps if step.key not in {"agent", "bill"}]
+    by_key = {
+        step.key: step
+        for step in (
+            organisation_step(known, context),
+            jobs,
+            pool_step(known),
+            nodes_step(known),
+            price_step(known),
+            team_step(known),
+            owner_step(known),
+            agent,
+            bill_step(known),
+            calls_step(known),
+            budget_step(known),
+            history_step(known),
+        )
+    }
+    asked = starting_page(context.organisation.starting_point)
+    needed = [wanted_now(by_key[key]) for key in asked.needed]
+    steps = (*needed, *(wanted_later(by_key[key]) for key in asked.later))
     done = sum(step.is_done for step in needed)
     setup = linked("Setup", context.onward(reverse("setup")))
     return ConsolePage(
@@ -106,10 +124,25 @@ def first_day_page(
                 "afterwards. What is for later a first dollar does not need.",
                 setup,
             ),
+            _starting_words(context),
             *(() if known.may_make else (who_manages("takes most of these steps"),)),
         ),
         sections=(made, Guide([_led_step(step, context) for step in steps])),
     )
+
+
+def _starting_words(context: Context) -> SafeString:
+    """Which starting point these steps are of, and, to whom may, the way to another."""
+    chosen = context.organisation.starting_point
+    said = (
+        f"The steps of an organisation that {StartingPoint(chosen).label}."
+        if chosen
+        else "The steps are those of GPUs of your own or rented."
+    )
+    if not context.viewer.may_manage:
+        return format_html("{}", said)
+    way = "Choose another starting point" if chosen else "Choose a starting point"
+    return format_html("{} {}.", said, linked(way, context.onward(reverse("starting-point"))))
 
 
 def _led_step(step: GuideStep, context: Context) -> GuideStep:

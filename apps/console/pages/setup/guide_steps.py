@@ -16,7 +16,8 @@ from apps.console.pages.setup.commands import CHECK, RUN, config_command, simula
 from apps.console.pages.setup.naming import pool_link
 from apps.console.pages.setup.organisation import is_kept_for_good
 from apps.fleet import queries as fleet
-from apps.ledger.queries.bills.deliveries import deliveries_by_state
+from apps.ledger.queries.sources_told import SourcesTold, sources_told
+from apps.planning.queries.entered import EnteredPlanning, entered_planning
 from apps.pricing import queries as pricing
 from apps.pricing.queries.owned import pools_owned
 from apps.show.amounts import counted
@@ -62,7 +63,7 @@ class Known:
     """What the steps are judged by, asked once.
 
     `named` are nodes with GPUs that files name, `unowned` accounts while there is no rule,
-    `unpriced` pools without a price now; `bills` counts files of bills by how far they are.
+    `unpriced` pools without a price now; `told` is what bills and vendors brought.
     """
 
     at: datetime
@@ -78,7 +79,8 @@ class Known:
     unpriced: tuple[fleet.PoolFact, ...]
     teams: int
     rules: int
-    bills: Mapping[str, int]
+    told: SourcesTold
+    planned: EnteredPlanning
     may_make: bool
 
 
@@ -105,7 +107,8 @@ def known_of(context: Context) -> Known:
         unpriced=tuple(pool for pool in unpriced if pool.id not in planned),
         teams=sum(1 for team in accounts.teams() if team.kind == "team"),
         rules=rules,
-        bills=deliveries_by_state(),
+        told=sources_told(),
+        planned=entered_planning(),
         may_make=context.viewer.may_manage,
     )
 
@@ -331,13 +334,13 @@ def _month_before(at: datetime) -> str:
 def bill_step(known: Known) -> GuideStep:
     """A bill, which takes the place of estimates."""
     state, found = LATER, "Until then costs are estimates by prices."
-    done, held = known.bills.get("done", 0), known.bills.get("held", 0)
+    done, held = known.told.bills.get("done", 0), known.told.bills.get("held", 0)
     if done:
         files = counted(done, "file of a bill is", "files of bills are")
         state, found = DONE, f"{files} taken in; each bill’s page compares it with the estimate."
     elif held:
         state, found = WAITING, "A file is held: rows of it could not be read."
-    elif known.bills.keys() & {"waiting", "running"}:
+    elif known.told.bills.keys() & {"waiting", "running"}:
         state, found = WAITING, "A file is being taken in."
     return GuideStep(
         "bill",

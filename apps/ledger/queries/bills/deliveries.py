@@ -7,7 +7,6 @@ from decimal import Decimal
 from typing import Any
 
 from django.core.cache import caches
-from django.db.models import Count
 
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
 from apps.ledger.models import Bill, BillImport, RejectedBillRow
@@ -144,12 +143,6 @@ def delivery_page(asked: PageAsked) -> Slice[DeliveryFact]:
     """Deliveries, the newest first."""
     found = page_of(BillImport.objects.values(*DeliveryFact.__slots__), asked, "-id")
     return Slice([DeliveryFact(**row) for row in found.rows], found.after, found.before)
-
-
-def deliveries_by_state() -> dict[str, int]:
-    """How many deliveries there are, by their state; those of none are left out."""
-    found = BillImport.objects.values_list("state").annotate(count=Count("id"))
-    return dict(found.order_by("state"))
 
 
 def bills_of_deliveries(import_ids: Sequence[int]) -> dict[int, list[int]]:

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from datetime import datetime
 
-from django.conf import settings
-
 from apps.accounts.queries.reading import reading_once
 from apps.economics.money import sum_of_known
 from apps.ledger.queries.costs import Basis
@@ -36,6 +34,7 @@ from apps.review.queries.weekly.sections import (
     matters_of,
     recommendations_week,
 )
+from apps.review.queries.weekly.shown_sections import sections_left_out
 from apps.review.queries.weekly.week_reading import WeekRead, read_week, week_variance
 from apps.review.queries.weekly.weeks import ReviewWeek, trend_weeks
 
@@ -61,7 +60,9 @@ def _costs_content(read: WeekRead, at: datetime, teams: tuple[ReviewedTeam, ...]
         basis=str(Basis.EFFECTIVE),
         made_at=at.isoformat(),
         title="",
-        sections=tuple(key for key in SECTIONS if key not in settings.REVIEW_WITHOUT),
+        sections=tuple(
+            key for key in SECTIONS if key not in sections_left_out(read.ours.starting_point)
+        ),
         cost=summed_cost(team.cost for team in teams),
         trend=tuple(map(sum_of_known, zip(*(team.trend for team in teams), strict=True))),
         trend_weeks=tuple(each.name for each in trend_weeks(week)),

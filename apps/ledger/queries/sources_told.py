@@ -1,0 +1,28 @@
+"""What reached the ledger from outside so far, for the first day."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import LiteralString
+
+from apps.ledger.queries.tables import rows
+
+SOURCES: LiteralString = """
+SELECT coalesce((SELECT jsonb_object_agg(state, files) FROM (
+           SELECT state, count(*) AS files FROM ledger_billimport GROUP BY state) AS delivered),
+           '{}'::jsonb),
+       ARRAY(SELECT DISTINCT vendor FROM ledger_apihour UNION SELECT vendor FROM ledger_vendorcost ORDER BY 1)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SourcesTold:
+    """How many files of bills there are by their state, those of none left out, and vendors of whom a call or a report is known."""
+
+    bills: Mapping[str, int]
+    vendors: Sequence[str]
+
+
+def sources_told() -> SourcesTold:
+    """Both, in one statement."""
+    (row,) = rows(SOURCES, {})
+    return SourcesTold(*row)

@@ -179,6 +179,11 @@ beat_schedule = {
         "schedule": 600.0,
         "options": {"expires": 600},
     },
+    "measure-savings": {
+        "task": "apps.review.tasks.measure_savings",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
     "raise-alerts": {
         "task": "apps.review.tasks.raise_alerts",
         "schedule": 3600.0,

@@ -41,6 +41,9 @@ class UnknownSaving(StrEnum):
     VOLUME_MOVED = (
         "the work moved, and the days before do not say what so much of it would have cost"
     )
+    NO_WORKLOAD = "it names no workload of which costs could be held against each other"
+    PAID_ANYWAY = "it frees GPU-hours that are paid anyway: there is no money to be measured"
+    SAVED_BY_ANOTHER = "another change of the same work was verified in these weeks: what both saved is counted once, there"
 
 
 class SavingStatus(StrEnum):

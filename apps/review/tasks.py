@@ -49,6 +49,14 @@ def look_for_recommendations() -> int:
 
 
 @shared_task
+def measure_savings() -> int:
+    """Measure what was done, once a week each; how many recommendations."""
+    if not has_organisation():
+        return 0
+    return actions.measure_savings_if_due(at=timezone.now())
+
+
+@shared_task
 def make_weekly_review() -> int:
     """Make last week's review where it is due; how many."""
     if not has_organisation():

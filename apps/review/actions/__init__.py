@@ -29,6 +29,7 @@ from apps.review.actions.channels import (
     try_channel,
 )
 from apps.review.actions.looking import look_at_day, look_if_due
+from apps.review.actions.measuring import measure_saving, measure_savings_if_due
 from apps.review.actions.messages import route_alerts, send_due_messages
 from apps.review.actions.recommendations import (
     ANSWERS,

@@ -85,6 +85,8 @@ def answer_recommendation(
     A claim freezes what is proposed: that is the promise that is measured. Refuses RecommendationIsSo,
     AnswerIncomplete, Recommendation.DoesNotExist.
     """
+    if answer.verb not in ANSWERS.values():
+        raise RecommendationIsSo("", "what was saved is for the ledger to say")
     row = _row_for(recommendation_id, answer.verb)
     _check_answer(answer, by, at)
     put_into_state(row, TRANSITIONS[answer.verb][1], at, by.name, answer.reason, by.person_id)

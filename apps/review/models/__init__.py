@@ -27,6 +27,7 @@ from apps.review.models.recommendations import (
     RecommendationState,
     RecommendationStep,
     RecommendationVerb,
+    SavingMeasurement,
 )
 from apps.review.models.review_files import ReviewFile
 from apps.review.models.weekly_reviews import (

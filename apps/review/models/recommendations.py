@@ -1,7 +1,10 @@
 """Recommendations: one for each matter, what became of it, what it brought, and what each week's look saw."""
 
+import pgtrigger
 from django.db import models
 from django.db.models import F, Q
+
+from apps.economics.realised_saving import SavingStatus
 
 
 class RecommendationState(models.TextChoices):
@@ -161,3 +164,40 @@ class RecommendationOutcome(models.Model):
 
     def __str__(self) -> str:
         return f"outcome of {self.recommendation_id}"
+
+
+class SavingMeasurement(models.Model):
+    """What was said, in the week that begins on the local day `week`, of one that was done at `done_at`; never changed.
+
+    `promise` is the saving as it was claimed, `measured` what the ledger's days since came to so far (null where that is
+    not known: `why` says so); amounts in micro-units of a month of 730 h. `digest` is a SHA-256 of all of it.
+    """
+
+    recommendation = models.ForeignKey(
+        Recommendation, on_delete=models.CASCADE, related_name="measurements"
+    )
+    done_at = models.DateTimeField()
+    week = models.DateField()
+    measured_at = models.DateTimeField()
+    status = models.TextField(choices=[(each.value, each.value) for each in SavingStatus])
+    why = models.TextField(blank=True, default="")
+    promise = models.JSONField()
+    measured = models.JSONField(null=True)
+    digest = models.TextField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["recommendation", "done_at", "week"], name="saving_measured_once_a_week"
+            ),
+            models.CheckConstraint(
+                condition=~Q(status__in=("verified", "failed")) | Q(measured__isnull=False),
+                name="saving_judged_by_a_measure",
+            ),
+        ]
+        triggers = [
+            pgtrigger.Protect(name="saving_measurement_is_frozen", operation=pgtrigger.Update)
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.status} {self.recommendation_id} in the week of {self.week}"

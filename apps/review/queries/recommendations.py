@@ -52,6 +52,7 @@ class RecommendationFact:
     evidence: tuple[RecommendationEvidence, ...]
     frees_gpu_hours: float | None
     baseline: Mapping[str, Any]
+    cells: frozenset[str]
     worth_micros: int
     exclusive_group: int
     is_counted: bool
@@ -98,6 +99,8 @@ class MeasuredSaving:
 
     Micro-units of a month of 730 h: `saving` is `counterfactual_micros`, what it would have cost, less `spend_micros`,
     what it did cost, with the ends of what chance may have done. `counterfactual` says in words what would have been.
+    Of `days` that are settled, held against `before_days`; `work_before` and `work_since` are the means of a day of
+    each, in `unit` ("": cost was held against cost), and `following` is the share of the cost that moved with it.
     """
 
     saving: SavingRange
@@ -107,6 +110,12 @@ class MeasuredSaving:
     first_day: date
     last_day: date
     doubts: tuple[str, ...] = ()
+    days: int = 0
+    before_days: int = 0
+    unit: str = ""
+    work_before: float = 0.0
+    work_since: float = 0.0
+    following: float = 1.0
 
     @property
     def document(self) -> dict[str, Any]:
@@ -241,8 +250,9 @@ def _fact_of(row: Recommendation, team_ids: frozenset[int] | None) -> Recommenda
     own = {name: getattr(row, name) for name in RecommendationFact.__slots__ if name not in said}
     fact = RecommendationFact(
         **own
-        | {name: value for name, value in said.items() if name != "cells"}
+        | dict(said)
         | {
+            "cells": frozenset(said["cells"]),
             "saving": SavingRange(**said["saving"]),
             "doubts": tuple(said["doubts"]),
             "evidence": tuple(RecommendationEvidence(**each) for each in said["evidence"]),
@@ -263,13 +273,18 @@ def _outcome_of(row: RecommendationOutcome) -> SettledSaving:
         settled_at=row.settled_at,
         is_verified=row.is_verified,
         promised=SavingRange(**row.promise["saving"]),
-        measured=MeasuredSaving(
-            **said
-            | {
-                "saving": SavingRange(**said["saving"]),
-                "first_day": date.fromisoformat(said["first_day"]),
-                "last_day": date.fromisoformat(said["last_day"]),
-                "doubts": tuple(said["doubts"]),
-            }
-        ),
+        measured=measured_from(said),
+    )
+
+
+def measured_from(said: Mapping[str, Any]) -> MeasuredSaving:
+    """As it is kept, read again."""
+    return MeasuredSaving(
+        **dict(said)
+        | {
+            "saving": SavingRange(**said["saving"]),
+            "first_day": date.fromisoformat(said["first_day"]),
+            "last_day": date.fromisoformat(said["last_day"]),
+            "doubts": tuple(said["doubts"]),
+        }
     )

@@ -5,7 +5,7 @@ from functools import partial
 from apps.review.queries.recommending.idle_holders import detect_idle_holders
 from apps.review.queries.recommending.lapsing_commitments import detect_lapsing
 from apps.review.queries.recommending.moved_work import detect_moves
-from apps.review.queries.recommending.proposal import RecommendedKind
+from apps.review.queries.recommending.proposal import RecommendedKind, SavingBasis
 from apps.review.queries.recommending.self_hosting import detect_self_hosting
 
 KINDS: tuple[RecommendedKind, ...] = (
@@ -20,6 +20,7 @@ KINDS: tuple[RecommendedKind, ...] = (
         "Buy a commitment",
         "GPUs rented by the hour all along, held against what the newest portfolio commits to",
         partial(detect_moves, "to_commitment"),
+        SavingBasis.COMMITTED,
     ),
     RecommendedKind(
         "elsewhere",
@@ -44,12 +45,14 @@ KINDS: tuple[RecommendedKind, ...] = (
         "Give back idle GPUs",
         "jobs and notebooks that hold GPUs week by week and leave a fifth of that time idle",
         detect_idle_holders,
+        SavingBasis.HELD_IDLE,
     ),
     RecommendedKind(
         "let_lapse",
         "Let a commitment lapse",
         "commitments that end within 13 weeks and cost more than their use would by the hour",
         detect_lapsing,
+        SavingBasis.COMMITTED,
     ),
     RecommendedKind(
         "to_self_host",
@@ -59,3 +62,4 @@ KINDS: tuple[RecommendedKind, ...] = (
     ),
 )
 KIND_LABELS = {kind.key: kind.label for kind in KINDS}
+KIND_BASES = {kind.key: kind.basis for kind in KINDS}

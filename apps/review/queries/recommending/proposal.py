@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, TypeAlias
 
 from django.conf import settings
@@ -111,14 +112,30 @@ Detector: TypeAlias = Callable[[datetime], DetectedKind]
 """Looks as of a moment, by what lower apps publish."""
 
 
+class SavingBasis(StrEnum):
+    """What the costs before and since are held against each other by, once one is done."""
+
+    PER_OUTPUT = "per_output"
+    """What the workload costs for a unit of its output, wherever it runs or is called."""
+    HELD_IDLE = "held_idle"
+    """GPU-hours that are held without work, at today's price."""
+    HELD = "held"
+    """GPU-hours that are held, at today's price: what nobody needs has no output."""
+    COMMITTED = "committed"
+    """What is paid for a pool's hours, and for commitments that nobody uses, over what the hours come to on demand."""
+    API_TOKENS = "api_tokens"
+    """What calls to model APIs cost for a token."""
+
+
 @dataclass(frozen=True, slots=True)
 class RecommendedKind:
-    """A kind: its key, its name on pages, what it is about in a sentence, and who looks for it."""
+    """A kind: its key, its name on pages, what it is about in a sentence, who looks for it, and how it is measured."""
 
     key: str
     label: str
     about: str
     detect: Detector
+    basis: SavingBasis = SavingBasis.PER_OUTPUT
 
 
 def effort_cost(hours: int) -> int:

@@ -1,0 +1,190 @@
+"""The days of a recommendation's costs and of the work they were for, by how its kind is measured."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from statistics import fmean
+from typing import TypeAlias
+
+from apps.economics.realised_saving import CostDay, UnknownSaving
+from apps.economics.states import State
+from apps.ledger.queries.api_spend import SpendAsked, spend
+from apps.ledger.queries.costs import Basis
+from apps.ledger.queries.kinds import ChargeKind
+from apps.review.queries.measuring.ledger_days import (
+    CHARGED,
+    GPU_TIME,
+    CostSubject,
+    LedgerDaySum,
+    ledger_days,
+)
+from apps.review.queries.measuring.outputs import output_of
+from apps.review.queries.measuring.spans import MeasuredSpans
+from apps.review.queries.recommendations import RecommendationFact
+from apps.review.queries.recommending.proposal import SavingBasis
+
+STILL_PAID = "whether machines were given back is not known: it is of no single pool"
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredDays:
+    """What is held against each other: the settled days of both spans, and the unit of the work ("": cost alone).
+
+    `would` says what the days since would have cost, in words that end with how many days before and until when.
+    """
+
+    before: tuple[CostDay, ...]
+    since: tuple[CostDay, ...]
+    unit: str
+    would: str
+    doubts: tuple[str, ...] = ()
+
+
+DayReader: TypeAlias = Callable[[RecommendationFact, MeasuredSpans], MeasuredDays | UnknownSaving]
+
+
+def measured_days(
+    fact: RecommendationFact, basis: SavingBasis, spans: MeasuredSpans
+) -> MeasuredDays | UnknownSaving:
+    """By its kind's basis."""
+    return READERS[basis](fact, spans)
+
+
+def _per_output(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays | UnknownSaving:
+    if fact.workload_id is None:
+        return UnknownSaving.NO_WORKLOAD
+    costs = ledger_days(CostSubject(fact.workload_id), spans.whole, CHARGED)
+    before = {day: each for day, each in costs.items() if spans.is_before(day)}
+    output = output_of(fact.workload_id, spans.whole, before, costs)
+    paid = {day: each.micros for day, each in costs.items()}
+    would = f"its {output.unit} of each day at what one cost on the same weekday"
+    doubts = (output.doubt,) if output.doubt else ()
+    return _split(paid, output.days, spans, MeasuredDays((), (), output.unit, would, doubts))
+
+
+def _held_idle(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays | UnknownSaving:
+    days = ledger_days(_subject_of(fact), spans.whole, GPU_TIME, states=(State.HELD_IDLE,))
+    would = "the GPU-hours that it held idle on the same weekday, at today's price of one,"
+    return _at_todays_price(fact, days, spans, would)
+
+
+def _held(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays | UnknownSaving:
+    days = ledger_days(_subject_of(fact), spans.whole, GPU_TIME)
+    would = "the GPU-hours that it held on the same weekday, at today's price of one,"
+    return _at_todays_price(fact, days, spans, would)
+
+
+def _committed(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays | UnknownSaving:
+    """Of all GPUs: what a commitment covers moves from pool to pool."""
+    kinds = (ChargeKind.NODE_HOUR, ChargeKind.COMMITMENT_UNUSED)
+    paid = ledger_days(CostSubject(), spans.whole, kinds)
+    worth = ledger_days(CostSubject(), spans.whole, GPU_TIME, basis=Basis.CONTRACTED)
+    both = {day: each.micros for day, each in paid.items() if day in worth}
+    would = "the GPU-hours of all pools at their price on demand, and of that the part that was paid on the same weekday"
+    work = {day: float(each.micros) for day, each in worth.items()}
+    doubts = ("other commitments that began or ended in these weeks are in it too",)
+    return _split(both, work, spans, MeasuredDays((), (), "price on demand", would, doubts))
+
+
+def _api_tokens(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays | UnknownSaving:
+    if fact.workload_id is None:
+        return UnknownSaving.NO_WORKLOAD
+    whole = spans.whole
+    costs = ledger_days(CostSubject(fact.workload_id), whole, (ChargeKind.API,))
+    asked = SpendAsked(whole.starts_at, whole.ends_at, whole.zone)
+    called = {
+        each.key[1]: each
+        for each in spend(asked, ["workload", "day"])
+        if each.key[0] == fact.workload_id
+    }
+    tokens = {day: float(each.tokens) for day, each in called.items() if isinstance(day, date)}
+    priced = {
+        day: each.micros
+        for day, each in costs.items()
+        if day not in called or not called[day].unpriced
+    }
+    would = "the tokens of each day's calls at what one cost on the same weekday"
+    return _split(priced, tokens, spans, MeasuredDays((), (), "tokens", would))
+
+
+READERS: Mapping[SavingBasis, DayReader] = {
+    SavingBasis.PER_OUTPUT: _per_output,
+    SavingBasis.HELD_IDLE: _held_idle,
+    SavingBasis.HELD: _held,
+    SavingBasis.COMMITTED: _committed,
+    SavingBasis.API_TOKENS: _api_tokens,
+}
+
+
+def _subject_of(fact: RecommendationFact) -> CostSubject:
+    return CostSubject(fact.workload_id, fact.pool_id)
+
+
+def _at_todays_price(
+    fact: RecommendationFact,
+    days: Mapping[date, LedgerDaySum],
+    spans: MeasuredSpans,
+    would: str,
+) -> MeasuredDays | UnknownSaving:
+    """What the hours cost that there are now; where there are none any more, what they cost last.
+
+    Only the part that is paid by the hour is saved by leaving; and hours that it gave back and that then stood
+    unallocated in the pool are still paid.
+    """
+    price = _hour_price(days, spans.is_since) or _hour_price(days, spans.is_before)
+    by_hour = float(fact.baseline.get("paid_by_hour", 1.0))
+    if price is None or not by_hour:
+        return UnknownSaving.NOTHING_PAID if by_hour else UnknownSaving.PAID_ANYWAY
+    hours = {day: each.gpu_hours for day, each in days.items()}
+    doubts: tuple[str, ...] = (STILL_PAID,)
+    if fact.pool_id is not None:
+        hours, doubts = _with_left_standing(hours, fact.pool_id, spans), ()
+    paid = {day: of_day * price * by_hour for day, of_day in hours.items()}
+    days_held = MeasuredDays((), (), "", would, doubts)
+    return _split(paid, dict.fromkeys(paid, 1.0), spans, days_held)
+
+
+def _hour_price(days: Mapping[date, LedgerDaySum], is_of: Callable[[date], bool]) -> float | None:
+    """Micro-units of a GPU-hour on these days; None without any."""
+    chosen = [each for day, each in days.items() if is_of(day)]
+    hours = sum(each.gpu_hours for each in chosen)
+    return sum(each.micros for each in chosen) / hours if hours else None
+
+
+def _with_left_standing(
+    hours: Mapping[date, float], pool_id: int, spans: MeasuredSpans
+) -> dict[date, float]:
+    """The hours, and since then also those by which the pool's unallocated ones rose: at most as many as were given back."""
+    whole = ledger_days(
+        CostSubject(None, pool_id), spans.whole, GPU_TIME, states=(State.UNALLOCATED,)
+    )
+    standing = {day: each.gpu_hours for day, each in whole.items()}
+    before = [day for day in hours if spans.is_before(day)]
+    if not before:
+        return dict(hours)
+    held = fmean(hours[day] for day in before)
+    usual = fmean(standing.get(day, 0.0) for day in before)
+    return {
+        day: of_day
+        + (
+            min(max(0.0, held - of_day), max(0.0, standing.get(day, 0.0) - usual))
+            if spans.is_since(day)
+            else 0.0
+        )
+        for day, of_day in hours.items()
+    }
+
+
+def _split(
+    paid: Mapping[date, float],
+    work: Mapping[date, float],
+    spans: MeasuredSpans,
+    of: MeasuredDays,
+) -> MeasuredDays:
+    """With the days of both spans, in order."""
+    days = [CostDay(day.toordinal(), paid[day], work.get(day, 0.0)) for day in sorted(paid)]
+    return replace(
+        of,
+        before=tuple(each for each in days if spans.is_before(date.fromordinal(each.day))),
+        since=tuple(each for each in days if spans.is_since(date.fromordinal(each.day))),
+    )

@@ -1,0 +1,83 @@
+"""Days of the ledger that are settled: what a part of the costs came to on each."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import date
+
+from apps.economics.hours import HOUR_MS
+from apps.economics.states import State
+from apps.ledger.queries.costs import Basis
+from apps.ledger.queries.cube import CubeQuestion
+from apps.ledger.queries.cube.states import States, StateSum, state_sums
+from apps.ledger.queries.kinds import ChargeKind, Status
+from apps.ledger.queries.loading import Loading
+from apps.ledger.queries.windows import Window
+
+GPU_TIME = (ChargeKind.NODE_HOUR,)
+CHARGED = (ChargeKind.NODE_HOUR, ChargeKind.API)
+"""What work is charged itself: what is shared out goes to others when it leaves."""
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerDaySum:
+    """A settled day of a part of the costs. Of `gpu_hours` so many are known to have worked."""
+
+    micros: int = 0
+    gpu_hours: float = 0.0
+    active_hours: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CostSubject:
+    """Whose costs: a workload's, else everybody's; on a pool, else anywhere."""
+
+    workload_id: int | None = None
+    pool_id: int | None = None
+
+
+def ledger_days(
+    subject: CostSubject,
+    window: Window,
+    kinds: Iterable[ChargeKind],
+    *,
+    states: Iterable[State] = (),
+    basis: Basis = Basis.EFFECTIVE,
+) -> dict[date, LedgerDaySum]:
+    """What the subject was charged on each settled day of the window, of these kinds and states (empty: all).
+
+    Days that are provisional, or of which a part has no price, are left out. On a day of which it has nothing it cost
+    nothing, where the ledger's other hours are settled.
+    """
+    asked = CubeQuestion(
+        window, ("day",), basis=basis, loading=Loading.DIRECT, is_bounded=False
+    ).of(kind=map(str, kinds))
+    if subject.workload_id is not None:
+        asked = asked.of(workload=[subject.workload_id])
+    if subject.pool_id is not None:
+        asked = asked.of(pool=[subject.pool_id])
+    if wanted := list(map(int, states)):
+        asked = asked.of(state=wanted)
+    found = {day: of_day for (day,), of_day in state_sums(asked).items()}
+    whole = replace(asked, filters={}).of(kind=[str(ChargeKind.NODE_HOUR)])
+    ledger = {day: of_day for (day,), of_day in state_sums(whole).items()}
+    return {
+        day: _day_sum(found.get(day, ()))
+        for day, of_day in ledger.items()
+        if isinstance(day, date) and _is_settled(found.get(day, of_day))
+    }
+
+
+def _is_settled(states: Iterable[StateSum]) -> bool:
+    return all(
+        Status.PROVISIONAL not in state.statuses and not state.unpriced_milliseconds
+        for state in states
+    )
+
+
+def _day_sum(states: States) -> LedgerDaySum:
+    hours = [(state.state, state.gpu_milliseconds / HOUR_MS) for state in states]
+    return LedgerDaySum(
+        sum(state.micros or 0 for state in states),
+        sum(of_state for _, of_state in hours),
+        sum(of_state for state, of_state in hours if state == State.ACTIVE),
+    )

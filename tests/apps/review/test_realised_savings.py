@@ -1,0 +1,190 @@
+"""What was done is measured in the ledger week by week, and judged by it alone: verified, failed or unknown."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
+from math import exp
+from random import Random
+
+import pytest
+
+from apps.economics.realised_saving import SavingStatus, UnknownSaving
+from apps.economics.refusal import Refusal
+from apps.economics.states import State
+from apps.review import actions
+from apps.review.models import (
+    Recommendation,
+    RecommendationState,
+    RecommendationVerb,
+    SavingMeasurement,
+)
+from apps.review.queries.measurements import measurement_digest, measurements_of
+from apps.review.queries.recommendations import proven_savings
+from tests.apps.review import saving_scene as scene
+from tests.apps.review.saving_scene import DAY, DONE_AT, JUDGED_AT, SINCE, Planted, PlantedDay
+
+pytestmark = pytest.mark.django_db
+MONTH = 730 / 24
+
+
+@pytest.fixture
+def subject() -> Planted:
+    return scene.make_subject()
+
+
+def noisy_day(day: date, effect: float) -> PlantedDay:
+    """A service whose requests and machines follow the week, with noise and growth; GPU-hours cost `effect` less since."""
+    chance = Random(day.toordinal())  # noqa: S311 - a simulation
+    place = (day - scene.FIRST).days
+    weekday = (1.0, 1.02, 1.05, 1.03, 1.0, 0.7, 0.6)[day.weekday()]
+    requests = 50_000 * weekday * exp(0.001 * place + chance.gauss(0, 0.05))
+    hours = requests / 500 * exp(chance.gauss(0, 0.02))
+    return PlantedDay(hours, 2.0 * (1 - effect if day >= SINCE else 1), round(requests))
+
+
+def state_of(recommendation_id: int) -> str:
+    return Recommendation.objects.get(pk=recommendation_id).state
+
+
+def spent_before(promised: float) -> int:
+    """Dollars a month that such a share of the spend before comes to."""
+    return round(promised * 200 * MONTH)
+
+
+@pytest.mark.parametrize(
+    "plant",
+    [scene.plant_sums, pytest.param(scene.plant_lines, marks=pytest.mark.proof)],
+    ids=["of sums", "through the passes"],
+)
+def test_a_known_effect_is_measured_within_five_per_cent_and_verified_when_the_weeks_are_over(
+    subject: Planted, plant: Callable[[Planted, Callable[[date], PlantedDay]], None]
+) -> None:
+    plant(subject, lambda day: noisy_day(day, 0.3))
+    known = scene.done_one(subject, "to_spot", spent_before(0.3))
+    assert actions.measure_savings_if_due(at=DONE_AT) == 0, "no day has passed"
+    for weeks in range(1, 5):
+        assert actions.measure_savings_if_due(at=DONE_AT + 7 * weeks * DAY) == 1
+        assert state_of(known) == RecommendationState.DONE
+    assert actions.measure_savings_if_due(at=DONE_AT + 30 * DAY) == 0, "once a week"
+    assert actions.measure_savings_if_due(at=JUDGED_AT) == 1
+    assert state_of(known) == RecommendationState.VERIFIED
+    last, *earlier = measurements_of(known)
+    assert [each.status for each in earlier] == [SavingStatus.TOO_EARLY] * 4
+    assert [each.measured is None for each in earlier] == [False, False, False, True]
+    assert earlier[-1].why == UnknownSaving.FEW_AFTER
+    assert last.status == SavingStatus.VERIFIED
+    assert last.measured is not None
+    share = last.measured.saving.likely / last.measured.counterfactual_micros
+    assert share == pytest.approx(0.3, rel=0.05)
+    assert last.measured.saving.low > 0
+    assert (last.measured.unit, last.measured.days, last.measured.before_days) == (
+        "requests",
+        28,
+        56,
+    )
+    assert "56 settled days before 2 March 2026" in last.measured.counterfactual
+    assert last.promise.likely == spent_before(0.3) * 1_000_000
+    (proven,) = proven_savings(JUDGED_AT, frozenset({subject.team_id}))
+    assert (proven.is_verified, proven.measured) == (True, last.measured)
+    assert actions.measure_savings_if_due(at=JUDGED_AT + 7 * DAY) == 0, "it is judged"
+    for row in SavingMeasurement.objects.all():
+        assert measurement_digest(row) == row.digest
+
+
+def test_a_change_without_effect_has_failed_though_its_requests_grew(subject: Planted) -> None:
+    scene.plant_sums(subject, lambda day: noisy_day(day, 0.0))
+    known = scene.done_one(subject, "to_spot", spent_before(0.2))
+    assert actions.measure_savings_if_due(at=JUDGED_AT) == 1
+    assert state_of(known) == RecommendationState.FAILED
+    (proven,) = proven_savings(JUDGED_AT)
+    assert not proven.is_verified
+    assert proven.measured.saving.low < 0 < proven.promised.low
+
+
+def test_days_that_are_not_settled_are_left_out_and_too_few_are_unknown(subject: Planted) -> None:
+    def unsure(day: date) -> PlantedDay:
+        status = "provisional" if (day - SINCE).days in range(8) else "estimated"
+        return PlantedDay(requests=50_000, status=status)
+
+    scene.plant_sums(subject, unsure)
+    known = scene.done_one(subject, "to_spot", 1_000)
+    actions.measure_savings_if_due(at=JUDGED_AT)
+    (found,) = measurements_of(known)
+    assert (found.status, found.why) == (SavingStatus.UNKNOWN, UnknownSaving.FEW_AFTER)
+    assert found.measured is not None
+    assert found.measured.days == 20
+    assert state_of(known) == RecommendationState.DONE
+    assert proven_savings(JUDGED_AT) == []
+
+
+def test_idle_gpus_that_were_given_back_are_saved_and_those_left_standing_are_not(
+    subject: Planted,
+) -> None:
+    def given_back(day: date) -> PlantedDay:
+        return PlantedDay(hours=5.0 if day >= SINCE else 40.0, state=State.HELD_IDLE)
+
+    scene.plant_sums(subject, given_back)
+    saved = scene.done_one(subject, "idle_holder", round(35 * 2 * MONTH))
+    actions.measure_savings_if_due(at=JUDGED_AT)
+    (found,) = measurements_of(saved)
+    assert found.status == SavingStatus.VERIFIED
+    assert found.measured is not None
+    assert found.measured.saving.likely == pytest.approx(35 * 2 * MONTH * 1e6, rel=1e-6)
+
+
+def test_gpus_that_stand_unallocated_after_they_were_given_back_saved_nothing(
+    subject: Planted,
+) -> None:
+    def left_standing(day: date) -> PlantedDay:
+        is_since = day >= SINCE
+        planted = PlantedDay(hours=5.0 if is_since else 40.0, state=State.HELD_IDLE)
+        return replace(planted, unallocated=45.0 if is_since else 10.0)
+
+    scene.plant_sums(subject, left_standing)
+    known = scene.done_one(subject, "idle_holder", round(35 * 2 * MONTH))
+    actions.measure_savings_if_due(at=JUDGED_AT)
+    assert state_of(known) == RecommendationState.FAILED
+
+
+def test_a_commitment_is_measured_against_the_price_on_demand(subject: Planted) -> None:
+    def committed(day: date) -> PlantedDay:
+        hours = 100.0 + day.weekday()
+        return PlantedDay(hours, price=1.5 if day >= SINCE else 2.0, on_demand=2.0)
+
+    scene.plant_sums(subject, committed)
+    known = scene.done_one(subject, "to_commitment", round(103 * 0.5 * MONTH))
+    actions.measure_savings_if_due(at=JUDGED_AT)
+    (found,) = measurements_of(known)
+    assert found.status == SavingStatus.VERIFIED
+    assert found.measured is not None
+    assert found.measured.saving.likely == pytest.approx(103 * 0.5 * MONTH * 1e6, rel=0.01)
+
+
+def test_two_changes_of_the_same_work_are_not_both_verified(subject: Planted) -> None:
+    scene.plant_sums(subject, lambda day: noisy_day(day, 0.3))
+    first = scene.done_one(subject, "to_spot", spent_before(0.3))
+    other = Recommendation.objects.get(pk=first)
+    other.pk, other.matter, other.kind = None, "starved:1", "starved"
+    other.save()
+    actions.measure_savings_if_due(at=JUDGED_AT)
+    assert [state_of(first), state_of(other.pk)] == ["verified", "done"]
+    (found,) = measurements_of(other.pk)
+    assert (found.status, found.why) == (SavingStatus.UNKNOWN, UnknownSaving.SAVED_BY_ANOTHER)
+
+
+def test_nobody_verifies_by_hand_and_a_measurement_is_frozen(subject: Planted) -> None:
+    scene.plant_sums(subject, lambda day: PlantedDay(), until=SINCE + 10 * DAY)
+    known = scene.done_one(subject, "to_spot", 1_000)
+    for verb in (RecommendationVerb.VERIFIED, RecommendationVerb.FAILED):
+        with pytest.raises(Refusal):
+            actions.answer_recommendation(
+                recommendation_id=known,
+                answer=actions.RecommendationAnswer(verb),
+                by=subject.viewer,
+                at=JUDGED_AT,
+            )
+    actions.measure_savings_if_due(at=DONE_AT + 10 * DAY)
+    row = SavingMeasurement.objects.get()
+    row.status = SavingStatus.VERIFIED
+    with pytest.raises(Exception, match="Cannot update"):
+        row.save()

@@ -61,6 +61,15 @@ def with_failures(
     return Interrupted((mtbf + wait) * failures, failures, mtbf * failures)
 
 
+def cadence_excess(cadence: float, write: float, mtbf: float) -> float:
+    """Which part of the time that is paid goes beyond the best cadence's; a restart is the same for both. Refuses NotACadence."""
+    now, then = (
+        with_failures(work=1.0, cadence=each, write=write, mtbf=mtbf, restart=0.0).paid
+        for each in (cadence, best_cadence(write, mtbf))
+    )
+    return 1 - then / now
+
+
 def is_worth_saying(cadence: float, best: float) -> bool:
     """Whether a cadence is off by more than three times either way."""
     return cadence > WORTH_SAYING * best or cadence * WORTH_SAYING < best

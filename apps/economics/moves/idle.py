@@ -17,9 +17,9 @@ LEAST_WEEKS = 2
 PART_OF_WEEKS = 0.75
 
 
-def is_idle_again(idle: Sequence[float], held: Sequence[float]) -> bool:
-    """Whether a fifth of what is held is idle in three of four weeks, and in two at least; GPU-hours, week by week."""
-    weeks = sum(1 for own, of in zip(idle, held, strict=True) if of > 0 and own >= LEAST_IDLE * of)
+def is_idle_again(idle: Sequence[float], held: Sequence[float], least: float = LEAST_IDLE) -> bool:
+    """Whether a fifth (`least`) of what is held is idle in three of four weeks, and in two at least; GPU-hours, week by week."""
+    weeks = sum(1 for own, of in zip(idle, held, strict=True) if of > 0 and own >= least * of)
     return weeks >= max(LEAST_WEEKS, PART_OF_WEEKS * len(held))
 
 

@@ -31,7 +31,7 @@ def output_of(
     before: Mapping[date, LedgerDaySum],
     costs: Mapping[date, LedgerDaySum],
 ) -> WorkOutput:
-    """Requests, else tokens, examples or steps of its runs, else GPU-hours that worked, else those held.
+    """Requests, else tokens, examples or steps of its runs, else active GPU-hours, else those held.
 
     The first that it has on half of the days before on which it cost anything; `costs` has all days.
     """
@@ -46,7 +46,7 @@ def output_of(
 
 
 NO_OUTPUT = (
-    "it reports no output: an hour in which a GPU worked counts as much after the change as before"
+    "it reports no output: an active hour of a GPU counts as much after the change as before"
 )
 NOTHING_SEEN = (
     "it reports no output and its GPUs no activity: only the price of what it holds is measured"

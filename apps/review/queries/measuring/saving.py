@@ -21,7 +21,7 @@ from apps.review.queries.recommendations import MeasuredSaving, RecommendationFa
 from apps.review.queries.recommending.kinds import KIND_BASES
 from apps.review.queries.recommending.proposal import SavingBasis
 
-BESIDES = "another change of the same work was made in these weeks: what each of them saved is not told apart"
+BESIDES = "another change of the same work was made in these weeks: what each of them saved is not known apart"
 
 
 @dataclass(frozen=True, slots=True)

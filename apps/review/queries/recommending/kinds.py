@@ -2,11 +2,14 @@
 
 from functools import partial
 
+from apps.review.queries.recommending.checkpoint_cadence import detect_cadences
 from apps.review.queries.recommending.idle_holders import detect_idle_holders
 from apps.review.queries.recommending.lapsing_commitments import detect_lapsing
 from apps.review.queries.recommending.moved_work import detect_moves
 from apps.review.queries.recommending.proposal import RecommendedKind, SavingBasis
 from apps.review.queries.recommending.self_hosting import detect_self_hosting
+from apps.review.queries.recommending.starved_runs import detect_starved_runs
+from apps.review.queries.recommending.zombies import detect_zombies
 
 KINDS: tuple[RecommendedKind, ...] = (
     RecommendedKind(
@@ -59,6 +62,25 @@ KINDS: tuple[RecommendedKind, ...] = (
         "Serve it yourself",
         "kept comparisons that advise to serve oneself what is bought from an API",
         detect_self_hosting,
+    ),
+    RecommendedKind(
+        "starved_runs",
+        "Feed starved runs",
+        "training whose reported time waits for data week by week",
+        detect_starved_runs,
+    ),
+    RecommendedKind(
+        "checkpoint_cadence",
+        "Save checkpoints as often as is best",
+        "training that saves checkpoints three times too rarely or too often for how often it fails",
+        detect_cadences,
+    ),
+    RecommendedKind(
+        "zombie",
+        "Stop what nobody uses",
+        "services without a request, and jobs without any activity, for two weeks and more",
+        detect_zombies,
+        SavingBasis.HELD,
     ),
 )
 KIND_LABELS = {kind.key: kind.label for kind in KINDS}

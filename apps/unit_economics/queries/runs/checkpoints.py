@@ -8,9 +8,9 @@ from apps.accounts import queries as accounts
 from apps.economics.checkpoints import (
     Hazard,
     best_cadence,
+    cadence_excess,
     hazard,
     is_worth_saying,
-    with_failures,
     young,
 )
 from apps.ledger.queries.windows import Window
@@ -158,15 +158,11 @@ def _weekly_micros(run: RunFigures | RunRow | None) -> int | None:
 def _weekly_excess(
     measured: MeasuredSaves, best: float | None, mtbf: float | None, weekly: int
 ) -> int | None:
-    """What of a week's cost goes beyond the best cadence's; the restart is the same for both."""
+    """What of a week's cost goes beyond the best cadence's."""
     cadence, write = measured.cadence_seconds, measured.write_seconds
     if cadence is None or write is None or best is None or mtbf is None:
         return None
-    now, then = (
-        with_failures(work=1.0, cadence=each, write=write, mtbf=mtbf, restart=0.0).paid
-        for each in (cadence, best)
-    )
-    return round(weekly * (1 - then / now))
+    return round(weekly * cadence_excess(cadence, write, mtbf))
 
 
 def _advice_words(

@@ -1,0 +1,167 @@
+"""Training that saves checkpoints far too rarely, or far too often, for how often it fails."""
+
+from datetime import datetime, timedelta
+
+from django.urls import reverse
+
+from apps.economics.checkpoints import cadence_excess, is_worth_saying
+from apps.economics.moves.disruption import DisruptionClass
+from apps.economics.moves.saving import SavingRange
+from apps.placement.queries.moves.work import MOST_CANDIDATES, FleetWork
+from apps.review.queries.recommending.proposal import (
+    DetectedKind,
+    RecommendationEvidence,
+    RecommendationProposal,
+    effort_cost,
+)
+from apps.review.queries.recommending.weeks import work_seen
+from apps.review.queries.recommending.whole_work import (
+    NO_PRICE,
+    PAID_ANYWAY,
+    WholeWork,
+    whole_works,
+)
+from apps.show.time import duration
+from apps.unit_economics.queries.runs.checkpoints import (
+    CheckpointAdvice,
+    checkpoint_advice_of_workload,
+)
+from apps.unit_economics.queries.runs.habits import training_habits
+
+KIND = "checkpoint_cadence"
+TRAINING = ("training",)
+EFFORT_HOURS = 2
+"""A setting, and a look at the next run: ours, not measured."""
+HOUR_SECONDS = 3_600
+FEW_FAILURES = 5
+COMPUTED = (
+    "What it is charged by the hour in a month × the part of it that goes beyond the best cadence (Daly's exact optimum), for what a checkpoint holds it up and"
+    " for how often its runs fail: at the failures measured, and at both ends of their 95 % range"
+)
+"""Of the exact expectation W/τ · M · (e^((τ+δ)/M) − 1), see apps.economics.checkpoints."""
+
+
+def detect_cadences(at: datetime) -> DetectedKind:
+    """Every training workload; a cadence more than three times off the best is to be changed."""
+    found = DetectedKind(KIND, "training workloads")
+    work = work_seen(at)
+    if not work.span.weeks:
+        found.not_looked = "the ledger had no whole week"
+        return found
+    works = whole_works(work, TRAINING)
+    looked = works[:MOST_CANDIDATES]
+    habits = training_habits([whole.workload.id for whole in looked], work.span.window)
+    for whole in looked:
+        habit = habits.get(whole.workload.id)
+        if habit is None or not habit.saved.saves:
+            why = "no run of it reported" if habit is None else "its runs saved no checkpoint"
+            found.pass_over(why, str(whole.workload.id))
+        else:
+            _look_at(found, work, whole)
+    if len(works) > len(looked):
+        found.pass_over(
+            f"only the {MOST_CANDIDATES} that cost most are looked into",
+            count=len(works) - len(looked),
+        )
+    return found
+
+
+def _look_at(found: DetectedKind, work: FleetWork, whole: WholeWork) -> None:
+    advice = checkpoint_advice_of_workload(whole.workload.id, window=work.span.window)
+    part = _saved_part(advice)
+    key = str(whole.workload.id)
+    if isinstance(part, str):
+        found.pass_over(part, key)
+    elif not whole.paid_by_hour:
+        found.pass_over(PAID_ANYWAY, key)
+    elif not whole.price:
+        found.pass_over(NO_PRICE, key)
+    else:
+        found.propose(_proposal_of(whole, advice, part))
+
+
+def _saved_part(advice: CheckpointAdvice) -> tuple[float, float, float] | str:
+    """Which part of its time the best cadence saves, at both ends and likely; or why none is proposed."""
+    cadence, write, best = advice.cadence_seconds, advice.write_seconds, advice.best_seconds
+    if cadence is None or not write or best is None or advice.hazard is None or not advice.gpus:
+        return "what a checkpoint holds it up, or how often it fails, was not measured"
+    if not is_worth_saying(cadence, best):
+        return "its cadence is within three times of the best"
+    if advice.hazard.rate is None and cadence > best:
+        return "nothing failed yet: that it saves too rarely is not known"
+    rates = (advice.hazard.low, advice.hazard.rate or advice.hazard.high, advice.hazard.high)
+    parts = [
+        cadence_excess(cadence, write, HOUR_SECONDS / (rate * advice.gpus))
+        for rate in rates
+        if rate > 0
+    ]
+    likely = cadence_excess(cadence, write, HOUR_SECONDS / (rates[1] * advice.gpus))
+    return min(parts), likely, max(parts)
+
+
+def _proposal_of(
+    whole: WholeWork, advice: CheckpointAdvice, part: tuple[float, float, float]
+) -> RecommendationProposal:
+    name, spend = whole.workload.name, whole.spend_micros
+    cadence, best = advice.cadence_seconds or 0.0, advice.best_seconds or 0.0
+    often = "rarely" if cadence > best else "often"
+    return RecommendationProposal(
+        key=str(whole.workload.id),
+        title=f"Let {name} save a checkpoint every {_duration_words(best)}",
+        subject=name,
+        team_id=whole.workload.team_id,
+        workload_id=whole.workload.id,
+        pool_id=whole.pool_id,
+        spend_micros=spend,
+        saving=SavingRange(*(round(spend * each) for each in part)).capped(spend),
+        effort_hours=EFFORT_HOURS,
+        risk=DisruptionClass.LOW,
+        risk_reason="what is trained stays as it is; it is a setting of its next run",
+        why=f"It saves too {often}: every {_duration_words(cadence)} of training, where every {_duration_words(best)} is best for what a checkpoint"
+        f" holds it up ({_duration_words(advice.write_seconds or 0.0)}) and how often its runs fail.",
+        computed=COMPUTED,
+        cells=whole.money_cells,
+        evidence=_evidence_of(whole, advice),
+        doubts=_doubts(advice),
+        one_time_micros=effort_cost(EFFORT_HOURS),
+        baseline={
+            "cadence_seconds": cadence,
+            "best_seconds": best,
+            "write_seconds": advice.write_seconds,
+            "failures": advice.failures.count,
+            "exposed_gpu_hours": advice.failures.exposed_gpu_hours,
+        },
+    )
+
+
+def _evidence_of(whole: WholeWork, advice: CheckpointAdvice) -> tuple[RecommendationEvidence, ...]:
+    page = reverse("programme", args=[whole.workload.id])
+    run = reverse("run", args=[advice.run_id]) if advice.run_id else page
+    failures = advice.failures
+    return (
+        RecommendationEvidence(
+            "Checkpoints of its newest run that saved", f"{advice.saves:,}", run
+        ),
+        RecommendationEvidence(
+            "Interruptions of its runs",
+            f"{failures.count:,} in {failures.exposed_gpu_hours:,.0f} GPU-hours",
+            page,
+        ),
+        RecommendationEvidence(
+            "Time between failures of a run",
+            f"{_duration_words(advice.mtbf_seconds or 0.0)} on {advice.gpus or 0:,} GPUs",
+            page,
+        ),
+    )
+
+
+def _doubts(advice: CheckpointAdvice) -> tuple[str, ...]:
+    if advice.failures.count >= FEW_FAILURES:
+        return ()
+    if not advice.failures.count:
+        return ("nothing failed yet: the highest rate that is still likely is counted",)
+    return (f"fewer than {FEW_FAILURES} interruptions were seen",)
+
+
+def _duration_words(seconds: float) -> str:
+    return duration(timedelta(seconds=round(seconds)))

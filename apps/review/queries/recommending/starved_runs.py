@@ -1,0 +1,149 @@
+"""Training whose GPUs wait for data, week by week."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import fmean
+
+from django.urls import reverse
+
+from apps.economics.hours import HOUR_MS
+from apps.economics.moves.disruption import DisruptionClass
+from apps.economics.moves.idle import GIVEN_BACK, idle_saving, is_idle_again
+from apps.economics.moves.saving import SavingRange
+from apps.placement.queries.moves.work import FleetWork
+from apps.review.queries.recommending.proposal import (
+    DetectedKind,
+    RecommendationEvidence,
+    RecommendationProposal,
+    effort_cost,
+)
+from apps.review.queries.recommending.weeks import work_seen
+from apps.review.queries.recommending.whole_work import (
+    LITTLE_FREED,
+    NO_PRICE,
+    WholeWork,
+    whole_works,
+)
+from apps.unit_economics.queries.measured import waited_days
+
+KIND = "starved_runs"
+TRAINING = ("training",)
+EFFORT_HOURS = 24
+"""To read ahead, shard or cache the data: ours, not measured."""
+STARVED_FROM, LEFT_OVER = 0.1, 0.02
+"""Of the time that runs report: from which on it is much, and what is left to any of them. Choices of ours."""
+COMPUTED = (
+    "GPU-hours in a month that waited for data, beyond 2 % of the reported time, × the marginal price of a GPU-hour. Half of them go away at the low"
+    " end, three quarters likely, all of them at the high end; at the low end of a week 1.28 standard errors below the mean"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DataWait:
+    """GPU-hours of a workload's runs, week by week: those that waited for data, and all whose time was reported."""
+
+    waited: tuple[float, ...]
+    told: tuple[float, ...]
+
+    @property
+    def beyond(self) -> tuple[float, ...]:
+        """What could be less."""
+        pairs = zip(self.waited, self.told, strict=True)
+        return tuple(max(0.0, waited - LEFT_OVER * told) for waited, told in pairs)
+
+    @property
+    def share(self) -> float:
+        """Of all weeks."""
+        return sum(self.waited) / sum(self.told)
+
+
+def detect_starved_runs(at: datetime) -> DetectedKind:
+    """Every training workload; where a tenth of the reported time waits for data in three weeks of four, reading it is to be mended."""
+    found = DetectedKind(KIND, "training workloads")
+    work = work_seen(at)
+    if not work.span.weeks:
+        found.not_looked = "the ledger had no whole week"
+        return found
+    waits = _waits_by_week(work)
+    for whole in whole_works(work, TRAINING):
+        seen = waits.get(whole.workload.id)
+        if why := _why_not(whole, seen):
+            found.pass_over(why, str(whole.workload.id))
+        elif seen is not None:
+            found.propose(_proposal_of(whole, seen))
+    return found
+
+
+def _waits_by_week(work: FleetWork) -> Mapping[int, DataWait]:
+    weeks: dict[int, list[list[float]]] = {}
+    for place, window in enumerate(work.span.weeks):
+        for day in waited_days(window):
+            of_work = weeks.setdefault(day.workload_id, [[0.0, 0.0] for _ in work.span.weeks])
+            of_work[place][0] += day.cell.amount / HOUR_MS
+            of_work[place][1] += day.cell.weight / HOUR_MS
+    return {
+        workload_id: DataWait(tuple(week[0] for week in told), tuple(week[1] for week in told))
+        for workload_id, told in weeks.items()
+    }
+
+
+def _why_not(whole: WholeWork, seen: DataWait | None) -> str:
+    if seen is None:
+        return "no run of it reports where its time goes"
+    if not is_idle_again(seen.waited, seen.told, STARVED_FROM):
+        return "its runs do not wait for a tenth of their time again and again"
+    if whole.paid_by_hour and not whole.price:
+        return NO_PRICE
+    if not whole.paid_by_hour and whole.freed(fmean(seen.beyond)) is None:
+        return LITTLE_FREED
+    return ""
+
+
+def _proposal_of(whole: WholeWork, seen: DataWait) -> RecommendationProposal:
+    by_hour = [hours * whole.paid_by_hour for hours in seen.beyond]
+    saving = idle_saving(by_hour, whole.price) if whole.price else SavingRange(0, 0, 0)
+    name = whole.workload.name
+    return RecommendationProposal(
+        key=str(whole.workload.id),
+        title=f"Feed {name}: its GPUs wait for data",
+        subject=name,
+        team_id=whole.workload.team_id,
+        workload_id=whole.workload.id,
+        pool_id=whole.pool_id,
+        spend_micros=whole.spend_micros,
+        saving=saving.capped(whole.spend_micros),
+        effort_hours=EFFORT_HOURS,
+        risk=DisruptionClass.LOW,
+        risk_reason="what is trained stays as it is, only how its data is read changes",
+        why=f"{seen.share:.0%} of the GPU time that its runs reported in {len(seen.told)} weeks waited for data.",
+        computed=COMPUTED,
+        cells=whole.money_cells,
+        evidence=_evidence_of(whole, seen),
+        doubts=() if len(seen.told) > 2 else ("only two weeks are known",),
+        one_time_micros=effort_cost(EFFORT_HOURS),
+        frees_gpu_hours=whole.freed(fmean(seen.beyond) * GIVEN_BACK[1]),
+        baseline={
+            "waited_gpu_hours_week": fmean(seen.waited),
+            "told_gpu_hours_week": fmean(seen.told),
+            "paid_by_hour": whole.paid_by_hour,
+            "gpu_hour_micros": whole.price,
+        },
+    )
+
+
+def _evidence_of(whole: WholeWork, seen: DataWait) -> tuple[RecommendationEvidence, ...]:
+    page = reverse("programme", args=[whole.workload.id])
+    shares = [
+        f"{waited / told:.0%}" if told else "not reported"
+        for waited, told in zip(seen.waited, seen.told, strict=True)
+    ]
+    return (
+        RecommendationEvidence("Waited for data, week by week", ", ".join(shares), page),
+        RecommendationEvidence("GPU-hours that waited", _hours_words(seen.waited), page),
+        RecommendationEvidence("GPU-hours reported", _hours_words(seen.told), page),
+    )
+
+
+def _hours_words(hours: Sequence[float]) -> str:
+    return ", ".join(f"{each:,.0f}" for each in hours)

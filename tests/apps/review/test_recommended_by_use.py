@@ -13,7 +13,7 @@ from apps.ledger.models import LedgerDay
 from apps.review.queries.recommending.checkpoint_cadence import detect_cadences
 from apps.review.queries.recommending.proposal import DetectedKind, RecommendationProposal
 from apps.review.queries.recommending.starved_runs import detect_starved_runs
-from apps.review.queries.recommending.zombies import detect_zombies
+from apps.review.queries.recommending.unused_work import detect_unused_work
 from apps.unit_economics.models import ServiceTotal
 from tests import make
 from tests.apps.placement import move_scene
@@ -177,7 +177,7 @@ def test_a_service_that_nobody_asked_for_two_weeks_is_to_be_stopped() -> None:
     part, _ = move_scene.make_work("part", kind="serving")
     plant_counted(part, uncounted_micros=1_000)
     move_scene.make_work("uncounted", kind="serving")
-    found = detect_zombies(AT)
+    found = detect_unused_work(AT)
     proposal = only(found)
     whole = 8 * PRICE * 730
     assert (proposal.saving.low, proposal.saving.likely) == pytest.approx((whole, whole))
@@ -197,7 +197,7 @@ def test_a_job_without_any_activity_for_two_weeks_is_to_be_stopped_where_that_wa
     idle = LedgerDay.objects.filter(workload_id__in=(dead, unseen))
     idle.update(state=int(State.HELD_IDLE))
     idle.filter(workload_id=unseen).update(state=int(State.UNOBSERVED))
-    found = detect_zombies(AT)
+    found = detect_unused_work(AT)
     assert only(found).workload_id == dead
     assert found.passed_over == {
         "its GPUs were active": 1,
@@ -206,5 +206,5 @@ def test_a_job_without_any_activity_for_two_weeks_is_to_be_stopped_where_that_wa
 
 
 def test_nothing_is_looked_at_before_the_ledger_has_weeks() -> None:
-    for detect in (detect_starved_runs, detect_cadences, detect_zombies):
+    for detect in (detect_starved_runs, detect_cadences, detect_unused_work):
         assert detect(AT).not_looked

@@ -5,11 +5,13 @@ from functools import partial
 from apps.review.queries.recommending.checkpoint_cadence import detect_cadences
 from apps.review.queries.recommending.idle_holders import detect_idle_holders
 from apps.review.queries.recommending.lapsing_commitments import detect_lapsing
+from apps.review.queries.recommending.model_routing import detect_routing
 from apps.review.queries.recommending.moved_work import detect_moves
+from apps.review.queries.recommending.prompt_caching import detect_uncached_prompts
 from apps.review.queries.recommending.proposal import RecommendedKind, SavingBasis
 from apps.review.queries.recommending.self_hosting import detect_self_hosting
 from apps.review.queries.recommending.starved_runs import detect_starved_runs
-from apps.review.queries.recommending.zombies import detect_zombies
+from apps.review.queries.recommending.unused_work import detect_unused_work
 
 KINDS: tuple[RecommendedKind, ...] = (
     RecommendedKind(
@@ -76,11 +78,25 @@ KINDS: tuple[RecommendedKind, ...] = (
         detect_cadences,
     ),
     RecommendedKind(
-        "zombie",
+        "unused_work",
         "Stop what nobody uses",
         "services without a request, and jobs without any activity, for two weeks and more",
-        detect_zombies,
+        detect_unused_work,
         SavingBasis.HELD,
+    ),
+    RecommendedKind(
+        "prompt_caching",
+        "Read prompts from a cache",
+        "calls to model APIs whose prompts are read anew, where others on the same model read them from a cache",
+        detect_uncached_prompts,
+        SavingBasis.API_TOKENS,
+    ),
+    RecommendedKind(
+        "model_routing",
+        "Send calls to a cheaper model",
+        "features for which a model that costs less is in use too, and fails no more often",
+        detect_routing,
+        SavingBasis.API_TOKENS,
     ),
 )
 KIND_LABELS = {kind.key: kind.label for kind in KINDS}

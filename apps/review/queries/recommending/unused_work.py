@@ -26,7 +26,7 @@ from apps.review.queries.recommending.weeks import work_seen
 from apps.review.queries.recommending.whole_work import LEAST_FREED, LITTLE_FREED, NO_PRICE
 from apps.unit_economics.queries.unit_costs import UnitCost, UnitFilter, unit_cost_groups
 
-KIND = "zombie"
+KIND = "unused_work"
 EFFORT_HOURS = 2
 """To ask its owner, and to stop it: ours, not measured."""
 QUIET = timedelta(days=14)
@@ -44,7 +44,7 @@ class QuietSpan:
     held: Mapping[tuple[object, object], CubeSums]
 
 
-def detect_zombies(at: datetime) -> DetectedKind:
+def detect_unused_work(at: datetime) -> DetectedKind:
     """Every workload on a pool; those are proposed to be stopped that nobody asked, or that did nothing, for two weeks."""
     found = DetectedKind(KIND, "workloads on pools")
     work = work_seen(at)

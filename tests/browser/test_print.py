@@ -2,8 +2,10 @@
 
 import re
 from itertools import product
+from pathlib import Path
 
 import pytest
+from django.conf import settings
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Desk, sign_in_with
@@ -12,6 +14,7 @@ from tests.scope.world import World, make_world
 pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 PAPER_PX = 700
 """An A4 page between its margins."""
+CLOSED = "/months/2020-03"
 SCREEN_ONLY = (".nav", ".bar", ".skip")
 WIDER = """() => [...document.querySelectorAll("main table, main .card, main .figures")]
     .filter(each => each.getBoundingClientRect().right > innerWidth + 1)
@@ -20,6 +23,9 @@ INK = """() => [document.body, ...document.querySelectorAll("main a, main h1, ma
     .map(each => getComputedStyle(each).color)"""
 GROUND = """() => [document.documentElement, document.body, ...document.querySelectorAll(".card")]
     .map(each => getComputedStyle(each).backgroundColor)"""
+NOTED = """<style>{sheet}</style><ul class="messages"><li>done</li></ul>
+<ul class="messages notes"><li>72 h have no price</li></ul>
+<div class="actions">Change</div><p class="tabs">Others</p>"""
 WHITE = {"rgb(255, 255, 255)", "rgba(0, 0, 0, 0)"}
 
 
@@ -57,6 +63,11 @@ def printed(world: World) -> list[str]:
         f"/services/{ids['service_id']}",
         "/team-work",
         f"/findings/{ids['finding_id']}",
+        "/recommendations",
+        "/months",
+        f"/months/{ids['month']}",
+        CLOSED,
+        f"/closes/{ids['close_id']}/teams/{ids['team_id']}",
     ]
 
 
@@ -90,12 +101,32 @@ def test_links_are_underlined_and_a_header_stands_on_every_sheet(paper) -> None:
     assert head == "table-header-group"
 
 
+def test_the_digest_of_a_closed_month_is_printed_whole(paper) -> None:
+    page, addresses = paper
+    page.goto(next(each for each in addresses if each.endswith(CLOSED)))
+    digest = page.locator("main .digest").first
+    assert digest.evaluate("each => each.scrollWidth <= each.clientWidth + 1")
+    expect(digest).to_have_text("0" * 64)
+
+
+def test_what_a_page_warns_of_is_printed_and_where_it_leads_to_is_not(paper) -> None:
+    page, _ = paper
+    page.set_content(NOTED.format(sheet=_console_sheet()))
+    expect(page.locator(".notes")).to_be_visible()
+    for part in (".messages:not(.notes)", ".actions", ".tabs"):
+        expect(page.locator(part)).to_be_hidden()
+
+
 def test_a_line_with_everything_behind_it_is_a_document_of_few_sheets(paper) -> None:
     page, addresses = paper
     page.goto(addresses[4])
     document = page.pdf(format="A4")
     assert document.startswith(b"%PDF-")
     assert 1 <= len(re.findall(rb"/Type\s*/Page\b", document)) <= 3
+
+
+def _console_sheet() -> str:
+    return (Path(settings.STATICFILES_DIRS[0]) / "css/console.css").read_text()
 
 
 def brightness(colour: str) -> float:

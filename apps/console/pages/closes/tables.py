@@ -167,7 +167,7 @@ VERSIONS = Table[CloseFact](
         Column("closed_by", "By", lambda each: each.closed_by or None, missing=NONE),
         Column("lines", "Lines", lambda each: each.lines, COUNT),
         Column("digest", "Digest", lambda each: each.digest,
-               shown=lambda each, _: format_html("<code>{}…</code>", each.digest[:16])),
+               shown=lambda each, _: format_html('<code class="digest">{}</code>', each.digest)),
         Column("invoices", "Billed by then", lambda each: each.invoices or None, WRAPPED,
                missing=NONE),
         Column("note", "Note", lambda each: each.note or None, WRAPPED, missing=NONE),

@@ -4,20 +4,15 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from functools import cache
 
 from django.db import connection
 from django.db.models import Q, QuerySet
 
 from apps.accounts.models import AccessToken
 
-# Asked before everything that a token asks: to put `_good_rows` together anew takes longer than to answer it. A test holds
-# the two to the same answer.
-GOOD = """
-SELECT id, scopes, name, last_used_at, team_id FROM accounts_accesstoken
-WHERE revoked_at IS NULL AND {which} = %s AND (expires_at IS NULL OR expires_at > %s)
-"""
-TOKEN_OF_DIGEST, TOKEN_OF_ID = (GOOD.format(which=name) for name in ("digest", "id"))
+EPOCH = datetime.fromtimestamp(0, UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +79,12 @@ def tokens(made_by_id: int | None = None) -> list[ListedToken]:
 
 def token_of(secret: str, at: datetime) -> TokenFact | None:
     """The token whose secret this is, unless it is revoked or expired at `at`."""
-    return _good_token(TOKEN_OF_DIGEST, digest_of(secret), at)
+    return _good_token("digest", digest_of(secret), at)
 
 
 def token_in_force(token_id: int, at: datetime) -> TokenFact | None:
     """The token of this id, for what was asked with it before; None: revoked or expired at `at`."""
-    return _good_token(TOKEN_OF_ID, token_id, at)
+    return _good_token("id", token_id, at)
 
 
 def tokens_in_force(token_ids: Collection[int], at: datetime) -> set[int]:
@@ -119,9 +114,22 @@ def _good_rows(at: datetime) -> QuerySet[AccessToken]:
     return AccessToken.objects.filter(Q(expires_at=None) | Q(expires_at__gt=at), revoked_at=None)
 
 
-def _good_token(query: str, which: bytes | int, at: datetime) -> TokenFact | None:
+@cache
+def _statement_of(column: str) -> tuple[str, tuple[bool, ...]]:
+    """What asks for one of `_good_rows` by this column, and which of its parameters are the moment.
+
+    Asked before everything that a token asks: to put it together anew takes longer than to answer it.
+    """
+    asked = _good_rows(EPOCH).filter(**{column: b"" if column == "digest" else 0})
+    columns = ("id", "scopes", "name", "last_used_at", "team_id")
+    text, given = asked.values_list(*columns).query.sql_with_params()
+    return text, tuple(isinstance(each, datetime) for each in given)
+
+
+def _good_token(column: str, value: bytes | int, at: datetime) -> TokenFact | None:
+    text, are_moments = _statement_of(column)
     with connection.cursor() as cursor:
-        cursor.execute(query, [which, at])
+        cursor.execute(text, [at if is_moment else value for is_moment in are_moments])
         row = cursor.fetchone()
     if row is None:
         return None

@@ -17,6 +17,7 @@ from apps.placement.queries.moves.proposal import (
     MoveKind,
     MoveProposal,
     ProposalEvidence,
+    move_key,
     one_time_cost,
 )
 from apps.placement.queries.moves.work import WEEKS, FleetWork
@@ -34,16 +35,17 @@ def look_to_commitment(work: FleetWork, at: datetime) -> KindLook:
     for family in pool_families():
         weeks = _rented_weeks(work, family)
         if not any(any(week) for week in weeks):
-            look.decline(_key(family), "none of its GPUs are paid by the hour")
+            look.decline(
+                move_key(MoveKind.TO_COMMITMENT, family.name),
+                "none of its GPUs are paid by the hour",
+            )
         elif portfolio is None or portfolio.answer is None:
-            look.decline(_key(family), "no portfolio was answered yet")
+            look.decline(
+                move_key(MoveKind.TO_COMMITMENT, family.name), "no portfolio was answered yet"
+            )
         else:
             _look_at(look, work, family, weeks, (portfolio, at))
     return look
-
-
-def _key(family: PoolFamily) -> str:
-    return f"{MoveKind.TO_COMMITMENT}:{family.name}"
 
 
 def _rented_weeks(work: FleetWork, family: PoolFamily) -> list[list[float]]:
@@ -76,19 +78,28 @@ def _look_at(
         and offer["kind"] != PurchaseOption.OWNED
     ]
     if not bought:
-        look.decline(_key(family), "the newest portfolio buys nothing for it")
+        look.decline(
+            move_key(MoveKind.TO_COMMITMENT, family.name),
+            "the newest portfolio buys nothing for it",
+        )
         return
     floor = demand_floor([gpus for week in weeks for gpus in week])
     offer = max(bought, key=lambda each: (each["gpus"], each["name"]))
     gpus = min(float(offer["gpus"]), floor)
     if gpus <= 0:
-        look.decline(_key(family), "in over a tenth of the hours none of its GPUs was rented")
+        look.decline(
+            move_key(MoveKind.TO_COMMITMENT, family.name),
+            "in over a tenth of the hours none of its GPUs was rented",
+        )
         return
     price = _price_of(work, family)
     if price is None:
-        look.decline(_key(family), "what an hour on demand was charged is not known")
+        look.decline(
+            move_key(MoveKind.TO_COMMITMENT, family.name),
+            "what an hour on demand was charged is not known",
+        )
         return
-    look.propose(_proposal(work, family, weeks, (offer, gpus, floor, price), asked))
+    look.propose(_commitment_proposal(work, family, weeks, (offer, gpus, floor, price), asked))
 
 
 def _price_of(work: FleetWork, family: PoolFamily) -> float | None:
@@ -97,7 +108,7 @@ def _price_of(work: FleetWork, family: PoolFamily) -> float | None:
     return min(prices, default=None)
 
 
-def _proposal(
+def _commitment_proposal(
     work: FleetWork,
     family: PoolFamily,
     weeks: Sequence[Sequence[float]],
@@ -115,7 +126,7 @@ def _proposal(
     term = "a term" if months is None else f"{months} months"
     names = ", ".join(pool.name for pool in pools)
     return MoveProposal(
-        key=_key(family),
+        key=move_key(MoveKind.TO_COMMITMENT, family.name),
         kind=MoveKind.TO_COMMITMENT,
         subject=f"{gpus:g} GPUs of {family.name}",
         source=f"{names}, on demand",
@@ -127,8 +138,8 @@ def _proposal(
         saving=saving.capped(spend),
         one_time=one_time_cost(MoveKind.TO_COMMITMENT),
         disruption=MoveDisruption(LOW, f"no work moves; it is owed for {term}, used or not"),
-        evidence=_evidence(portfolio, pools, offer, price),
-        doubts=tuple(_doubts(work, portfolio, at)),
+        evidence=_commitment_evidence(portfolio, pools, offer, price),
+        doubts=tuple(_commitment_doubts(work, portfolio, at)),
         why=(
             f"In nine hours of ten at least {floor:g} GPUs were rented by the hour; the portfolio commits to"
             f" {offer['gpus']}. No more than that floor is proposed."
@@ -137,7 +148,7 @@ def _proposal(
     )
 
 
-def _evidence(
+def _commitment_evidence(
     portfolio: PortfolioRunFact, pools: Sequence[PoolFact], offer: Mapping[str, Any], price: float
 ) -> tuple[ProposalEvidence, ...]:
     return (
@@ -162,7 +173,7 @@ def _term_of(portfolio: PortfolioRunFact, name: str) -> int | None:
     return next((table["term_months"] for table in asked if table["name"] == name), None)
 
 
-def _doubts(work: FleetWork, portfolio: PortfolioRunFact, at: datetime) -> list[str]:
+def _commitment_doubts(work: FleetWork, portfolio: PortfolioRunFact, at: datetime) -> list[str]:
     doubts = []
     if len(work.span.weeks) < WEEKS:
         doubts.append(f"the ledger has {len(work.span.weeks)} of {WEEKS} weeks")

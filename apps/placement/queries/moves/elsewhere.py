@@ -14,6 +14,7 @@ from apps.economics.placement.estimates import LikelyRange
 from apps.economics.purchase import PurchaseOption
 from apps.placement.queries.asked import are_same_model, lies_within
 from apps.placement.queries.book import BookFact
+from apps.placement.queries.moves.candidates import candidate_cells, why_not_by_hour
 from apps.placement.queries.moves.datasets import WorkDataset, datasets_of_work
 from apps.placement.queries.moves.offers import NO_BOOK, fill_there, offer_evidence
 from apps.placement.queries.moves.proposal import (
@@ -21,10 +22,10 @@ from apps.placement.queries.moves.proposal import (
     MoveKind,
     MoveProposal,
     ProposalEvidence,
+    move_key,
     one_time_cost,
 )
-from apps.placement.queries.moves.to_spot import why_not_by_hour
-from apps.placement.queries.moves.work import MOST_CANDIDATES, WEEKS, FleetWork, WorkCell
+from apps.placement.queries.moves.work import WEEKS, FleetWork, WorkCell
 from apps.placement.queries.offer_facts import OfferFact
 from apps.placement.queries.places import EgressFact, egress_from, egress_micros
 
@@ -48,27 +49,18 @@ def look_elsewhere(work: FleetWork, book: BookFact | None) -> KindLook:
     look = KindLook(MoveKind.ELSEWHERE)
     data = datasets_of_work()
     egress: dict[str, dict[str, EgressFact]] = {}
-    tried = 0
-    for cell in work.cells:
-        why = why_not_by_hour(cell)
-        if not why and book is None:
-            why = NO_BOOK
-        if not why and tried >= MOST_CANDIDATES:
-            why = f"not among the {MOST_CANDIDATES} that cost most"
-        if why or book is None:
-            look.decline(_key(cell), why)
-            continue
-        tried += 1
+    candidates = candidate_cells(
+        look, work, lambda cell: why_not_by_hour(cell) or (NO_BOOK if book is None else "")
+    )
+    if book is None:
+        return look
+    for cell in candidates:
         of_work = data.get(cell.workload.id)
         if of_work is not None and of_work.place not in egress:
             egress[of_work.place] = egress_from(of_work.place)
         prices = egress[of_work.place] if of_work else {}
         _look_at(look, work, cell, (book, of_work, prices))
     return look
-
-
-def _key(cell: WorkCell) -> str:
-    return f"{MoveKind.ELSEWHERE}:{cell.key}"
 
 
 def _look_at(
@@ -78,12 +70,13 @@ def _look_at(
     beside: tuple[BookFact, WorkDataset | None, dict[str, EgressFact]],
 ) -> None:
     book, data, prices = beside
+    key = move_key(MoveKind.ELSEWHERE, cell.key)
     cheaper = _cheaper_offers(cell, book)
     if not cheaper:
-        look.decline(_key(cell), "its GPU model is offered nowhere else on demand for less")
+        look.decline(key, "its GPU model is offered nowhere else on demand for less")
         return
     if data is None:
-        look.decline(_key(cell), "how much data it needs is not known: no quote of it says so")
+        look.decline(key, "how much data it needs is not known: no quote of it says so")
         return
     allowed = [
         (offer, price)
@@ -91,7 +84,7 @@ def _look_at(
         if not data.residency or lies_within(offer.place, data.residency)
     ]
     if not allowed:
-        look.decline(_key(cell), "where it costs less, its data may not be")
+        look.decline(key, "where it costs less, its data may not be")
         return
     needed = _needed_gpus(work, cell)
     roomy = [
@@ -100,7 +93,7 @@ def _look_at(
         if offer.free_gpus is None or offer.free_gpus >= needed
     ]
     if not roomy:
-        look.decline(_key(cell), "where it costs less, a quota leaves fewer GPUs than it needs")
+        look.decline(key, "where it costs less, a quota leaves fewer GPUs than it needs")
         return
     choices = []
     for offer, price in roomy:
@@ -108,12 +101,12 @@ def _look_at(
         if choice is not None:
             choices.append(choice)
     if not choices:
-        look.decline(_key(cell), "what its data costs to move there is not known")
+        look.decline(key, "what its data costs to move there is not known")
         return
     best = max(
         choices, key=lambda each: (first_year_month(each.saving, each.egress), each.offer.key)
     )
-    look.propose(_proposal(work, cell, data, best))
+    look.propose(_place_proposal(work, cell, data, best))
 
 
 def _cheaper_offers(cell: WorkCell, book: BookFact) -> list[tuple[OfferFact, LikelyRange]]:
@@ -154,7 +147,7 @@ def _choice_at(
     return PlaceChoice(offer, saving_range(points), cost)
 
 
-def _proposal(
+def _place_proposal(
     work: FleetWork, cell: WorkCell, data: WorkDataset, best: PlaceChoice
 ) -> MoveProposal:
     offer, spend = best.offer, work.monthly([cell])
@@ -169,7 +162,7 @@ def _proposal(
         else f"its {data.gigabytes:,.0f} GB are moved once from {data.place}"
     )
     return MoveProposal(
-        key=_key(cell),
+        key=move_key(MoveKind.ELSEWHERE, cell.key),
         kind=MoveKind.ELSEWHERE,
         subject=cell.workload.name,
         source=f"{cell.pool.name}, on demand, {cell.pool.provider}:{cell.pool.region}",

@@ -86,13 +86,15 @@ def look_at_fleet(week: date, at: datetime) -> FleetLook:
         work=work,
         book=book,
         kinds=kinds,
-        proposals=_told(found, chosen),
+        proposals=_marked_not_tried(found, chosen),
         groups=_group_numbers(weighed),
         counted=chosen.keys,
     )
 
 
-def _told(found: Sequence[MoveProposal], chosen: CountedMoves) -> tuple[MoveProposal, ...]:
+def _marked_not_tried(
+    found: Sequence[MoveProposal], chosen: CountedMoves
+) -> tuple[MoveProposal, ...]:
     """The same; those of a group of which not every choice was tried say so."""
     return tuple(
         replace(each, why=f"{each.why} {NOT_TRIED}") if each.key in chosen.not_tried else each

@@ -160,6 +160,11 @@ def proposals_of(looks: Sequence[KindLook]) -> list[MoveProposal]:
     return sorted(found, key=lambda each: (-each.worth, each.key))
 
 
+def move_key(kind: MoveKind, what: str) -> str:
+    """The key of a proposal: the same from week to week."""
+    return f"{kind}:{what}"
+
+
 def declined_by_key(looks: Sequence[KindLook]) -> Mapping[str, str]:
     """Why there is no proposal of these keys."""
     return {key: why for look in looks for key, why in look.declined.items()}

@@ -5,14 +5,15 @@ from collections.abc import Sequence
 from apps.economics.money import MICROS
 from apps.economics.moves.disruption import DisruptionClass, MoveDisruption
 from apps.economics.moves.saving import SavingRange
+from apps.placement.queries.moves.candidates import why_not_by_hour
 from apps.placement.queries.moves.proposal import (
     KindLook,
     MoveKind,
     MoveProposal,
     ProposalEvidence,
+    move_key,
     one_time_cost,
 )
-from apps.placement.queries.moves.to_spot import why_not_by_hour
 from apps.placement.queries.moves.work import FleetWork, WorkCell
 from apps.planning.queries.crossover import KeptScenarioFact, ScenarioRunFact, kept_scenarios
 
@@ -30,7 +31,7 @@ def look_to_api(work: FleetWork) -> KindLook:
     for cell in work.cells:
         of_service.setdefault(cell.workload.id, []).append(cell)
     for scenario in kept_scenarios(None):
-        run, key = scenario.answered, f"{MoveKind.TO_API}:{scenario.id}"
+        run, key = scenario.answered, move_key(MoveKind.TO_API, str(scenario.id))
         cells = of_service.get(scenario.service_id or 0, [])
         saved = [cell for cell in cells if not why_not_by_hour(cell)]
         if run is None:
@@ -44,11 +45,11 @@ def look_to_api(work: FleetWork) -> KindLook:
         elif not saved:
             look.decline(key, why_not_by_hour(cells[0]))
         else:
-            _propose(look, work, (scenario, run, key), saved)
+            _propose_api(look, work, (scenario, run, key), saved)
     return look
 
 
-def _propose(
+def _propose_api(
     look: KindLook,
     work: FleetWork,
     asked: tuple[KeptScenarioFact, ScenarioRunFact, str],
@@ -62,7 +63,7 @@ def _propose(
         return
     # What is paid anyway stays to be paid: of the own costs only what is spent by the hour goes.
     likely = round(spend - float(bill) * MICROS)
-    low, high = _ends(run, likely)
+    low, high = _saving_ends(run, likely)
     name = cells[0].workload.name
     look.propose(
         MoveProposal(
@@ -89,7 +90,7 @@ def _propose(
     )
 
 
-def _ends(run: ScenarioRunFact, likely: int) -> tuple[int, int]:
+def _saving_ends(run: ScenarioRunFact, likely: int) -> tuple[int, int]:
     """As far from the likely saving as the comparison's own 10th and 90th percentile are from its median."""
     spread = [run.figure("uncertainty", "savings", name) for name in ("p10", "p50", "p90")]
     if any(each is None for each in spread):

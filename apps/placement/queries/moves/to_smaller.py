@@ -17,6 +17,7 @@ from apps.economics.moves.shrinking import (
 )
 from apps.economics.purchase import PurchaseOption
 from apps.placement.queries.book import BookFact
+from apps.placement.queries.moves.candidates import candidate_cells, why_not_by_hour
 from apps.placement.queries.moves.gpu_needs import SeenNeed, seen_needs
 from apps.placement.queries.moves.offers import fill_there, offer_evidence
 from apps.placement.queries.moves.proposal import (
@@ -24,16 +25,17 @@ from apps.placement.queries.moves.proposal import (
     MoveKind,
     MoveProposal,
     ProposalEvidence,
+    move_key,
     one_time_cost,
 )
-from apps.placement.queries.moves.to_spot import why_not_by_hour
-from apps.placement.queries.moves.work import MOST_CANDIDATES, WEEKS, FleetWork, WorkCell
+from apps.placement.queries.moves.work import WEEKS, FleetWork, WorkCell
 from apps.placement.queries.offer_facts import OfferFact
 
 GIB = 1 << 30
 SHRINKABLE = ("serving", "notebook")
 MOST_GPUS_SEEN = 500
 """GPUs held in the mean by all that is looked into, what costs most first: their windows are read one by one."""
+NOT_LOOKED_INTO = f"not among those that cost most, whose {MOST_GPUS_SEEN} GPUs are looked into"
 WELL_SEEN = 0.9
 DISRUPTION = MoveDisruption(
     DisruptionClass.MEDIUM,
@@ -53,29 +55,27 @@ class SmallerChoice:
 def look_to_smaller(work: FleetWork, book: BookFact | None) -> KindLook:
     """Every workload on a pool; of services and notebooks what they were seen to need is looked up, the dearest first."""
     look = KindLook(MoveKind.TO_SMALLER)
-    candidates: list[tuple[WorkCell, GpuModel]] = []
-    gpus = 0.0
-    for cell in work.cells:
-        why, model = _why_not_smaller(cell), gpu_model(cell.pool.gpu_model)
-        if not why and (gpus >= MOST_GPUS_SEEN or len(candidates) >= MOST_CANDIDATES):
-            why = f"not among those that cost most, whose {MOST_GPUS_SEEN} GPUs are looked into"
-        if why or model is None:
-            look.decline(_key(cell), why or "its GPU model is not one that is known")
+    candidates = candidate_cells(
+        look, work, _why_not_smaller, most_gpus=MOST_GPUS_SEEN, too_many=NOT_LOOKED_INTO
+    )
+    needs = seen_needs(work.span, candidates) if candidates else {}
+    for cell in candidates:
+        model = gpu_model(cell.pool.gpu_model)
+        if model is None:
             continue
-        gpus += cell.gpu_hours / work.span.hours
-        candidates.append((cell, model))
-    needs = seen_needs(work.span, [cell for cell, _ in candidates]) if candidates else {}
-    for cell, model in candidates:
         seen = needs[cell.key]
         if isinstance(seen, str):
-            look.decline(_key(cell), seen)
+            look.decline(move_key(MoveKind.TO_SMALLER, cell.key), seen)
             continue
         choices = [*_smaller_models(cell, model, seen, book), *_own_slice(cell, model, seen)]
         if not choices:
-            look.decline(_key(cell), "nothing smaller that can be had there has what it needs")
+            look.decline(
+                move_key(MoveKind.TO_SMALLER, cell.key),
+                "nothing smaller that can be had there has what it needs",
+            )
             continue
         best = max(choices, key=lambda each: (each.saving.likely, each.target))
-        look.propose(_proposal(work, (cell, model), seen, best))
+        look.propose(_smaller_proposal(work, (cell, model), seen, best))
     return look
 
 
@@ -83,11 +83,9 @@ def _why_not_smaller(cell: WorkCell) -> str:
     why = why_not_by_hour(cell)
     if not why and cell.workload.kind not in SHRINKABLE:
         return "neither a service nor a notebook"
+    if not why and gpu_model(cell.pool.gpu_model) is None:
+        return "its GPU model is not one that is known"
     return why
-
-
-def _key(cell: WorkCell) -> str:
-    return f"{MoveKind.TO_SMALLER}:{cell.key}"
 
 
 def _smaller_models(
@@ -126,7 +124,7 @@ def _own_slice(cell: WorkCell, model: GpuModel, seen: SeenNeed) -> Iterator[Smal
         yield SmallerChoice(f"a slice {profile.name} of its GPU, {cell.pool.name}", saving)
 
 
-def _proposal(
+def _smaller_proposal(
     work: FleetWork, of: tuple[WorkCell, GpuModel], seen: SeenNeed, best: SmallerChoice
 ) -> MoveProposal:
     (cell, model), spend = of, work.monthly([of[0]])
@@ -139,7 +137,7 @@ def _proposal(
         f" {seen.need.worked_ratio:.0%} of an hour in 19 hours of 20; seen in {seen.coverage:.0%} of the time",
     )
     return MoveProposal(
-        key=_key(cell),
+        key=move_key(MoveKind.TO_SMALLER, cell.key),
         kind=MoveKind.TO_SMALLER,
         subject=cell.workload.name,
         source=f"{cell.pool.name}, on demand, {model.name}",
@@ -152,7 +150,7 @@ def _proposal(
         one_time=one_time_cost(MoveKind.TO_SMALLER),
         disruption=DISRUPTION,
         evidence=(pool, windows, *(offer_evidence(best.offer) if best.offer else ())),
-        doubts=tuple(_doubts(work, seen, best.offer)),
+        doubts=tuple(_smaller_doubts(work, seen, best.offer)),
         why=(
             f"It holds {held:,.0f} GPU-hours a month of {model.memory_bytes / GIB:,.0f} GiB each and used at most"
             f" {seen.need.memory_bytes / GIB:,.1f} GiB: {MEMORY_MARGIN:g} times that fits, and by their peaks"
@@ -162,7 +160,7 @@ def _proposal(
     )
 
 
-def _doubts(work: FleetWork, seen: SeenNeed, offer: OfferFact | None) -> Iterator[str]:
+def _smaller_doubts(work: FleetWork, seen: SeenNeed, offer: OfferFact | None) -> Iterator[str]:
     if offer is None:
         yield "what a slice leaves free saves only what other work takes of it: from nothing to all, likely half"
     elif seen.gpus > 1:

@@ -12,15 +12,17 @@ from apps.economics.placement.wall_time import NeverFinishes
 from apps.economics.purchase import PurchaseOption
 from apps.placement.queries.asked import are_same_model
 from apps.placement.queries.book import BookFact
+from apps.placement.queries.moves.candidates import candidate_cells, why_not_by_hour
 from apps.placement.queries.moves.offers import NO_BOOK, fill_there, offer_evidence
 from apps.placement.queries.moves.proposal import (
     KindLook,
     MoveKind,
     MoveProposal,
     ProposalEvidence,
+    move_key,
     one_time_cost,
 )
-from apps.placement.queries.moves.work import MOST_CANDIDATES, WEEKS, FleetWork, WorkCell
+from apps.placement.queries.moves.work import WEEKS, FleetWork, WorkCell
 from apps.placement.queries.offer_facts import OfferFact
 from apps.unit_economics.queries.runs.habits import TrainingHabit, training_habits
 
@@ -43,44 +45,18 @@ class SpotChoice:
 def look_to_spot(work: FleetWork, book: BookFact | None) -> KindLook:
     """Every workload on a pool; those that cost most first, by their runs' own checkpoints and starts."""
     look = KindLook(MoveKind.TO_SPOT)
-    candidates: list[WorkCell] = []
-    for cell in work.cells:
-        why = why_not_by_hour(cell, PurchaseOption.SPOT) or NOT_INTERRUPTIBLE.get(
-            cell.workload.kind, ""
-        )
-        if not why and book is None:
-            why = NO_BOOK
-        if not why and len(candidates) >= MOST_CANDIDATES:
-            why = f"not among the {MOST_CANDIDATES} that cost most"
-        if why:
-            look.decline(_key(cell), why)
-        else:
-            candidates.append(cell)
+
+    def why_not(cell: WorkCell) -> str:
+        said = why_not_by_hour(cell, PurchaseOption.SPOT)
+        said = said or NOT_INTERRUPTIBLE.get(cell.workload.kind, "")
+        return said or (NO_BOOK if book is None else "")
+
+    candidates = candidate_cells(look, work, why_not)
     if candidates and book is not None:
         habits = training_habits({cell.workload.id for cell in candidates}, work.span.window)
         for cell in candidates:
             _look_at(look, work, cell, habits.get(cell.workload.id), book)
     return look
-
-
-def why_not_by_hour(cell: WorkCell, already: str = "") -> str:
-    """Why leaving a pool saves nothing, or it cannot be said what; empty: it is paid by the hour."""
-    option = cell.pool.purchase_option
-    if option == already or option == PurchaseOption.SPOT:
-        return "on spot already"
-    if option in (PurchaseOption.OWNED, PurchaseOption.RESERVED):
-        return "on owned or reserved GPUs: they are paid whether it runs or not"
-    if cell.unpriced_ms:
-        return "a part of its time has no price"
-    if cell.charged_micros and cell.paid_by_hour <= 0:
-        return "covered by commitments: they are paid whether it runs or not"
-    if cell.addressable_micros <= 0:
-        return "nothing was charged for it in the weeks looked at"
-    return ""
-
-
-def _key(cell: WorkCell) -> str:
-    return f"{MoveKind.TO_SPOT}:{cell.key}"
 
 
 def _look_at(
@@ -93,7 +69,8 @@ def _look_at(
     measured = _checkpoint_habit(habit)
     if isinstance(measured, str) or habit is None or not habit.gpus:
         look.decline(
-            _key(cell), measured if isinstance(measured, str) else "its runs' GPUs are not known"
+            move_key(MoveKind.TO_SPOT, cell.key),
+            measured if isinstance(measured, str) else "its runs' GPUs are not known",
         )
         return
     there = [
@@ -107,10 +84,13 @@ def _look_at(
     choices = [each for each in found if not isinstance(each, str)]
     if not choices:
         whys = [each for each in found if isinstance(each, str)]
-        look.decline(_key(cell), whys[0] if whys else "no spot of its GPU model is offered there")
+        look.decline(
+            move_key(MoveKind.TO_SPOT, cell.key),
+            whys[0] if whys else "no spot of its GPU model is offered there",
+        )
         return
     best = max(choices, key=lambda each: (each.move.saving.likely, each.offer.key))
-    look.propose(_proposal(work, cell, habit, measured, best))
+    look.propose(_spot_proposal(work, cell, habit, measured, best))
 
 
 def _checkpoint_habit(habit: TrainingHabit | None) -> CheckpointHabit | str:
@@ -160,7 +140,7 @@ def _job_rate(seen: Mapping[str, object], nodes: int) -> LikelyRange:
     return LikelyRange(low, likely * nodes, high * nodes)
 
 
-def _proposal(
+def _spot_proposal(
     work: FleetWork,
     cell: WorkCell,
     habit: TrainingHabit,
@@ -173,7 +153,7 @@ def _proposal(
     gpu_hour = cell.addressable_micros / cell.gpu_hours if cell.gpu_hours else 0.0
     restart = measured.restart * (habit.gpus or 1) * gpu_hour
     return MoveProposal(
-        key=_key(cell),
+        key=move_key(MoveKind.TO_SPOT, cell.key),
         kind=MoveKind.TO_SPOT,
         subject=cell.workload.name,
         source=f"{cell.pool.name}, on demand",
@@ -189,8 +169,8 @@ def _proposal(
             move.lost_hours_per_hour * job_hours,
             job_hours,
         ),
-        evidence=_evidence(cell, habit, offer),
-        doubts=tuple(_doubts(work, habit, offer)),
+        evidence=_spot_evidence(cell, habit, offer),
+        doubts=tuple(_spot_doubts(work, habit, offer)),
         why=_why_words(measured, move),
         cells=frozenset([cell.key]),
     )
@@ -210,7 +190,7 @@ def _why_words(measured: CheckpointHabit, move: SpotMove) -> str:
     )
 
 
-def _evidence(
+def _spot_evidence(
     cell: WorkCell, habit: TrainingHabit, offer: OfferFact
 ) -> tuple[ProposalEvidence, ...]:
     seen = offer.interruptions or {}
@@ -222,7 +202,7 @@ def _evidence(
     )
 
 
-def _doubts(work: FleetWork, habit: TrainingHabit, offer: OfferFact) -> Sequence[str]:
+def _spot_doubts(work: FleetWork, habit: TrainingHabit, offer: OfferFact) -> Sequence[str]:
     doubts = []
     if (offer.interruptions or {}).get("is_thin"):
         doubts.append("fewer than 5 interruptions were seen there")

@@ -133,10 +133,10 @@ class _MeetingMoves:
 
     def good(self) -> frozenset[int]:
         """The better of the one worth most first, and of the best colour; each improved."""
-        starts = (frozenset[int](), max(self._colours(), key=self.total))
-        return max((self._improved(start) for start in starts), key=self.total)
+        starts = (frozenset[int](), max(self._colour_sets(), key=self.total))
+        return max((self._improved_choice(start) for start in starts), key=self.total)
 
-    def _colours(self) -> list[frozenset[int]]:
+    def _colour_sets(self) -> list[frozenset[int]]:
         """The moves in sets of which no two meet, two of them wherever two are enough."""
         colour: dict[int, int] = {}
         open_ones = [0]
@@ -149,22 +149,22 @@ class _MeetingMoves:
             for each in sorted(set(colour.values()))
         ]
 
-    def _improved(self, chosen: frozenset[int]) -> frozenset[int]:
+    def _improved_choice(self, chosen: frozenset[int]) -> frozenset[int]:
         """Filled, then each move tried with and without, as long as that is worth more."""
-        chosen = self._filled(chosen, frozenset())
+        chosen = self._filled_choice(chosen, frozenset())
         for _ in range(MOST_ROUNDS):
             before = chosen
             for place in range(len(self.worth)):
                 if place in chosen:
-                    other = self._filled(chosen - {place}, frozenset([place]))
+                    other = self._filled_choice(chosen - {place}, frozenset([place]))
                 else:
-                    other = self._filled(chosen - self.meets[place] | {place}, frozenset())
+                    other = self._filled_choice(chosen - self.meets[place] | {place}, frozenset())
                 chosen = max(chosen, other, key=self.total)
             if chosen == before:
                 break
         return chosen
 
-    def _filled(self, chosen: frozenset[int], without: frozenset[int]) -> frozenset[int]:
+    def _filled_choice(self, chosen: frozenset[int], without: frozenset[int]) -> frozenset[int]:
         """With all that fits beside it, worth most first."""
         found = set(chosen)
         for place in sorted(range(len(self.worth)), key=lambda each: (-self.worth[each], each)):

@@ -173,7 +173,9 @@ def _walls_of(
         return None, None
     if terms.option != PurchaseOption.SPOT:
         cadence, write = job.cadence, job.write or 0.0
-        return cadence, _three(lambda work, _: uninterrupted(work, cadence, write), terms.work)
+        return cadence, _walls_at_ends(
+            lambda work, _: uninterrupted(work, cadence, write), terms.work
+        )
     if terms.interruptions is None:
         unknown.append("nothing is known of interruptions there")
         return None, None
@@ -183,7 +185,9 @@ def _walls_of(
             unknown.append("nothing is on demand there that could take over from spot")
             return None, None
         away = wait + job.restart
-        return None, _three(lambda work, each: _served(work, each, away), terms.work, rate)
+        return None, _walls_at_ends(
+            lambda work, each: _serving_wall(work, each, away), terms.work, rate
+        )
     if job.write is None:
         unknown.append(
             "how long a checkpoint takes to write is not known, so nor what an interruption loses"
@@ -191,7 +195,7 @@ def _walls_of(
         return None, None
     cadence = job.cadence or _best_cadence_for(job.write, rate.likely, terms.work.likely)
     try:
-        return cadence, _three(
+        return cadence, _walls_at_ends(
             lambda work, each: _run_on_spot(job, work, cadence, each, wait), terms.work, rate
         )
     except NeverFinishes as refused:
@@ -199,7 +203,7 @@ def _walls_of(
         return cadence, None
 
 
-def _three(
+def _walls_at_ends(
     wall: Callable[[float, float], WallTime], work: LikelyRange, rate: LikelyRange | None = None
 ) -> Walls:
     """Of the low, the likely and the high ends together."""
@@ -228,7 +232,7 @@ def _run_on_spot(job: PlacedJob, work: float, cadence: float, rate: float, wait:
     )
 
 
-def _served(hours: float, rate: float, away: float) -> WallTime:
+def _serving_wall(hours: float, rate: float, away: float) -> WallTime:
     """Serving lasts as long as it lasts; spot is away for `away` after each interruption, and not paid then."""
     interruptions = hours * rate / (1 + rate * away)
     return WallTime(hours, hours, 0.0, 1.0, interruptions, hours - interruptions * away)

@@ -81,10 +81,7 @@ def rates_by_hour(lives: Sequence[SpotLife]) -> list[SeenInterruptions]:
 
 def summed_rates(sources: Sequence[Sequence[SeenInterruptions]]) -> list[SeenInterruptions]:
     """What several sources of one kind saw by hour of the day, added up, and shrunk as one."""
-    return shrunk_rates(
-        np.array([[seen.exposure_hours for seen in hours] for hours in sources]).sum(axis=0),
-        np.array([[seen.interruptions for seen in hours] for hours in sources]).sum(axis=0),
-    )
+    return shrunk_rates(*_sums_by_hour(sources))
 
 
 def shrunk_rates(exposure: Floats, ends: NDArray[np.int64]) -> list[SeenInterruptions]:
@@ -141,15 +138,19 @@ def summed_hours(each: Sequence[Sequence[SeenInterruptions]]) -> list[SeenInterr
     if not each or not all(each):
         return []
     return [
-        SeenInterruptions(
-            sum(hour.exposure_hours for hour in hours),
-            sum(hour.interruptions for hour in hours),
-            None,
-            0.0,
-            None,
-        )
-        for hours in zip(*each, strict=True)
+        SeenInterruptions(float(exposure), int(ends), None, 0.0, None)
+        for exposure, ends in zip(*_sums_by_hour(each), strict=True)
     ]
+
+
+def _sums_by_hour(
+    sources: Sequence[Sequence[SeenInterruptions]],
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Hours on spot and interruptions of all of them, by hour of the day."""
+    return (
+        np.array([[seen.exposure_hours for seen in hours] for hours in sources]).sum(axis=0),
+        np.array([[seen.interruptions for seen in hours] for hours in sources]).sum(axis=0),
+    )
 
 
 def factor_between(factors: Sequence[float], begins: float, hours: float) -> float:
@@ -171,7 +172,7 @@ def remaining_life(lives: Sequence[SpotLife], age: float) -> float | None:
 
     The area under Kaplan and Meier's survival curve beyond the age, by what is left of it there.
     """
-    known = _survival(lives, age)
+    known = _survival_curve(lives, age)
     if known is None:
         return None
     times, survival = known
@@ -182,7 +183,7 @@ def remaining_life(lives: Sequence[SpotLife], age: float) -> float | None:
 
 def median_life(lives: Sequence[SpotLife]) -> float | None:
     """Hours that half of the lives last, by the same curve; None of too few, or where over half were longer than all seen to end."""
-    known = _survival(lives, 0.0)
+    known = _survival_curve(lives, 0.0)
     if known is None:
         return None
     times, survival = known
@@ -191,7 +192,7 @@ def median_life(lives: Sequence[SpotLife]) -> float | None:
     return float(times[over[0]]) if len(over) else None
 
 
-def _survival(lives: Sequence[SpotLife], age: float) -> tuple[Floats, Floats] | None:
+def _survival_curve(lives: Sequence[SpotLife], age: float) -> tuple[Floats, Floats] | None:
     """Times of ends beyond the age and Kaplan and Meier's curve at them; None of too few lives."""
     if sum(life.was_interrupted for life in lives) < FEWEST_LIVES:
         return None

@@ -96,7 +96,7 @@ def next_move(question: MoveQuestion, plan: SpotPlan | None) -> NextMove:
     mode, rule, uniform = _wanted_mode(question, plan)
     break_even = break_even_life(job, question.mode, question.move_cost)
     return NextMove(
-        action=_action(question, mode),
+        action=_next_action(question, mode),
         mode=mode,
         rule=rule,
         uniform=uniform,
@@ -180,7 +180,7 @@ def _uniform_reason(question: MoveQuestion) -> UniformReason:
     )
 
 
-def _action(question: MoveQuestion, mode: SpotMode) -> MoveAction:
+def _next_action(question: MoveQuestion, mode: SpotMode) -> MoveAction:
     if question.is_running and mode is question.mode:
         return MoveAction.STAY
     return {

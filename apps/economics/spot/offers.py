@@ -133,7 +133,7 @@ def offer_chain(offers: SpotOffers, histories: Sequence[ZoneHistory]) -> OfferCh
     for zone, history in enumerate(histories):
         rows = slice(BUCKETS * zone, BUCKETS * (zone + 1))
         chances = history.up.next_chances(offers.tick)
-        held[rows, rows] = _staying(chances)
+        held[rows, rows] = _staying_matrix(chances)
         lost[rows] = np.outer(chances[:, 2], _after_loss(offers, zone, followed == zone))
     offered = np.zeros((places * block,) * 2)
     for place in range(places):
@@ -161,7 +161,7 @@ def _while_free(states: Indexes, offers: SpotOffers, held: Hours, lost: Hours) -
     return chances
 
 
-def _staying(chances: Hours) -> Hours:
+def _staying_matrix(chances: Hours) -> Hours:
     """[buckets × buckets] of a spell that does not end."""
     kept: Hours = np.diag(chances[:, 0]) + np.diag(chances[:-1, 1], k=1)
     return kept
@@ -214,4 +214,4 @@ def _while_none(offers: SpotOffers, counts: Hours) -> Hours:
     first = np.zeros(len(ended))
     first[::BUCKETS] = 1.0
     entered = (ended + first / first.sum()) / (ended.sum() + 1)
-    return np.hstack([_staying(chances), np.outer(chances[:, 2], entered)])
+    return np.hstack([_staying_matrix(chances), np.outer(chances[:, 2], entered)])

@@ -81,7 +81,7 @@ class _OptimumGrid:
             begun = _values_after(later[-1], self.start) + block * self.job.spot
             begun[~is_up[zone].all(axis=1)] = np.inf
             ways.append(begun)
-        idle = [self._idle(after, place, ways, block) for place in range(len(after.idle))]
+        idle = [self._idle_costs(after, place, ways, block) for place in range(len(after.idle))]
         for values in idle:
             values[:, need <= ROUNDING] = 0.0
         bought = [
@@ -96,7 +96,9 @@ class _OptimumGrid:
             spots.append([np.minimum(free, kept, out=kept), *later[:-1]])
         return _OptimumValues(idle, bought, spots)
 
-    def _idle(self, after: _OptimumValues, place: int, ways: list[Hours], block: Hours) -> Hours:
+    def _idle_costs(
+        self, after: _OptimumValues, place: int, ways: list[Hours], block: Hours
+    ) -> Hours:
         """The least of waiting, of a start on demand, and of one on spot in each zone, with the data in `place`."""
         idle = _values_after(after.idle[place], self.units)
         bought = _values_after(after.bought[place][-1], self.start) + block * self.job.on_demand

@@ -113,14 +113,16 @@ class _SlackGrid:
         while self.rests[-1] > 1e-12:
             self.rests.append(max(0.0, self.rests[-1] - self.step))
         used = [min(self.step, rest) for rest in self.rests]
-        self.starting = [self._shift(hours) for hours in used]
+        self.starting = [self._slack_shift(hours) for hours in used]
         self.can_begin = chain.begins != NO_ZONE
         self.egress = np.where(chain.moves[self.can_begin], job.egress, 0.0)[:, None]
-        self.waiting = self._shift(self.step)
+        self.waiting = self._slack_shift(self.step)
         unsaved, self.passing = _unsaved_hours(job.most_lost, self.step)
-        self.losing = [self._shift(hours) for hours in [0.0] * (len(self.rests) - 1) + unsaved]
+        self.losing = [
+            self._slack_shift(hours) for hours in [0.0] * (len(self.rests) - 1) + unsaved
+        ]
 
-    def _shift(self, hours: float) -> _SlackShift:
+    def _slack_shift(self, hours: float) -> _SlackShift:
         return _SlackShift(hours / self.step, self.penalty)
 
     def final_values(self) -> _Values:
@@ -138,7 +140,7 @@ class _SlackGrid:
         finished = need <= 1e-9
         wait = self.waiting.of(self.chain.offered @ after.idle)
         bought = [
-            self._run(
+            self._run_step(
                 place,
                 need,
                 self.job.on_demand,
@@ -148,7 +150,7 @@ class _SlackGrid:
         ]
         lost = self.chain.lost @ after.idle
         held = [
-            self._run(
+            self._run_step(
                 min(place, len(self.rests) - 1),
                 need,
                 self.job.spot,
@@ -182,7 +184,7 @@ class _SlackGrid:
             return following
         return (1 - self.passing) * spots[place] + self.passing * following
 
-    def _run(self, place: int, need: Hours, price: float, after: Hours) -> Hours:
+    def _run_step(self, place: int, need: Hours, price: float, after: Hours) -> Hours:
         """A step that is run: what is left of the start first, then work, as far as there is any."""
         used = min(self.step, self.rests[place])
         cost = (used + np.minimum(self.step - used, need)) * price

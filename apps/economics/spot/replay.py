@@ -140,7 +140,7 @@ class _Run:
     def advance(self, at: int, decide: Decide) -> None:
         """One tick, the `at`th since the start."""
         moments = np.minimum(self.origins + at, self.offers.ticks - 1)
-        self._preempt(moments)
+        self._preempt_runs(moments)
         places = self.offers.place_of(self.data)
         offered = self.offers.zones[places, moments]
         moment = ReplayMoment(
@@ -156,11 +156,11 @@ class _Run:
         self.saved = np.where(begins, self.done, self.saved)
         self.rest = np.where(begins, self.job.restart, self.rest)
         self.starts += begins
-        self._move(begins & (wanted == SpotMode.SPOT), offered)
+        self._move_data(begins & (wanted == SpotMode.SPOT), offered)
         self.modes = wanted
-        self._work(moment)
+        self._work_on(moment)
 
-    def _move(self, begins: Flags, offered: Indexes) -> None:
+    def _move_data(self, begins: Flags, offered: Indexes) -> None:
         """Data goes to where a start on spot is; on demand runs where it lies."""
         moves = begins & (offered != self.data)
         self.zones = np.where(begins, offered, self.zones)
@@ -168,7 +168,7 @@ class _Run:
         self.moves += moves
         self.cost += np.where(moves, self.job.egress, 0.0)
 
-    def _preempt(self, moments: Indexes) -> None:
+    def _preempt_runs(self, moments: Indexes) -> None:
         gone = (
             (self.modes == SpotMode.SPOT) & ~self.offers.is_up[self.zones, moments] & self.working
         )
@@ -177,7 +177,7 @@ class _Run:
         if self.job.checkpoint:
             self.done = np.where(gone, self.saved, self.done)
 
-    def _work(self, moment: ReplayMoment) -> None:
+    def _work_on(self, moment: ReplayMoment) -> None:
         tick, runs = moment.tick, self.modes != SpotMode.IDLE
         used = np.where(runs, np.minimum(tick, self.rest), 0.0)
         self.rest = self.rest - used

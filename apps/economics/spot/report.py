@@ -82,11 +82,12 @@ class SpotReport:
     def overall(self) -> PolicyReplays:
         """All starts of all zones, each zone alone."""
         return {
-            policy: _joined([one.by_policy[policy] for one in self.alone]) for policy in SpotPolicy
+            policy: _joined_replay([one.by_policy[policy] for one in self.alone])
+            for policy in SpotPolicy
         }
 
 
-def _joined(replays: Sequence[PolicyReplay]) -> PolicyReplay:
+def _joined_replay(replays: Sequence[PolicyReplay]) -> PolicyReplay:
     return PolicyReplay(
         np.concatenate([one.cost for one in replays]),
         sum(one.missed for one in replays),
@@ -105,23 +106,23 @@ def spot_report(
             say(f"{trace.name} is left out: {too_short}")
             left_out.append((trace.name, too_short))
             continue
-        alone.append(_alone(question, trace))
+        alone.append(_replay_alone(question, trace))
         say(f"{trace.name}: {len(alone[-1].origins)} starts")
         kept.append(trace)
     if not kept:
         raise Refusal(f"{left_out[0][0]}: data", left_out[0][1])
     apart = _why_apart(kept)
-    together = None if apart else _together(question, kept, say)
+    together = None if apart else _replay_together(question, kept, say)
     return SpotReport(question, tuple(alone), together, apart, tuple(left_out))
 
 
-def _alone(question: ReplayQuestion, trace: SpotTrace) -> ZonesReplay:
+def _replay_alone(question: ReplayQuestion, trace: SpotTrace) -> ZonesReplay:
     history = len(trace.counts) // FITTED_PART
     zones = fitted_zones(question.job, [trace.part(0, history)], [0], question.nodes)
     return _zones_replay(question, zones, [trace])
 
 
-def _together(
+def _replay_together(
     question: ReplayQuestion,
     traces: Sequence[SpotTrace],
     say: Callable[[str], None],
@@ -148,7 +149,7 @@ def _why_apart(traces: Sequence[SpotTrace]) -> str:
 
 
 def _too_short(question: ReplayQuestion, trace: SpotTrace) -> str:
-    if len(_origins(question, trace.tick, len(trace.counts))):
+    if len(_window_starts(question, trace.tick, len(trace.counts))):
         return ""
     return (
         f"{trace.hours:.1f} h, of which the first third is history: the rest is shorter than the"
@@ -157,7 +158,7 @@ def _too_short(question: ReplayQuestion, trace: SpotTrace) -> str:
     )
 
 
-def _origins(question: ReplayQuestion, tick: float, ticks: int) -> Indexes:
+def _window_starts(question: ReplayQuestion, tick: float, ticks: int) -> Indexes:
     first = ticks // FITTED_PART + round(question.shift_hours / tick)
     last = ticks - window_ticks(question.job, tick)
     return np.arange(first, last + 1, max(1, round(question.every_hours / tick)))
@@ -168,7 +169,7 @@ def _zones_replay(
 ) -> ZonesReplay:
     job = question.job
     offers = zones.offers(job, traces, question.nodes)
-    origins = _origins(question, offers.tick, offers.ticks)
+    origins = _window_starts(question, offers.tick, offers.ticks)
     decisions: dict[SpotPolicy, Decide] = {
         SpotPolicy.RUNRATE: zones.policy(job),
         SpotPolicy.UNIFORM_PROGRESS: uniform_policy(job),

@@ -73,7 +73,7 @@ def _opened_moves(found: FleetLook, week: date) -> dict[str, FleetMove]:
     known = {move.key: move for move in FleetMove.objects.select_for_update().order_by("id")}
     proposed = {proposal.key: proposal for proposal in found.proposals}
     fresh = [
-        FleetMove(key=key, opened_week=week, **_whose(proposal))
+        FleetMove(key=key, opened_week=week, **_owner_columns(proposal))
         for key, proposal in proposed.items()
         if key not in known
     ]
@@ -82,7 +82,7 @@ def _opened_moves(found: FleetLook, week: date) -> dict[str, FleetMove]:
     changed = []
     for key, move in known.items():
         if key in proposed:
-            for name, value in _whose(proposed[key]).items():
+            for name, value in _owner_columns(proposed[key]).items():
                 setattr(move, name, value)
             move.closed_week, move.closed_reason = None, ""
         elif move.closed_week is None:
@@ -95,7 +95,7 @@ def _opened_moves(found: FleetLook, week: date) -> dict[str, FleetMove]:
     return known | {move.key: move for move in fresh}
 
 
-def _whose(proposal: MoveProposal) -> dict[str, Any]:
+def _owner_columns(proposal: MoveProposal) -> dict[str, Any]:
     return {
         "kind": str(proposal.kind),
         "team_id": proposal.team_id,

@@ -215,7 +215,7 @@ def _marked_task(
     task: Mapping[str, Any], placed: SkyPlaces, marks: Mapping[str, str], notes: Collection[str]
 ) -> dict[str, Any]:
     labels = {
-        f"runrate-{name.removeprefix('RUNRATE_').lower()}": _label(value)
+        f"runrate-{name.removeprefix('RUNRATE_').lower()}": _label_value(value)
         for name, value in marks.items()
         if name != RUN
     }
@@ -230,7 +230,7 @@ def _marked_task(
     return told
 
 
-def _label(value: str) -> str:
+def _label_value(value: str) -> str:
     """What every cloud takes as the value of a label."""
     return NOT_IN_LABELS.sub("-", value.lower()).strip("-")[:LONGEST_LABEL]
 

@@ -64,7 +64,7 @@ class AsksAdmission(KeepsBills):
     message = "admission is asked and overridden by finance and platform, and with the organisation's 'manage' tokens"
 
 
-def _hours() -> serializers.FloatField:
+def _hours_field() -> serializers.FloatField:
     return serializers.FloatField(
         required=False, allow_null=True, default=None, min_value=1e-6, max_value=MOST_HOURS
     )
@@ -79,8 +79,8 @@ class AdmissionIn(Strict):
     team = Text()
     workload = OptionalText(help_text="the name of one of the team's")
     gpus = Whole(min_value=1, max_value=MOST_ASKED_GPUS)
-    gpu_hours = _hours()
-    hours = _hours()
+    gpu_hours = _hours_field()
+    hours = _hours_field()
     pool = OptionalText()
     gpu_model = OptionalText()
     provider = OptionalText()

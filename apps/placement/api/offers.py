@@ -131,7 +131,7 @@ PRICE_ROW: dict[str, Any] = {
     "age_days": 1,
     "is_stale": False,
 }
-OFFER_EXAMPLE: dict[str, Any] = {
+OFFERED: dict[str, Any] = {
     "key": "pool:1",
     "name": "h100",
     "option": "on_demand",
@@ -139,6 +139,10 @@ OFFER_EXAMPLE: dict[str, Any] = {
     "region": "us-east-1",
     "instance_type": "p5.48xlarge",
     "gpu_model": "NVIDIA H100 80GB HBM3",
+}
+"""What an offer of the book and one of a quote both say."""
+OFFER_EXAMPLE: dict[str, Any] = {
+    **OFFERED,
     "gpus_per_node": 8,
     "gpu_memory_gib": 80.0,
     "price": dollars("12.000000"),

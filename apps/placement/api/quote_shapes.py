@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from apps.accounts.queries import organisation
 from apps.economics.placement.estimates import LEAST_CHANCE
-from apps.placement.api.offers import PRICE_ROW, PriceRowOut, SpotEvidenceOut
+from apps.placement.api.offers import OFFERED, PRICE_ROW, PriceRowOut, SpotEvidenceOut
 from apps.placement.queries.asked import (
     INTERRUPTIBLE,
     JOB_KINDS,
@@ -338,13 +338,7 @@ ONE_EXAMPLE: dict[str, Any] = {
     "budgets": [{"name": "All", "measure": "money", "left": 9000.0, "end_day": "2026-04-01"}],
     "offers": [
         {
-            "key": "pool:1",
-            "name": "h100",
-            "option": "on_demand",
-            "provider": "aws",
-            "region": "us-east-1",
-            "instance_type": "p5.48xlarge",
-            "gpu_model": "NVIDIA H100 80GB HBM3",
+            **OFFERED,
             "nodes": 1,
             "standing": "meets",
             "cost": {

@@ -81,7 +81,7 @@ class DocumentsOfScheduler(RestView):
         return Response(SchedulerDocumentsOut(found).data)
 
 
-def _described(
+def _documents_schema(
     name: str, document: dict[str, Any]
 ) -> Callable[[Callable[[Any, Request], Response]], Callable[[Any, Request], Response]]:
     example = {
@@ -164,7 +164,7 @@ class KueueDocuments(DocumentsOfScheduler):
 
     scheduler = "kueue"
 
-    @_described("kueue_documents", FLAVOR)
+    @_documents_schema("kueue_documents", FLAVOR)
     def get(self, request: Request) -> Response:
         """ResourceFlavors in the order of what they cost, a Cohort with their quotas, and a ClusterQueue for each team."""
         return self.told(request)
@@ -175,7 +175,7 @@ class KarpenterDocuments(DocumentsOfScheduler):
 
     scheduler = "karpenter"
 
-    @_described("karpenter_documents", NODE_POOL)
+    @_documents_schema("karpenter_documents", NODE_POOL)
     def get(self, request: Request) -> Response:
         """NodePools of clouds' pools, the cheapest with the highest weight."""
         return self.told(request)
@@ -186,7 +186,7 @@ class KarpenterOverlays(DocumentsOfScheduler):
 
     scheduler = "karpenter-overlays"
 
-    @_described("karpenter_overlays", OVERLAY)
+    @_documents_schema("karpenter_overlays", OVERLAY)
     def get(self, request: Request) -> Response:
         """A NodeOverlay for each NodePool: US dollars for an hour of a machine more."""
         return self.told(request)
@@ -197,7 +197,7 @@ class RayDocuments(DocumentsOfScheduler):
 
     scheduler = "ray"
 
-    @_described("ray_documents", RAY)
+    @_documents_schema("ray_documents", RAY)
     def get(self, request: Request) -> Response:
         """Node types of Ray's autoscaler by cloud and region, the cheapest with the highest priority."""
         return self.told(request)

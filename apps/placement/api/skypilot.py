@@ -75,14 +75,14 @@ class SkyPolicy(RestView):
         try:
             Parameters.of(request)
             asked = sky_request(request.data)
-            decision = self._decision(request, asked)
+            decision = self._task_decision(request, asked)
         except (Refusal, ParseError) as refused:
-            return _refused(f"Runrate: {refused}")
+            return _refused_answer(f"Runrate: {refused}")
         if decision.refusal:
-            return _refused(decision.refusal)
+            return _refused_answer(decision.refusal)
         return Response(sky_answer(decision.task, asked.config))
 
-    def _decision(self, request: Request, asked: SkyRequest) -> actions.SkyDecision:
+    def _task_decision(self, request: Request, asked: SkyRequest) -> actions.SkyDecision:
         """A client's own question is answered without a change: its API server asks again."""
         decision = actions.decide_sky_task(
             task=asked.task,
@@ -98,5 +98,5 @@ class SkyPolicy(RestView):
         return decision
 
 
-def _refused(words: str) -> HttpResponse:
+def _refused_answer(words: str) -> HttpResponse:
     return HttpResponse(words, status=400, content_type=f"{TEXT}; charset=utf-8")

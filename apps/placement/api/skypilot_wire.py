@@ -46,13 +46,13 @@ def sky_request(sent: Any) -> SkyRequest:
         raise SkyRequestNotUnderstood(
             "", "this is no request of SkyPilot: a JSON string that holds JSON"
         )
-    user = _document("user", body.get("user") or "")
+    user = _yaml_mapping("user", body.get("user") or "")
     options = body.get("request_options")
     return SkyRequest(
-        task=_document("task", body["task"]),
+        task=_yaml_mapping("task", body["task"]),
         config=body["skypilot_config"],
         workspace=str(
-            _document("skypilot_config", body["skypilot_config"]).get("active_workspace") or ""
+            _yaml_mapping("skypilot_config", body["skypilot_config"]).get("active_workspace") or ""
         ),
         name=body["request_name"],
         user=str(user.get("name") or user.get("id") or ""),
@@ -67,7 +67,7 @@ def sky_answer(task: Mapping[str, Any], config: str) -> str:
     return json.dumps({"task": text, "skypilot_config": config})
 
 
-def _document(field: str, text: Any) -> dict[str, Any]:
+def _yaml_mapping(field: str, text: Any) -> dict[str, Any]:
     try:
         found = yaml.safe_load(text) if isinstance(text, str) else None
     except (yaml.YAMLError, ValueError, RecursionError) as refused:

@@ -28,12 +28,12 @@ def replay_lines(report: SpotReport) -> Iterator[str]:
     )
     yield ""
     heads = [*(NAMES[policy] for policy in SpotPolicy), "of uniform", "above optimum", "missed"]
-    rows = [_row(one.names[0], one.by_policy) for one in alone]
+    rows = [_zone_row(one.names[0], one.by_policy) for one in alone]
     if len(alone) > 1:
-        rows.append(_row(f"{len(alone)} zones, each alone", report.overall))
+        rows.append(_zone_row(f"{len(alone)} zones, each alone", report.overall))
     if report.together:
         rows.append(
-            _row(f"together: {' + '.join(report.together.names)}", report.together.by_policy)
+            _zone_row(f"together: {' + '.join(report.together.names)}", report.together.by_policy)
         )
     yield from aligned_columns([("mean cost", "starts", *heads), *rows])
     yield ""
@@ -63,7 +63,7 @@ def _together_words(report: SpotReport) -> str:
     return f"{said}; moving data between them costs {egress:g}, and was done {moves:.1f} times a start."
 
 
-def _row(name: str, replays: PolicyReplays) -> tuple[str, ...]:
+def _zone_row(name: str, replays: PolicyReplays) -> tuple[str, ...]:
     means = {policy: mean_cost(replays, policy) for policy in SpotPolicy}
     ours = means[SpotPolicy.RUNRATE]
     return (

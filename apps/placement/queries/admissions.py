@@ -96,7 +96,7 @@ class AdmissionCounts:
 
 def admission(admission_id: int) -> AdmissionFact:
     """One; refuses JobAdmission.DoesNotExist."""
-    (fact,) = _facts([JobAdmission.objects.values(*COLUMNS).get(pk=admission_id)])
+    (fact,) = _admission_facts([JobAdmission.objects.values(*COLUMNS).get(pk=admission_id)])
     return fact
 
 
@@ -104,7 +104,9 @@ def admission_if_kept(admission_id: int) -> AdmissionFact | None:
     """One; None where there is none of this id."""
     if admission_id > LARGEST_KEY:
         return None
-    return next(iter(_facts(JobAdmission.objects.filter(pk=admission_id).values(*COLUMNS))), None)
+    return next(
+        iter(_admission_facts(JobAdmission.objects.filter(pk=admission_id).values(*COLUMNS))), None
+    )
 
 
 def limit_names() -> dict[str, str]:
@@ -133,19 +135,21 @@ def wanted_admissions(
 
 def admission_page(wanted: AdmissionsWanted, asked: PageAsked) -> Slice[AdmissionFact]:
     """A page of these, the newest first."""
-    page = page_of(_those(wanted).values(*COLUMNS), asked, "-asked_at", "-id")
-    return Slice(_facts(page.rows), page.after, page.before)
+    page = page_of(_wanted_rows(wanted).values(*COLUMNS), asked, "-asked_at", "-id")
+    return Slice(_admission_facts(page.rows), page.after, page.before)
 
 
 def newest_admissions(wanted: AdmissionsWanted, limit: int) -> list[AdmissionFact]:
     """Up to `limit` of these, the newest first."""
-    return _facts(_those(wanted).order_by("-asked_at", "-id").values(*COLUMNS)[:limit])
+    return _admission_facts(
+        _wanted_rows(wanted).order_by("-asked_at", "-id").values(*COLUMNS)[:limit]
+    )
 
 
 def admission_counts(wanted: AdmissionsWanted) -> AdmissionCounts:
     """How these were answered, whatever answer is wanted."""
     return AdmissionCounts(
-        **_those(replace(wanted, verdict="")).aggregate(
+        **_wanted_rows(replace(wanted, verdict="")).aggregate(
             asked=Count("id"),
             warned=Count("id", filter=Q(verdict=WARN)),
             denied=Count("id", filter=Q(verdict=DENY)),
@@ -159,7 +163,7 @@ def is_admission_asked_ever() -> bool:
     return JobAdmission.objects.exists()
 
 
-def _those(wanted: AdmissionsWanted) -> QuerySet[JobAdmission]:
+def _wanted_rows(wanted: AdmissionsWanted) -> QuerySet[JobAdmission]:
     asked = {
         "asked_at__gte": wanted.starts_at,
         "asked_at__lt": wanted.ends_at,
@@ -173,7 +177,7 @@ def _those(wanted: AdmissionsWanted) -> QuerySet[JobAdmission]:
     return found
 
 
-def _facts(rows: Iterable[dict[str, Any]]) -> list[AdmissionFact]:
+def _admission_facts(rows: Iterable[dict[str, Any]]) -> list[AdmissionFact]:
     """Rows of COLUMNS with the names of what they point at."""
     pools, work = fleet.pools(), workloads.workloads()
     facts = []

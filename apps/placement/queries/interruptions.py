@@ -88,7 +88,7 @@ def with_interruptions(offers: Sequence[OfferFact], at: datetime) -> list[OfferF
         return list(offers)
     jobs, told = _own_jobs(at), spot_evidence(at)
     return [
-        replace(offer, interruptions=_evidence(offer, jobs, told, at))
+        replace(offer, interruptions=_offer_evidence(offer, jobs, told, at))
         if offer.option == PurchaseOption.SPOT
         else offer
         for offer in offers
@@ -133,7 +133,7 @@ def _own_jobs(at: datetime) -> dict[Place, CountedInterruptions]:
     }
 
 
-def _evidence(
+def _offer_evidence(
     offer: OfferFact,
     jobs: dict[Place, CountedInterruptions],
     told: Sequence[SpotEvidence],
@@ -146,10 +146,10 @@ def _evidence(
     there = (
         jobs.get(offer.model_place),
         _own_nodes(offer, told),
-        _series(offer, told),
+        _imported_series(offer, told),
     )
     sources = [each for each in there if each is not None]
-    nearest, joined = _weighed(sources)
+    nearest, joined = _weighed_sources(sources)
     if nearest is None:
         return None
     ends = min(PRIOR_ENDS, joined.count) if joined else 0
@@ -164,12 +164,12 @@ def _evidence(
         "is_thin": nearest.count < FEWEST_ENDS,
         "is_per_node": nearest.source == OWN_NODES,
         "hour_factors": _factors_of(nearest) or (_factors_of(joined) if joined else None),
-        **_counted(nearest, at),
-        "joined": {**_counted(joined, at), "added_interruptions": ends} if joined else None,
+        **_source_document(nearest, at),
+        "joined": {**_source_document(joined, at), "added_interruptions": ends} if joined else None,
     }
 
 
-def _weighed(
+def _weighed_sources(
     sources: Sequence[CountedInterruptions],
 ) -> tuple[CountedInterruptions | None, CountedInterruptions | None]:
     """The nearest of sources in their order, and the next with interruptions where it does not stand alone.
@@ -206,7 +206,7 @@ def _factors_of(source: CountedInterruptions) -> list[float] | None:
     return hour_factors(source.by_hour) if source.by_hour else None
 
 
-def _counted(source: CountedInterruptions, at: datetime) -> dict[str, Any]:
+def _source_document(source: CountedInterruptions, at: datetime) -> dict[str, Any]:
     """What a source counted, and how old that is."""
     until = source.seen_until
     age_days = None if until is None else max(0, (at - until).days)
@@ -231,10 +231,10 @@ def _own_nodes(offer: OfferFact, told: Iterable[SpotEvidence]) -> CountedInterru
     ]
     if not any(each.rate.interruptions for each in there):
         return None
-    return _summed(there, NOTICES_WORDS)
+    return _summed_evidence(there, NOTICES_WORDS)
 
 
-def _series(offer: OfferFact, told: Iterable[SpotEvidence]) -> CountedInterruptions | None:
+def _imported_series(offer: OfferFact, told: Iterable[SpotEvidence]) -> CountedInterruptions | None:
     """Imported series of this machine type in this region; of its GPU model where one names no machine type."""
     there = [
         each
@@ -247,9 +247,9 @@ def _series(offer: OfferFact, told: Iterable[SpotEvidence]) -> CountedInterrupti
     ]
     if not there:
         return None
-    newest = _newest(there)
+    newest = _newest_look(there)
     until = "of unknown date" if newest is None else f"seen until {newest:%Y-%m-%d}"
-    return _summed(there, SERIES_WORDS, until)
+    return _summed_evidence(there, SERIES_WORDS, until)
 
 
 def _is_of_machine(series: SpotEvidence, offer: OfferFact) -> bool:
@@ -258,7 +258,9 @@ def _is_of_machine(series: SpotEvidence, offer: OfferFact) -> bool:
     return bool(series.gpu_model) and are_same_model(series.gpu_model, offer.gpu_model)
 
 
-def _summed(there: Sequence[SpotEvidence], words: str, until: str = "") -> CountedInterruptions:
+def _summed_evidence(
+    there: Sequence[SpotEvidence], words: str, until: str = ""
+) -> CountedInterruptions:
     names = tuple(sorted(each.name for each in there))
     hours = sum(each.rate.exposure_hours for each in there)
     count = sum(each.rate.interruptions for each in there)
@@ -270,13 +272,15 @@ def _summed(there: Sequence[SpotEvidence], words: str, until: str = "") -> Count
         days=NOTICES_SPAN.days,
     )
     by_hour = summed_hours([each.by_hour for each in there])
-    return CountedInterruptions(there[0].source, names, hours, count, said, _newest(there), by_hour)
+    return CountedInterruptions(
+        there[0].source, names, hours, count, said, _newest_look(there), by_hour
+    )
 
 
 def _hours_words(hours: float) -> str:
     return f"{hours:,.0f}" if hours >= 10 else f"{hours:.2g}"
 
 
-def _newest(there: Iterable[SpotEvidence]) -> datetime | None:
+def _newest_look(there: Iterable[SpotEvidence]) -> datetime | None:
     """When it was last looked; None where none of them says."""
     return max((each.seen_until for each in there if each.seen_until is not None), default=None)

@@ -49,7 +49,7 @@ def overlay_documents(found: ScheduledPools) -> SchedulerDocuments:
             "requirements": [_one_of("karpenter.sh/nodepool", pool.name)],
             "price": f"{pool.dollars_an_hour(per_dollar):f}",
         }
-        told.documents.append(_karpenter(NODE_OVERLAY, "NodeOverlay", pool.name, spec))
+        told.documents.append(_karpenter_document(NODE_OVERLAY, "NodeOverlay", pool.name, spec))
     if told.documents:
         told.notes.append("NodeOverlay is alpha: Karpenter needs its feature gate NodeOverlay")
     return told
@@ -88,12 +88,12 @@ def _node_pool(pool: ScheduledPool, weight: int, node_class: str) -> dict[str, A
     }
     if pool.most_gpus is not None:
         spec["limits"] = {pool.resource: pool.most_gpus}
-    return _karpenter(NODE_POOL, "NodePool", pool.name, spec)
+    return _karpenter_document(NODE_POOL, "NodePool", pool.name, spec)
 
 
 def _one_of(key: str, *values: str) -> dict[str, Any]:
     return {"key": key, "operator": "In", "values": list(values)}
 
 
-def _karpenter(version: str, kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
+def _karpenter_document(version: str, kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
     return {"apiVersion": version, "kind": kind, "metadata": {"name": name}, "spec": spec}

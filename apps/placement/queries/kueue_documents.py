@@ -42,36 +42,38 @@ def kueue_documents(found: ScheduledPools, at: datetime) -> SchedulerDocuments:
     bounded = bounded[:MOST_FLAVORS]
     if not bounded:
         return told
-    told.documents += [_flavor(pool) for pool in bounded]
-    told.documents.append(_named("Cohort", COHORT, {"resourceGroups": _groups(bounded, None)}))
-    weights, unweighed = _weights(at)
+    told.documents += [_flavor_document(pool) for pool in bounded]
+    told.documents.append(
+        _named_document("Cohort", COHORT, {"resourceGroups": _resource_groups(bounded, None)})
+    )
+    weights, unweighed = _team_weights(at)
     taken: list[str] = []
     for team in _own_teams():
         name = kubernetes_name(team.name, taken, team.id)
         taken.append(name)
-        told.documents.append(_queue(name, weights[team.id], bounded))
+        told.documents.append(_queue_document(name, weights[team.id], bounded))
     told.notes += [f"{name} has no running budget in money: its weight is 1" for name in unweighed]
     told.notes.append(WITHOUT_CORES)
     return told
 
 
-def _flavor(pool: ScheduledPool) -> dict[str, Any]:
-    return _named("ResourceFlavor", pool.name, {"nodeLabels": {POOL_LABEL: pool.name}})
+def _flavor_document(pool: ScheduledPool) -> dict[str, Any]:
+    return _named_document("ResourceFlavor", pool.name, {"nodeLabels": {POOL_LABEL: pool.name}})
 
 
-def _queue(name: str, weight: Decimal, pools: Sequence[ScheduledPool]) -> dict[str, Any]:
+def _queue_document(name: str, weight: Decimal, pools: Sequence[ScheduledPool]) -> dict[str, Any]:
     spec = {
         "cohortName": COHORT,
         "namespaceSelector": {"matchLabels": {TEAM_LABEL: name}},
         "queueingStrategy": "BestEffortFIFO",
         "flavorFungibility": dict(FUNGIBILITY),
         "fairSharing": {"weight": f"{weight.normalize():f}"},
-        "resourceGroups": _groups(pools, 0),
+        "resourceGroups": _resource_groups(pools, 0),
     }
-    return _named("ClusterQueue", name, spec)
+    return _named_document("ClusterQueue", name, spec)
 
 
-def _groups(pools: Sequence[ScheduledPool], quota: int | None) -> list[dict[str, Any]]:
+def _resource_groups(pools: Sequence[ScheduledPool], quota: int | None) -> list[dict[str, Any]]:
     """A group for each vendor's resource, flavors as the pools come; the quota is the pool's where none is said."""
     return [
         {
@@ -94,7 +96,7 @@ def _groups(pools: Sequence[ScheduledPool], quota: int | None) -> list[dict[str,
     ]
 
 
-def _named(kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
+def _named_document(kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
     return {"apiVersion": KUEUE, "kind": kind, "metadata": {"name": name}, "spec": spec}
 
 
@@ -103,7 +105,7 @@ def _own_teams() -> list[TeamFact]:
     return [team for team in teams() if team.id not in (special.platform_id, special.unowned_id)]
 
 
-def _weights(at: datetime) -> tuple[dict[int, Decimal], list[str]]:
+def _team_weights(at: datetime) -> tuple[dict[int, Decimal], list[str]]:
     """In proportion to what teams' running budgets in money give for a day, 1 on average; and who has none."""
     today = local_day(at, organisation().zone)
     a_day: dict[int, Decimal] = {}

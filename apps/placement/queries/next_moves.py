@@ -63,7 +63,7 @@ class AnsweredMove:
 
 def answered_move(job_id: int, question: MoveQuestion, series: SpotSeries | None) -> AnsweredMove:
     """By the plan that is kept for the job in this series, if it still fits; else by the closed rule."""
-    evidence = None if series is None else _evidence(series, question)
+    evidence = None if series is None else _move_evidence(series, question)
     if evidence is not None and question.spot_is_up:
         question = replace(question, expected_life=evidence.remaining_life)
     kept = None if series is None else kept_spot_plan(job_id, series.id)
@@ -73,7 +73,7 @@ def answered_move(job_id: int, question: MoveQuestion, series: SpotSeries | None
     return AnsweredMove(
         move=move,
         question=question,
-        reason=_reason(question, move),
+        reason=_reason_words(question, move),
         evidence=evidence,
         plan_solved_at=kept.solved_at if plan is not None and kept is not None else None,
         plan_thin=kept.thin if kept is not None else "",
@@ -90,7 +90,7 @@ def _fitting_plan(kept: KeptSpotPlan, question: MoveQuestion) -> SpotPlan | None
     return plan if plan is not None and plan_covers(plan, question) else None
 
 
-def _evidence(series: SpotSeries, question: MoveQuestion) -> MoveEvidence:
+def _move_evidence(series: SpotSeries, question: MoveQuestion) -> MoveEvidence:
     trace = series_trace(series)
     lives = lives_of_trace(trace, trace.starts or 0.0)
     rate = interruption_rate(lives)
@@ -113,7 +113,7 @@ def _evidence(series: SpotSeries, question: MoveQuestion) -> MoveEvidence:
     )
 
 
-def _reason(question: MoveQuestion, move: NextMove) -> str:
+def _reason_words(question: MoveQuestion, move: NextMove) -> str:
     slack = f"{move.slack:.1f} h of slack"
     if move.deadline is DeadlineState.LATE:
         return f"{slack}: the deadline cannot be met any more, on demand neither"

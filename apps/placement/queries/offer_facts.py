@@ -21,6 +21,7 @@ STALE_EVIDENCE_DAYS = 30
 Place: TypeAlias = tuple[str, str, str]
 """Provider, region and GPU model."""
 POOL_KEY = "pool:"
+PARTS_OF_A_DOLLAR = Decimal("0.000001")
 
 
 def pool_key(pool_id: int) -> str:
@@ -135,3 +136,9 @@ def micros_of_rate(
     )
     per_gpu: Fraction = per_node if rate["unit"] == "gpu" else per_node / gpus
     return round(per_gpu)
+
+
+def machine_dollars(micros: int, gpus_per_node: int, per_dollar: Decimal) -> Decimal:
+    """US dollars for an hour of a whole machine, to the millionth; from micro-units of the organisation's currency a GPU-hour."""
+    dollars = Decimal(micros) * gpus_per_node / MICROS / per_dollar
+    return dollars.quantize(PARTS_OF_A_DOLLAR)

@@ -155,8 +155,8 @@ def _calibration_of(option: str, quotes: Sequence[QuoteFact]) -> QuoteCalibratio
     costs, finishes, deadlines, on_time, interruptions, expected = [], [], 0, 0, 0, 0.0
     for fact in quotes:
         offer = fact.taken_offer or {}
-        costs.append(_ratio(fact.actual_micros, offer["charged_micros"]))
-        finishes.append(_ratio(fact.actual_hours, offer["finish_hours"]))
+        costs.append(_actual_ratio(fact.actual_micros, offer["charged_micros"]))
+        finishes.append(_actual_ratio(fact.actual_hours, offer["finish_hours"]))
         if fact.actual_interruptions is not None and offer["interruptions"] is not None:
             interruptions += fact.actual_interruptions
             expected += offer["interruptions"]
@@ -167,8 +167,8 @@ def _calibration_of(option: str, quotes: Sequence[QuoteFact]) -> QuoteCalibratio
     return QuoteCalibration(
         option,
         len(quotes),
-        _median(costs),
-        _median(finishes),
+        _known_median(costs),
+        _known_median(finishes),
         on_time,
         deadlines,
         interruptions,
@@ -176,10 +176,10 @@ def _calibration_of(option: str, quotes: Sequence[QuoteFact]) -> QuoteCalibratio
     )
 
 
-def _ratio(actual: float | None, predicted: float | None) -> float | None:
+def _actual_ratio(actual: float | None, predicted: float | None) -> float | None:
     return None if actual is None or not predicted else actual / predicted
 
 
-def _median(ratios: Iterable[float | None]) -> float | None:
+def _known_median(ratios: Iterable[float | None]) -> float | None:
     known = [ratio for ratio in ratios if ratio is not None]
     return median(known) if known else None

@@ -8,11 +8,10 @@ from decimal import Decimal
 from typing import Any
 
 from apps.economics.gpu_catalogue import named_gpu
-from apps.economics.money import MICROS
 from apps.economics.refusal import Refusal
 from apps.fleet import queries as fleet
 from apps.placement.queries.book import BookFact, newest_book
-from apps.placement.queries.offer_facts import OfferFact
+from apps.placement.queries.offer_facts import OfferFact, machine_dollars
 from apps.placement.queries.pool_offers import idle_gpus
 from apps.placement.queries.quote_answer import NoOfferBook
 from apps.planning.queries.capacity_places import gpus_by_pool
@@ -43,8 +42,7 @@ class ScheduledPool:
 
     def dollars_an_hour(self, per_dollar: Decimal) -> Decimal:
         """Of a whole machine, to the millionth."""
-        dollars = Decimal(self.micros) * self.offer.gpus_per_node / MICROS / per_dollar
-        return dollars.quantize(Decimal("0.000001"))
+        return machine_dollars(self.micros, self.offer.gpus_per_node, per_dollar)
 
 
 @dataclass(slots=True)

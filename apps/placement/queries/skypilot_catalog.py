@@ -6,16 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from apps.economics.money import MICROS
 from apps.economics.purchase import PurchaseOption
 from apps.economics.refusal import Refusal
 from apps.placement.queries.book import BookFact
-from apps.placement.queries.offer_facts import OfferFact
+from apps.placement.queries.offer_facts import OfferFact, machine_dollars
 
 MACHINE, ACCELERATOR, REGION = "InstanceType", "AcceleratorName", "Region"
 PRICE, SPOT_PRICE = "Price", "SpotPrice"
 NEEDED = (MACHINE, ACCELERATOR, REGION, PRICE, SPOT_PRICE)
-PARTS_OF_A_DOLLAR = Decimal("0.000001")
 
 
 class SkyCatalogNotUnderstood(Refusal):
@@ -56,9 +54,9 @@ def machine_prices(book: BookFact, cloud: str) -> dict[tuple[str, str], MachineP
         place = offer.instance_type, offer.region
         known = found.get(place, MachinePrices(None, None))
         if offer.option == PurchaseOption.SPOT:
-            found[place] = MachinePrices(known.on_demand, _lower(known.spot, dollars))
+            found[place] = MachinePrices(known.on_demand, _lower_price(known.spot, dollars))
         else:
-            found[place] = MachinePrices(_lower(known.on_demand, dollars), known.spot)
+            found[place] = MachinePrices(_lower_price(known.on_demand, dollars), known.spot)
     return found
 
 
@@ -105,9 +103,8 @@ def _dollars_an_hour(offer: OfferFact, per_dollar: Decimal) -> Decimal | None:
         return None
     if offer.free_gpus is not None and offer.free_gpus < offer.gpus_per_node:
         return None
-    dollars = Decimal(offer.micros) * offer.gpus_per_node / MICROS / per_dollar
-    return dollars.quantize(PARTS_OF_A_DOLLAR)
+    return machine_dollars(offer.micros, offer.gpus_per_node, per_dollar)
 
 
-def _lower(known: Decimal | None, found: Decimal) -> Decimal:
+def _lower_price(known: Decimal | None, found: Decimal) -> Decimal:
     return found if known is None else min(known, found)

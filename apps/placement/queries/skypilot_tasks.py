@@ -148,21 +148,23 @@ class SkyTask:
 
 def sky_task(task: Mapping[str, Any], request_name: str) -> SkyTask | None:
     """What a task asks for; None where it has no GPUs. Refuses SkyTaskNotUnderstood."""
-    resources = _mapping(task.get("resources"), "resources")
+    resources = _read_mapping(task.get("resources"), "resources")
     ordered, any_of = resources.get("ordered"), resources.get("any_of")
     base = {key: each for key, each in resources.items() if key not in ("ordered", "any_of")}
     said = ordered or any_of or [{}]
     if not isinstance(said, list):
         raise SkyTaskNotUnderstood("resources", "its alternatives are no list")
-    found = [_alternative(base | _mapping(each, "resources")) for each in said]
+    found = [_read_alternative(base | _read_mapping(each, "resources")) for each in said]
     with_gpus = tuple(each for each in found if each is not None)
     if not with_gpus:
         return None
     nodes = task.get("num_nodes") or 1
     if not isinstance(nodes, int) or nodes < 1:
         raise SkyTaskNotUnderstood("num_nodes", "is no number of nodes")
-    policy = _mapping(_mapping(task.get("service"), "service").get("replica_policy"), "service")
-    variables = _mapping(task.get("envs"), "envs")
+    policy = _read_mapping(
+        _read_mapping(task.get("service"), "service").get("replica_policy"), "service"
+    )
+    variables = _read_mapping(task.get("envs"), "envs")
     return SkyTask(
         alternatives=with_gpus,
         nodes=nodes,
@@ -175,16 +177,16 @@ def sky_task(task: Mapping[str, Any], request_name: str) -> SkyTask | None:
     )
 
 
-def _alternative(said: dict[str, Any]) -> SkyResources | None:
-    accelerator = _accelerator(said.get("accelerators"))
+def _read_alternative(said: dict[str, Any]) -> SkyResources | None:
+    accelerator = _read_accelerator(said.get("accelerators"))
     if accelerator is None:
         return None
-    cloud, region = _place(str(said.get("infra") or ""))
+    cloud, region = _cloud_and_region(str(said.get("infra") or ""))
     spot = said.get("use_spot")
     return SkyResources(said, *accelerator, cloud, region, spot if isinstance(spot, bool) else None)
 
 
-def _accelerator(said: Any) -> tuple[str, int] | None:
+def _read_accelerator(said: Any) -> tuple[str, int] | None:
     """Name and number on a node; None without any, or where it is a part of one."""
     if isinstance(said, str):
         name, _, count = said.partition(":")
@@ -199,14 +201,14 @@ def _accelerator(said: Any) -> tuple[str, int] | None:
     return (str(name), int(number)) if number >= 1 and number.is_integer() else None
 
 
-def _place(infra: str) -> tuple[str, str]:
+def _cloud_and_region(infra: str) -> tuple[str, str]:
     """`aws/us-east-1/us-east-1a` as cloud and region; `*` is any."""
     parts: Iterable[str] = (part.strip() for part in infra.strip("/").split("/", 2))
     cloud, region, *_ = [*("" if part == "*" else part for part in parts), "", ""]
     return cloud.lower(), region
 
 
-def _mapping(value: Any, field: str) -> dict[str, Any]:
+def _read_mapping(value: Any, field: str) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, dict):

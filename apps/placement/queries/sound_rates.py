@@ -32,13 +32,17 @@ def sound_rates(
     """
     doubts = _doubtful_places(rates, machines, at)
     regions = accelerator_regions()
-    plain = [rate for rate in rates if _is_list_on_demand(rate) and _place(rate) not in doubts]
+    plain = [
+        rate for rate in rates if _is_list_on_demand(rate) and _machine_place(rate) not in doubts
+    ]
     usual = _amounts_by(plain, _alike_machines)
     sound, left_out = [], []
     for rate in rates:
         why = _where_not(rate, machines, regions)
         if not why and rate["decided_by_id"] is None and rate["kind"] == "list":
-            why = doubts.get(_place(rate), "") or _implausible(rate, usual, _alike_machines, TIMES)
+            why = doubts.get(_machine_place(rate), "") or _why_unsound(
+                rate, usual, _alike_machines, TIMES
+            )
         if why:
             left_out.append(f"{rate_name(rate)}: {why}")
         else:
@@ -57,7 +61,7 @@ def _doubtful_places(
 ) -> dict[MachinePlace, str]:
     """Machines in regions whose list price on demand waits in quarantine, or cannot be with its GPUs."""
     held = [rate for rate in rates_quarantined(at) if _is_list_on_demand(rate)]
-    doubts = {_place(rate): "its list price there is in quarantine" for rate in held}
+    doubts = {_machine_place(rate): "its list price there is in quarantine" for rate in held}
     listed = [rate for rate in rates if _is_list_on_demand(rate)]
 
     def of_model(rate: Rate) -> Hashable:
@@ -76,13 +80,13 @@ def _doubtful_places(
         if beside and amount < median(beside):
             why = why_implausible(amount.normalize(), beside, times=TIMES_OF_A_LIST)
             if why:
-                doubts.setdefault(_place(rate), f"a GPU-hour on demand at {why}")
-    plain = [rate for rate in listed if _place(rate) not in doubts]
+                doubts.setdefault(_machine_place(rate), f"a GPU-hour on demand at {why}")
+    plain = [rate for rate in listed if _machine_place(rate) not in doubts]
     usual = _amounts_by(plain, _alike_machines)
     for rate in plain:
-        why = _implausible(rate, usual, _alike_machines, TIMES_OF_A_LIST)
+        why = _why_unsound(rate, usual, _alike_machines, TIMES_OF_A_LIST)
         if why:
-            doubts.setdefault(_place(rate), f"on demand {why}")
+            doubts.setdefault(_machine_place(rate), f"on demand {why}")
     return doubts
 
 
@@ -98,7 +102,7 @@ def _where_not(
     return f"{rate['provider']} has no {model.name} in {rate['region']}"
 
 
-def _implausible(rate: Rate, usual: Amounts, key: Callable[[Rate], Hashable], times: int) -> str:
+def _why_unsound(rate: Rate, usual: Amounts, key: Callable[[Rate], Hashable], times: int) -> str:
     amount = hourly(rate["amount"], rate["quantity_seconds"])
     return why_implausible(amount, usual.get(key(rate), ()), times=times)
 
@@ -125,7 +129,7 @@ def _machine_of(rate: Rate, machines: Machines) -> GpuMachine | None:
     return machines.get((rate["provider"], rate["instance_type"] or rate["gpu_model"]))
 
 
-def _place(rate: Rate) -> MachinePlace:
+def _machine_place(rate: Rate) -> MachinePlace:
     return rate["provider"], rate["region"], rate["instance_type"] or rate["gpu_model"]
 
 

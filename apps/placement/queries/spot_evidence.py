@@ -84,7 +84,7 @@ def _own_evidence(at: datetime) -> list[SpotEvidence]:
             since,
             at,
             None,
-            *_told(lives[pool.id], is_dated=True),
+            *_seen_of_lives(lives[pool.id], is_dated=True),
         )
         for pool in sorted(pools.values(), key=lambda pool: pool.name)
     ]
@@ -109,7 +109,7 @@ def _series_evidence() -> list[SpotEvidence]:
                 series.starts_at,
                 ends,
                 float(trace.is_up().sum() / known) if known else None,
-                *_told(lives, is_dated=trace.starts is not None),
+                *_seen_of_lives(lives, is_dated=trace.starts is not None),
                 known_by_hour=()
                 if trace.starts is None
                 else tuple(known_by_hour(trace, trace.starts)),
@@ -118,7 +118,7 @@ def _series_evidence() -> list[SpotEvidence]:
     return found
 
 
-def _told(
+def _seen_of_lives(
     lives: Sequence[SpotLife], *, is_dated: bool
 ) -> tuple[SeenInterruptions, float | None, float | None, tuple[SeenInterruptions, ...]]:
     by_hour = tuple(rates_by_hour(lives)) if is_dated else ()

@@ -44,10 +44,12 @@ def spot_regions(told: Sequence[SpotEvidence]) -> list[SpotRegion]:
     places: dict[tuple[str, str, str, str], list[SpotEvidence]] = defaultdict(list)
     for each in told:
         places[each.region, each.gpu_model, each.provider, each.source].append(each)
-    return [_region(each) for _, each in sorted(places.items(), key=lambda at_place: at_place[0])]
+    return [
+        _region_of(each) for _, each in sorted(places.items(), key=lambda at_place: at_place[0])
+    ]
 
 
-def _region(there: Sequence[SpotEvidence]) -> SpotRegion:
+def _region_of(there: Sequence[SpotEvidence]) -> SpotRegion:
     first, dated = there[0], [each for each in there if each.by_hour]
     unknown = _why_unknown(there)
     rates = [UNSEEN] * DAY_HOURS if unknown else summed_rates([each.by_hour for each in dated])

@@ -68,7 +68,7 @@ def add_channel(*, channel: NewAlertChannel, at: datetime) -> IssuedChannel:
 @transaction.atomic
 def replace_channel(*, channel_id: int, channel: NewAlertChannel) -> None:
     """Set it anew; with an empty `address` it keeps the one it has. Refuses as add_channel does."""
-    row = _channel(channel_id)
+    row = _locked_channel(channel_id)
     if channel.kind != row.kind:
         raise ChannelIsWrong("kind", "its kind stays: add another channel")
     # An address that stays was vetted, and is again before each message: a change of the pace needs no DNS.
@@ -83,7 +83,7 @@ def replace_channel(*, channel_id: int, channel: NewAlertChannel) -> None:
 @transaction.atomic
 def renew_channel_key(*, channel_id: int) -> IssuedChannel:
     """Sign with another key from now on; the one before is worth nothing. Refuses ChannelIsWrong where it signs nothing."""
-    row = _channel(channel_id)
+    row = _locked_channel(channel_id)
     if row.kind != ChannelKind.WEBHOOK:
         raise ChannelIsWrong("", "only signed webhooks have a key")
     row.key_salt = secrets.token_hex(16)
@@ -95,7 +95,7 @@ def renew_channel_key(*, channel_id: int) -> IssuedChannel:
 @transaction.atomic
 def resume_channel(*, channel_id: int, at: datetime) -> None:
     """Try again at once what waits; refuses ChannelIsWrong where it is not paused."""
-    row = _channel(channel_id)
+    row = _locked_channel(channel_id)
     if row.paused_at is None:
         raise ChannelIsWrong("", "it is not paused")
     row.paused_at, row.paused_reason, row.failures = None, "", 0
@@ -108,7 +108,7 @@ def resume_channel(*, channel_id: int, at: datetime) -> None:
 @transaction.atomic
 def try_channel(*, channel_id: int, at: datetime) -> int:
     """Have the next sweep send a test there, paused or not; the id of the message."""
-    row = _channel(channel_id)
+    row = _locked_channel(channel_id)
     return AlertMessage.objects.create(channel=row, is_test=True, made_at=at, due_at=at).pk
 
 
@@ -116,7 +116,7 @@ def try_channel(*, channel_id: int, at: datetime) -> int:
 @transaction.atomic
 def remove_channel(*, channel_id: int, at: datetime) -> None:
     """Send nothing there any more; what waits is dropped, what was sent stays on record."""
-    row = _channel(channel_id)
+    row = _locked_channel(channel_id)
     row.ended_at, row.name = at, f"{row.name} (removed {row.pk})"
     row.address = row.key_salt = ""
     row.save()
@@ -124,7 +124,7 @@ def remove_channel(*, channel_id: int, at: datetime) -> None:
     waiting.update(state=MessageState.DROPPED, ended_at=at)
 
 
-def _channel(channel_id: int) -> AlertChannel:
+def _locked_channel(channel_id: int) -> AlertChannel:
     return AlertChannel.objects.select_for_update().get(pk=channel_id, ended_at=None)
 
 

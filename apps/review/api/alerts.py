@@ -1,8 +1,7 @@
 """GET /api/v1/alerts: what somebody should look at; acknowledged, muted and resolved by people and tokens."""
 
 from collections.abc import Callable
-from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -11,7 +10,6 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.queries import Viewer
 from apps.review import actions
 from apps.review.queries.alerts import (
     KINDS,
@@ -40,6 +38,8 @@ from apps.web.rest.strict import (
     words_given,
 )
 from apps.web.rest.views import RestView
+
+AlertAnswer = TypeVar("AlertAnswer", bound=Callable[..., Any])
 
 
 class AnswersAlerts(BasePermission):
@@ -172,9 +172,9 @@ class Alerts(RestView):
         asked = AlertsQuery.of(request)
         wanted = AlertsWanted(
             self.viewer().seen_teams,
-            states=_words(asked, "state", STATES) or (OPEN,),
-            kinds=_words(asked, "kind", KINDS),
-            severities=_words(asked, "severity", SEVERITIES),
+            states=_words_asked(asked, "state", STATES) or (OPEN,),
+            kinds=_words_asked(asked, "kind", KINDS),
+            severities=_words_asked(asked, "severity", SEVERITIES),
         )
         return paged(request, alert_page(wanted, page_asked(request)), serialize_alert)
 
@@ -190,11 +190,26 @@ class AlertView(RestView):
         steps = [_entry_fields(each) for each in entries_of([fact.id])]
         return told_as(AlertWithStepsOut, _alert_fields(fact) | {"steps": steps})
 
-    def answered(self, alert_id: int, act: Callable[[Viewer, datetime], None]) -> Response:
-        """Do it, and tell what the alert is then."""
+    def answered(
+        self, request: Request, alert_id: int, body: type[Strict], act: Callable[..., None]
+    ) -> Response:
+        """Do it with what the body says, and tell what the alert is then."""
+        said = parsed(body, request)
         alert(alert_id, self.viewer().seen_teams)
-        act(self.viewer(), timezone.now())
+        act(alert_id=alert_id, by=self.viewer(), at=timezone.now(), **said)
         return Response(self.told(alert_id))
+
+
+def _answer_schema(
+    operation_id: str, body: type[Strict], example: dict[str, Any]
+) -> Callable[[AlertAnswer], AlertAnswer]:
+    return extend_schema(
+        operation_id=operation_id,
+        parameters=[REPEAT_KEY],
+        request=body,
+        responses={200: AlertWithStepsOut},
+        examples=[sent("A reason", example), answered("An alert", ONE)],
+    )
 
 
 class OneAlert(AlertView):
@@ -212,65 +227,31 @@ class OneAlert(AlertView):
 class AcknowledgedAlert(AlertView):
     """An alert that somebody sees to."""
 
-    @extend_schema(
-        operation_id="acknowledge_alert",
-        parameters=[REPEAT_KEY],
-        request=AlertReasonIn,
-        responses={200: AlertWithStepsOut},
-        examples=[sent("A reason", BECAUSE), answered("An alert", ONE)],
-    )
+    @_answer_schema("acknowledge_alert", AlertReasonIn, BECAUSE)
     @once()
     def post(self, request: Request, alert_id: int) -> Response:
         """Somebody sees to it; it is reported again only when it goes further."""
-        reason = parsed(AlertReasonIn, request)["reason"]
-        return self.answered(
-            alert_id,
-            lambda by, at: actions.acknowledge_alert(
-                alert_id=alert_id, reason=reason, by=by, at=at
-            ),
-        )
+        return self.answered(request, alert_id, AlertReasonIn, actions.acknowledge_alert)
 
 
 class MutedAlert(AlertView):
     """An alert of which nothing more is said."""
 
-    @extend_schema(
-        operation_id="mute_alert",
-        parameters=[REPEAT_KEY],
-        request=MuteIn,
-        responses={200: AlertWithStepsOut},
-        examples=[sent("Until a moment", MUTED), answered("An alert", ONE)],
-    )
+    @_answer_schema("mute_alert", MuteIn, MUTED)
     @once()
     def post(self, request: Request, alert_id: int) -> Response:
         """Nothing more is sent of it, until then."""
-        body = parsed(MuteIn, request)
-        return self.answered(
-            alert_id,
-            lambda by, at: actions.mute_alert(
-                alert_id=alert_id, until=body["until"], reason=body["reason"], by=by, at=at
-            ),
-        )
+        return self.answered(request, alert_id, MuteIn, actions.mute_alert)
 
 
 class ResolvedAlert(AlertView):
     """An alert whose matter is settled."""
 
-    @extend_schema(
-        operation_id="resolve_alert",
-        parameters=[REPEAT_KEY],
-        request=AlertReasonIn,
-        responses={200: AlertWithStepsOut},
-        examples=[sent("A reason", BECAUSE), answered("An alert", ONE)],
-    )
+    @_answer_schema("resolve_alert", AlertReasonIn, BECAUSE)
     @once()
     def post(self, request: Request, alert_id: int) -> Response:
         """The matter is settled; it is open again only when it goes further."""
-        reason = parsed(AlertReasonIn, request)["reason"]
-        return self.answered(
-            alert_id,
-            lambda by, at: actions.resolve_alert(alert_id=alert_id, reason=reason, by=by, at=at),
-        )
+        return self.answered(request, alert_id, AlertReasonIn, actions.resolve_alert)
 
 
 def serialize_alert(fact: AlertFact) -> dict[str, Any]:
@@ -280,21 +261,21 @@ def serialize_alert(fact: AlertFact) -> dict[str, Any]:
 
 def _alert_fields(fact: AlertFact) -> dict[str, Any]:
     return fields_of(fact) | {
-        "facts": _named(fact.facts),
+        "facts": _named_facts(fact.facts),
         "raised_at": fact.told_at,
         "state_by": fact.state_name or None,
     }
 
 
 def _entry_fields(entry: AlertEntryFact) -> dict[str, Any]:
-    return fields_of(entry) | {"facts": _named(entry.facts), "who": entry.who or None}
+    return fields_of(entry) | {"facts": _named_facts(entry.facts), "who": entry.who or None}
 
 
-def _named(facts: list[list[str]]) -> list[dict[str, str]]:
+def _named_facts(facts: list[list[str]]) -> list[dict[str, str]]:
     return [{"name": name, "value": value} for name, value in facts]
 
 
-def _words(asked: dict[str, Any], name: str, known: tuple[str, ...]) -> tuple[str, ...]:
+def _words_asked(asked: dict[str, Any], name: str, known: tuple[str, ...]) -> tuple[str, ...]:
     given = words_given(asked[name])
     refuse_others(name, given, known)
     return tuple(given)

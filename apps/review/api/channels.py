@@ -37,7 +37,7 @@ class KeepsChannels(KeepsBills):
     message = "channels are kept by finance and platform, and by the organisation's 'manage' tokens"
 
 
-def _hour(said: str) -> Whole:
+def _hour_field(said: str) -> Whole:
     return Whole(
         required=False, allow_null=True, default=None, min_value=0, max_value=23, help_text=said
     )
@@ -53,8 +53,10 @@ class AlertChannelIn(Strict):
         max_length=LONGEST_ADDRESS, help_text="of a change empty: the one it has"
     )
     pace = serializers.ChoiceField(choices=CHANNEL_PACES, required=False, default="at_once")
-    quiet_from = _hour("from this hour of the organisation's clock only urgent alerts are sent")
-    quiet_to = _hour("until this hour")
+    quiet_from = _hour_field(
+        "from this hour of the organisation's clock only urgent alerts are sent"
+    )
+    quiet_to = _hour_field("until this hour")
     gets_reviews = serializers.BooleanField(
         required=False,
         default=False,

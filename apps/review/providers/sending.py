@@ -21,7 +21,7 @@ NO_MAIL = "mail is not set up: RUNRATE_MAIL_URL names no server"
 def send_message(message: OutgoingMessage, at: datetime) -> PostOutcome:
     """Try once; what comes of it is said in words without any address. Never raises for a far end that fails."""
     if message.kind == MAIL:
-        return _mailed(message)
+        return _send_mail(message)
     is_slack = message.kind == SLACK
     said = message.text.slack if is_slack else message.text.body
     body = json.dumps(said, ensure_ascii=False).encode()
@@ -52,7 +52,7 @@ def mail_of(message: OutgoingMessage) -> EmailMultiAlternatives:
     return mail
 
 
-def _mailed(message: OutgoingMessage) -> PostOutcome:
+def _send_mail(message: OutgoingMessage) -> PostOutcome:
     if not settings.MAIL_IS_SET:
         return PostOutcome(is_sent=False, said=NO_MAIL, milliseconds=0)
     began = time.monotonic()

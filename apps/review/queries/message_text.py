@@ -73,14 +73,14 @@ def outgoing_message(message: AlertMessage) -> OutgoingMessage:
 
 def message_text(message: AlertMessage) -> MessageText:
     """All that a message says; one step a line, the most urgent first."""
-    told = _told(message)
-    subject = _subject(told, is_test=message.is_test)
+    told = _sent_steps(message)
+    subject = _subject_words(told, is_test=message.is_test)
     document = _document(told, subject)
     return MessageText(
         subject=subject,
         plain=document_text(document),
         html=document_html(document),
-        slack=_slack(told, subject),
+        slack=_slack_document(told, subject),
         body={
             "id": message.pk,
             "is_test": message.is_test,
@@ -92,7 +92,7 @@ def message_text(message: AlertMessage) -> MessageText:
     )
 
 
-def _told(message: AlertMessage) -> list[SentStep]:
+def _sent_steps(message: AlertMessage) -> list[SentStep]:
     rows = AlertEntry.objects.filter(id__in=message.entry_ids).select_related("alert__team")
     order = {"urgent": 0, "warning": 1, "notice": 2}
     ordered = sorted(rows, key=lambda row: (order[row.severity], row.id))
@@ -113,7 +113,7 @@ def _told(message: AlertMessage) -> list[SentStep]:
     ]
 
 
-def _subject(told: Sequence[SentStep], *, is_test: bool) -> str:
+def _subject_words(told: Sequence[SentStep], *, is_test: bool) -> str:
     if is_test:
         return TEST
     if len(told) == 1:
@@ -144,7 +144,7 @@ def _document(told: Sequence[SentStep], subject: str) -> OutgoingDocument:
     )
 
 
-def _slack(told: Sequence[SentStep], subject: str) -> dict[str, Any]:
+def _slack_document(told: Sequence[SentStep], subject: str) -> dict[str, Any]:
     said = [_slack_block(each) for each in told[:MOST_BLOCKS]] or [
         slack_section(slack_escaped(subject))
     ]

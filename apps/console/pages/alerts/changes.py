@@ -40,7 +40,7 @@ def acknowledge(context: Context, alert_id: int) -> Change[str]:
         actions.acknowledge_alert(alert_id=fact.id, reason=reason, by=context.viewer, at=context.at)
         return "The alert is acknowledged.", ("alert", fact.id)
 
-    return _answer(
+    return _answer_change(
         fact,
         "Acknowledge",
         AlertReasonForm,
@@ -74,7 +74,7 @@ def mute(context: Context, alert_id: int) -> Change[Mapping[str, Any]]:
             until = f"Nothing more is sent of it until {instant(entered['until'], context.zone)}; then it is open again."
         return until, "What happens meanwhile is written down with it."
 
-    return _answer(fact, "Mute", MuteForm, dict, effects, apply)
+    return _answer_change(fact, "Mute", MuteForm, dict, effects, apply)
 
 
 @changing(ANSWERS, "alerts")
@@ -86,7 +86,7 @@ def resolve(context: Context, alert_id: int) -> Change[str]:
         actions.resolve_alert(alert_id=fact.id, reason=reason, by=context.viewer, at=context.at)
         return "The alert is resolved.", ("alert", fact.id)
 
-    return _answer(
+    return _answer_change(
         fact,
         "Resolve",
         AlertReasonForm,
@@ -122,7 +122,7 @@ def _back_to_list() -> Link:
     return Link("All alerts", reverse("alerts"))
 
 
-def _answer(
+def _answer_change(
     fact: AlertFact,
     verb: str,
     form: type[ChangeForm],

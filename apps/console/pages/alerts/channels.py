@@ -128,7 +128,7 @@ def add_channel(context: Context) -> Change[actions.NewAlertChannel]:
             return f"{thought.name} is added.", ("alert-channel", made.id)
         return _channel_page(context, made.id, SecretOnce("Its key", KEY_ABOUT, made.key))
 
-    return _form(context, "Add a channel", "Add this channel", apply, None)
+    return _channel_form(context, "Add a channel", "Add this channel", apply, None)
 
 
 @changing(SEES_EVERYTHING, "alerts")
@@ -140,7 +140,7 @@ def change_channel(context: Context, channel_id: int) -> Change[actions.NewAlert
         actions.replace_channel(channel_id=fact.id, channel=thought)
         return f"{thought.name} is changed.", ("alert-channel", fact.id)
 
-    return _form(context, f"Change {fact.name}", "Change this channel", apply, fact)
+    return _channel_form(context, f"Change {fact.name}", "Change this channel", apply, fact)
 
 
 @changing(SEES_EVERYTHING, "alerts")
@@ -151,7 +151,7 @@ def remove_channel(context: Context, channel_id: int) -> Change[ChannelFact]:
         actions.remove_channel(channel_id=fact.id, at=context.at)
         return f"{fact.name} is removed.", ("alert-channels",)
 
-    return _sure(
+    return _channel_change(
         channel_id, "Remove", "Nothing is sent there any more; what waits is dropped.", apply
     )
 
@@ -167,7 +167,7 @@ def try_channel(context: Context, channel_id: int) -> Change[ChannelFact]:
             fact.id,
         )
 
-    return _sure(
+    return _channel_change(
         channel_id, "Send a test to", "A message that says that it is a test goes there.", apply
     )
 
@@ -180,7 +180,7 @@ def resume_channel(context: Context, channel_id: int) -> Change[ChannelFact]:
         actions.resume_channel(channel_id=fact.id, at=context.at)
         return f"{fact.name} sends again.", ("alert-channel", fact.id)
 
-    return _sure(channel_id, "Resume", "What waits is tried again at once.", apply)
+    return _channel_change(channel_id, "Resume", "What waits is tried again at once.", apply)
 
 
 @changing(SEES_EVERYTHING, "alerts")
@@ -191,7 +191,9 @@ def renew_key(context: Context, channel_id: int) -> Change[ChannelFact]:
         made = actions.renew_channel_key(channel_id=fact.id)
         return _channel_page(context, fact.id, SecretOnce("Its new key", KEY_ABOUT, made.key or ""))
 
-    return _sure(channel_id, "Renew the key of", "The key before is worth nothing at once.", apply)
+    return _channel_change(
+        channel_id, "Renew the key of", "The key before is worth nothing at once.", apply
+    )
 
 
 def known_channel(channel_id: int) -> ChannelFact:
@@ -250,7 +252,7 @@ def _channel_page(context: Context, channel_id: int, made: SecretOnce | None = N
     )
 
 
-def _form(
+def _channel_form(
     context: Context, finding: str, confirm: str, apply: Any, fact: ChannelFact | None
 ) -> Change[actions.NewAlertChannel]:
     own = {str(team.id): team.name for team in teams() if team.kind == "team"}
@@ -300,7 +302,7 @@ def _form(
     )
 
 
-def _sure(channel_id: int, verb: str, effect: str, apply: Any) -> Change[ChannelFact]:
+def _channel_change(channel_id: int, verb: str, effect: str, apply: Any) -> Change[ChannelFact]:
     fact = known_channel(channel_id)
     return Change(
         finding=f"{verb} {fact.name}",

@@ -72,7 +72,7 @@ def alert_page(context: Context, alert_id: int) -> ConsolePage:
             words.state_said(fact, context.zone),
         ),
         back=Link("All alerts", reverse("alerts")),
-        actions=(Link("Open what it is about", fact.link), *_answers(fact, context)),
+        actions=(Link("Open what it is about", fact.link), *_answer_links(fact, context)),
         sections=(
             FactList([(name, value) for name, value in fact.facts]),
             ENTRIES.section(steps, context, csv_href=reverse("alert-csv", args=[fact.id])),
@@ -102,7 +102,7 @@ def _alerts_of(reading: Reading, context: Context) -> list[AlertFact]:
     return alerts(AlertsWanted(context.seen_teams, states, kinds))
 
 
-def _answers(fact: AlertFact, context: Context) -> tuple[Link, ...]:
+def _answer_links(fact: AlertFact, context: Context) -> tuple[Link, ...]:
     """What the viewer may say of it now."""
     if not may_answer(context.viewer) or fact.state == RESOLVED:
         return ()

@@ -23,7 +23,7 @@ def _of_decider(name: str) -> Callable[[AdmissionFact], Any]:
     return value
 
 
-def _answer(row: AdmissionFact) -> str:
+def _answer_words(row: AdmissionFact) -> str:
     return words.ANSWERS[row.verdict]
 
 
@@ -34,7 +34,7 @@ ADMISSIONS = Table[AdmissionFact](
         Column("asked_at", "Asked", lambda row: row.asked_at, INSTANT,
                href=lambda row: reverse("admission", args=[row.id])),
         Column("id", "", lambda row: row.id),
-        Column("answer", "Answer", _answer, csv="", warns=lambda row: row.verdict == DENY,
+        Column("answer", "Answer", _answer_words, csv="", warns=lambda row: row.verdict == DENY,
                note=lambda row: "and let pass" if row.overridden_at else ""),
         Column("verdict", "", lambda row: row.verdict),
         Column("is_admitted", "", lambda row: "true" if row.is_admitted else "false"),

@@ -107,7 +107,9 @@ def list_finding(counts: AdmissionCounts, period: PeriodWords) -> str:
     jobs = counted(counts.asked, "job")
     if counts.denied:
         verb = "was" if counts.denied == 1 else "were"
-        return f"{counts.denied:,} of {jobs} {verb} denied {period.within}{_overridden(counts)}"
+        return (
+            f"{counts.denied:,} of {jobs} {verb} denied {period.within}{_overridden_words(counts)}"
+        )
     if counts.warned:
         verb = "was" if counts.warned == 1 else "were"
         return f"No job was denied {period.within}; {counts.warned:,} of {jobs} {verb} warned of"
@@ -115,7 +117,7 @@ def list_finding(counts: AdmissionCounts, period: PeriodWords) -> str:
     return f"{was} allowed {period.within}"
 
 
-def _overridden(counts: AdmissionCounts) -> str:
+def _overridden_words(counts: AdmissionCounts) -> str:
     if not counts.overridden:
         return ", none overridden"
     return ", one overridden" if counts.overridden == 1 else f", {counts.overridden:,} overridden"

@@ -155,7 +155,7 @@ def admission_page(context: Context, admission_id: int) -> ConsolePage:
         back=Link("All admissions", reverse("admissions")),
         actions=_ways_on(fact),
         sections=(
-            _limits(fact).section(
+            _limits_table(fact).section(
                 fact.limits, context, csv_href=reverse("admission-csv", args=[fact.id])
             ),
             FactList(_facts_of(fact, context)),
@@ -167,7 +167,7 @@ def admission_page(context: Context, admission_id: int) -> ConsolePage:
 def admission_limits_csv(context: Context, admission_id: int) -> HttpResponse:
     """The limits of one admission."""
     fact = found_or_404(admission_if_kept(admission_id))
-    return _limits(fact).csv(fact.limits, context, f"admission-{fact.id}")
+    return _limits_table(fact).csv(fact.limits, context, f"admission-{fact.id}")
 
 
 def _ways_on(fact: AdmissionFact) -> tuple[Link, ...]:
@@ -234,7 +234,7 @@ def _nothing_to_override(fact: AdmissionFact) -> EmptyState:
     return EmptyState("There is nothing to override", f"{fact.overridden_name} did so already.")
 
 
-def _limits(fact: AdmissionFact) -> Table[Limit]:
+def _limits_table(fact: AdmissionFact) -> Table[Limit]:
     return limit_table(frozenset(budget.id for budget in budgets(None) if fact.limits))
 
 

@@ -48,7 +48,7 @@ def placement_page(context: Context) -> ConsolePage:
         )  # fmt: skip
     rows = _ranked_rows(answer["offers"])
     csv_href = context.href(reverse("placement-csv"))
-    picture = _picture(rows, _deadline_of(form), context, csv_href)
+    picture = _finish_chart(rows, _deadline_of(form), context, csv_href)
     offers = OFFERS.section(rows, context, csv_href=csv_href)
     return ConsolePage(
         finding=words.answer_finding(answer, context.currency),
@@ -59,7 +59,7 @@ def placement_page(context: Context) -> ConsolePage:
         problems=form.problems,
         notes=words.answer_notes(answer),
         sections=(
-            _figures(answer, context),
+            _answer_figures(answer, context),
             SideBySide(
                 (SwappedPart("picture-part", tuple(filter(None, (picture, offers)))), asked_form),
                 css="cols",
@@ -116,7 +116,7 @@ def one_quote_page(context: Context, quote_id: int) -> ConsolePage:
     fact = found_or_404(quote_if_kept(quote_id))
     rows = _ranked_rows(fact.offers)
     csv_href = reverse("quote-csv", args=[fact.id])
-    picture = _picture(rows, _quote_deadline(fact), context, csv_href)
+    picture = _finish_chart(rows, _quote_deadline(fact), context, csv_href)
     return ConsolePage(
         context=context,
         finding=_quote_finding(fact, context),
@@ -171,7 +171,7 @@ def _ranked_rows(offers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{**offer, "rank": place} for place, offer in enumerate(offers, 1)]
 
 
-def _picture(
+def _finish_chart(
     rows: Sequence[Mapping[str, Any]], deadline: float | None, context: Context, csv_href: str
 ) -> LineChart | None:
     points = [
@@ -203,7 +203,7 @@ def _picture(
     )
 
 
-def _figures(answer: Mapping[str, Any], context: Context) -> FigureRow:
+def _answer_figures(answer: Mapping[str, Any], context: Context) -> FigureRow:
     first = answer["offers"][0] if answer["offers"] else None
     cost = first and first["cost_micros"]
     in_time = sum(offer["standing"] == "meets" for offer in answer["offers"])

@@ -37,22 +37,22 @@ def spot_evidence_page(context: Context) -> ConsolePage:
             tabs=placement_tabs("spot-evidence"),
             empty=_nothing_seen(),
         )
-    chosen = _chosen(found, context)
+    chosen = _chosen_source(found, context)
     rows = spot_hours(chosen) if chosen else []
     csv_href = reverse("spot-hours-csv")
     return ConsolePage(
         context=context,
-        finding=_finding(found),
+        finding=_spot_finding(found),
         under=(
             "own nodes over the last 90 days, each imported series as a whole",
             "no rate is read off a price",
         ),
-        notes=_notes(found, chosen),
+        notes=_spot_notes(found, chosen),
         tabs=placement_tabs("spot-evidence"),
         sections=(
             EVIDENCE.section(found, context, csv_href=reverse("spot-evidence-csv")),
             spot_map(found, context, reverse("spot-regions-csv")),
-            _picture(chosen) if chosen else None,
+            _hours_chart(chosen) if chosen else None,
             HOURS.section(
                 rows, context, title=f"{chosen.name} by hour of the day", csv_href=csv_href
             )
@@ -78,11 +78,11 @@ def spot_regions_csv(context: Context) -> HttpResponse:
 @shown(SEES_EVERYTHING, "placement")
 def spot_hours_csv(context: Context) -> HttpResponse:
     """The hours of the day of the source that is asked for."""
-    chosen = _chosen(spot_evidence(timezone.now()), context)
+    chosen = _chosen_source(spot_evidence(timezone.now()), context)
     return HOURS.csv(spot_hours(chosen) if chosen else [], context, "spot-hours")
 
 
-def _chosen(found: Sequence[SpotEvidence], context: Context) -> SpotEvidence | None:
+def _chosen_source(found: Sequence[SpotEvidence], context: Context) -> SpotEvidence | None:
     """The source that the address names; else the one with a clock in which the most was seen."""
     asked = context.query.get("of", "")
     if asked:
@@ -94,7 +94,7 @@ def _chosen(found: Sequence[SpotEvidence], context: Context) -> SpotEvidence | N
     )
 
 
-def _finding(found: Sequence[SpotEvidence]) -> str:
+def _spot_finding(found: Sequence[SpotEvidence]) -> str:
     known = [row for row in found if row.rate.rate is not None]
     if not known:
         return "No interruption on spot was seen yet"
@@ -104,7 +104,7 @@ def _finding(found: Sequence[SpotEvidence]) -> str:
     return f"{most.name} is taken away the most: {a_day(most.rate.rate)} times a day{thin}"
 
 
-def _notes(found: Sequence[SpotEvidence], chosen: SpotEvidence | None) -> tuple[str, ...]:
+def _spot_notes(found: Sequence[SpotEvidence], chosen: SpotEvidence | None) -> tuple[str, ...]:
     notes = []
     silent = [
         row.name
@@ -124,7 +124,7 @@ def _notes(found: Sequence[SpotEvidence], chosen: SpotEvidence | None) -> tuple[
     return tuple(notes)
 
 
-def _picture(chosen: SpotEvidence) -> LineChart | None:
+def _hours_chart(chosen: SpotEvidence) -> LineChart | None:
     if not chosen.by_hour or not chosen.rate.interruptions:
         return None
     rows = spot_hours(chosen)
@@ -134,12 +134,12 @@ def _picture(chosen: SpotEvidence) -> LineChart | None:
         title=f"{chosen.name} was taken away {times_words(seen.interruptions)}"
         f" in {seen.exposure_hours:,.0f} hours",
         unit="interruptions a day if every hour were like this one (UTC), with the range of 95 %",
-        figure=hour_bars([_bar(row) for row in rows], lambda tick: f"{tick:f}"),
+        figure=hour_bars([_hour_bar(row) for row in rows], lambda tick: f"{tick:f}"),
         anchor="hours-figure",
     )
 
 
-def _bar(row: EvidenceHour) -> HourBar:
+def _hour_bar(row: EvidenceHour) -> HourBar:
     seen = row.seen
     rate = seen.rate
     said = f"{row.hour:02d}:00 UTC: {a_day(rate)} a day ({range_words(seen)})"

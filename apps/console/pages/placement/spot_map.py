@@ -29,7 +29,9 @@ class MappedHour(NamedTuple):
 
 def _interruptions_heat(row: SpotRegion) -> Heat:
     cells = [
-        HeatCell(_left(hour), *_taken_level(hour.interruptions, _label(hour), row.unknown))
+        HeatCell(
+            _hour_left(hour), *_taken_level(hour.interruptions, _hour_label(hour), row.unknown)
+        )
         for hour in row.hours
     ]
     return Heat(cells, _interruptions_words(row))
@@ -59,7 +61,10 @@ def _interruptions_words(row: SpotRegion) -> str:
 
 
 def _availability_heat(row: SpotRegion) -> Heat:
-    cells = [HeatCell(_left(hour), *_up_level(hour.up_share, _label(hour))) for hour in row.hours]
+    cells = [
+        HeatCell(_hour_left(hour), *_up_level(hour.up_share, _hour_label(hour)))
+        for hour in row.hours
+    ]
     return Heat(cells, _availability_words(row))
 
 
@@ -77,11 +82,11 @@ def _availability_words(row: SpotRegion) -> str:
     return f"could be had {per_cent(min(known))} to {per_cent(max(known))} of the time, by hour"
 
 
-def _label(hour: RegionHour) -> str:
+def _hour_label(hour: RegionHour) -> str:
     return f"{hour.hour:02d}:00 UTC"
 
 
-def _left(hour: RegionHour) -> str:
+def _hour_left(hour: RegionHour) -> str:
     return f"{hour.hour * 100 / DAY_HOURS:.4f}%"
 
 

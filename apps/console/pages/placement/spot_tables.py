@@ -67,7 +67,7 @@ def _median_words(row: SpotEvidence, _: Locale) -> str:
     return words.hours_words(row.median_life_hours) or NOT_KNOWN
 
 
-def _place(row: SpotEvidence) -> str | None:
+def _place_words(row: SpotEvidence) -> str | None:
     region = row.zone or row.region
     return f"{row.provider}:{region}" if row.provider and region else region or row.provider or None
 
@@ -89,7 +89,7 @@ EVIDENCE = Table[SpotEvidence](
                shown=lambda row, _: f"{row.rate.exposure_hours:,.0f}"),
         Column("median", "Median life", lambda row: row.median_life_hours, FIGURE, csv="median_life_hours",
                shown=_median_words),
-        Column("place", "Place", _place),
+        Column("place", "Place", _place_words),
         Column("model", "GPU model", lambda row: row.gpu_model or None, csv="gpu_model"),
         Column("machine", "Machine", lambda row: row.instance_type or None, csv="instance_type"),
         Column("up", "Could be had", lambda row: row.up_share, RATIO, csv="up_share", missing="–"),

@@ -57,15 +57,15 @@ def _words_of(
     return shown
 
 
-def _minutes(seconds: float) -> str:
+def _minute_words(seconds: float) -> str:
     return minute_duration(timedelta(seconds=seconds))
 
 
-def _hours(hours: float) -> str:
+def _hour_words(hours: float) -> str:
     return words.hours_words(hours) or NONE
 
 
-def _why(row: Offer) -> str:
+def _why_words(row: Offer) -> str:
     return ". ".join([*row["unknown"], *row["cautions"], *row["reasons"]])
 
 
@@ -84,7 +84,7 @@ OFFERS = Table[Offer](
         Column("name", "Offer", lambda row: row["name"], PROSE, note=_why_briefly),
         Column("cost", "Added cost", _likely_cost, MONEY, csv="cost"),
         Column("paid_anyway", "Paid anyway", lambda row: row["paid_anyway_micros"] or None, MONEY, missing=NONE),
-        Column("finish", "Done in", lambda row: row["finish_hours"], FIGURE, csv="finish_hours", shown=_words_of(lambda row: row["finish_hours"], _hours)),
+        Column("finish", "Done in", lambda row: row["finish_hours"], FIGURE, csv="finish_hours", shown=_words_of(lambda row: row["finish_hours"], _hour_words)),
         Column("standing", "Deadline", lambda row: words.STANDINGS[row["standing"]]),
         Column("chance", "Chance of deadline", lambda row: row["deadline_chance"], RATIO, missing=NONE),
         Column("option", "Bought", lambda row: words.WAYS[row["option"]].label),
@@ -95,17 +95,17 @@ OFFERS = Table[Offer](
         Column("interruptions", "Interruptions", lambda row: row["interruptions"], FIGURE,
                shown=_words_of(lambda row: row["interruptions"], "{:.1f}".format)),
         Column("cadence", "Save every", lambda row: row["cadence_seconds"], FIGURE, csv="cadence_seconds",
-               shown=_words_of(lambda row: row["cadence_seconds"], _minutes, NONE)),
+               shown=_words_of(lambda row: row["cadence_seconds"], _minute_words, NONE)),
         Column("egress", "Egress", lambda row: row["egress_micros"], MONEY),
         Column("wait", "Queue wait", lambda row: row["wait_hours"], FIGURE, csv="wait_hours",
-               shown=_words_of(lambda row: row["wait_hours"], _hours)),
+               shown=_words_of(lambda row: row["wait_hours"], _hour_words)),
         Column("budget", "Least left of a budget", _least_left, MONEY, missing=NONE),
         Column("low", "", lambda row: row["cost_micros"]["low"] if row["cost_micros"] else None, MONEY, csv="cost_low"),
         Column("high", "", lambda row: row["cost_micros"]["high"] if row["cost_micros"] else None, MONEY, csv="cost_high"),
         Column("energy", "Energy", lambda row: row["kilowatt_hours"], FIGURE, csv="kilowatt_hours",
                shown=_words_of(lambda row: row["kilowatt_hours"], "{:,.0f} kWh".format)),
         Column("energy_from", "", lambda row: row["energy_words"], csv="energy_from"),
-        Column("why", "", _why),
+        Column("why", "", _why_words),
     ),
     noun=("offer", "offers"),
     about="{said}; cost is what the job adds: GPUs that are owned or bought ahead add little or nothing, and are paid anyway",
@@ -119,7 +119,7 @@ def _taken_name(row: QuoteFact) -> str | None:
     return None if offer is None else offer["name"]
 
 
-def _predicted(row: QuoteFact) -> int | None:
+def _predicted_micros(row: QuoteFact) -> int | None:
     offer = row.taken_offer
     return None if offer is None else offer["charged_micros"]
 
@@ -145,12 +145,12 @@ QUOTES = Table[QuoteFact](
                href=lambda row: reverse("quote", args=[row.id])),
         Column("job", "Job", words.job_words, PROSE),
         Column("taken", "Taken", _taken_name, PROSE, missing=NONE),
-        Column("predicted", "Predicted cost", _predicted, MONEY, missing=NONE),
+        Column("predicted", "Predicted cost", _predicted_micros, MONEY, missing=NONE),
         Column("actual", "Actual cost", lambda row: row.actual_micros, MONEY, missing=NONE),
         Column("predicted_hours", "Predicted time", _predicted_hours, FIGURE, missing=NONE,
-               shown=_words_of(_predicted_hours, _hours, NONE)),
+               shown=_words_of(_predicted_hours, _hour_words, NONE)),
         Column("actual_hours", "Actual time", lambda row: row.actual_hours, FIGURE, missing=NONE,
-               shown=_words_of(lambda row: row.actual_hours, _hours, NONE)),
+               shown=_words_of(lambda row: row.actual_hours, _hour_words, NONE)),
         Column("deadline", "Deadline", _deadline_words, missing=NONE),
         Column("interruptions", "Interrupted", lambda row: row.actual_interruptions, COUNT, missing=NONE),
         Column("team", "Team", lambda row: row.team, missing=NONE),

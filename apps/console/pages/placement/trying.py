@@ -56,7 +56,7 @@ class JobForm(ChangeForm):
 def tried_job(context: Context, book: BookFact) -> tuple[JobForm, dict[str, Any] | None]:
     """The form, and the answer to it; None where it was refused."""
     begun = {"of_model": _usual_model(book)}
-    form = JobForm(context.query, context, picks=_picks(book), initial=begun, is_sent=True)
+    form = JobForm(context.query, context, picks=_form_picks(book), initial=begun, is_sent=True)
     if not form.is_valid():
         return form, None
     asked = _asked_of(form.cleaned_data, context)
@@ -76,7 +76,7 @@ def _usual_model(book: BookFact) -> str:
     return model if count else ""
 
 
-def _picks(book: BookFact) -> dict[str, dict[str, str]]:
+def _form_picks(book: BookFact) -> dict[str, dict[str, str]]:
     offers = book.offers.values()
     models = {model: model for model in sorted({offer.gpu_model for offer in offers})}
     places = {place: place for place in sorted({offer.place for offer in offers})}
@@ -84,13 +84,13 @@ def _picks(book: BookFact) -> dict[str, dict[str, str]]:
         "of_model": {"": "Any model: as many on each", **models},
         "models": models,
         "residency": places,
-        "priority": {"": "Any", **{name: name for name in _priorities(book)}},
+        "priority": {"": "Any", **{name: name for name in _known_priorities(book)}},
         "place": {"": "Nowhere: nothing to move", **places},
         "budget_team": {"": "None", **{str(team.id): team.name for team in accounts.teams()}},
     }
 
 
-def _priorities(book: BookFact) -> list[str]:
+def _known_priorities(book: BookFact) -> list[str]:
     return sorted({name for offer in book.offers.values() for name in offer.waits_by_priority})
 
 

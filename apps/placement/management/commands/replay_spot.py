@@ -52,7 +52,7 @@ class Command(BaseCommand):
         try:
             question = _question_of(options)
             traces = [read_spot_trace(path) for path in options["traces"]]
-            report = spot_report(question, traces, self._say)
+            report = spot_report(question, traces, self._say_progress)
         except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
         if options["json"]:
@@ -60,7 +60,7 @@ class Command(BaseCommand):
         else:
             self.stdout.write("\n".join(replay_lines(report)))
 
-    def _say(self, progress: str) -> None:
+    def _say_progress(self, progress: str) -> None:
         self.stderr.write(progress)
 
 

@@ -30,7 +30,7 @@ class Command(BaseCommand):
         parser.add_argument("--partition", help="this one alone")
         parser.add_argument(
             "--scale",
-            type=_scale,
+            type=_scale_of,
             default=CENTS,
             help=f"units of one unit of the currency ({CENTS}: cents); Slurm cuts fractions of a job's sum",
         )
@@ -49,7 +49,7 @@ class Command(BaseCommand):
             if not found:
                 raise CommandError(f"no pool of {cluster.name} is known as {options['partition']}")
         if options["json"]:
-            self.stdout.write(json.dumps([_told(each) for each in found]))
+            self.stdout.write(json.dumps([_weights_document(each) for each in found]))
             return
         unit = f"1/{options['scale']} {organisation().currency}"
         self.stdout.write(
@@ -76,7 +76,7 @@ class Command(BaseCommand):
             self.stdout.write(row.option)
 
 
-def _told(row: PartitionWeights) -> dict[str, Any]:
+def _weights_document(row: PartitionWeights) -> dict[str, Any]:
     return {
         "partition": row.partition,
         "weights": {name: f"{weight:f}" for name, weight in row.weights.items()},
@@ -93,7 +93,7 @@ def _cluster_named(name: str | None) -> ClusterFact:
     return clusters[0]
 
 
-def _scale(text: str) -> int:
+def _scale_of(text: str) -> int:
     if not text.isdigit() or not 1 <= int(text) <= MOST_SCALE:
         raise ArgumentTypeError(f"{text!r} is not a whole number of 1 to {MOST_SCALE:,}")
     return int(text)

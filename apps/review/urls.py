@@ -2,10 +2,36 @@
 
 from django.urls import path
 
-from apps.review.api import alerts, anomalies, channels, recommendations
+from apps.review.api import alerts, anomalies, channels, recommendations, spend_anomalies
 
 urlpatterns = [
     path("anomalies", anomalies.Anomalies.as_view(), name="api-anomalies"),
+    path("spend-anomalies", spend_anomalies.SpendAnomalies.as_view(), name="api-spend-anomalies"),
+    path(
+        "spend-anomalies/<int:anomaly_id>",
+        spend_anomalies.OneSpendAnomaly.as_view(),
+        name="api-spend-anomaly",
+    ),
+    path(
+        "spend-anomalies/<int:anomaly_id>/explain",
+        spend_anomalies.ExplainedAnomaly.as_view(),
+        name="api-spend-anomaly-explain",
+    ),
+    path(
+        "spend-anomalies/<int:anomaly_id>/false-alarm",
+        spend_anomalies.FalseAnomaly.as_view(),
+        name="api-spend-anomaly-false-alarm",
+    ),
+    path(
+        "spend-anomalies/<int:anomaly_id>/mute",
+        spend_anomalies.MutedSeries.as_view(),
+        name="api-spend-anomaly-mute",
+    ),
+    path(
+        "spend-anomalies/<int:anomaly_id>/verdicts/<int:verdict_id>/take-back",
+        spend_anomalies.TakenBackVerdict.as_view(),
+        name="api-verdict-take-back",
+    ),
     path("findings", anomalies.Findings.as_view(), name="api-findings"),
     path("alerts", alerts.Alerts.as_view(), name="api-alerts"),
     path("alerts/<int:alert_id>", alerts.OneAlert.as_view(), name="api-alert"),

@@ -92,6 +92,7 @@ from tests import make
 from tests.apps.ledger import scene
 from tests.apps.placement.move_scene import keep_one_move
 from tests.apps.review.recommended import looked, proposal
+from tests.apps.review.spend_history import spend_anomaly_of
 from tests.apps.unit_economics import service_scene
 
 NEVER = datetime(2099, 1, 1, tzinfo=UTC)
@@ -203,6 +204,7 @@ def make_world() -> World:
         proposal(team_id=team_id, workload_id=workload_id), at=datetime.now(tz=UTC)
     )
     ids["answer"] = "dismiss"
+    ids |= spend_anomaly_of(team_id, "GPUs", make.NOON)
     ids["channel_id"] = _channel()
     hour = hour_of(datetime.now(tz=UTC)).isoformat()
     offer = JobQuote.objects.get(id=ids["quote_id"]).answer["offers"][0]["key"]

@@ -121,6 +121,7 @@ from tests import make
 from tests.apps.ledger import scene
 from tests.apps.placement.move_scene import keep_one_move
 from tests.apps.review.recommended import looked, proposal
+from tests.apps.review.spend_history import spend_anomaly_of
 from tests.apps.unit_economics import service_scene
 
 NEVER = datetime(2099, 1, 1, tzinfo=UTC)
@@ -226,6 +227,7 @@ def make_world() -> World:
         "recommendation_id": _recommendations(teams, now),
         "step": "claim",
         "answer": "claim",
+        **spend_anomaly_of(teams["zephyr"], "Zephyr-spend", now),
         "channel_id": _channel(teams, now),
         "target_id": _activity_target(teams["zephyr"], now),
         "quota_id": _gpu_quota(fleet_ids["pool_id"], now),

@@ -49,6 +49,15 @@ from apps.review.actions.recommending import (
 )
 from apps.review.actions.review_files import make_review_files
 from apps.review.actions.review_messages import route_reviews
+from apps.review.actions.spend_looking import look_at_spend
+from apps.review.actions.verdicts import (
+    LONGEST_VERDICT_REASON,
+    SaidAlready,
+    judge_anomaly,
+    mute_series,
+    spend_matter,
+    take_back_verdict,
+)
 from apps.review.actions.weekly_reviews import (
     ReviewIsKept,
     WeekNotOver,

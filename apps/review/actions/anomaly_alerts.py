@@ -1,6 +1,6 @@
 """Anomalies that are reported raise an alert of the team whose workload it is."""
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from django.urls import reverse
 
@@ -9,9 +9,12 @@ from apps.economics.watch import NEWEST_DAYS
 from apps.ledger.queries.calendar import local_day
 from apps.logs.changes import logged_pass
 from apps.review.actions.alerts import AlertMatter, raise_alert
+from apps.review.actions.verdicts import spend_matter
 from apps.review.models import Alert, AlertKind, AlertSeverity
 from apps.review.queries.finding_words import title_of
 from apps.review.queries.findings import FindingFact, FindingsWanted, findings
+from apps.review.queries.spend_anomalies import OPEN, SpendFact, SpendWanted, spend_anomalies
+from apps.review.queries.spend_words import spend_facts, spend_title
 from apps.show.amounts import per_cent
 from apps.show.money import whole_amount
 from apps.show.time import weekday
@@ -47,7 +50,34 @@ def tell_anomalies(*, at: datetime) -> int:
             at=at,
         )
         raised += alert_id is not None
+    return raised + _tell_spend(since, known_to=at)
+
+
+def _tell_spend(since: date, *, known_to: datetime) -> int:
+    """The same of spend: of what is open, and neither muted, explained nor a false alarm."""
+    wanted = SpendWanted(since=since, states=frozenset({OPEN}))
+    found = {spend_matter(each.id): each for each in spend_anomalies(wanted, known_to)}
+    known = set(Alert.objects.filter(matter__in=found).values_list("matter", flat=True))
+    raised, currency = 0, organisation().currency
+    for matter, each in found.items():
+        if matter not in known:
+            alert_id = raise_alert(told=_spend_told(matter, each, currency), at=known_to)
+            raised += alert_id is not None
     return raised
+
+
+def _spend_told(matter: str, found: SpendFact, currency: str) -> AlertMatter:
+    known_event = found.known_event
+    return AlertMatter(
+        matter=matter,
+        kind=AlertKind.ANOMALY,
+        # What a known change of a price or commitment made is no surprise to who made it.
+        severity=AlertSeverity.NOTICE if known_event else AlertSeverity.WARNING,
+        title=spend_title(found, currency),
+        facts=spend_facts(found, currency),
+        link=reverse("spend-anomaly", args=[found.id]),
+        team_id=found.team_id,
+    )
 
 
 def _facts_of(found: FindingFact, name: str, currency: str) -> list[tuple[str, str]]:

@@ -16,6 +16,7 @@ from apps.economics.watch import (
 )
 from apps.ledger.queries.calendar import local_day
 from apps.logs.changes import logged_pass
+from apps.review.actions.spend_looking import look_at_spend
 from apps.review.models import Finding, FindingKind, Look
 from apps.review.queries.causes import causes_of
 from apps.review.queries.series import Series, every_series
@@ -55,8 +56,9 @@ def look_at_day(*, day: date, at: datetime, zone: str) -> int:
     for each in series:
         if each.days and each.days[-1].day >= (day - timedelta(days=SAME_WITHIN_DAYS)).toordinal():
             _look_at(each, day, before, zone)
-    Look.objects.update_or_create(day=day, defaults={"looked_at": at, "series": len(series)})
-    return len(series)
+    count = len(series) + look_at_spend(day=day, at=at, zone=zone)
+    Look.objects.update_or_create(day=day, defaults={"looked_at": at, "series": count})
+    return count
 
 
 def _look_at(series: Series, day: date, before: date | None, zone: str) -> None:

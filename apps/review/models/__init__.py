@@ -30,6 +30,7 @@ from apps.review.models.recommendations import (
     SavingMeasurement,
 )
 from apps.review.models.review_files import ReviewFile
+from apps.review.models.spend import AnomalyVerdict, SpendAnomaly, SpendSubject, VerdictKind
 from apps.review.models.weekly_reviews import (
     ReviewNote,
     WeeklyReview,

@@ -1,6 +1,7 @@
 """What changed about the time at which a figure did: releases, prices, commitments, machines."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import asdict, dataclass, replace
 from datetime import date, timedelta
 from itertools import pairwise
 from typing import Any
@@ -11,6 +12,7 @@ from apps.ledger.queries.calendar import local_day
 from apps.pricing import queries as pricing
 from apps.pricing.queries.commitments import commitments_in
 from apps.unit_economics.queries.measured import pools_of_days
+from apps.workloads.queries import workloads
 from apps.workloads.queries.requests import changes_of
 
 NEAR_DAYS = 7
@@ -33,8 +35,29 @@ def causes_of(workload_id: int, feature: str, day: date, zone: str) -> list[dict
     found = [
         *_reported_changes(workload_id, feature, day, zone),
         *_machine_causes(workload_id, day),
-        *_price_causes(workload_id, day, zone),
+        *_price_causes([workload_id], (), day, zone),
     ]
+    return _nearest_first(found)
+
+
+def causes_of_spend(
+    workload_ids: Collection[int], pool_ids: Collection[int], day: date, zone: str
+) -> list[dict[str, Any]]:
+    """The same of several workloads, and of pools: what is reported of each, and what changed their prices; each once."""
+    named = workloads()
+    found = [
+        replace(each, what=f"{each.what} ({named[workload_id].name})")
+        for workload_id in workload_ids
+        for each in (
+            *_reported_changes(workload_id, "", day, zone),
+            *_machine_causes(workload_id, day),
+        )
+    ]
+    found += _price_causes(workload_ids, pool_ids, day, zone)
+    return _nearest_first(dict.fromkeys(found))
+
+
+def _nearest_first(found: Iterable[NearbyChange]) -> list[dict[str, Any]]:
     return [asdict(each) for each in sorted(found, key=lambda each: (abs(each.days), each.what))]
 
 
@@ -64,13 +87,17 @@ def _machine_causes(workload_id: int, day: date) -> list[NearbyChange]:
     return found
 
 
-def _price_causes(workload_id: int, day: date, zone: str) -> list[NearbyChange]:
-    """Rates of its pools, and commitments, that began or ended about then."""
+def _price_causes(
+    workload_ids: Collection[int], pool_ids: Collection[int], day: date, zone: str
+) -> list[NearbyChange]:
+    """Rates of these pools and of those of the workloads, and commitments, that began or ended about then."""
     near = timedelta(days=NEAR_DAYS)
     first, last = first_hour(day - near, zone), first_hour(day + near + timedelta(days=1), zone)
-    used = pools_of_days([workload_id], day - timedelta(days=USED_DAYS), day + near)
+    used = {*pool_ids}
+    if workload_ids:
+        used |= {*pools_of_days(workload_ids, day - timedelta(days=USED_DAYS), day + near)}
     named = fleet.pools()
-    pools = {pool_id: named[pool_id] for pool_id in used}
+    pools = {pool_id: named[pool_id] for pool_id in sorted(used)}
     found = []
     for pool_id, spans in pricing.pool_rates(pools, first, last).items():
         for was, now in pairwise(spans):

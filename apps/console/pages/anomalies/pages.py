@@ -1,6 +1,6 @@
 """The pages of what changed: all of it, and one change, each with its tables."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.accounts import queries as accounts
-from apps.console.kit.cells import COUNT, DAY, FIGURE, ISO_DAY, MONEY, PROSE, SIGNED_RATIO, TEXT
+from apps.console.kit.cells import DAY, FIGURE, ISO_DAY, MONEY, PROSE, SIGNED_RATIO
 from apps.console.kit.chart import Figure, FigureRow, LineChart
 from apps.console.kit.filters import asked_window, period_filter
 from apps.console.kit.frame import EmptyState, Link, Step
@@ -17,7 +17,16 @@ from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.periods import period_words
 from apps.console.kit.request import EVERYONE, Context, found_or_404
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
-from apps.console.pages.anomalies import words
+from apps.console.pages.anomalies import spend_changes, words
+from apps.console.pages.anomalies.spend import (
+    SPEND_ANOMALIES,
+    spend_anomalies_csv,
+    spend_anomaly_csv,
+    spend_anomaly_page,
+    spend_finding,
+    spend_rows,
+)
+from apps.console.pages.anomalies.tables import CAUSES
 from apps.ledger.queries.cube import filter_word
 from apps.ledger.queries.windows import Window
 from apps.review.queries import finding_words
@@ -117,21 +126,6 @@ PARTS = Table[tuple[str, str, str]](
     ),
     about="the parts add up to the difference to the last digit",
 )
-CAUSES = Table[tuple[int, Mapping[str, Any]]](
-    "causes",
-    "What changed about then",
-    (
-        Column("number", "Number", lambda row: row[0], COUNT),
-        Column("day", "Day", lambda row: words.on_day(row[1]["on"])),
-        Column("distance", "How far", lambda row: words.distance(row[1]["days"])),
-        Column("kind", "Kind", lambda row: row[1]["kind"], TEXT),
-        Column("what", "What", lambda row: row[1]["what"], PROSE),
-    ),
-    about="within a week of it, the nearest first; that it changed then does not say that it was "
-    "the cause",
-    empty="Nothing known changed then: no deployment, model, prompt or setting was reported, no "
-    "price and no commitment began or ended, and it ran on the same machines.",
-)
 
 
 @shown(EVERYONE, "findings")
@@ -139,15 +133,19 @@ def anomalies(context: Context) -> ConsolePage:
     """What changed in a span, the newest first."""
     window, reading = asked_window(context, *SEEN_FOR)
     said, look = period_words(window, context.calendar.today), review.last_look()
-    rows = rows_of(window, context)
+    rows, spent = rows_of(window, context), spend_rows(window, context)
+    finding = _changes_finding([row.found for row in rows], said.within, context.currency)
     return ConsolePage(
         context=context,
-        finding=_changes_finding([row.found for row in rows], said.within, context.currency),
+        finding=spend_finding(spent, finding, said.within, context.currency),
         under=(_what_is_watched(look, said.days),),
         filters=(period_filter(reading.texts, said),),
         problems=tuple(reading.problems),
-        sections=(ANOMALIES.section(rows, context, csv_href=reverse("findings-csv")),),
-        empty=None if rows else _no_changes(look),
+        sections=(
+            SPEND_ANOMALIES.section(spent, context, csv_href=reverse("spend-anomalies-csv")),
+            ANOMALIES.section(rows, context, csv_href=reverse("findings-csv")),
+        ),
+        empty=None if rows or spent else _no_changes(look),
     )
 
 
@@ -234,8 +232,9 @@ def _what_is_watched(look: LastLook | None, days: str) -> str:
 def _no_changes(look: LastLook | None) -> EmptyState:
     return EmptyState(
         title="No figure changed its level" if look else "No figure was looked at yet",
-        sentence="Every night the cost of 1,000 requests and the tokens of a request of each "
-        "service, and MFU and data wait of each training programme, are held against their own "
+        sentence="Every night the spend of the organisation, teams, pools, workloads and charges is "
+        "held against days like it, and the cost of 1,000 requests and the tokens of a request of each "
+        "service, and MFU and data wait of each training programme, against their own "
         "weeks before. A level that is new in two looks is listed here, with what it is made of "
         "and what changed about then. A figure needs three weeks of days.",
         steps=(
@@ -344,6 +343,21 @@ def _way_to(fact: WorkloadFact) -> Link:
 urlpatterns = [
     path("findings", anomalies, name="findings"),
     path("findings.csv", anomalies_csv, name="findings-csv"),
+    path("findings/spend.csv", spend_anomalies_csv, name="spend-anomalies-csv"),
+    path("findings/spend/<int:anomaly_id>", spend_anomaly_page, name="spend-anomaly"),
+    path("findings/spend/<int:anomaly_id>.csv", spend_anomaly_csv, name="spend-anomaly-days"),
+    path("findings/spend/<int:anomaly_id>/explain", spend_changes.explain, name="explain-anomaly"),
+    path(
+        "findings/spend/<int:anomaly_id>/false-alarm",
+        spend_changes.call_false,
+        name="call-anomaly-false",
+    ),
+    path("findings/spend/<int:anomaly_id>/mute", spend_changes.mute, name="mute-anomaly"),
+    path(
+        "findings/spend/<int:anomaly_id>/verdicts/<int:verdict_id>/take-back",
+        spend_changes.take_back,
+        name="take-back-verdict",
+    ),
     path("findings/<int:finding_id>", anomaly, name="finding"),
     path("findings/<int:finding_id>.csv", anomaly_csv, name="finding-days"),
 ]

@@ -1,0 +1,332 @@
+"""Anomalies of spend: the list, and one with its days, parts, drivers and what was said of it."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+from typing import Any, NamedTuple
+
+from django.http import HttpResponse
+from django.urls import reverse
+
+from apps.accounts import queries as accounts
+from apps.console.kit.cells import DAY, FIGURE, INSTANT, ISO_DAY, MONEY, PROSE, SIGNED_RATIO, TEXT
+from apps.console.kit.chart import Figure, FigureRow, LineChart
+from apps.console.kit.filters import asked_window
+from apps.console.kit.frame import Link
+from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.console.pages.anomalies import words
+from apps.console.pages.anomalies.spend_changes import may_judge, seen_anomaly
+from apps.console.pages.anomalies.tables import CAUSES
+from apps.ledger.queries.windows import Window
+from apps.review.queries.spend_anomalies import (
+    OPEN,
+    STATES,
+    SUBJECTS,
+    SpendFact,
+    SpendWanted,
+    spend_anomalies,
+)
+from apps.review.queries.spend_series import subject_named
+from apps.review.queries.spend_stories import spend_of_days
+from apps.review.queries.spend_words import DIMENSIONS, PARTS, driven_by, spend_title
+from apps.review.queries.verdicts import MUTED, VERDICT_WORDS, VerdictFact, verdicts_of
+from apps.show.amounts import counted
+from apps.show.level_lines import Level, level_line
+from apps.show.money import short_amount, whole_amount
+from apps.show.time import weekday
+from apps.show.unit_lines import MarkedDay
+
+SEEN_FOR = ("90d", "the last 90 days")
+DRAWN = timedelta(days=56)
+AFTER = timedelta(days=14)
+DAY_LONG = timedelta(days=1)
+ORGANISATION = "The organisation"
+
+
+class SpendRow(NamedTuple):
+    """An anomaly of spend, its words, and the team whose it is to act."""
+
+    found: SpendFact
+    title: str
+    team: str
+
+
+class DriverRow(NamedTuple):
+    """Whose a part of the excess is."""
+
+    dimension: str
+    name: str
+    micros: int
+    share: float
+
+
+SPEND_ANOMALIES = Table[SpendRow](
+    "spend",
+    "Spend that is out of line",
+    (
+        Column(
+            "title",
+            "What",
+            lambda row: row.title,
+            PROSE,
+            csv="what",
+            href=lambda row: reverse("spend-anomaly", args=[row.found.id]),
+        ),
+        Column("day", "Since", lambda row: row.found.began_on, DAY, csv="began_on"),
+        Column("days", "Days", lambda row: row.found.days, FIGURE),
+        Column("of", "Of", lambda row: SUBJECTS[row.found.subject]),
+        Column("team", "Team", lambda row: row.team),
+        Column(
+            "excess", "More than usual", lambda row: row.found.excess_micros, MONEY, csv="excess"
+        ),
+        Column(
+            "month",
+            "In 30 days, if it lasts",
+            lambda row: row.found.month_micros,
+            MONEY,
+            csv="in_30_days",
+        ),
+        CURRENCY_COLUMN,
+        Column("effect", "By", lambda row: row.found.effect_ratio, SIGNED_RATIO),
+        Column("driven", "Mostly", lambda row: driven_by(row.found), PROSE, csv="mostly"),
+        Column("state", "State", lambda row: STATES[row.found.state]),
+    ),
+    noun=("anomaly", "anomalies"),
+    about="{said}, each against the same weekdays of the six weeks before, and beyond anything since",
+    sort="spend-sort",
+    csv_first=("began_on",),
+    empty="No spend is out of line in these days.",
+)
+SPEND_DAYS = Table[tuple[date, int]](
+    "days",
+    "Spend by day",
+    (
+        Column("day", "Day", lambda row: row[0], ISO_DAY),
+        Column("spend", "Spend", lambda row: row[1], MONEY, csv="spend"),
+        CURRENCY_COLUMN,
+    ),
+)
+SPEND_PARTS = Table[Mapping[str, Any]](
+    "parts",
+    "What it is made of",
+    (
+        Column("part", "Part", lambda row: PARTS[row["name"]][0]),
+        Column("amount", "Amount", lambda row: row["micros"], MONEY),
+        Column("meaning", "What it is", lambda row: PARTS[row["name"]][1], PROSE),
+    ),
+    about="the parts add up to the excess exactly",
+)
+DRIVERS = Table[DriverRow](
+    "drivers",
+    "Whose it is",
+    (
+        Column("dimension", "By", lambda row: DIMENSIONS[row.dimension]),
+        Column("name", "Who or what", lambda row: row.name, TEXT),
+        Column("amount", "More than usual", lambda row: row.micros, MONEY),
+        Column("share", "Of the excess", lambda row: row.share, SIGNED_RATIO),
+    ),
+    about="of each kind the largest, and all others together: each kind adds up to the excess exactly",
+)
+SEEN_IN = Table[Mapping[str, Any]](
+    "seen-in",
+    "Where the same money shows too",
+    (
+        Column("subject", "Of", lambda row: SUBJECTS[row["subject"]]),
+        Column("name", "Name", lambda row: row["name"], TEXT),
+        Column("amount", "More than usual", lambda row: row["micros"], MONEY),
+    ),
+    about="no anomalies of their own: four fifths of each, or more, are this one",
+)
+SAID = Table[tuple[VerdictFact, str]](
+    "said",
+    "What was said of it",
+    (
+        Column("at", "When", lambda row: row[0].at, INSTANT),
+        Column("verdict", "What", lambda row: VERDICT_WORDS[row[0].verdict]),
+        Column(
+            "of",
+            "Of",
+            lambda row: "all of its kind" if row[0].series.endswith("|*") else "this series",
+        ),
+        Column("who", "Who", lambda row: row[0].who, TEXT),
+        Column("why", "Why", lambda row: row[0].reason, PROSE),
+        Column("until", "Until", lambda row: row[0].until, INSTANT),
+        Column(
+            "back",
+            "Taken back",
+            lambda row: row[0].taken_back_who or ("take back" if row[1] else ""),
+            href=lambda row: row[1],
+        ),
+    ),
+    empty="Nothing was said of it yet.",
+)
+
+
+def spend_rows(window: Window, context: Context) -> list[SpendRow]:
+    """Every anomaly of spend that began in a window, of what the viewer sees."""
+    wanted = SpendWanted(context.seen_teams, window.first_day, window.end_day)
+    teams = {team.id: team.name for team in accounts.teams()}
+    return [
+        SpendRow(
+            found,
+            spend_title(found, context.currency),
+            ORGANISATION if found.team_id is None else teams[found.team_id],
+        )
+        for found in spend_anomalies(wanted, context.at)
+    ]
+
+
+def spend_finding(rows: Sequence[SpendRow], others: str, within: str, currency: str) -> str:
+    """What the page says first: spend that waits for an answer, then what else changed."""
+    waiting = [row.found for row in rows if row.found.state == OPEN]
+    if not waiting:
+        return others
+    more = whole_amount(sum(each.excess_micros for each in waiting), currency)
+    said = (
+        f"{counted(len(waiting), 'anomaly', 'anomalies')} of spend {within}, {more} more than usual"
+    )
+    return said if others.startswith("Nothing") else f"{said}; {others}"
+
+
+@shown(EVERYONE, "findings")
+def spend_anomalies_csv(context: Context) -> HttpResponse:
+    """The list as a table."""
+    rows = spend_rows(asked_window(context, *SEEN_FOR)[0], context)
+    return SPEND_ANOMALIES.csv(rows, context, "spend-anomalies")
+
+
+@shown(EVERYONE, "findings")
+def spend_anomaly_page(context: Context, anomaly_id: int) -> ConsolePage:
+    """One anomaly of spend."""
+    found, currency = seen_anomaly(anomaly_id, context), context.currency
+    said = verdicts_of([found.series])
+    known = found.known_event
+    under = [f"{driven_by(found)}; first seen {weekday(found.first_seen_on)}"]
+    if known:
+        under.append(f"known: {known['what']}, {words.distance(known['days'])}")
+    if found.strictness > 1:
+        under.append(
+            f"looked at {found.strictness:.2f} times as strictly, after false alarms of its series"
+        )
+    return ConsolePage(
+        context=context,
+        finding=spend_title(found, currency),
+        under=(*under, f"state: {STATES[found.state]}"),
+        back=Link("All anomalies and improvements", reverse("findings")),
+        actions=_answers(found, context),
+        sections=(
+            FigureRow(_spend_figures(found, currency)),
+            _days_chart(found, context),
+            SPEND_PARTS.section([each for each in found.parts if each["micros"]], context),
+            DRIVERS.section(_driver_rows(found), context),
+            CAUSES.section(list(enumerate(found.causes, start=1)), context),
+            # Whose else it is seen in tells what others spend.
+            SEEN_IN.section(found.seen_in, context)
+            if found.seen_in and context.seen_teams is None
+            else None,
+            SAID.section([(each, _way_back(each, found, context)) for each in said], context),
+        ),
+    )
+
+
+@shown(EVERYONE, "findings")
+def spend_anomaly_csv(context: Context, anomaly_id: int) -> HttpResponse:
+    """The days of its series."""
+    found = seen_anomaly(anomaly_id, context)
+    return SPEND_DAYS.csv(_days_of(found, context), context, f"spend-anomaly-{anomaly_id}")
+
+
+def _spend_figures(found: SpendFact, currency: str) -> tuple[Figure, ...]:
+    month = found.month_micros
+    lasts = "over" if found.ended_on else "it lasts"
+    figures = [
+        Figure("More than usual", short_amount(found.excess_micros, currency), lasts, ""),
+        Figure("Spent", short_amount(found.spent_micros, currency), counted(found.days, "day"), ""),
+        Figure(
+            "Expected",
+            short_amount(found.expected_micros, currency),
+            "the same weekdays before",
+            "",
+        ),
+    ]
+    if month is not None:
+        figures.append(Figure("In 30 days", short_amount(month, currency), "if it lasts", ""))
+    return tuple(figures)
+
+
+def _driver_rows(found: SpendFact) -> list[DriverRow]:
+    return [
+        DriverRow(
+            each["dimension"], row["name"], row["micros"], row["micros"] / found.excess_micros
+        )
+        for each in found.drivers
+        for row in each["rows"]
+    ]
+
+
+def _days_of(found: SpendFact, context: Context) -> list[tuple[date, int]]:
+    of = subject_named(found.subject, found.key)
+    if of is None:
+        return []
+    first = found.began_on - DRAWN
+    last = min(found.last_seen_on - DAY_LONG, found.began_on + AFTER)
+    days = [first + timedelta(days=place) for place in range((last - first).days + 1)]
+    return spend_of_days(of, days, context.organisation.zone)
+
+
+def _days_chart(found: SpendFact, context: Context) -> LineChart | None:
+    """The days before and since, with what was expected and spent a day; None where nothing was spent."""
+    days, currency = _days_of(found, context), context.currency
+    if not any(micros for _, micros in days):
+        return None
+    points = [(day, micros / 1_000_000, whole_amount(micros, currency)) for day, micros in days]
+    expected, spent = found.expected_micros / found.days, found.spent_micros / found.days
+    until = found.ended_on - DAY_LONG if found.ended_on else points[-1][0]
+    said = (
+        f"{whole_amount(round(expected), currency)} a day expected",
+        f"{whole_amount(round(spent), currency)} spent",
+    )
+    levels = (
+        Level(
+            max(points[0][0], found.began_on - timedelta(days=28)),
+            found.began_on - DAY_LONG,
+            expected / 1_000_000,
+            said[0],
+        ),
+        Level(found.began_on, max(until, found.began_on), spent / 1_000_000, said[1]),
+    )
+    marks = [
+        MarkedDay(date.fromisoformat(each["on"]), number)
+        for number, each in enumerate(found.causes, start=1)
+        if points[0][0] <= date.fromisoformat(each["on"]) <= points[-1][0]
+    ]
+    return LineChart(
+        name="spend-figure",
+        title=", ".join(said),
+        unit=f"effective cost by day of {found.name}; the numbers mark what changed about then",
+        figure=level_line(
+            points, levels, marks, lambda value: whole_amount(round(value * 1_000_000), currency)
+        ),
+        behind=SPEND_DAYS.section(days[::-1], context),
+        csv_href=reverse("spend-anomaly-days", args=[found.id]),
+    )
+
+
+def _answers(found: SpendFact, context: Context) -> tuple[Link, ...]:
+    if not may_judge(context.viewer):
+        return ()
+    ways = [("Mute", "mute-anomaly")]
+    if found.state not in ("explained", "false_alarm"):
+        ways = [("Explain", "explain-anomaly"), ("False alarm", "call-anomaly-false"), *ways]
+    return tuple(Link(text, reverse(name, args=[found.id])) for text, name in ways)
+
+
+def _way_back(said: VerdictFact, found: SpendFact, context: Context) -> str:
+    """Where it is taken back: of a mute of a whole kind by who sees everything."""
+    is_of_all = said.verdict == MUTED and said.series.endswith("|*")
+    if said.is_taken_back or not may_judge(context.viewer):
+        return ""
+    if is_of_all and context.seen_teams is not None:
+        return ""
+    return reverse("take-back-verdict", args=[found.id, said.id])

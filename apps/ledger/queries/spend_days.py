@@ -1,0 +1,227 @@
+"""What was spent day by day, as it is watched, and what days are made of: effective cost as charged, idle not moved."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from datetime import date
+from typing import LiteralString, NamedTuple
+
+from apps.economics.states import Flag, State
+from apps.ledger.models import ChargeKind, Status
+from apps.ledger.queries.tables import rows
+from apps.ledger.queries.windows import Window
+
+BY_TEAM, BY_WORKLOAD, BY_POOL, BY_CHARGE = "team", "workload", "pool", "charge"
+NODE_HOUR = str(ChargeKind.NODE_HOUR)
+OF_COMMITMENTS = frozenset({str(ChargeKind.COMMITMENT_UNUSED), str(ChargeKind.PURCHASE)})
+MOST_UNPRICED = 0.05
+"""Of a day's time: above it what the day cost is not known."""
+USEFUL = [int(State.ACTIVE), int(State.UNOBSERVED)]
+
+
+@dataclass(slots=True)
+class SpendDays:
+    """Micro-units by day (its ordinal) of one key; `unknown` days have too much time without a price, or are not settled."""
+
+    micros: dict[int, int] = field(default_factory=dict)
+    unknown: set[int] = field(default_factory=set)
+
+    def add(self, other: "SpendDays") -> None:
+        """Take in what another key spent."""
+        for day, amount in other.micros.items():
+            self.micros[day] = self.micros.get(day, 0) + amount
+        self.unknown |= other.unknown
+
+
+class SpendCell(NamedTuple):
+    """What a sum of spend is of. `kind` is of charges; `charge` names one without GPU time, '' where lines do not tell."""
+
+    team_id: int | None
+    workload_id: int | None
+    pool_id: int | None
+    kind: str
+    charge: str = ""
+
+
+class SpendSum(NamedTuple):
+    """Micro-units as paid and before commitments, milliseconds with a price, and those of which work is not denied."""
+
+    micros: float
+    rated: float
+    milliseconds: float
+    useful: float
+
+    def plus(self, other: "SpendSum", weight: float = 1.0) -> "SpendSum":
+        """With so much of another."""
+        return SpendSum(*(own + weight * more for own, more in zip(self, other, strict=True)))
+
+
+NO_SPEND = SpendSum(0.0, 0.0, 0.0, 0.0)
+DayCells = dict[int, dict[SpendCell, SpendSum]]
+
+
+def spend_by_day(window: Window, by: str) -> dict[int | str, SpendDays]:
+    """Each team's own, workload's, pool's or charge's days; what belongs to none of them is not there."""
+    if by == BY_CHARGE:
+        found = rows(CHARGES, _charge_params(window))
+    else:
+        found = rows(DAYS_BY[by], _params(window.first_day, window.end_day))
+    spent: dict[int | str, SpendDays] = {}
+    for key, day, micros, is_provisional, unpriced, unit in found:
+        days = spent.setdefault(key, SpendDays())
+        place = day.toordinal()
+        days.micros[place] = micros
+        if is_provisional or unpriced > MOST_UNPRICED * unit:
+            days.unknown.add(place)
+    return spent
+
+
+def cells_of_days(
+    days: Collection[date],
+    *,
+    team_ids: Collection[int] | None = None,
+    workload_id: int | None = None,
+    pool_id: int | None = None,
+) -> DayCells:
+    """What these days are made of, by ordinal: of all, of these teams, of a workload, or of a pool."""
+    params = _params(min(days), max(days)) | {
+        "days": sorted(days),
+        "teams": None if team_ids is None else sorted(team_ids),
+        "workload": workload_id,
+        "pool": pool_id,
+        "useful": USEFUL,
+    }
+    found: DayCells = {}
+    for day, team, workload, pool, kind, *sums in rows(CELLS, params):
+        cell = SpendCell(team, workload, pool, kind)
+        found.setdefault(day.toordinal(), {})[cell] = SpendSum(*map(float, sums))
+    return found
+
+
+def charge_cells_of_days(window: Window, days: Collection[date], charge: str) -> DayCells:
+    """What these days of a charge are made of; its team and workload where it is of calls to a model API."""
+    wanted = {day.toordinal() for day in days}
+    found: DayCells = {}
+    for day, team, workload, kind, micros in rows(
+        CHARGE_CELLS, _charge_params(window) | {"key": charge}
+    ):
+        if day.toordinal() in wanted:
+            cell = SpendCell(team, workload, None, kind, charge)
+            found.setdefault(day.toordinal(), {})[cell] = SpendSum(float(micros), 0.0, 0.0, 0.0)
+    return found
+
+
+def users_of_days(
+    days: Collection[date],
+    *,
+    team_ids: Collection[int] | None = None,
+    workload_id: int | None = None,
+    pool_id: int | None = None,
+) -> dict[int, dict[str, int]]:
+    """The same by whose jobs it was, in micro-units; '' of no job, or where nobody is named."""
+    params = _params(min(days), max(days)) | {
+        "days": sorted(days),
+        "teams": None if team_ids is None else sorted(team_ids),
+        "workload": workload_id,
+        "pool": pool_id,
+    }
+    found: dict[int, dict[str, int]] = {}
+    for day, user, micros in rows(USERS, params):
+        found.setdefault(day.toordinal(), {})[user] = micros
+    return found
+
+
+def last_settled_day(window: Window) -> date | None:
+    """The last day of it with costs, of which no hour waits to be settled; None where there is none."""
+    ((last,),) = rows(LAST_SETTLED, _params(window.first_day, window.end_day))
+    found: date | None = last
+    return found
+
+
+def _params(first: date, end: date) -> dict[str, object]:
+    return {
+        "first": first,
+        "end": end,
+        "moved": int(Flag.SHARED_IDLE),
+        "provisional": str(Status.PROVISIONAL),
+    }
+
+
+def _charge_params(window: Window) -> dict[str, object]:
+    return {
+        "from": window.starts_at,
+        "to": window.ends_at,
+        "zone": window.zone,
+        "provisional": str(Status.PROVISIONAL),
+        "node_hour": NODE_HOUR,
+    }
+
+
+_DAYS_BY: LiteralString = """
+SELECT :key, day, coalesce(sum(effective_micros), 0)::int8, bool_or(status = %(provisional)s),
+       sum(unpriced_milliseconds)::int8, sum(unit_milliseconds)::int8
+FROM :table WHERE day >= %(first)s AND day < %(end)s AND flags & %(moved)s = 0 AND :key IS NOT NULL
+GROUP BY 1, 2
+"""
+DAYS_BY: dict[str, LiteralString] = {
+    BY_TEAM: _DAYS_BY.replace(":key", "team_id").replace(":table", "ledger_ledgerteamday"),
+    BY_WORKLOAD: _DAYS_BY.replace(":key", "workload_id").replace(":table", "ledger_ledgerday"),
+    BY_POOL: _DAYS_BY.replace(":key", "pool_id").replace(":table", "ledger_ledgerpoolday"),
+}
+CELLS: LiteralString = """
+SELECT day, team_id, workload_id, pool_id, kind, coalesce(sum(effective_micros), 0)::int8,
+       coalesce(sum(coalesce(contracted_micros, effective_micros))
+           FILTER (WHERE effective_micros IS NOT NULL), 0)::int8,
+       coalesce(sum(unit_milliseconds) FILTER (WHERE effective_micros IS NOT NULL), 0)::int8,
+       coalesce(sum(unit_milliseconds) FILTER (WHERE effective_micros IS NOT NULL
+           AND state = ANY(%(useful)s)), 0)::int8
+FROM ledger_ledgerday
+WHERE day = ANY(%(days)s) AND flags & %(moved)s = 0
+  AND (%(teams)s::int8[] IS NULL OR team_id = ANY(%(teams)s))
+  AND (%(workload)s::int8 IS NULL OR workload_id = %(workload)s)
+  AND (%(pool)s::int8 IS NULL OR pool_id = %(pool)s)
+GROUP BY 1, 2, 3, 4, 5
+"""
+USERS: LiteralString = """
+SELECT day, CASE WHEN is_of_job THEN user_name ELSE '' END, coalesce(sum(effective_micros), 0)::int8
+FROM ledger_ledgeruserday
+WHERE day = ANY(%(days)s) AND flags & %(moved)s = 0
+  AND (%(teams)s::int8[] IS NULL OR team_id = ANY(%(teams)s))
+  AND (%(workload)s::int8 IS NULL OR workload_id = %(workload)s)
+  AND (%(pool)s::int8 IS NULL OR pool_id = %(pool)s)
+GROUP BY 1, 2
+"""
+LAST_SETTLED: LiteralString = """
+SELECT max(day) FROM (
+    SELECT day FROM ledger_ledgerteamday WHERE day >= %(first)s AND day < %(end)s
+    GROUP BY day HAVING NOT bool_or(status = %(provisional)s)
+) AS settled
+"""
+# A charge is known by its kind, whose it is of (a provider and account, or a vendor), and what it is for.
+_CHARGE: LiteralString = """
+FROM ledger_charge AS charge
+LEFT JOIN ledger_billedcharge AS billed ON billed.id = charge.billed_charge_id
+LEFT JOIN ledger_bill AS bill ON bill.id = billed.bill_id
+LEFT JOIN ledger_apiitem AS item ON item.id = charge.api_item_id
+LEFT JOIN pricing_sharedcost_fact AS cost ON cost.id = charge.shared_cost_id
+CROSS JOIN LATERAL (SELECT concat_ws('|', charge.kind, coalesce(item.vendor, bill.provider, ''),
+    coalesce(bill.account, ''), coalesce(item.model, nullif(billed.label, ''), cost.name, ''))
+    AS name) AS called
+WHERE charge.hour >= %(from)s AND charge.hour < %(to)s AND charge.kind <> %(node_hour)s
+"""
+CHARGES: LiteralString = (
+    """
+SELECT called.name, (charge.hour AT TIME ZONE %(zone)s)::date,
+       coalesce(sum(charge.effective_micros), 0)::int8, bool_or(charge.status = %(provisional)s),
+       0::int8, 1::int8
+"""
+    + _CHARGE
+    + "GROUP BY 1, 2"
+)
+CHARGE_CELLS: LiteralString = (
+    """
+SELECT (charge.hour AT TIME ZONE %(zone)s)::date, item.team_id, item.workload_id, charge.kind,
+       coalesce(sum(charge.effective_micros), 0)::int8
+"""
+    + _CHARGE
+    + "AND called.name = %(key)s GROUP BY 1, 2, 3, 4"
+)

@@ -1,0 +1,257 @@
+"""The daily look at spend: what is out of line, whose it is at the most specific, and what it is made of."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+
+from apps.economics.spend_watch import (
+    days_that_last,
+    expected_days,
+    on_new_levels,
+    out_of_line,
+)
+from apps.logs.changes import logged_pass
+from apps.review.models import SpendAnomaly, SpendSubject
+from apps.review.queries.causes import causes_of_spend
+from apps.review.queries.spend_anomalies import CURRENT_DAYS, current_since
+from apps.review.queries.spend_series import (
+    SpendSeries,
+    SubjectOfSpend,
+    every_spend_series,
+    series_text,
+)
+from apps.review.queries.spend_stories import (
+    EXPLAINS,
+    ExcessStory,
+    drivers_of,
+    excess_story,
+    explained_by,
+)
+from apps.review.queries.verdicts import VerdictsInForce, verdicts_in_force
+
+TOGETHER_WITHIN = 3
+"""Days between the beginnings of two series that show the same money."""
+MOST_CAUSES_OF = 3
+"""Workloads and pools that have most of the excess: of these it is asked what changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What a look works with."""
+
+    day: date
+    zone: str
+    last: date
+    series: dict[str, SpendSeries]
+    said: VerdictsInForce
+
+
+@logged_pass("look_at_spend")
+@transaction.atomic
+def look_at_spend(*, day: date, at: datetime, zone: str) -> int:
+    """Look at every series of spend as it was before `day`; how many there are.
+
+    What is found goes on being told of for two weeks, or until it is over. Looking again at the same day finds the same.
+    """
+    found = every_spend_series(day, zone)
+    if not found:
+        return 0
+    look = _Look(
+        day,
+        zone,
+        date.fromordinal(max(each.last for each in found)),
+        {each.of.series: each for each in found},
+        verdicts_in_force(at),
+    )
+    known = list(SpendAnomaly.objects.select_for_update().filter(first_seen_on__lte=day))
+    current = [each for each in known if _is_current(each, look)]
+    for each in current:
+        _follow(each, look)
+    for series in found:
+        if any(_is_of(each, series.of) and not _is_settled(each, look) for each in current):
+            continue
+        began = _began_out_of_line(series, known, look)
+        if began is not None:
+            anomaly = _place(series, began, current, look)
+            if anomaly is not None:
+                current.append(anomaly)
+                known.append(anomaly)
+    return len(found)
+
+
+def _is_current(anomaly: SpendAnomaly, look: _Look) -> bool:
+    return anomaly.began_on >= current_since(look.last)
+
+
+def _is_settled(anomaly: SpendAnomaly, look: _Look) -> bool:
+    """Whether its series is looked at anew: it is over, or explained, so that its level is the usual one."""
+    return anomaly.ended_on is not None or anomaly.pk in look.said.explained
+
+
+def _is_of(anomaly: SpendAnomaly, of: SubjectOfSpend) -> bool:
+    return (anomaly.subject, anomaly.key) == (of.subject, of.key)
+
+
+def _began_out_of_line(
+    series: SpendSeries, known: Iterable[SpendAnomaly], look: _Look
+) -> int | None:
+    """The first day (its ordinal) that is out of line now, on the levels that came before; None: none is."""
+    levels = [
+        (each.began_on.toordinal() - series.first, each.spent_micros / each.expected_micros)
+        for each in known
+        if _is_of(each, series.of)
+        and each.ended_on is None
+        and each.expected_micros > 0
+        and (not _is_current(each, look) or each.pk in look.said.explained)
+        and each.began_on.toordinal() > series.first
+    ]
+    strictness = look.said.strictness.get(series.of.series, 1.0)
+    found = out_of_line(on_new_levels(series.values, levels), strictness)
+    return None if found is None else series.last - found.days + 1
+
+
+def _place(
+    series: SpendSeries, began: int, current: Sequence[SpendAnomaly], look: _Look
+) -> SpendAnomaly | None:
+    """Write it at the most specific subject that explains it; None where the same money is told of already."""
+    story = excess_story(series, began, series.last, look.zone)
+    if story is None or _is_told_already(series.of, story, began, current, look):
+        return None
+    of = explained_by(story, series.of)
+    if of.series != series.of.series:
+        own = look.series.get(of.series)
+        inner = excess_story(series, began, series.last, look.zone, of)
+        twin = next((each for each in current if _is_of(each, of) and _is_near(each, began)), None)
+        if twin is not None:
+            _note_seen_in(twin, series.of, story)
+            return None
+        if inner is not None:
+            return _write(own or series, of, inner, began, look, seen_in=(series.of, story))
+    return _write(series, series.of, story, began, look)
+
+
+def _is_told_already(
+    of: SubjectOfSpend,
+    story: ExcessStory,
+    began: int,
+    current: Iterable[SpendAnomaly],
+    look: _Look,
+) -> bool:
+    for each in current:
+        other = look.series.get(series_text(each.subject, each.key))
+        if other is None or not _is_near(each, began):
+            continue
+        is_part = story.share_of(other.of) >= EXPLAINS
+        if each.subject == SpendSubject.CHARGE:
+            is_part = (
+                is_part and each.spent_micros - each.expected_micros >= EXPLAINS * story.excess
+            )
+        if is_part:
+            _note_seen_in(each, of, story)
+            return True
+    return False
+
+
+def _is_near(anomaly: SpendAnomaly, began: int) -> bool:
+    """Whether what began on a day (its ordinal) may be the same: it began about then, or this one lasts still."""
+    since = anomaly.began_on.toordinal() - TOGETHER_WITHIN
+    is_before_its_end = anomaly.ended_on is None or began <= anomaly.ended_on.toordinal()
+    return began >= since and is_before_its_end
+
+
+def _note_seen_in(anomaly: SpendAnomaly, of: SubjectOfSpend, story: ExcessStory) -> None:
+    others = [each for each in anomaly.seen_in if each["series"] != of.series]
+    anomaly.seen_in = [*others, _seen(of, story)]
+    anomaly.save()
+
+
+def _seen(of: SubjectOfSpend, story: ExcessStory) -> dict[str, Any]:
+    return {
+        "series": of.series,
+        "subject": str(of.subject),
+        "name": of.name,
+        "micros": story.excess,
+    }
+
+
+def _write(
+    series: SpendSeries,
+    of: SubjectOfSpend,
+    story: ExcessStory,
+    began: int,
+    look: _Look,
+    seen_in: tuple[SubjectOfSpend, ExcessStory] | None = None,
+) -> SpendAnomaly:
+    anomaly, is_new = SpendAnomaly.objects.get_or_create(
+        subject=of.subject,
+        key=of.key,
+        began_on=date.fromordinal(began),
+        defaults={
+            "name": of.name,
+            "team_id": of.team_id,
+            "workload_id": of.workload_id,
+            "first_seen_on": look.day,
+            "last_seen_on": look.day,
+            "days": series.last - began + 1,
+            "expected_micros": story.expected,
+            "spent_micros": story.spent,
+            "seen_in": [] if seen_in is None else [_seen(*seen_in)],
+            "strictness": look.said.strictness.get(of.series, 1.0),
+        },
+    )
+    if is_new:
+        _tell_story(anomaly, of, story, look)
+        anomaly.save()
+    return anomaly
+
+
+def _tell_story(anomaly: SpendAnomaly, of: SubjectOfSpend, story: ExcessStory, look: _Look) -> None:
+    anomaly.expected_micros, anomaly.spent_micros = story.expected, story.spent
+    anomaly.parts = [{"name": name, "micros": part} for name, part in story.parts.items()]
+    anomaly.drivers = drivers_of(story, of)
+    largest = sorted(story.cells.items(), key=lambda pair: -pair[1])
+    ids = {
+        name: list(dict.fromkeys(getattr(cell, name) for cell, _ in largest))[:MOST_CAUSES_OF]
+        for name in ("workload_id", "pool_id")
+    }
+    anomaly.causes = causes_of_spend(
+        [each for each in ids["workload_id"] if each is not None],
+        [each for each in ids["pool_id"] if each is not None],
+        anomaly.began_on,
+        look.zone,
+    )
+
+
+def _follow(anomaly: SpendAnomaly, look: _Look) -> None:
+    """Tell it anew with the days since, and note when it is over."""
+    own = look.series.get(series_text(anomaly.subject, anomaly.key))
+    anomaly.last_seen_on = max(anomaly.last_seen_on, look.day)
+    began = anomaly.began_on.toordinal()
+    if own is not None and own.first <= began <= own.last:
+        # What is new has no days before: they are those of the whole that it was seen in.
+        whole = own
+        if began == own.first and anomaly.seen_in:
+            whole = look.series.get(anomaly.seen_in[0]["series"], own)
+        until = min(began + _days_lasted(own, began) - 1, own.last)
+        story = excess_story(whole, began, until, look.zone, own.of)
+        if story is not None:
+            anomaly.days = until - began + 1
+            anomaly.ended_on = date.fromordinal(until + 1) if until < own.last else None
+            _tell_story(anomaly, own.of, story, look)
+    anomaly.save()
+
+
+def _days_lasted(series: SpendSeries, began: int) -> int:
+    """How many days from its first on are above what was expected of them when it began."""
+    place = began - series.first
+    values = series.values[: place + CURRENT_DAYS].copy()
+    off = []
+    for day in range(place, len(values)):
+        expected = expected_days(values)[day] if place else 0.0
+        off.append(0.0 if np.isnan(expected) else float(values[day] - expected))
+        values[day] = expected
+    return days_that_last(off)

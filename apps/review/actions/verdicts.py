@@ -1,0 +1,79 @@
+"""People say of an anomaly that it is explained, or a false alarm, and mute series; each can be taken back."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.accounts.queries import Viewer
+from apps.economics.refusal import Refusal
+from apps.logs.changes import logged_change
+from apps.review.actions.alerts import MuteInThePast, end_matters
+from apps.review.models import AnomalyVerdict, SpendAnomaly, VerdictKind
+from apps.review.queries.spend_series import series_text
+
+LONGEST_VERDICT_REASON = 2_000
+
+
+class SaidAlready(Refusal):
+    """The same was said of it, or it was taken back already."""
+
+
+@logged_change()
+@transaction.atomic
+def judge_anomaly(*, anomaly_id: int, verdict: str, reason: str, by: Viewer, at: datetime) -> int:
+    """Say that an anomaly of spend is explained, or was a false alarm; the verdict's id. Refuses SaidAlready.
+
+    What is explained is the usual level from then on. A false alarm makes its series' watch stricter. Its alert is over.
+    """
+    anomaly = SpendAnomaly.objects.select_for_update().get(pk=anomaly_id)
+    if anomaly.verdicts.filter(verdict=verdict, taken_back_at=None).exists():
+        raise SaidAlready("", "this was said of it already")
+    said = AnomalyVerdict.objects.create(
+        verdict=verdict,
+        series=series_text(anomaly.subject, anomaly.key),
+        spend=anomaly,
+        at=at,
+        reason=reason.strip(),
+        who=by.name,
+        by_id=by.person_id,
+    )
+    word = VerdictKind(verdict).label
+    why = f"{word}: {reason.strip()}" if reason.strip() else word
+    end_matters(matters=[spend_matter(anomaly.pk)], reason=why, at=at)
+    return said.pk
+
+
+@logged_change()
+def mute_series(
+    *, series: str, until: datetime | None, reason: str, by: Viewer, at: datetime
+) -> int:
+    """Tell nothing of a series, or of all of a kind, until then (None: until taken back); the id. Refuses MuteInThePast."""
+    if until is not None and until <= at:
+        raise MuteInThePast("until", "this moment is over")
+    said = AnomalyVerdict.objects.create(
+        verdict=VerdictKind.MUTED,
+        series=series,
+        at=at,
+        until=until,
+        reason=reason.strip(),
+        who=by.name,
+        by_id=by.person_id,
+    )
+    return said.pk
+
+
+@logged_change()
+@transaction.atomic
+def take_back_verdict(*, verdict_id: int, reason: str, by: Viewer, at: datetime) -> None:
+    """Let it count no more; it stays in the history. Refuses SaidAlready, AnomalyVerdict.DoesNotExist."""
+    said = AnomalyVerdict.objects.select_for_update().get(pk=verdict_id)
+    if said.taken_back_at is not None:
+        raise SaidAlready("", "it was taken back already")
+    said.taken_back_at, said.taken_back_who = at, by.name
+    said.taken_back_reason = reason.strip()
+    said.save()
+
+
+def spend_matter(anomaly_id: int) -> str:
+    """The matter of the alert that an anomaly of spend raises."""
+    return f"spend-anomaly:{anomaly_id}"

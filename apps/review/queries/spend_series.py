@@ -1,0 +1,186 @@
+"""Whose spend is watched, day by day: the organisation's, teams', pools', charges' and workloads'."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from apps.accounts.queries import teams
+from apps.economics.spend_watch import Days, as_days
+from apps.fleet import queries as fleet
+from apps.ledger.queries.spend_days import (
+    BY_CHARGE,
+    BY_POOL,
+    BY_TEAM,
+    BY_WORKLOAD,
+    SpendCell,
+    SpendDays,
+    last_settled_day,
+    spend_by_day,
+)
+from apps.ledger.queries.windows import Window
+from apps.review.models import SpendSubject
+from apps.review.queries.series import HISTORY
+from apps.workloads.queries import workloads
+
+SPEND = "spend"
+ALL = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectOfSpend:
+    """Whose spend it is, what it is called, and whose it is to act (None: the organisation's).
+
+    `team_ids` are of a team and all below it.
+    """
+
+    subject: str
+    key: str
+    name: str
+    team_id: int | None = None
+    workload_id: int | None = None
+    team_ids: frozenset[int] = frozenset()
+
+    @property
+    def series(self) -> str:
+        """What tells it from every other series."""
+        return series_text(self.subject, self.key)
+
+    def has(self, cell: SpendCell) -> bool:
+        """Whether what a cell cost is its; of a charge, whether it can be."""
+        if self.subject == SpendSubject.TEAM:
+            return cell.team_id in self.team_ids
+        if self.subject == SpendSubject.WORKLOAD:
+            return cell.workload_id == self.workload_id
+        if self.subject == SpendSubject.POOL:
+            return cell.pool_id == int(self.key)
+        if self.subject == SpendSubject.CHARGE:
+            return self.key in (cell.charge, "") or (
+                not cell.charge and cell.kind == self.key.partition("|")[0]
+            )
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class SpendSeries:
+    """A subject's days in a row up to the last settled one, in micro-units; NaN where that is not known."""
+
+    of: SubjectOfSpend
+    first: int
+    values: Days
+
+    @property
+    def last(self) -> int:
+        """The ordinal of its last day."""
+        return self.first + len(self.values) - 1
+
+
+def series_text(subject: str, key: str) -> str:
+    """`spend_team|12`; `*` as the key: all of that kind."""
+    return f"{SPEND}_{subject}|{key}"
+
+
+def every_spend_series(day: date, zone: str) -> list[SpendSeries]:
+    """All that is watched up to the last settled day before `day`, wholes before their parts."""
+    window = Window("", day - HISTORY, day, zone)
+    last = last_settled_day(window)
+    if last is None:
+        return []
+    by_team = spend_by_day(window, BY_TEAM)
+    found = [(WHOLE, _together(by_team.values()))]
+    found += _of_teams(by_team)
+    subjects = {each.series: each for each in subjects_named()}
+    for by, subject in (
+        (BY_POOL, SpendSubject.POOL),
+        (BY_CHARGE, SpendSubject.CHARGE),
+        (BY_WORKLOAD, SpendSubject.WORKLOAD),
+    ):
+        for key, days in sorted(spend_by_day(window, by).items()):
+            text = series_text(subject, str(key))
+            found.append((subjects.get(text) or _charge_subject(str(key)), days))
+    return [
+        SpendSeries(of, first, _values_of(days, first, last.toordinal()))
+        for of, days in found
+        if (first := _first_day(days)) is not None and first <= last.toordinal()
+    ]
+
+
+def subject_named(subject: str, key: str) -> SubjectOfSpend | None:
+    """One by its key; None where there is none any more."""
+    if subject == SpendSubject.CHARGE:
+        return _charge_subject(key)
+    text = series_text(subject, key)
+    return next((each for each in subjects_named() if each.series == text), None)
+
+
+WHOLE = SubjectOfSpend(SpendSubject.ORGANISATION, "", "the organisation")
+
+
+def subjects_named() -> list[SubjectOfSpend]:
+    """The organisation, and every team, pool and workload there is."""
+    facts = {team.id: team for team in teams()}
+    below = _below({each.id: each.parent_id for each in facts.values()})
+    return [
+        WHOLE,
+        *(
+            SubjectOfSpend(
+                SpendSubject.TEAM, str(each.id), each.name, each.id, team_ids=below[each.id]
+            )
+            for each in facts.values()
+        ),
+        *(
+            SubjectOfSpend(SpendSubject.POOL, str(each.id), each.name)
+            for each in fleet.pools().values()
+        ),
+        *(
+            SubjectOfSpend(SpendSubject.WORKLOAD, str(each.id), each.name, each.team_id, each.id)
+            for each in workloads().values()
+        ),
+    ]
+
+
+def _charge_subject(key: str) -> SubjectOfSpend:
+    kind, provider, account, label = (*key.split("|", 3), "", "", "")[:4]
+    said = " ".join(filter(None, (provider, label))) or kind.replace("_", " ")
+    name = f"{said} (account {account})" if account else said
+    return SubjectOfSpend(SpendSubject.CHARGE, key, name)
+
+
+def _of_teams(
+    by_team: Mapping[int | str, SpendDays],
+) -> list[tuple[SubjectOfSpend, SpendDays]]:
+    """Each team with all below it, those with the most below first."""
+    found = [
+        (each, _together(by_team[team_id] for team_id in each.team_ids if team_id in by_team))
+        for each in subjects_named()
+        if each.subject == SpendSubject.TEAM
+    ]
+    return sorted(found, key=lambda pair: -len(pair[0].team_ids))
+
+
+def _below(parents: Mapping[int, int | None]) -> dict[int, frozenset[int]]:
+    found: dict[int, set[int]] = {team_id: set() for team_id in parents}
+    for team_id in parents:
+        above: int | None = team_id
+        while above is not None and team_id not in found[above]:
+            found[above].add(team_id)
+            above = parents[above]
+    return {team_id: frozenset(ids) for team_id, ids in found.items()}
+
+
+def _together(several: Iterable[SpendDays]) -> SpendDays:
+    whole = SpendDays()
+    for each in several:
+        whole.add(each)
+    return whole
+
+
+def _first_day(days: SpendDays) -> int | None:
+    return min((day for day, micros in days.micros.items() if micros > 0), default=None)
+
+
+def _values_of(days: SpendDays, first: int, last: int) -> Days:
+    values = as_days(((day, float(micros)) for day, micros in days.micros.items()), first, last)
+    for day in days.unknown:
+        if first <= day <= last:
+            values[day - first] = float("nan")
+    return values

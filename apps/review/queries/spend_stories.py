@@ -1,0 +1,249 @@
+"""What an excess of spend is made of: parts by what moved it, and drivers by whose it is; each adds up to it exactly."""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from math import isnan
+from typing import Any
+
+from apps.economics.spend_watch import weights_like
+from apps.economics.variance import CapacityCost, PeriodCost, cost_variance
+from apps.fleet import queries as fleet
+from apps.ledger.queries.spend_days import (
+    NO_SPEND,
+    NODE_HOUR,
+    OF_COMMITMENTS,
+    DayCells,
+    SpendCell,
+    SpendSum,
+    cells_of_days,
+    charge_cells_of_days,
+    users_of_days,
+)
+from apps.ledger.queries.windows import Window
+from apps.review.models import SpendSubject
+from apps.review.queries.spend_series import SpendSeries, SubjectOfSpend, subjects_named
+
+DAYS_BEFORE = 28
+MOST_DRIVERS = 5
+CAPACITY_PARTS = ("price", "volume", "mix", "efficiency", "commitments")
+CHARGE_PARTS = {"api": "api", "credit": "credits"}
+CHARGES = "charges"
+EXPLAINS = 0.8
+"""Of an excess: what has as much of it explains it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExcessStory:
+    """What some days cost, what days like them before did, and of each cell the difference; micro-units."""
+
+    expected: int
+    spent: int
+    cells: Mapping[SpendCell, int]
+    parts: Mapping[str, int]
+    users: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def excess(self) -> int:
+        """What was spent above what was expected."""
+        return self.spent - self.expected
+
+    def share_of(self, subject: SubjectOfSpend) -> float:
+        """How much of the excess is a subject's."""
+        return sum(each for cell, each in self.cells.items() if subject.has(cell)) / self.excess
+
+
+def excess_story(
+    series: SpendSeries, began: int, until: int, zone: str, of: SubjectOfSpend | None = None
+) -> ExcessStory | None:
+    """The days `[began, until]` of a series against as many of each weekday of the 28 known days before.
+
+    With `of`, what another subject spent on these days. None where no day before is known, or it is no excess.
+    """
+    values, first = series.values, series.first
+    before = [
+        day
+        for day in range(max(first, began - DAYS_BEFORE), began)
+        if not isnan(values[day - first])
+    ]
+    if not before:
+        return None
+    after = list(range(began, until + 1))
+    weights = weights_like(before, after)
+    subject = of or series.of
+    days = [date.fromordinal(day) for day in (*before, *after)]
+    found = _cells_of(subject, days, zone)
+    expected, spent = _weighed(found, weights), _weighed(found, dict.fromkeys(after, 1.0))
+    story = _story_of(expected, spent)
+    if story.excess <= 0:
+        return None
+    if subject.subject == SpendSubject.CHARGE:
+        return story
+    users = users_of_days(days, **_narrowed(subject))
+    return ExcessStory(
+        story.expected,
+        story.spent,
+        story.cells,
+        story.parts,
+        _user_excess(users, weights, after, story.excess),
+    )
+
+
+def spend_of_days(of: SubjectOfSpend, days: list[date], zone: str) -> list[tuple[date, int]]:
+    """What a subject cost on each of these days, in micro-units."""
+    found = _cells_of(of, days, zone)
+    return [
+        (day, int(sum(each.micros for each in found.get(day.toordinal(), {}).values())))
+        for day in days
+    ]
+
+
+def drivers_of(story: ExcessStory, subject: SubjectOfSpend) -> list[dict[str, Any]]:
+    """By dimension the largest of whose excess it is, what falls, and all others: each adds up to the excess."""
+    pools, named = fleet.pools(), {each.series: each.name for each in subjects_named()}
+
+    def name_of(kind: str, key: object, without: str) -> str:
+        return without if key is None else named.get(f"spend_{kind}|{key}", str(key))
+
+    ways: dict[str, Callable[[SpendCell], str]] = {
+        "team": lambda cell: name_of("team", cell.team_id, "no team"),
+        "workload": lambda cell: name_of("workload", cell.workload_id, "no workload"),
+        "pool": lambda cell: name_of("pool", cell.pool_id, "no pool"),
+        "provider": lambda cell: "" if cell.pool_id is None else pools[cell.pool_id].provider,
+        "kind": lambda cell: cell.kind.replace("_", " "),
+    }
+    if subject.subject in ways and subject.subject != SpendSubject.TEAM:
+        ways.pop(subject.subject)
+    found = []
+    for dimension, way in ways.items():
+        amounts: dict[str, int] = {}
+        for cell, micros in story.cells.items():
+            amounts[way(cell)] = amounts.get(way(cell), 0) + micros
+        found.append((dimension, amounts))
+    found.append(("user", {name or "no named user": each for name, each in story.users.items()}))
+    return [
+        {"dimension": dimension, "rows": _largest(amounts)}
+        for dimension, amounts in found
+        if len([each for each in amounts.values() if each]) > 0
+        and not (len(amounts) == 1 and next(iter(amounts)).startswith("no "))
+    ]
+
+
+def explained_by(story: ExcessStory, subject: SubjectOfSpend) -> SubjectOfSpend:
+    """The most specific subject that has four fifths of the excess or more: a workload, a team or a pool; else it itself.
+
+    Where prices and commitments made it, the pool comes first: who works there did nothing else than before.
+    """
+    order = {SpendSubject.WORKLOAD: 1, SpendSubject.TEAM: 2, SpendSubject.POOL: 3}
+    is_of_price = story.parts["price"] + story.parts["commitments"] >= EXPLAINS * story.excess
+    if is_of_price:
+        order[SpendSubject.POOL] = 0
+    candidates = [
+        each
+        for each in subjects_named()
+        if each.subject in order and _may_be(each, subject, is_of_price=is_of_price)
+    ]
+    # The smallest of nested teams is the most specific.
+    candidates.sort(key=lambda each: (order[SpendSubject(each.subject)], len(each.team_ids)))
+    return next((each for each in candidates if story.share_of(each) >= EXPLAINS), subject)
+
+
+def _may_be(each: SubjectOfSpend, of: SubjectOfSpend, *, is_of_price: bool) -> bool:
+    """Whether one subject may stand for another: a part of it, or the pool whose price it is."""
+    if each.series == of.series:
+        return False
+    if each.subject == SpendSubject.POOL:
+        return is_of_price or of.subject == SpendSubject.ORGANISATION
+    if each.subject == SpendSubject.WORKLOAD:
+        return of.subject != SpendSubject.WORKLOAD
+    is_whole = of.subject == SpendSubject.ORGANISATION
+    return is_whole or (of.subject == SpendSubject.TEAM and each.team_ids < of.team_ids)
+
+
+def _narrowed(subject: SubjectOfSpend) -> dict[str, Any]:
+    if subject.subject == SpendSubject.TEAM:
+        return {"team_ids": subject.team_ids}
+    if subject.subject == SpendSubject.WORKLOAD:
+        return {"workload_id": subject.workload_id}
+    return {"pool_id": int(subject.key)} if subject.subject == SpendSubject.POOL else {}
+
+
+def _cells_of(subject: SubjectOfSpend, days: list[date], zone: str) -> DayCells:
+    if subject.subject == SpendSubject.CHARGE:
+        window = Window("", min(days), date.fromordinal(max(days).toordinal() + 1), zone)
+        return charge_cells_of_days(window, days, subject.key)
+    return cells_of_days(days, **_narrowed(subject))
+
+
+def _weighed(found: DayCells, weights: Mapping[int, float]) -> dict[SpendCell, SpendSum]:
+    """The sum of the days, each as often as it counts, in whole units of each cell."""
+    sums: dict[SpendCell, SpendSum] = {}
+    for day, weight in weights.items():
+        for cell, each in found.get(day, {}).items():
+            sums[cell] = sums.get(cell, NO_SPEND).plus(each, weight)
+    return {cell: SpendSum(*map(round, each)) for cell, each in sums.items()}
+
+
+def _story_of(
+    expected: Mapping[SpendCell, SpendSum], spent: Mapping[SpendCell, SpendSum]
+) -> ExcessStory:
+    cells = {
+        cell: int(spent.get(cell, NO_SPEND).micros - expected.get(cell, NO_SPEND).micros)
+        for cell in {*expected, *spent}
+    }
+    causes = cost_variance(_period_of(expected), _period_of(spent))
+    parts = {name: causes[name] for name in CAPACITY_PARTS}
+    parts |= dict.fromkeys((*CHARGE_PARTS.values(), CHARGES), 0)
+    for cell, micros in cells.items():
+        if cell.kind != NODE_HOUR and cell.kind not in OF_COMMITMENTS:
+            parts[CHARGE_PARTS.get(cell.kind, CHARGES)] += micros
+    whole = [int(sum(each.micros for each in sums.values())) for sums in (expected, spent)]
+    return ExcessStory(whole[0], whole[1], cells, parts)
+
+
+def _period_of(sums: Mapping[SpendCell, SpendSum]) -> PeriodCost:
+    capacity: dict[Hashable, CapacityCost] = {}
+    commitments = other = 0
+    for cell, each in sums.items():
+        micros, rated, milliseconds, useful = map(int, each)
+        if cell.kind == NODE_HOUR:
+            had = capacity.get(cell.pool_id, CapacityCost(0, 0, 0))
+            capacity[cell.pool_id] = CapacityCost(
+                had.rated_micros + rated,
+                had.milliseconds + milliseconds,
+                had.useful_milliseconds + useful,
+            )
+            commitments += micros - rated
+        elif cell.kind in OF_COMMITMENTS:
+            commitments += micros
+        else:
+            other += micros
+    return PeriodCost(capacity, commitments, other)
+
+
+def _user_excess(
+    users: Mapping[int, Mapping[str, int]],
+    weights: Mapping[int, float],
+    after: Iterable[int],
+    excess: int,
+) -> dict[str, int]:
+    """By user what is above what was expected; what rounding leaves over is nobody's."""
+    expected: dict[str, float] = {}
+    for day, weight in weights.items():
+        for user, micros in users.get(day, {}).items():
+            expected[user] = expected.get(user, 0.0) + weight * micros
+    found = {user: -round(micros) for user, micros in expected.items()}
+    for day in after:
+        for user, micros in users.get(day, {}).items():
+            found[user] = found.get(user, 0) + micros
+    found[""] = found.get("", 0) + excess - sum(found.values())
+    return found
+
+
+def _largest(amounts: Mapping[str, int]) -> list[dict[str, Any]]:
+    ordered = sorted(amounts.items(), key=lambda pair: (-abs(pair[1]), pair[0]))
+    shown = [{"name": name, "micros": micros} for name, micros in ordered[:MOST_DRIVERS] if micros]
+    rest = ordered[MOST_DRIVERS:]
+    if any(micros for _, micros in rest):
+        shown.append({"name": f"{len(rest)} others", "micros": sum(each for _, each in rest)})
+    return shown

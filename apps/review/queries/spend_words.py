@@ -1,0 +1,84 @@
+"""An anomaly of spend in words: whose, how much more, since when, and what drove it."""
+
+from apps.review.models import SpendSubject
+from apps.review.queries.spend_anomalies import SpendFact
+from apps.show.amounts import counted, per_cent
+from apps.show.money import whole_amount
+from apps.show.time import day, weekday
+
+PARTS = {
+    "price": ("Price", "what an hour of each pool costs before commitments"),
+    "volume": ("Volume", "GPU-hours that were active, or that nothing was observed of"),
+    "mix": ("Mix", "in which pools the work ran, with pools that came or went"),
+    "efficiency": ("Efficiency", "hours paid for each that was active: idle time"),
+    "commitments": ("Commitments", "what they take off the price, and what nobody used of them"),
+    "api": ("API calls", "calls to model APIs"),
+    "credits": ("Credits", "what is given back"),
+    "charges": ("Other charges", "what has no GPU time: services, support, storage, one-off items"),
+}
+DIMENSIONS = {
+    "team": "team",
+    "workload": "workload",
+    "pool": "pool",
+    "provider": "provider",
+    "kind": "kind of charge",
+    "user": "user",
+}
+
+
+def spend_title(found: SpendFact, currency: str) -> str:
+    """`Research: $1,204 more than usual since Mon 2 March (+62 %)`."""
+    more = whole_amount(found.excess_micros, currency)
+    size = "" if found.effect_ratio is None else f" (+{per_cent(found.effect_ratio)})"
+    name = found.name
+    if found.subject == SpendSubject.ORGANISATION:
+        name = "The organisation"
+    return f"{name}: {more} more than usual {_when(found)}{size}"
+
+
+def spend_facts(found: SpendFact, currency: str) -> list[tuple[str, str]]:
+    """What its alert is told from."""
+    month = found.month_micros
+    facts = [
+        ("Of", f"{found.subject} {found.name}" if found.key else found.name),
+        ("Since", weekday(found.began_on)),
+        ("Spent", whole_amount(found.spent_micros, currency)),
+        ("Expected", whole_amount(found.expected_micros, currency)),
+    ]
+    if month is not None:
+        facts.append(("In 30 days, if it lasts", whole_amount(month, currency)))
+    facts.append(("Mostly", driven_by(found)))
+    if found.known_event:
+        facts.append(("Known", f"{found.known_event['what']} on {found.known_event['on']}"))
+    elif found.causes:
+        nearest = found.causes[0]
+        facts.append(("Changed about then", f"{nearest['kind']}: {nearest['what']}"))
+    return facts
+
+
+def driven_by(found: SpendFact) -> str:
+    """`volume (92 %), of workload llm-7b (88 %)`: the largest part, and the largest driver of each that is told first."""
+    part = max(found.parts, key=lambda each: each["micros"], default=None)
+    said = []
+    if part is not None and found.excess_micros:
+        share = per_cent(part["micros"] / found.excess_micros)
+        said.append(f"{PARTS[part['name']][0].lower()} ({share})")
+    for driver in found.drivers:
+        top = max(driver["rows"], key=lambda each: each["micros"], default=None)
+        if (
+            driver["dimension"] in ("workload", "user")
+            and top
+            and not top["name"].startswith("no ")
+        ):
+            share = per_cent(top["micros"] / found.excess_micros)
+            said.append(f"{DIMENSIONS[driver['dimension']]} {top['name']} ({share})")
+            break
+    return ", ".join(said)
+
+
+def _when(found: SpendFact) -> str:
+    if found.ended_on is None:
+        return f"since {day(found.began_on)}"
+    if found.days == 1:
+        return f"on {day(found.began_on)}"
+    return f"in {counted(found.days, 'day')} from {day(found.began_on)} on"

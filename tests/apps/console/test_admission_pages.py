@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.accounts.queries import viewer_of_user
-from apps.placement.actions import ask_admission, make_offer_book
+from apps.placement.actions import ask_admission, make_offer_book, use_override
 from apps.placement.models import JobAdmission
 from apps.placement.queries.admission_limits import AdmissionJob
 from apps.planning.actions import NewBudget, NewGpuQuota, add_budget, add_gpu_quota
@@ -174,6 +174,10 @@ def test_a_denied_job_is_let_pass_after_a_look_with_a_reason(finance: Client, po
     assert "override of an admission" in words_of(finance.get(trail))
     assert "1 of 1 job was denied in the last 30 days, one overridden" in words_of(finance.get(LOG))
     assert "There is nothing to override" in words_of(finance.get(form))
+    one = f"{LOG}/{made}"
+    assert "by no job yet; by one, within 7 days" in words_of(finance.get(one))
+    assert use_override(admission_id=made, by="task:4c4c", at=AT)
+    assert "by a task of SkyPilot (4c4c); no other passes by it" in words_of(finance.get(one))
     assert finance.post(form, reason | {"seen": "x"}).status_code == 409
 
 

@@ -1,15 +1,16 @@
 """Scenes of the demo that change what was told: they go through the doors, and the ledger stays whole."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
+from apps.economics.states import State
 from apps.fleet import actions as fleet
 from apps.fleet.models import JoinToken, Outage
 from apps.fleet.queries.clouds import sync_health
-from apps.ledger.models import BillRow, BillRule, Charge, Close, Export
+from apps.ledger.models import BillRow, BillRule, Charge, Close, Export, LedgerDay
 from apps.placement.models import JobQuote
 from apps.placement.queries.fleet_moves import move_looks, open_fleet_moves
 from apps.placement.queries.quotes import calibration
@@ -24,6 +25,11 @@ from apps.planning.queries.requests import capacity_requests
 from apps.planning.queries.series import SeriesKey
 from apps.pricing.models import Rate
 from apps.pricing.queries.quotas import quotas
+from apps.review.queries.recommendations import (
+    RecommendationsWanted,
+    recommendation_looks,
+    recommendations,
+)
 from apps.workloads.actions.workloads import add_workload
 from apps.workloads.models import ImportBatch, Job
 from controlplane.demo.bills import take_bill
@@ -42,10 +48,12 @@ from controlplane.demo.scenes import (
     office,
     placed,
     prices,
+    recommended,
 )
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.ledger.scene import LATER, TEN
+from tests.apps.placement import move_scene
 from tests.apps.planning.crossover_scene import DAY_AFTER, serve_a_day
 
 pytestmark = pytest.mark.django_db
@@ -220,6 +228,23 @@ def test_spot_of_h100s_was_watched_for_a_month_and_the_fleet_is_looked_at_in_two
     newest, before = move_looks()
     assert newest.week - before.week == WEEK
     assert open_fleet_moves(IN_APRIL + WEEK) == ()
+
+
+def test_what_to_do_is_looked_for_in_the_weeks_and_answered() -> None:
+    make.make_organisation()
+    for address in (SIGN_IN, MANAGES):
+        make.make_person(address, role="platform")
+    moved_since = move_scene.BEGUN
+    workload_id, _ = move_scene.make_work("jupyter", kind="notebook")
+    LedgerDay.objects.filter(workload_id=workload_id).update(state=int(State.HELD_IDLE))
+    week = DemoSpan(move_scene.AT - WEEK, move_scene.AT, move_scene.AT)
+    told = Company(Doors("", {}, Path()), week, moved_since, lambda sentence: None)
+    recommended.look_for_what_to_do(told)
+
+    # Two weeks are on record: of one alone nothing is idle again and again.
+    assert [each.week for each in recommendation_looks()] == [date(2026, 3, 2), date(2026, 2, 23)]
+    (answered,) = recommendations(RecommendationsWanted(None))
+    assert (answered.kind, answered.state) == ("idle_holder", "dismissed")
 
 
 def test_a_quoted_job_is_held_against_its_quote_and_two_others_wait() -> None:

@@ -25,6 +25,7 @@ from controlplane.demo.scenes import (
     placed,
     prices,
     promises,
+    recommended,
     shared,
     vendors,
 )
@@ -68,6 +69,7 @@ AFTER_THE_WEEKS: tuple[Scene, ...] = (
     placed.ask_where,
     placed.ask_admissions,
     moved.look_at_the_fleet,
+    recommended.look_for_what_to_do,
     closes.close_months,
     closes.own_late,
 )

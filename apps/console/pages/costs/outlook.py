@@ -18,9 +18,7 @@ from apps.console.pages.budgets import words
 from apps.console.pages.budgets.tables import BUDGETS
 from apps.console.pages.costs.question import AskedCosts, asked_costs
 from apps.console.pages.managers import step_for
-from apps.console.pages.placement import move_words
 from apps.ledger.queries.calendar import local_day
-from apps.placement.queries.fleet_moves import open_fleet_moves
 from apps.planning.queries.budget_figures import BudgetFigures, figures_of
 from apps.planning.queries.budgets import (
     RUNNING,
@@ -33,13 +31,14 @@ from apps.planning.queries.budgets import (
 from apps.review.queries import finding_words
 from apps.review.queries.alerts import ACKNOWLEDGED, OPEN, AlertsWanted, alerts
 from apps.review.queries.findings import FindingsWanted, findings
+from apps.review.queries.recommendations import open_recommendations
 from apps.show.amounts import counted
 from apps.show.money import short_amount
 from apps.workloads import queries as workloads
 
 LOOKED_BACK = timedelta(days=30)
 MOST_ALERTS = 50
-LOOKED_AT = "open alerts of its budgets and figures, anomalies of the last 30 days, and the fleet moves of the newest week"
+LOOKED_AT = "open alerts of its budgets and figures, anomalies of the last 30 days, and recommendations that are open or claimed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +140,7 @@ def _is_of_team(budget: BudgetFact, team_id: int) -> bool:
 
 def _next_steps(context: Context, team_id: int) -> list[NextStep]:
     """Of the team alone: alerts, anomalies and fleet moves."""
-    return [*_alert_steps(context, team_id), *_anomaly_steps(context, team_id), *_move_steps(context, team_id)]  # fmt: skip
+    return [*_alert_steps(context, team_id), *_anomaly_steps(context, team_id), *_recommended_steps(context, team_id)]  # fmt: skip
 
 
 def _alert_steps(context: Context, team_id: int) -> Iterator[NextStep]:
@@ -163,11 +162,10 @@ def _anomaly_steps(context: Context, team_id: int) -> Iterator[NextStep]:
             yield NextStep("Anomaly", title, href, found.changed_on, found.impact_micros)
 
 
-def _move_steps(context: Context, team_id: int) -> Iterator[NextStep]:
-    for move in open_fleet_moves(context.at, frozenset({team_id})):
-        href = reverse("fleet-move", args=[move.id])
-        title = f"{move_words.KINDS[move.kind]}: {move.subject}, to {move.target}"
-        yield NextStep("Fleet move", title, href, move.opened_week, move.saving.likely)
+def _recommended_steps(context: Context, team_id: int) -> Iterator[NextStep]:
+    for each in open_recommendations(context.at, frozenset({team_id})):
+        href = reverse("recommendation", args=[each.id])
+        yield NextStep("Recommendation", each.title, href, each.first_week, each.saving.likely)
 
 
 def _outlook_words(

@@ -40,14 +40,6 @@ from apps.show.amounts import counted
 from apps.show.money import whole_amount
 
 MOST_WEEKS = 60
-PAGES_OF = {
-    "run": "run",
-    "rate": "rate",
-    "quote": "quote",
-    "scenario": "crossover",
-    "portfolio": "portfolio-run",
-}
-"""Where evidence of a kind stands, by its id."""
 
 
 @shown(EVERYONE, "fleet-moves")
@@ -69,6 +61,7 @@ def fleet_moves_page(context: Context) -> ConsolePage:
             [row.move for row in rows], context.currency, sees_all=sees_all
         ),
         under=words.look_words(look),
+        actions=(Link("Recommendations of all kinds", reverse("recommendations")),),
         filters=(filter_of("week", "Week of", weeks, reading.texts),),
         problems=tuple(reading.problems),
         notes=()
@@ -252,9 +245,7 @@ def _evidence_href(said: ProposalEvidence, pool_names: dict[str, str], context: 
         return pool_href(pool_names[said.ref])
     if said.kind == "interruptions" and context.seen_teams is None:
         return reverse("spot-evidence")
-    if said.kind in PAGES_OF:
-        return reverse(PAGES_OF[said.kind], args=[int(said.ref)])
-    return ""
+    return said.link
 
 
 def _nothing_words(look: MoveLookFact) -> str:

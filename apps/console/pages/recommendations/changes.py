@@ -47,6 +47,7 @@ class RecommendationReasonForm(ChangeForm):
 class ClaimForm(RecommendationReasonForm):
     """Who sees to it, and until when."""
 
+    field_order = ("owner", "due_on", "reason")
     owner = PickField("Who sees to it")
     due_on = DayField("Until")
 
@@ -65,6 +66,7 @@ class DismissForm(ChangeForm):
 class SnoozeForm(RecommendationReasonForm):
     """Until when."""
 
+    field_order = ("until", "reason")
     until = MomentField("Until")
 
 

@@ -124,8 +124,14 @@ def recommendation_page(context: Context, recommendation_id: int) -> ConsolePage
         sections=(
             FigureRow(_figures_of(fact, context)),
             FactList(_facts_of(fact)),
-            OUTCOMES.section(outcomes, context) if outcomes else None,
-            EVIDENCE.section(fact.evidence, context),
+            OUTCOMES.section(
+                outcomes, context, csv_href=reverse("recommendation-outcomes", args=[fact.id])
+            )
+            if outcomes
+            else None,
+            EVIDENCE.section(
+                fact.evidence, context, csv_href=reverse("recommendation-evidence", args=[fact.id])
+            ),
             STEPS.section(
                 recommendation_steps(fact.id),
                 context,
@@ -140,6 +146,20 @@ def recommendation_csv(context: Context, recommendation_id: int) -> HttpResponse
     """Its steps."""
     fact = changes.known(context, recommendation_id)
     return STEPS.csv(recommendation_steps(fact.id), context, f"recommendation-{fact.id}")
+
+
+@shown(EVERYONE, "recommendations")
+def evidence_csv(context: Context, recommendation_id: int) -> HttpResponse:
+    """What it is from."""
+    fact = changes.known(context, recommendation_id)
+    return EVIDENCE.csv(fact.evidence, context, f"recommendation-{fact.id}-evidence")
+
+
+@shown(EVERYONE, "recommendations")
+def outcomes_csv(context: Context, recommendation_id: int) -> HttpResponse:
+    """What came of it, each time that it was done."""
+    fact = changes.known(context, recommendation_id)
+    return OUTCOMES.csv(outcomes_of(fact.id), context, f"recommendation-{fact.id}-outcomes")
 
 
 def _reading_of(context: Context) -> Reading:
@@ -213,7 +233,9 @@ def _key_figures(
         Figure(
             "Waiting for 4 weeks or more", str(old), f"of {counted(len(waiting), 'recommendation')}"
         ),
-        Figure("Proven", whole_amount(saved, currency), words.proven_note(proven, currency)),
+        Figure("Proven", whole_amount(saved, currency), words.proven_note(proven, currency))
+        if proven
+        else Figure("Proven", "–", "nothing that was done is measured yet"),
     )
 
 
@@ -221,11 +243,11 @@ def _figures_of(fact: RecommendationFact, context: Context) -> tuple[Figure, ...
     currency = context.currency
     freed = fact.frees_gpu_hours
     return (
-        Figure("Saves a month", whole_amount(fact.saving.likely, currency), "half of the cases are above"),
+        Figure("Saves a month", whole_amount(fact.saving.likely, currency), "likely"),
         Figure("p10 to p90", words.range_said(fact.saving, currency), "a month"),
         Figure("Frees", f"{freed:,.0f} GPU-hours", "a month, on GPUs that are paid anyway")
         if freed
-        else Figure("Spent there", whole_amount(fact.spend_micros, currency), "a month, at the margin"),
+        else Figure("Spent there", whole_amount(fact.spend_micros, currency), "a month, paid by the hour"),
         Figure("Effort", f"{fact.effort_hours} h", "of an engineer"),
     )  # fmt: skip
 
@@ -286,6 +308,16 @@ urlpatterns = [
         "recommendations/<int:recommendation_id>.csv",
         recommendation_csv,
         name="recommendation-csv",
+    ),
+    path(
+        "recommendations/<int:recommendation_id>/evidence.csv",
+        evidence_csv,
+        name="recommendation-evidence",
+    ),
+    path(
+        "recommendations/<int:recommendation_id>/outcomes.csv",
+        outcomes_csv,
+        name="recommendation-outcomes",
     ),
     path(
         "recommendations/<int:recommendation_id>/<slug:step>",

@@ -18,6 +18,7 @@ from apps.review.queries.recommendations import (
     SettledSaving,
 )
 from apps.review.queries.recommending.proposal import RecommendationEvidence
+from apps.show.amounts import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +88,15 @@ RECOMMENDATIONS = Table[RecommendationRow](
                note=_saving_note),
         Column("range", "p10 to p90", lambda row: row.fact.saving.high, FIGURE, csv="",
                shown=lambda row, locale: words.range_said(row.fact.saving, locale.currency), sorts=False),
-        Column("effort", "Effort", lambda row: row.fact.effort_hours, COUNT, csv="effort_hours",
-               shown=lambda row, _: f"{row.fact.effort_hours} h"),
-        Column("risk", "Risk", lambda row: words.RISKS[row.fact.risk].label,
-               order=lambda row: list(words.RISKS).index(row.fact.risk)),
+        Column("risk", "Risk, effort", lambda row: words.RISKS[row.fact.risk].label, csv="risk",
+               order=lambda row: list(words.RISKS).index(row.fact.risk), note=lambda row: f"{row.fact.effort_hours} h"),
         Column("team", "Team", lambda row: row.team or words.ORGANISATION),
-        Column("state", "State", lambda row: STATE_WORDS[row.fact.state],
+        Column("state", "State", lambda row: STATE_WORDS[row.fact.state], PROSE,
                note=_state_note,
                warns=lambda row: "past its due date" if words.is_overdue(row.fact, row.today) else False),
         Column("age", "Waiting", lambda row: words.age_weeks(row.fact, row.today), COUNT, csv="weeks_waiting",
-               shown=lambda row, _: f"{words.age_weeks(row.fact, row.today)} weeks"),
+               shown=lambda row, _: counted(words.age_weeks(row.fact, row.today), "week")),
+        Column("effort", "", lambda row: row.fact.effort_hours, COUNT, csv="effort_hours"),
         Column("spend", "", lambda row: row.fact.spend_micros, MONEY, csv="spend_per_month"),
         Column("low", "", lambda row: row.fact.saving.low, MONEY, csv="saving_p10_per_month"),
         Column("high", "", lambda row: row.fact.saving.high, MONEY, csv="saving_p90_per_month"),
@@ -139,6 +139,7 @@ EVIDENCE = Table[RecommendationEvidence](
     (
         Column("what", "What", lambda row: row.label, PROSE, href=lambda row: row.link),
         Column("figure", "Figure", lambda row: row.figure, PROSE),
+        Column("link", "", lambda row: row.link),
     ),
     noun=("source", "sources"),
     about="as it stood when it was proposed, and since a claim as it stood then",
@@ -180,4 +181,19 @@ OUTCOMES = Table[SettledSaving](
     ),
     noun=("outcome", "outcomes"),
     about="{said}; a month of 730 hours, as the ledger has it",
+)  # fmt: skip
+
+TO_DO = Table[RecommendationRow](
+    "to-do",
+    "What to do about it",
+    (
+        Column("title", "What to do", lambda row: row.fact.title, PROSE,
+               href=lambda row: reverse("recommendation", args=[row.fact.id])),
+        Column("range", "Saves a month", lambda row: row.fact.saving.high, FIGURE, csv="",
+               shown=lambda row, locale: words.range_said(row.fact.saving, locale.currency)),
+        Column("team", "Team", lambda row: row.team or words.ORGANISATION),
+        Column("state", "State", lambda row: STATE_WORDS[row.fact.state], note=_state_note),
+    ),
+    noun=("recommendation", "recommendations"),
+    about="those worth most, of all that is open or claimed; whatever the period",
 )  # fmt: skip

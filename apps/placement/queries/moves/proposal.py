@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from django.conf import settings
+from django.urls import reverse
 
 from apps.economics.money import MICROS
 from apps.economics.moves.disruption import MoveDisruption, move_worth
@@ -33,6 +34,16 @@ EFFORT_HOURS = {
 CONFIDENCE = ("high", "medium", "low")
 
 
+PAGES_OF = {
+    "run": "run",
+    "rate": "rate",
+    "quote": "quote",
+    "scenario": "crossover",
+    "portfolio": "portfolio-run",
+}
+"""Where evidence of a kind stands, by its id."""
+
+
 @dataclass(frozen=True, slots=True)
 class ProposalEvidence:
     """What a figure is from, and where it stands: a run, a pool, an offer, a price row, a quote, a scenario, a portfolio, windows.
@@ -44,6 +55,11 @@ class ProposalEvidence:
     ref: str
     words: str
     is_price: bool = False
+
+    @property
+    def link(self) -> str:
+        """Its own page, from the root on; empty where it has none."""
+        return reverse(PAGES_OF[self.kind], args=[int(self.ref)]) if self.kind in PAGES_OF else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from apps.accounts.queries import TeamFact, teams
+from apps.accounts.queries import TeamFact, organisation, teams
 from apps.economics.hours import HOUR_MS
 from apps.economics.money import MICROS
 from apps.economics.moves.disruption import DisruptionClass
@@ -155,7 +155,9 @@ def _evidence_of(
     if price:
         told.append(
             RecommendationEvidence(
-                "Marginal price of a GPU-hour", f"{price / MICROS:,.4f}", is_price=True
+                "Marginal price of a GPU-hour",
+                f"{price / MICROS:,.4f} {organisation().currency}",
+                is_price=True,
             )
         )
     return tuple(told)

@@ -88,7 +88,9 @@ def _proposal_of(move: OpenFleetMove) -> RecommendationProposal:
                 "The move, week by week", f"since {move.opened_week:%-d %B %Y}", _page_of(move)
             ),
             *(
-                RecommendationEvidence(each.kind.capitalize(), each.words, is_price=each.is_price)
+                RecommendationEvidence(
+                    each.kind.capitalize(), each.words, each.link, is_price=each.is_price
+                )
                 for each in move.evidence
             ),
         ),

@@ -1,0 +1,64 @@
+"""What could be done about what work costs, looked for in the weeks, and what people made of it."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from apps.accounts.queries import person_of_address, viewer_of_user
+from apps.ledger.queries.calendar import local_day
+from apps.placement.queries.moves.work import has_whole_week, move_week
+from apps.review import actions as review
+from apps.review.actions import RecommendationAnswer
+from apps.review.queries.recommendations import open_recommendations
+from controlplane.demo.company import WEEK, Company
+from controlplane.demo.database import MANAGES, SIGN_IN
+
+LOOKS = 9
+"""Weeks in which it was looked, the last of them this one."""
+CLAIMED_AT, DONE_AT = 6, 5
+"""Weeks ago, of what the platform did."""
+CLAIMED_FOR, SNOOZED_FOR = 14, 28
+"""Days."""
+
+
+def look_for_what_to_do(company: Company) -> None:
+    """Nine weeks of looks for what to do: one thing is claimed and done, one claimed, one dismissed, one snoozed."""
+    at = company.week.at
+    for back in range(LOOKS - 1, -1, -1):
+        then = at - back * WEEK
+        if has_whole_week(move_week(then)):
+            review.look_for_recommendations(week=move_week(then), at=then)
+        if back == CLAIMED_AT:
+            _answer("idle_holder", "claim", "Notebooks get an idle timeout of two hours", then)
+        elif back == DONE_AT:
+            _answer("idle_holder", "done", "The timeout is on", then, state="claimed")
+    _answer("let_lapse", "claim", "Not renewed: the gateway moved off these machines", at)
+    _answer("idle_holder", "dismiss", "The pilot is shown to customers until the end of the month", at)  # fmt: skip
+    _answer("to_commitment", "snooze", "After the portfolio of the next quarter", at)
+
+
+def _answer(kind: str, step: str, reason: str, at: datetime, *, state: str = "open") -> None:
+    """What the one of a kind that saves most is answered by the platform; nothing where there is none that saves."""
+    by = viewer_of_user(person_of_address(MANAGES if kind != "let_lapse" else SIGN_IN) or 0)
+    found = next(
+        (
+            each
+            for each in open_recommendations(at)
+            if each.kind == kind and each.state == state and each.saving.likely > 0
+        ),
+        None,
+    )
+    if found is None:
+        return
+    said: Mapping[str, RecommendationAnswer] = {
+        "claim": RecommendationAnswer(
+            review.ANSWERS["claim"],
+            reason,
+            by.person_id,
+            local_day(at, "UTC") + timedelta(days=CLAIMED_FOR),
+        ),
+        "snooze": RecommendationAnswer(
+            review.ANSWERS["snooze"], reason, until=at + timedelta(days=SNOOZED_FOR)
+        ),
+    }
+    answer = said.get(step, RecommendationAnswer(review.ANSWERS[step], reason))
+    review.answer_recommendation(recommendation_id=found.id, answer=answer, by=by, at=at)

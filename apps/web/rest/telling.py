@@ -50,8 +50,9 @@ def _mapping_teller(serializer: Any) -> Teller:
         (field.field_name, tuple(field.source_attrs), tellers[field.field_name], field)
         for field in fields
     ]
-    keyed = [(name, source[0], tell_value) for name, source, tell_value, _ in parts]
+    # What a field tells of the whole thing (`source="*"`) is no value of it.
     has_keys = all(len(source) == 1 for _, source, _, _ in parts)
+    keyed = [(name, source[0], tell) for name, source, tell, _ in parts] if has_keys else []
 
     def tell(thing: Any) -> dict[str, Any]:
         if has_keys and type(thing) is dict:

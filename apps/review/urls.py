@@ -2,9 +2,22 @@
 
 from django.urls import path
 
-from apps.review.api import alerts, anomalies, channels, recommendations, spend_anomalies
+from apps.review.api import (
+    alerts,
+    annotations,
+    anomalies,
+    channels,
+    recommendations,
+    spend_anomalies,
+)
 
 urlpatterns = [
+    path("annotations", annotations.Annotations.as_view(), name="api-annotations"),
+    path(
+        "annotations/<int:chart_note_id>",
+        annotations.OneAnnotation.as_view(),
+        name="api-annotation",
+    ),
     path("anomalies", anomalies.Anomalies.as_view(), name="api-anomalies"),
     path("spend-anomalies", spend_anomalies.SpendAnomalies.as_view(), name="api-spend-anomalies"),
     path(

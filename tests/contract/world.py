@@ -77,7 +77,9 @@ from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
 from apps.review.actions import (
     AlertMatter,
     NewAlertChannel,
+    NewChartNote,
     add_channel,
+    add_chart_note,
     raise_alert,
     try_channel,
 )
@@ -206,6 +208,11 @@ def make_world() -> World:
     ids["answer"] = "dismiss"
     ids |= spend_anomaly_of(team_id, "GPUs", make.NOON)
     ids["channel_id"] = _channel()
+    noted = NewChartNote(date(2026, 11, 12), "The assistant was announced", team_id)
+    ids["chart_note_id"] = add_chart_note(
+        note=noted, viewer=viewer_of_user(make.make_person("noting@example.org", role="finance")),
+        at=make.NOON,
+    )  # fmt: skip
     hour = hour_of(datetime.now(tz=UTC)).isoformat()
     offer = JobQuote.objects.get(id=ids["quote_id"]).answer["offers"][0]["key"]
     bodies = {

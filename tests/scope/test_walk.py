@@ -74,7 +74,7 @@ NOBODY_HAS = dict.fromkeys(
         "rule_id", "line_id", "person_id", "token_id", "batch_id", "agent_id", "outage_id",
         "import_id", "bill_id", "bill_rule_id", "shared_cost_id", "close_id",
         "commitment_id", "account_id", "owned_plan_id", "service_id", "objective_id",
-        "api_price_id", "finding_id", "view_id", "capacity_request_id", "plan_id", "item_id",
+        "api_price_id", "finding_id", "view_id", "chart_note_id", "capacity_request_id", "plan_id", "item_id",
     ),
     NOT_PLANTED,
 )  # fmt: skip

@@ -53,6 +53,9 @@ MEANT_FOR = {
     "capacity-requests/<int:capacity_request_id>/withdraw": {"ada"},
     # Everybody keeps views, and changes their own.
     "views/new": {"cy", "dee", "ada"},
+    # Whoever is in a team notes what happened.
+    "annotations/new": {"dee", "ada"},
+    "api/v1/annotations": {"dee", "ada"},
     "views/<int:view_id>/change": {"ada"},
     # A lead promises for their own services, and notes what changed of them.
     "services/<int:service_id>/objectives/new": {"ada"},
@@ -85,6 +88,8 @@ THEIRS = {
     "recommendations/<int:recommendation_id>/<slug:step>": {"ada"},
     "api/v1/recommendations/<int:recommendation_id>/<slug:answer>": {"ada"},
     "views/<int:view_id>/remove": {"ada"},
+    "annotations/<int:chart_note_id>/remove": {"ada"},
+    "api/v1/annotations/<int:chart_note_id>": {"ada"},
 }
 """Whose it is to change, by a form without a field, or a request without a body."""
 

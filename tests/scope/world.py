@@ -95,7 +95,9 @@ from apps.providers.reading import SeenMachine
 from apps.review.actions import (
     AlertMatter,
     NewAlertChannel,
+    NewChartNote,
     add_channel,
+    add_chart_note,
     raise_alert,
     try_channel,
 )
@@ -216,6 +218,7 @@ def make_world() -> World:
         **(services := _services(teams, began_at)),
         "finding_id": _findings(services["service_id"], began_at),
         "demand_event_id": _demand_event(teams, now),
+        "chart_note_id": _chart_note(people["ada"], teams["zephyr"], now),
         "view_id": _saved_view(people["ada"], teams["zephyr"], now),
         **_forecasts(teams, now),
         "scenario_id": _scenarios(teams, now),
@@ -277,6 +280,12 @@ def make_world() -> World:
         "name": "runrate_agent-0.0.0-py3-none-any.whl",  # everybody may fetch what is served
     }
     return World(planted, _askers(tokens), _secrets(teams))
+
+
+def _chart_note(person_id: int, team_id: int, now: datetime) -> int:
+    """What Ada notes of yesterday for the Zephyrines."""
+    note = NewChartNote(now.date() - timedelta(days=1), "note-of-dotterels", team_id)
+    return add_chart_note(note=note, viewer=viewer_of_user(person_id), at=now)
 
 
 def _saved_view(owner_id: int, team_id: int, now: datetime) -> int:

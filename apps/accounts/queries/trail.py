@@ -42,6 +42,7 @@ KINDS = {
     "planning.PlannedItem": "planned work",
     "placement.AcceleratorRegion": "region with GPUs",
     "review.AlertChannel": "channel of alerts",
+    "review.ChartNote": "note on charts",
     "ledger.BillRule": "bill rule",
     "ledger.Close": "close",
     "pricing.ExchangeRate": "rate of exchange",

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, ClassVar
 
+from apps.console.kit.frame import Link
+from apps.console.kit.glossary import meaning_of
 from apps.console.kit.table import TableSection
 from apps.show.charts import MOST_END_LABELS, DailySeries, daily_cost_by_state
 from apps.show.sparkline import Sparkline
@@ -35,6 +37,11 @@ class Figure:
     is_unknown: bool = False
     href: str = ""
 
+    @property
+    def meaning(self) -> str:
+        """What the glossary says of its title; empty where it says nothing."""
+        return meaning_of(self.title)
+
 
 @dataclass(frozen=True, slots=True)
 class FigureRow:
@@ -56,11 +63,20 @@ class DayRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ChartMark:
+    """What happened on a day that a chart marks with a number."""
+
+    number: int
+    day: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class DailyChart:
     """Daily cost by state: the figure, what it shows in one sentence, and the table behind it.
 
     `title` is that sentence, the text alternative too; a day's `href` narrows to it. `each` is what
-    a bar is of.
+    a bar is of. `marks` are told below it, with `marks_links` to more of them.
     """
 
     template: ClassVar[str] = "kit/daily.html"
@@ -73,6 +89,8 @@ class DailyChart:
     csv_href: str = ""
     has_provisional: bool = False
     each: str = "day"
+    marks: tuple[ChartMark, ...] = ()
+    marks_links: tuple[Link, ...] = ()
 
     @property
     def is_keyed(self) -> bool:

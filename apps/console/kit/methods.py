@@ -55,10 +55,12 @@ def method_of_page(path: str) -> str:
 def _method_of(section: str) -> AnswerMethod:
     title, _, rest = section.partition("\n")
     lines = re.findall(r"^- \*\*(\w+)\*\*: (.+)$", rest, re.MULTILINE)
-    facts = tuple((HEADINGS[label], _plain(said)) for label, said in lines if label in HEADINGS)
+    facts = tuple(
+        (HEADINGS[label], plain_words(said)) for label, said in lines if label in HEADINGS
+    )
     return AnswerMethod(title.lower().replace(" ", "-"), title, facts)
 
 
-def _plain(markdown: str) -> str:
+def plain_words(markdown: str) -> str:
     """Without links and marks: a page beside leads nowhere here."""
     return re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", markdown).replace("`", "").replace("**", "")

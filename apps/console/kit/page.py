@@ -1,6 +1,6 @@
 """The page around its sections: title, filters, what was not understood; and how one is answered."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from functools import wraps
@@ -14,8 +14,10 @@ from apps.accounts.queries import Role
 from apps.console.kit.carried import CARRYING, carried_texts, kept_words, with_own_days
 from apps.console.kit.chart import DailyChart, FigureRow, LineChart
 from apps.console.kit.frame import Choice, EmptyState, Filter, Frame, Link, Step
+from apps.console.kit.glossary import GlossaryTerm, term_of
 from apps.console.kit.methods import method_of_page
 from apps.console.kit.request import Context, View, led_on, request_context, shown_to
+from apps.console.kit.table import TableSection
 
 Given = ParamSpec("Given")
 
@@ -154,9 +156,30 @@ class ConsolePage:
         return tuple(section for section in self.sections if section is not None)
 
     @property
+    def terms(self) -> tuple[GlossaryTerm, ...]:
+        """The words of its headings and figures that the glossary defines, each once."""
+        found: dict[str, GlossaryTerm] = {}
+        for words in _words_shown(self.shown):
+            term = term_of(words)
+            if term is not None:
+                found.setdefault(term.name, term)
+        return tuple(found.values())
+
+    @property
     def is_drawn(self) -> bool:
         """Whether something on it needs the script that draws."""
         return any(map(_is_drawn, self.shown))
+
+
+def _words_shown(sections: Sequence[Section]) -> Iterator[str]:
+    for section in sections:
+        if isinstance(section, TableSection):
+            yield from (heading.text for heading in section.headings)
+        elif isinstance(section, FigureRow):
+            yield from (figure.title for figure in section.figures)
+        elif isinstance(section, DailyChart):
+            yield from (state.label for state in section.states)
+        yield from _words_shown(getattr(section, "sections", ()))
 
 
 def _is_drawn(section: Section) -> bool:

@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 from apps.console.kit.cells import CURRENCY, TEXT, UNKNOWN, Format, Locale, escaped, linked, warned
 from apps.console.kit.form import Field
 from apps.console.kit.frame import Link
+from apps.console.kit.glossary import meaning_of
 from apps.console.kit.request import Context, led_on
 from apps.show.amounts import counted
 from apps.show.words import StateWords
@@ -32,6 +33,11 @@ class ColumnHeading:
     href: str = ""
     order: str = ""
     is_number: bool = True
+
+    @property
+    def meaning(self) -> str:
+        """What the glossary says of it; empty where it says nothing."""
+        return meaning_of(self.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from apps.economics.purchase import PurchaseOption
 from apps.fleet.queries import PoolFact
 from apps.pricing.models import Rate, RateKind, RateStanding
 
+MOST_BEGUN = 200
+
 Rows: TypeAlias = "QuerySet[Any, Any]"
 
 
@@ -110,6 +112,18 @@ def spot_extremes(starts_at: datetime, ends_at: datetime) -> dict[str, tuple[Dec
         .annotate(lowest=Min("amount"), highest=Max("amount"))
     )
     return {row["target"]: (row["lowest"], row["highest"]) for row in rows}
+
+
+def own_prices_begun(starts_at: datetime, ends_at: datetime) -> list[tuple[str, datetime]]:
+    """What has a price of its own from a moment of that time on: of pools and contracts, but for spot."""
+    rows = Rate.objects.filter(
+        Q(pool__isnull=False) | Q(kind=RateKind.CONTRACT),
+        standing=RateStanding.IN_FORCE,
+        period__startswith__gte=starts_at,
+        period__startswith__lt=ends_at,
+    ).exclude(purchase_option=PurchaseOption.SPOT)
+    begun = rows.order_by("period__startswith", "id").values_list("target", "period__startswith")
+    return list(begun[:MOST_BEGUN])
 
 
 def rates_of_target(target: str) -> list[dict[str, Any]]:

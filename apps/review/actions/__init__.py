@@ -28,6 +28,14 @@ from apps.review.actions.channels import (
     resume_channel,
     try_channel,
 )
+from apps.review.actions.chart_notes import (
+    LONGEST_NOTE,
+    ChartNoteRefused,
+    NewChartNote,
+    add_chart_note,
+    check_chart_note,
+    remove_chart_note,
+)
 from apps.review.actions.looking import look_at_day, look_if_due
 from apps.review.actions.measuring import measure_saving, measure_savings_if_due
 from apps.review.actions.messages import route_alerts, send_due_messages

@@ -23,6 +23,8 @@ Span = tuple[datetime, datetime]
 """`[from, to)`."""
 QUANTILES = (0.5, 0.9, 0.95, 0.99)
 
+MOST_CHANGES = 500
+
 SUMS = """
 CASE WHEN bool_or(requests IS NULL) THEN NULL ELSE sum(requests) END,
 CASE WHEN bool_or(succeeded IS NULL AND requests IS DISTINCT FROM 0) THEN NULL
@@ -216,6 +218,13 @@ def changes_of(workload_id: int, span: Span) -> list[ChangeFact]:
     return [
         ChangeFact(*row) for row in rows.order_by("at", "id").values_list(*ChangeFact.__slots__)
     ]
+
+
+def changes_within(span: Span) -> list[tuple[int, ChangeFact]]:
+    """The newest MOST_CHANGES of the span, by the id of their workload, whose ever it is."""
+    rows = WorkloadChange.objects.filter(at__gte=span[0], at__lt=span[1]).order_by("-at", "-id")
+    told = rows.values_list("workload_id", *ChangeFact.__slots__)[:MOST_CHANGES]
+    return [(row[0], ChangeFact(*row[1:])) for row in told]
 
 
 def counts_of(row: Iterable[Any]) -> Counts:

@@ -7,7 +7,7 @@ from django.http import HttpResponse, QueryDict
 from django.urls import path, reverse
 
 from apps.accounts.queries import teams
-from apps.console.kit.chart import FigureRow
+from apps.console.kit.chart import DailyChart, FigureRow
 from apps.console.kit.filters import (
     Reading,
     asked_comparison,
@@ -28,6 +28,7 @@ from apps.console.kit.periods import (
     until,
 )
 from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
+from apps.console.pages.annotations.marks import marked_chart
 from apps.console.pages.api_spend import changes
 from apps.console.pages.api_spend.tables import (
     DAYS,
@@ -58,6 +59,7 @@ from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.comparison import Comparison, days_compared
 from apps.ledger.queries.windows import Window, window_of
 from apps.pricing.queries.api_prices import api_prices
+from apps.review.queries.annotations import AnnotationsWanted
 from apps.workloads.queries import workloads
 
 CURL = (
@@ -106,6 +108,7 @@ def api_spend(context: Context) -> ConsolePage:
     by_day = spend(asked, ("day", "model"))
     status = "reconciled" if _is_closed(question.window) else "estimated"
     figures = figures_of(models, whole, question.spans, status, currency) if whole else ()
+    csv_href = context.href(reverse("api-spend-days"))
     days = days_between(question.window.first_day, until(question.window, words.today))
     return ConsolePage(
         context=context,
@@ -124,7 +127,7 @@ def api_spend(context: Context) -> ConsolePage:
         actions=_actions_of(context),
         sections=(
             FigureRow(figures) if figures else None,
-            chart_of(days, by_day, currency, context.href(reverse("api-spend-days"))),
+            _marked_days(question, chart_of(days, by_day, currency, csv_href), context),
             MODELS.section(
                 models,
                 context,
@@ -135,6 +138,13 @@ def api_spend(context: Context) -> ConsolePage:
         ),
         empty=None if vendors_called() else _no_calls(context),
     )
+
+
+def _marked_days(
+    question: SpendQuestion, chart: DailyChart | None, context: Context
+) -> DailyChart | None:
+    """With what happened to the teams that are asked about."""
+    return marked_chart(chart, context, AnnotationsWanted(question.window, question.team_ids))
 
 
 def _further_sections(question: SpendQuestion, context: Context) -> tuple[Section | None, ...]:

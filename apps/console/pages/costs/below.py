@@ -25,7 +25,10 @@ from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.cube.days import Daily
 from apps.ledger.queries.cube.states import Sureness, sureness
 from apps.ledger.queries.gpu_meters import meters_by
+from apps.review.queries.annotations import AnnotationsWanted
+from apps.workloads import queries as workloads
 
+OF_A_WORKLOAD = "costs-workload"
 OF_A_TEAM = frozenset({"costs-team", "costs-no-job"})
 
 
@@ -112,7 +115,20 @@ def day_chart(
         days,
         asked.href(f"{place.name}-days", *place.of, **state),
         lambda days: asked.href(place.name, *place.of, window=days, **state),
+        _annotations_of_place(asked, place),
     )
+
+
+def _annotations_of_place(asked: AskedCosts, place: CostPlace) -> AnnotationsWanted | None:
+    """What happened to the page's own team or workload; None where it is of neither."""
+    window = asked.question.window
+    if place.name in OF_A_TEAM:
+        return AnnotationsWanted(window, frozenset(place.of))
+    if place.name == OF_A_WORKLOAD:
+        (workload_id,) = place.of
+        team_id = workloads.workloads()[workload_id].team_id
+        return AnnotationsWanted(window, frozenset({team_id}), workload_id)
+    return None
 
 
 def meters_of(

@@ -8,11 +8,13 @@ from django.http import HttpResponse
 
 from apps.console.kit.chart import DailyChart, DayRow
 from apps.console.kit.periods import days_between, until
+from apps.console.pages.annotations.marks import marked_chart
 from apps.console.pages.costs.question import AskedCosts
 from apps.console.pages.costs.sums import Sums, sums_of
 from apps.console.pages.costs.tables import CostRow, cost_table
 from apps.ledger.queries import States
 from apps.ledger.queries.windows import Window
+from apps.review.queries.annotations import AnnotationsWanted
 from apps.show.amounts import per_cent, share
 from apps.show.charts import DailySeries, daily_cost_by_state
 from apps.show.money import whole_amount
@@ -26,12 +28,16 @@ LOADED = {"loaded": " with shared idle", "direct": " without shared costs"}
 
 
 def chart_of_days(
-    asked: AskedCosts, found: Mapping[date, States], csv_href: str, on_days: Callable[[str], str]
+    asked: AskedCosts,
+    found: Mapping[date, States],
+    csv_href: str,
+    on_days: Callable[[str], str],
+    wanted: AnnotationsWanted | None = None,
 ) -> DailyChart | None:
     """From the first day with a charge to the last that has begun; None where no cost is known.
 
     More than a hundred days are drawn by week, cut where the window begins. A day or week leads to
-    `on_days`, which is given its window.
+    `on_days`, which is given its window. Days on which something `wanted` happened are marked.
     """
     sums = sums_of(each for states in found.values() for each in states)
     if sums.total is None:
@@ -46,7 +52,7 @@ def chart_of_days(
     basis = basis_words(str(asked.question.basis)).label.lower()
     each = "day" if step == 1 else "week"
     loaded = LOADED.get(str(asked.question.loading), "")
-    return DailyChart(
+    chart = DailyChart(
         each=each,
         title=_chart_sentence(days, by_day, sums, asked.currency, _label(step)),
         unit=f"each {each} by state of its GPU time, in {asked.currency}, {basis} cost{loaded}",
@@ -70,6 +76,14 @@ def chart_of_days(
         csv_href=csv_href,
         has_provisional=any(of_day.provisional_total for of_day in by_day),
     )
+    return marked_chart(chart, asked.context, wanted or _annotations_wanted(asked))
+
+
+def _annotations_wanted(asked: AskedCosts) -> AnnotationsWanted:
+    """What happened to the teams that are asked about, or to all that the viewer sees."""
+    teams = asked.question.filters.get("team", frozenset())
+    of_teams = frozenset(key for key in teams if isinstance(key, int))
+    return AnnotationsWanted(asked.question.window, of_teams or None)
 
 
 def days_file(asked: AskedCosts, name: str, found: Mapping[date, States]) -> HttpResponse:

@@ -1,0 +1,44 @@
+"""The glossary: what the words on pages mean, from the page of the docs that defines them."""
+
+from django.http import HttpResponse
+from django.urls import path, reverse
+
+from apps.console.kit.cells import PROSE
+from apps.console.kit.glossary import GlossaryTerm, glossary
+from apps.console.kit.page import ConsolePage, Include, shown
+from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.table import Column, Table
+
+TERMS = Table[GlossaryTerm](
+    "terms",
+    "Terms",
+    (
+        Column("term", "Term", lambda term: term.text, PROSE),
+        Column("meaning", "Meaning", lambda term: term.meaning, PROSE),
+    ),
+)
+
+
+@shown(EVERYONE, "glossary", carries=False)
+def glossary_page(context: Context) -> ConsolePage:
+    """Every term, by what it is of; headings of tables and titles of figures lead here."""
+    sections = glossary()
+    return ConsolePage(
+        context=context,
+        finding=f"What {sum(map(len, sections.values()))} words mean here",
+        under=("one word for one thing, on pages, in files and over REST",),
+        sections=(Include("glossary/_terms.html", {"sections": sections, "csv_href": reverse("glossary-csv")}),),
+    )  # fmt: skip
+
+
+@shown(EVERYONE, "glossary", carries=False)
+def glossary_csv(context: Context) -> HttpResponse:
+    """The same as a file."""
+    terms = [term for section in glossary().values() for term in section]
+    return TERMS.csv(terms, context, "glossary")
+
+
+urlpatterns = [
+    path("glossary", glossary_page, name="glossary"),
+    path("glossary.csv", glossary_csv, name="glossary-csv"),
+]

@@ -1,0 +1,78 @@
+"""Notes on charts: what happened on a day, noted and removed; the audit trail keeps both."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from django.db import transaction
+
+from apps.accounts import queries as accounts
+from apps.accounts.queries import Viewer
+from apps.economics.refusal import Refusal
+from apps.logs.changes import logged_change
+from apps.review.models import ChartNote
+from apps.review.queries.annotations import may_note, may_remove_note
+from apps.workloads import queries as workloads
+
+LONGEST_NOTE = 200
+EARLIEST, LATEST = date(1970, 1, 2), date(2200, 1, 1)
+
+
+class ChartNoteRefused(Refusal):
+    """A note says something, of a day within reach, to those whose work it is of."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewChartNote:
+    """A day and what happened; with neither a team nor a workload it is of the organisation."""
+
+    day: date
+    text: str
+    team_id: int | None = None
+    workload_id: int | None = None
+
+
+@logged_change()
+@transaction.atomic
+def add_chart_note(*, note: NewChartNote, viewer: Viewer, at: datetime) -> int:
+    """Keep a note of the viewer; its id. Refuses ChartNoteRefused."""
+    check_chart_note(note, viewer)
+    made = ChartNote.objects.create(
+        day=note.day,
+        text=note.text.strip(),
+        team_id=note.team_id,
+        workload_id=note.workload_id,
+        made_by_id=viewer.person_id,
+        created_at=at,
+    )
+    return made.id
+
+
+@logged_change()
+@transaction.atomic
+def remove_chart_note(*, note_id: int, viewer: Viewer) -> None:
+    """Take a note off all charts. Refuses ChartNoteRefused where the viewer may not."""
+    note = ChartNote.objects.filter(id=note_id).first()
+    if note is None or not may_remove_note(viewer, note.made_by_id):
+        raise ChartNoteRefused("", "there is no such note that is yours to remove")
+    note.delete()
+
+
+def check_chart_note(note: NewChartNote, viewer: Viewer) -> None:
+    """Refuse ChartNoteRefused, by the name of the field."""
+    if not note.text.strip():
+        raise ChartNoteRefused("text", "say what happened")
+    if len(note.text) > LONGEST_NOTE:
+        raise ChartNoteRefused("text", f"say it in at most {LONGEST_NOTE} characters")
+    if not EARLIEST <= note.day < LATEST:
+        raise ChartNoteRefused("day", "that day is out of reach")
+    if note.team_id is not None and note.workload_id is not None:
+        raise ChartNoteRefused("workload", "a note is of a team or of a workload, not of both")
+    if note.team_id is not None and note.team_id not in {team.id for team in accounts.teams()}:
+        raise ChartNoteRefused("team", "there is no such team")
+    if note.workload_id is not None and note.workload_id not in workloads.workloads():
+        raise ChartNoteRefused("workload", "there is no such workload")
+    if not may_note(viewer, note.team_id, note.workload_id):
+        raise ChartNoteRefused(
+            "team",
+            "notes are of one's own teams and their workloads; of the organisation by finance and platform",
+        )

@@ -1,0 +1,206 @@
+"""What happened on the days of charts, over REST: the list of it, and notes."""
+
+from typing import Any
+
+from django.http import Http404
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts import queries as accounts
+from apps.economics.refusal import Refusal
+from apps.ledger.queries.windows import calendar_of, window_of
+from apps.review import actions
+from apps.review.queries.annotations import (
+    KINDS,
+    AnnotationsWanted,
+    ChartAnnotation,
+    all_annotations,
+    chart_note,
+    may_remove_note,
+    seen_annotations,
+)
+from apps.web.rest.examples import answered, listed, sent
+from apps.web.rest.once import once
+from apps.web.rest.pages import list_of, page_asked, paged, slice_of
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, parsed
+from apps.web.rest.views import Reads, RestView
+from apps.workloads import queries as workloads
+
+NEW: dict[str, Any] = {
+    "day": "2026-11-12",
+    "text": "The assistant was announced",
+    "team": "Research",
+    "workload": "",
+}
+NOTE: dict[str, Any] = {
+    "id": 1,
+    "day": "2026-11-12",
+    "kind": "note",
+    "text": "The assistant was announced",
+    "team": "Research",
+    "workload": None,
+    "noted_by": "Ada",
+}
+
+
+class NotesDays(BasePermission):
+    """People who are in a team or see everything, and tokens of scope manage."""
+
+    message = "notes are made by people of a team, by finance and platform, and by 'manage' tokens"
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """Whether this caller may note anything at all."""
+        if not Reads().has_permission(request, view):
+            return False
+        viewer = view.viewer()
+        return viewer.may_manage or (viewer.person_id is not None and bool(viewer.team_ids))
+
+
+class AnnotationParameters(Parameters):
+    """Which days."""
+
+    window = OptionalText(help_text="as of costs; the last 90 days where it is not said")
+
+
+class ChartNoteIn(Strict):
+    """A note; with neither a team nor a workload of the organisation, which finance and platform do."""
+
+    day = serializers.DateField(help_text="a day of the organisation's zone")
+    text = Text(max_length=actions.LONGEST_NOTE)
+    team = OptionalText(help_text="a team by name")
+    workload = OptionalText(help_text="a workload by name")
+
+
+class ChartAnnotationOut(serializers.Serializer[Any]):
+    """What happened; `id` of a note, which can be removed, else null."""
+
+    id = serializers.IntegerField(allow_null=True)
+    day = serializers.DateField()
+    kind = serializers.ChoiceField(choices=KINDS)
+    text = serializers.CharField()
+    team = serializers.CharField(allow_null=True)
+    workload = serializers.CharField(allow_null=True)
+    noted_by = serializers.CharField(allow_null=True)
+
+
+class Annotations(RestView):
+    """What charts mark."""
+
+    row = ChartAnnotationOut
+    changes = (NotesDays,)
+
+    @extend_schema(
+        operation_id="list_annotations",
+        parameters=[AnnotationParameters, *PAGES],
+        responses=list_of(ChartAnnotationOut),
+        examples=[listed("What happened", NOTE)],
+    )
+    def get(self, request: Request) -> Response:
+        """Notes, events, releases, own prices and closes of these days, as far as the caller may see them; by day."""
+        asked = AnnotationParameters.of(request)
+        chosen = accounts.organisation()
+        calendar = calendar_of(chosen.zone, chosen.week_starts_on, timezone.now())
+        window = window_of(asked.get("window") or "90d", calendar)
+        every = all_annotations(window.first_day, window.end_day, chosen.zone)
+        found = seen_annotations(every, AnnotationsWanted(window), self.viewer())
+        page = slice_of(found, page_asked(request), _annotation_key)
+        return paged(request, page, serialize_annotation)
+
+    @extend_schema(
+        operation_id="add_annotation",
+        parameters=[REPEAT_KEY],
+        request=ChartNoteIn,
+        responses={201: ChartAnnotationOut},
+        examples=[sent("A note", NEW), answered("A note", NOTE, 201)],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """Note what happened on a day; charts over it mark it within a minute."""
+        note_id = actions.add_chart_note(
+            note=_note_asked(request), viewer=self.viewer(), at=timezone.now()
+        )
+        return Response(serialize_annotation(_seen_note(self, note_id)), status=201)
+
+
+class OneAnnotation(RestView):
+    """A note."""
+
+    changes = (NotesDays,)
+
+    @extend_schema(
+        operation_id="get_annotation",
+        responses=ChartAnnotationOut,
+        examples=[answered("A note", NOTE)],
+    )
+    def get(self, request: Request, chart_note_id: int) -> Response:
+        """A note by its id."""
+        Parameters.of(request)
+        return Response(serialize_annotation(_seen_note(self, chart_note_id)))
+
+    @extend_schema(
+        operation_id="remove_annotation",
+        responses={200: ChartAnnotationOut},
+        examples=[answered("A note", NOTE)],
+    )
+    def delete(self, request: Request, chart_note_id: int) -> Response:
+        """Take it off all charts; answers what it was. Whoever made it may, and platform."""
+        Parameters.of(request)
+        note = _seen_note(self, chart_note_id)
+        if not may_remove_note(self.viewer(), note.made_by_id):
+            raise Http404
+        actions.remove_chart_note(note_id=chart_note_id, viewer=self.viewer())
+        return Response(serialize_annotation(note))
+
+
+def serialize_annotation(found: ChartAnnotation) -> dict[str, Any]:
+    """As REST has it, with names for ids."""
+    teams = {team.id: team.name for team in accounts.teams()}
+    named = workloads.workloads()
+    return {
+        "id": found.note_id,
+        "day": found.day.isoformat(),
+        "kind": found.kind,
+        "text": found.text,
+        "team": None if found.team_id is None else teams[found.team_id],
+        "workload": None if found.workload_id is None else named[found.workload_id].name,
+        "noted_by": found.made_by or None,
+    }
+
+
+def _seen_note(view: RestView, note_id: int) -> ChartAnnotation:
+    """The note, or that there is none: another team's is as if it were not there."""
+    found = chart_note(note_id, view.viewer())
+    if found is None:
+        raise Http404
+    return found
+
+
+def _note_asked(request: Request) -> actions.NewChartNote:
+    asked = parsed(ChartNoteIn, request)
+    return actions.NewChartNote(
+        day=asked["day"],
+        text=asked["text"],
+        team_id=_id_named("team", asked["team"], {t.name: t.id for t in accounts.teams()}),
+        workload_id=_id_named(
+            "workload",
+            asked["workload"],
+            {each.name: each.id for each in workloads.workloads().values()},
+        ),
+    )
+
+
+def _id_named(field: str, name: str, known: dict[str, int]) -> int | None:
+    if not name:
+        return None
+    if name not in known:
+        raise Refusal(field, f"there is no {field} named {name!r}")
+    return known[name]
+
+
+def _annotation_key(found: ChartAnnotation) -> tuple[str, str, str]:
+    return found.day.isoformat(), found.kind, f"{found.text}{found.note_id or ''}"

@@ -139,7 +139,7 @@ def _is_of_team(budget: BudgetFact, team_id: int) -> bool:
 
 
 def _next_steps(context: Context, team_id: int) -> list[NextStep]:
-    """Of the team alone: alerts, anomalies and fleet moves."""
+    """Of the team alone: alerts, anomalies and recommendations."""
     return [*_alert_steps(context, team_id), *_anomaly_steps(context, team_id), *_recommended_steps(context, team_id)]  # fmt: skip
 
 

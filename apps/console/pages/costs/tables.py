@@ -151,9 +151,12 @@ def _strip_shown(row: CostRow, _: Locale) -> str:
 CHANGE_COLUMNS: tuple[Column[CostRow], ...] = (
     Column("compared_cost", "", lambda row: row.changed[0], MONEY),
     Column("before_cost", "", lambda row: row.changed[1], MONEY),
-    Column("difference", "Difference", lambda row: difference(*row.changed), SIGNED_MONEY),
     Column(
-        "change", "Change", lambda row: share(difference(*row.changed), row.changed[1]),
+        "difference", "Difference", lambda row: difference(*row.changed), SIGNED_MONEY,
+        note=lambda row: change(*row.changed),
+    ),
+    Column(
+        "change", "", lambda row: share(difference(*row.changed), row.changed[1]),
         SIGNED_RATIO, shown=lambda row, _: change(*row.changed),
     ),
 )  # fmt: skip

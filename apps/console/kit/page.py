@@ -174,7 +174,7 @@ class ConsolePage:
 def _words_shown(sections: Sequence[Section]) -> Iterator[str]:
     for section in sections:
         if isinstance(section, TableSection):
-            yield from (heading.text for heading in section.headings)
+            yield from (heading.text for heading in section.headings if heading.meaning)
         elif isinstance(section, FigureRow):
             yield from (figure.title for figure in section.figures)
         elif isinstance(section, DailyChart):

@@ -36,8 +36,8 @@ class ColumnHeading:
 
     @property
     def meaning(self) -> str:
-        """What the glossary says of it; empty where it says nothing."""
-        return meaning_of(self.text)
+        """What the glossary says of it; empty where it says nothing, and of a column of ways to change a row."""
+        return meaning_of(self.text) if self.href or self.is_number else ""
 
 
 @dataclass(frozen=True, slots=True)

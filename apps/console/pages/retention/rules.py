@@ -52,6 +52,7 @@ BY_NAME: Sequence[tuple[str, RetentionRule]] = (
     ("placement.egress", ENTERED),
     ("placement.", ANSWERS),
     ("review.alertchannel", ENTERED),
+    ("review.chartnote", ENTERED),
     ("review.", ANSWERS),
     ("accounts.", ENTERED),
     ("account.", FRAMEWORK),

@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from apps.accounts.queries import organisation, person_names, person_of_address, teams
 from apps.review import actions
 from apps.review.api.alerts import AnswersAlerts
+from apps.review.queries.measurements import STATUS_WORDS, measurements_of
 from apps.review.queries.recommendations import (
     STATE_WORDS,
     TO_BE_DONE,
@@ -141,10 +142,52 @@ class RecommendationOutcomeOut(serializers.Serializer[Any]):
     last_day = serializers.DateField(source="measured.last_day")
 
 
+class SavedSoFarOut(serializers.Serializer[Any]):
+    """What the ledger's settled days come to, a month of 730 h, against a counterfactual.
+
+    `work_before` and `work_since` are means of a day, in `unit` ("": cost was held against cost); `following` is the
+    share of the cost before that moved with the work.
+    """
+
+    low = MoneyOut(source="saving.low")
+    saved = MoneyOut(source="saving.likely")
+    high = MoneyOut(source="saving.high")
+    counterfactual = serializers.CharField()
+    would_have_cost = MoneyOut(source="counterfactual_micros")
+    did_cost = MoneyOut(source="spend_micros")
+    first_day = serializers.DateField()
+    last_day = serializers.DateField()
+    days = serializers.IntegerField()
+    before_days = serializers.IntegerField()
+    unit = serializers.CharField()
+    work_before = serializers.FloatField()
+    work_since = serializers.FloatField()
+    following = serializers.FloatField()
+    doubts = serializers.ListField(child=serializers.CharField())
+
+
+class SavingMeasurementOut(serializers.Serializer[Any]):
+    """What was measured in a week of one that is done, beside its promise; null and `why` where it is not known.
+
+    Verified and failed are said once, after four weeks; `digest` is a SHA-256 of what was kept.
+    """
+
+    week = serializers.DateField()
+    measured_at = serializers.DateTimeField()
+    status = serializers.ChoiceField(choices=tuple(STATUS_WORDS))
+    why = serializers.CharField()
+    promised_low = MoneyOut(source="promise.low")
+    promised = MoneyOut(source="promise.likely")
+    promised_high = MoneyOut(source="promise.high")
+    measured = SavedSoFarOut(allow_null=True)
+    digest = serializers.CharField()
+
+
 class WholeRecommendationOut(RecommendationOut):
-    """The same with its steps, in order, and what came of it, the newest first."""
+    """The same with its steps, in order, what was measured and what came of it, the newest first."""
 
     steps = RecommendationStepOut(many=True)
+    measurements = SavingMeasurementOut(many=True)
     outcomes = RecommendationOutcomeOut(many=True)
 
 
@@ -206,6 +249,7 @@ EXAMPLE: dict[str, Any] = {
 }
 ONE = EXAMPLE | {
     "steps": [{"at": "2026-11-16T07:00:00Z", "verb": "proposed", "who": None, "why": ""}],
+    "measurements": [],
     "outcomes": [],
 }
 BECAUSE = {"reason": "The launch needs them until June"}
@@ -254,7 +298,11 @@ class RecommendationView(RestView):
         steps = [
             fields_of(each) | {"who": each.who or None} for each in recommendation_steps(fact.id)
         ]
-        more = {"steps": steps, "outcomes": outcomes_of(fact.id)}
+        more = {
+            "steps": steps,
+            "measurements": measurements_of(fact.id),
+            "outcomes": outcomes_of(fact.id),
+        }
         fields = _recommendation_fields(fact, _names()) | more
         return told_as(WholeRecommendationOut, fields, organisation().currency)
 

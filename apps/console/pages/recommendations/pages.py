@@ -15,6 +15,7 @@ from apps.console.pages.recommendations import changes, words
 from apps.console.pages.recommendations.tables import (
     EVIDENCE,
     LOOKED_AT,
+    MEASUREMENTS,
     OUTCOMES,
     RECOMMENDATIONS,
     STEPS,
@@ -22,6 +23,7 @@ from apps.console.pages.recommendations.tables import (
     looked_at_counts,
 )
 from apps.review.actions import answers_from
+from apps.review.queries.measurements import SavingMeasurementFact, measurements_of
 from apps.review.queries.recommendations import (
     TO_BE_DONE,
     RecommendationFact,
@@ -114,7 +116,8 @@ def looked_at_csv(context: Context) -> HttpResponse:
 def recommendation_page(context: Context, recommendation_id: int) -> ConsolePage:
     """One recommendation with its evidence, how it was computed, and what happened to it."""
     fact = changes.known(context, recommendation_id)
-    outcomes = outcomes_of(fact.id)
+    measured, outcomes = measurements_of(fact.id), outcomes_of(fact.id)
+    newest = next(iter(measured), None)
     return ConsolePage(
         context=context,
         finding=f"{fact.title}: {words.saves_said(fact, context.currency)}",
@@ -122,12 +125,19 @@ def recommendation_page(context: Context, recommendation_id: int) -> ConsolePage
         back=Link("All recommendations", reverse("recommendations")),
         actions=_answers(fact, context),
         sections=(
-            FigureRow(_figures_of(fact, context)),
-            FactList(_facts_of(fact)),
+            FigureRow(_figures_of(fact, newest, context)),
+            FactList(_facts_of(fact, newest)),
+            MEASUREMENTS.section(
+                measured,
+                context,
+                csv_href=reverse("recommendation-measurements", args=[fact.id]),
+            )
+            if measured
+            else None,
             OUTCOMES.section(
                 outcomes, context, csv_href=reverse("recommendation-outcomes", args=[fact.id])
             )
-            if outcomes
+            if outcomes and not measured
             else None,
             EVIDENCE.section(
                 fact.evidence, context, csv_href=reverse("recommendation-evidence", args=[fact.id])
@@ -160,6 +170,13 @@ def outcomes_csv(context: Context, recommendation_id: int) -> HttpResponse:
     """What came of it, each time that it was done."""
     fact = changes.known(context, recommendation_id)
     return OUTCOMES.csv(outcomes_of(fact.id), context, f"recommendation-{fact.id}-outcomes")
+
+
+@shown(EVERYONE, "recommendations")
+def measurements_csv(context: Context, recommendation_id: int) -> HttpResponse:
+    """What was measured of it, week by week."""
+    fact = changes.known(context, recommendation_id)
+    return MEASUREMENTS.csv(measurements_of(fact.id), context, f"recommendation-{fact.id}-measured")
 
 
 def _reading_of(context: Context) -> Reading:
@@ -239,20 +256,28 @@ def _key_figures(
     )
 
 
-def _figures_of(fact: RecommendationFact, context: Context) -> tuple[Figure, ...]:
+def _figures_of(
+    fact: RecommendationFact, newest: SavingMeasurementFact | None, context: Context
+) -> tuple[Figure, ...]:
     currency = context.currency
     freed = fact.frees_gpu_hours
+    measured = None if newest is None else newest.measured
     return (
         Figure("Saves a month", whole_amount(fact.saving.likely, currency), "likely"),
         Figure("p10 to p90", words.range_said(fact.saving, currency), "a month"),
         Figure("Frees", f"{freed:,.0f} GPU-hours", "a month, on GPUs that are paid anyway")
         if freed
         else Figure("Spent there", whole_amount(fact.spend_micros, currency), "a month, paid by the hour"),
-        Figure("Effort", f"{fact.effort_hours} h", "of an engineer"),
+        Figure("Effort", f"{fact.effort_hours} h", "of an engineer")
+        if measured is None
+        else Figure("Measured a month", whole_amount(measured.saving.likely, currency),
+                    f"{words.range_said(measured.saving, currency)}, by {counted(measured.days, 'settled day')}"),
     )  # fmt: skip
 
 
-def _facts_of(fact: RecommendationFact) -> list[tuple[str, str]]:
+def _facts_of(
+    fact: RecommendationFact, newest: SavingMeasurementFact | None
+) -> list[tuple[str, str]]:
     names = {team.id: team.name for team in teams()}
     owner = person_names().get(fact.owner_id or 0)
     due = f", until {fact.due_on:%-d %B %Y}" if fact.due_on else ""
@@ -263,6 +288,7 @@ def _facts_of(fact: RecommendationFact) -> list[tuple[str, str]]:
         ("What speaks against it", "; ".join(fact.doubts) or "nothing"),
         ("Whose it is", names.get(fact.team_id or 0, words.ORGANISATION)),
         ("Who sees to it", f"{owner}{due}" if owner else words.NOBODY),
+        ("Measured", words.measuring_said(fact, newest)),
         ("Added up", words.added_up_said(fact)),
         ("Proposed", f"from {fact.first_week:%-d %B %Y} to {fact.last_week:%-d %B %Y}, week by week"),
     ]  # fmt: skip
@@ -304,6 +330,11 @@ urlpatterns = [
     path("recommendations/proven.csv", proven_csv, name="proven-savings-csv"),
     path("recommendations/looked-at.csv", looked_at_csv, name="looked-at-csv"),
     path("recommendations/<int:recommendation_id>", recommendation_page, name="recommendation"),
+    path(
+        "recommendations/<int:recommendation_id>/measured.csv",
+        measurements_csv,
+        name="recommendation-measurements",
+    ),
     path(
         "recommendations/<int:recommendation_id>.csv",
         recommendation_csv,

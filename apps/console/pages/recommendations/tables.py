@@ -9,6 +9,7 @@ from django.urls import reverse
 from apps.console.kit.cells import COUNT, DAY, FIGURE, INSTANT, MONEY, PROSE, WHOLE_MONEY
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.recommendations import words
+from apps.review.queries.measurements import STATUS_WORDS, SavingMeasurementFact
 from apps.review.queries.recommendations import (
     STATE_WORDS,
     VERB_WORDS,
@@ -196,4 +197,42 @@ TO_DO = Table[RecommendationRow](
     ),
     noun=("recommendation", "recommendations"),
     about="those worth most, of all that is open or claimed; whatever the period",
+)  # fmt: skip
+
+MEASUREMENTS = Table[SavingMeasurementFact](
+    "measured",
+    "Promised and measured, week by week",
+    (
+        Column("week", "Week of", lambda row: row.week, DAY),
+        Column("status", "Status", lambda row: STATUS_WORDS[row.status], note=lambda row: words.first_capital(row.why),
+               warns=lambda row: row.status == "failed"),
+        Column("promised", "Promised a month", lambda row: row.promise.likely, WHOLE_MONEY,
+               shown=lambda row, locale: words.range_said(row.promise, locale.currency), csv="promised"),
+        Column("measured", "Measured so far, a month", lambda row: row.measured and row.measured.saving.likely, WHOLE_MONEY,
+               note=words.measured_days_said),
+        Column("range", "From and to", lambda row: row.measured and row.measured.saving.high, FIGURE, csv="",
+               shown=lambda row, locale: words.measured_range_said(row.measured, locale.currency), sorts=False),
+        Column("would", "Would have cost", lambda row: row.measured and row.measured.counterfactual_micros, WHOLE_MONEY,
+               csv="counterfactual"),
+        Column("did", "Did cost", lambda row: row.measured and row.measured.spend_micros, WHOLE_MONEY, csv="spend"),
+        Column("against", "Held against", lambda row: row.measured and row.measured.counterfactual, PROSE,
+               csv="counterfactual_words", note=words.work_said),
+        Column("promised_low", "", lambda row: row.promise.low, MONEY),
+        Column("promised_high", "", lambda row: row.promise.high, MONEY),
+        Column("low", "", lambda row: row.measured and row.measured.saving.low, MONEY, csv="measured_low"),
+        Column("high", "", lambda row: row.measured and row.measured.saving.high, MONEY, csv="measured_high"),
+        CURRENCY_COLUMN,
+        Column("first", "", lambda row: row.measured and row.measured.first_day, DAY, csv="first_day"),
+        Column("last", "", lambda row: row.measured and row.measured.last_day, DAY, csv="last_day"),
+        Column("days", "", lambda row: row.measured and row.measured.days, COUNT, csv="days"),
+        Column("before_days", "", lambda row: row.measured and row.measured.before_days, COUNT),
+        Column("unit", "", lambda row: row.measured and row.measured.unit, csv="unit_of_work"),
+        Column("work_before", "", lambda row: row.measured and row.measured.work_before, csv="work_a_day_before"),
+        Column("work_since", "", lambda row: row.measured and row.measured.work_since, csv="work_a_day_since"),
+        Column("following", "", lambda row: row.measured and row.measured.following, csv="share_of_cost_that_follows_work"),
+        Column("doubts", "", lambda row: row.measured and "; ".join(row.measured.doubts)),
+        Column("digest", "", lambda row: row.digest),
+    ),
+    noun=("measurement", "measurements"),
+    about="{said}; by the ledger's settled days, judged once after four weeks",
 )  # fmt: skip

@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from datetime import date, tzinfo
 
 from apps.economics.moves.saving import SavingRange
+from apps.review.queries.measurements import STATUS_WORDS, SavingMeasurementFact
 from apps.review.queries.recommendations import (
     STATE_WORDS,
     TO_BE_DONE,
+    MeasuredSaving,
     RecommendationFact,
     RecommendationLookFact,
     SettledSaving,
@@ -119,3 +121,44 @@ def proven_note(proven: Sequence[SettledSaving], currency: str) -> str:
     failed = sum(not each.is_verified for each in proven)
     verified = counted(len(proven) - failed, "verified", "verified")
     return f"a month, of {promised} promised: {verified}, {failed} failed"
+
+
+def first_capital(text: str) -> str:
+    """As a sentence begins."""
+    return text[:1].upper() + text[1:]
+
+
+def measured_days_said(row: SavingMeasurementFact) -> str:
+    """`21 settled days, up to 6 April 2026`."""
+    if row.measured is None:
+        return ""
+    days = counted(row.measured.days, "settled day")
+    return f"{days}, up to {row.measured.last_day:%-d %B %Y}"
+
+
+def measured_range_said(measured: MeasuredSaving | None, currency: str) -> str:
+    """The ends of what chance may have done."""
+    return "" if measured is None else range_said(measured.saving, currency)
+
+
+def work_said(row: SavingMeasurementFact) -> str:
+    """What there was of the work before and since, and what speaks against the measure."""
+    measured = row.measured
+    if measured is None:
+        return ""
+    work = (
+        f"{measured.work_before:,.0f} {measured.unit} a day before, {measured.work_since:,.0f} since"
+        if measured.unit and measured.unit != "price on demand"
+        else ""
+    )
+    return "; ".join(filter(None, (work, *measured.doubts)))
+
+
+def measuring_said(fact: RecommendationFact, newest: SavingMeasurementFact | None) -> str:
+    """Whether it is measured, since when and until when; what the newest measurement says."""
+    if newest is not None:
+        why = f": {newest.why}" if newest.why else ""
+        return f"{STATUS_WORDS[newest.status]} in the week of {newest.week:%-d %B %Y}{why}"
+    if fact.done_at is None:
+        return "Once it is done, by the ledger, week by week; it is judged after four weeks"
+    return "Week by week from the first whole days after it was done; it is judged after four weeks"

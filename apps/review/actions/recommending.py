@@ -101,24 +101,32 @@ def wake_recommendations(*, at: datetime) -> int:
 
 
 def count_savings() -> None:
-    """Say anew which of the open and the claimed may be added up: no dollar twice, what is claimed first."""
-    columns = ("id", "matter", "state", "proposal__cells", "proposal__worth_micros")
+    """Say anew which of the open and the claimed may be added up: no dollar twice, what is claimed first.
+
+    A group goes by the id of the first in it, so that few rows change with an answer.
+    """
+    columns = ("id", "state", "exclusive_group", "is_counted")
+    weights = ("proposal__cells", "proposal__worth_micros")
     rows = Recommendation.objects.filter(state__in=(Open, RecommendationState.CLAIMED))
     weighed: dict[str, list[WeighedMove]] = {Open: [], RecommendationState.CLAIMED: []}
-    ids = {}
-    for row_id, matter, state, cells, worth in rows.order_by("id").values_list(*columns):
-        ids[matter] = row_id
-        weighed[state].append(WeighedMove(matter, frozenset(cells), worth))
+    before = {}
+    for row in rows.order_by("id").values_list(*columns, *weights):
+        row_id, state, group, is_counted, cells, worth = row
+        before[row_id] = (group, is_counted)
+        weighed[state].append(WeighedMove(str(row_id), frozenset(cells), worth))
     found = counted_matters(weighed[Open], weighed[RecommendationState.CLAIMED])
+    firsts: dict[int, int] = {}
+    for key, number in found.groups.items():
+        firsts[number] = min(firsts.get(number, int(key)), int(key))
+    now = {int(key): (firsts[number], key in found.counted) for key, number in found.groups.items()}
     Recommendation.objects.filter(is_counted=True).exclude(state__in=weighed).update(
         is_counted=False
     )
     Recommendation.objects.bulk_update(
         [
-            Recommendation(
-                id=ids[matter], exclusive_group=group, is_counted=matter in found.counted
-            )
-            for matter, group in found.groups.items()
+            Recommendation(id=row_id, exclusive_group=group, is_counted=is_counted)
+            for row_id, (group, is_counted) in now.items()
+            if before[row_id] != (group, is_counted)
         ],
         ["exclusive_group", "is_counted"],
         batch_size=500,
@@ -224,9 +232,12 @@ def _tell_anew(row: Recommendation, proposal: RecommendationProposal) -> None:
 
 
 def _save_rows(rows: Sequence[Recommendation]) -> None:
+    """All that a look may change, in statements of many rows: thousands are told anew at once."""
     fixed = {"id", "matter", "kind", "first_week"}
     names = [each.name for each in Recommendation._meta.concrete_fields if each.name not in fixed]
-    Recommendation.objects.bulk_update(rows, names, batch_size=200)
+    Recommendation.objects.bulk_create(
+        rows, batch_size=500, update_conflicts=True, update_fields=names, unique_fields=["matter"]
+    )
 
 
 def _counted_micros() -> int:

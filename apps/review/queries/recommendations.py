@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import date, datetime
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from apps.accounts.queries import Viewer, people
 from apps.economics.moves.saving import SavingRange
@@ -152,14 +152,7 @@ class RecommendationLookFact:
 
 def recommendations(wanted: RecommendationsWanted) -> list[RecommendationFact]:
     """Those worth most first; for some teams alone without prices."""
-    chosen: dict[str, Any] = {}
-    if wanted.states:
-        chosen["state__in"] = wanted.states
-    if wanted.kinds:
-        chosen["kind__in"] = wanted.kinds
-    rows = Recommendation.objects.filter(_seen_by(wanted.team_ids), **chosen)
-    facts = [_fact_of(row, wanted.team_ids) for row in rows]
-    return sorted(facts, key=lambda fact: (-fact.worth_micros, fact.id))
+    return [_fact_of(row, wanted.team_ids) for row in _rows_of(wanted)]
 
 
 def open_recommendations(
@@ -169,8 +162,17 @@ def open_recommendations(
 
     `team_ids` None: every team's and the organisation's. Add up only those with `is_counted`.
     """
-    found = recommendations(RecommendationsWanted(team_ids, TO_BE_DONE))
-    return [each for each in found if each.first_week <= at.date()]
+    rows = _rows_of(RecommendationsWanted(team_ids, TO_BE_DONE), first_week__lte=at.date())
+    return [_fact_of(row, team_ids) for row in rows]
+
+
+def counted_recommendations(
+    at: datetime, team_ids: frozenset[int] | None, most: int
+) -> list[RecommendationFact]:
+    """The first of the same that may be added up, no more than `most`."""
+    wanted = RecommendationsWanted(team_ids, TO_BE_DONE)
+    rows = _rows_of(wanted, first_week__lte=at.date(), is_counted=True)
+    return [_fact_of(row, team_ids) for row in rows[:most]]
 
 
 def known_recommendation(
@@ -239,6 +241,16 @@ def outcomes_of(recommendation_id: int) -> list[SettledSaving]:
     rows = RecommendationOutcome.objects.filter(recommendation_id=recommendation_id)
     found = rows.select_related("recommendation").order_by("-settled_at", "-id")
     return [_outcome_of(row) for row in found]
+
+
+def _rows_of(wanted: RecommendationsWanted, **more: Any) -> QuerySet[Recommendation]:
+    chosen = {
+        f"{name}__in": values
+        for name, values in (("state", wanted.states), ("kind", wanted.kinds))
+        if values
+    }
+    rows = Recommendation.objects.filter(_seen_by(wanted.team_ids), **chosen, **more)
+    return rows.order_by("-proposal__worth_micros", "id")
 
 
 def _seen_by(team_ids: frozenset[int] | None) -> Q:

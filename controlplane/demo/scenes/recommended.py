@@ -1,4 +1,4 @@
-"""What could be done about what work costs, looked for in the weeks, and what people made of it."""
+"""What could be done about what work costs, looked for in the weeks, what people made of it, and what it brought."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -27,6 +27,7 @@ def look_for_what_to_do(company: Company) -> None:
         then = at - back * WEEK
         if has_whole_week(move_week(then)):
             review.look_for_recommendations(week=move_week(then), at=then)
+        review.measure_savings_if_due(at=then)
         if back == CLAIMED_AT:
             _answer("idle_holder", "claim", "Notebooks get an idle timeout of two hours", then)
         elif back == DONE_AT:

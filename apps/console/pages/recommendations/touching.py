@@ -7,16 +7,14 @@ from apps.console.kit.frame import Link
 from apps.console.kit.request import Context
 from apps.console.kit.table import TableSection
 from apps.console.pages.recommendations.tables import TO_DO, RecommendationRow
-from apps.review.queries.recommendations import open_recommendations
+from apps.review.queries.recommendations import counted_recommendations
 
 MOST_SHOWN = 3
 
 
 def to_do_section(context: Context) -> TableSection | None:
     """The first of those that the viewer sees and that may be added up; None without any."""
-    facts = [
-        fact for fact in open_recommendations(context.at, context.seen_teams) if fact.is_counted
-    ]
+    facts = counted_recommendations(context.at, context.seen_teams, MOST_SHOWN)
     if not facts:
         return None
     names, people = {team.id: team.name for team in teams()}, person_names()
@@ -27,7 +25,7 @@ def to_do_section(context: Context) -> TableSection | None:
             people.get(fact.owner_id or 0),
             context.calendar.today,
         )
-        for fact in facts[:MOST_SHOWN]
+        for fact in facts
     ]
     return TO_DO.section(
         rows,

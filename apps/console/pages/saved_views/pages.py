@@ -203,7 +203,7 @@ def _address_words(address: str, context: Context) -> str:
     where, _, query = address.partition("?")
     given = QueryDict(query)
     said = kept_words({name: ",".join(given.getlist(name)) for name in given}, context.calendar)
-    return f"{where}, with {said}" if said else where
+    return f"{where}, with {said.replace('_', ' ')}" if said else where
 
 
 def _sharing(context: Context) -> dict[str, str]:

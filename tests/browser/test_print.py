@@ -111,7 +111,7 @@ def test_the_digest_of_a_closed_month_is_printed_whole(paper) -> None:
 
 def test_what_a_page_warns_of_is_printed_and_where_it_leads_to_is_not(paper) -> None:
     page, _ = paper
-    page.set_content(NOTED.format(sheet=_console_sheet()))
+    page.set_content(NOTED.format(sheet=_sheets()))
     expect(page.locator(".notes")).to_be_visible()
     for part in (".messages:not(.notes)", ".actions", ".tabs"):
         expect(page.locator(part)).to_be_hidden()
@@ -125,8 +125,9 @@ def test_a_line_with_everything_behind_it_is_a_document_of_few_sheets(paper) -> 
     assert 1 <= len(re.findall(rb"/Type\s*/Page\b", document)) <= 3
 
 
-def _console_sheet() -> str:
-    return (Path(settings.STATICFILES_DIRS[0]) / "css/console.css").read_text()
+def _sheets() -> str:
+    styles = Path(settings.STATICFILES_DIRS[0]) / "css"
+    return "".join((styles / name).read_text() for name in ("console.css", "fleet.css"))
 
 
 def brightness(colour: str) -> float:

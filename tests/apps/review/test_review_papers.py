@@ -123,6 +123,11 @@ def test_a_part_has_its_own_teams_alone_and_says_what_it_leaves_out() -> None:
     assert "Not known for a part of the organisation." in text
 
 
+def test_a_part_that_has_nothing_says_that_nothing_is_known() -> None:
+    text = mailed_review(paper_of(narrowed(whole_review(8), frozenset()))).text
+    assert "Nothing is known yet" in text
+
+
 def test_a_section_that_is_off_is_left_out_and_links_need_the_site() -> None:
     content = replace(whole_review(3), sections=("workloads", "idle"))
     mailed = mailed_review(paper_of(content, site=""))

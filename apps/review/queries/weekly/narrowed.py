@@ -52,7 +52,8 @@ def narrowed(content: WeeklyContent, team_ids: frozenset[int]) -> WeeklyContent:
     narrower = replace(
         content,
         cost=cost,
-        trend=tuple(map(sum_of_known, zip(*(team.trend for team in teams), strict=True))),
+        trend=tuple(map(sum_of_known, zip(*(team.trend for team in teams), strict=True)))
+        or (None,) * len(content.trend_weeks),
         waste_micros=sum_of_known(team.waste_micros for team in teams),
         diverged_micros=sum_of_known(team.diverged_micros for team in teams),
         variance=summed_variance([team.variance for team in teams]),

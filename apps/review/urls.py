@@ -9,6 +9,7 @@ from apps.review.api import (
     channels,
     recommendations,
     spend_anomalies,
+    weekly_reviews,
 )
 
 urlpatterns = [
@@ -17,6 +18,17 @@ urlpatterns = [
         "annotations/<int:chart_note_id>",
         annotations.OneAnnotation.as_view(),
         name="api-annotation",
+    ),
+    path("weekly-reviews", weekly_reviews.WeeklyReviews.as_view(), name="api-weekly-reviews"),
+    path(
+        "weekly-reviews/<str:week>",
+        weekly_reviews.OneWeeklyReview.as_view(),
+        name="api-weekly-review",
+    ),
+    path(
+        "weekly-reviews/<str:week>/notes",
+        weekly_reviews.ReviewNotes.as_view(),
+        name="api-review-notes",
     ),
     path("anomalies", anomalies.Anomalies.as_view(), name="api-anomalies"),
     path("spend-anomalies", spend_anomalies.SpendAnomalies.as_view(), name="api-spend-anomalies"),

@@ -9,6 +9,7 @@ from apps.workloads.api.promises import (
     WorkloadChanges,
 )
 from apps.workloads.api.requests import RequestHours
+from apps.workloads.api.returns import WorkloadScores, WorkloadValues
 from apps.workloads.api.rules import (
     OwnershipRuleEnd,
     OwnershipRuleEndPreview,
@@ -36,6 +37,8 @@ urlpatterns = [
         name="service-objective-end",
     ),
     path("workload-changes", WorkloadChanges.as_view(), name="workload-changes"),
+    path("workload-values", WorkloadValues.as_view(), name="workload-values"),
+    path("workload-scores", WorkloadScores.as_view(), name="workload-scores"),
     path("allocations", Allocations.as_view(), name="allocations"),
     path("usage-events", UsageEvents.as_view(), name="record-usage-events"),
     path("usage-events/litellm", LiteLlmEvents.as_view(), name="record-litellm-events"),

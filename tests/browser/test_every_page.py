@@ -18,7 +18,7 @@ NOT_THERE = ("/costs/teams/987654321", "/no-such-page")
 MAIN = (
     "/placement/moves", "/", "/costs", "/fleet", "/prices", "/clouds", "/commitments", "/ownership", "/setup", "/owned",
     "/people", "/people/retention", "/runs", "/runs/compare", "/services", "/api-spend", "/team-work", "/findings",
-    "/alerts", "/recommendations", "/setup/first-day", "/placement", "/placement/quotes", "/placement/admissions",
+    "/alerts", "/recommendations", "/weekly-reviews", "/setup/first-day", "/placement", "/placement/quotes", "/placement/admissions",
     "/placement/spot", "/plan/methods", "/views", "/annotations", "/glossary",
 )  # fmt: skip
 OTHERS_SIGHTS = (("finn", 1280, "dark"), ("ada", 390, "light"))

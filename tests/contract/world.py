@@ -5,7 +5,7 @@ body. A new parameter that neither knows fails the tests: make the thing in `mak
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -74,6 +74,7 @@ from apps.planning.solvers.forecasting import forecast_fields
 from apps.planning.solvers.portfolio import series_answer
 from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
+from apps.review import actions
 from apps.review.actions import (
     AlertMatter,
     NewAlertChannel,
@@ -83,9 +84,11 @@ from apps.review.actions import (
     raise_alert,
     try_channel,
 )
+from apps.review.api.weekly_review_example import EXAMPLE_REVIEW
 from apps.review.models import AlertChannel, AlertKind, Finding
 from apps.telemetry.models import Incident
 from apps.unit_economics.actions.runs import figure_due_runs
+from apps.workloads.actions.returns import NewScore, NewValue, state_score, state_value
 from apps.workloads.actions.rules import add_rule
 from apps.workloads.actions.workloads import add_workload
 from apps.workloads.models import Job, RequestHour, Run, RunSpan, ServiceObjective
@@ -93,6 +96,7 @@ from apps.workloads.queries import RuleFact
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.placement.move_scene import keep_one_move
+from tests.apps.review import reviews
 from tests.apps.review.recommended import looked, proposal
 from tests.apps.review.spend_history import spend_anomaly_of
 from tests.apps.unit_economics import service_scene
@@ -113,6 +117,23 @@ class World:
     def headers(self) -> dict[str, str]:
         """How the examples are sent."""
         return {"Authorization": f"Bearer {self.secret}"}
+
+
+def _reviewed(workload_ids: tuple[int, int], team_id: int) -> str:
+    """A frozen week with workloads and what was said of it; what that is worth, and how good it is."""
+    rows = tuple(reviews.workload(workload_id, team_id) for workload_id in workload_ids)
+    service_id, _ = workload_ids
+    actions.freeze_review(content=replace(EXAMPLE_REVIEW, workloads=rows), at=make.NOON)
+    by = viewer_of_user(make.make_person("review@example.org", role="finance"))
+    note = actions.NewReviewNote("2026-W30", service_id, "shrink", "Two replicas go at night.")
+    actions.add_review_note(note=note, by=by, at=make.NOON)
+    worth = NewValue(
+        service_id, "thousand_requests", Decimal("0.8"), Decimal("1.2"), date(2026, 7, 1)
+    )
+    state_value(value=worth, by=by, at=make.NOON)
+    score = NewScore(service_id, "resolved", 0.64, True, date(2026, 3, 1))
+    state_score(score=score, by=by, at=make.NOON, today=date(2026, 3, 2))
+    return "2026-W30"
 
 
 def make_world() -> World:
@@ -198,6 +219,7 @@ def make_world() -> World:
         name="everything",
     )
     ids["export_id"] = scene.make_export(everything.id)
+    ids["week"] = _reviewed((ids["service_id"], workload_id), team_id)
     ids["quote_id"] = _quoted(team_id)
     ids["admission_id"] = _admitted(team_id, pool_id)
     keep_one_move(workload_id, pool_id, ids["run_id"], datetime.now(tz=UTC))

@@ -60,6 +60,13 @@ MEANT_FOR = {
     # A lead promises for their own services, and notes what changed of them.
     "services/<int:service_id>/objectives/new": {"ada"},
     "services/<int:service_id>/changes/new": {"ada"},
+    # A lead decides about their own workloads, and states what these are worth.
+    "weekly-reviews/<str:week>/workloads/<int:workload_id>/decide": {"ada"},
+    "workloads/<int:workload_id>/values/new": {"ada"},
+    "workloads/<int:workload_id>/scores/new": {"ada"},
+    "api/v1/weekly-reviews/<str:week>/notes": {"dee", "ada"},
+    "api/v1/workload-values": {"dee", "ada"},
+    "api/v1/workload-scores": {"dee", "ada"},
 }
 """Who gets as far as to have what they send read; an invitation to enrol is a credential itself."""
 THEIRS = {

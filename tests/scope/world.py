@@ -92,6 +92,7 @@ from apps.pricing.actions import NewRate, propose_rate
 from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
 from apps.providers.reading import SeenMachine
+from apps.review import actions as review
 from apps.review.actions import (
     AlertMatter,
     NewAlertChannel,
@@ -108,6 +109,7 @@ from apps.telemetry.models import Incident
 from apps.unit_economics.models import ServiceCount, ServiceDay, ServiceTotal
 from apps.workloads.actions.imports import close_batch, open_batch, reject_rows
 from apps.workloads.actions.recording import record_event
+from apps.workloads.actions.returns import NewValue, state_value
 from apps.workloads.actions.rules import add_rule
 from apps.workloads.actions.workloads import add_workload
 from apps.workloads.models import (
@@ -122,6 +124,7 @@ from apps.workloads.queries import RuleFact
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.placement.move_scene import keep_one_move
+from tests.apps.review import reviews
 from tests.apps.review.recommended import looked, proposal
 from tests.apps.review.spend_history import spend_anomaly_of
 from tests.apps.unit_economics import service_scene
@@ -228,6 +231,8 @@ def make_world() -> World:
         "budget_id": _budgets(teams, now),
         "alert_id": _alerts(teams, now),
         "recommendation_id": _recommendations(teams, now),
+        "week": _weekly_review(teams["zephyr"], work["workload_id"], now),
+        "review_table": "workloads",
         "step": "claim",
         "answer": "claim",
         **spend_anomaly_of(teams["zephyr"], "Zephyr-spend", now),
@@ -286,6 +291,19 @@ def _chart_note(person_id: int, team_id: int, now: datetime) -> int:
     """What Ada notes of yesterday for the Zephyrines."""
     note = NewChartNote(now.date() - timedelta(days=1), "note-of-dotterels", team_id)
     return add_chart_note(note=note, viewer=viewer_of_user(person_id), at=now)
+
+
+def _weekly_review(team_id: int, workload_id: int, now: datetime) -> str:
+    """A frozen week of the Zephyrines' workload, with what they decided, and what it is worth to them."""
+    of_team = reviews.team(team_id, name="Zephyrines")
+    row = reviews.workload(workload_id, team_id, name="pretrain-quill", team="Zephyrines")
+    review.freeze_review(content=reviews.content(row, teams=(of_team,)), at=now)
+    decided = review.NewReviewNote("2026-W30", workload_id, "keep", "windtunnel-larks stay")
+    by = viewer_of_user(make.make_person("review@example.org", role="finance"))
+    review.add_review_note(note=decided, by=by, at=now)
+    value = NewValue(workload_id, "week", Decimal(77_771), Decimal(77_772), now.date())
+    state_value(value=value, by=by, at=now)
+    return "2026-W30"
 
 
 def _saved_view(owner_id: int, team_id: int, now: datetime) -> int:

@@ -57,6 +57,12 @@ from apps.review.actions.recommending import (
 )
 from apps.review.actions.review_files import make_review_files
 from apps.review.actions.review_messages import route_reviews
+from apps.review.actions.review_notes import (
+    LONGEST_REVIEW_NOTE,
+    NewReviewNote,
+    NoteSaysNothing,
+    add_review_note,
+)
 from apps.review.actions.spend_looking import look_at_spend
 from apps.review.actions.verdicts import (
     LONGEST_VERDICT_REASON,

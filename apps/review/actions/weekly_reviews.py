@@ -88,6 +88,7 @@ def make_review_where_none(
     return week.name
 
 
+@logged_change()
 def make_review(
     *, week: ReviewWeek, at: datetime, reason: str = "", user_id: int | None = None
 ) -> int:

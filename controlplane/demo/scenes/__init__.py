@@ -27,6 +27,7 @@ from controlplane.demo.scenes import (
     prices,
     promises,
     recommended,
+    reviews,
     shared,
     vendors,
 )
@@ -72,6 +73,7 @@ AFTER_THE_WEEKS: tuple[Scene, ...] = (
     placed.ask_admissions,
     moved.look_at_the_fleet,
     recommended.look_for_what_to_do,
+    reviews.review_weeks,
     closes.close_months,
     closes.own_late,
 )

@@ -1,4 +1,4 @@
-"""Measure ingest, settling, the pages, a browser on them, calls, forecasts, commitments and a fleet under faults."""
+"""Measure ingest, settling, the pages, a browser on them, calls, forecasts, commitments, reviews and a fleet under faults."""
 
 import importlib
 import json
@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand
 
 
 class Command(BaseCommand):
-    """`manage.py bench ingest|settle|backfill|explore|pages|browser|fleet|reconcile|bills|export|units|runs|usage|forecast|portfolio|quotes|budget_alerts`; exits 1 where a target is missed."""
+    """`manage.py bench ingest|settle|backfill|explore|pages|browser|fleet|reconcile|bills|export|units|runs|usage|forecast|portfolio|quotes|budget_alerts|weekly_review`; exits 1 where a target is missed."""
 
     help = "Measure on a database of the bench's own; see docs/bench.md."
 
@@ -37,6 +37,7 @@ class Command(BaseCommand):
                 "portfolio",
                 "quotes",
                 "budget_alerts",
+                "weekly_review",
             ],
         )
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")

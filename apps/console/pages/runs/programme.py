@@ -118,6 +118,7 @@ def programme(context: Context, workload_id: int) -> ConsolePage:
         filters=asked.filters,
         problems=(*asked.reading.problems, *([problem] if problem else [])),
         back=Link("Runs", reverse("runs")),
+        actions=(Link("What it returns", reverse("workload-returns", args=[workload_id])),),
         styles=("css/runs.css",),
         sections=sections,
         empty=None if found.runs or page.rows else _no_run(fact.name, asked),

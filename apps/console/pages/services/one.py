@@ -93,6 +93,7 @@ def service_page(fact: WorkloadFact, context: Context) -> ConsolePage:
         problems=tuple(asked.reading.problems),
         notes=_notes_on(units.now),
         back=Link("Services", reverse("services")),
+        actions=(Link("What it returns", reverse("workload-returns", args=[fact.id])),),
         sections=(
             *_cost_sections(asked, units, found, status, context),
             *_answer_sections(fact.id, span, found, context),

@@ -6,7 +6,12 @@ from datetime import date
 from zoneinfo import ZoneInfo
 
 from apps.economics.money import sum_of_known
-from apps.review.queries.weekly.content import BudgetsWeek, WeeklyContent, WeekVariance
+from apps.review.queries.weekly.content import (
+    BudgetsWeek,
+    DataQualityWeek,
+    WeeklyContent,
+    WeekVariance,
+)
 from apps.review.queries.weekly.kept import KeptReview
 from apps.review.queries.weekly.paper_tables import (
     BUDGET_TABLE,
@@ -137,7 +142,7 @@ def _summary(paper: ReviewPaper) -> DocumentSection:
         ),
         DocumentFigure("Proven savings", short_amount(proven, currency), "measured in the ledger"),
     )
-    cautions = tuple(Paragraph(each) for each in _cautions(content))
+    cautions = tuple(Paragraph(each) for each in review_cautions(content))
     return DocumentSection("", (DocumentFigures(figures), _trend(content), *cautions))
 
 
@@ -160,7 +165,7 @@ def _trend(content: WeeklyContent) -> DocumentBars:
     return DocumentBars(f"Cost by week, {content.currency}", tuple(bars))
 
 
-def _cautions(content: WeeklyContent) -> list[str]:
+def review_cautions(content: WeeklyContent) -> list[str]:
     """What is in no amount, and what the week is compared with."""
     cost, said = content.cost, []
     if cost.provisional_ms:
@@ -268,7 +273,7 @@ def _commitments(paper: ReviewPaper) -> Blocks:
 
 def _budgets(paper: ReviewPaper) -> Blocks:
     week, currency = paper.content.budgets, paper.content.currency
-    blocks: list[DocumentBlock] = [Paragraph(each) for each in _forecast_words(week, currency)]
+    blocks: list[DocumentBlock] = [Paragraph(each) for each in forecast_words(week, currency)]
     if week.against_budget is not None:
         blocks.append(_causes(week.against_budget, currency, "what budgets had for the week"))
     if week.budgets:
@@ -276,7 +281,8 @@ def _budgets(paper: ReviewPaper) -> Blocks:
     return blocks or [Paragraph("No budgets.")], paper.links(("Budgets", "/budgets"))
 
 
-def _forecast_words(week: BudgetsWeek, currency: str) -> list[str]:
+def forecast_words(week: BudgetsWeek, currency: str) -> list[str]:
+    """What was forecast of the week before it began, and what came."""
     forecast = week.forecast
     if forecast.forecast_micros is None or forecast.came_micros is None:
         return []
@@ -319,7 +325,12 @@ def _data_quality(paper: ReviewPaper) -> Blocks:
     quality, currency = paper.content.data_quality, paper.content.currency
     if quality is None:
         return [Paragraph("Not known for a part of the organisation.")], ()
-    facts = [
+    return [QUALITY_TABLE.of(quality_facts(quality, currency), paper.locale, most=None)], ()
+
+
+def quality_facts(quality: DataQualityWeek, currency: str) -> list[QualityFact]:
+    """How far the week's figures can be trusted."""
+    return [
         QualityFact("Observed", per_cent(quality.observed_ratio), "of the GPU time that jobs held"),
         QualityFact("Priced", per_cent(quality.priced_ratio), "of all time"),
         QualityFact("Not priced", f"{gpu_hours(quality.unpriced_ms)} h", "in no amount here"),
@@ -340,7 +351,6 @@ def _data_quality(paper: ReviewPaper) -> Blocks:
         ),
         QualityFact("No score", count(quality.workloads_without_score), "workloads"),
     ]
-    return [QUALITY_TABLE.of(facts, paper.locale, most=None)], ()
 
 
 SECTION_BLOCKS: Mapping[str, Callable[[ReviewPaper], Blocks]] = {

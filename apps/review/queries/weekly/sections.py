@@ -12,7 +12,6 @@ from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.commitments import commitment_use, ends_within
 from apps.ledger.queries.cube import CubeSums
 from apps.ledger.queries.due import open_pending_hours
-from apps.review.models import AlertKind
 from apps.review.queries.alerts import ACKNOWLEDGED, OPEN, AlertsWanted, alerts
 from apps.review.queries.finding_words import title_of
 from apps.review.queries.findings import FindingsWanted, findings
@@ -36,6 +35,8 @@ from apps.review.queries.weekly.weeks import WEEK, ReviewWeek
 from apps.workloads import queries as workloads
 
 MOST_MATTERS = 200
+OF_FINDINGS = "anomaly:"
+"""What the alerts of anomalies in unit costs begin with: those are listed as anomalies."""
 NEW_WITHIN = 3 * WEEK
 """Anomalies that began so long before the week's end."""
 PROVEN_WITHIN = timedelta(days=91)
@@ -84,7 +85,7 @@ def matters_of(week: ReviewWeek) -> tuple[ReviewedMatter, ...]:
             link=alert.link,
         )
         for alert in alerts(AlertsWanted(None, (OPEN, ACKNOWLEDGED)), MOST_MATTERS)
-        if alert.kind != AlertKind.ANOMALY
+        if not alert.matter.startswith(OF_FINDINGS)
     ]
     named = workloads.workloads()
     wanted = FindingsWanted(since=week.end_day - NEW_WITHIN, until=week.end_day)

@@ -1,0 +1,1 @@
+"""The pages of weekly reviews: the list of weeks, one week, one workload in its weeks, what owners state."""

@@ -1,0 +1,215 @@
+"""The sections of a week's page: figures, what moved the cost, and the tables with their words."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from django.urls import reverse
+
+from apps.accounts.queries import person_names
+from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
+from apps.console.kit.page import FactList, Section
+from apps.console.kit.request import Context
+from apps.console.kit.table import Table
+from apps.console.pages.weekly import tables
+from apps.console.pages.weekly.seen import SeenReview
+from apps.review.queries.weekly.content import CommitmentsWeek, WeeklyContent, WeekVariance
+from apps.review.queries.weekly.paper import forecast_words, quality_facts
+from apps.review.queries.weekly.paper_tables import idle_parts, proven_sum
+from apps.review.queries.weekly.review_words import (
+    ALERTS,
+    BUDGETS,
+    COMMITMENTS,
+    DATA_QUALITY,
+    IDLE,
+    RECOMMENDATIONS,
+    VARIANCE,
+    WORKLOADS,
+)
+from apps.show.amounts import change, counted, per_cent, points, share
+from apps.show.money import bridged, short_amount, signed_amount, whole_amount
+from apps.show.sparkline import sparkline
+from apps.show.waterfall import waterfall
+from apps.show.words import CAUSE_WORDS
+
+TABLES_OF: Mapping[str, tuple[str, ...]] = {
+    VARIANCE: ("teams",),
+    WORKLOADS: ("workloads",),
+    IDLE: ("idle",),
+    COMMITMENTS: ("commitments",),
+    BUDGETS: ("budgets",),
+    ALERTS: ("matters",),
+    RECOMMENDATIONS: ("recommendations", "proven"),
+    DATA_QUALITY: ("data_quality",),
+}
+NOTES = "notes"
+WeekTables = dict[str, tuple[Table[Any], Sequence[Any]]]
+
+
+def week_tables(seen: SeenReview) -> WeekTables:
+    """Every table of a week by its name, with its rows."""
+    content = seen.kept.content
+    commitments, quality = content.commitments, content.data_quality
+    return {
+        "workloads": (tables.workload_table(seen.kept.week, seen.decisions), content.workloads),
+        "teams": (tables.TEAMS, content.teams),
+        "causes": (tables.CAUSES, cause_rows(content.variance, content.currency)),
+        "idle": (tables.IDLE, idle_parts(content.idle)),
+        "commitments": (tables.COMMITMENTS, commitments.commitments if commitments else ()),
+        "budgets": (tables.BUDGETS, content.budgets.budgets),
+        "matters": (tables.MATTERS, content.matters),
+        "recommendations": (
+            tables.recommendations_table(person_names()),
+            content.recommendations.recommendations,
+        ),
+        "proven": (tables.PROVEN, content.recommendations.proven),
+        "data_quality": (
+            tables.QUALITY,
+            quality_facts(quality, content.currency) if quality else (),
+        ),
+        NOTES: (tables.NOTES, seen.notes),
+    }
+
+
+def week_sections(context: Context, seen: SeenReview) -> Iterator[Section | None]:
+    """Those that are on, in their order; a table without rows is left out."""
+    content, found = seen.kept.content, week_tables(seen)
+    yield FigureRow(_figures(content))
+    for key in content.sections:
+        if key == VARIANCE:
+            yield _cause_chart(context, seen, found)
+        if key == BUDGETS:
+            yield _plan_facts(content)
+        if key == COMMITMENTS and content.commitments is not None:
+            yield _commitment_facts(content.commitments)
+        for name in TABLES_OF[key]:
+            yield _table(name, context, seen, found)
+    yield _table(NOTES, context, seen, found)
+
+
+def _table(name: str, context: Context, seen: SeenReview, found: WeekTables) -> Section | None:
+    table, rows = found[name]
+    if not rows:
+        return None
+    csv_href = reverse("weekly-review-csv", args=[seen.kept.week, name])
+    return table.section(list(rows), context, csv_href=csv_href)
+
+
+def _figures(content: WeeklyContent) -> tuple[Figure, ...]:
+    cost, before, currency = content.cost.micros, content.variance.before_micros, content.currency
+    wasted = share(content.waste_micros, cost)
+    verdicts = [each.verdict.verdict for each in content.workloads]
+    asking = sum(verdict in ("shrink", "retire") for verdict in verdicts)
+    proven = proven_sum(content.recommendations.proven)
+    return (
+        known_figure(
+            "Cost",
+            None if cost is None else short_amount(cost, currency),
+            "against the week before" if before is not None else "nothing to compare with",
+            content.cost.status,
+            change="" if cost is None or before is None else change(cost, before),
+            sparkline=sparkline(content.trend, words=f"{len(content.trend)} weeks up to this one"),
+        ),
+        known_figure(
+            "Waste",
+            None if content.waste_micros is None else short_amount(content.waste_micros, currency),
+            f"{per_cent(wasted)} of the cost" if wasted is not None else "",
+            tone="held_idle",
+        ),
+        known_figure(
+            "To shrink or retire",
+            f"{asking:,}",
+            f"of {counted(len(verdicts), 'workload')}; {verdicts.count('earns'):,} earn, "
+            f"{verdicts.count('unknown'):,} unknown",
+        ),
+        known_figure(
+            "Proven savings",
+            None if proven is None else short_amount(proven, currency),
+            "a month, measured in the ledger after what was done in the last quarter",
+        ),
+    )
+
+
+def cause_rows(variance: WeekVariance, currency: str) -> list[tables.CauseOfChange]:
+    """The causes in their order, each explained; as shown they add up to the cent."""
+    before, after = variance.before_micros, variance.after_micros
+    if before is None or after is None or not variance.causes:
+        return []
+    names = [name for name in CAUSE_WORDS if name in variance.causes]
+    amounts = bridged(before, [variance.causes[name] for name in names], after, currency)
+    return [
+        tables.CauseOfChange(*CAUSE_WORDS[name], micros)
+        for name, micros in zip(names, amounts, strict=True)
+    ]
+
+
+def _cause_chart(context: Context, seen: SeenReview, found: WeekTables) -> Section | None:
+    content = seen.kept.content
+    variance, rows = content.variance, found["causes"][1]
+    before, after = variance.before_micros, variance.after_micros
+    if before is None or after is None or not rows:
+        return FactList(
+            [("Change", "Not known: of this week or the one before, the cost is not.")],
+            title="What moved the cost",
+            name="causes",
+        )
+    return LineChart(
+        name="causes-chart",
+        title="What moved the cost since the week before",
+        unit=content.currency,
+        figure=waterfall(
+            ("Week before", before),
+            [(row.name, row.micros) for row in rows],
+            (content.week, after),
+            content.currency,
+        ),
+        behind=tables.CAUSES.section(list(rows), context),
+        csv_href=reverse("weekly-review-csv", args=[seen.kept.week, "causes"]),
+        anchor="causes",
+    )
+
+
+def _plan_facts(content: WeeklyContent) -> Section | None:
+    """The week against the forecast from before it began, and against the budget's part of it."""
+    budgets, currency = content.budgets, content.currency
+    facts = [("Forecast", words) for words in forecast_words(budgets, currency)]
+    if budgets.forecast.variance is not None and budgets.forecast.variance.causes:
+        said = [
+            f"{signed_amount(micros, currency)} by {name}"
+            for name, micros in budgets.forecast.variance.causes.items()
+        ]
+        facts.append(
+            ("Of that", f"{', '.join(said)}: GPU-hours that jobs held, and the cost of one")
+        )
+    if budgets.against_budget is not None and budgets.against_budget.after_micros is not None:
+        planned, came = budgets.against_budget.before_micros, budgets.against_budget.after_micros
+        facts.append(
+            (
+                "Budget",
+                f"{whole_amount(planned, currency)} is the week’s even part of it; "
+                f"{whole_amount(came, currency)} came: {change(came, planned)}",
+            )
+        )
+    if not facts:
+        return None
+    return FactList(facts, title="Against forecast and budget", name="plan")
+
+
+def _commitment_facts(week: CommitmentsWeek) -> Section | None:
+    if not week.commitments:
+        return None
+    facts = [
+        (name, f"{per_cent(now)}, {points(now, before)} against the week before")
+        for name, now, before in (
+            ("Coverage", week.coverage, week.coverage_before),
+            ("Utilization", week.utilisation, week.utilisation_before),
+        )
+        if now is not None and before is not None
+    ]
+    ending = [each for each in week.commitments if each.ends_in_days is not None]
+    facts.append(
+        (
+            "Ending",
+            ", ".join(f"{each.name} on {each.ends_on}" for each in ending) or "none in 90 days",
+        )
+    )
+    return FactList(facts, title="All commitments", name="all-commitments")

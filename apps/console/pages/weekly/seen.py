@@ -1,0 +1,47 @@
+"""A week's review as whoever asks may see it, with what people said of it and the weeks beside it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.http import Http404
+
+from apps.console.kit.request import Context
+from apps.review.queries.weekly.kept import KeptReview, review_weeks
+from apps.review.queries.weekly.narrowed import review_for
+from apps.review.queries.weekly.notes import ReviewNoteFact, decisions_of, notes_of
+
+LARGEST_EDITION = 32_767
+
+
+@dataclass(frozen=True, slots=True)
+class SeenReview:
+    """`before` and `after` are the weeks beside it that have a review; empty without any."""
+
+    kept: KeptReview
+    notes: list[ReviewNoteFact]
+    decisions: Mapping[int, ReviewNoteFact]
+    before: str
+    after: str
+
+
+def seen_review(context: Context, week: str) -> SeenReview:
+    """The newest edition, or the one that the address asks for; else the page that there is none."""
+    asked = context.query.get("edition", "")
+    is_number = asked.isascii() and asked.isdigit() and int(asked) <= LARGEST_EDITION
+    if asked and not is_number:
+        raise Http404
+    try:
+        kept = review_for(context.viewer, week, edition=int(asked) if asked else None)
+    except ObjectDoesNotExist:
+        raise Http404 from None
+    weeks = review_weeks()
+    place = weeks.index(kept.week)
+    notes = notes_of(kept.week, context.viewer)
+    return SeenReview(
+        kept=kept,
+        notes=notes,
+        decisions=decisions_of(notes),
+        before=weeks[place + 1] if place + 1 < len(weeks) else "",
+        after=weeks[place - 1] if place else "",
+    )

@@ -1,0 +1,56 @@
+"""The page of one week."""
+
+from datetime import date
+
+from django.urls import reverse
+
+from apps.console.kit.change import ChangeForm
+from apps.console.kit.form import FormSection
+from apps.console.kit.frame import Link
+from apps.console.kit.page import ConsolePage
+from apps.console.kit.request import Context
+from apps.console.pages.weekly.note_forms import ReviewNoteForm
+from apps.console.pages.weekly.parts import week_sections
+from apps.console.pages.weekly.seen import SeenReview
+from apps.review.queries.weekly.paper import review_cautions
+from apps.show.time import period
+
+
+def week_page(context: Context, seen: SeenReview, sent: ChangeForm | None = None) -> ConsolePage:
+    """A week as it was frozen, with what was entered of a comment where that is wrong."""
+    content, kept = seen.kept.content, seen.kept
+    first, end = date.fromisoformat(content.first_day), date.fromisoformat(content.end_day)
+    reason = f": {kept.reason}" if kept.reason else ""
+    return ConsolePage(
+        context=context,
+        finding=content.title,
+        status=content.cost.status,
+        under=(
+            f"{period(first, end)}, {content.zone}",
+            f"{content.basis} cost, as charged",
+            f"edition {kept.edition} of {kept.editions}{reason}",
+            f"digest {kept.digest[:12]}…",
+        ),
+        back=Link("All weeks", reverse("weekly-reviews")),
+        actions=tuple(
+            Link(text, reverse("weekly-review", args=[name]))
+            for text, name in (("Week before", seen.before), ("Week after", seen.after))
+            if name
+        ),
+        notes=tuple(review_cautions(content)),
+        sections=(*week_sections(context, seen), _comment_form(context, seen, sent)),
+    )
+
+
+def _comment_form(
+    context: Context, seen: SeenReview, sent: ChangeForm | None
+) -> FormSection | None:
+    if not context.viewer.sees_everything:
+        return None
+    return ReviewNoteForm.opened(sent, context).section(
+        "comment",
+        reverse("comment-week", args=[seen.kept.week]),
+        "Save the comment",
+        title="Comment on the week",
+        about="kept beside the review, with your name",
+    )

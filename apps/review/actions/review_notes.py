@@ -1,0 +1,52 @@
+"""What people say and decide of a week's review and of the workloads in it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from apps.accounts.queries import Viewer
+from apps.economics.refusal import Refusal
+from apps.logs.changes import logged_change
+from apps.review.models import ReviewNote, WeeklyReview, WeeklyReviewWorkload, WorkloadDecision
+
+LONGEST_REVIEW_NOTE = 2_000
+
+
+class NoteSaysNothing(Refusal):
+    """A note is a comment, a decision, or both; a decision is about a workload of the review."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewReviewNote:
+    """A comment, or a decision (of WorkloadDecision) with or without one; `workload_id` None: on the whole week."""
+
+    week: str
+    workload_id: int | None = None
+    decision: str = ""
+    text: str = ""
+
+
+@logged_change()
+def add_review_note(*, note: NewReviewNote, by: Viewer, at: datetime) -> int:
+    """Keep it, with who and when; its id. Refuses NoteSaysNothing and WeeklyReview.DoesNotExist."""
+    if not WeeklyReview.objects.filter(week=note.week).exists():
+        raise WeeklyReview.DoesNotExist(f"no review of {note.week} is kept")
+    if note.decision and note.decision not in WorkloadDecision.values:
+        words = ", ".join(WorkloadDecision.values)
+        raise NoteSaysNothing("decision", f"{note.decision!r} is none of {words}")
+    if not note.decision and not note.text.strip():
+        raise NoteSaysNothing("text", "say something, or decide")
+    if note.workload_id is None and note.decision:
+        raise NoteSaysNothing("workload", "a decision is about a workload")
+    reviewed = WeeklyReviewWorkload.objects.filter(review__week=note.week)
+    workload_id = note.workload_id
+    if workload_id is not None and not reviewed.filter(workload_id=workload_id).exists():
+        raise NoteSaysNothing("workload", f"the review of {note.week} has no such workload")
+    return ReviewNote.objects.create(
+        week=note.week,
+        workload_id=note.workload_id,
+        decision=note.decision,
+        text=note.text.strip(),
+        author_id=by.person_id,
+        author_name=by.name,
+        at=at,
+    ).pk

@@ -1,0 +1,236 @@
+"""GET /api/v1/weekly-reviews: what each week's review says, as it was frozen; comments and decisions."""
+
+from typing import Any
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.queries import Viewer, organisation
+from apps.review import actions
+from apps.review.api.alerts import AnswersAlerts
+from apps.review.api.weekly_review_example import EXAMPLE_JSON
+from apps.review.queries.weekly.json_text import as_json
+from apps.review.queries.weekly.kept import KeptReview
+from apps.review.queries.weekly.narrowed import review_for
+from apps.review.queries.weekly.notes import DECISION_WORDS, ReviewNoteFact, notes_of
+from apps.review.queries.weekly.review_list import ListedReview, listed_reviews
+from apps.review.queries.weekly.review_words import VERDICT_WORDS
+from apps.web.rest.examples import answered, dollars, listed, sent
+from apps.web.rest.money import MoneyOut, NamedOut
+from apps.web.rest.once import once
+from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import IdInBody, OptionalText, Parameters, Strict, Whole, parsed
+from apps.web.rest.views import RestView
+
+DIGEST = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+LISTED = {
+    "week": "2026-W30",
+    "first_day": "2026-07-20",
+    "edition": 1,
+    "made_at": "2026-07-27T05:00:00Z",
+    "digest": DIGEST,
+    "cost": dollars("41302.170000"),
+    "before": dollars("39850.000000"),
+    "waste": dollars("9870.120000"),
+    "verdicts": {"earns": 4, "shrink": 2, "retire": 1, "unknown": 5},
+}
+NOTE = {
+    "id": 1,
+    "workload": {"id": 1, "name": "answer-box"},
+    "decision": "shrink",
+    "text": "Two of the four replicas go at night.",
+    "author": "Petra",
+    "at": "2026-07-27T09:00:00Z",
+}
+
+
+ONE = {
+    **{name: LISTED[name] for name in ("week", "first_day", "edition", "made_at", "digest")},
+    "editions": 1,
+    "reason": "",
+    "content": EXAMPLE_JSON,
+    "notes": [NOTE],
+}
+
+
+class VerdictCountsOut(serializers.Serializer[Any]):
+    """How many workloads have each verdict."""
+
+    earns = serializers.IntegerField()
+    shrink = serializers.IntegerField()
+    retire = serializers.IntegerField()
+    unknown = serializers.IntegerField()
+
+
+class WeeklyReviewOut(serializers.Serializer[Any]):
+    """A week's newest edition in short, of what the caller sees; amounts null where not known."""
+
+    week = serializers.CharField(help_text="an ISO week, such as 2026-W30")
+    first_day = serializers.DateField()
+    edition = serializers.IntegerField()
+    made_at = serializers.DateTimeField()
+    digest = serializers.CharField(help_text="SHA-256 of the canonical JSON of the whole review")
+    cost = MoneyOut(source="cost_micros", allow_null=True)
+    before = MoneyOut(source="before_micros", allow_null=True, help_text="of the week before")
+    waste = MoneyOut(source="waste_micros", allow_null=True)
+    verdicts = VerdictCountsOut()
+
+
+class ReviewNoteOut(serializers.Serializer[Any]):
+    """A comment or a decision; `workload` null: of the week as a whole."""
+
+    id = serializers.IntegerField()
+    workload = NamedOut(allow_null=True)
+    decision = serializers.CharField(
+        help_text=f"{', '.join(DECISION_WORDS)}; empty: a comment alone"
+    )
+    text = serializers.CharField()
+    author = serializers.CharField()
+    at = serializers.DateTimeField()
+
+
+class OneWeeklyReviewOut(serializers.Serializer[Any]):
+    """A review as it was frozen, narrowed to the caller's teams, and what was said to it since.
+
+    `content` is of the schema that it names: money in whole micro-units of its currency (millionths), times in
+    milliseconds, ratios from 0 to 1, null where not known; docs/weekly-review.md tells what is in it.
+    """
+
+    week = serializers.CharField()
+    first_day = serializers.DateField()
+    edition = serializers.IntegerField()
+    editions = serializers.IntegerField(help_text="how many are kept of the week")
+    made_at = serializers.DateTimeField()
+    reason = serializers.CharField(help_text="why a further edition was made")
+    digest = serializers.CharField()
+    content = serializers.JSONField()
+    notes = ReviewNoteOut(many=True)
+
+
+class EditionQuery(Parameters):
+    """Which edition: the newest unless one is named."""
+
+    edition = Whole(required=False, min_value=1, max_value=32_767)
+
+
+class ReviewNoteIn(Strict):
+    """A comment, or a decision about a workload of the review; without `workload` on the week as a whole."""
+
+    workload = IdInBody(required=False, allow_null=True, default=None)
+    decision = serializers.ChoiceField(choices=["", *DECISION_WORDS], default="")
+    text = OptionalText(max_length=actions.LONGEST_REVIEW_NOTE)
+
+
+class WeeklyReviews(RestView):
+    """The weeks of which a review is kept."""
+
+    row = WeeklyReviewOut
+
+    @extend_schema(
+        operation_id="list_weekly_reviews",
+        parameters=PAGES,
+        responses=list_of(WeeklyReviewOut),
+        examples=[listed("Weekly reviews", LISTED)],
+    )
+    def get(self, request: Request) -> Response:
+        """The newest week first, each by its newest edition, with what the caller sees of it."""
+        Parameters.of(request)
+        page = slice_of(listed_reviews(self.viewer()), page_asked(request), _newest_first)
+        return paged(request, page, _serialize_listed)
+
+
+class OneWeeklyReview(RestView):
+    """A week's review."""
+
+    @extend_schema(
+        operation_id="get_weekly_review",
+        parameters=[EditionQuery],
+        responses=OneWeeklyReviewOut,
+        examples=[answered("A weekly review", ONE)],
+    )
+    def get(self, request: Request, week: str) -> Response:
+        """All of it that the caller sees, as it was frozen."""
+        edition = EditionQuery.of(request).get("edition")
+        kept = _review_seen(week, self.viewer(), edition)
+        notes = notes_of(kept.week, self.viewer())
+        told = told_as(
+            OneWeeklyReviewOut,
+            kept,
+            content=as_json(kept.content),
+            notes=[_serialize_note(note) for note in notes],
+        )
+        return Response(told)
+
+
+class ReviewNotes(RestView):
+    """Comments and decisions of a week."""
+
+    row = ReviewNoteOut
+    changes = (AnswersAlerts,)
+
+    @extend_schema(
+        operation_id="list_review_notes",
+        parameters=PAGES,
+        responses=list_of(ReviewNoteOut),
+        examples=[listed("Notes", NOTE)],
+    )
+    def get(self, request: Request, week: str) -> Response:
+        """Those that the caller may see, the oldest first."""
+        Parameters.of(request)
+        _review_seen(week, self.viewer(), None)
+        notes = notes_of(week, self.viewer())
+        page = slice_of(notes, page_asked(request), lambda note: (note.id,))
+        return paged(request, page, _serialize_note)
+
+    @extend_schema(
+        operation_id="add_review_note",
+        parameters=[REPEAT_KEY],
+        request=ReviewNoteIn,
+        responses={201: ReviewNoteOut},
+        examples=[
+            sent("A decision", {"workload": 1, "decision": "shrink", "text": NOTE["text"]}),
+            answered("A note", NOTE, 201),
+        ],
+    )
+    @once()
+    def post(self, request: Request, week: str) -> Response:
+        """Comment on the week, or decide about a workload of it; on the whole week: who sees everything."""
+        viewer = self.viewer()
+        kept, body = _review_seen(week, viewer, None), parsed(ReviewNoteIn, request)
+        workload_id = body["workload"]
+        seen = {each.workload_id for each in kept.content.workloads}
+        if workload_id not in seen and not (workload_id is None and viewer.sees_everything):
+            raise ValidationError({"workload": ["name a workload of the review by its id"]})
+        note = actions.NewReviewNote(week, workload_id, body["decision"], body["text"])
+        made = actions.add_review_note(note=note, by=viewer, at=timezone.now())
+        fact = next(each for each in notes_of(week, viewer) if each.id == made)
+        return Response(_serialize_note(fact), status=201)
+
+
+def _review_seen(week: str, viewer: Viewer, edition: int | None) -> KeptReview:
+    try:
+        return review_for(viewer, week, edition=edition)
+    except ObjectDoesNotExist:
+        raise ObjectDoesNotExist(f"no review of {week} is kept") from None
+
+
+def _newest_first(review: ListedReview) -> tuple[int]:
+    return (-review.first_day.toordinal(),)
+
+
+def _serialize_listed(review: ListedReview) -> dict[str, Any]:
+    counts = {verdict: review.verdicts.get(verdict, 0) for verdict in VERDICT_WORDS}
+    return told_as(WeeklyReviewOut, review, organisation().currency, verdicts=counts)
+
+
+def _serialize_note(note: ReviewNoteFact) -> dict[str, Any]:
+    workload = None
+    if note.workload_id is not None:
+        workload = {"id": note.workload_id, "name": note.workload__name}
+    return told_as(ReviewNoteOut, note, workload=workload, author=note.author_name)

@@ -1,0 +1,241 @@
+"""What owners state of their workloads over the wire: what a unit is worth, how good the results are."""
+
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.queries import Role, organisation
+from apps.web.rest.examples import answered, listed, sent
+from apps.web.rest.money import NamedOut
+from apps.web.rest.once import once
+from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, parsed
+from apps.web.rest.views import RestView
+from apps.workloads.actions import returns as actions
+from apps.workloads.actions.returns import LONGEST_NOTE, NewScore, NewValue
+from apps.workloads.api.naming import Called
+from apps.workloads.queries import returns
+
+VALUE = {
+    "id": 1,
+    "workload": {"id": 1, "name": "answer-box"},
+    "unit": "thousand_requests",
+    "low": "0.800000",
+    "high": "1.200000",
+    "currency": "USD",
+    "valid_from": "2026-07-01",
+    "note": "a tenth of what support would cost",
+    "stated_by": "Petra",
+    "stated_at": "2026-07-01T09:00:00Z",
+}
+SCORE = {
+    "id": 1,
+    "workload": {"id": 1, "name": "answer-box"},
+    "name": "resolved without a person",
+    "value": 0.64,
+    "higher_is_better": True,
+    "day": "2026-07-01",
+    "stated_by": "Petra",
+    "stated_at": "2026-07-02T09:00:00Z",
+}
+
+
+class AnswersForWorkloads(BasePermission):
+    """Leads, finance and platform of the workloads that they see, and the organisation's `manage` tokens."""
+
+    message = "values and scores are stated by leads, finance and platform, and with the organisation's 'manage' tokens"
+
+    def has_permission(self, request: Request, view: object) -> bool:
+        """Whether this caller may state anything."""
+        known = request.auth is not None or bool(request.user and request.user.is_authenticated)
+        if not known or not isinstance(view, RestView):
+            return False
+        viewer = view.viewer()
+        if viewer.person_id is None:
+            return viewer.may_manage
+        return viewer.sees_prices or viewer.role == Role.LEAD
+
+
+class ReturnsAsked(Parameters):
+    """Of which workload."""
+
+    workload = Text(required=False, help_text="the name of a workload")
+
+
+class WorkloadValueIn(Strict):
+    """What one unit is worth from a day on, in the organisation's currency; without both ends, no value any more."""
+
+    team = Text()
+    workload = Text()
+    unit = serializers.ChoiceField(choices=list(returns.VALUE_UNITS))
+    low = serializers.DecimalField(
+        max_digits=24, decimal_places=6, required=False, allow_null=True, default=None
+    )
+    high = serializers.DecimalField(
+        max_digits=24, decimal_places=6, required=False, allow_null=True, default=None
+    )
+    valid_from = serializers.DateField()
+    note = OptionalText(max_length=LONGEST_NOTE)
+
+
+class WorkloadValueOut(serializers.Serializer[Any]):
+    """A statement; of those that hold on a day the one valid from the latest counts."""
+
+    id = serializers.IntegerField()
+    workload = NamedOut()
+    unit = serializers.ChoiceField(choices=list(returns.VALUE_UNITS))
+    low = serializers.DecimalField(max_digits=24, decimal_places=6, allow_null=True)
+    high = serializers.DecimalField(max_digits=24, decimal_places=6, allow_null=True)
+    currency = serializers.CharField()
+    valid_from = serializers.DateField()
+    note = serializers.CharField()
+    stated_by = serializers.CharField()
+    stated_at = serializers.DateTimeField()
+
+
+class WorkloadScoreIn(Strict):
+    """How good a workload's results were on a day: an evaluation's score, task success."""
+
+    team = Text()
+    workload = Text()
+    name = Text()
+    value = serializers.FloatField()
+    higher_is_better = serializers.BooleanField(default=True)
+    day = serializers.DateField()
+
+
+class WorkloadScoreOut(serializers.Serializer[Any]):
+    """A score by an owner's word; runs report theirs with their run reports."""
+
+    id = serializers.IntegerField()
+    workload = NamedOut()
+    name = serializers.CharField()
+    value = serializers.FloatField()
+    higher_is_better = serializers.BooleanField()
+    day = serializers.DateField()
+    stated_by = serializers.CharField()
+    stated_at = serializers.DateTimeField()
+
+
+class WorkloadValues(RestView):
+    """What units of workloads are worth by their owners' word; nothing of it is ever changed."""
+
+    row = WorkloadValueOut
+    changes = (AnswersForWorkloads,)
+
+    @extend_schema(
+        operation_id="list_workload_values",
+        parameters=[ReturnsAsked, *PAGES],
+        responses=list_of(WorkloadValueOut),
+        examples=[listed("Values", VALUE)],
+    )
+    def get(self, request: Request) -> Response:
+        """All that was stated of the caller's workloads, the newest statement first."""
+        asked, called = ReturnsAsked.of(request), Called(self.viewer())
+        workload_ids = called.workload_ids(asked.get("workload"))
+        page = returns.value_page(called.viewer, workload_ids, page_asked(request))
+        return paged(request, page, lambda row: _serialize_value(row, called))
+
+    @extend_schema(
+        operation_id="state_workload_value",
+        parameters=[REPEAT_KEY],
+        request=WorkloadValueIn,
+        responses={201: WorkloadValueOut},
+        examples=[
+            sent(
+                "A value",
+                {
+                    "team": "Research",
+                    "workload": "answer-box",
+                    **{name: VALUE[name] for name in ("unit", "low", "high", "valid_from", "note")},
+                },
+            ),
+            answered("A value", VALUE, 201),
+        ],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """State what one unit is worth; earlier statements stay as history."""
+        body, called = parsed(WorkloadValueIn, request), Called(self.viewer())
+        value = NewValue(_own_workload_id(body, called), **body)
+        made = actions.state_value(value=value, by=called.viewer, at=timezone.now())
+        return Response(_serialize_value(returns.value_row(made), called), status=201)
+
+
+class WorkloadScores(RestView):
+    """How good the results of workloads were, by their owners' word."""
+
+    row = WorkloadScoreOut
+    changes = (AnswersForWorkloads,)
+
+    @extend_schema(
+        operation_id="list_workload_scores",
+        parameters=[ReturnsAsked, *PAGES],
+        responses=list_of(WorkloadScoreOut),
+        examples=[listed("Scores", SCORE)],
+    )
+    def get(self, request: Request) -> Response:
+        """All scores of the caller's workloads, the newest statement first."""
+        asked, called = ReturnsAsked.of(request), Called(self.viewer())
+        workload_ids = called.workload_ids(asked.get("workload"))
+        page = returns.score_page(called.viewer, workload_ids, page_asked(request))
+        return paged(request, page, lambda row: _serialize_score(row, called))
+
+    @extend_schema(
+        operation_id="state_workload_score",
+        parameters=[REPEAT_KEY],
+        request=WorkloadScoreIn,
+        responses={201: WorkloadScoreOut},
+        examples=[
+            sent(
+                "A score",
+                {
+                    "team": "Research",
+                    "workload": "answer-box",
+                    **{name: SCORE[name] for name in ("name", "value", "higher_is_better", "day")},
+                },
+            ),
+            answered("A score", SCORE, 201),
+        ],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """State a score of a day; weekly reviews show it beside what the workload cost."""
+        body, called, at = parsed(WorkloadScoreIn, request), Called(self.viewer()), timezone.now()
+        score = NewScore(_own_workload_id(body, called), **body)
+        today = at.astimezone(ZoneInfo(organisation().zone)).date()
+        made = actions.state_score(score=score, by=called.viewer, at=at, today=today)
+        return Response(_serialize_score(returns.score_row(made), called), status=201)
+
+
+def _own_workload_id(body: dict[str, Any], called: Called) -> int:
+    """The workload that a body names, of a team that the caller sees; taken out of the body."""
+    name = body.pop("team")
+    if not called.team_ids(name):
+        raise ValidationError({"team": [f"there is no team named {name!r}"]})
+    found = called.workload_id(called.team_id(name), body.pop("workload"))
+    if found is None:
+        raise ValidationError({"workload": ["name a workload of the team"]})
+    return found
+
+
+def _serialize_value(row: dict[str, Any], called: Called) -> dict[str, Any]:
+    said = {
+        "workload": called.workload(row["workload_id"]),
+        "currency": organisation().currency,
+        "stated_by": row["stated_name"],
+    }
+    return told_as(WorkloadValueOut, row | said)
+
+
+def _serialize_score(row: dict[str, Any], called: Called) -> dict[str, Any]:
+    said = {"workload": called.workload(row["workload_id"]), "stated_by": row["stated_name"]}
+    return told_as(WorkloadScoreOut, row | said)

@@ -1,0 +1,79 @@
+"""What work is worth by its owners' word, the weekly reviews of it, and what people said to them."""
+
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+
+from apps.accounts.queries import Viewer, organisation, person_of_address, viewer_of_user
+from apps.economics.hours import HOUR
+from apps.ledger.queries.calendar import local_day
+from apps.review import actions as review
+from apps.review.queries.weekly.weeks import ReviewWeek, last_week
+from apps.workloads.actions.returns import NewScore, NewValue, state_score, state_value
+from controlplane.demo.company import Company
+from controlplane.demo.database import MANAGES, SIGN_IN
+
+REVIEWED = 5
+"""Weeks, the last of them the one that is over."""
+MADE_AFTER = 9 * HOUR
+"""The midnight that ends a week."""
+WORTH = (
+    ("Language models", "pretrain-7b", "million_tokens", "0.20", "0.35", "what the tokens would cost to rent"),
+    ("Language models", "llama-sft", "week", "2600", "5200", "two customers wait for the fine-tune"),
+    ("Ranking", "ranker-train", "week", "4000", "6500", "from the last A/B test of a fresher model"),
+    ("Assistant", "chat-serving", "thousand_requests", "0.80", "1.20", "a tenth of what support would cost"),
+    ("Search", "search-serving", "thousand_requests", "0.30", "0.40", "margin of the clicks"),
+    ("Assistant", "asr-batch", "week", "180", "260", "what the agency asked before"),
+)  # fmt: skip
+SCORES = (
+    ("Assistant", "chat-serving", "resolved without a person", (0.58, 0.61, 0.64)),
+    ("Ranking", "ranker-train", "NDCG@10", (0.412, 0.415, 0.409)),
+    ("Search", "search-serving", "clicks in the first three", (0.71, 0.71, 0.72)),
+)
+SAID = (
+    ("Assistant", "chat-serving", "shrink", "Two of the four replicas go at night from Monday on."),
+    ("Assistant", "asr-batch", "look_into", "The agency’s new price is lower; deciding next week."),
+    ("Ranking", "ranker-train", "keep", ""),
+)
+
+
+def review_weeks(company: Company) -> None:
+    """Owners state what their work is worth, weeks are reviewed, and people decide."""
+    today = local_day(company.week.at, organisation().zone)
+    platform = viewer_of_user(person_of_address(MANAGES) or 0)
+    finance = viewer_of_user(person_of_address(SIGN_IN) or 0)
+    _state_worth(company, platform, company.since.date())
+    newest = last_week(company.week.at, organisation().zone)
+    weeks = [newest.back(back) for back in reversed(range(REVIEWED))]
+    told = [week for week in weeks if week.window(organisation().zone).starts_at >= company.since]
+    _state_scores(company, platform, told, today)
+    for week in told:
+        made_at = min(week.window(organisation().zone).ends_at + MADE_AFTER, company.week.at)
+        review.make_review(week=week, at=made_at)
+    if told:
+        _say_something(company, told[-1], (finance, platform))
+
+
+def _state_worth(company: Company, by: Viewer, since: date) -> None:
+    for team, workload, unit, low, high, note in WORTH:
+        workload_id = company.workload(team, workload)
+        value = NewValue(workload_id, unit, Decimal(low), Decimal(high), since, note)
+        state_value(value=value, by=by, at=company.week.at)
+
+
+def _state_scores(company: Company, by: Viewer, weeks: list[ReviewWeek], today: date) -> None:
+    """Each on the Thursday of one of the last weeks."""
+    for team, workload, name, values in SCORES:
+        for week, value in zip(weeks[-len(values) :], values, strict=False):
+            day = min(week.first_day + timedelta(days=3), today)
+            score = NewScore(company.workload(team, workload), name, value, True, day)
+            state_score(score=score, by=by, at=company.week.at, today=today)
+
+
+def _say_something(company: Company, week: ReviewWeek, people: tuple[Viewer, Viewer]) -> None:
+    finance, platform = people
+    at: datetime = company.week.at
+    about = "Unallocated time is most of the waste: the reserved nodes are to be offered to batch first."
+    review.add_review_note(note=review.NewReviewNote(week.name, text=about), by=finance, at=at)
+    for team, workload, decision, text in SAID:
+        note = review.NewReviewNote(week.name, company.workload(team, workload), decision, text)
+        review.add_review_note(note=note, by=platform, at=at)

@@ -262,7 +262,8 @@ def _look(
         rest = float(series.days[max(0, day - RUN_RATE_DAYS) : day].mean()) * (ends - day)
     expected = Fraction((spent + rest) / amount)
     gone = (day - begins) / (ends - begins)
-    return BudgetLook(SINCE + timedelta(days=day), chance, expected, gone)
+    used = Fraction(spent / amount)
+    return BudgetLook(SINCE + timedelta(days=day), chance, expected, gone, day, used)
 
 
 def _groups(series: Sequence[ReplayedSeries]) -> Mapping[str, list[ReplayedSeries]]:

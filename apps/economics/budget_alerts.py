@@ -12,6 +12,10 @@ FALLEN_BACK_BY = 2
 """Per cent of the amount: less than that below a threshold comes and goes as provisional hours are settled."""
 LEAST_CHANCE, SURE_CHANCE = 0.8, 0.9
 """That it is exceeded, as the forecasts have it, on two days in a row; on one alone: no forecast says more."""
+SHORT_DAYS = 28
+"""Of a series that is known for fewer days an excess is believed less: its forecasts know no month."""
+LEAST_MARGIN = Fraction(1, 5)
+"""Of what is expected of the rest: of a short series the excess is at least so much of it, on the last of two days."""
 LEAST_RUN_RATE_SHARE = Fraction(102, 100)
 """Of the amount that a run rate, which has no chance, has to come to at the end of the period."""
 LEAST_RUN_RATE_GONE = 0.1
@@ -25,12 +29,28 @@ class BudgetLook:
     """What was expected of a budget on a day; `chance` of exceeding, None where the rest is a run rate or unknown.
 
     `expected_share` is what the whole period comes to ÷ the amount, None where it is not known; `share_gone` of its time.
+    Of the newest look also how many days of history the expectation knows, and what is used of the amount; None: not asked.
     """
 
     day: date
     chance: float | None
     expected_share: Fraction | None
     share_gone: float
+    known_days: int | None = None
+    share_used: Fraction | None = None
+
+    @property
+    def is_of_a_short_series(self) -> bool:
+        """Whether it knows too few days for one look alone."""
+        return self.known_days is not None and self.known_days < SHORT_DAYS
+
+    @property
+    def has_margin(self) -> bool:
+        """Whether the rest could come to a fifth less and the amount would still be passed; a run rate has none to show."""
+        if self.chance is None or self.expected_share is None or self.share_used is None:
+            return True
+        rest = self.expected_share - self.share_used
+        return self.expected_share - 1 >= LEAST_MARGIN * rest
 
     @property
     def expects_excess(self) -> bool:
@@ -67,8 +87,14 @@ def has_fallen_back(share_used: Fraction, level: int) -> bool:
 
 
 def is_warned(looks: Sequence[BudgetLook]) -> bool:
-    """Whether of looks, one a day in order, the last is sure of an excess, or it and that of the day before expect one."""
-    if looks and looks[-1].is_sure:
+    """Whether of looks, one a day in order, the last is sure of an excess, or it and that of the day before expect one.
+
+    Of a short series no look alone is enough, and the last needs a margin.
+    """
+    if looks and looks[-1].is_of_a_short_series:
+        if not looks[-1].has_margin:
+            return False
+    elif looks and looks[-1].is_sure:
         return True
     return _are_of_days_in_a_row(looks[-2:], 2) and all(look.expects_excess for look in looks[-2:])
 

@@ -1,5 +1,6 @@
 """A budget is told of at its thresholds, and where an excess is likely for two days or as sure as can be."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 from fractions import Fraction
 
@@ -71,6 +72,26 @@ def test_a_run_rate_warns_from_a_tenth_of_the_time_on_and_two_per_cent_over() ->
     assert is_warned(looks(None, None, share="1.02", gone=0.1))
     assert not is_warned(looks(None, None, share="1.01", gone=0.1))
     assert not is_warned(looks(None, None, share="1.5", gone=0.09))
+
+
+@pytest.mark.parametrize(
+    ("chances", "share", "known_days", "warned"),
+    [
+        ((0.9,), "1.2", 27, False),
+        ((0.9, 0.9), "1.2", 27, True),
+        ((0.85, 0.85), "1.1", 27, False),
+        ((0.85, 0.85), "1.1", 28, True),
+        ((0.9,), "1.2", 28, True),
+        ((None, None), "1.02", 12, True),
+    ],
+)
+def test_a_short_series_warns_after_two_days_and_with_a_margin(
+    chances: tuple[float | None, ...], share: str, known_days: int, *, warned: bool
+) -> None:
+    """Half is used: of an expected 1.2 the excess is 0.2 of 0.7 that are to come, of 1.1 a sixth of 0.6."""
+    found = looks(*chances, share=share)
+    found[-1] = replace(found[-1], known_days=known_days, share_used=Fraction(1, 2))
+    assert is_warned(found) is warned
 
 
 def test_what_is_expected_within_the_amount_warns_of_nothing_and_ends_a_warning_after_two_days() -> (

@@ -39,12 +39,16 @@ class AheadSpan:
 
 @dataclass(frozen=True, slots=True)
 class SeriesAhead:
-    """What is expected of a series: its hours from `starts_at` on, and in order what they are from."""
+    """What is expected of a series: its hours from `starts_at` on, and in order what they are from.
+
+    `known_since` is when its history begins; None where that is not known.
+    """
 
     series: SeriesKey
     starts_at: datetime
     hours: HoursAhead
     spans: tuple[AheadSpan, ...]
+    known_since: datetime | None = None
 
     @property
     def ends_at(self) -> datetime:
@@ -81,7 +85,9 @@ def series_ahead(
     }
     short = {key for key, until in wanted.items() if key not in found or found[key].ends_at < until}
     for key, row in _newest(short, BY_DAY).items():
-        begins = found.get(key) or SeriesAhead(key, row.starts_at, HoursAhead([], _NONE_YET), ())
+        begins = found.get(key) or SeriesAhead(
+            key, row.starts_at, HoursAhead([], _NONE_YET), (), row.history_from
+        )
         if row.method == LEVEL_SCENARIOS and begins.starts_at <= at:
             longer = _with_days(begins, row, wanted[key])
             if longer.ends_at > at:
@@ -101,7 +107,8 @@ def _newest(wanted: Collection[SeriesKey], granularity: str) -> dict[SeriesKey, 
 
 def _by_hour(series: SeriesKey, row: Forecast) -> SeriesAhead:
     span = AheadSpan(series, BY_HOUR, row.pk, row.starts_at, row.starts_at + row.horizon * HOUR)
-    return SeriesAhead(series, row.starts_at, HoursAhead(row.points, levels_of(row)), (span,))
+    hours = HoursAhead(row.points, levels_of(row))
+    return SeriesAhead(series, row.starts_at, hours, (span,), row.history_from)
 
 
 def levels_of(row: Forecast) -> dict[float, list[float]]:

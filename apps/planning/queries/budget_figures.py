@@ -40,7 +40,7 @@ class RestOfPeriod:
 
     `method` is FORECAST, RUN_RATE or UNKNOWN; `source` says of which series, or of which days.
     `quantiles` are by level, empty without an interval. `spans` say of each series of a forecast which hours are
-    from what. `hours` are from `starts_at` on, of each series its forecast and the place in it, in whole units; of a run
+    from what. `known_days` is how many days of history the shortest of them knows. `hours` are from `starts_at` on, of each series its forecast and the place in it, in whole units; of a run
     rate one hour for ever.
     """
 
@@ -50,6 +50,7 @@ class RestOfPeriod:
     quantiles: Mapping[float, float]
     spans: tuple[AheadSpan, ...] = ()
     hours: tuple[tuple[HoursAhead, int], ...] = field(default=(), repr=False)
+    known_days: int | None = None
 
     @property
     def interval(self) -> tuple[int, int] | None:
@@ -274,6 +275,10 @@ def _forecast_rest(
         {level: value * unit for level, value in sums.quantiles.items()},
         tuple(span for each in used for span in each.spans_within(begins, begins + hours * HOUR)),
         tuple((each.hours, (begins - each.starts_at) // HOUR) for each in used),
+        min(
+            ((begins - each.known_since) // DAY for each in used if each.known_since is not None),
+            default=None,
+        ),
     )
 
 
@@ -302,6 +307,7 @@ def _run_rate_rest(
         f"the mean of the last {count} whole days",
         {},
         hours=((flat, 0),),
+        known_days=count,
     )
 
 

@@ -1,6 +1,7 @@
 """Budgets are looked at every hour: a share of the amount that is used, and an excess that is expected."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import NamedTuple
@@ -152,7 +153,7 @@ def _looks_with(figures: BudgetFigures, at: datetime, zone: str) -> list[BudgetL
     rows = BudgetForecastLook.objects.filter(
         budget_id=figures.budget.id, first_day=figures.first_day, day__gt=day - LOOKS_READ
     ).order_by("day")
-    return [
+    found = [
         BudgetLook(
             row.day,
             row.chance,
@@ -161,6 +162,8 @@ def _looks_with(figures: BudgetFigures, at: datetime, zone: str) -> list[BudgetL
         )
         for row in rows
     ]
+    newest = replace(found[-1], known_days=figures.rest.known_days, share_used=figures.share_used)
+    return [*found[:-1], newest]
 
 
 def _end_all_but(live: set[str], at: datetime) -> None:

@@ -15,6 +15,7 @@ from apps.accounts.queries import viewer_of_user
 from apps.economics.budget_alerts import has_fallen_back
 from apps.economics.hours import HOUR
 from apps.planning import actions as planning
+from apps.planning.models import Forecast
 from apps.planning.queries.budgets import BudgetStep
 from apps.planning.queries.series import SeriesKey
 from apps.planning.solvers.forecasting import forecast_fields
@@ -39,8 +40,8 @@ def red(of_module: None) -> int:
     scene.make_rule("red", team_id)
     scene.make_job("1", node_id, gpus=8, account="red", to=scene.TEN + 20 * HOUR)
     scene.settle(at=scene.TEN + timedelta(days=3), ends_at=scene.TEN + 20 * HOUR)
-    first = AT - timedelta(days=20)
-    points = [(first + hour * HOUR, 10.0) for hour in range(20 * 24)]
+    first = AT - timedelta(days=30)
+    points = [(first + hour * HOUR, 10.0) for hour in range(30 * 24)]
     planning.import_history(series=SeriesKey("spend", "team", str(team_id)), points=points, at=AT)
     planning.make_forecasts(maker=forecast_fields, at=AT)
     return team_id
@@ -113,6 +114,15 @@ def test_an_excess_is_told_with_its_day_and_chance_and_an_exceeded_one_is_urgent
         "Red, 1900 is exceeded by $66.40: its $1,900 of March 2026 are used"
     )
     assert len(told()) == 2, "what is exceeded is not told of as to come"
+
+
+def test_forecasts_that_know_less_than_four_weeks_warn_after_two_days(red: int) -> None:
+    budget(red, 5_000)
+    Forecast.objects.update(history_from=AT - timedelta(days=20))
+    actions.look_at_budgets(at=AT)
+    assert [each.kind for each in told()] == []
+    actions.look_at_budgets(at=AT + timedelta(days=1))
+    assert [each.kind for each in told()] == ["budget_forecast"]
 
 
 def test_a_new_period_ends_the_alerts_of_the_one_before_and_begins_its_own(red: int) -> None:

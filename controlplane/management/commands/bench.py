@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand
 
 
 class Command(BaseCommand):
-    """`manage.py bench ingest|settle|backfill|explore|pages|browser|fleet|reconcile|bills|export|units|runs|usage|forecast|portfolio|quotes|budget_alerts|weekly_review`; exits 1 where a target is missed."""
+    """`manage.py bench ingest|settle|backfill|explore|pages|browser|fleet|reconcile|bills|export|units|runs|usage|forecast|portfolio|quotes|budget_alerts|weekly_review|spend_anomalies`; exits 1 where a target is missed."""
 
     help = "Measure on a database of the bench's own; see docs/bench.md."
 
@@ -38,6 +38,7 @@ class Command(BaseCommand):
                 "quotes",
                 "budget_alerts",
                 "weekly_review",
+                "spend_anomalies",
             ],
         )
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
@@ -47,7 +48,7 @@ class Command(BaseCommand):
         parser.add_argument("--keep", action="store_true", help="pages: keep the filled database")
         parser.add_argument("--agents", type=int, default=1_000, help="fleet: how many (1000)")
         parser.add_argument(
-            "--data", type=Path, help="forecast, portfolio, budget_alerts: where public data is"
+            "--data", type=Path, help="forecast, portfolio, *_alerts, *_anomalies: public data"
         )
         parser.add_argument("--minutes", type=float, default=10.0, help="fleet: how long (10)")
 
@@ -62,7 +63,7 @@ class Command(BaseCommand):
         elif options["what"] == "pages":
             only_pages = {name: options[name] for name in ("scale", "rounds", "keep")}
             figures = bench.run(full=options["full"], **only_pages)
-        elif options["what"] in {"forecast", "portfolio", "budget_alerts"}:
+        elif options["what"] in {"forecast", "portfolio", "budget_alerts", "spend_anomalies"}:
             figures = bench.run(data=options["data"])
         else:
             figures = bench.run(full=options["full"])

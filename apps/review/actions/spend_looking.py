@@ -25,7 +25,6 @@ from apps.review.queries.spend_series import (
     series_text,
 )
 from apps.review.queries.spend_stories import (
-    EXPLAINS,
     ExcessStory,
     drivers_of,
     excess_story,
@@ -35,6 +34,8 @@ from apps.review.queries.verdicts import VerdictsInForce, verdicts_in_force
 
 TOGETHER_WITHIN = 3
 """Days between the beginnings of two series that show the same money."""
+TOLD_SHARE = 0.5
+"""Of an excess: where known anomalies have so much of it, it is no anomaly of its own."""
 MOST_CAUSES_OF = 3
 """Workloads and pools that have most of the excess: of these it is asked what changed."""
 
@@ -141,19 +142,21 @@ def _is_told_already(
     current: Iterable[SpendAnomaly],
     look: _Look,
 ) -> bool:
+    """Whether half of the excess or more is of anomalies that are known: it is noted with the one that has the most."""
+    shares = []
     for each in current:
         other = look.series.get(series_text(each.subject, each.key))
         if other is None or not _is_near(each, began):
             continue
-        is_part = story.share_of(other.of) >= EXPLAINS
+        share = story.share_of(other.of)
         if each.subject == SpendSubject.CHARGE:
-            is_part = (
-                is_part and each.spent_micros - each.expected_micros >= EXPLAINS * story.excess
-            )
-        if is_part:
-            _note_seen_in(each, of, story)
-            return True
-    return False
+            # Lines do not tell which charge they are of: no more of it than there is.
+            share = min(share, (each.spent_micros - each.expected_micros) / story.excess)
+        shares.append((share, each))
+    if sum(share for share, _ in shares if share > 0) < TOLD_SHARE:
+        return False
+    _note_seen_in(max(shares, key=lambda pair: pair[0])[1], of, story)
+    return True
 
 
 def _is_near(anomaly: SpendAnomaly, began: int) -> bool:

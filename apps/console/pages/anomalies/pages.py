@@ -143,7 +143,7 @@ def anomalies(context: Context) -> ConsolePage:
         problems=tuple(reading.problems),
         sections=(
             SPEND_ANOMALIES.section(spent, context, csv_href=reverse("spend-anomalies-csv")),
-            ANOMALIES.section(rows, context, csv_href=reverse("findings-csv")),
+            ANOMALIES.section(rows, context, csv_href=reverse("findings-csv")) if rows else None,
         ),
         empty=None if rows or spent else _no_changes(look),
     )

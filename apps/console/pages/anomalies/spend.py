@@ -73,6 +73,7 @@ SPEND_ANOMALIES = Table[SpendRow](
             csv="what",
             href=lambda row: reverse("spend-anomaly", args=[row.found.id]),
         ),
+        Column("state", "State", lambda row: STATES[row.found.state]),
         Column("day", "Since", lambda row: row.found.began_on, DAY, csv="began_on"),
         Column("days", "Days", lambda row: row.found.days, FIGURE),
         Column("of", "Of", lambda row: SUBJECTS[row.found.subject]),
@@ -90,10 +91,9 @@ SPEND_ANOMALIES = Table[SpendRow](
         CURRENCY_COLUMN,
         Column("effect", "By", lambda row: row.found.effect_ratio, SIGNED_RATIO),
         Column("driven", "Mostly", lambda row: driven_by(row.found), PROSE, csv="mostly"),
-        Column("state", "State", lambda row: STATES[row.found.state]),
     ),
     noun=("anomaly", "anomalies"),
-    about="{said}, each against the same weekdays of the six weeks before, and beyond anything since",
+    about="{said}, each against the same weekdays of the six weeks before, and beyond anything of 200 days before",
     sort="spend-sort",
     csv_first=("began_on",),
     empty="No spend is out of line in these days.",
@@ -136,7 +136,7 @@ SEEN_IN = Table[Mapping[str, Any]](
         Column("name", "Name", lambda row: row["name"], TEXT),
         Column("amount", "More than usual", lambda row: row["micros"], MONEY),
     ),
-    about="no anomalies of their own: four fifths of each, or more, are this one",
+    about="no anomalies of their own: half of each, or more, is known already",
 )
 SAID = Table[tuple[VerdictFact, str]](
     "said",

@@ -38,7 +38,7 @@ def test_the_page_shows_measured_beside_promised_week_by_week(known: int) -> Non
     page = words_of(finn.get(address))
     assert "Promised and measured, week by week" in page
     assert "Too early in the week of 23 March 2026" in page
-    assert "13 settled days" in page
+    assert "in the 56 settled days before 2 March 2026" in page
     actions.measure_savings_if_due(at=JUDGED_AT)
     page = words_of(finn.get(address))
     assert "Verified in the week of 13 April 2026" in page
@@ -58,7 +58,7 @@ def test_what_is_not_known_is_said_to_be_unknown_with_its_reason(
     actions.measure_savings_if_due(at=DONE_AT + 5 * DAY)
     finn = signed_in("finance")
     page = words_of(finn.get(f"/recommendations/{known}"))
-    assert "Fewer than three weeks of settled, priced days since" in page
+    assert "fewer than three weeks of settled, priced days since" in page
     (row,) = csv_rows(finn.get(f"/recommendations/{known}/measured.csv"))
     assert (row["measured"], row["spend"]) == ("", "")
 

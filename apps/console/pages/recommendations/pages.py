@@ -289,6 +289,7 @@ def _facts_of(
         ("Whose it is", names.get(fact.team_id or 0, words.ORGANISATION)),
         ("Who sees to it", f"{owner}{due}" if owner else words.NOBODY),
         ("Measured", words.measuring_said(fact, newest)),
+        *([("Held against", words.held_against_said(newest.measured))] if newest else []),
         ("Added up", words.added_up_said(fact)),
         ("Proposed", f"from {fact.first_week:%-d %B %Y} to {fact.last_week:%-d %B %Y}, week by week"),
     ]  # fmt: skip

@@ -123,35 +123,21 @@ def proven_note(proven: Sequence[SettledSaving], currency: str) -> str:
     return f"a month, of {promised} promised: {verified}, {failed} failed"
 
 
-def first_capital(text: str) -> str:
-    """As a sentence begins."""
-    return text[:1].upper() + text[1:]
-
-
-def measured_days_said(row: SavingMeasurementFact) -> str:
-    """`21 settled days, up to 6 April 2026`."""
-    if row.measured is None:
-        return ""
-    days = counted(row.measured.days, "settled day")
-    return f"{days}, up to {row.measured.last_day:%-d %B %Y}"
-
-
 def measured_range_said(measured: MeasuredSaving | None, currency: str) -> str:
     """The ends of what chance may have done."""
     return "" if measured is None else range_said(measured.saving, currency)
 
 
-def work_said(row: SavingMeasurementFact) -> str:
-    """What there was of the work before and since, and what speaks against the measure."""
-    measured = row.measured
+def held_against_said(measured: MeasuredSaving | None) -> str:
+    """What would have been, how much work there was before and since, and what speaks against the measure."""
     if measured is None:
-        return ""
+        return "nothing yet"
     work = (
         f"{measured.work_before:,.0f} {measured.unit} a day before, {measured.work_since:,.0f} since"
         if measured.unit and measured.unit != "price on demand"
         else ""
     )
-    return "; ".join(filter(None, (work, *measured.doubts)))
+    return "; ".join(filter(None, (measured.counterfactual, work, *measured.doubts)))
 
 
 def measuring_said(fact: RecommendationFact, newest: SavingMeasurementFact | None) -> str:

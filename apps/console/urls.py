@@ -51,6 +51,7 @@ urlpatterns = [
     path("", include("apps.console.pages.anomalies.pages")),
     path("", include("apps.console.pages.recommendations.pages")),
     path("", include("apps.console.pages.weekly.pages")),
+    path("", include("apps.console.pages.weekly.papers")),
     path("", include("apps.console.pages.alerts.pages")),
     path("", include("apps.console.pages.alerts.channels")),
     path("", include("apps.console.pages.forecasts.pages")),

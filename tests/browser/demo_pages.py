@@ -10,7 +10,7 @@ from tests.browser.looks import Fault, faults_of
 from tests.scope.addresses import PARAMETER, every_address
 
 NOT_PAGES = re.compile(
-    r"^(api/|account|sign-|invitation/|healthz|readyz|metrics|downloads/.)|\.csv$|/file$"
+    r"^(api/|account|sign-|invitation/|healthz|readyz|metrics|downloads/.)|\.csv$|/file$|/pdf$|/mail(\.txt)?$"
 )
 """What programs ask for or a browser keeps, and what is of a person's own account."""
 LINKS = """() => [...document.querySelectorAll('a[href^="/"]:not([download])')].map(

@@ -104,6 +104,7 @@ from apps.review.actions import (
 )
 from apps.review.models import AlertKind, Finding
 from apps.review.queries.recommending.proposal import RecommendationEvidence
+from apps.show.document import document_text
 from apps.show.money import full_amount, short_amount, whole_amount
 from apps.telemetry.models import Incident
 from apps.unit_economics.models import ServiceCount, ServiceDay, ServiceTotal
@@ -298,6 +299,7 @@ def _weekly_review(team_id: int, workload_id: int, now: datetime) -> str:
     of_team = reviews.team(team_id, name="Zephyrines")
     row = reviews.workload(workload_id, team_id, name="pretrain-quill", team="Zephyrines")
     review.freeze_review(content=reviews.content(row, teams=(of_team,)), at=now)
+    review.make_review_files(typeset=lambda document, _: document_text(document).encode(), at=now)
     decided = review.NewReviewNote("2026-W30", workload_id, "keep", "windtunnel-larks stay")
     by = viewer_of_user(make.make_person("review@example.org", role="finance"))
     review.add_review_note(note=decided, by=by, at=now)

@@ -10,6 +10,7 @@ from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage
 from apps.console.kit.request import Context
 from apps.console.pages.weekly.note_forms import ReviewNoteForm
+from apps.console.pages.weekly.papers import paper_links
 from apps.console.pages.weekly.parts import week_sections
 from apps.console.pages.weekly.seen import SeenReview
 from apps.review.queries.weekly.paper import review_cautions
@@ -32,10 +33,13 @@ def week_page(context: Context, seen: SeenReview, sent: ChangeForm | None = None
             f"digest {kept.digest[:12]}…",
         ),
         back=Link("All weeks", reverse("weekly-reviews")),
-        actions=tuple(
-            Link(text, reverse("weekly-review", args=[name]))
-            for text, name in (("Week before", seen.before), ("Week after", seen.after))
-            if name
+        actions=(
+            *(
+                Link(text, reverse("weekly-review", args=[name]))
+                for text, name in (("Week before", seen.before), ("Week after", seen.after))
+                if name
+            ),
+            *paper_links(context, kept.id, kept.week),
         ),
         notes=tuple(review_cautions(content)),
         sections=(*week_sections(context, seen), _comment_form(context, seen, sent)),

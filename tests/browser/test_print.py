@@ -63,6 +63,7 @@ def printed(world: World) -> list[str]:
         f"/services/{ids['service_id']}",
         "/team-work",
         f"/findings/{ids['finding_id']}",
+        f"/weekly-reviews/{ids['week']}",
         "/recommendations",
         "/months",
         f"/months/{ids['month']}",

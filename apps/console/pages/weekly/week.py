@@ -3,6 +3,7 @@
 from datetime import date
 
 from django.urls import reverse
+from django.utils.html import format_html
 
 from apps.console.kit.change import ChangeForm
 from apps.console.kit.form import FormSection
@@ -30,7 +31,7 @@ def week_page(context: Context, seen: SeenReview, sent: ChangeForm | None = None
             f"{period(first, end)}, {content.zone}",
             f"{content.basis} cost, as charged",
             f"edition {kept.edition} of {kept.editions}{reason}",
-            f"digest {kept.digest[:12]}…",
+            format_html('digest <code class="digest">{}</code>', kept.digest),
         ),
         back=Link("All weeks", reverse("weekly-reviews")),
         actions=(

@@ -257,3 +257,15 @@ class SavedView(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Pseudonym(models.Model):
+    """A name that is written as `pseudonym` everywhere; the name itself is kept only as a keyed digest."""
+
+    digest = models.BinaryField(max_length=32, unique=True)
+    pseudonym = models.TextField(unique=True)
+    made_at = models.DateTimeField()
+    made_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")
+
+    def __str__(self) -> str:
+        return self.pseudonym

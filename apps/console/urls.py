@@ -25,6 +25,7 @@ urlpatterns = [
     path("", include("apps.console.pages.people.team_tree")),
     path("", include("apps.console.pages.people.tokens")),
     path("", include("apps.console.pages.people.join_tokens")),
+    path("", include("apps.console.pages.people.pseudonyms")),
     path("", include("apps.console.pages.people.trail")),
     path("", include("apps.console.pages.retention.pages")),
     path("sign-in", SignIn.as_view(), name="sign-in"),

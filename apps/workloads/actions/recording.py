@@ -13,6 +13,7 @@ from apps.logs.changes import answered, logged_change
 from apps.workloads.actions.folding import fold_jobs
 from apps.workloads.actions.job_rows import Key, kept_digests, kept_states, lock_keys
 from apps.workloads.actions.statements import ArrivedStatement, told
+from apps.workloads.actions.user_names import with_pseudonyms
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ def record_events(
     Each job is folded from all that was ever said about it, so order and repetition are moot. An
     unknown cluster is opened. `agent_node_id` is the node of the agent that makes them. Every past node-hour whose facts changed is marked for the split.
     """
+    events = with_pseudonyms(events)
     ids = _cluster_ids(sorted({event.cluster for event in events}), at)
     keyed = [
         ((ids[event.cluster], event.raw_id), told(event.statement, agent_node_id))

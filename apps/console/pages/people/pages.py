@@ -181,6 +181,9 @@ def people_page(
         finding=f"{counted(active, 'person', 'people')} can sign in.",
         under=(f"By invitation{through}; nobody adds themselves.",),
         tabs=tabs_of("people"),
+        actions=(Link("Pseudonymise a person", reverse("pseudonymise")),)
+        if context.viewer.may_manage
+        else (),
         sections=(
             link,
             people_table(team_costs(every_team, context)).section(

@@ -88,7 +88,9 @@ def trail(context: Context) -> ConsolePage:
     return ConsolePage(
         context=context,
         finding=_latest_change(found),
-        under=("Written by the database itself, and never changed.",),
+        under=(
+            "Written by the database itself, and never changed but where a person’s name was taken out.",
+        ),
         tabs=tabs_of("trail"),
         filters=(filter_of("kind", "Of", kinds, {"kind": kind}),),
         sections=(

@@ -69,6 +69,7 @@ def retention(context: Context) -> ConsolePage:
         under=(
             "What amounts rest on is never forgotten. A setting is read when Runrate starts; what "
             "has none cannot be changed.",
+            "What names a person can be taken out of all of them: People → Pseudonymise a person.",
         ),
         tabs=tabs_of("retention"),
         sections=(TABLES.section(kept, context, csv_href=reverse("retention-csv")),),

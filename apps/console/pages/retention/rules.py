@@ -148,6 +148,10 @@ def _passing_rules() -> dict[str, RetentionRule]:
         "accounts.repeatedrequest": _aged(
             repeats.KEPT_FOR, "So that a write sent again is answered alike."
         ),
+        "accounts.pseudonym": RetentionRule(
+            FOR_GOOD,
+            "So that a name that was taken out stays out when a scheduler reports it again.",
+        ),
         "sessions.session": RetentionRule("until it ends", "A session ends by itself."),
         "shared_cache": RetentionRule(
             "minutes to a day", "Each entry says how long it may be used."

@@ -1,0 +1,84 @@
+"""Taking a person out: what names them is replaced everywhere, and amounts stay."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+from django.urls import path, reverse
+
+from apps.accounts import actions
+from apps.accounts.queries import people as everybody
+from apps.accounts.queries.pseudonyms import pseudonym_of
+from apps.console.kit.change import Change, ChangeForm, Done, changing
+from apps.console.kit.entries import PickField, TextField
+from apps.console.kit.frame import Link
+from apps.console.kit.request import MANAGES, Context
+from apps.economics.refusal import Refusal
+from apps.show.amounts import counted
+from apps.workloads.actions.user_names import rename_users
+
+
+class PseudonymForm(ChangeForm):
+    """Who is taken out."""
+
+    person = PickField("Person who signs in", hint="Their access ends.")
+    names = TextField(
+        "Names in jobs and messages",
+        "By comma, as schedulers write them: ada, a.lovelace",
+    )
+
+
+@changing(MANAGES, "people")
+def pseudonymise_person(context: Context) -> Change[Mapping[str, Any]]:
+    """Says what will be written in place of each name, and what stays, then replaces them all."""
+    known = {each.id: each for each in everybody()}
+
+    def read(entered: Mapping[str, Any]) -> Mapping[str, Any]:
+        names = [name.strip() for name in str(entered["names"] or "").split(",") if name.strip()]
+        person_id = int(entered["person"]) if entered["person"] else None
+        if not names and person_id is None:
+            raise actions.PseudonymRefused("names", "choose a person, or enter a name")
+        return {"names": names, "person_id": person_id}
+
+    def effects(chosen: Mapping[str, Any]) -> tuple[str, ...]:
+        person = known.get(chosen["person_id"])
+        names = [*chosen["names"], *([person.name, person.email] if person else [])]
+        return (
+            *(f"{name} is written {pseudonym_of(name)} from now on." for name in names),
+            "In jobs, roll-ups by user, ownership rules, notes, alerts, the audit trail and what "
+            "was asked; jobs that a scheduler reports again are written so too.",
+            *([f"{person.name} cannot sign in any more."] if person else []),
+            "Amounts and times stay: the same dollars belong to the same teams, jobs and runs.",
+            "Log files, exports and backups that were made before, and names of jobs, runs and tags "
+            "that are sent from now on, are not changed.",
+            "The name itself is kept nowhere: this cannot be taken back.",
+        )
+
+    def apply(chosen: Mapping[str, Any]) -> Done:
+        with transaction.atomic():
+            rows = actions.pseudonymise(**chosen, by=context.viewer.person_id, at=context.at)
+            written = {name: pseudonym_of(name) for name in chosen["names"]}
+            jobs = rename_users(written=written)
+        said = f"{counted(jobs, 'job')} and {counted(rows, 'other row')} were rewritten."
+        return said, ("people",)
+
+    return Change(
+        finding="Pseudonymise a person",
+        explanation="Every name of theirs is replaced by one that says nothing, for good.",
+        back=Link("People", reverse("people")),
+        form=PseudonymForm,
+        picks={
+            "person": {"": "nobody who signs in"}
+            | {str(each.id): f"{each.name} ({each.email})" for each in known.values()}
+        },
+        initial={"person": context.query.get("person", "")},
+        confirm="Replace these names for good",
+        look="See what is replaced",
+        read=read,
+        effects=effects,
+        apply=apply,
+        refusals=(Refusal, actions.LastManager),
+    )
+
+
+urlpatterns = [path("people/pseudonymise", pseudonymise_person, name="pseudonymise")]

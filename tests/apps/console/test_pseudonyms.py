@@ -1,0 +1,175 @@
+"""A person is taken out: no table has the name any more, and no amount changes."""
+
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+from django.test import Client
+from psycopg import sql
+
+from apps.accounts import actions
+from apps.accounts.models import Pseudonym, User
+from apps.accounts.queries.pseudonyms import pseudonym_of
+from apps.economics.jobs import EventKind, JobEventIn, JobSource, JobStatement
+from apps.ledger.models import LedgerUserDay
+from apps.workloads.actions.recording import record_events
+from apps.workloads.models import Job, OwnershipRule
+from tests.apps.console.people import confirmed
+from tests.make import NOON, make_organisation, make_person, make_team
+from tests.scope.world import make_world
+
+pytestmark = pytest.mark.django_db
+ADDRESS = "grace.hopper@example.org"
+
+
+@pytest.fixture
+def petra() -> Client:
+    make_organisation()
+    make_person("petra@example.org", name="Petra", role="platform")
+    client = Client()
+    client.force_login(User.objects.get(email="petra@example.org"))
+    return client
+
+
+def said_by(user: str, raw_id: str = "1") -> JobEventIn:
+    return JobEventIn(
+        "atlas",
+        raw_id,
+        JobStatement(
+            kind=EventKind.START,
+            at=NOON,
+            source=JobSource.SCHEDULER,
+            submitted_at=NOON - timedelta(hours=1),
+            user=user,
+            labels=(("owner", user), ("zone", "a")),
+        ),
+    )
+
+
+def rows_with(text: str) -> list[str]:
+    """Tables of which a row has the text anywhere, what is compared as the database would print it."""
+    with connection.cursor() as cursor:
+        names = connection.introspection.table_names(cursor)
+        found = []
+        for name in names:
+            held = sql.SQL("SELECT count(*) FROM {} AS held WHERE held::text LIKE %s")
+            cursor.execute(held.format(sql.Identifier(name)), [f"%{text}%"])
+            if cursor.fetchone()[0]:
+                found.append(name)
+    return found
+
+
+def test_a_user_of_jobs_is_found_nowhere_and_stays_out(petra: Client) -> None:
+    record_events(events=[said_by("ghopper"), said_by("ghopper2", "2")], at=NOON)
+    OwnershipRule.objects.create(
+        priority=1, team_id=make_team("Research"), user="ghopper", name="", period=(NOON, None)
+    )
+    before = list(Job.objects.order_by("id").values_list("raw_id", "state", "started_at"))
+    confirmed(petra, "/people/pseudonymise", {"person": "", "names": "ghopper"})
+
+    shown = pseudonym_of("ghopper")
+    assert rows_with("ghopper") == ["workloads_job", "workloads_jobevent"]  # ghopper2's
+    assert Job.objects.get(raw_id="1").user == shown
+    assert Job.objects.get(raw_id="1").labels == {"owner": shown, "zone": "a"}
+    assert Job.objects.get(raw_id="2").user == "ghopper2"
+    assert OwnershipRule.objects.get().user == shown
+    assert list(Job.objects.order_by("id").values_list("raw_id", "state", "started_at")) == before
+
+    again = record_events(events=[said_by("ghopper"), said_by("ghopper", "3")], at=NOON)
+    assert [each.is_changed for each in again] == [False, True]
+    assert Job.objects.get(raw_id="3").user == shown
+
+
+def test_somebody_who_signed_in_is_found_nowhere(petra: Client) -> None:
+    grace = make_person(ADDRESS, name="Grace Hopper", role="viewer")
+    client = Client()
+    client.force_login(User.objects.get(pk=grace))
+    User.objects.filter(pk=grace).update(role="lead")
+    confirmed(petra, "/people/pseudonymise", {"person": str(grace), "names": ""})
+
+    assert rows_with("Grace Hopper") == []
+    assert rows_with(ADDRESS) == []
+    person = User.objects.get(pk=grace)
+    assert (person.name, person.email) == (pseudonym_of("Grace Hopper"), pseudonym_of(ADDRESS))
+    assert not person.is_active
+    assert client.get("/").status_code == 302
+
+
+def test_nothing_of_a_whole_installation_names_her_and_everybody_else_is_named_as_before() -> None:
+    """Every action of the product was taken in that world, some of them by her."""
+    make_world()
+    cache.clear()
+    ada = User.objects.get(email="ada.quillfeather@example.org")
+    of_others = {name: rows_with(name) for name in ("ben.thistle", "Zephyrine", "Finn")}
+    assert rows_with("Ada Quillfeather")
+    actions.pseudonymise(names=[], person_id=ada.pk, by=None, at=NOON)
+    assert rows_with("Quillfeather") == []
+    assert rows_with("quillfeather") == []
+    assert {name: rows_with(name) for name in of_others} == of_others
+
+
+def test_sums_by_user_keep_their_amounts(petra: Client) -> None:
+    def kept() -> list[Any]:
+        fields = [f.name for f in LedgerUserDay._meta.concrete_fields]
+        return [
+            {name: row[name] for name in fields if name != "user_name"}
+            for row in LedgerUserDay.objects.order_by("id").values(*fields)
+        ]
+
+    LedgerUserDay.objects.bulk_create([_user_day("ghopper"), _user_day("other")])
+    before = kept()
+    confirmed(petra, "/people/pseudonymise", {"person": "", "names": "ghopper"})
+    assert kept() == before
+    assert set(LedgerUserDay.objects.values_list("user_name", flat=True)) == {
+        "other",
+        pseudonym_of("ghopper"),
+    }
+
+
+def test_the_name_is_kept_nowhere_not_even_as_a_plain_digest(petra: Client) -> None:
+    confirmed(petra, "/people/pseudonymise", {"person": "", "names": "ghopper"})
+    kept = Pseudonym.objects.get()
+    assert kept.pseudonym == pseudonym_of("ghopper")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT sha256('ghopper'::bytea)")
+        assert bytes(cursor.fetchone()[0]) != bytes(kept.digest)
+
+
+@pytest.mark.parametrize("names", ["", "x", " , "])
+def test_nobody_and_single_letters_are_refused(petra: Client, names: str) -> None:
+    answer = petra.post("/people/pseudonymise", {"person": "", "names": names, "confirmed": "yes"})
+    assert answer.status_code in {400, 409}
+    assert not Pseudonym.objects.exists()
+
+
+def test_the_last_of_the_platform_cannot_be_taken_out(petra: Client) -> None:
+    me = User.objects.get(email="petra@example.org")
+    answer = petra.post(
+        "/people/pseudonymise", {"person": str(me.pk), "names": "", "confirmed": "yes"}
+    )
+    assert answer.status_code == 409
+    assert rows_with("petra@example.org")
+
+
+@pytest.mark.parametrize("role", ["finance", "lead", "viewer"])
+def test_only_the_platform_may(role: str) -> None:
+    make_organisation()
+    client = Client()
+    client.force_login(User.objects.get(pk=make_person(f"{role}@example.org", role=role)))
+    assert client.get("/people/pseudonymise").status_code == 403
+
+
+def _user_day(user: str) -> LedgerUserDay:
+    day = date(2026, 1, 2)
+    values: dict[str, Any] = {
+        "user_name": user,
+        "is_of_job": True,
+        "day": day,
+        "posting_month": day,
+    }
+    for field in LedgerUserDay._meta.concrete_fields:
+        if not (field.primary_key or field.null or field.has_default()):
+            values.setdefault(field.attname, 1)
+    return LedgerUserDay(**values)

@@ -4,17 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import path, reverse
-from django.views.decorators.cache import never_cache
 
 from apps.accounts import actions
-from apps.accounts.queries import StartingPoint, has_organisation, organisation
+from apps.accounts.queries import StartingPoint
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import PickField
 from apps.console.kit.frame import Link
-from apps.console.kit.request import MANAGES, Context
+from apps.console.kit.page import shown
+from apps.console.kit.request import EVERYONE, MANAGES, Context
 from apps.review.queries.weekly.review_words import SECTIONS
 from apps.review.queries.weekly.shown_sections import sections_left_out
 from apps.show.words import joined
@@ -111,11 +111,10 @@ def _effects_of(chosen: str) -> Sequence[str]:
     )
 
 
-@never_cache
-def home(request: HttpRequest) -> HttpResponseBase:
+@shown(EVERYONE, "overview")
+def home(context: Context) -> HttpResponse:
     """Where people begin after they signed in."""
-    chosen = organisation().starting_point if has_organisation() else ""
-    return redirect(starting_page(chosen).first_page)
+    return redirect(starting_page(context.organisation.starting_point).first_page)
 
 
 urlpatterns = [

@@ -239,6 +239,7 @@ def make_world() -> World:
     offer = JobQuote.objects.get(id=ids["quote_id"]).answer["offers"][0]["key"]
     bodies = {
         "node_id": node_id, "token": invitation, "hour": hour, "offer": offer, "job": job_id,
+        "workload": ids["service_id"],
     }  # fmt: skip
     return World(everything.secret, paths=ids, bodies=bodies)
 
@@ -529,12 +530,12 @@ def _run(job_id: int) -> int:
 
 
 def with_world(body: Any, world: World) -> Any:
-    """An example body with the ids of what was made; what is told field by field stays as it is shown."""
+    """An example body with the ids of what was made; what is told field by field, or by name, stays as it is shown."""
     if isinstance(body, dict):
         return {
-            name: with_world(value, world)
-            if isinstance(value, dict)
-            else world.bodies.get(name, with_world(value, world))
+            name: made
+            if isinstance(value, type(made := world.bodies.get(name)))
+            else with_world(value, world)
             for name, value in body.items()
         }
     return [with_world(each, world) for each in body] if isinstance(body, list) else body

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from apps.accounts.queries import organisation
 from apps.economics.forecast.names import QUANTILE_LEVELS
-from apps.economics.hours import HOUR, WEEK_HOURS
+from apps.economics.hours import HOUR, WEEK_HOURS, hour_from
 from apps.economics.hours_ahead import HoursAhead, spread_over
 from apps.ledger.queries.calendar import day_span, local_day
 from apps.ledger.queries.windows import DAY
@@ -73,18 +73,18 @@ class SeriesAhead:
 def series_ahead(
     wanted: Mapping[SeriesKey, datetime], at: datetime
 ) -> dict[SeriesKey, SeriesAhead]:
-    """Of these series what their newest forecasts say of the hours from `at` until the moment given with each.
+    """Of these series what their newest forecasts as of `at` say of the hours from `at` until the moment given with each.
 
     One that has no forecast is not there. One of which too little was known is none: neither the last value by the
     hour, nor the mean of a week by the day, is a forecast of months.
     """
     found = {
         key: _by_hour(key, row)
-        for key, row in _newest(wanted, BY_HOUR).items()
+        for key, row in _newest(wanted, BY_HOUR, at).items()
         if row.method != ForecastMethod.LAST_VALUE and row.starts_at + row.horizon * HOUR > at
     }
     short = {key for key, until in wanted.items() if key not in found or found[key].ends_at < until}
-    for key, row in _newest(short, BY_DAY).items():
+    for key, row in _newest(short, BY_DAY, at).items():
         begins = found.get(key) or SeriesAhead(
             key, row.starts_at, HoursAhead([], _NONE_YET), (), row.history_from
         )
@@ -98,9 +98,13 @@ def series_ahead(
 _NONE_YET: Mapping[float, tuple[float, ...]] = dict.fromkeys(QUANTILE_LEVELS, ())
 
 
-def _newest(wanted: Collection[SeriesKey], granularity: str) -> dict[SeriesKey, Forecast]:
+def _newest(
+    wanted: Collection[SeriesKey], granularity: str, at: datetime
+) -> dict[SeriesKey, Forecast]:
+    """Their newest forecasts as of `at`: one that begins later says nothing of the hours before it."""
     keys = {series.key for series in wanted}
-    ids = ForecastSeries.objects.filter(key__in=keys).values_list(newest_id(granularity))
+    newest = newest_id(granularity, hour_from(at))
+    ids = ForecastSeries.objects.filter(key__in=keys).values_list(newest)
     rows = Forecast.objects.filter(pk__in=ids).select_related("series").defer("recent", "came")
     return {key: row for row in rows if (key := key_of(row.series)) in wanted}
 

@@ -236,9 +236,11 @@ def kept_reconciled(
     return [*kept[:horizon], *[None] * (horizon - len(kept))]
 
 
-def newest_id(granularity: str) -> Subquery:
-    """The newest forecast of each series, found one by one: together they have a hundred thousand rows."""
+def newest_id(granularity: str, until: datetime | None = None) -> Subquery:
+    """The newest forecast of each series that begins by `until`, found one by one: together they have a hundred thousand rows."""
     of_series = Forecast.objects.filter(series=OuterRef("pk"), granularity=granularity)
+    if until is not None:
+        of_series = of_series.filter(starts_at__lte=until)
     return Subquery(of_series.order_by("-starts_at").values("pk")[:1])
 
 

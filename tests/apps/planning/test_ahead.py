@@ -158,6 +158,26 @@ def test_days_alone_are_taken_where_no_hour_is_forecast_any_more(teams) -> None:
     assert (span.origin, span.starts_at, span.ends_at) == (BY_DAY, AT, april)
 
 
+def test_a_moment_that_is_over_is_looked_at_by_the_forecast_of_then(teams) -> None:
+    """A week is reviewed after it ended, and a newer forecast begins later than that moment."""
+    plant(
+        SeriesKey("spend", "team", str(teams[1])),
+        BY_HOUR,
+        [9.0] * 336,
+        starts_at=AT + timedelta(days=2),
+    )
+    found = project(key=str(teams[1]))
+    assert found.rest.expected is not None
+    assert found.exceeds_at(AT) is None or found.exceeds_at(AT) >= AT
+    series = SeriesKey("spend", "team", str(teams[1]))
+    ahead = series_ahead({series: AT + timedelta(days=1)}, AT)[series]
+    assert (ahead.starts_at, ahead.hours.points[0]) == (AT, 1.0)
+    green = make.make_team("Grey")
+    series = SeriesKey("spend", "team", str(green))
+    plant(series, BY_HOUR, [9.0] * 336, starts_at=AT + timedelta(days=2))
+    assert series_ahead({series: AT + timedelta(days=1)}, AT) == {}
+
+
 def policy(pool_id: int) -> HeadroomFigures:
     """Of a pool, as dear short as idle, 60 days ahead."""
     policy = actions.NewHeadroomPolicy(

@@ -37,10 +37,9 @@ TABLES = Table[KeptTable](
         Column("rows", "Rows, about", lambda row: row.table.rows, COUNT),
         Column("bytes", "Size", lambda row: row.table.size, SIZE),
         Column("kept", "Kept", lambda row: row.rule and row.rule.kept, PROSE,
-               note=lambda row: row.rule.why if row.rule else "", missing="not stated"),
+               note=lambda row: row.rule.words if row.rule else "", missing="not stated"),
         Column("why", "", lambda row: row.rule and row.rule.why),
-        Column("setting", "Changed by", lambda row: (row.rule and row.rule.setting) or None,
-               missing="–"),
+        Column("setting", "", lambda row: (row.rule and row.rule.setting) or None),
     ),
     noun=("table", "tables"),
     about="{said}; sizes with indexes, rows as Postgres last counted them",
@@ -92,10 +91,11 @@ def _kept_table(size: TableSize, model: type[Model] | None) -> KeptTable:
 
 
 def _row_words(model: type[Model] | None) -> str:
-    """What a row is: what the model says of itself in its first line."""
+    """What a row is: what the model says of itself in its first sentence."""
     if model is None or not model.__module__.startswith("apps."):
         return "Of the framework."
-    return (model.__doc__ or "").strip().splitlines()[0].replace("`", "")
+    first, _, _ = (model.__doc__ or "").strip().splitlines()[0].partition(". ")
+    return f"{first.replace('`', '').rstrip('.')}."
 
 
 urlpatterns = [

@@ -26,6 +26,11 @@ class RetentionRule:
     why: str
     setting: str = ""
 
+    @property
+    def words(self) -> str:
+        """Why, and what changes it."""
+        return f"{self.why} Changed by {self.setting}." if self.setting else self.why
+
 
 FACTS = RetentionRule(FOR_GOOD, "Amounts rest on it, and can be computed again from it.")
 AMOUNTS = RetentionRule(FOR_GOOD, "The ledger: what was charged is never forgotten.")

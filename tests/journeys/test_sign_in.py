@@ -44,7 +44,7 @@ def test_an_address_is_the_same_in_capitals(client) -> None:
 
 def test_nobody_is_sent_to_another_site(client) -> None:
     make_person()
-    assert sign_in(client, next="https://elsewhere.example/")["Location"] == "/"
+    assert sign_in(client, next="https://elsewhere.example/")["Location"] == "/home"
 
 
 @pytest.mark.parametrize("email", ["ada@example.org", "nobody@example.org"])
@@ -230,7 +230,7 @@ def test_inviting_again_ends_what_was_lost(client, guarded) -> None:
     assert client.get("/account")["Location"].startswith("/sign-in")
     assert "do not go together" in sign_in(client).content.decode()
     actions.accept_invitation(secret=again.secret, password=PASSWORD, at=timezone.now())
-    assert sign_in(Client())["Location"] == "/"
+    assert sign_in(Client())["Location"] == "/home"
 
 
 def test_no_secret_of_a_link_is_kept_or_printed(client) -> None:

@@ -8,10 +8,10 @@ import pytest
 from django.test import Client, override_settings
 
 from apps.accounts.models import Team
-from apps.console.pages.explorer.tables import CAUSE_WORDS
 from apps.economics.variance import CAUSES
 from apps.fleet.models import Pool
 from apps.ledger.models import LedgerDay, LedgerPoolDay
+from apps.show.words import CAUSE_WORDS
 from tests.apps.console.people import csv_rows, signed_in
 from tests.apps.ledger.explored import DAY, make_explored
 

@@ -5,6 +5,7 @@ import io
 import json
 from datetime import timedelta
 from decimal import Decimal
+from importlib import import_module
 from typing import Any
 
 import psycopg
@@ -35,6 +36,12 @@ JOB: dict[str, Any] = {
     "checkpoint": {"write_seconds": 60},
     "assumed_wait_minutes": 30,
 }
+
+
+@pytest.fixture(autouse=True)
+def _loaded() -> None:
+    """Loading it sets up the logs anew, which a test that hears already would not."""
+    import_module("controlplane.wsgi")
 
 
 @pytest.fixture

@@ -176,7 +176,6 @@ def test_groups_sum_to_the_whole_on_every_basis(research: int) -> None:
     ("question", "field"),
     [
         (CubeQuestion(DAY).of(**{"tag.a": ["b"]}), "tag.a"),
-        (CubeQuestion(DAY).of(status=["estimated"]), "status"),
         (CubeQuestion(DAY).by("state"), "state"),
     ],
 )

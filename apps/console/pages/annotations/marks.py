@@ -10,7 +10,7 @@ from django.utils.http import urlencode
 
 from apps.console.kit.chart import ChartMark, DailyChart
 from apps.console.kit.frame import Link
-from apps.console.kit.request import Context
+from apps.console.kit.request import Context, led_on
 from apps.ledger.queries.windows import LONGEST, Window
 from apps.review.queries.annotations import (
     AnnotationsWanted,
@@ -71,7 +71,7 @@ def _links_of(wanted: AnnotationsWanted, context: Context, more: int) -> tuple[L
     links = [Link(all_of_it, f"{reverse('annotations')}?{urlencode({'window': asked})}")]
     if context.viewer.team_ids:
         links.append(Link("Note something", new_note_href(wanted)))
-    return tuple(links)
+    return tuple(led_on(link, context) for link in links)
 
 
 def new_note_href(wanted: AnnotationsWanted) -> str:

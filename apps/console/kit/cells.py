@@ -104,6 +104,11 @@ def undefined(why: str) -> SafeString:
     )
 
 
+def digest_shown(digest: str) -> SafeString:
+    """Its beginning where there is no room for all of it; held upon, copied and printed it is whole."""
+    return format_html('<code class="digest" title="{0}">{0}</code>', digest)
+
+
 def quiet(text: str) -> SafeString:
     """Words in place of a value that is not there."""
     return format_html('<span class="unknown">{}</span>', text)

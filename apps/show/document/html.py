@@ -61,7 +61,7 @@ def document_html(document: OutgoingDocument) -> str:
         '<meta name="color-scheme" content="light dark">'
         f"<title>{escape(document.title)}</title><style>{STYLE}</style></head>"
         f'<body class="p" style="margin:0;background:{GROUND};color:{INK};{FONT};font-size:14px">'
-        f'<table {TABLE} class="p" style="background:{GROUND};color:{INK}"><tr>'
+        f'<div role="main"><table {TABLE} class="p" style="background:{GROUND};color:{INK}"><tr>'
         '<td class="g" align="center" style="padding:24px">'
         f'<table {TABLE} style="max-width:680px;text-align:left;{FONT};font-size:14px;'
         'line-height:1.45"><tr><td>'
@@ -70,7 +70,7 @@ def document_html(document: OutgoingDocument) -> str:
         f"{_paragraph(document.under, is_quiet=True)}{_links(document.links)}{sections}"
         f'<p class="q" style="margin:28px 0 0;padding-top:10px;border-top:1px solid {LINE};'
         f'color:{QUIET};font-size:12px;overflow-wrap:anywhere">{escape(document.footer)}</p>'
-        "</td></tr></table></td></tr></table></body></html>"
+        "</td></tr></table></td></tr></table></div></body></html>"
     )
 
 

@@ -15,6 +15,7 @@ from apps.console.kit.cells import (
     MONEY,
     WRAPPED,
     Locale,
+    digest_shown,
 )
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.economics.money import sum_or_unknown
@@ -167,7 +168,7 @@ VERSIONS = Table[CloseFact](
         Column("closed_by", "By", lambda each: each.closed_by or None, missing=NONE),
         Column("lines", "Lines", lambda each: each.lines, COUNT),
         Column("digest", "Digest", lambda each: each.digest,
-               shown=lambda each, _: format_html('<code class="digest">{}</code>', each.digest)),
+               shown=lambda each, _: digest_shown(each.digest)),
         Column("invoices", "Billed by then", lambda each: each.invoices or None, WRAPPED,
                missing=NONE),
         Column("note", "Note", lambda each: each.note or None, WRAPPED, missing=NONE),

@@ -5,6 +5,7 @@ from datetime import date
 from django.urls import reverse
 from django.utils.html import format_html
 
+from apps.console.kit.cells import digest_shown
 from apps.console.kit.change import ChangeForm
 from apps.console.kit.form import FormSection
 from apps.console.kit.frame import Link
@@ -31,7 +32,7 @@ def week_page(context: Context, seen: SeenReview, sent: ChangeForm | None = None
             f"{period(first, end)}, {content.zone}",
             f"{content.basis} cost, as charged",
             f"edition {kept.edition} of {kept.editions}{reason}",
-            format_html('digest <code class="digest">{}</code>', kept.digest),
+            format_html("digest {}", digest_shown(kept.digest)),
         ),
         back=Link("All weeks", reverse("weekly-reviews")),
         actions=(

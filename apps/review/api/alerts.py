@@ -1,7 +1,7 @@
 """GET /api/v1/alerts: what somebody should look at; acknowledged, muted and resolved by people and tokens."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.review import actions
+from apps.review.api.answer_schema import answer_schema
 from apps.review.queries.alerts import (
     KINDS,
     OPEN,
@@ -24,10 +25,10 @@ from apps.review.queries.alerts import (
     entries_of,
     may_answer,
 )
-from apps.web.rest.examples import answered, listed, sent
+from apps.web.rest.examples import answered, listed
 from apps.web.rest.once import once
 from apps.web.rest.pages import fields_of, list_of, page_asked, paged, told_as
-from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import (
     Moment,
     OptionalText,
@@ -38,8 +39,6 @@ from apps.web.rest.strict import (
     words_given,
 )
 from apps.web.rest.views import RestView
-
-AlertAnswer = TypeVar("AlertAnswer", bound=Callable[..., Any])
 
 
 class AnswersAlerts(BasePermission):
@@ -152,8 +151,9 @@ STEPS = [
     }
 ]
 ONE = EXAMPLE | {"steps": STEPS}
-BECAUSE = {"reason": "The launch costs more; finance knows"}
-MUTED = {"reason": "A known test until Friday", "until": "2099-11-27T17:00:00Z"}
+AN_ALERT = ("An alert", ONE)
+BECAUSE = ("A reason", {"reason": "The launch costs more; finance knows"})
+MUTED = ("A reason", {"reason": "A known test until Friday", "until": "2099-11-27T17:00:00Z"})
 
 
 class Alerts(RestView):
@@ -200,23 +200,11 @@ class AlertView(RestView):
         return Response(self.told(alert_id))
 
 
-def _answer_schema(
-    operation_id: str, body: type[Strict], example: dict[str, Any]
-) -> Callable[[AlertAnswer], AlertAnswer]:
-    return extend_schema(
-        operation_id=operation_id,
-        parameters=[REPEAT_KEY],
-        request=body,
-        responses={200: AlertWithStepsOut},
-        examples=[sent("A reason", example), answered("An alert", ONE)],
-    )
-
-
 class OneAlert(AlertView):
     """One alert."""
 
     @extend_schema(
-        operation_id="get_alert", responses=AlertWithStepsOut, examples=[answered("An alert", ONE)]
+        operation_id="get_alert", responses=AlertWithStepsOut, examples=[answered(*AN_ALERT)]
     )
     def get(self, request: Request, alert_id: int) -> Response:
         """An alert with its steps."""
@@ -227,7 +215,7 @@ class OneAlert(AlertView):
 class AcknowledgedAlert(AlertView):
     """An alert that somebody sees to."""
 
-    @_answer_schema("acknowledge_alert", AlertReasonIn, BECAUSE)
+    @answer_schema("acknowledge_alert", AlertReasonIn, BECAUSE, AlertWithStepsOut, AN_ALERT)
     @once()
     def post(self, request: Request, alert_id: int) -> Response:
         """Somebody sees to it; it is reported again only when it goes further."""
@@ -237,7 +225,7 @@ class AcknowledgedAlert(AlertView):
 class MutedAlert(AlertView):
     """An alert of which nothing more is said."""
 
-    @_answer_schema("mute_alert", MuteIn, MUTED)
+    @answer_schema("mute_alert", MuteIn, MUTED, AlertWithStepsOut, AN_ALERT)
     @once()
     def post(self, request: Request, alert_id: int) -> Response:
         """Nothing more is sent of it, until then."""
@@ -247,7 +235,7 @@ class MutedAlert(AlertView):
 class ResolvedAlert(AlertView):
     """An alert whose matter is settled."""
 
-    @_answer_schema("resolve_alert", AlertReasonIn, BECAUSE)
+    @answer_schema("resolve_alert", AlertReasonIn, BECAUSE, AlertWithStepsOut, AN_ALERT)
     @once()
     def post(self, request: Request, alert_id: int) -> Response:
         """The matter is settled; it is open again only when it goes further."""

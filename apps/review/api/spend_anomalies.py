@@ -15,6 +15,7 @@ from apps.accounts.queries import Viewer, organisation
 from apps.review import actions
 from apps.review.api.alerts import AnswersAlerts
 from apps.review.api.anomalies import CauseOut
+from apps.review.api.answer_schema import answer_schema
 from apps.review.queries.spend_anomalies import (
     STATES,
     SUBJECTS,
@@ -31,11 +32,11 @@ from apps.review.queries.verdicts import (
     verdict_of,
     verdicts_of,
 )
-from apps.web.rest.examples import answered, listed, sent
+from apps.web.rest.examples import answered, dollars, listed
 from apps.web.rest.money import MoneyOut, RatioOut
 from apps.web.rest.once import once
 from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
-from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import (
     Moment,
     OptionalText,
@@ -132,10 +133,6 @@ class MuteSeriesIn(VerdictReasonIn):
     of_kind = serializers.BooleanField(required=False, default=False)
 
 
-def _dollars(amount: str) -> dict[str, str]:
-    return {"amount": amount, "currency": "USD"}
-
-
 EXAMPLE: dict[str, Any] = {
     "id": 1,
     "subject": "workload",
@@ -146,18 +143,18 @@ EXAMPLE: dict[str, Any] = {
     "last_seen_on": "2026-03-16",
     "ended_on": None,
     "days": 10,
-    "expected": _dollars("1820.000000"),
-    "spent": _dollars("5460.000000"),
-    "excess": _dollars("3640.000000"),
-    "month": _dollars("10920.000000"),
+    "expected": dollars("1820.000000"),
+    "spent": dollars("5460.000000"),
+    "excess": dollars("3640.000000"),
+    "month": dollars("10920.000000"),
     "effect": 2.0,
     "strictness": 1.0,
     "parts": [
-        {"name": "price", "amount": _dollars("0.000000")},
-        {"name": "volume", "amount": _dollars("3640.000000")},
+        {"name": "price", "amount": dollars("0.000000")},
+        {"name": "volume", "amount": dollars("3640.000000")},
     ],
     "drivers": [
-        {"dimension": "user", "name": "ada", "amount": _dollars("3640.000000")},
+        {"dimension": "user", "name": "ada", "amount": dollars("3640.000000")},
     ],
     "causes": [{"kind": "settings", "what": "batch 512 (llm-7b)", "on": "2026-03-05", "days": -1}],
 }
@@ -174,8 +171,12 @@ SAID = {
     "taken_back_reason": "",
 }
 ONE = EXAMPLE | {"state": "explained", "verdicts": [SAID]}
-BECAUSE = {"reason": "Launch of the 7B run"}
-MUTED_UNTIL = {"reason": "Known until Friday", "until": "2099-11-27T17:00:00Z", "of_kind": False}
+AN_ANOMALY = ("An anomaly of spend", ONE)
+BECAUSE = ("A reason", {"reason": "Launch of the 7B run"})
+MUTED_UNTIL = (
+    "Until a moment",
+    {"reason": "Known until Friday", "until": "2099-11-27T17:00:00Z", "of_kind": False},
+)
 
 
 class SpendAnomalies(RestView):
@@ -249,7 +250,7 @@ class OneSpendAnomaly(SpendAnomalyView):
     @extend_schema(
         operation_id="get_spend_anomaly",
         responses=SpendAnomalyWithVerdictsOut,
-        examples=[answered("An anomaly of spend", ONE)],
+        examples=[answered(*AN_ANOMALY)],
     )
     def get(self, request: Request, anomaly_id: int) -> Response:
         """An anomaly of spend with what was said of it."""
@@ -260,12 +261,8 @@ class OneSpendAnomaly(SpendAnomalyView):
 class ExplainedAnomaly(SpendAnomalyView):
     """An anomaly of spend whose reason is known."""
 
-    @extend_schema(
-        operation_id="explain_spend_anomaly",
-        parameters=[REPEAT_KEY],
-        request=VerdictReasonIn,
-        responses={200: SpendAnomalyWithVerdictsOut},
-        examples=[sent("A reason", BECAUSE), answered("An anomaly of spend", ONE)],
+    @answer_schema(
+        "explain_spend_anomaly", VerdictReasonIn, BECAUSE, SpendAnomalyWithVerdictsOut, AN_ANOMALY
     )
     @once()
     def post(self, request: Request, anomaly_id: int) -> Response:
@@ -276,12 +273,12 @@ class ExplainedAnomaly(SpendAnomalyView):
 class FalseAnomaly(SpendAnomalyView):
     """An anomaly of spend that was none."""
 
-    @extend_schema(
-        operation_id="call_spend_anomaly_false",
-        parameters=[REPEAT_KEY],
-        request=VerdictReasonIn,
-        responses={200: SpendAnomalyWithVerdictsOut},
-        examples=[sent("A reason", BECAUSE), answered("An anomaly of spend", ONE)],
+    @answer_schema(
+        "call_spend_anomaly_false",
+        VerdictReasonIn,
+        BECAUSE,
+        SpendAnomalyWithVerdictsOut,
+        AN_ANOMALY,
     )
     @once()
     def post(self, request: Request, anomaly_id: int) -> Response:
@@ -292,12 +289,8 @@ class FalseAnomaly(SpendAnomalyView):
 class MutedSeries(SpendAnomalyView):
     """The series of an anomaly of spend, of which nothing more is reported."""
 
-    @extend_schema(
-        operation_id="mute_spend_series",
-        parameters=[REPEAT_KEY],
-        request=MuteSeriesIn,
-        responses={200: SpendAnomalyWithVerdictsOut},
-        examples=[sent("Until a moment", MUTED_UNTIL), answered("An anomaly of spend", ONE)],
+    @answer_schema(
+        "mute_spend_series", MuteSeriesIn, MUTED_UNTIL, SpendAnomalyWithVerdictsOut, AN_ANOMALY
     )
     @once()
     def post(self, request: Request, anomaly_id: int) -> Response:
@@ -320,12 +313,8 @@ class MutedSeries(SpendAnomalyView):
 class TakenBackVerdict(SpendAnomalyView):
     """Something that was said of a series and counts no more."""
 
-    @extend_schema(
-        operation_id="take_back_verdict",
-        parameters=[REPEAT_KEY],
-        request=VerdictReasonIn,
-        responses={200: SpendAnomalyWithVerdictsOut},
-        examples=[sent("A reason", BECAUSE), answered("An anomaly of spend", ONE)],
+    @answer_schema(
+        "take_back_verdict", VerdictReasonIn, BECAUSE, SpendAnomalyWithVerdictsOut, AN_ANOMALY
     )
     @once()
     def post(self, request: Request, anomaly_id: int, verdict_id: int) -> Response:

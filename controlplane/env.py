@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from apps.review.queries.weekly.review_words import SECTIONS
+
 PREFIX = "RUNRATE_"
 PROJECT_ROOT = Path(__file__).resolve().parent.parent
 
@@ -83,38 +85,23 @@ def _share(text: str) -> tuple[str, float]:
     return bucket.strip(), float(share)
 
 
-REVIEW_SECTIONS = (
-    *("variance", "workloads", "idle", "commitments", "budgets", "alerts", "recommendations"),
-    "data_quality",
-)
-
-
 def _review_sections(text: str) -> tuple[str, ...]:
     named = _words(text)
-    if not set(named) <= set(REVIEW_SECTIONS):
+    if not set(named) <= set(SECTIONS):
         raise ValueError(text)
     return named
 
 
-def _per_cent(text: str) -> int:
-    number = _some(text)
-    if number > 100:
-        raise ValueError(text)
-    return number
+def _at_most(most: int, read: Callable[[str], int]) -> Callable[[str], int]:
+    """What `read` reads; a larger number is refused."""
 
+    def bounded(text: str) -> int:
+        number = read(text)
+        if number > most:
+            raise ValueError(text)
+        return number
 
-def _hour_of_day(text: str) -> int:
-    hour = _natural(text)
-    if hour > 23:
-        raise ValueError(text)
-    return hour
-
-
-def _weeks(text: str) -> int:
-    weeks = _some(text)
-    if weeks > 8:
-        raise ValueError(text)
-    return weeks
+    return bounded
 
 
 def _origin(text: str) -> str:
@@ -238,21 +225,25 @@ class Environment:
         "docs/training.md has the defaults",
     )
     review_hour: int = _variable(
-        _hour_of_day,
+        _at_most(23, _natural),
         7,
         "the hour of Monday, in the organisation's zone, from which the weekly review is made",
     )
     review_verdict_weeks: int = _variable(
-        _weeks, 4, "the weeks that a verdict of the weekly review is of, 1 to 8"
+        _at_most(8, _some), 4, "the weeks that a verdict of the weekly review is of, 1 to 8"
     )
     review_shrink_waste: int = _variable(
-        _per_cent, 40, "from how many per cent of waste on a workload's verdict is shrink"
+        _at_most(100, _some),
+        40,
+        "from how many per cent of waste on a workload's verdict is shrink",
     )
     review_retire_waste: int = _variable(
-        _per_cent, 95, "from how many per cent of waste on a workload's verdict is retire"
+        _at_most(100, _some),
+        95,
+        "from how many per cent of waste on a workload's verdict is retire",
     )
     review_least_coverage: int = _variable(
-        _per_cent,
+        _at_most(100, _some),
         95,
         "of how many per cent of its time at least the price is known of a workload that earns",
     )

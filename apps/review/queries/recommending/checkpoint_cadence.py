@@ -14,7 +14,7 @@ from apps.review.queries.recommending.proposal import (
     RecommendationProposal,
     effort_cost,
 )
-from apps.review.queries.recommending.weeks import work_seen
+from apps.review.queries.recommending.weeks import looks_at_weeks
 from apps.review.queries.recommending.whole_work import (
     NO_PRICE,
     PAID_ANYWAY,
@@ -41,13 +41,9 @@ COMPUTED = (
 """Of the exact expectation W/τ · M · (e^((τ+δ)/M) − 1), see apps.economics.checkpoints."""
 
 
-def detect_cadences(at: datetime) -> DetectedKind:
+@looks_at_weeks(KIND, "training workloads")
+def detect_cadences(found: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every training workload; a cadence more than three times off the best is to be changed."""
-    found = DetectedKind(KIND, "training workloads")
-    work = work_seen(at)
-    if not work.span.weeks:
-        found.not_looked = "the ledger had no whole week"
-        return found
     works = whole_works(work, TRAINING)
     looked = works[:MOST_CANDIDATES]
     habits = training_habits([whole.workload.id for whole in looked], work.span.window)
@@ -63,7 +59,6 @@ def detect_cadences(at: datetime) -> DetectedKind:
             f"only the {MOST_CANDIDATES} that cost most are looked into",
             count=len(works) - len(looked),
         )
-    return found
 
 
 def _look_at(found: DetectedKind, work: FleetWork, whole: WholeWork) -> None:

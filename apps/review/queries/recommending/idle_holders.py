@@ -24,7 +24,7 @@ from apps.review.queries.recommending.proposal import (
     effort_cost,
     work_cell,
 )
-from apps.review.queries.recommending.weeks import work_seen
+from apps.review.queries.recommending.weeks import looks_at_weeks
 from apps.unit_economics.queries.waste import WastePart, waste_time_by
 
 KIND = "idle_holder"
@@ -52,13 +52,9 @@ class HeldWeeks:
         return fmean(self.idle) * MONTH_HOURS / WEEK_HOURS
 
 
-def detect_idle_holders(at: datetime) -> DetectedKind:
+@looks_at_weeks(KIND, "workloads on pools that are no service")
+def detect_idle_holders(found: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every workload on a pool that is no service; what is idle again and again is proposed to be given back."""
-    found = DetectedKind(KIND, "workloads on pools that are no service")
-    work = work_seen(at)
-    if not work.span.weeks:
-        found.not_looked = "the ledger had no whole week"
-        return found
     weeks, owners = _held_weeks(work), {team.id: team for team in teams()}
     for cell in work.cells:
         seen = weeks.get((cell.workload.id, cell.pool.id))
@@ -72,7 +68,6 @@ def detect_idle_holders(at: datetime) -> DetectedKind:
             found.pass_over("it is idle for less than a tenth of a GPU, paid anyway", cell.key)
         else:
             found.propose(_proposal_of(cell, seen, work, owners[cell.workload.team_id]))
-    return found
 
 
 def _held_weeks(work: FleetWork) -> dict[tuple[int, int], HeldWeeks]:

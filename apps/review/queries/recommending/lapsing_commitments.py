@@ -24,7 +24,7 @@ from apps.review.queries.recommending.proposal import (
     commitment_cell,
     effort_cost,
 )
-from apps.review.queries.recommending.weeks import work_seen
+from apps.review.queries.recommending.weeks import looks_at_weeks
 
 KIND = "let_lapse"
 ENDS_WITHIN = timedelta(weeks=13)
@@ -35,13 +35,9 @@ COMPUTED = (
 )
 
 
-def detect_lapsing(at: datetime) -> DetectedKind:
+@looks_at_weeks(KIND, "commitments in force")
+def detect_lapsing(found: DetectedKind, work: FleetWork, at: datetime) -> None:
     """Every commitment that is in force; those are proposed that end within 13 weeks and save nothing."""
-    found = DetectedKind(KIND, "commitments in force")
-    work = work_seen(at)
-    if not work.span.weeks:
-        found.not_looked = "the ledger had no whole week"
-        return found
     cuts = [*(week.starts_at for week in work.span.weeks), work.span.weeks[-1].ends_at]
     use = commitment_use(cuts, at)
     for fact in use.commitments.values():
@@ -57,7 +53,6 @@ def detect_lapsing(at: datetime) -> DetectedKind:
             found.pass_over(why, str(fact.id))
         else:
             found.propose(_proposal_of(fact, whole, work))
-    return found
 
 
 def _why_not(fact: CommitmentFact, weeks: Sequence[Figures], at: datetime) -> str:

@@ -20,7 +20,7 @@ from apps.review.queries.recommending.proposal import (
     api_cell,
     effort_cost,
 )
-from apps.review.queries.recommending.weeks import work_seen
+from apps.review.queries.recommending.weeks import looks_at_weeks
 from apps.workloads.queries import workloads
 
 KIND = "to_self_host"
@@ -32,13 +32,9 @@ COMPUTED = (
 )
 
 
-def detect_self_hosting(at: datetime) -> DetectedKind:
+@looks_at_weeks(KIND, "kept comparisons with an API")
+def detect_self_hosting(found: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every kept comparison; those are proposed that advise to serve oneself and whose calls are on record."""
-    found = DetectedKind(KIND, "kept comparisons with an API")
-    work = work_seen(at)
-    if not work.span.weeks:
-        found.not_looked = "the ledger had no whole week"
-        return found
     paid = _paid_for_calls(work)
     for scenario in kept_scenarios(None):
         run = scenario.answered
@@ -52,7 +48,6 @@ def detect_self_hosting(at: datetime) -> DetectedKind:
             found.pass_over("it is in another currency", str(scenario.id))
         else:
             _propose_for(found, scenario, run, paid[scenario.service_id or 0])
-    return found
 
 
 def _paid_for_calls(work: FleetWork) -> Mapping[int, int]:

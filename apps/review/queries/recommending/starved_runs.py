@@ -18,7 +18,7 @@ from apps.review.queries.recommending.proposal import (
     RecommendationProposal,
     effort_cost,
 )
-from apps.review.queries.recommending.weeks import work_seen
+from apps.review.queries.recommending.weeks import looks_at_weeks
 from apps.review.queries.recommending.whole_work import (
     LITTLE_FREED,
     NO_PRICE,
@@ -58,13 +58,9 @@ class DataWait:
         return sum(self.waited) / sum(self.told)
 
 
-def detect_starved_runs(at: datetime) -> DetectedKind:
+@looks_at_weeks(KIND, "training workloads")
+def detect_starved_runs(found: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every training workload; where a tenth of the reported time waits for data in three weeks of four, reading it is to be mended."""
-    found = DetectedKind(KIND, "training workloads")
-    work = work_seen(at)
-    if not work.span.weeks:
-        found.not_looked = "the ledger had no whole week"
-        return found
     waits = _waits_by_week(work)
     for whole in whole_works(work, TRAINING):
         seen = waits.get(whole.workload.id)
@@ -72,7 +68,6 @@ def detect_starved_runs(at: datetime) -> DetectedKind:
             found.pass_over(why, str(whole.workload.id))
         elif seen is not None:
             found.propose(_proposal_of(whole, seen))
-    return found
 
 
 def _waits_by_week(work: FleetWork) -> Mapping[int, DataWait]:

@@ -22,7 +22,7 @@ from apps.review.queries.recommending.proposal import (
     effort_cost,
     work_cell,
 )
-from apps.review.queries.recommending.weeks import work_seen
+from apps.review.queries.recommending.weeks import looks_at_weeks
 from apps.review.queries.recommending.whole_work import LEAST_FREED, LITTLE_FREED, NO_PRICE
 from apps.unit_economics.queries.unit_costs import UnitCost, UnitFilter, unit_cost_groups
 
@@ -44,13 +44,9 @@ class QuietSpan:
     held: Mapping[tuple[object, object], CubeSums]
 
 
-def detect_unused_work(at: datetime) -> DetectedKind:
+@looks_at_weeks(KIND, "workloads on pools", fewest=QUIET.days // 7)
+def detect_unused_work(found: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every workload on a pool; those are proposed to be stopped that nobody asked, or that did nothing, for two weeks."""
-    found = DetectedKind(KIND, "workloads on pools")
-    work = work_seen(at)
-    if len(work.span.weeks) < QUIET.days // 7:
-        found.not_looked = "the ledger had no two whole weeks"
-        return found
     quiet = _quiet_span(work)
     for cell in work.cells:
         sums = quiet.held.get((cell.workload.id, cell.pool.id))
@@ -58,7 +54,6 @@ def detect_unused_work(at: datetime) -> DetectedKind:
             found.pass_over(why, cell.key)
         elif sums is not None:
             found.propose(_proposal_of(cell, sums, work))
-    return found
 
 
 def _quiet_span(work: FleetWork) -> QuietSpan:

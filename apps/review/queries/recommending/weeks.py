@@ -1,13 +1,36 @@
 """The weeks that detectors look at, read once for all of them."""
 
+from collections.abc import Callable
 from datetime import datetime
+from functools import wraps
 
 from apps.accounts.queries.reading import once
 from apps.placement.queries.moves.work import FleetWork, fleet_work, move_week
+from apps.review.queries.recommending.proposal import DetectedKind, Detector
 
 _work_of_week = once(fleet_work)
 
 
-def work_seen(at: datetime) -> FleetWork:
-    """All work of the whole weeks before the one that a moment is in, at the margin."""
-    return _work_of_week(move_week(at))
+def looks_at_weeks(
+    kind: str, looked_at_words: str, *, fewest: int = 1
+) -> Callable[[Callable[[DetectedKind, FleetWork, datetime], None]], Detector]:
+    """Of a look at all work of the whole weeks before the one that a moment is in, at the margin.
+
+    Where the ledger has fewer whole weeks, it did not look.
+    """
+    too_few = "no whole week" if fewest == 1 else f"fewer than {fewest} whole weeks"
+
+    def detector_of(look: Callable[[DetectedKind, FleetWork, datetime], None]) -> Detector:
+        @wraps(look)
+        def detect(at: datetime) -> DetectedKind:
+            found = DetectedKind(kind, looked_at_words)
+            work = _work_of_week(move_week(at))
+            if len(work.span.weeks) < fewest:
+                found.not_looked = f"the ledger had {too_few}"
+            else:
+                look(found, work, at)
+            return found
+
+        return detect
+
+    return detector_of

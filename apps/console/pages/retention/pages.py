@@ -1,5 +1,6 @@
 """Every table: what it holds, how large it is, how long its rows stay, and what changes that."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.apps import apps
@@ -12,7 +13,12 @@ from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.kit.table import Column, Table
 from apps.console.pages.people.pages import tabs_of
-from apps.console.pages.retention.rules import FOR_GOOD, RetentionRule, retention_rule
+from apps.console.pages.retention.rules import (
+    FOR_GOOD,
+    RetentionRule,
+    limited_rules,
+    retention_rule,
+)
 from apps.show.data import data_size
 from apps.web.queries.table_sizes import TableSize, table_sizes
 
@@ -52,7 +58,8 @@ TABLES = Table[KeptTable](
 def kept_tables() -> list[KeptTable]:
     """Every table of the database with its rule."""
     models = {model._meta.db_table: model for model in apps.get_models(include_auto_created=True)}
-    return [_kept_table(size, models.get(size.name)) for size in table_sizes()]
+    limited = limited_rules()
+    return [_kept_table(size, models.get(size.name), limited) for size in table_sizes()]
 
 
 @shown(SEES_EVERYTHING, "people")
@@ -81,13 +88,15 @@ def retention_csv(context: Context) -> HttpResponse:
     return TABLES.csv(kept_tables(), context, "retention")
 
 
-def _kept_table(size: TableSize, model: type[Model] | None) -> KeptTable:
+def _kept_table(
+    size: TableSize, model: type[Model] | None, limited: Mapping[str, RetentionRule]
+) -> KeptTable:
     tracked = getattr(model, "pgh_tracked_model", None)
     words = _row_words(model)
     if tracked is not None:
         words = f"A change of: {_row_words(tracked)}"
     label = model._meta.label_lower if model is not None else size.name
-    return KeptTable(size, words, retention_rule(label, is_history=tracked is not None))
+    return KeptTable(size, words, retention_rule(label, limited, is_history=tracked is not None))
 
 
 def _row_words(model: type[Model] | None) -> str:

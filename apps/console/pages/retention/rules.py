@@ -1,6 +1,6 @@
 """How long each table's rows stay, by what, and why; every table has one rule."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -72,12 +72,13 @@ BY_NAME: Sequence[tuple[str, RetentionRule]] = (
 """By how its label begins, the first that fits; those that forget by age come before."""
 
 
-def retention_rule(label: str, *, is_history: bool) -> RetentionRule | None:
+def retention_rule(
+    label: str, limited: Mapping[str, RetentionRule], *, is_history: bool
+) -> RetentionRule | None:
     """The rule of a table by its model's label, such as `ledger.line`, or its name where no model is of it.
 
-    None where nobody stated one. `is_history`: the database itself writes there what changed of another table.
+    None where nobody stated one. `limited` are those of `limited_rules`. `is_history`: the database itself writes there what changed of another table.
     """
-    limited = limited_rules()
     if label in limited:
         return limited[label]
     if is_history:

@@ -4,14 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import LiteralString
 
+from apps.ledger.queries.api_spend import VENDORS
 from apps.ledger.queries.tables import rows
 
 SOURCES: LiteralString = """
 SELECT coalesce((SELECT jsonb_object_agg(state, files) FROM (
            SELECT state, count(*) AS files FROM ledger_billimport GROUP BY state) AS delivered),
            '{}'::jsonb),
-       ARRAY(SELECT DISTINCT vendor FROM ledger_apihour UNION SELECT vendor FROM ledger_vendorcost ORDER BY 1)
-"""
+       ARRAY(:vendors)
+""".replace(":vendors", VENDORS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,15 +91,14 @@ class ReviewPaper:
 
 
 def review_document(paper: ReviewPaper) -> OutgoingDocument:
-    """The whole of it, its sections in their order, those that are off left out."""
+    """The whole of it, its sections in the order in which they were frozen, as on its page."""
     content, kept = paper.content, paper.kept
     first, end = date.fromisoformat(content.first_day), date.fromisoformat(content.end_day)
     part = f"?team={paper.team_id}" if paper.team_id is not None else ""
     sections = [_summary(paper)]
-    for key, title in SECTIONS.items():
-        if key in content.sections:
-            blocks, links = SECTION_BLOCKS[key](paper)
-            sections.append(DocumentSection(title, tuple(blocks), links))
+    for key in content.sections:
+        blocks, links = SECTION_BLOCKS[key](paper)
+        sections.append(DocumentSection(SECTIONS[key], tuple(blocks), links))
     edition = f"edition {kept.edition}" + (f": {kept.reason}" if kept.reason else "")
     return OutgoingDocument(
         title=content.title,

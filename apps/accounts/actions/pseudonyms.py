@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -17,7 +18,7 @@ from apps.accounts.actions.people import deactivate_person
 from apps.accounts.models import Pseudonym, User
 from apps.accounts.queries.pseudonyms import name_digest, pseudonym_of
 from apps.economics.refusal import Refusal
-from apps.logs.changes import answered, logged_change
+from apps.logs.changes import logged_change
 
 USER_FIELDS = frozenset({"user", "user_name"})
 """Columns that hold what schedulers call a person, and nothing else."""
@@ -52,20 +53,28 @@ NOT_PROSE = frozenset(
 SHORTEST = 2
 
 
+@dataclass(frozen=True, slots=True)
+class TakenOut:
+    """What is written for each name now, and how many rows changed."""
+
+    written: Mapping[str, str]
+    rows: int
+
+
 class PseudonymRefused(Refusal):
     """What was entered is no name that could be taken out."""
 
 
-@logged_change(count=answered)
+@logged_change(count=lambda answer, _: answer.rows)
 @transaction.atomic
 def pseudonymise(
     *, names: Sequence[str], person_id: int | None, by: int | None, at: datetime
-) -> int:
-    """Write a pseudonym for each of the names wherever one may stand; how many rows changed.
+) -> TakenOut:
+    """Write a pseudonym for each of the names wherever one may stand.
 
     `names` are what schedulers, tokens and messages call somebody. With `person_id` that person's
     own name and address are taken out too, and their access ends. The keeper of jobs renames
-    those itself. Refuses PseudonymRefused, User.DoesNotExist and LastManager.
+    those itself, by what is written now. Refuses PseudonymRefused, User.DoesNotExist and LastManager.
     """
     taken = [name.strip() for name in names if name.strip()]
     if person_id is not None:
@@ -85,7 +94,8 @@ def pseudonymise(
     with pgtrigger.ignore():
         if person_id is not None:
             _rename_person(person_id, written)
-        return sum(_renamed(model, written) for model in _models())
+        rows = sum(_renamed(model, written) for model in _models())
+    return TakenOut(written, rows)
 
 
 def _end_access(person_id: int) -> None:
@@ -131,29 +141,29 @@ def _renamed_field(model: type[Model], field: Any, written: Mapping[str, str]) -
             for old, new in written.items()
         )
     is_named = name in NAME_FIELDS or name in VALUE_FIELDS
-    sought = written if is_named else {old: new for old, new in written.items() if _is_rare(old)}
+    sought = written if is_named else _rare_of(written)
     if not sought or (not is_named and model._meta.label_lower in NOT_PROSE):
         return 0
     return _rewritten(model, field, sought)
 
 
 def _rewritten(model: type[Model], field: "Field[Any, Any]", sought: Mapping[str, str]) -> int:
-    name, is_json = field.name, isinstance(field, JSONField)
+    name, is_json, rare = field.name, isinstance(field, JSONField), _rare_of(sought)
     holds = Q()
     for old in sought:
         holds |= Q(as_text__contains=old)
     found = model._default_manager.annotate(as_text=Cast(name, TextField())).filter(holds)
     count = 0
     for pk, value in list(found.values_list("pk", name)):
-        new = _in_json(value, sought) if is_json else _in_words(value, sought)
+        new = _in_json(value, sought, rare) if is_json else _in_words(value, sought)
         if new != value:
             count += model._default_manager.filter(pk=pk).update(**{name: new})
     return count
 
 
-def _is_rare(name: str) -> bool:
-    """Whether it can only be a person's: an address, or a name of two words."""
-    return "@" in name or " " in name
+def _rare_of(written: Mapping[str, str]) -> Mapping[str, str]:
+    """Those that can only be a person's: an address, or a name of two words."""
+    return {old: new for old, new in written.items() if "@" in old or " " in old}
 
 
 def _in_words(text: str, sought: Mapping[str, str]) -> str:
@@ -163,12 +173,12 @@ def _in_words(text: str, sought: Mapping[str, str]) -> str:
     return text
 
 
-def _in_json(value: Any, sought: Mapping[str, str]) -> Any:
+def _in_json(value: Any, sought: Mapping[str, str], rare: Mapping[str, str]) -> Any:
+    """Names that are a value of their own; within longer texts only the rare ones."""
     if isinstance(value, str):
-        rare = {old: new for old, new in sought.items() if _is_rare(old)}
         return sought.get(value) or _in_words(value, rare)
     if isinstance(value, dict):
-        return {key: _in_json(each, sought) for key, each in value.items()}
+        return {key: _in_json(each, sought, rare) for key, each in value.items()}
     if isinstance(value, list):
-        return [_in_json(each, sought) for each in value]
+        return [_in_json(each, sought, rare) for each in value]
     return value

@@ -26,8 +26,10 @@ def pseudonyms_of(names: Collection[str]) -> dict[str, str]:
     """Those of these names that were taken out, each with what is written for it."""
     if not names:
         return {}
-    by_digest = {name_digest(name): name for name in names}
-    kept = Pseudonym.objects.filter(digest__in=list(by_digest))
-    return {
-        by_digest[bytes(digest)]: shown for digest, shown in kept.values_list("digest", "pseudonym")
+    # Few were ever taken out, mostly none: then no name of a whole import needs a digest.
+    kept = {
+        bytes(digest): shown
+        for digest, shown in Pseudonym.objects.values_list("digest", "pseudonym")
     }
+    digests = {name: name_digest(name) for name in names} if kept else {}
+    return {name: kept[digest] for name, digest in digests.items() if digest in kept}

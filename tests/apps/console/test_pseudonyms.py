@@ -97,6 +97,19 @@ def test_somebody_who_signed_in_is_found_nowhere(petra: Client) -> None:
     assert client.get("/").status_code == 302
 
 
+def test_jobs_that_are_called_by_her_address_or_her_name_are_renamed_with_her(
+    petra: Client,
+) -> None:
+    grace = make_person(ADDRESS, name="Grace Hopper", role="viewer")
+    record_events(events=[said_by(ADDRESS), said_by("Grace Hopper", "2")], at=NOON)
+    confirmed(petra, "/people/pseudonymise", {"person": str(grace), "names": ""})
+
+    users = dict(Job.objects.values_list("raw_id", "user"))
+    assert users == {"1": pseudonym_of(ADDRESS), "2": pseudonym_of("Grace Hopper")}
+    assert rows_with("Grace Hopper") == []
+    assert rows_with(ADDRESS) == []
+
+
 def test_nothing_of_a_whole_installation_names_her_and_everybody_else_is_named_as_before() -> None:
     """Every action of the product was taken in that world, some of them by her."""
     make_world()

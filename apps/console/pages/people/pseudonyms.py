@@ -56,10 +56,9 @@ def pseudonymise_person(context: Context) -> Change[Mapping[str, Any]]:
 
     def apply(chosen: Mapping[str, Any]) -> Done:
         with transaction.atomic():
-            rows = actions.pseudonymise(**chosen, by=context.viewer.person_id, at=context.at)
-            written = {name: pseudonym_of(name) for name in chosen["names"]}
-            jobs = rename_users(written=written)
-        said = f"{counted(jobs, 'job')} and {counted(rows, 'other row')} were rewritten."
+            taken = actions.pseudonymise(**chosen, by=context.viewer.person_id, at=context.at)
+            jobs = rename_users(written=taken.written)
+        said = f"{counted(jobs, 'job')} and {counted(taken.rows, 'other row')} were rewritten."
         return said, ("people",)
 
     return Change(

@@ -75,7 +75,9 @@ def test_a_lead_reads_what_is_said_of_their_own_workloads_alone(reviewed: Review
     assert len(notes_of(WEEK, reviewed.finn)) == 3
     (listed,) = listed_reviews(reviewed.lee)
     assert (listed.cost_micros, dict(listed.verdicts)) == (10_000_000, {"unknown": 1})
-    assert [each.week for each in weeks_of_workload(mine)] == [WEEK]
+    assert [each.week for each in weeks_of_workload(mine, reviewed.lee)] == [WEEK]
+    assert [each.week for each in weeks_of_workload(theirs, reviewed.finn)] == [WEEK]
+    assert weeks_of_workload(theirs, reviewed.lee) == [], "it was another team's then"
 
 
 @pytest.mark.parametrize(

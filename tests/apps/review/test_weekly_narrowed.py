@@ -22,7 +22,9 @@ def test_a_lead_sees_the_totals_of_their_own_teams_alone() -> None:
         workload(2, 2),
         teams=(team(1), team(2), team(3)),
         commitments=CommitmentsWeek(),
-        budgets=BudgetsWeek((budget(()), budget((1,)), budget((2,))), week_budget_micros=7),
+        budgets=BudgetsWeek(
+            tuple(map(budget, ((), (1,), (2,), (1, 2), (1, 3)))), week_budget_micros=7
+        ),
         matters=tuple(
             ReviewedMatter("alert", "x", "urgent", team_id, "2026-07-20", "/alerts/1")
             for team_id in (None, 1, 2)
@@ -36,7 +38,7 @@ def test_a_lead_sees_the_totals_of_their_own_teams_alone() -> None:
     assert seen.variance.after_micros == seen.variance.before_micros + 4_000_000
     assert seen.idle.micros == {"unallocated": 1_000_000}
     assert seen.commitments is None
-    assert [each.team_ids for each in seen.budgets.budgets] == [(1,)]
+    assert [each.team_ids for each in seen.budgets.budgets] == [(1,), (1, 3)]
     assert seen.budgets.week_budget_micros is None
     assert [each.team_id for each in seen.matters] == [1]
 

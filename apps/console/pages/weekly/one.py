@@ -48,7 +48,7 @@ def reviewed_workload(context: Context, week: str, workload_id: int) -> ConsoleP
             FigureRow(_figures(row, content.currency)),
             _facts(row, content.currency),
             tables.WEEKS_OF_WORKLOAD.section(
-                weeks_of_workload(fact.id),
+                weeks_of_workload(fact.id, context.viewer),
                 context,
                 csv_href=reverse("reviewed-workload-csv", args=[week, fact.id]),
             ),
@@ -68,7 +68,7 @@ def reviewed_workload_csv(context: Context, week: str, workload_id: int) -> Http
     """Its weeks."""
     fact = known_workload(context, workload_id)
     seen_review(context, week)
-    rows = weeks_of_workload(fact.id)
+    rows = weeks_of_workload(fact.id, context.viewer)
     return tables.WEEKS_OF_WORKLOAD.csv(rows, context, f"workload-{fact.id}-reviews")
 
 

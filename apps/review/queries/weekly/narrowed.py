@@ -64,7 +64,10 @@ def narrowed(content: WeeklyContent, team_ids: frozenset[int]) -> WeeklyContent:
         commitments=None,
         budgets=BudgetsWeek(
             budgets=tuple(
-                budget for budget in content.budgets.budgets if team_ids & set(budget.team_ids)
+                budget
+                for budget in content.budgets.budgets
+                # A budget of a team is of all below it too: who leads one of these alone does not see the whole.
+                if budget.team_ids and team_ids.issuperset(budget.team_ids)
             )
         ),
         matters=tuple(each for each in content.matters if each.team_id in team_ids),

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from apps.accounts.queries import Viewer
 from apps.review.models import WeeklyReview, WeeklyReviewWorkload
@@ -51,10 +51,13 @@ def listed_reviews(viewer: Viewer, most: int = MOST_WEEKS) -> list[ListedReview]
     return [_listed(review, verdicts.get(review.pk, {}), viewer) for review in reviews]
 
 
-def weeks_of_workload(workload_id: int, most: int = MOST_WEEKS) -> list[WorkloadWeek]:
-    """What the reviews said of a workload, the newest week first, whoever asks."""
+def weeks_of_workload(
+    workload_id: int, viewer: Viewer, most: int = MOST_WEEKS
+) -> list[WorkloadWeek]:
+    """What the reviews said of a workload, the newest week first; for leads of the weeks in which it was theirs."""
+    seen = Q() if viewer.seen_teams is None else Q(team_id__in=viewer.seen_teams)
     rows = (
-        WeeklyReviewWorkload.objects.filter(workload_id=workload_id)
+        WeeklyReviewWorkload.objects.filter(seen, workload_id=workload_id)
         .order_by("-review__first_day", "-review__edition")
         .distinct("review__first_day")
         .values_list("review__week", "content")

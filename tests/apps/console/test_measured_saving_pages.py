@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 
 from apps.review import actions
 from tests import make
-from tests.apps.console.people import csv_rows, signed_in, words_of
+from tests.apps.console.people import confirmed, csv_rows, signed_in, words_of
 from tests.apps.review import saving_scene as scene
 from tests.apps.review.saving_scene import DAY, DONE_AT, JUDGED_AT, SINCE, PlantedDay
 
@@ -50,6 +50,10 @@ def test_the_page_shows_measured_beside_promised_week_by_week(known: int) -> Non
     assert (newest["days"], newest["unit_of_work"]) == ("28", "requests")
     assert len(newest["digest"]) == 64
     assert "1 verified, 0 failed" in words_of(finn.get("/recommendations"))
+    confirmed(finn, f"{address}/reopen", {"reason": "it came back"})
+    page = words_of(finn.get(address))
+    assert "Once it is done, by the ledger" in page
+    assert "Verified in the week" not in page, "that was said of what was done before"
 
 
 def test_what_is_not_known_is_said_to_be_unknown_with_its_reason(

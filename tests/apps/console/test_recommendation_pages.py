@@ -72,6 +72,16 @@ def test_savings_are_added_up_once_and_filtered() -> None:
     assert "There is no state" in words_of(finn.get("/recommendations?state=gone"))
 
 
+def test_two_claims_of_the_same_dollars_promise_them_once() -> None:
+    finn = signed_in("finance")
+    cells = frozenset(["7:2"])
+    both = looked(proposal("a", likely=1_000, cells=cells), proposal("b", likely=600, cells=cells))
+    for known in both:
+        posted(finn, known, "claim", owner=str(make_own_id(finn)), due_on="2026-03-20", reason="")
+    text = words_of(finn.get("/recommendations"))
+    assert "$900 to $1,100 a month promised by 2 claims, no dollar twice" in text
+
+
 def test_one_is_claimed_done_and_settled_beside_what_was_promised() -> None:
     team_id = make.make_team("Red")
     lee = signed_in("lead", team_id)

@@ -117,7 +117,8 @@ def recommendation_page(context: Context, recommendation_id: int) -> ConsolePage
     """One recommendation with its evidence, how it was computed, and what happened to it."""
     fact = changes.known(context, recommendation_id)
     measured, outcomes = measurements_of(fact.id), outcomes_of(fact.id)
-    newest = next(iter(measured), None)
+    # Since it was reopened nothing is measured, whatever was before.
+    newest = next((each for each in measured if each.done_at == fact.done_at), None)
     return ConsolePage(
         context=context,
         finding=f"{fact.title}: {words.saves_said(fact, context.currency)}",
@@ -244,8 +245,8 @@ def _key_figures(
         ),
         Figure(
             "Claimed",
-            words.range_said(words.summed([fact.saving for fact in claimed]), currency),
-            f"a month promised by {counted(len(claimed), 'claim')}, {late} past the due date",
+            words.range_said(words.counted_saving(facts, words.CLAIMED), currency),
+            f"a month promised by {counted(len(claimed), 'claim')}, no dollar twice; {late} past the due date",
         ),
         Figure(
             "Waiting for 4 weeks or more", str(old), f"of {counted(len(waiting), 'recommendation')}"

@@ -143,6 +143,28 @@ def test_provisional_hours_are_left_out_and_counted(company: Company) -> None:
     assert content.data_quality.provisional_ms == 5 * HOUR_MS
 
 
+def test_who_has_provisional_hours_alone_is_there_with_them(company: Company) -> None:
+    company.plant()
+    late = make.make_team("late")
+    newest = add_workload(name="newest", team_id=late, kind="training")
+    plant_cell(WEEK.first_day, late, company.pool, status="provisional", workload_id=newest)
+    content = made(company)
+    assert content.cost.provisional_ms == 24 * HOUR_MS
+    (team,) = [each for each in content.teams if each.team_id == late]
+    found = workload_of(content, newest)
+    assert (team.cost.micros, found.cost.micros) == (None, None), "unknown so far, not nothing"
+    assert (team.cost.provisional_micros, found.cost.provisional_ms) == (48 * DOLLAR, 24 * HOUR_MS)
+    assert content.cost.micros == 7 * 326 * DOLLAR
+
+
+def test_what_nobody_observed_has_no_active_hours_that_are_known(company: Company) -> None:
+    dark = add_workload(name="dark", team_id=company.ads, kind="training")
+    day = WEEK.first_day
+    plant_cell(day, company.ads, company.pool, workload_id=dark, state=3, held_milliseconds=HOUR_MS)
+    units = workload_of(made(company), dark).units
+    assert (units.unit, units.count, units.micros) == ("active_gpu_hour", None, None)
+
+
 def test_time_without_a_price_is_unknown_and_never_zero(company: Company) -> None:
     secret = add_workload(name="secret", team_id=company.ads, kind="training")
     plant_cell(WEEK.first_day, company.ads, company.pool, rate=None, workload_id=secret)

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from apps.economics.hours import HOUR_MS
 from apps.economics.money import MICROS, sum_or_unknown
+from apps.ledger.queries.cube import CubeSums
 from apps.ledger.queries.kinds import Status
 from apps.review.queries.weekly.content import WeekUnits, WorkloadReturn
 from apps.review.queries.weekly.week_costs import WeekCosts, WeekSums
@@ -42,7 +43,7 @@ class Outputs:
         served = self.served.get(workload_id, {}).get(monday)
         trained = self.trained.get(workload_id, {}).get(monday)
         if unit == ACTIVE:
-            return sums[monday].active_milliseconds / HOUR_MS if monday in sums else 0.0
+            return _active_hours(sums[monday]) if monday in sums else 0.0
         if unit == WEEKS:
             return float(monday in sums)
         if unit == REQUESTS:
@@ -139,6 +140,13 @@ def _whole(counts: Sequence[float | None]) -> float | None:
     """The sum; None where a week of it was not counted."""
     known = [count for count in counts if count is not None]
     return round(sum(known), 6) if len(known) == len(counts) else None
+
+
+def _active_hours(sums: CubeSums) -> float | None:
+    """None where no agent saw anything of what was held."""
+    if sums.held_milliseconds and not sums.observed_milliseconds:
+        return None
+    return sums.active_milliseconds / HOUR_MS
 
 
 def _counted(count: int | None, size: int, *, is_absent: bool) -> float | None:

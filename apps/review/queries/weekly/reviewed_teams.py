@@ -7,21 +7,22 @@ from apps.review.queries.weekly.week_reading import WeekRead, week_variance
 
 
 def reviewed_teams(read: WeekRead) -> tuple[ReviewedTeam, ...]:
-    """Those with any line in the eight weeks, the dearest first."""
+    """Those with any line in the eight weeks, settled or provisional, the dearest first."""
     variances = variances_by_team(read.compared)
     previous = () if read.previous is None else read.previous.content.teams
     frozen = {team.team_id: team for team in previous}
     found = []
-    for team_id, sums in read.costs.teams.items():
+    for team_id in {*read.costs.teams, *read.costs.team_costs}:
         if team_id is None:
             continue
+        sums = read.costs.teams.get(team_id, {})
         before, waste = frozen.get(team_id), read.costs.team_waste.get(team_id)
         monday = read.week.first_day
         found.append(
             ReviewedTeam(
                 team_id=team_id,
                 name=read.team_names[team_id],
-                cost=read.costs.team_costs.get(team_id, WeekCost(0)),
+                cost=read.costs.team_costs.get(team_id, WeekCost(read.costs.cost_of(sums, monday))),
                 trend=read.costs.trend(sums),
                 idle=idle_of(waste, read.costs.team_waste_ms.get(team_id, {})),
                 variance=week_variance(variances.get(team_id)),

@@ -23,7 +23,7 @@ def reviewed_workloads(read: WeekRead) -> tuple[ReviewedWorkload, ...]:
     """Every workload with any line in eight weeks, or with a stated value; the dearest first."""
     previous = () if read.previous is None else read.previous.content.workloads
     frozen = {each.workload_id: each for each in previous}
-    shown = {*read.costs.workloads, *read.outputs.values}
+    shown = {*read.costs.workloads, *read.costs.workload_costs, *read.outputs.values}
     limits = verdict_thresholds()
     reviewed = [
         _reviewed(read, fact, frozen.get(fact.id), limits)
@@ -52,7 +52,9 @@ def _reviewed(
         kind=fact.kind,
         team_id=fact.team_id,
         team=read.team_names[fact.team_id],
-        cost=read.costs.workload_costs.get(fact.id, WeekCost(0)),
+        cost=read.costs.workload_costs.get(
+            fact.id, WeekCost(read.costs.cost_of(sums, read.week.first_day))
+        ),
         trend=read.costs.trend(sums),
         units=units,
         unit_trend=unit_trend,

@@ -7,8 +7,9 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from apps.accounts.queries import Viewer, people
+from apps.accounts.queries import Viewer, organisation, people
 from apps.economics.moves.saving import SavingRange
+from apps.ledger.queries.calendar import local_day
 from apps.review.models import (
     Recommendation,
     RecommendationLook,
@@ -162,7 +163,7 @@ def open_recommendations(
 
     `team_ids` None: every team's and the organisation's. Add up only those with `is_counted`.
     """
-    rows = _rows_of(RecommendationsWanted(team_ids, TO_BE_DONE), first_week__lte=at.date())
+    rows = _rows_of(RecommendationsWanted(team_ids, TO_BE_DONE), first_week__lte=_day_of(at))
     return [_fact_of(row, team_ids) for row in rows]
 
 
@@ -171,7 +172,7 @@ def counted_recommendations(
 ) -> list[RecommendationFact]:
     """The first of the same that may be added up, no more than `most`."""
     wanted = RecommendationsWanted(team_ids, TO_BE_DONE)
-    rows = _rows_of(wanted, first_week__lte=at.date(), is_counted=True)
+    rows = _rows_of(wanted, first_week__lte=_day_of(at), is_counted=True)
     return [_fact_of(row, team_ids) for row in rows[:most]]
 
 
@@ -251,6 +252,11 @@ def _rows_of(wanted: RecommendationsWanted, **more: Any) -> QuerySet[Recommendat
     }
     rows = Recommendation.objects.filter(_seen_by(wanted.team_ids), **chosen, **more)
     return rows.order_by("-proposal__worth_micros", "id")
+
+
+def _day_of(at: datetime) -> date:
+    """By the organisation's calendar: weeks of looks begin there."""
+    return local_day(at, organisation().zone)
 
 
 def _seen_by(team_ids: frozenset[int] | None) -> Q:

@@ -1,12 +1,13 @@
 """Recommendations go from week to week, are claimed, done, settled, dismissed and snoozed; no dollar is added up twice."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apps.accounts.models import Organisation
 from apps.accounts.queries import Viewer, viewer_of_user
 from apps.economics.moves.choice import WeighedMove
 from apps.economics.moves.saving import SavingRange
@@ -18,6 +19,7 @@ from apps.review.queries.recommendations import (
     MeasuredSaving,
     RecommendationFact,
     RecommendationsWanted,
+    counted_recommendations,
     known_recommendation,
     newest_recommendation_look,
     open_recommendations,
@@ -222,6 +224,16 @@ def test_of_one_group_the_next_best_counts_when_the_best_is_dismissed(petra: Vie
     assert (fact(best).is_counted, fact(next_best).is_counted) == (False, True), (
         "a claim goes first"
     )
+
+
+def test_a_week_begins_where_the_organisation_is(petra: Viewer) -> None:
+    """Seven on Monday in Tokyo is still Sunday by UTC."""
+    Organisation.objects.update(zone="Asia/Tokyo")
+    at = datetime(2026, 3, 1, 22, tzinfo=UTC)
+    (known,) = looked(proposal(), at=at)
+    assert fact(known).first_week == WEEK
+    assert [each.id for each in open_recommendations(at)] == [known]
+    assert [each.id for each in counted_recommendations(at, None, 3)] == [known]
 
 
 def test_a_team_sees_its_own_and_no_prices(petra: Viewer) -> None:

@@ -9,10 +9,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from apps.accounts import actions as accounts
+from apps.accounts.models import Organisation
 from apps.accounts.queries import viewer_of_user
 from apps.economics.refusal import Refusal
 from apps.review import actions
-from apps.review.models import WeeklyReview
+from apps.review.models import AlertKind, WeeklyReview
 from apps.review.queries.weekly.content import ReviewedWorkload, WeeklyContent
 from apps.review.queries.weekly.kept import kept_review
 from apps.review.queries.weekly.making import make_content
@@ -163,6 +164,19 @@ def test_what_nobody_observed_has_no_active_hours_that_are_known(company: Compan
     plant_cell(day, company.ads, company.pool, workload_id=dark, state=3, held_milliseconds=HOUR_MS)
     units = workload_of(made(company), dark).units
     assert (units.unit, units.count, units.micros) == ("active_gpu_hour", None, None)
+
+
+def test_days_are_those_of_the_organisation(company: Company) -> None:
+    """Seven on Monday in Tokyo is still Sunday by UTC."""
+    company.plant(weeks=1)
+    Organisation.objects.update(zone="Asia/Tokyo")
+    opened_at = datetime(2026, 2, 8, 22, tzinfo=UTC)
+    actions.raise_alert(
+        told=actions.AlertMatter("a", AlertKind.ANOMALY, "warning", "A title", [], "/alerts", None),
+        at=opened_at,
+    )
+    (matter,) = made(company).matters
+    assert matter.since == "2026-02-09"
 
 
 def test_time_without_a_price_is_unknown_and_never_zero(company: Company) -> None:

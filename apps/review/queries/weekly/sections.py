@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from apps.accounts.queries import special_teams
 from apps.fleet.queries.agents import silent_agents
+from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.commitments import commitment_use, ends_within
 from apps.ledger.queries.cube import CubeSums
@@ -60,7 +61,7 @@ def commitments_week(week: ReviewWeek, zone: str, at: datetime) -> CommitmentsWe
                 cost_micros=figures.cost,
                 saved_micros=figures.saved,
                 unused_micros=figures.unused_cost,
-                ends_on=fact.ends_at.date().isoformat(),
+                ends_on=local_day(fact.ends_at, zone).isoformat(),
                 ends_in_days=ends_within(fact, span.ends_at),
             )
         )
@@ -73,7 +74,7 @@ def commitments_week(week: ReviewWeek, zone: str, at: datetime) -> CommitmentsWe
     )
 
 
-def matters_of(week: ReviewWeek) -> tuple[ReviewedMatter, ...]:
+def matters_of(week: ReviewWeek, zone: str) -> tuple[ReviewedMatter, ...]:
     """Alerts that wait for an answer, and anomalies of the last three weeks up to it, the newest first."""
     raised = [
         ReviewedMatter(
@@ -81,7 +82,7 @@ def matters_of(week: ReviewWeek) -> tuple[ReviewedMatter, ...]:
             title=alert.title,
             severity=alert.severity,
             team_id=alert.team_id,
-            since=alert.opened_at.date().isoformat(),
+            since=local_day(alert.opened_at, zone).isoformat(),
             link=alert.link,
         )
         for alert in alerts(AlertsWanted(None, (OPEN, ACKNOWLEDGED)), MOST_MATTERS)
@@ -105,7 +106,7 @@ def matters_of(week: ReviewWeek) -> tuple[ReviewedMatter, ...]:
     return tuple([*raised, *found][:MOST_MATTERS])
 
 
-def recommendations_week(week: ReviewWeek, at: datetime) -> RecommendationsWeek:
+def recommendations_week(week: ReviewWeek, zone: str, at: datetime) -> RecommendationsWeek:
     """What is open or claimed, the dearest first, and what was proven in the quarter up to the week."""
     return RecommendationsWeek(
         recommendations=tuple(
@@ -135,7 +136,7 @@ def recommendations_week(week: ReviewWeek, at: datetime) -> RecommendationsWeek:
                 promised_low_micros=saving.promised.low,
                 promised_high_micros=saving.promised.high,
                 saved_micros=saving.measured.saving.likely,
-                verified_on=saving.settled_at.date().isoformat(),
+                verified_on=local_day(saving.settled_at, zone).isoformat(),
                 link=reverse("recommendation", args=[saving.recommendation_id]),
             )
             for saving in proven_savings(at)

@@ -29,8 +29,8 @@ KINDS = (NOTE, *EVENT_KINDS.values(), *RELEASES.values(), PRICE, COMMITMENT, CLO
 class ChartAnnotation:
     """Something that happened on a day; of a team, a workload (and then its team), or of everybody's.
 
-    `note_id` is that of a note, which may be removed, and `made_by` who made it. What is `of_prices` is for
-    who sees prices.
+    `note_id` is that of a note, which may be removed, and `made_by` who made it. What `is_restricted`, a price
+    or an event of a pool or of other things that are no team's, is for who sees everything.
     """
 
     day: date
@@ -41,7 +41,7 @@ class ChartAnnotation:
     note_id: int | None = None
     made_by_id: int | None = None
     made_by: str = ""
-    of_prices: bool = False
+    is_restricted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def seen_annotations(
         for each in every
         if window.first_day <= each.day < window.end_day
         and (each.team_id is None or viewer.sees_team(each.team_id))
-        and (not each.of_prices or viewer.sees_prices)
+        and (not each.is_restricted or viewer.sees_everything)
         and _is_of_scope(each, wanted)
     ]
 
@@ -154,6 +154,7 @@ def _events(since: date, until: date) -> Iterator[ChartAnnotation]:
             event.name,
             team_id if service is None else service.team_id,
             None if service is None else service.id,
+            is_restricted=event.dimension != "" and team_id is None and service is None,
         )
 
 
@@ -169,7 +170,7 @@ def _releases(span: tuple[datetime, datetime], zone: str) -> Iterator[ChartAnnot
 def _prices(span: tuple[datetime, datetime], zone: str) -> Iterator[ChartAnnotation]:
     for target, began_at in own_prices_begun(*span):
         yield ChartAnnotation(
-            local_day(began_at, zone), PRICE, f"{target} has another price", of_prices=True
+            local_day(began_at, zone), PRICE, f"{target} has another price", is_restricted=True
         )
 
 
@@ -178,7 +179,7 @@ def _commitments(span: tuple[datetime, datetime], zone: str) -> Iterator[ChartAn
         for moment, verb in ((each.starts_at, "began"), (each.ends_at, "ended")):
             if span[0] < moment < span[1]:
                 text = f"{each.name} {verb}"
-                yield ChartAnnotation(local_day(moment, zone), COMMITMENT, text, of_prices=True)
+                yield ChartAnnotation(local_day(moment, zone), COMMITMENT, text, is_restricted=True)
 
 
 def _closes(span: tuple[datetime, datetime], zone: str) -> Iterator[ChartAnnotation]:

@@ -6,6 +6,8 @@ import pytest
 from django.test import Client
 
 from apps.accounts.models import Team
+from apps.planning.actions import add_demand_event
+from apps.planning.queries.events import DemandEventFact
 from apps.review.models import ChartNote
 from tests import make
 from tests.apps.console.people import client_of, confirmed, csv_rows, words_of
@@ -103,6 +105,18 @@ def test_launches_and_prices_are_marked_too(spending: Spending) -> None:
     confirmed(client, "/forecasts/events/new", event)
     text = words_of(client.get("/", WINDOW))
     assert "launch: Assistant opens" in text
+
+
+def test_what_is_expected_of_a_pool_is_for_who_sees_everything(spending: Spending) -> None:
+    """As on the page of events: a pool is no team's."""
+    event = DemandEventFact(
+        0, "A customer moves in", "launch", spending.began_at.date(), None, "gpu_hours", "pool",
+        "1", "unknown", None, None,
+    )  # fmt: skip
+    add_demand_event(event=event, at=spending.began_at)
+    assert "A customer moves in" in words_of(client_of("finn").get("/", WINDOW))
+    for path in ("/", "/annotations.csv"):
+        assert "A customer moves in" not in client_of("ada").get(path, WINDOW).content.decode()
 
 
 def test_programs_note_and_read_what_happened(spending: Spending) -> None:

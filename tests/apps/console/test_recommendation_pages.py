@@ -129,6 +129,27 @@ def test_one_is_claimed_done_and_settled_beside_what_was_promised() -> None:
     ]  # fmt: skip
 
 
+def test_what_was_done_again_is_proven_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    finn = signed_in("finance")
+    own, (known,) = str(make_own_id(finn)), looked(proposal())
+    for place, saved in enumerate((800, 500)):
+        at = AT + place * DAY
+        monkeypatch.setattr(timezone, "now", lambda at=at: at)
+        posted(finn, known, "claim", owner=own, due_on="2026-03-20", reason="")
+        posted(finn, known, "done", reason="")
+        amount = saved * DOLLAR
+        measured = MeasuredSaving(
+            SavingRange(amount, amount, amount), 0, amount, "its hours", WEEK, WEEK
+        )
+        actions.settle_recommendation(
+            recommendation_id=known, measured=measured, is_verified=True, at=at
+        )
+        posted(finn, known, "reopen", reason="it came back")
+    text = words_of(finn.get("/recommendations"))
+    assert "Proven $500 a month" in text
+    assert len(csv_rows(finn.get("/recommendations/proven.csv"))) == 2
+
+
 def make_own_id(client: Client) -> int:
     return int(client.session["_auth_user_id"])
 

@@ -9,10 +9,11 @@ from decimal import Decimal
 import pytest
 from pypdf import PdfReader
 
-from apps.review.queries.weekly.content import WeeklyContent, WeekVariance
+from apps.review.queries.weekly.content import ProvenSaving, WeeklyContent, WeekVariance
 from apps.review.queries.weekly.narrowed import narrowed
 from apps.review.queries.weekly.paper import review_document
 from apps.review.queries.weekly.paper_mail import mailed_review, printed_review
+from apps.review.queries.weekly.paper_tables import proven_sum
 from apps.review.queries.weekly.review_words import SECTIONS
 from apps.show.document import DocumentTable, OutgoingDocument, csv_of_table
 from apps.show.document.pdf import document_pdf
@@ -134,3 +135,13 @@ def test_a_section_that_is_off_is_left_out_and_links_need_the_site() -> None:
     assert "Commitments" not in mailed.text
     assert "http" not in mailed.text
     assert "href" not in mailed.html
+
+
+def test_proven_is_what_was_verified_and_of_one_done_again_the_newest() -> None:
+    def saved(recommendation_id: int, state: str, micros: int) -> ProvenSaving:
+        return ProvenSaving(recommendation_id, "It", 1, state, 1, 2, micros, "2026-07-20", "/")
+
+    newest_first = (saved(1, "verified", 5), saved(2, "failed", 70), saved(1, "verified", 8))
+    assert proven_sum(newest_first) == 5
+    assert proven_sum(newest_first[1:2]) == 0, "measured, and nothing of it proven"
+    assert proven_sum(()) is None

@@ -236,7 +236,9 @@ def _key_figures(
     late = sum(words.is_overdue(fact, context.calendar.today) for fact in claimed)
     waiting = [fact for fact in facts if fact.state == words.OPEN]
     old = sum(words.age_weeks(fact, context.calendar.today) >= OLD_WEEKS for fact in waiting)
-    saved = sum(each.measured.saving.likely for each in proven if each.is_verified)
+    # What was done again saves what was measured last, not both.
+    newest = {each.recommendation_id: each for each in reversed(proven)}.values()
+    saved = sum(each.measured.saving.likely for each in newest if each.is_verified)
     return (
         Figure(
             "To be claimed",

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from apps.economics.money import sum_of_known
 from apps.review.queries.weekly.content import (
     IdleNumbers,
     ProvenSaving,
@@ -15,7 +14,7 @@ from apps.review.queries.weekly.content import (
     ReviewedWorkload,
 )
 from apps.review.queries.weekly.paper_table import PaperField, PaperTable
-from apps.review.queries.weekly.review_words import IDLE_WORDS, UNIT_WORDS, VERDICT_WORDS
+from apps.review.queries.weekly.review_words import IDLE_WORDS, UNIT_WORDS, VERDICT_WORDS, VERIFIED
 from apps.show.amounts import gpu_hours, per_cent
 from apps.show.cell_formats import (
     COUNT,
@@ -288,5 +287,8 @@ QUALITY_TABLE = PaperTable[QualityFact](
 
 
 def proven_sum(proven: tuple[ProvenSaving, ...]) -> int | None:
-    """What was measured to be saved; None where nothing of it is known."""
-    return sum_of_known(each.saved_micros for each in proven)
+    """What was verified, of what was done again the newest alone; None where nothing was measured."""
+    newest = {each.recommendation_id: each for each in reversed(proven)}.values()
+    if not newest:
+        return None
+    return sum(each.saved_micros or 0 for each in newest if each.state == VERIFIED)

@@ -37,6 +37,8 @@ IDLE_WORDS: Mapping[str, str] = {
     "stranded": "Stranded",
     "out_of_service": "Out of service",
 }
+VERIFIED, FAILED = "verified", "failed"
+"""What a saving that was measured is called."""
 VERDICT_WORDS: Mapping[str, str] = {
     "earns": "earns",
     "shrink": "shrink",

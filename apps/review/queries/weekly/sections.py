@@ -31,6 +31,7 @@ from apps.review.queries.weekly.content import (
     ReviewedRecommendation,
     WeeklyContent,
 )
+from apps.review.queries.weekly.review_words import FAILED, VERIFIED
 from apps.review.queries.weekly.week_reading import WeekRead
 from apps.review.queries.weekly.weeks import WEEK, ReviewWeek
 from apps.workloads import queries as workloads
@@ -132,7 +133,7 @@ def recommendations_week(week: ReviewWeek, zone: str, at: datetime) -> Recommend
                 recommendation_id=saving.recommendation_id,
                 title=saving.title,
                 team_id=saving.team_id,
-                state="verified" if saving.is_verified else "failed",
+                state=VERIFIED if saving.is_verified else FAILED,
                 promised_low_micros=saving.promised.low,
                 promised_high_micros=saving.promised.high,
                 saved_micros=saving.measured.saving.likely,

@@ -9,7 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import organisation
-from apps.review.queries.findings import MICROS, FindingFact, FindingsWanted, findings
+from apps.economics.money import MICROS
+from apps.review.queries.findings import FindingFact, FindingsWanted, findings
 from apps.review.queries.measures import MEASURES, UNIT_WORDS
 from apps.web.rest.examples import listed
 from apps.web.rest.money import MoneyOut, NamedOut, RatioOut

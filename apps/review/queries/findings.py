@@ -6,13 +6,12 @@ from datetime import date
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
+from apps.economics.money import MICROS
 from apps.economics.watch import LOOKS_TO_TELL
 from apps.review.models import Finding, FindingKind, Look, Measure
 from apps.workloads import queries as workloads
-
-MICROS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +70,23 @@ def findings(wanted: FindingsWanted) -> list[FindingFact]:
     A change that is worth less in 30 days than RUNRATE_FINDING_FLOOR is left out; where nobody
     knows what it is worth, it is told.
     """
+    rows = _told_findings(wanted).order_by("-changed_on", "id")
+    return [FindingFact(**row) for row in rows.values(*_FIELDS)]
+
+
+def finding(finding_id: int, team_ids: frozenset[int] | None) -> FindingFact | None:
+    """One of them; None where there is none that these teams may see."""
+    row = _told_findings(FindingsWanted(team_ids)).filter(pk=finding_id).values(*_FIELDS).first()
+    return None if row is None else FindingFact(**row)
+
+
+def last_look() -> LastLook | None:
+    """None before the first."""
+    row = Look.objects.order_by("-day").first()
+    return None if row is None else LastLook(row.day, row.series)
+
+
+def _told_findings(wanted: FindingsWanted) -> QuerySet[Finding]:
     ids = [
         each.id
         for each in workloads.workloads().values()
@@ -87,20 +103,7 @@ def findings(wanted: FindingsWanted) -> list[FindingFact]:
         rows = rows.filter(changed_on__lt=wanted.until)
     if wanted.measures is not None:
         rows = rows.filter(measure__in=wanted.measures)
-    return [FindingFact(**row) for row in rows.order_by("-changed_on", "id").values(*_FIELDS)]
-
-
-def finding(finding_id: int, team_ids: frozenset[int] | None) -> FindingFact | None:
-    """One of them; None where there is none that these teams may see."""
-    return next(
-        (each for each in findings(FindingsWanted(team_ids)) if each.id == finding_id), None
-    )
-
-
-def last_look() -> LastLook | None:
-    """None before the first."""
-    row = Look.objects.order_by("-day").first()
-    return None if row is None else LastLook(row.day, row.series)
+    return rows
 
 
 _FIELDS = tuple(FindingFact.__slots__)

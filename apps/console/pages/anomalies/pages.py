@@ -27,11 +27,12 @@ from apps.console.pages.anomalies.spend import (
     spend_rows,
 )
 from apps.console.pages.anomalies.tables import CAUSES
+from apps.economics.money import MICROS
 from apps.ledger.queries.cube import filter_word
 from apps.ledger.queries.windows import Window
 from apps.review.queries import finding_words
 from apps.review.queries import findings as review
-from apps.review.queries.findings import MICROS, FindingFact, FindingsWanted, LastLook
+from apps.review.queries.findings import FindingFact, FindingsWanted, LastLook
 from apps.review.queries.measures import COST, TOKENS
 from apps.review.queries.series import Series, one_series
 from apps.show.amounts import counted

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from datetime import date
 
-from apps.review.queries.findings import MICROS, FindingFact
+from apps.economics.money import MICROS
+from apps.review.queries.findings import FindingFact
 from apps.review.queries.measures import COST, DATA_WAIT, MFU, TOKENS
 from apps.show.amounts import counted, per_cent
 from apps.show.money import unit_cost, whole_amount

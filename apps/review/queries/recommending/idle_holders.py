@@ -25,14 +25,13 @@ from apps.review.queries.recommending.proposal import (
     work_cell,
 )
 from apps.review.queries.recommending.weeks import looks_at_weeks
+from apps.review.queries.recommending.whole_work import LEAST_FREED, NO_PRICE
 from apps.unit_economics.queries.waste import WastePart, waste_time_by
 
 KIND = "idle_holder"
 SERVING = "serving"
 EFFORT_HOURS = 4
 """To give it an idle timeout, or to talk to who holds it: ours, not measured."""
-LEAST_FREED = MONTH_HOURS / 10
-"""GPU-hours a month: a tenth of a GPU."""
 COMPUTED = (
     "GPU-hours held idle in a month × the marginal price of a GPU-hour there. Half of them can be given back at the low end, three"
     " quarters likely, all of them at the high end, as short pauses stay; at the low end of a week 1.28 standard errors below the mean"
@@ -63,7 +62,7 @@ def detect_idle_holders(found: DetectedKind, work: FleetWork, _: datetime) -> No
         if seen is None or not is_idle_again(seen.idle, seen.held):
             found.pass_over("it is not idle again and again", cell.key)
         elif cell.paid_by_hour and not cell.addressable_micros:
-            found.pass_over("what its GPUs cost by the hour is not known", cell.key)
+            found.pass_over(NO_PRICE, cell.key)
         elif not cell.paid_by_hour and seen.idle_month < LEAST_FREED:
             found.pass_over("it is idle for less than a tenth of a GPU, paid anyway", cell.key)
         else:

@@ -14,6 +14,7 @@ from apps.accounts.queries import viewer_of_user
 from apps.economics.refusal import Refusal
 from apps.review import actions
 from apps.review.models import AlertKind, WeeklyReview
+from apps.review.queries.weekly import sections
 from apps.review.queries.weekly.content import ReviewedWorkload, WeeklyContent
 from apps.review.queries.weekly.kept import kept_review
 from apps.review.queries.weekly.making import make_content
@@ -177,6 +178,20 @@ def test_days_are_those_of_the_organisation(company: Company) -> None:
     )
     (matter,) = made(company).matters
     assert matter.since == "2026-02-09"
+
+
+def test_many_matters_of_one_team_take_no_place_of_another(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    company.plant(weeks=1)
+    monkeypatch.setattr(sections, "MOST_MATTERS", 2)
+    begun = datetime(2026, 2, 9, 12, tzinfo=UTC)
+    for place, team_id in enumerate((company.ads, *(company.search,) * 3)):
+        told = actions.AlertMatter(
+            f"m{place}", AlertKind.ANOMALY, "warning", f"m{place}", [], "/alerts", team_id
+        )
+        actions.raise_alert(told=told, at=begun + timedelta(days=place))
+    assert [matter.title for matter in made(company).matters] == ["m3", "m2", "m0"]
 
 
 def test_time_without_a_price_is_unknown_and_never_zero(company: Company) -> None:

@@ -1,5 +1,6 @@
 """The sections of a review beside costs: commitments, alerts and anomalies, recommendations, data quality."""
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -37,6 +38,7 @@ from apps.review.queries.weekly.weeks import WEEK, ReviewWeek
 from apps.workloads import queries as workloads
 
 MOST_MATTERS = 200
+"""Of each team, and of the organisation: the newest, so that what others have takes no team's place."""
 OF_FINDINGS = "anomaly:"
 """What the alerts of anomalies in unit costs begin with: those are listed as anomalies."""
 NEW_WITHIN = 3 * WEEK
@@ -76,7 +78,7 @@ def commitments_week(week: ReviewWeek, zone: str, at: datetime) -> CommitmentsWe
 
 
 def matters_of(week: ReviewWeek, zone: str) -> tuple[ReviewedMatter, ...]:
-    """Alerts that wait for an answer, and anomalies of the last three weeks up to it, the newest first."""
+    """Alerts that wait for an answer, and anomalies of the last three weeks up to it, the newest of each team first."""
     raised = [
         ReviewedMatter(
             kind="alert",
@@ -86,7 +88,7 @@ def matters_of(week: ReviewWeek, zone: str) -> tuple[ReviewedMatter, ...]:
             since=local_day(alert.opened_at, zone).isoformat(),
             link=alert.link,
         )
-        for alert in alerts(AlertsWanted(None, (OPEN, ACKNOWLEDGED)), MOST_MATTERS)
+        for alert in alerts(AlertsWanted(None, (OPEN, ACKNOWLEDGED)))
         if not alert.matter.startswith(OF_FINDINGS)
     ]
     named = workloads.workloads()
@@ -104,7 +106,13 @@ def matters_of(week: ReviewWeek, zone: str) -> tuple[ReviewedMatter, ...]:
         for finding in findings(wanted)
         if finding.is_worse
     ]
-    return tuple([*raised, *found][:MOST_MATTERS])
+    newest = sorted([*raised, *found], key=lambda matter: matter.since, reverse=True)
+    listed, of_team = [], Counter[int | None]()
+    for matter in newest:
+        of_team[matter.team_id] += 1
+        if of_team[matter.team_id] <= MOST_MATTERS:
+            listed.append(matter)
+    return tuple(listed)
 
 
 def recommendations_week(week: ReviewWeek, zone: str, at: datetime) -> RecommendationsWeek:

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Func, JSONField, Q
 
 from apps.accounts.queries import Viewer
 from apps.review.models import WeeklyReview, WeeklyReviewWorkload
@@ -14,6 +15,8 @@ from apps.review.queries.weekly.json_text import from_json
 from apps.review.queries.weekly.narrowed import narrowed
 
 MOST_WEEKS = 104
+WITHOUT_LISTS = "%(expressions)s - '{matters,recommendations,budgets,commitments}'::text[]"
+"""A review's content without what grows with everything that is open: a list of weeks says nothing of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +47,14 @@ def listed_reviews(viewer: Viewer, most: int = MOST_WEEKS) -> list[ListedReview]
     rows = (
         WeeklyReview.objects.order_by("-first_day", "-edition")
         .distinct("first_day")
-        .only("week", "first_day", "edition", "made_at", "digest", "content")
+        .annotate(in_short=Func("content", template=WITHOUT_LISTS, output_field=JSONField()))
+        .only("week", "first_day", "edition", "made_at", "digest")
     )[:most]
     reviews = list(rows)
     verdicts = _verdicts([review.pk for review in reviews], viewer)
-    return [_listed(review, verdicts.get(review.pk, {}), viewer) for review in reviews]
+    return [
+        _listed(review, review.in_short, verdicts.get(review.pk, {}), viewer) for review in reviews
+    ]
 
 
 def weeks_of_workload(
@@ -65,8 +71,10 @@ def weeks_of_workload(
     return [WorkloadWeek(week, from_json(ReviewedWorkload, content)) for week, content in rows]
 
 
-def _listed(review: WeeklyReview, verdicts: Mapping[str, int], viewer: Viewer) -> ListedReview:
-    content = from_json(WeeklyContent, review.content)
+def _listed(
+    review: WeeklyReview, in_short: Mapping[str, Any], verdicts: Mapping[str, int], viewer: Viewer
+) -> ListedReview:
+    content = from_json(WeeklyContent, in_short)
     if viewer.seen_teams is not None:
         content = narrowed(content, viewer.seen_teams)
     return ListedReview(

@@ -5,6 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from django.db import transaction
+from django.db.models import Q, TextField
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
 
 from apps.accounts.queries.pseudonyms import pseudonyms_of
 from apps.economics.jobs import JobEventIn, JobStatement
@@ -18,15 +21,20 @@ AT_ONCE = 2000
 @logged_change(count=answered)
 @transaction.atomic
 def rename_users(*, written: Mapping[str, str]) -> int:
-    """Write pseudonyms for these users in jobs and all that was said of them; how many jobs changed.
+    """Write pseudonyms for these users, and where a label names them, in jobs and all that was said of them; how many jobs.
 
     Statements get the digest of what they say now: the same one from a scheduler, whose names are
     replaced as they arrive, still changes nothing.
     """
-    named = Job.objects.filter(user__in=list(written)) | Job.objects.filter(
-        events__content__user__in=list(written)
+    named = Q(user__in=list(written)) | Q(events__content__user__in=list(written))
+    for name in written:
+        value = json.dumps(name, ensure_ascii=False)
+        named |= Q(own_labels__contains=value) | Q(said_labels__contains=value)
+    jobs = Job.objects.annotate(
+        own_labels=Cast("labels", TextField()),
+        said_labels=KeyTextTransform("labels", "events__content"),
     )
-    ids = sorted(set(named.values_list("id", flat=True)))
+    ids = sorted(set(jobs.filter(named).values_list("id", flat=True)))
     for start in range(0, len(ids), AT_ONCE):
         _rename_some(ids[start : start + AT_ONCE], written)
     return len(ids)

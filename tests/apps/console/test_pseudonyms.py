@@ -33,7 +33,7 @@ def petra() -> Client:
     return client
 
 
-def said_by(user: str, raw_id: str = "1") -> JobEventIn:
+def said_by(user: str, raw_id: str = "1", owner: str = "") -> JobEventIn:
     return JobEventIn(
         "atlas",
         raw_id,
@@ -43,7 +43,7 @@ def said_by(user: str, raw_id: str = "1") -> JobEventIn:
             source=JobSource.SCHEDULER,
             submitted_at=NOON - timedelta(hours=1),
             user=user,
-            labels=(("owner", user), ("zone", "a")),
+            labels=(("owner", owner or user), ("zone", "a")),
         ),
     )
 
@@ -95,6 +95,14 @@ def test_somebody_who_signed_in_is_found_nowhere(petra: Client) -> None:
     assert (person.name, person.email) == (pseudonym_of("Grace Hopper"), pseudonym_of(ADDRESS))
     assert not person.is_active
     assert client.get("/").status_code == 302
+
+
+def test_a_label_of_somebody_elses_job_that_names_her_does_so_no_more(petra: Client) -> None:
+    record_events(events=[said_by("bob", owner='gréta "g" hopper')], at=NOON)
+    confirmed(petra, "/people/pseudonymise", {"person": "", "names": 'gréta "g" hopper'})
+    job = Job.objects.get()
+    assert (job.user, job.labels["owner"]) == ("bob", pseudonym_of('gréta "g" hopper'))
+    assert rows_with("hopper") == []
 
 
 def test_jobs_that_are_called_by_her_address_or_her_name_are_renamed_with_her(

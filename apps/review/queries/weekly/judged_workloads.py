@@ -1,0 +1,71 @@
+"""What workloads are judged by: the facts of a verdict, for the review and for what is recommended alike."""
+
+from collections.abc import Sequence
+
+from apps.economics.money import MICROS, sum_of_known
+from apps.economics.portfolio_verdict import WorkloadFacts
+from apps.ledger.queries.cube import CubeSums
+from apps.review.queries.weekly.content import ReviewedScore
+from apps.review.queries.weekly.judging import JudgedWorkload
+from apps.review.queries.weekly.output import returned
+from apps.review.queries.weekly.week_costs import time_of, waste_known
+from apps.review.queries.weekly.week_reading import ScorePairs, WeekRead
+from apps.workloads.queries import WorkloadFact, workloads
+
+
+def shown_workloads(read: WeekRead) -> list[WorkloadFact]:
+    """Those with any line in eight weeks, or with a stated value."""
+    shown = {*read.costs.workloads, *read.costs.workload_costs, *read.outputs.values}
+    return [fact for fact in workloads().values() if fact.id in shown]
+
+
+def judged_workload(read: WeekRead, workload_id: int) -> JudgedWorkload:
+    """What its verdict is made of: what diverged is waste here, as nothing useful came of it."""
+    sums = read.costs.workloads.get(workload_id, {})
+    lately = read.costs.lately(sums, read.verdict_weeks)
+    cost = sum_of_known(each.micros for each in lately) if lately else 0
+    worth = returned(read.outputs, workload_id, read.costs, read.verdict_weeks)
+    diverged = read.diverged.longer_by_workload.get(workload_id, 0)
+    waste = waste_known(read.costs.longer_waste.get(workload_id), lately)
+    range_ = None
+    if worth is not None and worth.count is not None:
+        range_ = (worth.returned_low_micros or 0, worth.returned_high_micros or 0)
+    return JudgedWorkload(
+        facts=WorkloadFacts(
+            cost=cost,
+            waste=sum_of_known((waste, diverged or None)),
+            coverage=_coverage(lately),
+            worth=range_,
+            has_value=worth is not None,
+        ),
+        weeks=read.verdict_weeks,
+        currency=read.ours.currency,
+        returned=worth,
+        scores=_scores(read.scores.get(workload_id, {}), cost),
+        diverged_micros=diverged,
+    )
+
+
+def _coverage(lately: Sequence[CubeSums]) -> float | None:
+    """The priced part of its time; None without any time, as of calls to an API."""
+    whole = sum(map(time_of, lately))
+    unpriced = sum(each.unpriced_milliseconds for each in lately)
+    return 1 - unpriced / whole if whole else None
+
+
+def _scores(pairs: ScorePairs, cost: int | None) -> tuple[ReviewedScore, ...]:
+    """Beside what it cost: a score for each unit of currency, where more of it is better."""
+    return tuple(
+        ReviewedScore(
+            name=name,
+            value=newest.value,
+            higher_is_better=newest.higher_is_better,
+            at=newest.at.isoformat(),
+            source=newest.source,
+            run=newest.run,
+            before=None if before is None else before.value,
+            per_dollar=newest.value * MICROS / cost if cost and newest.higher_is_better else None,
+        )
+        for name, (newest, before) in sorted(pairs.items())
+        if newest is not None
+    )

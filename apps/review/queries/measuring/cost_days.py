@@ -11,6 +11,7 @@ from apps.economics.states import State
 from apps.ledger.queries.api_spend import SpendAsked, spend
 from apps.ledger.queries.costs import Basis
 from apps.ledger.queries.kinds import ChargeKind
+from apps.ledger.queries.windows import Window
 from apps.review.queries.measuring.ledger_days import (
     CHARGED,
     GPU_TIME,
@@ -74,6 +75,22 @@ def _held(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays | Unkn
     return _at_todays_price(fact, days, spans, would)
 
 
+def _retired(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays | UnknownSaving:
+    """What it held, with its calls on the days on which all of them have a price."""
+    if fact.workload_id is None:
+        return UnknownSaving.NO_WORKLOAD
+    held, (calls, _) = _held(fact, spans), _called_days(fact.workload_id, spans.whole)
+    if not any(calls.values()):
+        return held
+    whole = MeasuredDays((), (), "", "what its calls cost on the same weekday")
+    paid: dict[date, float] = dict(calls)
+    if isinstance(held, MeasuredDays):
+        whole = replace(held, would=f"what its calls cost on the same weekday, and {held.would}")
+        days = {date.fromordinal(each.day): each.micros for each in (*held.before, *held.since)}
+        paid = {day: of_day + calls[day] for day, of_day in days.items() if day in calls}
+    return _split(paid, dict.fromkeys(paid, 1.0), spans, whole)
+
+
 def _committed(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays | UnknownSaving:
     """Of all GPUs: what a commitment covers moves from pool to pool."""
     kinds = (ChargeKind.NODE_HOUR, ChargeKind.COMMITMENT_UNUSED)
@@ -89,13 +106,19 @@ def _committed(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays |
 def _api_tokens(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays | UnknownSaving:
     if fact.workload_id is None:
         return UnknownSaving.NO_WORKLOAD
-    whole = spans.whole
-    costs = ledger_days(CostSubject(fact.workload_id), whole, (ChargeKind.API,))
+    priced, tokens = _called_days(fact.workload_id, spans.whole)
+    would = "the tokens of each day's calls at what one cost on the same weekday"
+    return _split(priced, tokens, spans, MeasuredDays((), (), "tokens", would))
+
+
+def _called_days(workload_id: int, whole: Window) -> tuple[dict[date, int], dict[date, float]]:
+    """What a workload was charged for calls on days on which all of them have a price, and the tokens of each day."""
+    costs = ledger_days(CostSubject(workload_id), whole, (ChargeKind.API,))
     asked = SpendAsked(whole.starts_at, whole.ends_at, whole.zone)
     called = {
         each.key[1]: each
         for each in spend(asked, ["workload", "day"])
-        if each.key[0] == fact.workload_id
+        if each.key[0] == workload_id
     }
     tokens = {day: float(each.tokens) for day, each in called.items() if isinstance(day, date)}
     priced = {
@@ -103,14 +126,14 @@ def _api_tokens(fact: RecommendationFact, spans: MeasuredSpans) -> MeasuredDays 
         for day, each in costs.items()
         if day not in called or not called[day].unpriced
     }
-    would = "the tokens of each day's calls at what one cost on the same weekday"
-    return _split(priced, tokens, spans, MeasuredDays((), (), "tokens", would))
+    return priced, tokens
 
 
 READERS: Mapping[SavingBasis, DayReader] = {
     SavingBasis.PER_OUTPUT: _per_output,
     SavingBasis.HELD_IDLE: _held_idle,
     SavingBasis.HELD: _held,
+    SavingBasis.RETIRED: _retired,
     SavingBasis.COMMITTED: _committed,
     SavingBasis.API_TOKENS: _api_tokens,
 }

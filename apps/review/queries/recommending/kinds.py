@@ -11,6 +11,7 @@ from apps.review.queries.recommending.prompt_caching import detect_uncached_prom
 from apps.review.queries.recommending.proposal import RecommendedKind, SavingBasis
 from apps.review.queries.recommending.self_hosting import detect_self_hosting
 from apps.review.queries.recommending.starved_runs import detect_starved_runs
+from apps.review.queries.recommending.unearned_work import detect_retirable, detect_shrinkable
 from apps.review.queries.recommending.unused_work import detect_unused_work
 
 KINDS: tuple[RecommendedKind, ...] = (
@@ -97,6 +98,19 @@ KINDS: tuple[RecommendedKind, ...] = (
         "features for which a model that costs less is in use too, and fails no more often",
         detect_routing,
         SavingBasis.API_TOKENS,
+    ),
+    RecommendedKind(
+        "retire_work",
+        "Retire work that returns less than it costs",
+        "workloads that the weekly review's rule would retire: worth less than they cost, or nearly all of it waste",
+        detect_retirable,
+        SavingBasis.RETIRED,
+    ),
+    RecommendedKind(
+        "shrink_work",
+        "Shrink work of which much is waste",
+        "workloads that the weekly review's rule would shrink: their waste is large, or makes them cost more than they return",
+        detect_shrinkable,
     ),
 )
 KIND_LABELS = {kind.key: kind.label for kind in KINDS}

@@ -35,7 +35,8 @@ class RecommendationProposal:
     saving was. No end of `saving` is above `spend_micros`, what is spent there; a saving of 0 needs
     `frees_gpu_hours`, GPU-hours a month that others may have on GPUs that are paid anyway. `one_time_micros` is what it
     takes once as far as known, beside `effort_hours` of an engineer. `cells` name the dollars that it touches, by the
-    functions below: two proposals with one in common are never both added up. `baseline` has the figures that the
+    functions below: two proposals with one in common are never both added up. `forgoes_micros` is what it returns in a
+    month, by its owner's word, that would be gone with it: it is in `worth`, and not in `saving`. `baseline` has the figures that the
     saving stands on, by name: what is measured afterwards is held against them.
     """
 
@@ -57,18 +58,20 @@ class RecommendationProposal:
     doubts: tuple[str, ...] = ()
     one_time_micros: int = 0
     frees_gpu_hours: float | None = None
+    forgoes_micros: int = 0
     baseline: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def worth(self) -> float:
-        """What it is chosen by: the saving of a month of the first year, less what its risk takes off."""
-        return move_worth(first_year_month(self.saving, self.one_time_micros), self.risk)
+        """What it is chosen by: the saving of a month of the first year, less what is gone with it and what its risk takes off."""
+        month = first_year_month(self.saving, self.one_time_micros)
+        return move_worth(month - self.forgoes_micros, self.risk)
 
     @property
     def document(self) -> dict[str, Any]:
-        """What is kept of it; its key, team, workload and pool are the row's."""
+        """What is kept of it; its key, team, workload and pool are the row's, and what it forgoes is in its worth."""
         fields = asdict(self)
-        for name in ("key", "team_id", "workload_id", "pool_id"):
+        for name in ("key", "team_id", "workload_id", "pool_id", "forgoes_micros"):
             del fields[name]
         return fields | {"cells": sorted(self.cells), "worth_micros": round(self.worth)}
 
@@ -123,6 +126,8 @@ class SavingBasis(StrEnum):
     """GPU-hours that are held, at today's price: what nobody needs has no output."""
     COMMITTED = "committed"
     """What is paid for a pool's hours, and for commitments that nobody uses, over what the hours come to on demand."""
+    RETIRED = "retired"
+    """The same, and what its calls to model APIs cost: of what is retired nothing is left to be held against."""
     API_TOKENS = "api_tokens"
     """What calls to model APIs cost for a token."""
 

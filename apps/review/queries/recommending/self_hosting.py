@@ -1,6 +1,5 @@
 """Kept comparisons that now advise to serve oneself what is bought from an API."""
 
-from collections.abc import Mapping
 from datetime import datetime
 
 from django.urls import reverse
@@ -8,9 +7,7 @@ from django.urls import reverse
 from apps.accounts.queries import organisation
 from apps.economics.money import MICROS
 from apps.economics.moves.disruption import DisruptionClass
-from apps.economics.moves.saving import SavingRange, monthly
-from apps.ledger.queries.cube import CubeQuestion, explore
-from apps.ledger.queries.kinds import ChargeKind
+from apps.economics.moves.saving import SavingRange
 from apps.placement.queries.moves.work import FleetWork
 from apps.planning.queries.crossover import KeptScenarioFact, ScenarioRunFact, kept_scenarios
 from apps.review.queries.recommending.proposal import (
@@ -21,6 +18,7 @@ from apps.review.queries.recommending.proposal import (
     effort_cost,
 )
 from apps.review.queries.recommending.weeks import looks_at_weeks
+from apps.review.queries.recommending.whole_work import charged_for_calls
 from apps.workloads.queries import workloads
 
 KIND = "to_self_host"
@@ -35,7 +33,7 @@ COMPUTED = (
 @looks_at_weeks(KIND, "kept comparisons with an API")
 def detect_self_hosting(found: DetectedKind, work: FleetWork, _: datetime) -> None:
     """Every kept comparison; those are proposed that advise to serve oneself and whose calls are on record."""
-    paid = _paid_for_calls(work)
+    paid = charged_for_calls(work)
     for scenario in kept_scenarios(None):
         run = scenario.answered
         if run is None:
@@ -48,17 +46,6 @@ def detect_self_hosting(found: DetectedKind, work: FleetWork, _: datetime) -> No
             found.pass_over("it is in another currency", str(scenario.id))
         else:
             _propose_for(found, scenario, run, paid[scenario.service_id or 0])
-
-
-def _paid_for_calls(work: FleetWork) -> Mapping[int, int]:
-    """Micro-units of a month by workload."""
-    question = CubeQuestion(work.span.window, ("workload",), is_bounded=False)
-    answer = explore(question.of(kind=[str(ChargeKind.API)]))
-    return {
-        row.keys[0].value: monthly(row.sums.micros, work.span.hours)
-        for row in answer.rows
-        if isinstance(row.keys[0].value, int) and row.sums.micros
-    }
 
 
 def _propose_for(

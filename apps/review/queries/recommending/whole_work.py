@@ -1,9 +1,11 @@
 """A workload's work on all pools together: what of it is paid by the hour, and at which price."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from apps.economics.moves.saving import MONTH_HOURS, WEEK_HOURS
+from apps.economics.moves.saving import MONTH_HOURS, WEEK_HOURS, monthly
+from apps.ledger.queries.cube import CubeQuestion, explore
+from apps.ledger.queries.kinds import ChargeKind
 from apps.placement.queries.moves.work import FleetWork, WorkCell
 from apps.review.queries.recommending.proposal import work_cell
 from apps.workloads.queries import WorkloadFact
@@ -36,6 +38,14 @@ class WholeWork:
         return sum(cell.addressable_micros for cell in self.cells) / charged
 
     @property
+    def weeks_micros(self) -> list[float]:
+        """What is paid by the hour, week by week."""
+        return [
+            sum(week.micros for week in weeks)
+            for weeks in zip(*(cell.weeks for cell in self.cells), strict=True)
+        ]
+
+    @property
     def price(self) -> float:
         """Micro-units of a GPU-hour that is paid by the hour; 0 without any."""
         hours = sum(cell.gpu_hours for cell in self.cells)
@@ -58,10 +68,21 @@ class WholeWork:
         return freed if freed >= LEAST_FREED else None
 
 
-def whole_works(work: FleetWork, kinds: Sequence[str]) -> list[WholeWork]:
-    """Every workload of these kinds that worked in the weeks, what costs most first."""
+def charged_for_calls(work: FleetWork) -> Mapping[int, int]:
+    """What workloads were charged for calls to model APIs in the weeks, in micro-units of a month."""
+    question = CubeQuestion(work.span.window, ("workload",), is_bounded=False)
+    answer = explore(question.of(kind=[str(ChargeKind.API)]))
+    return {
+        row.keys[0].value: monthly(row.sums.micros, work.span.hours)
+        for row in answer.rows
+        if isinstance(row.keys[0].value, int) and row.sums.micros
+    }
+
+
+def whole_works(work: FleetWork, kinds: Sequence[str] | None = None) -> list[WholeWork]:
+    """Every workload of these kinds (None: of any) that worked in the weeks, what costs most first."""
     found: dict[int, list[WorkCell]] = {}
     for cell in work.cells:
-        if cell.workload.kind in kinds:
+        if kinds is None or cell.workload.kind in kinds:
             found.setdefault(cell.workload.id, []).append(cell)
     return [WholeWork(tuple(cells), work.monthly(cells)) for cells in found.values()]

@@ -51,10 +51,7 @@ class JudgedWorkload:
     @property
     def worth_words(self) -> str:
         """What it returned, as a range where it is one."""
-        low, high = self.facts.worth or (0, 0)
-        if low == high:
-            return short_amount(low, self.currency)
-        return f"{short_amount(low, self.currency)} to {short_amount(high, self.currency)}"
+        return worth_range(self.facts.worth or (0, 0), self.currency)
 
     @property
     def waste_words(self) -> str:
@@ -66,6 +63,12 @@ class JudgedWorkload:
                 f", with {short_amount(self.diverged_micros, self.currency)} of runs that diverged"
             )
         return f"{wasted} of it ({short_amount(self.facts.waste, self.currency)}) was waste{of_diverged}"
+
+
+def worth_range(ends: tuple[int, int], currency: str) -> str:
+    """The least and the most, in words; one amount where they are the same."""
+    low, high = (short_amount(end, currency) for end in ends)
+    return low if ends[0] == ends[1] else f"{low} to {high}"
 
 
 def workload_verdict(judged: JudgedWorkload, limits: VerdictThresholds) -> WorkloadVerdict:

@@ -72,6 +72,7 @@ AFTER_THE_WEEKS: tuple[Scene, ...] = (
     placed.ask_where,
     placed.ask_admissions,
     moved.look_at_the_fleet,
+    reviews.state_worth,
     recommended.look_for_what_to_do,
     reviews.review_weeks,
     closes.close_months,

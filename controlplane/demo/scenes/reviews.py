@@ -36,12 +36,21 @@ SAID = (
 )
 
 
+def state_worth(company: Company) -> None:
+    """Owners state what a unit of their work is worth."""
+    platform = viewer_of_user(person_of_address(MANAGES) or 0)
+    for team, workload, unit, low, high, note in WORTH:
+        workload_id = company.workload(team, workload)
+        since = company.since.date()
+        value = NewValue(workload_id, unit, Decimal(low), Decimal(high), since, note)
+        state_value(value=value, by=platform, at=company.week.at)
+
+
 def review_weeks(company: Company) -> None:
-    """Owners state what their work is worth, weeks are reviewed, and people decide."""
+    """Owners say how good their work is, weeks are reviewed, and people decide."""
     today = local_day(company.week.at, organisation().zone)
     platform = viewer_of_user(person_of_address(MANAGES) or 0)
     finance = viewer_of_user(person_of_address(SIGN_IN) or 0)
-    _state_worth(company, platform, company.since.date())
     newest = last_week(company.week.at, organisation().zone)
     weeks = [newest.back(back) for back in reversed(range(REVIEWED))]
     told = [week for week in weeks if week.window(organisation().zone).starts_at >= company.since]
@@ -51,13 +60,6 @@ def review_weeks(company: Company) -> None:
         review.make_review(week=week, at=made_at)
     if told:
         _say_something(company, told[-1], (finance, platform))
-
-
-def _state_worth(company: Company, by: Viewer, since: date) -> None:
-    for team, workload, unit, low, high, note in WORTH:
-        workload_id = company.workload(team, workload)
-        value = NewValue(workload_id, unit, Decimal(low), Decimal(high), since, note)
-        state_value(value=value, by=by, at=company.week.at)
 
 
 def _state_scores(company: Company, by: Viewer, weeks: list[ReviewWeek], today: date) -> None:

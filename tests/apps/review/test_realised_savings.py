@@ -5,12 +5,14 @@ from dataclasses import replace
 from datetime import date
 from math import exp
 from random import Random
+from typing import Any
 
 import pytest
 
 from apps.economics.realised_saving import SavingStatus, UnknownSaving
 from apps.economics.refusal import Refusal
 from apps.economics.states import State
+from apps.ledger.models import LedgerDay, LedgerTeamDay
 from apps.review import actions
 from apps.review.models import (
     Recommendation,
@@ -188,3 +190,87 @@ def test_nobody_verifies_by_hand_and_a_measurement_is_frozen(subject: Planted) -
     row.status = SavingStatus.VERIFIED
     with pytest.raises(Exception, match="Cannot update"):
         row.save()
+
+
+def stopped(day: date) -> PlantedDay:
+    """A hundred GPU-hours and its requests a day until it is retired, and then nothing."""
+    is_since = day >= SINCE
+    return PlantedDay(hours=0.0 if is_since else 100.0, requests=0 if is_since else 50_000)
+
+
+def test_what_was_retired_saved_what_it_held_though_nothing_is_left_to_be_held_against(
+    subject: Planted,
+) -> None:
+    """By its output nothing would be saved: a fall in volume is none."""
+    scene.plant_sums(subject, stopped)
+    plant_others(subject)
+    known = scene.done_one(
+        subject, "retire_work", round(200 * MONTH), baseline={"paid_by_hour": 0.5}
+    )
+    actions.measure_savings_if_due(at=JUDGED_AT)
+    (found,) = measurements_of(known)
+    assert found.status == SavingStatus.VERIFIED
+    assert found.measured is not None
+    assert found.measured.saving.likely == pytest.approx(0.5 * 200 * MONTH * 1e6, rel=1e-6)
+
+
+def test_calls_that_are_made_no_more_are_saved_by_retiring_too(subject: Planted) -> None:
+    scene.plant_sums(subject, stopped)
+    plant_others(subject)
+    plant_calls(subject, 30)
+    known = scene.done_one(
+        subject, "retire_work", round(230 * MONTH), baseline={"paid_by_hour": 1.0}
+    )
+    actions.measure_savings_if_due(at=JUDGED_AT)
+    (found,) = measurements_of(known)
+    assert found.status == SavingStatus.VERIFIED
+    assert found.measured is not None
+    assert found.measured.saving.likely == pytest.approx(230 * MONTH * 1e6, rel=1e-6)
+    assert (
+        "what its calls cost on the same weekday, and the GPU-hours"
+        in found.measured.counterfactual
+    )
+
+
+def test_of_work_that_only_called_models_its_calls_are_what_retiring_saved(
+    subject: Planted,
+) -> None:
+    plant_others(subject)
+    plant_calls(subject, 30)
+    known = scene.done_one(
+        subject, "retire_work", round(30 * MONTH), baseline={"paid_by_hour": 0.0}
+    )
+    actions.measure_savings_if_due(at=JUDGED_AT)
+    (found,) = measurements_of(known)
+    assert found.measured is not None
+    assert found.measured.saving.likely == pytest.approx(30 * MONTH * 1e6, rel=1e-6)
+
+
+def plant_others(subject: Planted) -> None:
+    """What the ledger has of other work, every day."""
+    LedgerTeamDay.objects.bulk_create(
+        LedgerTeamDay(**day_row(subject, day, 1), kind="node_hour", unit="gpu")
+        for day in scene.days_until(scene.END)
+    )
+
+
+def plant_calls(subject: Planted, dollars: int) -> None:
+    """What the service's calls to model APIs cost a day, until it is retired."""
+    LedgerDay.objects.bulk_create(
+        LedgerDay(**day_row(subject, day, dollars), kind="api", workload_id=subject.workload_id)
+        for day in scene.days_until(SINCE)
+    )
+
+
+def day_row(subject: Planted, day: date, dollars: int) -> dict[str, Any]:
+    amounts = dict.fromkeys(
+        ("list_micros", "contracted_micros", "effective_micros"), dollars * 1_000_000
+    )
+    times = (
+        "unit_milliseconds",
+        "held_milliseconds",
+        "observed_milliseconds",
+        "unpriced_milliseconds",
+    )
+    keys = {"day": day, "posting_month": day.replace(day=1), "team_id": subject.team_id}
+    return keys | {"status": "estimated", "flags": 0} | amounts | dict.fromkeys(times, 0)

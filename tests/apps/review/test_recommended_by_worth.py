@@ -23,9 +23,11 @@ from apps.review.queries.weekly.making import make_content
 from apps.review.queries.weekly.weeks import last_week
 from apps.show.amounts import per_cent
 from apps.workloads.actions.returns import NewValue, state_value
+from apps.workloads.models import Workload
 from tests import make
 from tests.apps.placement import move_scene
 from tests.apps.placement.move_scene import AT, BEGUN
+from tests.apps.review.test_recommended_kinds import pay_for_calls
 
 pytestmark = pytest.mark.django_db
 HOURLY = 55_040_000
@@ -191,6 +193,24 @@ def test_gpus_that_are_paid_anyway_are_no_saving_and_what_they_return_is_kept(
     assert found.passed_over == {
         "it returns more than would go away without it: the rest of its cost is paid anyway": 1
     }
+
+
+def test_calls_to_models_go_away_with_what_is_retired_and_count_in_what_it_cost(
+    viewer: Viewer,
+) -> None:
+    workload_id, pool_id = move_scene.make_work()
+    caller = Workload.objects.create(
+        name="caller", team_id=make.make_team("Assistants"), kind="other"
+    )
+    for each in (workload_id, caller.pk):
+        state(viewer, each, 1, 2)
+        pay_for_calls(Workload.objects.get(pk=each), 24_000_000)
+    both, alone = sorted(detect_retirable(AT).proposals, key=lambda each: -each.spend_micros)
+    calls = 24_000_000 * 730 / 24
+    assert both.saving.likely == pytest.approx(MONTH + calls, rel=1e-6)
+    assert both.cells == {f"{workload_id}:{pool_id}", f"api:{workload_id}"}
+    assert (alone.saving.likely, alone.pool_id) == (pytest.approx(calls, rel=1e-6), None)
+    assert alone.cells == {f"api:{caller.pk}"}
 
 
 def test_what_saves_less_than_the_floor_is_passed_over(viewer: Viewer) -> None:

@@ -76,11 +76,15 @@ class RecommendationFact:
 
 @dataclass(frozen=True, slots=True)
 class RecommendationsWanted:
-    """Which: of these teams (None: every team, and the organisation), in these states, of these kinds (empty: any)."""
+    """Which: of these teams (None: every team, and the organisation), in these states, of these kinds (empty: any).
+
+    With `workload_id` of that workload alone: not those of a whole pool that it is on.
+    """
 
     team_ids: frozenset[int] | None
     states: Collection[str] = field(default=())
     kinds: Collection[str] = field(default=())
+    workload_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +254,8 @@ def _rows_of(wanted: RecommendationsWanted, **more: Any) -> QuerySet[Recommendat
         for name, values in (("state", wanted.states), ("kind", wanted.kinds))
         if values
     }
+    if wanted.workload_id is not None:
+        more["workload_id"] = wanted.workload_id
     rows = Recommendation.objects.filter(_seen_by(wanted.team_ids), **chosen, **more)
     return rows.order_by("-proposal__worth_micros", "id")
 

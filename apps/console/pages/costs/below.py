@@ -51,6 +51,7 @@ class PageParts(TypedDict, total=False):
     about: Section
     tables: Collection[TableSection]
     meters: Section | None
+    to_do: Section | None
     lines: TableSection
     known: Sureness
     is_of_job: bool
@@ -84,6 +85,7 @@ def cost_page(
             day_chart(asked, place, daily.days),
             parts.get("about"),
             *parts.get("tables", ()),
+            parts.get("to_do"),
             parts.get("meters"),
             parts.get("lines"),
         ),

@@ -19,6 +19,7 @@ from apps.console.pages.costs.sums import sums_of
 from apps.console.pages.costs.tables import CostRow, cost_table
 from apps.console.pages.costs.teams import MOST_CSV_LINES, MOST_LINES, all_costs
 from apps.console.pages.costs.words import spent
+from apps.console.pages.recommendations.touching import work_section
 from apps.economics.states import State
 from apps.ledger.queries import States, StateSum, standing
 from apps.ledger.queries.cube import CubeQuestion
@@ -51,6 +52,7 @@ def workload(context: Context, workload_id: int) -> ConsolePage:
         costs_by_day(question, context.at, asked.comparison),
         trail,
         tables=[_job_section(asked, jobs)],
+        to_do=work_section(context, fact),
         meters=meters_of(asked, question, "workload", "Workload", lambda _: (fact.name, "")),
     )
 

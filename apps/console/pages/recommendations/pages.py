@@ -22,6 +22,7 @@ from apps.console.pages.recommendations.tables import (
     RecommendationRow,
     looked_at_counts,
 )
+from apps.console.pages.recommendations.touching import recommendation_rows, work_csv
 from apps.review.actions import answers_from
 from apps.review.queries.measurements import SavingMeasurementFact, measurements_of
 from apps.review.queries.recommendations import (
@@ -212,19 +213,14 @@ def _rows_of(context: Context, reading: Reading) -> list[RecommendationRow]:
         (texts["state"],) if texts["state"] else TO_BE_DONE,
         (texts["kind"],) if texts["kind"] else (),
     )
-    names, people = {team.id: team.name for team in teams()}, person_names()
     owner = {"none": None, "me": context.viewer.person_id}
-    return [
-        RecommendationRow(
-            fact,
-            names.get(fact.team_id or 0),
-            people.get(fact.owner_id or 0),
-            context.calendar.today,
-        )
+    facts = (
+        fact
         for fact in recommendations(wanted)
         if texts["team"] in ("", str(fact.team_id or "none"))
         and (not texts["owner"] or fact.owner_id == owner[texts["owner"]])
-    ]
+    )
+    return recommendation_rows(facts, context)
 
 
 def _key_figures(
@@ -331,6 +327,9 @@ def _not_looked_yet() -> EmptyState:
 urlpatterns = [
     path("recommendations", recommendation_list, name="recommendations"),
     path("recommendations.csv", recommendations_csv, name="recommendations-csv"),
+    path(
+        "workloads/<int:workload_id>/recommendations.csv", work_csv, name="workload-recommendations"
+    ),
     path("recommendations/proven.csv", proven_csv, name="proven-savings-csv"),
     path("recommendations/looked-at.csv", looked_at_csv, name="looked-at-csv"),
     path("recommendations/<int:recommendation_id>", recommendation_page, name="recommendation"),

@@ -1,7 +1,7 @@
 """Tables of recommendations: all of them, what was looked at, what one is from, its steps and what came of it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from django.urls import reverse
@@ -119,6 +119,14 @@ RECOMMENDATIONS = Table[RecommendationRow](
     sort="by",
     csv_first=("matter",),
 )  # fmt: skip
+
+OF_WORK = replace(
+    RECOMMENDATIONS,
+    name="recommended",
+    title="What to do about it",
+    about="{said} of this work alone, open or claimed, whatever the period",
+    sort="recommended",
+)
 
 LOOKED_AT = Table[LookedAtCount](
     "looked-at",

@@ -1,15 +1,40 @@
-"""What there is to do about the costs of a page: the recommendations that are worth most."""
+"""What there is to do about the costs of a page: the recommendations that are worth most, and those of a workload."""
 
+from collections.abc import Iterable
+
+from django.http import HttpResponse
 from django.urls import reverse
 
 from apps.accounts.queries import person_names, teams
 from apps.console.kit.frame import Link
-from apps.console.kit.request import Context
+from apps.console.kit.page import shown
+from apps.console.kit.request import EVERYONE, Context, found_or_404
 from apps.console.kit.table import TableSection
-from apps.console.pages.recommendations.tables import TO_DO, RecommendationRow
-from apps.review.queries.recommendations import counted_recommendations
+from apps.console.pages.recommendations import words
+from apps.console.pages.recommendations.tables import LOOKED_AT, OF_WORK, TO_DO, RecommendationRow
+from apps.review.queries.recommendations import (
+    TO_BE_DONE,
+    RecommendationFact,
+    RecommendationsWanted,
+    counted_recommendations,
+    newest_recommendation_look,
+    recommendations,
+)
+from apps.workloads.queries import WorkloadFact, workloads
 
 MOST_SHOWN = 3
+
+
+def recommendation_rows(
+    facts: Iterable[RecommendationFact], context: Context
+) -> list[RecommendationRow]:
+    """With whose they are and who sees to them, as of today."""
+    names, people = {team.id: team.name for team in teams()}, person_names()
+    today = context.calendar.today
+    return [
+        RecommendationRow(fact, names.get(fact.team_id or 0), people.get(fact.owner_id or 0), today)
+        for fact in facts
+    ]
 
 
 def to_do_section(context: Context) -> TableSection | None:
@@ -17,19 +42,53 @@ def to_do_section(context: Context) -> TableSection | None:
     facts = counted_recommendations(context.at, context.seen_teams, MOST_SHOWN)
     if not facts:
         return None
-    names, people = {team.id: team.name for team in teams()}, person_names()
-    rows = [
-        RecommendationRow(
-            fact,
-            names.get(fact.team_id or 0),
-            people.get(fact.owner_id or 0),
-            context.calendar.today,
-        )
-        for fact in facts
-    ]
     return TO_DO.section(
-        rows,
+        recommendation_rows(facts, context),
         context,
         csv_href=reverse("recommendations-csv"),
         links=(Link("All recommendations", reverse("recommendations")),),
     )
+
+
+def work_section(context: Context, work: WorkloadFact) -> TableSection | None:
+    """What is to be done about a workload, and else when it was looked; None where the viewer sees only a part of it."""
+    if not context.viewer.sees_team(work.team_id):
+        return None
+    facts = _work_facts(context, work.id)
+    return OF_WORK.section(
+        recommendation_rows(facts, context) if facts else (),
+        context,
+        csv_href=reverse("workload-recommendations", args=[work.id]) if facts else "",
+        empty="" if facts else _nothing_found(context),
+        links=(_looked_at_link(context),),
+    )
+
+
+@shown(EVERYONE, "recommendations")
+def work_csv(context: Context, workload_id: int) -> HttpResponse:
+    """What is to be done about a workload."""
+    work = workloads().get(workload_id)
+    is_seen = work is not None and context.viewer.sees_team(work.team_id)
+    found = found_or_404(work if is_seen else None, "There is no such workload.")
+    rows = recommendation_rows(_work_facts(context, workload_id), context)
+    return OF_WORK.csv(rows, context, f"recommendations of {found.name}")
+
+
+def _work_facts(context: Context, workload_id: int) -> list[RecommendationFact]:
+    wanted = RecommendationsWanted(context.seen_teams, TO_BE_DONE, workload_id=workload_id)
+    return recommendations(wanted)
+
+
+def _nothing_found(context: Context) -> str:
+    look = newest_recommendation_look(context.at)
+    if look is None:
+        return "Nothing was looked for yet: it is, once the ledger has a whole week."
+    return f"Nothing is open or claimed of it; {words.look_said(look, context.zone)}."
+
+
+def _looked_at_link(context: Context) -> Link:
+    """Why the rest is no recommendation, for who sees everything; else all that the viewer sees."""
+    href = reverse("recommendations")
+    if context.seen_teams is None:
+        return Link("What was looked at", f"{href}#{LOOKED_AT.name}")
+    return Link("All recommendations", href)

@@ -14,6 +14,7 @@ from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Include, Section, SideBySide, shown
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Column, Table
+from apps.console.pages.recommendations.touching import work_section
 from apps.console.pages.runs.listing import runs_csv_of, runs_section
 from apps.console.pages.runs.numbers import NUMBERS, number_words
 from apps.console.pages.runs.question import RunsQuestion, runs_question
@@ -103,6 +104,7 @@ def programme(context: Context, workload_id: int) -> ConsolePage:
         runs_section(
             RUNS_OF_ONE, page, asked, found.runs, reverse("programme-csv", args=[workload_id])
         ),
+        work_section(context, fact),
     )
     jobs = linked(
         "Its jobs in the cost explorer",

@@ -17,6 +17,7 @@ from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, Section
 from apps.console.kit.periods import span
 from apps.console.kit.request import Context
+from apps.console.pages.recommendations.touching import work_section
 from apps.console.pages.services.finding import empty_state
 from apps.console.pages.services.question import ServicesQuestion, services_question
 from apps.console.pages.services.tables import (
@@ -97,6 +98,7 @@ def service_page(fact: WorkloadFact, context: Context) -> ConsolePage:
         sections=(
             *_cost_sections(asked, units, found, status, context),
             *_answer_sections(fact.id, span, found, context),
+            work_section(context, fact),
         ),
     )
 

@@ -8,10 +8,11 @@ from django.test import Client
 
 from apps.accounts.models import Team, User
 from apps.ledger.models import Line
-from apps.workloads.models import Job, OwnershipRule
+from apps.workloads.models import Job, OwnershipRule, Workload
 from bench.pages_ask import counted_statements
 from tests import make
 from tests.apps.console.people import csv_rows
+from tests.apps.review.recommended import looked, proposal
 from tests.browser.spending import Spending, lead, make_spending
 
 pytestmark = pytest.mark.django_db
@@ -247,3 +248,18 @@ def test_a_tag_that_is_none_is_said_and_not_passed_over(finance, spending, path,
 
 def test_a_page_that_no_tag_narrows_says_so(finance, spending) -> None:
     assert "this page is not narrowed by tags" in get(finance, "/", **{"tag.project": "llm"})
+
+
+def test_a_workloads_costs_say_what_is_to_be_done_about_it(finance, ada, dee, spending) -> None:
+    page = get(finance, f"/costs/workloads/{spending.workload}")
+    assert "What to do about it" in page
+    assert "Nothing is open or claimed of it." in page
+    known = Workload.objects.get(pk=spending.workload)
+    looked(proposal("a", team_id=known.team_id, workload_id=known.pk))
+    for client in (finance, ada):
+        page = get(client, f"/costs/workloads/{spending.workload}")
+        assert "1 recommendation of this work alone" in page
+        assert "Stop a" in page
+    address = f"/workloads/{spending.workload}/recommendations.csv"
+    assert [row["matter"] for row in csv_rows(ada.get(address))] == ["zombie:a"]
+    assert dee.get(address).status_code == 404

@@ -10,14 +10,12 @@ from apps.console.kit.frame import Link
 from apps.console.kit.page import shown
 from apps.console.kit.request import EVERYONE, Context, found_or_404
 from apps.console.kit.table import TableSection
-from apps.console.pages.recommendations import words
 from apps.console.pages.recommendations.tables import LOOKED_AT, OF_WORK, TO_DO, RecommendationRow
 from apps.review.queries.recommendations import (
     TO_BE_DONE,
     RecommendationFact,
     RecommendationsWanted,
     counted_recommendations,
-    newest_recommendation_look,
     recommendations,
 )
 from apps.workloads.queries import WorkloadFact, workloads
@@ -29,7 +27,9 @@ def recommendation_rows(
     facts: Iterable[RecommendationFact], context: Context
 ) -> list[RecommendationRow]:
     """With whose they are and who sees to them, as of today."""
-    names, people = {team.id: team.name for team in teams()}, person_names()
+    facts = list(facts)
+    names = {team.id: team.name for team in teams()}
+    people = person_names() if any(fact.owner_id for fact in facts) else {}
     today = context.calendar.today
     return [
         RecommendationRow(fact, names.get(fact.team_id or 0), people.get(fact.owner_id or 0), today)
@@ -51,15 +51,15 @@ def to_do_section(context: Context) -> TableSection | None:
 
 
 def work_section(context: Context, work: WorkloadFact) -> TableSection | None:
-    """What is to be done about a workload, and else when it was looked; None where the viewer sees only a part of it."""
+    """What is to be done about a workload; None where the viewer sees only a part of it."""
     if not context.viewer.sees_team(work.team_id):
         return None
     facts = _work_facts(context, work.id)
     return OF_WORK.section(
-        recommendation_rows(facts, context) if facts else (),
+        recommendation_rows(facts, context),
         context,
         csv_href=reverse("workload-recommendations", args=[work.id]) if facts else "",
-        empty="" if facts else _nothing_found(context),
+        empty="Nothing is open or claimed of it.",
         links=(_looked_at_link(context),),
     )
 
@@ -77,13 +77,6 @@ def work_csv(context: Context, workload_id: int) -> HttpResponse:
 def _work_facts(context: Context, workload_id: int) -> list[RecommendationFact]:
     wanted = RecommendationsWanted(context.seen_teams, TO_BE_DONE, workload_id=workload_id)
     return recommendations(wanted)
-
-
-def _nothing_found(context: Context) -> str:
-    look = newest_recommendation_look(context.at)
-    if look is None:
-        return "Nothing was looked for yet: it is, once the ledger has a whole week."
-    return f"Nothing is open or claimed of it; {words.look_said(look, context.zone)}."
 
 
 def _looked_at_link(context: Context) -> Link:

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Min
-
 from apps.economics.hours import first_hour
 from apps.economics.money import sum_of_known
 from apps.economics.run_time import Bucket, coverage, goodput
@@ -15,6 +13,7 @@ from apps.unit_economics.models import RunFigures
 from apps.unit_economics.queries.runs.spent import (
     FAILED,
     BucketSpent,
+    first_began_at,
     micros_of,
     runs_of_window,
     spent_of_workload,
@@ -103,7 +102,7 @@ def programme(workload_id: int, *, window: Window, at: datetime) -> Programme:
     tokens = tokens_kept(run_ids, window.starts_at, window.ends_at)
     failed = _failed_micros(of_failed, of_others)
     began = sum(1 for each in found if each.began_at and each.began_at >= window.starts_at)
-    told_days = _told_days(window, at)
+    told_days = _told_days(first_began_at(found), window, at)
     by_bucket = dict.fromkeys(Bucket, 0)
     for each in spent:
         by_bucket[each.bucket] += each.unit_milliseconds
@@ -148,13 +147,12 @@ def _micros_per(micros: int | None, count: float) -> int | None:
     return None if micros is None or not count else round(micros / count)
 
 
-def _told_days(window: Window, at: datetime) -> float | None:
+def _told_days(first: datetime | None, window: Window, at: datetime) -> float | None:
     """Days of the window in which runs were known: from the local day of the first one, until now.
 
     A window that reaches back to before anybody told of runs is no measure of how often they begin.
     None where no such time is in it.
     """
-    first = RunFigures.objects.aggregate(first=Min("began_at"))["first"]
     if first is None:
         return None
     since = max(window.starts_at, first_hour(local_day(first, window.zone), window.zone))

@@ -1,11 +1,11 @@
 """What runs spent in a span of days, by bucket: the sums that curves, verdicts and advice stand on."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import LiteralString
 
-from django.db.models import F, Q
+from django.db.models import F, Q, Subquery
 
 from apps.accounts.queries.reading import once
 from apps.economics.money import sum_of_known
@@ -153,13 +153,25 @@ def spent_together(parts: Iterable[BucketSpent]) -> list[BucketSpent]:
     ]
 
 
+_BEGUN = RunFigures.objects.filter(began_at__isnull=False).order_by("began_at", "run_id")
+
+
 @once
 def runs_of_window(workload_id: int, window: Window) -> list[RunFigures]:
-    """The runs of a workload that lived in the window, the one begun last first."""
+    """The runs of a workload that lived in the window, the one begun last first; see also `first_began_at`."""
     lived = Q(ended_at__isnull=True) | Q(ended_at__gt=window.starts_at)
     found = RunFigures.objects.filter(lived, workload_id=workload_id, began_at__lt=window.ends_at)
     latest_first = found.order_by(F("began_at").desc(), "run_id")
-    return list(latest_first.defer("bucket_micros", "bucket_unit_ms"))
+    told = latest_first.annotate(first_of_all=Subquery(_BEGUN.values("began_at")[:1]))
+    return list(told.defer("bucket_micros", "bucket_unit_ms"))
+
+
+def first_began_at(found: Sequence[RunFigures]) -> datetime | None:
+    """When the first run of all began, whose ever it was, as read along with these; None where none is known."""
+    if found:
+        first: datetime | None = vars(found[0])["first_of_all"]
+        return first
+    return _BEGUN.values_list("began_at", flat=True).first()
 
 
 def micros_of(parts: Iterable[BucketSpent]) -> int | None:

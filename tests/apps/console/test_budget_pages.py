@@ -230,3 +230,48 @@ def test_without_a_budget_the_page_says_what_one_is_for(world) -> None:
     text = read(signed_in("viewer", make.make_team("Blue")), "/budgets")
     assert "No budget yet" in text
     assert "Somebody of the role finance adds it" in text
+
+
+def outlook(client: Client, team_id: int) -> str:
+    answer = client.get(f"/costs/teams/{team_id}/outlook")
+    assert answer.status_code == 200
+    return text_of(answer.content.decode())
+
+
+def test_a_team_with_a_budget_of_its_own_does_not_show_the_organisations(
+    world: dict[str, int],
+) -> None:
+    text = outlook(signed_in("finance"), world["red"])
+    assert "Red: 1 of 2 budgets is exceeded or will be: Red, monthly" in text
+    assert "Red, monthly" in text
+    assert "Everything" not in text
+    assert "Budgets above it" not in text
+
+
+def test_a_team_without_one_shows_those_above_it_to_whoever_may_see_them(
+    world: dict[str, int],
+) -> None:
+    below, beside = make.make_team("Rose", parent_id=world["red"]), make.make_team("Blue")
+    finn = signed_in("finance")
+    text = outlook(finn, below)
+    assert "Rose: no budget is its own; above it 1 of 2 budgets is exceeded or will be: Red" in text
+    assert "Budgets above it none is of this team; its costs are a part of what these cover" in text
+    assert "Red, monthly" in text
+    assert "Chat" not in text
+    text = outlook(finn, beside)
+    assert "Blue: no budget is its own; above it 1 budget of 1 will hold" in text
+    assert "Everything" in text
+    rows = finn.get(f"/costs/teams/{beside}/outlook/budgets.csv").content.decode()
+    assert [row["budget"] for row in csv.DictReader(io.StringIO(rows))] == ["Everything"]
+
+
+def test_a_lead_who_may_not_see_budgets_above_theirs_reads_only_that_none_is_of_this_team(
+    world: dict[str, int],
+) -> None:
+    below = make.make_team("Rose", parent_id=world["red"])
+    text = outlook(signed_in("lead", below), below)
+    assert "Rose: no budget is of this team, so nothing says what is too much" in text
+    assert "No running budget is of this team" in text
+    assert "Red, monthly" not in text
+    assert "Everything" not in text
+    assert "covers" not in text

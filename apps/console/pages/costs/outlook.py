@@ -21,6 +21,7 @@ from apps.console.pages.managers import step_for
 from apps.ledger.queries.calendar import local_day
 from apps.planning.queries.budget_figures import BudgetFigures, figures_of
 from apps.planning.queries.budgets import (
+    ORGANISATION,
     RUNNING,
     SERVICE,
     TEAM,
@@ -38,6 +39,7 @@ from apps.workloads import queries as workloads
 
 LOOKED_BACK = timedelta(days=30)
 MOST_ALERTS = 50
+ABOVE = "none is of this team; its costs are a part of what these cover"
 LOOKED_AT = "open alerts of its budgets and figures, anomalies of the last 30 days, and recommendations that are open or claimed"
 
 
@@ -86,7 +88,7 @@ def outlook(context: Context, team_id: int) -> ConsolePage:
     steps = _next_steps(context, team_id)
     return ConsolePage(
         context=context,
-        finding=f"{name}: {_outlook_words(running, steps, context)}",
+        finding=f"{name}: {_budget_words(running, context, team_id)}; {_steps_words(steps)}",
         under=(f"as of now, whatever the period; looked at: {LOOKED_AT}",),
         trail=(Link("Cost explorer", asked.down("costs")), *asked.team_link(team_id)),
         tabs=team_tabs(asked, team_id, "costs-team-outlook"),
@@ -117,21 +119,28 @@ def outlook_steps_csv(context: Context, team_id: int) -> HttpResponse:
 
 
 def _running_budgets(context: Context, team_id: int) -> list[BudgetFigures]:
-    """Its own, those of teams above it and of its workloads, as far as the viewer may see them, the most used first."""
+    """Its own and of its workloads, and those of teams above it, as far as the viewer may see them, the most used first.
+
+    Where it has none of its own, the organisation's too: it covers its costs.
+    """
     today = local_day(context.at, context.organisation.zone)
+    running = [each for each in budgets(context.seen_teams) if each.status_on(today) == RUNNING]
+    has_own = any(_is_own(budget, team_id) for budget in running)
     seen = [
         budget
-        for budget in budgets(context.seen_teams)
-        if budget.status_on(today) == RUNNING and _is_of_team(budget, team_id)
+        for budget in running
+        if _is_own(budget, team_id)
+        or team_id in budget.team_ids
+        or (budget.scope == ORGANISATION and not has_own)
     ]
     found = figures_of(seen, context.at) if seen else []
     return sorted(found, key=lambda each: -(each.expected_share or each.share_used or 0))
 
 
-def _is_of_team(budget: BudgetFact, team_id: int) -> bool:
-    """Whether it is the team's: its own, of a team above it, of its workloads; not the organisation's."""
+def _is_own(budget: BudgetFact, team_id: int) -> bool:
+    """Whether it is the team's or of its workloads, and not of a team above it or of the organisation."""
     if budget.scope == TEAM:
-        return team_id in budget.team_ids
+        return budget.key == str(team_id)
     if budget.scope in (WORKLOAD, SERVICE):
         workload = workloads.workloads().get(int(budget.key))
         return workload is not None and workload.team_id == team_id
@@ -168,16 +177,22 @@ def _recommended_steps(context: Context, team_id: int) -> Iterator[NextStep]:
         yield NextStep("Recommendation", each.title, href, each.first_week, each.saving.likely)
 
 
-def _outlook_words(
-    running: Sequence[BudgetFigures], steps: Sequence[NextStep], context: Context
-) -> str:
-    if running:
-        said = words.list_finding(running, context.currency)
-        budget = f"{said[:1].lower()}{said[1:]}"
-    else:
-        budget = "no budget covers it, so nothing says what is too much"
-    todo = f"{counted(len(steps), 'thing')} to do" if steps else "nothing is open to be done"
-    return f"{budget}; {todo}"
+def _budget_words(running: Sequence[BudgetFigures], context: Context, team_id: int) -> str:
+    """What comes of its budgets; where none is its own, of those above it that the viewer may see."""
+    if not running:
+        covers = "covers it" if context.seen_teams is None else "is of this team"
+        return f"no budget {covers}, so nothing says what is too much"
+    said = words.list_finding(running, context.currency)
+    is_above = _are_above(running, team_id)
+    return f"{'no budget is its own; above it ' if is_above else ''}{said[:1].lower()}{said[1:]}"
+
+
+def _are_above(running: Sequence[BudgetFigures], team_id: int) -> bool:
+    return not any(_is_own(each.budget, team_id) for each in running)
+
+
+def _steps_words(steps: Sequence[NextStep]) -> str:
+    return f"{counted(len(steps), 'thing')} to do" if steps else "nothing is open to be done"
 
 
 def _key_figures(
@@ -208,11 +223,17 @@ def _key_figures(
 
 def _budget_section(running: Sequence[BudgetFigures], context: Context, team_id: int) -> Section:
     if running:
+        is_above = _are_above(running, team_id)
         return BUDGETS.section(
-            running, context, csv_href=reverse("costs-team-outlook-budgets", args=[team_id])
+            running,
+            context,
+            title="Budgets above it" if is_above else BUDGETS.title,
+            about=ABOVE if is_above else BUDGETS.about,
+            csv_href=reverse("costs-team-outlook-budgets", args=[team_id]),
         )
+    sees_all = context.seen_teams is None
     return EmptyState(
-        "No running budget covers this team",
+        f"No running budget {'covers' if sees_all else 'is of'} this team",
         "With one, its costs so far, the rest that is expected and the day on which it is exceeded stand here.",
         (
             step_for(

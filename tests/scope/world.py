@@ -103,7 +103,7 @@ from apps.review.actions import (
     try_channel,
 )
 from apps.review.models import AlertKind, Finding
-from apps.review.queries.recommending.proposal import RecommendationEvidence
+from apps.review.queries.recommendation_evidence import RecommendationEvidence
 from apps.show.document import document_text
 from apps.show.money import full_amount, short_amount, whole_amount
 from apps.telemetry.models import Incident

@@ -19,7 +19,7 @@ from apps.review.models import (
     RecommendationVerb,
 )
 from apps.review.queries.alerts import may_answer
-from apps.review.queries.recommending.proposal import RecommendationEvidence
+from apps.review.queries.recommendation_evidence import RecommendationEvidence
 
 STATE_WORDS = dict(RecommendationState.choices)
 VERB_WORDS = dict(RecommendationVerb.choices)

@@ -9,9 +9,9 @@ from apps.economics.moves.saving import SavingRange
 from apps.placement.queries.moves.work import move_week
 from apps.review.actions import look_for_recommendations
 from apps.review.models import Recommendation
+from apps.review.queries.recommendation_evidence import RecommendationEvidence
 from apps.review.queries.recommending.proposal import (
     DetectedKind,
-    RecommendationEvidence,
     RecommendationProposal,
     RecommendedKind,
 )

@@ -10,6 +10,7 @@ from apps.console.kit.cells import COUNT, DAY, FIGURE, INSTANT, MONEY, PROSE, WH
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.recommendations import words
 from apps.review.queries.measurements import STATUS_WORDS, SavingMeasurementFact
+from apps.review.queries.recommendation_evidence import RecommendationEvidence
 from apps.review.queries.recommendations import (
     STATE_WORDS,
     VERB_WORDS,
@@ -18,7 +19,6 @@ from apps.review.queries.recommendations import (
     RecommendationStepFact,
     SettledSaving,
 )
-from apps.review.queries.recommending.proposal import RecommendationEvidence
 from apps.show.amounts import counted
 
 

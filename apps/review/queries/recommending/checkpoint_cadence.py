@@ -8,9 +8,9 @@ from apps.economics.checkpoints import cadence_excess, is_worth_saying
 from apps.economics.moves.disruption import DisruptionClass
 from apps.economics.moves.saving import SavingRange
 from apps.placement.queries.moves.work import MOST_CANDIDATES, FleetWork
+from apps.review.queries.recommendation_evidence import RecommendationEvidence
 from apps.review.queries.recommending.proposal import (
     DetectedKind,
-    RecommendationEvidence,
     RecommendationProposal,
     effort_cost,
 )

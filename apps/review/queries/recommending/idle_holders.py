@@ -17,9 +17,9 @@ from apps.economics.moves.saving import MONTH_HOURS, WEEK_HOURS, SavingRange
 from apps.ledger.queries.cube import CubeQuestion, explore
 from apps.ledger.queries.kinds import ChargeKind
 from apps.placement.queries.moves.work import FleetWork, WorkCell
+from apps.review.queries.recommendation_evidence import RecommendationEvidence
 from apps.review.queries.recommending.proposal import (
     DetectedKind,
-    RecommendationEvidence,
     RecommendationProposal,
     effort_cost,
     work_cell,

@@ -17,9 +17,9 @@ from apps.economics.moves.saving import (
 from apps.ledger.queries.commitments import Figures, commitment_use, total
 from apps.placement.queries.moves.work import FleetWork
 from apps.pricing.queries.commitments import CommitmentFact
+from apps.review.queries.recommendation_evidence import RecommendationEvidence
 from apps.review.queries.recommending.proposal import (
     DetectedKind,
-    RecommendationEvidence,
     RecommendationProposal,
     commitment_cell,
     effort_cost,

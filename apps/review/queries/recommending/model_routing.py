@@ -9,6 +9,7 @@ from django.urls import reverse
 from apps.economics.moves.disruption import DisruptionClass
 from apps.economics.moves.saving import SavingRange
 from apps.ledger.queries.api_spend import Spend
+from apps.review.queries.recommendation_evidence import RecommendationEvidence
 from apps.review.queries.recommending.called_models import (
     CalledFor,
     CalledModel,
@@ -20,7 +21,6 @@ from apps.review.queries.recommending.called_models import (
 )
 from apps.review.queries.recommending.proposal import (
     DetectedKind,
-    RecommendationEvidence,
     RecommendationProposal,
     api_cell,
     effort_cost,

@@ -13,11 +13,8 @@ from apps.placement.queries.fleet_moves import (
     open_fleet_moves,
 )
 from apps.placement.queries.moves.work import move_week
-from apps.review.queries.recommending.proposal import (
-    DetectedKind,
-    RecommendationEvidence,
-    RecommendationProposal,
-)
+from apps.review.queries.recommendation_evidence import RecommendationEvidence
+from apps.review.queries.recommending.proposal import DetectedKind, RecommendationProposal
 
 TITLES: dict[str, str] = {
     "to_spot": "Run {subject} on spot",

@@ -11,6 +11,7 @@ from apps.economics.moves.disruption import DisruptionClass
 from apps.economics.moves.saving import SavingRange
 from apps.economics.token_prices import TokenPrices
 from apps.ledger.queries.api_spend import Spend
+from apps.review.queries.recommendation_evidence import RecommendationEvidence
 from apps.review.queries.recommending.called_models import (
     CALLS,
     FEWEST_CALLS,
@@ -23,7 +24,6 @@ from apps.review.queries.recommending.called_models import (
 )
 from apps.review.queries.recommending.proposal import (
     DetectedKind,
-    RecommendationEvidence,
     RecommendationProposal,
     api_cell,
     effort_cost,

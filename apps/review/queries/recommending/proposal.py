@@ -12,19 +12,7 @@ from django.conf import settings
 from apps.economics.money import MICROS
 from apps.economics.moves.disruption import DisruptionClass, move_worth
 from apps.economics.moves.saving import SavingRange, first_year_month
-
-
-@dataclass(frozen=True, slots=True)
-class RecommendationEvidence:
-    """What a proposal is from: what it is, the figure in words, and its page from the root on (empty: it has none).
-
-    `is_price`: only for who reads prices.
-    """
-
-    label: str
-    figure: str
-    link: str = ""
-    is_price: bool = False
+from apps.review.queries.recommendation_evidence import RecommendationEvidence
 
 
 @dataclass(frozen=True, slots=True)

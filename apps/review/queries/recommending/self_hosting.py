@@ -10,9 +10,9 @@ from apps.economics.moves.disruption import DisruptionClass
 from apps.economics.moves.saving import SavingRange
 from apps.placement.queries.moves.work import FleetWork
 from apps.planning.queries.crossover import KeptScenarioFact, ScenarioRunFact, kept_scenarios
+from apps.review.queries.recommendation_evidence import RecommendationEvidence
 from apps.review.queries.recommending.proposal import (
     DetectedKind,
-    RecommendationEvidence,
     RecommendationProposal,
     api_cell,
     effort_cost,

@@ -12,9 +12,9 @@ from apps.economics.moves.disruption import DisruptionClass
 from apps.economics.moves.idle import GIVEN_BACK, idle_saving, is_idle_again
 from apps.economics.moves.saving import SavingRange
 from apps.placement.queries.moves.work import FleetWork
+from apps.review.queries.recommendation_evidence import RecommendationEvidence
 from apps.review.queries.recommending.proposal import (
     DetectedKind,
-    RecommendationEvidence,
     RecommendationProposal,
     effort_cost,
 )

@@ -10,9 +10,9 @@ from apps.economics.moves.disruption import DisruptionClass
 from apps.economics.moves.saving import SavingRange
 from apps.economics.portfolio_verdict import Verdict
 from apps.placement.queries.moves.work import FleetWork
+from apps.review.queries.recommendation_evidence import RecommendationEvidence
 from apps.review.queries.recommending.proposal import (
     DetectedKind,
-    RecommendationEvidence,
     RecommendationProposal,
     api_cell,
     effort_cost,

@@ -15,9 +15,9 @@ from apps.ledger.queries.cube import CubeQuestion, CubeSums, explore
 from apps.ledger.queries.kinds import ChargeKind
 from apps.ledger.queries.windows import Window
 from apps.placement.queries.moves.work import FleetWork, WorkCell
+from apps.review.queries.recommendation_evidence import RecommendationEvidence
 from apps.review.queries.recommending.proposal import (
     DetectedKind,
-    RecommendationEvidence,
     RecommendationProposal,
     effort_cost,
     work_cell,

@@ -20,7 +20,11 @@ from apps.review.models import (
     RecommendationVerb,
     SavingMeasurement,
 )
-from apps.review.queries.measurements import measurement_digest, measurements_of
+from apps.review.queries.measurements import (
+    SavingMeasurementFact,
+    measurement_digest,
+    measurements_of,
+)
 from apps.review.queries.recommendations import proven_savings
 from tests.apps.review import saving_scene as scene
 from tests.apps.review.saving_scene import DAY, DONE_AT, JUDGED_AT, SINCE, Planted, PlantedDay
@@ -198,38 +202,31 @@ def stopped(day: date) -> PlantedDay:
     return PlantedDay(hours=0.0 if is_since else 100.0, requests=0 if is_since else 50_000)
 
 
-def test_what_was_retired_saved_what_it_held_though_nothing_is_left_to_be_held_against(
-    subject: Planted,
+def retired(subject: Planted, promised: int, by_hour: float) -> SavingMeasurementFact:
+    """What is measured of the service that was retired, of which that part was paid by the hour."""
+    baseline = {"paid_by_hour": by_hour}
+    known = scene.done_one(subject, "retire_work", round(promised * MONTH), baseline=baseline)
+    actions.measure_savings_if_due(at=JUDGED_AT)
+    (found,) = measurements_of(known)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("by_hour", "calls", "saved"), [(1.0, 0, 200), (0.5, 0, 100), (1.0, 30, 230), (0.0, 30, 30)]
+)
+def test_what_was_retired_saved_what_it_held_and_its_calls_though_no_output_is_left(
+    subject: Planted, by_hour: float, calls: int, saved: int
 ) -> None:
     """By its output nothing would be saved: a fall in volume is none."""
     scene.plant_sums(subject, stopped)
     plant_others(subject)
-    known = scene.done_one(
-        subject, "retire_work", round(200 * MONTH), baseline={"paid_by_hour": 0.5}
-    )
-    actions.measure_savings_if_due(at=JUDGED_AT)
-    (found,) = measurements_of(known)
+    plant_calls(subject, calls)
+    found = retired(subject, saved, by_hour)
     assert found.status == SavingStatus.VERIFIED
     assert found.measured is not None
-    assert found.measured.saving.likely == pytest.approx(0.5 * 200 * MONTH * 1e6, rel=1e-6)
-
-
-def test_calls_that_are_made_no_more_are_saved_by_retiring_too(subject: Planted) -> None:
-    scene.plant_sums(subject, stopped)
-    plant_others(subject)
-    plant_calls(subject, 30)
-    known = scene.done_one(
-        subject, "retire_work", round(230 * MONTH), baseline={"paid_by_hour": 1.0}
-    )
-    actions.measure_savings_if_due(at=JUDGED_AT)
-    (found,) = measurements_of(known)
-    assert found.status == SavingStatus.VERIFIED
-    assert found.measured is not None
-    assert found.measured.saving.likely == pytest.approx(230 * MONTH * 1e6, rel=1e-6)
-    assert (
-        "what its calls cost on the same weekday, and the GPU-hours"
-        in found.measured.counterfactual
-    )
+    assert found.measured.saving.likely == pytest.approx(saved * MONTH * 1e6, rel=1e-6)
+    assert ("what its calls cost" in found.measured.counterfactual) == bool(calls)
+    assert ("the GPU-hours that it held" in found.measured.counterfactual) == bool(by_hour)
 
 
 def test_of_work_that_only_called_models_its_calls_are_what_retiring_saved(
@@ -237,13 +234,17 @@ def test_of_work_that_only_called_models_its_calls_are_what_retiring_saved(
 ) -> None:
     plant_others(subject)
     plant_calls(subject, 30)
-    known = scene.done_one(
-        subject, "retire_work", round(30 * MONTH), baseline={"paid_by_hour": 0.0}
-    )
-    actions.measure_savings_if_due(at=JUDGED_AT)
-    (found,) = measurements_of(known)
+    found = retired(subject, 30, 0.0)
     assert found.measured is not None
     assert found.measured.saving.likely == pytest.approx(30 * MONTH * 1e6, rel=1e-6)
+
+
+def test_what_was_retired_on_gpus_that_are_paid_anyway_is_no_money_to_be_measured(
+    subject: Planted,
+) -> None:
+    scene.plant_sums(subject, stopped)
+    plant_others(subject)
+    assert retired(subject, 100, 0.0).why == UnknownSaving.PAID_ANYWAY
 
 
 def plant_others(subject: Planted) -> None:

@@ -115,7 +115,7 @@ RECOMMENDATIONS = Table[RecommendationRow](
         Column("matter", "", lambda row: row.fact.matter),
     ),
     noun=("recommendation", "recommendations"),
-    about="{said}, worth most first: the saving net of moving, less what risk takes off",
+    about="{said}, worth most first: the saving net of moving and of what would return no more, less what risk takes off",
     sort="by",
     csv_first=("matter",),
 )  # fmt: skip

@@ -104,6 +104,13 @@ def _at_most(most: int, read: Callable[[str], int]) -> Callable[[str], int]:
     return bounded
 
 
+def _folder(text: str) -> Path:
+    folder = Path(text)
+    if not text.strip() or not folder.is_dir():
+        raise ValueError(text)
+    return folder
+
+
 def _origin(text: str) -> str:
     parts = urlsplit(text)
     if parts.scheme not in {"http", "https"} or not parts.netloc or parts.path not in {"", "/"}:
@@ -251,6 +258,12 @@ class Environment:
         _review_sections,
         (),
         "sections of the weekly review that are left out, by comma; docs/weekly-review.md has them",
+    )
+    pdf_fonts: Path | None = _variable(
+        _folder,
+        None,
+        "a folder of TrueType or OpenType fonts for letters in PDFs that Inter lacks, as of Chinese; "
+        "the same for worker and commands",
     )
     token_weights: tuple[int, ...] = _variable(
         _numbers,

@@ -82,6 +82,7 @@ REVIEW_SHRINK_WASTE: float = ENVIRONMENT.review_shrink_waste / 100
 REVIEW_RETIRE_WASTE: float = ENVIRONMENT.review_retire_waste / 100
 REVIEW_LEAST_COVERAGE: float = ENVIRONMENT.review_least_coverage / 100
 REVIEW_WITHOUT: tuple[str, ...] = ENVIRONMENT.review_without
+PDF_FONTS: Path | None = ENVIRONMENT.pdf_fonts
 KEEP_WINDOW_DAYS: int = ENVIRONMENT.keep_window_days
 KEEP_USAGE_MONTHS: int = ENVIRONMENT.keep_usage_months
 KEEP_QUOTE_DAYS: int = ENVIRONMENT.keep_quote_days

@@ -1,6 +1,9 @@
 """The sweeps that look for what changed once a day and for what to do once a week, raise alerts and send them."""
 
+from functools import partial
+
 from celery import shared_task
+from django.conf import settings
 from django.utils import timezone
 
 from apps.accounts.queries import has_organisation, organisation
@@ -69,4 +72,5 @@ def make_review_files() -> int:
     """Set a frozen review that has no PDF yet; how many files."""
     if not has_organisation():
         return 0
-    return actions.make_review_files(typeset=document_pdf, at=timezone.now())
+    typeset = partial(document_pdf, more_fonts=settings.PDF_FONTS)
+    return actions.make_review_files(typeset=typeset, at=timezone.now())

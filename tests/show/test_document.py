@@ -7,9 +7,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from fontTools.fontBuilder import FontBuilder
+from fontTools.pens.ttGlyphPen import TTGlyphPen
 from hypothesis import given
 from hypothesis import strategies as st
 from pypdf import PdfReader
@@ -99,7 +103,7 @@ class Markup(HTMLParser):
 
 @pytest.fixture(scope="module")
 def paper() -> PdfReader:
-    return PdfReader(io.BytesIO(document_pdf(document(), made_at=AT)))
+    return PdfReader(io.BytesIO(document_pdf(document(), made_at=AT, more_fonts=None)))
 
 
 def test_a_mail_asks_for_nothing_and_runs_nothing() -> None:
@@ -120,7 +124,7 @@ def test_a_name_is_text_wherever_it_stands() -> None:
     named = document(table, title=name, footer=name)
     assert not Markup(document_html(named)).tags & {"img"}
     assert Markup(document_html(named)).words.count(name) == 4, "title twice, a cell, the foot"
-    pages = PdfReader(io.BytesIO(document_pdf(named, made_at=AT))).pages
+    pages = PdfReader(io.BytesIO(document_pdf(named, made_at=AT, more_fonts=None))).pages
     assert '#import "x" $x$ [b] *c* & é' in pages[0].extract_text()
     assert name in csv_of_table(table, named.locale).replace('""', '"')
 
@@ -167,7 +171,43 @@ def test_paper_is_tagged_titled_and_numbered_and_its_table_heads_are_on_each_she
 
 
 def test_the_same_document_is_the_same_file() -> None:
-    assert document_pdf(document(), made_at=AT) == document_pdf(document(), made_at=AT)
+    assert document_pdf(document(), made_at=AT, more_fonts=None) == document_pdf(
+        document(), made_at=AT, more_fonts=None
+    )
+
+
+def test_a_letter_that_our_fonts_lack_is_set_by_one_that_is_added(tmp_path: Path) -> None:
+    """Without it the letter is a box, and the file does not say that it can be read aloud."""
+    named = replace(document(), title="費")
+    write_font(tmp_path / "one-letter.ttf", letter="費")
+    assert not says_accessible(document_pdf(named, made_at=AT, more_fonts=None))
+    assert says_accessible(document_pdf(named, made_at=AT, more_fonts=tmp_path))
+
+
+def says_accessible(made: bytes) -> bool:
+    root: Any = PdfReader(io.BytesIO(made)).trailer["/Root"].get_object()
+    return b"<pdfuaid:part>1<" in root["/Metadata"].get_data()
+
+
+def write_font(path: Path, letter: str) -> None:
+    """A font with a square for the one letter, and for none that it has not."""
+    pen = TTGlyphPen(None)
+    pen.moveTo((100, 0))
+    for corner in ((100, 700), (800, 700), (800, 0)):
+        pen.lineTo(corner)
+    pen.closePath()
+    square = pen.glyph()
+    font = FontBuilder(1000, isTTF=True)
+    font.setupGlyphOrder([".notdef", "letter"])
+    font.setupCharacterMap({ord(letter): "letter"})
+    font.setupGlyf({".notdef": square, "letter": square})
+    font.setupHorizontalMetrics({".notdef": (900, 100), "letter": (900, 100)})
+    font.setupHorizontalHeader(ascent=800, descent=-200)
+    names = {"familyName": "One Letter", "styleName": "Regular", "psName": "OneLetter-Regular"}
+    font.setupNameTable(names)
+    font.setupOS2()
+    font.setupPost()
+    font.save(path)
 
 
 @given(

@@ -7,6 +7,7 @@ import json
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import typst
@@ -30,22 +31,28 @@ from apps.show.document.model import (
 )
 
 
-def document_pdf(document: OutgoingDocument, made_at: datetime) -> bytes:
+def document_pdf(
+    document: OutgoingDocument, made_at: datetime, *, more_fonts: Path | None
+) -> bytes:
     """The document on A4, landscape. `made_at` is the file's date: the same document is the same bytes.
 
-    It says that it is PDF/UA-1, unless a name has letters that no font here has: those show as boxes.
+    `more_fonts` is a folder of fonts for letters that ours lack. It says that it is PDF/UA-1, unless a
+    name has letters that no font here has: those show as boxes.
     """
     inputs = {"document": json.dumps(_as_inputs(document), ensure_ascii=False)}
+    fonts = _fonts(more_fonts)
     try:
-        return _typeset(inputs, made_at, is_accessible=True)
+        return _typeset(inputs, fonts, made_at, is_accessible=True)
     except typst.TypstError:
-        return _typeset(inputs, made_at, is_accessible=False)
+        return _typeset(inputs, fonts, made_at, is_accessible=False)
 
 
-def _typeset(inputs: dict[str, str], made_at: datetime, *, is_accessible: bool) -> bytes:
+def _typeset(
+    inputs: dict[str, str], fonts: typst.Fonts, made_at: datetime, *, is_accessible: bool
+) -> bytes:
     made: bytes = typst.compile(
         _sheet(),
-        font_paths=_fonts(),
+        font_paths=fonts,
         sys_inputs=inputs,
         timestamp=made_at,
         # PDF/UA-1 is ISO 14289: the typesetter refuses what breaks it.
@@ -60,10 +67,10 @@ def _sheet() -> bytes:
 
 
 @cache
-def _fonts() -> typst.Fonts:
-    """Ours, and those that the typesetter brings for letters that ours lack: no machine's own."""
-    folder = str(files("apps.show.document").joinpath("fonts"))
-    return typst.Fonts(include_system_fonts=False, include_embedded_fonts=True, font_paths=[folder])
+def _fonts(more: Path | None) -> typst.Fonts:
+    """Ours, those that the typesetter brings, and those that were asked for: no machine's own."""
+    folders = [str(files("apps.show.document").joinpath("fonts")), *([str(more)] if more else [])]
+    return typst.Fonts(include_system_fonts=False, include_embedded_fonts=True, font_paths=folders)
 
 
 def _as_inputs(document: OutgoingDocument) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
@@ -63,7 +64,9 @@ def _written_files(paper: ReviewPaper, options: Mapping[str, Any]) -> Iterator[s
     if options["html"]:
         contents[options["html"]] = lambda: mailed_review(paper).html.encode()
     if options["pdf"]:
-        contents[options["pdf"]] = lambda: document_pdf(printed_review(paper), paper.kept.made_at)
+        contents[options["pdf"]] = lambda: document_pdf(
+            printed_review(paper), paper.kept.made_at, more_fonts=settings.PDF_FONTS
+        )
     if options["csv"]:
         for table in whole.tables:
             path = options["csv"] / f"{paper.kept.week}-{table.name}.csv"

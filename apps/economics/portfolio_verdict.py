@@ -67,7 +67,7 @@ def judge(facts: WorkloadFacts, limits: VerdictThresholds) -> tuple[Verdict, Ver
 
     1. without a cost above 0: unknown;
     2. worth at most less than it cost: retire; shrink where without its waste it would be worth it
-       (time without a price only adds to the cost);
+       and less than `retire_waste` of it is waste (time without a price only adds to the cost);
     3. `retire_waste` of it waste: retire; `shrink_waste`: shrink, whatever it is worth;
     4. no value stated: unknown, however good it is; units not counted: unknown;
     5. worth at least what it cost: earns, if enough of its time has a price;
@@ -75,11 +75,12 @@ def judge(facts: WorkloadFacts, limits: VerdictThresholds) -> tuple[Verdict, Ver
     """
     if not facts.cost or facts.cost < 0:
         return Verdict.UNKNOWN, VerdictCause.COST_UNKNOWN
+    wasted = facts.waste_ratio or 0.0
     if facts.worth is not None and facts.worth[1] < facts.cost:
-        if facts.waste and facts.worth[1] >= facts.cost - facts.waste > 0:
+        useful = facts.cost - (facts.waste or 0)
+        if wasted < limits.retire_waste and facts.worth[1] >= useful:
             return Verdict.SHRINK, VerdictCause.WORTH_LESS_BY_ITS_WASTE
         return Verdict.RETIRE, VerdictCause.WORTH_LESS
-    wasted = facts.waste_ratio or 0.0
     if wasted >= limits.retire_waste:
         return Verdict.RETIRE, VerdictCause.NOTHING_CAME
     if wasted >= limits.shrink_waste:

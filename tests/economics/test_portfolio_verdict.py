@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from apps.economics.portfolio_verdict import (
@@ -43,6 +43,8 @@ WORKED = [
     ),
     # All of it was waste: there is nothing left that could be worth it.
     ({"worth": (0, 800 * DOLLAR), "waste": 1_000 * DOLLAR}, "retire", "worth_less"),
+    # 960 of 1,000 were waste: that 40 would be worth it does not save it, as nothing else does.
+    ({"worth": (0, 60 * DOLLAR), "waste": 960 * DOLLAR}, "retire", "worth_less"),
     # 800 to 1,200 for 1,000: nobody can say.
     ({"worth": (800 * DOLLAR, 1_200 * DOLLAR)}, "unknown", "cost_within_worth"),
     # Worth it, but half is waste.
@@ -85,6 +87,7 @@ def test_nothing_earns_without_a_stated_value_that_covers_its_cost(known: Worklo
 
 
 @given(known_facts, amounts)
+@example(WorkloadFacts(230, 228, None, (0, 64), has_value=True), 222)
 def test_more_worth_never_makes_a_verdict_worse(known: WorkloadFacts, more: int) -> None:
     order = (Verdict.RETIRE, Verdict.SHRINK, Verdict.UNKNOWN, Verdict.EARNS)
     low, high = known.worth or (0, 0)

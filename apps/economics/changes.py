@@ -26,12 +26,14 @@ class HoldingChange:
     effect: float
 
 
-def changes(values: Sequence[float], weekdays: Sequence[int] | None = None) -> list[HoldingChange]:
+def changes(
+    values: Sequence[float], weekdays: Sequence[int] | None = None, strictness: float = 1.0
+) -> list[HoldingChange]:
     """Change points of positive daily values, least squares with a penalty (PELT's optimum).
 
     What repeats by the week is taken out, and what is far off its neighbours is clipped. `weekdays`
-    says which day of the week (0 to 6) each is, where days are missing. A series of fewer than two
-    shortest segments has none.
+    says which day of the week (0 to 6) each is, where days are missing. A change that lasts as long has to be
+    `strictness` times as large. A series of fewer than two shortest segments has none.
     """
     if len(values) < 2 * SHORTEST:
         return []
@@ -43,7 +45,8 @@ def changes(values: Sequence[float], weekdays: Sequence[int] | None = None) -> l
         return []
     scaled = [each / sigma for each in calm]
     days = max(len(values), TUNED_DAYS)
-    penalty = STRICTNESS * log(days) * (1 + REMEMBERED) / (1 - REMEMBERED)
+    # Of a change's size the square is held against the penalty.
+    penalty = STRICTNESS * log(days) * (1 + REMEMBERED) / (1 - REMEMBERED) * strictness**2
     ends = partition(scaled, penalty, shortest=SHORTEST)
     edges = [0, *ends, len(values)]
     found = []
@@ -78,15 +81,17 @@ def partition(values: Sequence[float], penalty: float, *, shortest: int = 1) -> 
     return edges[::-1]
 
 
-def spikes(values: Sequence[float], like: Sequence[Sequence[float]]) -> list[int]:
-    """Days whose value is over 5 robust deviations above those like it (same weekday, say).
+def spikes(
+    values: Sequence[float], like: Sequence[Sequence[float]], strictness: float = 1.0
+) -> list[int]:
+    """Days whose value is over 5 robust deviations × `strictness` above those like it (same weekday, say).
 
     `like[k]` are the values that day k is held against; where they do not differ it is none.
     """
     found = []
     for day, (value, others) in enumerate(zip(values, like, strict=True)):
         z = robust_z(value, others) if others else None
-        if z is not None and z > SPIKE_Z:
+        if z is not None and z > SPIKE_Z * strictness:
             found.append(day)
     return found
 

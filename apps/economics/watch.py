@@ -33,11 +33,15 @@ class WatchedDay:
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """A new level that began on a day (its ordinal), and how many looks in a row found it."""
+    """A new level that began on a day (its ordinal), and how many looks in a row found it.
+
+    `is_answered`: somebody said what it is. It takes in no other change then, and is taken into none.
+    """
 
     day: int
     effect: float
     looks: int = 1
+    is_answered: bool = False
 
     @property
     def is_told(self) -> bool:
@@ -57,38 +61,66 @@ def usable(days: Iterable[WatchedDay]) -> list[WatchedDay]:
     return [each for each in known if each.output >= least]
 
 
-def look(days: Sequence[WatchedDay], before: Iterable[Sighting]) -> list[Sighting]:
+def look(
+    days: Sequence[WatchedDay], before: Iterable[Sighting], strictness: float = 1.0
+) -> list[Sighting]:
     """The new levels of usable days up to the last, each counted on from the look before.
 
-    One within 7 days of another is the same. Under three weeks of days there is none.
+    One within 7 days of another is the same, but what was answered: of that it is the nearest alone. Each has to be
+    `strictness` times as large. Under three weeks of days there is none.
     """
-    if len(days) < FEWEST_DAYS:
-        return []
-    last, earlier = days[-1].day, list(before)
-    weekdays = [each.day % WEEK for each in days]
+    dated = _dated_changes(days, strictness)
+    earlier = list(before)
+    answered = _answered_days([began for began, _ in dated], earlier)
     found: list[Sighting] = []
-    for change in changes([each.value for each in days], weekdays):
-        began = days[change.day].day
-        is_same = found and began - found[-1].day <= SAME_WITHIN_DAYS
-        if last - began > NEWEST_DAYS or abs(change.effect) < LEAST_EFFECT or is_same:
+    for began, effect in dated:
+        is_answered = began in answered
+        is_same = (
+            found
+            and began - found[-1].day <= SAME_WITHIN_DAYS
+            and not (is_answered or found[-1].is_answered)
+        )
+        is_old = days[-1].day - began > NEWEST_DAYS
+        if is_old or abs(effect) < LEAST_EFFECT * strictness or is_same:
             continue
-        looks = [each.looks for each in earlier if abs(each.day - began) <= SAME_WITHIN_DAYS]
-        found.append(Sighting(began, change.effect, max(looks, default=0) + 1))
+        looks = [
+            each.looks
+            for each in earlier
+            if each.is_answered == is_answered and abs(each.day - began) <= SAME_WITHIN_DAYS
+        ]
+        found.append(Sighting(began, effect, max(looks, default=0) + 1, is_answered))
     return found
 
 
-def edges(days: Sequence[WatchedDay]) -> list[int]:
+def edges(days: Sequence[WatchedDay], strictness: float = 1.0) -> list[int]:
     """The days on which a new level began, over all of the history."""
-    weekdays = [each.day % WEEK for each in days]
-    found = changes([each.value for each in days], weekdays) if len(days) >= FEWEST_DAYS else []
-    return [days[change.day].day for change in found]
+    return [began for began, _ in _dated_changes(days, strictness)]
 
 
-def is_spike(days: Sequence[WatchedDay]) -> bool:
-    """Whether the last day is over 5 robust deviations above the same weekdays before it.
+def is_spike(days: Sequence[WatchedDay], strictness: float = 1.0) -> bool:
+    """Whether the last day is over 5 robust deviations × `strictness` above the same weekdays before it.
 
     Up to 28 of them, and no fewer than 8; where they do not differ it is none.
     """
     *earlier, last = days
     like = [each.value for each in earlier if (last.day - each.day) % WEEK == 0][-MOST_LIKE:]
-    return len(like) >= FEWEST_LIKE and bool(spikes([last.value], [like]))
+    return len(like) >= FEWEST_LIKE and bool(spikes([last.value], [like], strictness))
+
+
+def _dated_changes(days: Sequence[WatchedDay], strictness: float) -> list[tuple[int, float]]:
+    """Of each new level the day on which it began and its effect; none of fewer than three weeks of days."""
+    if len(days) < FEWEST_DAYS:
+        return []
+    weekdays = [each.day % WEEK for each in days]
+    found = changes([each.value for each in days], weekdays, strictness)
+    return [(days[change.day].day, change.effect) for change in found]
+
+
+def _answered_days(began: Sequence[int], earlier: Iterable[Sighting]) -> frozenset[int]:
+    """Which of these days are of changes that were answered: the nearest to each, within 7 days."""
+    nearest = (
+        min(began, key=lambda day: abs(day - each.day))
+        for each in earlier
+        if each.is_answered and any(abs(day - each.day) <= SAME_WITHIN_DAYS for day in began)
+    )
+    return frozenset(nearest)

@@ -31,6 +31,25 @@ urlpatterns = [
         name="api-review-notes",
     ),
     path("anomalies", anomalies.Anomalies.as_view(), name="api-anomalies"),
+    path("anomalies/<int:finding_id>", anomalies.OneAnomaly.as_view(), name="api-anomaly"),
+    path(
+        "anomalies/<int:finding_id>/explain",
+        anomalies.ExplainedAnomaly.as_view(),
+        name="api-anomaly-explain",
+    ),
+    path(
+        "anomalies/<int:finding_id>/false-alarm",
+        anomalies.FalseAnomaly.as_view(),
+        name="api-anomaly-false-alarm",
+    ),
+    path(
+        "anomalies/<int:finding_id>/mute", anomalies.MutedSeries.as_view(), name="api-anomaly-mute"
+    ),
+    path(
+        "anomalies/<int:finding_id>/verdicts/<int:finding_verdict_id>/take-back",
+        anomalies.TakenBackVerdict.as_view(),
+        name="api-anomaly-verdict-take-back",
+    ),
     path("spend-anomalies", spend_anomalies.SpendAnomalies.as_view(), name="api-spend-anomalies"),
     path(
         "spend-anomalies/<int:anomaly_id>",
@@ -39,22 +58,22 @@ urlpatterns = [
     ),
     path(
         "spend-anomalies/<int:anomaly_id>/explain",
-        spend_anomalies.ExplainedAnomaly.as_view(),
+        spend_anomalies.ExplainedSpendAnomaly.as_view(),
         name="api-spend-anomaly-explain",
     ),
     path(
         "spend-anomalies/<int:anomaly_id>/false-alarm",
-        spend_anomalies.FalseAnomaly.as_view(),
+        spend_anomalies.FalseSpendAnomaly.as_view(),
         name="api-spend-anomaly-false-alarm",
     ),
     path(
         "spend-anomalies/<int:anomaly_id>/mute",
-        spend_anomalies.MutedSeries.as_view(),
+        spend_anomalies.MutedSpendSeries.as_view(),
         name="api-spend-anomaly-mute",
     ),
     path(
         "spend-anomalies/<int:anomaly_id>/verdicts/<int:verdict_id>/take-back",
-        spend_anomalies.TakenBackVerdict.as_view(),
+        spend_anomalies.TakenBackOfSpend.as_view(),
         name="api-verdict-take-back",
     ),
     path("findings", anomalies.Findings.as_view(), name="api-findings"),

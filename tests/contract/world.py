@@ -85,7 +85,7 @@ from apps.review.actions import (
     try_channel,
 )
 from apps.review.api.weekly_review_example import EXAMPLE_REVIEW
-from apps.review.models import AlertChannel, AlertKind, Finding
+from apps.review.models import AlertChannel, AlertKind, AnomalyVerdict, Finding
 from apps.telemetry.models import Incident
 from apps.unit_economics.actions.runs import figure_due_runs
 from apps.workloads.actions.returns import NewScore, NewValue, state_score, state_value
@@ -185,7 +185,7 @@ def make_world() -> World:
     _counted(ids["service_id"])
     ids["objective_id"] = _promised(ids["service_id"])
     _answered(ids["service_id"], team_id, pool_id)
-    _changed(ids["service_id"])
+    ids |= _changed(ids["service_id"])
     ids["forecast_id"], ids["daily_forecast_id"] = _forecasts(pool_id)
     ids["demand_event_id"] = _launch(pool_id)
     ids["scenario_id"] = _scenario()
@@ -401,15 +401,20 @@ def _promised(workload_id: int) -> int:
     return objective.id
 
 
-def _changed(service_id: int) -> None:
-    """A unit cost that changed."""
-    Finding.objects.create(
+def _changed(service_id: int) -> dict[str, int]:
+    """A unit cost that changed, of which nothing is to be told."""
+    found = Finding.objects.create(
         kind="step", measure="cost_per_1000_requests", workload_id=service_id,
         changed_on=date(2026, 3, 12), first_seen_on=date(2026, 3, 16),
         last_seen_on=date(2026, 3, 20), seen=4, before=0.42, after=0.4914, effect_ratio=0.17,
         impact_micros=1_413_720_000, parts=[{"name": "price", "millionths": 71_400}],
         causes=[{"kind": "deployment", "what": "answer-box 2.4.0", "on": "2026-03-12", "days": 0}],
     )  # fmt: skip
+    said = AnomalyVerdict.objects.create(
+        verdict="muted", series=f"cost_per_1000_requests|{service_id}", at=make.NOON, who="Petra",
+        reason="a launch",
+    )  # fmt: skip
+    return {"finding_id": found.id, "finding_verdict_id": said.id}
 
 
 def _launch(pool_id: int) -> int:

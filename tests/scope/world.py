@@ -102,7 +102,7 @@ from apps.review.actions import (
     raise_alert,
     try_channel,
 )
-from apps.review.models import AlertKind, Finding
+from apps.review.models import AlertKind, AnomalyVerdict, Finding
 from apps.review.queries.recommendation_evidence import RecommendationEvidence
 from apps.show.document import document_text
 from apps.show.money import full_amount, short_amount, whole_amount
@@ -220,7 +220,7 @@ def make_world() -> World:
         **fleet_ids,
         **work,
         **(services := _services(teams, began_at)),
-        "finding_id": _findings(services["service_id"], began_at),
+        **_findings(services["service_id"], began_at),
         "demand_event_id": _demand_event(teams, now),
         "chart_note_id": _chart_note(people["ada"], teams["zephyr"], now),
         "view_id": _saved_view(people["ada"], teams["zephyr"], now),
@@ -650,8 +650,8 @@ def _calls(teams: Mapping[str, int], now: datetime) -> int:
     return add_api_price(price=price)
 
 
-def _findings(service_id: int, at: datetime) -> int:
-    """What changed about a service of the Zephyrines, with what was told of then."""
+def _findings(service_id: int, at: datetime) -> dict[str, int]:
+    """What changed about a service of the Zephyrines, with what was told of then, and what was said of it."""
     found = Finding.objects.create(
         kind="step", measure="cost_per_1000_requests", workload_id=service_id,
         feature="feature-plover", changed_on=at.date(), first_seen_on=at.date(),
@@ -660,7 +660,11 @@ def _findings(service_id: int, at: datetime) -> int:
         parts=[{"name": "price", "millionths": 120_000}],
         causes=[{"kind": "deploy", "what": "plover-9", "on": at.date().isoformat(), "days": 0}],
     )  # fmt: skip
-    return found.id
+    said = AnomalyVerdict.objects.create(
+        verdict="explained", series=f"cost_per_1000_requests|{service_id}|feature-plover",
+        finding=found, at=at, who="Ada", reason="plover-9 writes more",
+    )  # fmt: skip
+    return {"finding_id": found.id, "finding_verdict_id": said.id}
 
 
 def _services(teams: Mapping[str, int], at: datetime) -> dict[str, int]:

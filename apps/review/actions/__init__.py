@@ -69,7 +69,6 @@ from apps.review.actions.verdicts import (
     SaidAlready,
     judge_anomaly,
     mute_series,
-    spend_matter,
     take_back_verdict,
 )
 from apps.review.actions.weekly_reviews import (

@@ -2,6 +2,7 @@
 
 from datetime import date, datetime, timedelta
 
+from django.db.models import Q
 from django.urls import reverse
 
 from apps.accounts.queries import organisation
@@ -9,12 +10,12 @@ from apps.economics.watch import NEWEST_DAYS
 from apps.ledger.queries.calendar import local_day
 from apps.logs.changes import logged_pass
 from apps.review.actions.alerts import AlertMatter, raise_alert
-from apps.review.actions.verdicts import spend_matter
-from apps.review.models import Alert, AlertKind, AlertSeverity
+from apps.review.models import Alert, AlertKind, AlertSeverity, AlertState
 from apps.review.queries.finding_words import title_of
 from apps.review.queries.findings import FindingFact, FindingsWanted, findings
-from apps.review.queries.spend_anomalies import OPEN, SpendFact, SpendWanted, spend_anomalies
+from apps.review.queries.spend_anomalies import SpendFact, SpendWanted, spend_anomalies
 from apps.review.queries.spend_words import spend_facts, spend_title
+from apps.review.queries.verdicts import WAITING
 from apps.show.amounts import per_cent
 from apps.show.money import whole_amount
 from apps.show.time import weekday
@@ -23,56 +24,53 @@ from apps.workloads import queries as workloads
 
 @logged_pass("tell_anomalies")
 def tell_anomalies(*, at: datetime) -> int:
-    """Raise an alert of each anomaly of the last three weeks that has none; improvements have none. How many."""
+    """Raise an alert of each anomaly of the last three weeks that waits for an answer and has none; how many.
+
+    What is muted, explained or a false alarm has none, and no improvement has. What such a verdict resolved is open
+    again when it is taken back.
+    """
     ours = organisation()
     since = local_day(at, ours.zone) - timedelta(days=NEWEST_DAYS)
-    worse = {
-        f"anomaly:{found.id}": found
-        for found in findings(FindingsWanted(since=since))
-        if found.is_worse
-    }
-    known = set(Alert.objects.filter(matter__in=worse).values_list("matter", flat=True))
-    facts, raised = workloads.workloads(), 0
-    for matter, found in worse.items():
-        if matter in known:
-            continue
-        workload = facts[found.workload_id]
-        alert_id = raise_alert(
-            told=AlertMatter(
-                matter=matter,
-                kind=AlertKind.ANOMALY,
-                severity=AlertSeverity.WARNING,
-                title=title_of(found, workload.name),
-                facts=_facts_of(found, workload.name, ours.currency),
-                link=reverse("finding", args=[found.id]),
-                team_id=workload.team_id,
-            ),
-            at=at,
+    told = [*_findings_told(since, at, ours.currency), *_spend_told(since, at, ours.currency)]
+    named = [each.matter for each in told]
+    # What no person resolved, a verdict did: nothing else ends these matters.
+    by_verdict = Q(state=AlertState.RESOLVED, state_name="")
+    known = Alert.objects.filter(matter__in=named).exclude(by_verdict)
+    done = set(known.values_list("matter", flat=True))
+    raised = [raise_alert(told=each, at=at) for each in told if each.matter not in done]
+    return len([alert_id for alert_id in raised if alert_id is not None])
+
+
+def _findings_told(since: date, at: datetime, currency: str) -> list[AlertMatter]:
+    named = workloads.workloads()
+    found = findings(FindingsWanted(since=since, states=WAITING), at)
+    return [
+        AlertMatter(
+            matter=each.judged.matter,
+            kind=AlertKind.ANOMALY,
+            severity=AlertSeverity.WARNING,
+            title=title_of(each, named[each.workload_id].name),
+            facts=_facts_of(each, named[each.workload_id].name, currency),
+            link=reverse("finding", args=[each.id]),
+            team_id=named[each.workload_id].team_id,
         )
-        raised += alert_id is not None
-    return raised + _tell_spend(since, known_to=at)
+        for each in found
+        if each.is_worse
+    ]
 
 
-def _tell_spend(since: date, *, known_to: datetime) -> int:
-    """The same of spend: of what is open, and neither muted, explained nor a false alarm."""
-    wanted = SpendWanted(since=since, states=frozenset({OPEN}))
-    found = {spend_matter(each.id): each for each in spend_anomalies(wanted, known_to)}
-    known = set(Alert.objects.filter(matter__in=found).values_list("matter", flat=True))
-    raised, currency = 0, organisation().currency
-    for matter, each in found.items():
-        if matter not in known:
-            alert_id = raise_alert(told=_spend_told(matter, each, currency), at=known_to)
-            raised += alert_id is not None
-    return raised
+def _spend_told(since: date, at: datetime, currency: str) -> list[AlertMatter]:
+    """The same of spend."""
+    found = spend_anomalies(SpendWanted(since=since, states=WAITING), at)
+    return [_spend_matter(each, currency) for each in found]
 
 
-def _spend_told(matter: str, found: SpendFact, currency: str) -> AlertMatter:
-    known_event = found.known_event
+def _spend_matter(found: SpendFact, currency: str) -> AlertMatter:
     return AlertMatter(
-        matter=matter,
+        matter=found.judged.matter,
         kind=AlertKind.ANOMALY,
         # What a known change of a price or commitment made is no surprise to who made it.
-        severity=AlertSeverity.NOTICE if known_event else AlertSeverity.WARNING,
+        severity=AlertSeverity.NOTICE if found.known_event else AlertSeverity.WARNING,
         title=spend_title(found, currency),
         facts=spend_facts(found, currency),
         link=reverse("spend-anomaly", args=[found.id]),

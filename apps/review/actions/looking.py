@@ -21,6 +21,7 @@ from apps.review.models import Finding, FindingKind, Look
 from apps.review.queries.causes import causes_of
 from apps.review.queries.series import Series, every_series
 from apps.review.queries.stories import Story, spans_of_spike, spans_of_step, story_of
+from apps.review.queries.verdicts import FINDING, VerdictsInForce, verdicts_in_force
 
 SETTLED_AFTER = timedelta(hours=4)
 """After midnight, until when the day before is still being settled."""
@@ -28,12 +29,22 @@ SETTLED_AFTER = timedelta(hours=4)
 
 @dataclass(frozen=True, slots=True)
 class _Sight:
-    """A change that this look found in a series."""
+    """A change that this look found in a series; `is_answered`: somebody said what it is."""
 
     kind: FindingKind
     began: date
     looks: int
     story: Story
+    is_answered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What was found in a series before, which of it was answered, and how strictly it is looked at now."""
+
+    findings: list[Finding]
+    answered: frozenset[int]
+    strictness: float
 
 
 def look_if_due(*, at: datetime, zone: str) -> int | None:
@@ -52,16 +63,16 @@ def look_at_day(*, day: date, at: datetime, zone: str) -> int:
     A change is counted on from the look before; looking again at the same day counts nothing twice.
     """
     before = Look.objects.filter(day__lt=day).order_by("-day").values_list("day", flat=True).first()
-    series = every_series(day, zone)
+    series, said = every_series(day, zone), verdicts_in_force(at)
     for each in series:
         if each.days and each.days[-1].day >= (day - timedelta(days=SAME_WITHIN_DAYS)).toordinal():
-            _look_at(each, day, before, zone)
+            _look_at(each, _known_of(each, day, said), day, before, zone)
     count = len(series) + look_at_spend(day=day, at=at, zone=zone)
     Look.objects.update_or_create(day=day, defaults={"looked_at": at, "series": count})
     return count
 
 
-def _look_at(series: Series, day: date, before: date | None, zone: str) -> None:
+def _known_of(series: Series, day: date, said: VerdictsInForce) -> _Known:
     known = list(
         Finding.objects.select_for_update()
         .filter(
@@ -72,12 +83,24 @@ def _look_at(series: Series, day: date, before: date | None, zone: str) -> None:
         )
         .order_by("id")
     )
+    answered = frozenset(each.pk for each in known if said.is_answered(FINDING, each.pk))
+    return _Known(known, answered, said.strictness_of(series.text))
+
+
+def _look_at(series: Series, known: _Known, day: date, before: date | None, zone: str) -> None:
     seen = [
-        Sighting(each.changed_on.toordinal(), each.effect_ratio, _looks_before(each, day, before))
-        for each in known
-        if each.kind == FindingKind.STEP and each.last_seen_on in (before, day)
+        Sighting(
+            each.changed_on.toordinal(),
+            each.effect_ratio,
+            _looks_before(each, day, before),
+            each.pk in known.answered,
+        )
+        for each in known.findings
+        if each.kind == FindingKind.STEP
+        and (each.last_seen_on in (before, day) or each.pk in known.answered)
     ]
-    for sight in (*_step_sights(series, seen), *_spike_sights(series)):
+    strictness = known.strictness
+    for sight in (*_step_sights(series, seen, strictness), *_spike_sights(series, strictness)):
         _keep_finding(series, sight, known, day, zone)
 
 
@@ -86,35 +109,35 @@ def _looks_before(finding: Finding, day: date, before: date | None) -> int:
     return finding.seen - 1 if finding.last_seen_on == day else finding.seen
 
 
-def _step_sights(series: Series, seen: Iterable[Sighting]) -> list[_Sight]:
-    found = look(series.days, seen)
-    all_edges = edges(series.days) if found else []
+def _step_sights(series: Series, seen: Iterable[Sighting], strictness: float) -> list[_Sight]:
+    found = look(series.days, seen, strictness)
+    all_edges = edges(series.days, strictness) if found else []
+    least = LEAST_EFFECT * strictness
     sights = []
     for each in found:
         story = story_of(series, spans_of_step(series.days, all_edges, each.day))
-        if story is None or story.effect * each.effect <= 0 or abs(story.effect) < LEAST_EFFECT:
+        if story is None or story.effect * each.effect <= 0 or abs(story.effect) < least:
             continue
-        sights.append(_Sight(FindingKind.STEP, date.fromordinal(each.day), each.looks, story))
+        began = date.fromordinal(each.day)
+        sights.append(_Sight(FindingKind.STEP, began, each.looks, story, each.is_answered))
     return sights
 
 
-def _spike_sights(series: Series) -> list[_Sight]:
+def _spike_sights(series: Series, strictness: float) -> list[_Sight]:
     """The day before the last, where it is far out of line and the last is not: a single one."""
     *earlier, _ = series.days
-    if not earlier or not is_spike(earlier) or is_spike(series.days):
+    if not earlier or not is_spike(earlier, strictness) or is_spike(series.days):
         return []
     day = earlier[-1].day
     story = story_of(series, spans_of_spike(series.days, day))
-    if story is None or story.effect < LEAST_EFFECT:
+    if story is None or story.effect < LEAST_EFFECT * strictness:
         return []
     return [_Sight(FindingKind.SPIKE, date.fromordinal(day), 1, story)]
 
 
-def _keep_finding(
-    series: Series, sight: _Sight, known: Iterable[Finding], day: date, zone: str
-) -> None:
-    """Write it; the nearest of the same kind within 7 days is the same, told anew."""
-    same = [each for each in known if _is_same(each, sight)]
+def _keep_finding(series: Series, sight: _Sight, known: _Known, day: date, zone: str) -> None:
+    """Write it; the nearest of the same kind within 7 days is the same, told anew, answered or not as it is."""
+    same = [each for each in known.findings if _is_same(each, sight, known.answered)]
     # No other has the day of the nearest: it may move there.
     found = min(same, key=lambda each: _days_apart(each, sight), default=None) or Finding(
         kind=sight.kind,
@@ -122,6 +145,7 @@ def _keep_finding(
         workload_id=series.workload_id,
         feature=series.feature,
         first_seen_on=day,
+        strictness=known.strictness,
     )
     found.changed_on = sight.began
     found.last_seen_on = max(day, found.last_seen_on or day)
@@ -135,11 +159,12 @@ def _keep_finding(
     found.save()
 
 
-def _is_same(finding: Finding, sight: _Sight) -> bool:
-    if finding.kind != sight.kind:
-        return False
+def _is_same(finding: Finding, sight: _Sight, answered: frozenset[int]) -> bool:
     apart = _days_apart(finding, sight)
-    return apart == 0 if sight.kind is FindingKind.SPIKE else apart <= SAME_WITHIN_DAYS
+    if finding.kind != sight.kind or apart > SAME_WITHIN_DAYS:
+        return False
+    is_like = (finding.pk in answered) == sight.is_answered and sight.kind is FindingKind.STEP
+    return apart == 0 or is_like
 
 
 def _days_apart(finding: Finding, sight: _Sight) -> int:

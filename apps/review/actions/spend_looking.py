@@ -30,7 +30,7 @@ from apps.review.queries.spend_stories import (
     excess_story,
     explained_by,
 )
-from apps.review.queries.verdicts import VerdictsInForce, verdicts_in_force
+from apps.review.queries.verdicts import SPEND, VerdictsInForce, verdicts_in_force
 
 TOGETHER_WITHIN = 3
 """Days between the beginnings of two series that show the same money."""
@@ -90,7 +90,7 @@ def _is_current(anomaly: SpendAnomaly, look: _Look) -> bool:
 
 def _is_settled(anomaly: SpendAnomaly, look: _Look) -> bool:
     """Whether its series is looked at anew: it is over, or explained, so that its level is the usual one."""
-    return anomaly.ended_on is not None or anomaly.pk in look.said.explained
+    return anomaly.ended_on is not None or (SPEND, anomaly.pk) in look.said.explained
 
 
 def _is_of(anomaly: SpendAnomaly, of: SubjectOfSpend) -> bool:
@@ -107,10 +107,10 @@ def _began_out_of_line(
         if _is_of(each, series.of)
         and each.ended_on is None
         and each.expected_micros > 0
-        and (not _is_current(each, look) or each.pk in look.said.explained)
+        and (not _is_current(each, look) or (SPEND, each.pk) in look.said.explained)
         and each.began_on.toordinal() > series.first
     ]
-    strictness = look.said.strictness.get(series.of.series, 1.0)
+    strictness = look.said.strictness_of(series.of.series)
     found = out_of_line(on_new_levels(series.values, levels), strictness)
     return None if found is None else series.last - found.days + 1
 
@@ -203,7 +203,7 @@ def _write(
             "expected_micros": story.expected,
             "spent_micros": story.spent,
             "seen_in": [] if seen_in is None else [_seen(*seen_in)],
-            "strictness": look.said.strictness.get(of.series, 1.0),
+            "strictness": look.said.strictness_of(of.series),
         },
     )
     if is_new:

@@ -8,8 +8,8 @@ from apps.accounts.queries import Viewer
 from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
 from apps.review.actions.alerts import MuteInThePast, end_matters
-from apps.review.models import AnomalyVerdict, SpendAnomaly, VerdictKind
-from apps.review.queries.spend_series import series_text
+from apps.review.models import AnomalyVerdict, Finding, SpendAnomaly, VerdictKind
+from apps.review.queries.verdicts import SPEND, JudgedAnomaly
 
 LONGEST_VERDICT_REASON = 2_000
 
@@ -20,18 +20,19 @@ class SaidAlready(Refusal):
 
 @logged_change()
 @transaction.atomic
-def judge_anomaly(*, anomaly_id: int, verdict: str, reason: str, by: Viewer, at: datetime) -> int:
-    """Say that an anomaly of spend is explained, or was a false alarm; the verdict's id. Refuses SaidAlready.
+def judge_anomaly(
+    *, anomaly: JudgedAnomaly, verdict: str, reason: str, by: Viewer, at: datetime
+) -> int:
+    """Say that an anomaly is explained, or was a false alarm; the verdict's id. Refuses SaidAlready.
 
     What is explained is the usual level from then on. A false alarm makes its series' watch stricter. Its alert is over.
     """
-    anomaly = SpendAnomaly.objects.select_for_update().get(pk=anomaly_id)
-    if anomaly.verdicts.filter(verdict=verdict, taken_back_at=None).exists():
+    judged = _anomaly_to_judge(anomaly)
+    if judged.verdicts.filter(verdict=verdict, taken_back_at=None).exists():
         raise SaidAlready("", "this was said of it already")
-    said = AnomalyVerdict.objects.create(
+    said = judged.verdicts.create(
         verdict=verdict,
-        series=series_text(anomaly.subject, anomaly.key),
-        spend=anomaly,
+        series=anomaly.series,
         at=at,
         reason=reason.strip(),
         who=by.name,
@@ -39,7 +40,7 @@ def judge_anomaly(*, anomaly_id: int, verdict: str, reason: str, by: Viewer, at:
     )
     word = VerdictKind(verdict).label
     why = f"{word}: {reason.strip()}" if reason.strip() else word
-    end_matters(matters=[spend_matter(anomaly.pk)], reason=why, at=at)
+    end_matters(matters=[anomaly.matter], reason=why, at=at)
     return said.pk
 
 
@@ -74,6 +75,8 @@ def take_back_verdict(*, verdict_id: int, reason: str, by: Viewer, at: datetime)
     said.save()
 
 
-def spend_matter(anomaly_id: int) -> str:
-    """The matter of the alert that an anomaly of spend raises."""
-    return f"spend-anomaly:{anomaly_id}"
+def _anomaly_to_judge(anomaly: JudgedAnomaly) -> SpendAnomaly | Finding:
+    """Its row, locked: two people who say the same at once say it once."""
+    if anomaly.kind == SPEND:
+        return SpendAnomaly.objects.select_for_update().get(pk=anomaly.id)
+    return Finding.objects.select_for_update().get(pk=anomaly.id)

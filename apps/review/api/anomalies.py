@@ -1,18 +1,36 @@
-"""GET /api/v1/anomalies: which unit costs, MFU and data waits changed, and why."""
+"""GET /api/v1/anomalies: which unit costs, MFU and data waits changed, and why; explained, muted, called false."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import organisation
 from apps.economics.money import MICROS
-from apps.review.queries.findings import FindingFact, FindingsWanted, findings
+from apps.review.api.answer_schema import answer_schema
+from apps.review.api.verdicts import (
+    BECAUSE,
+    MUTED_UNTIL,
+    SAID,
+    AnomalyVerdictOut,
+    ExplainedView,
+    FalseAlarmView,
+    JudgedView,
+    MutedView,
+    MuteSeriesIn,
+    OneJudged,
+    TakenBackView,
+    VerdictReasonIn,
+)
+from apps.review.queries.findings import FindingFact, FindingsWanted, finding, findings
 from apps.review.queries.measures import MEASURES, UNIT_WORDS
-from apps.web.rest.examples import listed
+from apps.review.queries.verdicts import STATES
+from apps.web.rest.examples import answered, listed
 from apps.web.rest.money import MoneyOut, NamedOut, RatioOut
 from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
@@ -28,12 +46,13 @@ from apps.workloads import queries as workloads
 
 
 class AnomaliesQuery(Parameters):
-    """Of which workload, of what, and since when."""
+    """Of which workload, of what, since when, and in which state."""
 
     workload = OptionalText(help_text="names, by comma")
     measure = OptionalText(help_text=", ".join(MEASURES))
     since = serializers.DateField(required=False, help_text="changed on this day or later")
     until = serializers.DateField(required=False, help_text="changed before this day")
+    state = OptionalText(help_text=", ".join(STATES))
 
 
 class PartOut(serializers.Serializer[Any]):
@@ -57,11 +76,12 @@ class FindingOut(serializers.Serializer[Any]):
 
     `impact` is what it comes to in 30 days, null where there is no price in it or none is known.
     Without a cause, nothing is known to have changed then. `is_improvement`: it got better; else it
-    is an anomaly.
+    is an anomaly. `strictness` is above 1 after false alarms of its series.
     """
 
     id = serializers.IntegerField()
     kind = serializers.CharField(help_text="step or spike")
+    state = serializers.ChoiceField(choices=list(STATES))
     is_improvement = serializers.BooleanField()
     measure = serializers.CharField()
     unit = serializers.CharField()
@@ -74,13 +94,21 @@ class FindingOut(serializers.Serializer[Any]):
     after = serializers.CharField()
     effect = RatioOut(source="effect_ratio", help_text="after ÷ before − 1")
     impact = MoneyOut(source="impact_micros", allow_null=True)
+    strictness = serializers.FloatField()
     parts = PartOut(many=True)
     causes = CauseOut(many=True)
+
+
+class FindingWithVerdictsOut(FindingOut):
+    """The same with what was said of its series, the newest first."""
+
+    verdicts = AnomalyVerdictOut(many=True)
 
 
 EXAMPLE: dict[str, Any] = {
     "id": 1,
     "kind": "step",
+    "state": "open",
     "is_improvement": False,
     "measure": "cost_per_1000_requests",
     "unit": "currency for 1,000 requests",
@@ -93,6 +121,7 @@ EXAMPLE: dict[str, Any] = {
     "after": "0.491400",
     "effect": 0.17,
     "impact": {"amount": "1413.720000", "currency": "USD"},
+    "strictness": 1.0,
     "parts": [
         {"name": "price", "amount": "0.060000"},
         {"name": "commitments", "amount": "0.000000"},
@@ -109,6 +138,8 @@ EXAMPLE: dict[str, Any] = {
         }
     ],
 }
+ONE = EXAMPLE | {"state": "explained", "verdicts": [SAID]}
+AN_ANOMALY = ("An anomaly", ONE)
 
 
 class Anomalies(RestView):
@@ -125,7 +156,8 @@ class Anomalies(RestView):
     def get(self, request: Request) -> Response:
         """Changes of the caller's teams' workloads, seen in two daily looks; the newest first."""
         asked, viewer = AnomaliesQuery.of(request), self.viewer()
-        seen = viewer.seen_teams
+        seen, states = viewer.seen_teams, words_given(asked["state"])
+        refuse_others("state", states, tuple(STATES))
         found = findings(
             FindingsWanted(
                 team_ids=seen,
@@ -133,12 +165,15 @@ class Anomalies(RestView):
                 since=asked.get("since"),
                 until=asked.get("until"),
                 measures=_measures_asked(asked["measure"]),
-            )
+                states=frozenset(states),
+            ),
+            timezone.now(),
         )
         page = slice_of(found, page_asked(request), _newest_first)
-        currency, named = organisation().currency, workloads.workloads()
-        names = {each.id: each.name for each in named.values()}
-        return paged(request, page, lambda each: serialize_finding(each, names, currency))
+        currency, names = organisation().currency, _workload_names()
+        return paged(
+            request, page, lambda each: told_as(FindingOut, _finding_fields(each, names), currency)
+        )
 
 
 class Findings(Anomalies):
@@ -154,6 +189,72 @@ class Findings(Anomalies):
     def get(self, request: Request) -> Response:
         """The same as `/api/v1/anomalies`; goes with the next release."""
         return super().get(request)
+
+
+class AnomalyView(JudgedView):
+    """One change of a figure."""
+
+    ids = ("finding_id", "finding_verdict_id")
+
+    def find(self, anomaly_id: int, at: datetime) -> FindingFact | None:
+        """It; None where there is none that the caller may see."""
+        return finding(anomaly_id, self.viewer().seen_teams, at)
+
+    def serialize(self, fact: FindingFact, verdicts: list[dict[str, Any]]) -> dict[str, Any]:
+        """It with what was said of its series."""
+        fields = _finding_fields(fact, _workload_names()) | {"verdicts": verdicts}
+        return told_as(FindingWithVerdictsOut, fields, organisation().currency)
+
+
+@extend_schema_view(
+    get=extend_schema(
+        operation_id="get_anomaly",
+        responses=FindingWithVerdictsOut,
+        examples=[answered(*AN_ANOMALY)],
+    )
+)
+class OneAnomaly(AnomalyView, OneJudged):
+    """A change of a figure with what was said of it."""
+
+
+@extend_schema_view(
+    post=answer_schema(
+        "explain_anomaly", VerdictReasonIn, BECAUSE, FindingWithVerdictsOut, AN_ANOMALY
+    )
+)
+class ExplainedAnomaly(AnomalyView, ExplainedView):
+    """A change of a figure whose reason is known."""
+
+
+@extend_schema_view(
+    post=answer_schema(
+        "call_anomaly_false", VerdictReasonIn, BECAUSE, FindingWithVerdictsOut, AN_ANOMALY
+    )
+)
+class FalseAnomaly(AnomalyView, FalseAlarmView):
+    """A change of a figure that was none."""
+
+
+@extend_schema_view(
+    post=answer_schema(
+        "mute_anomaly_series", MuteSeriesIn, MUTED_UNTIL, FindingWithVerdictsOut, AN_ANOMALY
+    )
+)
+class MutedSeries(AnomalyView, MutedView):
+    """A figure of a workload, of which nothing more is reported."""
+
+
+@extend_schema_view(
+    post=answer_schema(
+        "take_back_anomaly_verdict",
+        VerdictReasonIn,
+        BECAUSE,
+        FindingWithVerdictsOut,
+        AN_ANOMALY,
+    )
+)
+class TakenBackVerdict(AnomalyView, TakenBackView):
+    """Something that was said of a figure and counts no more."""
 
 
 def _newest_first(each: FindingFact) -> tuple[int, int]:
@@ -176,9 +277,12 @@ def _measures_asked(text: str) -> frozenset[str] | None:
     return frozenset(names) or None
 
 
-def serialize_finding(each: FindingFact, names: Mapping[int, str], currency: str) -> dict[str, Any]:
-    """A finding as REST answers it; `names` are of workloads, amounts in the organisation's currency."""
-    answer = fields_of(each) | {
+def _workload_names() -> dict[int, str]:
+    return {each.id: each.name for each in workloads.workloads().values()}
+
+
+def _finding_fields(each: FindingFact, names: Mapping[int, str]) -> dict[str, Any]:
+    return fields_of(each) | {
         "is_improvement": not each.is_worse,
         "unit": UNIT_WORDS[each.measure],
         "workload": {"id": each.workload_id, "name": names[each.workload_id]},
@@ -189,7 +293,6 @@ def serialize_finding(each: FindingFact, names: Mapping[int, str], currency: str
             for part in each.parts
         ],
     }
-    return told_as(FindingOut, answer, currency)
 
 
 def _millionths_text(amount: int) -> str:

@@ -31,7 +31,8 @@ from apps.review.models.recommendations import (
     SavingMeasurement,
 )
 from apps.review.models.review_files import ReviewFile
-from apps.review.models.spend import AnomalyVerdict, SpendAnomaly, SpendSubject, VerdictKind
+from apps.review.models.spend import SpendAnomaly, SpendSubject
+from apps.review.models.verdicts import AnomalyVerdict, VerdictKind
 from apps.review.models.weekly_reviews import (
     ReviewNote,
     WeeklyReview,

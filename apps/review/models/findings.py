@@ -26,7 +26,8 @@ class Finding(models.Model):
     `seen` counts the daily looks in a row that found it: a step is told from the second on.
     `effect_ratio` is after ÷ before − 1. `parts` are the exact parts of the difference by cause
     (price, commitments, volume, mix, efficiency), `causes` what changed about then, both as the page tells them.
-    `impact_micros` is what it comes to in 30 days, null where there is no price in the measure.
+    `impact_micros` is what it comes to in 30 days, null where there is no price in the measure. `strictness` is how
+    strictly it was looked at when it was first seen.
     """
 
     kind = models.TextField(choices=FindingKind.choices)
@@ -43,6 +44,7 @@ class Finding(models.Model):
     impact_micros = models.BigIntegerField(null=True)
     parts = models.JSONField(default=list)
     causes = models.JSONField(default=list)
+    strictness = models.FloatField(default=1.0, db_default=1.0)
 
     class Meta:
         constraints = [

@@ -1,4 +1,4 @@
-"""Days on which more was spent than on days like them, and what people say of what is found."""
+"""Days on which more was spent than on days like them."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -60,39 +60,3 @@ class SpendAnomaly(models.Model):
 
     def __str__(self) -> str:
         return f"{self.subject} {self.name} on {self.began_on}"
-
-
-class VerdictKind(models.TextChoices):
-    """What somebody says of an anomaly, or of a series."""
-
-    EXPLAINED = "explained", "explained"
-    FALSE_ALARM = "false_alarm", "false alarm"
-    MUTED = "muted", "muted"
-
-
-class AnomalyVerdict(models.Model):
-    """What a person said, with who, when and why; taken back it counts no more, and stays.
-
-    `series` is `measure|what it is of`, or `measure|*` for all of a kind. `until` is of mutes; None: until taken back.
-    `who` is also of a token.
-    """
-
-    verdict = models.TextField(choices=VerdictKind.choices)
-    series = models.TextField()
-    spend = models.ForeignKey(
-        SpendAnomaly, on_delete=models.CASCADE, null=True, related_name="verdicts"
-    )
-    at = models.DateTimeField()
-    until = models.DateTimeField(null=True)
-    reason = models.TextField(blank=True, default="")
-    who = models.TextField()
-    by = models.ForeignKey("accounts.User", on_delete=models.PROTECT, null=True, related_name="+")
-    taken_back_at = models.DateTimeField(null=True)
-    taken_back_who = models.TextField(blank=True, default="")
-    taken_back_reason = models.TextField(blank=True, default="")
-
-    class Meta:
-        indexes = [models.Index(fields=["series", "at"], name="anomaly_verdict_by_series")]
-
-    def __str__(self) -> str:
-        return f"{self.verdict} {self.series}"

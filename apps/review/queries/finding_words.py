@@ -15,9 +15,17 @@ NAMES: Mapping[str, str] = {
 }
 
 
+EVERY: Mapping[str, str] = {
+    COST: "every service and feature",
+    TOKENS: "every service and feature",
+    MFU: "every training programme",
+    DATA_WAIT: "every training programme",
+}
+
+
 def title_of(found: FindingFact, name: str) -> str:
     """`chat-api: the cost of 1,000 requests rose by 17 % on 12 March`."""
-    of = f"{name} ({found.feature})" if found.feature else name
+    of = _named_with_feature(found, name)
     what = NAMES[found.measure]
     on = day(found.changed_on)
     size = per_cent(abs(found.effect_ratio))
@@ -25,6 +33,20 @@ def title_of(found: FindingFact, name: str) -> str:
         return f"{of}: on {on} alone the {what} {_was_or_were(found)} {size} above its weekday’s"
     moved = "rose" if found.effect_ratio > 0 else "fell"
     return f"{of}: the {what} {moved} by {size} on {on}"
+
+
+def figure_of(found: FindingFact, name: str) -> str:
+    """`the tokens of a request of chat-api (search)`: the series that it is of."""
+    return f"the {NAMES[found.measure]} of {_named_with_feature(found, name)}"
+
+
+def figure_of_all(found: FindingFact) -> str:
+    """`the MFU of every training programme`: all series of its kind."""
+    return f"the {NAMES[found.measure]} of {EVERY[found.measure]}"
+
+
+def _named_with_feature(found: FindingFact, name: str) -> str:
+    return f"{name} ({found.feature})" if found.feature else name
 
 
 def _was_or_were(found: FindingFact) -> str:

@@ -1,8 +1,8 @@
 """What was found to have changed, as pages and programs are told of it."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import dataclass, replace
+from datetime import date, datetime
 from typing import Any
 
 from django.conf import settings
@@ -11,12 +11,20 @@ from django.db.models import Q, QuerySet
 from apps.economics.money import MICROS
 from apps.economics.watch import LOOKS_TO_TELL
 from apps.review.models import Finding, FindingKind, Look, Measure
+from apps.review.queries.series import key_text
+from apps.review.queries.verdicts import (
+    FINDING,
+    OPEN,
+    JudgedAnomaly,
+    VerdictsInForce,
+    verdicts_in_force,
+)
 from apps.workloads import queries as workloads
 
 
 @dataclass(frozen=True, slots=True)
 class FindingFact:
-    """A change; before and after in the measure's unit, parts in millionths of it, causes by time."""
+    """A change; before and after in the measure's unit, parts in millionths of it, causes by time. `state` is one of STATES."""
 
     id: int
     kind: str
@@ -32,6 +40,8 @@ class FindingFact:
     impact_micros: int | None
     parts: list[dict[str, Any]]
     causes: list[dict[str, Any]]
+    strictness: float
+    state: str = OPEN
 
     @property
     def is_worse(self) -> bool:
@@ -44,6 +54,11 @@ class FindingFact:
         """The series that it is of."""
         return (self.measure, self.workload_id, self.feature)
 
+    @property
+    def judged(self) -> JudgedAnomaly:
+        """What verdicts are said of."""
+        return JudgedAnomaly(FINDING, self.id, key_text(self.key))
+
 
 @dataclass(frozen=True, slots=True)
 class LastLook:
@@ -55,29 +70,32 @@ class LastLook:
 
 @dataclass(frozen=True, slots=True)
 class FindingsWanted:
-    """Which findings: of these teams and workloads (None: of all), changed since a day."""
+    """Which findings: of these teams and workloads (None: of all), changed since a day, in these states (empty: any)."""
 
     team_ids: frozenset[int] | None = None
     workload_ids: frozenset[int] | None = None
     since: date | None = None
     until: date | None = None
     measures: Collection[str] | None = None
+    states: frozenset[str] = frozenset()
 
 
-def findings(wanted: FindingsWanted) -> list[FindingFact]:
+def findings(wanted: FindingsWanted, at: datetime) -> list[FindingFact]:
     """Those that are told: seen in two looks, and worth telling; the newest change first.
 
     A change that is worth less in 30 days than RUNRATE_FINDING_FLOOR is left out; where nobody
     knows what it is worth, it is told.
     """
     rows = _told_findings(wanted).order_by("-changed_on", "id")
-    return [FindingFact(**row) for row in rows.values(*_FIELDS)]
+    said = verdicts_in_force(at)
+    found = [_finding_fact(row, said) for row in rows.values(*_FIELDS)]
+    return [each for each in found if not wanted.states or each.state in wanted.states]
 
 
-def finding(finding_id: int, team_ids: frozenset[int] | None) -> FindingFact | None:
+def finding(finding_id: int, team_ids: frozenset[int] | None, at: datetime) -> FindingFact | None:
     """One of them; None where there is none that these teams may see."""
     row = _told_findings(FindingsWanted(team_ids)).filter(pk=finding_id).values(*_FIELDS).first()
-    return None if row is None else FindingFact(**row)
+    return None if row is None else _finding_fact(row, verdicts_in_force(at))
 
 
 def last_look() -> LastLook | None:
@@ -106,4 +124,9 @@ def _told_findings(wanted: FindingsWanted) -> QuerySet[Finding]:
     return rows
 
 
-_FIELDS = tuple(FindingFact.__slots__)
+def _finding_fact(row: dict[str, Any], said: VerdictsInForce) -> FindingFact:
+    found = FindingFact(**row)
+    return replace(found, state=said.state_of(found.judged))
+
+
+_FIELDS = tuple(name for name in FindingFact.__slots__ if name != "state")

@@ -41,6 +41,17 @@ class Series:
         """What tells it from the others."""
         return (self.measure, self.workload_id, self.feature)
 
+    @property
+    def text(self) -> str:
+        """The same as verdicts name it."""
+        return key_text(self.key)
+
+
+def key_text(key: tuple[str, int, str]) -> str:
+    """`mfu|12`, or with a feature `tokens_per_request|12|search`."""
+    measure, workload_id, feature = key
+    return f"{measure}|{workload_id}" + (f"|{feature}" if feature else "")
+
 
 def every_series(day: date, zone: str, workload_id: int | None = None) -> list[Series]:
     """All that is watched (of a workload), up to the day before; by measure, workload, feature."""

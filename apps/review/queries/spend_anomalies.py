@@ -1,6 +1,6 @@
 """Anomalies of spend, as pages, alerts and programs are told of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -9,12 +9,16 @@ from django.conf import settings
 from apps.economics.money import MICROS
 from apps.review.models import SpendAnomaly, SpendSubject
 from apps.review.queries.spend_series import series_text
-from apps.review.queries.verdicts import VerdictsInForce, verdicts_in_force
+from apps.review.queries.verdicts import (
+    OPEN,
+    SPEND,
+    JudgedAnomaly,
+    VerdictsInForce,
+    verdicts_in_force,
+)
 
 SUBJECTS = dict(SpendSubject.choices)
 DAYS_OF_MONTH = 30
-OPEN, EXPLAINED, FALSE, MUTED = "open", "explained", "false_alarm", "muted"
-STATES = {OPEN: "open", EXPLAINED: "explained", FALSE: "false alarm", MUTED: "muted"}
 KNOWN_EVENT_DAYS, OF_A_KNOWN_EVENT = 1, 0.8
 
 
@@ -58,9 +62,9 @@ class SpendFact:
         return self.excess_micros / self.expected_micros if self.expected_micros > 0 else None
 
     @property
-    def series(self) -> str:
-        """The series that it is of."""
-        return series_text(self.subject, self.key)
+    def judged(self) -> JudgedAnomaly:
+        """What verdicts are said of."""
+        return JudgedAnomaly(SPEND, self.id, series_text(self.subject, self.key))
 
     @property
     def is_worth_telling(self) -> bool:
@@ -131,14 +135,8 @@ CURRENT_DAYS = 14
 
 
 def _fact_of(row: dict[str, Any], said: VerdictsInForce) -> SpendFact:
-    state, series = OPEN, series_text(row["subject"], row["key"])
-    if row["id"] in said.false_alarms:
-        state = FALSE
-    elif row["id"] in said.explained:
-        state = EXPLAINED
-    elif said.is_muted(series):
-        state = MUTED
-    return SpendFact(**row, state=state)
+    found = SpendFact(**row)
+    return replace(found, state=said.state_of(found.judged))
 
 
 _FIELDS = tuple(name for name in SpendFact.__slots__ if name != "state")

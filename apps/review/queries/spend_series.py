@@ -23,7 +23,6 @@ from apps.review.queries.series import HISTORY
 from apps.workloads.queries import workloads
 
 SPEND = "spend"
-ALL = "*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ class SpendSeries:
 
 
 def series_text(subject: str, key: str) -> str:
-    """`spend_team|12`; `*` as the key: all of that kind."""
+    """`spend_team|12`."""
     return f"{SPEND}_{subject}|{key}"
 
 

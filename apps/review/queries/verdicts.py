@@ -8,12 +8,32 @@ from django.db.models import Q
 
 from apps.economics.spend_watch import strictness_after
 from apps.review.models import AnomalyVerdict, VerdictKind
-from apps.review.queries.spend_series import ALL
 
 COUNTS_FOR = timedelta(days=365)
 EXPLAINED, FALSE_ALARM = str(VerdictKind.EXPLAINED), str(VerdictKind.FALSE_ALARM)
-MUTED = str(VerdictKind.MUTED)
+MUTED, OPEN = str(VerdictKind.MUTED), "open"
 VERDICT_WORDS = dict(VerdictKind.choices)
+STATES = {OPEN: OPEN, **VERDICT_WORDS}
+WAITING = frozenset({OPEN})
+"""States of anomalies that somebody should look at."""
+SPEND, FINDING = "spend", "finding"
+"""Kinds of anomalies, as the columns of a verdict are called that say of which one it is."""
+MATTER_OF = {SPEND: "spend-anomaly", FINDING: "anomaly"}
+ALL = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedAnomaly:
+    """What verdicts are of: an anomaly of spend or a finding, by its id, and the series that it is of."""
+
+    kind: str
+    id: int
+    series: str
+
+    @property
+    def matter(self) -> str:
+        """The matter of the alert that it raises."""
+        return f"{MATTER_OF[self.kind]}:{self.id}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +44,7 @@ class VerdictFact:
     verdict: str
     series: str
     spend_id: int | None
+    finding_id: int | None
     at: datetime
     until: datetime | None
     reason: str
@@ -37,6 +58,18 @@ class VerdictFact:
         """Whether it counts no more."""
         return self.taken_back_at is not None
 
+    @property
+    def is_of_kind(self) -> bool:
+        """Whether it is of all series of a kind."""
+        return self.series == kind_series(self.series)
+
+    @property
+    def anomaly(self) -> tuple[str, int] | None:
+        """The kind and the id of the anomaly that it is of; None of a mute."""
+        if self.spend_id is not None:
+            return SPEND, self.spend_id
+        return None if self.finding_id is None else (FINDING, self.finding_id)
+
     def is_in_force(self, at: datetime) -> bool:
         """Of a mute whether it still holds; all else counts until it is taken back."""
         return not self.is_taken_back and (self.until is None or at < self.until)
@@ -44,16 +77,30 @@ class VerdictFact:
 
 @dataclass(frozen=True, slots=True)
 class VerdictsInForce:
-    """What counts at a moment: muted series and kinds, explained anomalies, and how strictly series are looked at."""
+    """What counts at a moment: muted series and kinds, what was said of anomalies (by kind and id), how strictly series are looked at."""
 
     muted: frozenset[str]
-    explained: frozenset[int]
-    false_alarms: frozenset[int]
+    explained: frozenset[tuple[str, int]]
+    false_alarms: frozenset[tuple[str, int]]
     strictness: dict[str, float]
 
-    def is_muted(self, series: str) -> bool:
-        """Whether a series, or all of its kind, is muted."""
-        return series in self.muted or kind_series(series) in self.muted
+    def state_of(self, anomaly: JudgedAnomaly) -> str:
+        """One of STATES."""
+        key = (anomaly.kind, anomaly.id)
+        if key in self.false_alarms:
+            return FALSE_ALARM
+        if key in self.explained:
+            return EXPLAINED
+        is_muted = not self.muted.isdisjoint({anomaly.series, kind_series(anomaly.series)})
+        return MUTED if is_muted else OPEN
+
+    def is_answered(self, kind: str, anomaly_id: int) -> bool:
+        """Whether somebody said what an anomaly is: explained, or none."""
+        return (kind, anomaly_id) in self.explained | self.false_alarms
+
+    def strictness_of(self, series: str) -> float:
+        """How many times as far out of line a series has to be: 1 without a false alarm."""
+        return self.strictness.get(series, 1.0)
 
 
 def kind_series(series: str) -> str:
@@ -64,15 +111,14 @@ def kind_series(series: str) -> str:
 def verdicts_in_force(at: datetime) -> VerdictsInForce:
     """All that counts at `at`: false alarms of the last year make a series' watch stricter, within bounds."""
     rows = [each for each in _facts_of(Q(taken_back_at=None)) if each.is_in_force(at)]
-    false = [each for each in rows if each.verdict == FALSE_ALARM]
     counts: dict[str, int] = {}
-    for each in false:
-        if each.at > at - COUNTS_FOR:
+    for each in rows:
+        if each.verdict == FALSE_ALARM and each.at > at - COUNTS_FOR:
             counts[each.series] = counts.get(each.series, 0) + 1
     return VerdictsInForce(
         frozenset(each.series for each in rows if each.verdict == MUTED),
-        frozenset(each.spend_id for each in rows if each.verdict == EXPLAINED and each.spend_id),
-        frozenset(each.spend_id for each in false if each.spend_id),
+        _anomalies_called(EXPLAINED, rows),
+        _anomalies_called(FALSE_ALARM, rows),
         {series: strictness_after(count) for series, count in counts.items()},
     )
 
@@ -87,6 +133,11 @@ def verdict_of(verdict_id: int, series: str, *, of_kinds: bool) -> VerdictFact |
     said = next(iter(_facts_of(Q(pk=verdict_id))), None)
     own = {series, *([kind_series(series)] if of_kinds else [])}
     return said if said is not None and said.series in own else None
+
+
+def _anomalies_called(verdict: str, rows: Collection[VerdictFact]) -> frozenset[tuple[str, int]]:
+    called = (each.anomaly for each in rows if each.verdict == verdict)
+    return frozenset(each for each in called if each is not None)
 
 
 def _facts_of(which: Q) -> list[VerdictFact]:

@@ -11,8 +11,9 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from apps.review.actions import look_at_day
+from apps.workloads.queries import workloads
 from tests import make
-from tests.apps.console.people import csv_rows, signed_in, words_of
+from tests.apps.console.people import confirmed, csv_rows, signed_in, words_of
 from tests.apps.review.history import DAYS, FIRST, STEP, make_service_days, noise
 from tests.apps.unit_economics import service_scene
 
@@ -87,6 +88,66 @@ def test_a_change_of_another_team_is_as_if_it_were_not_there(found: int) -> None
     assert "Nothing is known to have changed" in words_of(dee.get("/findings"))
     assert dee.get(href[1]).status_code == 404
     assert dee.get(f"{href[1]}.csv").status_code == 404
+
+
+def path_of(client: Any) -> str:
+    href = re.search(r'href="(/findings/\d+)"', client.get("/findings").content.decode())
+    assert href is not None
+    return href[1]
+
+
+def test_a_change_is_explained_muted_and_taken_back_with_who_and_why(found: int) -> None:
+    finn = signed_in("finance")
+    path = path_of(finn)
+    assert "Nothing was said of it yet" in words_of(finn.get(path))
+    confirmed(finn, f"{path}/explain", {"reason": "chat-v7 answers longer"})
+    text = words_of(finn.get(path))
+    assert "state: explained" in text
+    assert "chat-v7 answers longer" in text
+    assert "waits for an answer" in words_of(finn.get("/findings"))
+    assert [row["state"] for row in csv_rows(finn.get("/findings.csv"))] == ["explained"]
+    back = re.search(rf'href="({path}/verdicts/\d+/take-back)', finn.get(path).content.decode())
+    assert back is not None
+    confirmed(finn, back[1], {"reason": "it was not"})
+    assert "state: open" in words_of(finn.get(path))
+    twice = confirmed(finn, back[1], {"reason": "again"})
+    assert "taken back already" in words_of(twice)
+    kinds = words_of(finn.get(f"{path}/mute"))
+    assert "the cost of 1,000 requests of chat-api" in kinds
+    assert "the cost of 1,000 requests of every service and feature" in kinds
+    confirmed(finn, f"{path}/mute", {"reason": "", "of": "all", "until": ""})
+    assert "state: muted" in words_of(finn.get(path))
+    confirmed(finn, f"{path}/false-alarm", {"reason": "a billing test"})
+    assert "state: false alarm" in words_of(finn.get(path))
+
+
+@pytest.mark.parametrize(
+    ("change", "entered", "refusal"),
+    [
+        ("explain", {"reason": "x" * 2_001}, "2,000"),
+        ("mute", {"reason": "", "of": "this", "until": "2026-03-01T09:00"}, "moment is over"),
+        ("mute", {"reason": "", "of": "everything", "until": ""}, "one of the list"),
+    ],
+)
+def test_what_is_entered_wrongly_is_refused_on_the_page(
+    found: int, change: str, entered: dict[str, str], refusal: str
+) -> None:
+    finn = signed_in("finance")
+    path = path_of(finn)
+    answer = confirmed(finn, f"{path}/{change}", entered)
+    assert refusal in words_of(answer)
+    assert "state: open" in words_of(finn.get(path))
+
+
+def test_a_lead_answers_their_own_alone_and_a_viewer_none(found: int) -> None:
+    team_id = workloads()[found].team_id
+    lee, vic = signed_in("lead", team_id), signed_in("viewer", team_id)
+    path = path_of(lee)
+    assert "of every service" not in words_of(lee.get(f"{path}/mute"))
+    assert vic.get(f"{path}/explain").status_code == 403
+    assert "False alarm" not in words_of(vic.get(path))
+    confirmed(lee, f"{path}/explain", {"reason": "ours"})
+    assert "state: explained" in words_of(lee.get(path))
 
 
 def test_before_the_first_look_the_page_says_what_it_waits_for() -> None:

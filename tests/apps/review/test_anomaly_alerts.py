@@ -45,7 +45,7 @@ def test_an_anomaly_is_one_alert_of_its_team_with_what_it_is_told_from(team_id: 
     actions.look_at_day(day=FIRST + timedelta(days=DAYS), at=AT, zone="UTC")
     assert [actions.tell_anomalies(at=AT + timedelta(hours=hour)) for hour in range(3)] == [1, 0, 0]
     (told_of,) = told()
-    (found,) = findings(FindingsWanted())
+    (found,) = findings(FindingsWanted(), AT)
     assert (told_of.matter, told_of.kind) == (f"anomaly:{found.id}", "anomaly")
     assert (told_of.team_id, told_of.severity, told_of.state) == (team_id, "warning", "open")
     assert told_of.title.startswith("chat-api: the cost of 1,000 requests rose by ")
@@ -58,7 +58,7 @@ def test_an_anomaly_is_one_alert_of_its_team_with_what_it_is_told_from(team_id: 
 
 def test_an_improvement_raises_none(team_id: int) -> None:
     serve(team_id, 0.8)
-    assert len(findings(FindingsWanted())) == 1
+    assert len(findings(FindingsWanted(), AT)) == 1
     assert actions.tell_anomalies(at=AT) == 0
     assert told() == []
 

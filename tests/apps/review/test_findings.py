@@ -52,7 +52,7 @@ def look_through(first: int, last: int) -> None:
 
 
 def told() -> list[FindingFact]:
-    return findings(FindingsWanted())
+    return findings(FindingsWanted(), AT)
 
 
 def test_a_dearer_service_is_told_after_two_looks_with_date_parts_and_impact(

@@ -179,10 +179,10 @@ def test_explained_muted_and_false_ones_raise_no_alert_and_are_kept_with_who_and
     assert (alert.matter, alert.team_id) == (f"spend-anomaly:{found.id}", world.red)
     assert alert.title.startswith("llm: $")
     verdict_id = actions.judge_anomaly(
-        anomaly_id=found.id, verdict="explained", reason="launch", by=petra, at=AT
+        anomaly=found.judged, verdict="explained", reason="launch", by=petra, at=AT
     )
     with pytest.raises(Refusal, match="already"):
-        actions.judge_anomaly(anomaly_id=found.id, verdict="explained", reason="", by=petra, at=AT)
+        actions.judge_anomaly(anomaly=found.judged, verdict="explained", reason="", by=petra, at=AT)
     assert told()[0].state == "explained"
     (alert,) = alerts(AlertsWanted(None), 5)
     assert (alert.state, alert.state_reason) == ("resolved", "explained: launch")
@@ -195,7 +195,7 @@ def test_explained_muted_and_false_ones_raise_no_alert_and_are_kept_with_who_and
     )
     assert told()[0].state == "muted"
     assert spend_anomalies(SpendWanted(), AT + timedelta(days=2))[0].state == "open"
-    assert [(each.verdict, each.who) for each in verdicts_of([found.series])] == [
+    assert [(each.verdict, each.who) for each in verdicts_of([found.judged.series])] == [
         ("muted", "Petra"), ("explained", "Petra"),
     ]  # fmt: skip
 
@@ -210,9 +210,9 @@ def test_false_alarms_make_a_series_watch_stricter_within_bounds_until_taken_bac
     look(JUMP - 1, JUMP + 1)
     found = only()
     said = actions.judge_anomaly(
-        anomaly_id=found.id, verdict="false_alarm", reason="planned", by=petra, at=AT
+        anomaly=found.judged, verdict="false_alarm", reason="planned", by=petra, at=AT
     )
-    assert verdicts_in_force(AT).strictness == {found.series: pytest.approx(1.3)}
+    assert verdicts_in_force(AT).strictness == {found.judged.series: pytest.approx(1.3)}
     assert verdicts_in_force(AT + timedelta(days=366)).strictness == {}
     actions.take_back_verdict(verdict_id=said, reason="", by=petra, at=AT)
     assert verdicts_in_force(AT).strictness == {}

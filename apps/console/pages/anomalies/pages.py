@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.http import HttpResponse
-from django.urls import path, reverse
+from django.urls import URLPattern, path, reverse
 
 from apps.accounts import queries as accounts
 from apps.console.kit.cells import DAY, FIGURE, ISO_DAY, MONEY, PROSE, SIGNED_RATIO
@@ -15,9 +15,9 @@ from apps.console.kit.filters import asked_window, period_filter
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.periods import period_words
-from apps.console.kit.request import EVERYONE, Context, found_or_404
+from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
-from apps.console.pages.anomalies import spend_changes, words
+from apps.console.pages.anomalies import verdicts, words
 from apps.console.pages.anomalies.spend import (
     SPEND_ANOMALIES,
     spend_anomalies_csv,
@@ -27,6 +27,12 @@ from apps.console.pages.anomalies.spend import (
     spend_rows,
 )
 from apps.console.pages.anomalies.tables import CAUSES
+from apps.console.pages.anomalies.verdicts import (
+    answer_links,
+    asked_finding,
+    said_section,
+    seen_finding,
+)
 from apps.economics.money import MICROS
 from apps.ledger.queries.cube import filter_word
 from apps.ledger.queries.windows import Window
@@ -35,6 +41,7 @@ from apps.review.queries import findings as review
 from apps.review.queries.findings import FindingFact, FindingsWanted, LastLook
 from apps.review.queries.measures import COST, TOKENS
 from apps.review.queries.series import Series, one_series
+from apps.review.queries.verdicts import FINDING, SPEND, STATES, WAITING
 from apps.show.amounts import counted
 from apps.show.level_lines import Level, level_line
 from apps.show.money import short_amount, whole_amount
@@ -69,6 +76,7 @@ ANOMALIES = Table[Anomaly](
             csv="what",
             href=lambda row: reverse("finding", args=[row.found.id]),
         ),
+        Column("state", "State", lambda row: STATES[row.found.state]),
         Column("day", "On", lambda row: row.found.changed_on, DAY, csv="changed_on"),
         Column("team", "Team", lambda row: row.team),
         Column("kind", "", lambda row: row.found.kind),
@@ -159,17 +167,18 @@ def anomalies_csv(context: Context) -> HttpResponse:
 @shown(EVERYONE, "findings")
 def anomaly(context: Context, finding_id: int) -> ConsolePage:
     """One change: its days, its parts, what changed about then."""
-    found, currency = known(finding_id, context), context.currency
-    fact = workloads()[found.workload_id]
+    found, currency = seen_finding(finding_id, context), context.currency
+    asked = asked_finding(found)
     return ConsolePage(
         context=context,
-        finding=finding_words.title_of(found, fact.name),
+        finding=asked.title,
         under=(
             f"{words.UNITS[found.measure]}; first seen {weekday(found.first_seen_on)}, "
             f"last {weekday(found.last_seen_on)}; {words.cause_in_short(found)}",
+            *words.answered(found),
         ),
         back=Link("All anomalies and improvements", reverse("findings")),
-        actions=(_way_to(fact),),
+        actions=(_way_to(workloads()[found.workload_id]), *answer_links(asked, context)),
         sections=(
             FigureRow(_change_figures(found, currency)),
             _level_chart(found, context),
@@ -177,6 +186,7 @@ def anomaly(context: Context, finding_id: int) -> ConsolePage:
                 _parts_of(found, currency), context, total=_level_row(found, "Since", currency)
             ),
             CAUSES.section(list(enumerate(found.causes, start=1)), context),
+            said_section(asked, context),
         ),
     )
 
@@ -184,14 +194,9 @@ def anomaly(context: Context, finding_id: int) -> ConsolePage:
 @shown(EVERYONE, "findings")
 def anomaly_csv(context: Context, finding_id: int) -> HttpResponse:
     """The days of the figure."""
-    series = series_of(known(finding_id, context), context)
+    series = series_of(seen_finding(finding_id, context), context)
     days = () if series is None else series.days
     return SERIES_DAYS.csv(days, context, f"finding-{finding_id}")
-
-
-def known(finding_id: int, context: Context) -> FindingFact:
-    """The change, or the page that there is none: another team's is as if it were not there."""
-    return found_or_404(review.finding(finding_id, context.seen_teams))
 
 
 def rows_of(window: Window, context: Context) -> list[Anomaly]:
@@ -201,7 +206,7 @@ def rows_of(window: Window, context: Context) -> list[Anomaly]:
     teams = {team.id: team.name for team in accounts.teams()}
     return [
         Anomaly(found, facts[found.workload_id], teams[facts[found.workload_id].team_id])
-        for found in review.findings(wanted)
+        for found in review.findings(wanted, context.at)
     ]
 
 
@@ -213,8 +218,11 @@ def series_of(found: FindingFact, context: Context) -> Series | None:
 def _changes_finding(found: Sequence[FindingFact], within: str, currency: str) -> str:
     if not found:
         return f"Nothing is known to have changed {within}"
-    worse = [each for each in found if each.is_worse]
-    better = len(found) - len(worse)
+    waiting = [each for each in found if each.state in WAITING]
+    if not waiting:
+        return f"Nothing that changed {within} waits for an answer"
+    worse = [each for each in waiting if each.is_worse]
+    better = len(waiting) - len(worse)
     more = sum(each.impact_micros for each in worse if each.impact_micros is not None)
     kinds = [counted(len(worse), "anomaly", "anomalies")] if worse else []
     kinds += [counted(better, "improvement")] if better else []
@@ -341,24 +349,29 @@ def _way_to(fact: WorkloadFact) -> Link:
     return Link(f"The service {fact.name}", reverse("service", args=[fact.id]))
 
 
+def _verdict_paths(address: str, kind: str) -> list[URLPattern]:
+    """The forms about an anomaly of a kind, below its page."""
+    page, verdict_id = verdicts.PAGES[kind], verdicts.IDS[kind][1]
+    return [
+        path(f"{address}/explain", verdicts.explain, name=f"{page}-explain"),
+        path(f"{address}/false-alarm", verdicts.call_false, name=f"{page}-false-alarm"),
+        path(f"{address}/mute", verdicts.mute, name=f"{page}-mute"),
+        path(
+            f"{address}/verdicts/<int:{verdict_id}>/take-back",
+            verdicts.take_back,
+            name=f"{page}-take-back",
+        ),
+    ]
+
+
 urlpatterns = [
     path("findings", anomalies, name="findings"),
     path("findings.csv", anomalies_csv, name="findings-csv"),
     path("findings/spend.csv", spend_anomalies_csv, name="spend-anomalies-csv"),
     path("findings/spend/<int:anomaly_id>", spend_anomaly_page, name="spend-anomaly"),
     path("findings/spend/<int:anomaly_id>.csv", spend_anomaly_csv, name="spend-anomaly-days"),
-    path("findings/spend/<int:anomaly_id>/explain", spend_changes.explain, name="explain-anomaly"),
-    path(
-        "findings/spend/<int:anomaly_id>/false-alarm",
-        spend_changes.call_false,
-        name="call-anomaly-false",
-    ),
-    path("findings/spend/<int:anomaly_id>/mute", spend_changes.mute, name="mute-anomaly"),
-    path(
-        "findings/spend/<int:anomaly_id>/verdicts/<int:verdict_id>/take-back",
-        spend_changes.take_back,
-        name="take-back-verdict",
-    ),
     path("findings/<int:finding_id>", anomaly, name="finding"),
     path("findings/<int:finding_id>.csv", anomaly_csv, name="finding-days"),
+    *_verdict_paths("findings/spend/<int:anomaly_id>", SPEND),
+    *_verdict_paths("findings/<int:finding_id>", FINDING),
 ]

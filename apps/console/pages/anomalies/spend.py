@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.urls import reverse
 
 from apps.accounts import queries as accounts
-from apps.console.kit.cells import DAY, FIGURE, INSTANT, ISO_DAY, MONEY, PROSE, SIGNED_RATIO, TEXT
+from apps.console.kit.cells import DAY, FIGURE, ISO_DAY, MONEY, PROSE, SIGNED_RATIO, TEXT
 from apps.console.kit.chart import Figure, FigureRow, LineChart
 from apps.console.kit.filters import asked_window
 from apps.console.kit.frame import Link
@@ -16,12 +16,15 @@ from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.anomalies import words
-from apps.console.pages.anomalies.spend_changes import may_judge, seen_anomaly
 from apps.console.pages.anomalies.tables import CAUSES
+from apps.console.pages.anomalies.verdicts import (
+    answer_links,
+    asked_spend,
+    said_section,
+    seen_anomaly,
+)
 from apps.ledger.queries.windows import Window
 from apps.review.queries.spend_anomalies import (
-    OPEN,
-    STATES,
     SUBJECTS,
     SpendFact,
     SpendWanted,
@@ -30,7 +33,7 @@ from apps.review.queries.spend_anomalies import (
 from apps.review.queries.spend_series import subject_named
 from apps.review.queries.spend_stories import spend_of_days
 from apps.review.queries.spend_words import DIMENSIONS, PARTS, driven_by, spend_title
-from apps.review.queries.verdicts import MUTED, VERDICT_WORDS, VerdictFact, verdicts_of
+from apps.review.queries.verdicts import STATES, WAITING
 from apps.show.amounts import counted
 from apps.show.level_lines import Level, level_line
 from apps.show.money import short_amount, whole_amount
@@ -138,29 +141,6 @@ SEEN_IN = Table[Mapping[str, Any]](
     ),
     about="no anomalies of their own: half of each, or more, is known already",
 )
-SAID = Table[tuple[VerdictFact, str]](
-    "said",
-    "What was said of it",
-    (
-        Column("at", "When", lambda row: row[0].at, INSTANT),
-        Column("verdict", "What", lambda row: VERDICT_WORDS[row[0].verdict]),
-        Column(
-            "of",
-            "Of",
-            lambda row: "all of its kind" if row[0].series.endswith("|*") else "this series",
-        ),
-        Column("who", "Who", lambda row: row[0].who, TEXT),
-        Column("why", "Why", lambda row: row[0].reason, PROSE),
-        Column("until", "Until", lambda row: row[0].until, INSTANT),
-        Column(
-            "back",
-            "Taken back",
-            lambda row: row[0].taken_back_who or ("take back" if row[1] else ""),
-            href=lambda row: row[1],
-        ),
-    ),
-    empty="Nothing was said of it yet.",
-)
 
 
 def spend_rows(window: Window, context: Context) -> list[SpendRow]:
@@ -179,7 +159,7 @@ def spend_rows(window: Window, context: Context) -> list[SpendRow]:
 
 def spend_finding(rows: Sequence[SpendRow], others: str, within: str, currency: str) -> str:
     """What the page says first: spend that waits for an answer, then what else changed."""
-    waiting = [row.found for row in rows if row.found.state == OPEN]
+    waiting = [row.found for row in rows if row.found.state in WAITING]
     if not waiting:
         return others
     more = whole_amount(sum(each.excess_micros for each in waiting), currency)
@@ -200,21 +180,16 @@ def spend_anomalies_csv(context: Context) -> HttpResponse:
 def spend_anomaly_page(context: Context, anomaly_id: int) -> ConsolePage:
     """One anomaly of spend."""
     found, currency = seen_anomaly(anomaly_id, context), context.currency
-    said = verdicts_of([found.series])
-    known = found.known_event
+    asked, known = asked_spend(found, currency), found.known_event
     under = [f"{driven_by(found)}; first seen {weekday(found.first_seen_on)}"]
     if known:
         under.append(f"known: {known['what']}, {words.distance(known['days'])}")
-    if found.strictness > 1:
-        under.append(
-            f"looked at {found.strictness:.2f} times as strictly, after false alarms of its series"
-        )
     return ConsolePage(
         context=context,
-        finding=spend_title(found, currency),
-        under=(*under, f"state: {STATES[found.state]}"),
+        finding=asked.title,
+        under=(*under, *words.answered(found)),
         back=Link("All anomalies and improvements", reverse("findings")),
-        actions=_answers(found, context),
+        actions=answer_links(asked, context),
         sections=(
             FigureRow(_spend_figures(found, currency)),
             _days_chart(found, context),
@@ -225,7 +200,7 @@ def spend_anomaly_page(context: Context, anomaly_id: int) -> ConsolePage:
             SEEN_IN.section(found.seen_in, context)
             if found.seen_in and context.seen_teams is None
             else None,
-            SAID.section([(each, _way_back(each, found, context)) for each in said], context),
+            said_section(asked, context),
         ),
     )
 
@@ -311,22 +286,3 @@ def _days_chart(found: SpendFact, context: Context) -> LineChart | None:
         behind=SPEND_DAYS.section(days[::-1], context),
         csv_href=reverse("spend-anomaly-days", args=[found.id]),
     )
-
-
-def _answers(found: SpendFact, context: Context) -> tuple[Link, ...]:
-    if not may_judge(context.viewer):
-        return ()
-    ways = [("Mute", "mute-anomaly")]
-    if found.state not in ("explained", "false_alarm"):
-        ways = [("Explain", "explain-anomaly"), ("False alarm", "call-anomaly-false"), *ways]
-    return tuple(Link(text, reverse(name, args=[found.id])) for text, name in ways)
-
-
-def _way_back(said: VerdictFact, found: SpendFact, context: Context) -> str:
-    """Where it is taken back: of a mute of a whole kind by who sees everything."""
-    is_of_all = said.verdict == MUTED and said.series.endswith("|*")
-    if said.is_taken_back or not may_judge(context.viewer):
-        return ""
-    if is_of_all and context.seen_teams is not None:
-        return ""
-    return reverse("take-back-verdict", args=[found.id, said.id])

@@ -6,6 +6,8 @@ from datetime import date
 from apps.economics.money import MICROS
 from apps.review.queries.findings import FindingFact
 from apps.review.queries.measures import COST, DATA_WAIT, MFU, TOKENS
+from apps.review.queries.spend_anomalies import SpendFact
+from apps.review.queries.verdicts import STATES
 from apps.show.amounts import counted, per_cent
 from apps.show.money import unit_cost, whole_amount
 from apps.show.time import day
@@ -63,6 +65,17 @@ def impact(found: FindingFact, currency: str) -> str:
         return "not known in money"
     size = whole_amount(abs(found.impact_micros), currency)
     return f"{size} {'more' if found.impact_micros > 0 else 'less'} in 30 days"
+
+
+def answered(found: FindingFact | SpendFact) -> tuple[str, ...]:
+    """What people said of it, in short: its state, and how strictly its series is looked at."""
+    state = f"state: {STATES[found.state]}"
+    if found.strictness == 1:
+        return (state,)
+    return (
+        f"looked at {found.strictness:.2f} times as strictly, after false alarms of its series",
+        state,
+    )
 
 
 def distance(days: int) -> str:

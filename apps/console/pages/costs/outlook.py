@@ -33,6 +33,7 @@ from apps.review.queries import finding_words
 from apps.review.queries.alerts import ACKNOWLEDGED, OPEN, AlertsWanted, alerts
 from apps.review.queries.findings import FindingsWanted, findings
 from apps.review.queries.recommendations import open_recommendations
+from apps.review.queries.verdicts import WAITING
 from apps.show.amounts import counted
 from apps.show.money import short_amount
 from apps.workloads import queries as workloads
@@ -164,7 +165,8 @@ def _anomaly_steps(context: Context, team_id: int) -> Iterator[NextStep]:
     since = context.calendar.today - LOOKED_BACK
     until = context.calendar.today + timedelta(days=1)
     named = workloads.workloads()
-    for found in findings(FindingsWanted(frozenset({team_id}), since=since, until=until)):
+    wanted = FindingsWanted(frozenset({team_id}), since=since, until=until, states=WAITING)
+    for found in findings(wanted, context.at):
         if found.is_worse:
             title = finding_words.title_of(found, named[found.workload_id].name)
             href = reverse("finding", args=[found.id])

@@ -34,5 +34,5 @@ class Command(BaseCommand):
         today, series = local_day(at, zone), 0
         for back in range(days - 1, -1, -1):
             series = actions.look_at_day(day=today - timedelta(days=back), at=at, zone=zone)
-        changes = findings(FindingsWanted())
+        changes = findings(FindingsWanted(), at)
         self.stdout.write(f"{series} series are watched; {len(changes)} changes are reported.")

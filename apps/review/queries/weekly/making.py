@@ -90,7 +90,7 @@ def _with_sections(content: WeeklyContent, read: WeekRead, at: datetime) -> Week
         content,
         commitments=commitments_week(week, zone, at) if COMMITMENTS in on else None,
         budgets=budgets_week(week, at, zone, came) if BUDGETS in on else BudgetsWeek(),
-        matters=matters_of(week, zone) if ALERTS in on else (),
+        matters=matters_of(week, zone, at) if ALERTS in on else (),
         recommendations=recommendations_week(week, zone, at)
         if RECOMMENDATIONS in on
         else RecommendationsWeek(),

@@ -22,6 +22,7 @@ from apps.review.queries.recommendations import (
     proven_savings,
     recommendation_looks,
 )
+from apps.review.queries.verdicts import WAITING
 from apps.review.queries.weekly.content import (
     CommitmentsWeek,
     DataQualityWeek,
@@ -77,7 +78,7 @@ def commitments_week(week: ReviewWeek, zone: str, at: datetime) -> CommitmentsWe
     )
 
 
-def matters_of(week: ReviewWeek, zone: str) -> tuple[ReviewedMatter, ...]:
+def matters_of(week: ReviewWeek, zone: str, at: datetime) -> tuple[ReviewedMatter, ...]:
     """Alerts that wait for an answer, and anomalies of the last three weeks up to it, the newest of each team first."""
     raised = [
         ReviewedMatter(
@@ -92,7 +93,7 @@ def matters_of(week: ReviewWeek, zone: str) -> tuple[ReviewedMatter, ...]:
         if not alert.matter.startswith(OF_FINDINGS)
     ]
     named = workloads.workloads()
-    wanted = FindingsWanted(since=week.end_day - NEW_WITHIN, until=week.end_day)
+    wanted = FindingsWanted(since=week.end_day - NEW_WITHIN, until=week.end_day, states=WAITING)
     found = [
         ReviewedMatter(
             kind="anomaly",
@@ -103,7 +104,7 @@ def matters_of(week: ReviewWeek, zone: str) -> tuple[ReviewedMatter, ...]:
             link=reverse("finding", args=[finding.id]),
             micros=finding.impact_micros,
         )
-        for finding in findings(wanted)
+        for finding in findings(wanted, at)
         if finding.is_worse
     ]
     newest = sorted([*raised, *found], key=lambda matter: matter.since, reverse=True)

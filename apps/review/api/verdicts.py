@@ -1,0 +1,194 @@
+"""What is said of one anomaly, of either kind: explained, a false alarm, muted, taken back; each with who, when and why."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, ClassVar, Protocol
+
+from django.utils import timezone
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.queries import Viewer
+from apps.review import actions
+from apps.review.api.alerts import AnswersAlerts
+from apps.review.queries.verdicts import (
+    EXPLAINED,
+    FALSE_ALARM,
+    VERDICT_WORDS,
+    JudgedAnomaly,
+    kind_series,
+    verdict_of,
+    verdicts_of,
+)
+from apps.web.rest.once import once
+from apps.web.rest.pages import fields_of
+from apps.web.rest.strict import Moment, OptionalText, Parameters, Strict, parsed
+from apps.web.rest.views import RestView
+
+
+class AnomalyVerdictOut(serializers.Serializer[Any]):
+    """What somebody said of the series, or of all of its kind (`of_kind`); taken back it counts no more."""
+
+    id = serializers.IntegerField()
+    verdict = serializers.ChoiceField(choices=list(VERDICT_WORDS))
+    of_kind = serializers.BooleanField()
+    at = serializers.DateTimeField()
+    until = serializers.DateTimeField(allow_null=True)
+    reason = serializers.CharField()
+    who = serializers.CharField()
+    taken_back_at = serializers.DateTimeField(allow_null=True)
+    taken_back_who = serializers.CharField()
+    taken_back_reason = serializers.CharField()
+
+
+class VerdictReasonIn(Strict):
+    """Why, kept with who said it."""
+
+    reason = OptionalText(max_length=actions.LONGEST_VERDICT_REASON)
+
+
+class MuteSeriesIn(VerdictReasonIn):
+    """Until when nothing is reported of the series (null: until it is taken back); `of_kind`: of all of its kind."""
+
+    until = Moment(required=False, allow_null=True, default=None)
+    of_kind = serializers.BooleanField(required=False, default=False)
+
+
+SAID = {
+    "id": 1,
+    "verdict": "explained",
+    "of_kind": False,
+    "at": "2026-03-16T12:00:00Z",
+    "until": None,
+    "reason": "Launch of the 7B run",
+    "who": "Lee",
+    "taken_back_at": None,
+    "taken_back_who": "",
+    "taken_back_reason": "",
+}
+BECAUSE = ("A reason", {"reason": "Launch of the 7B run"})
+MUTED_UNTIL = (
+    "Until a moment",
+    {"reason": "Known until Friday", "until": "2099-11-27T17:00:00Z", "of_kind": False},
+)
+
+
+class FactOfAnomaly(Protocol):
+    """An anomaly of either kind, as queries know it."""
+
+    @property
+    def judged(self) -> JudgedAnomaly:
+        """What verdicts are said of."""
+
+
+class JudgedView(RestView):
+    """One anomaly, where the caller may see it; a view of each kind says how it is found and serialized.
+
+    `ids` are what its address calls the anomaly and what was said of it.
+    """
+
+    changes = (AnswersAlerts,)
+    ids: ClassVar[tuple[str, str]]
+
+    def find(self, anomaly_id: int, at: datetime) -> FactOfAnomaly | None:
+        """It; None where there is none that the caller may see."""
+        raise NotImplementedError
+
+    def serialize(self, fact: Any, verdicts: list[dict[str, Any]]) -> dict[str, Any]:
+        """It as REST answers it, with what was said of its series."""
+        raise NotImplementedError
+
+    def known(self) -> Any:
+        """The one that the address names, or the answer that there is none."""
+        found = self.find(self.kwargs[self.ids[0]], timezone.now())
+        if found is None:
+            raise NotFound
+        return found
+
+    def told(self) -> dict[str, Any]:
+        """It with what was said of its series, the newest first."""
+        found = self.known()
+        said = verdicts_of([found.judged.series])
+        return self.serialize(
+            found, [fields_of(each) | {"of_kind": each.is_of_kind} for each in said]
+        )
+
+    def answered(self, act: Callable[[JudgedAnomaly, Viewer, datetime], object]) -> Response:
+        """Do it, and tell what the anomaly is then."""
+        act(self.known().judged, self.viewer(), timezone.now())
+        return Response(self.told())
+
+    def judge(self, request: Request, verdict: str) -> Response:
+        """Say it, for the reason that was sent."""
+        reason = parsed(VerdictReasonIn, request)["reason"]
+        return self.answered(
+            lambda judged, by, at: actions.judge_anomaly(
+                anomaly=judged, verdict=verdict, reason=reason, by=by, at=at
+            ),
+        )
+
+
+class OneJudged(JudgedView):
+    """One anomaly."""
+
+    def get(self, request: Request, **_: int) -> Response:
+        """An anomaly with what was said of its series."""
+        Parameters.of(request)
+        return Response(self.told())
+
+
+class ExplainedView(JudgedView):
+    """An anomaly whose reason is known."""
+
+    @once()
+    def post(self, request: Request, **_: int) -> Response:
+        """What it is now is the usual level from now on."""
+        return self.judge(request, EXPLAINED)
+
+
+class FalseAlarmView(JudgedView):
+    """An anomaly that was none."""
+
+    @once()
+    def post(self, request: Request, **_: int) -> Response:
+        """Its series is looked at more strictly for a year."""
+        return self.judge(request, FALSE_ALARM)
+
+
+class MutedView(JudgedView):
+    """The series of an anomaly, of which nothing more is reported."""
+
+    @once()
+    def post(self, request: Request, **_: int) -> Response:
+        """No alert is raised of the series, until then; of a whole kind by who sees everything."""
+        body = parsed(MuteSeriesIn, request)
+        if body["of_kind"] and self.viewer().seen_teams is not None:
+            raise NotFound
+        return self.answered(
+            lambda judged, by, at: actions.mute_series(
+                series=kind_series(judged.series) if body["of_kind"] else judged.series,
+                until=body["until"],
+                reason=body["reason"],
+                by=by,
+                at=at,
+            ),
+        )
+
+
+class TakenBackView(JudgedView):
+    """Something that was said of a series and counts no more."""
+
+    @once()
+    def post(self, request: Request, **_: int) -> Response:
+        """It stays in the history, and counts no more."""
+        reason = parsed(VerdictReasonIn, request)["reason"]
+        verdict_id, of_kinds = self.kwargs[self.ids[1]], self.viewer().seen_teams is None
+        if verdict_of(verdict_id, self.known().judged.series, of_kinds=of_kinds) is None:
+            raise NotFound
+        return self.answered(
+            lambda _, by, at: actions.take_back_verdict(
+                verdict_id=verdict_id, reason=reason, by=by, at=at
+            ),
+        )

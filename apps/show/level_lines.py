@@ -6,7 +6,8 @@ from datetime import date
 from decimal import Decimal
 
 from apps.show.charts import Json, checked, ticks_between
-from apps.show.unit_lines import MarkedDay, marked_layout, marked_lines
+from apps.show.marked_days import NumberedDay
+from apps.show.unit_lines import marked_layout, marked_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class Level:
 def level_line(
     points: Sequence[tuple[date, float, str]],
     levels: Sequence[Level],
-    marks: Sequence[MarkedDay],
+    marks: Sequence[NumberedDay],
     named: Callable[[float], str],
 ) -> Json:
     """Dots joined from zero, each with its words; levels as lines across, marks as lines down.

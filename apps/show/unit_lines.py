@@ -1,7 +1,6 @@
-"""The cost of a unit day by day, with what changed about then marked."""
+"""The cost of a unit day by day; and lines down at days that something happened on."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
@@ -14,42 +13,31 @@ from apps.show.charts import (
     plot_layout,
     ticks_between,
 )
+from apps.show.marked_days import NumberedDay
 from apps.show.money import MICROS, unit_cost
 
 _MARGIN_PX = {"r": 8, "t": 26, "b": 28}
 
 
-@dataclass(frozen=True, slots=True)
-class MarkedDay:
-    """Something that changed on a day; `number` names it in the table beside."""
-
-    day: date
-    number: int
-    words: str = ""
-
-
-def unit_line(
-    days: Sequence[date], micros: Sequence[int | None], changes: Sequence[MarkedDay], currency: str
-) -> Json:
+def unit_line(days: Sequence[date], micros: Sequence[int | None], currency: str) -> Json:
     """A line from zero with a dot a day; nothing is drawn on a day whose unit cost is undefined."""
     known = [Decimal(amount) / MICROS for amount in micros if amount is not None]
     ticks = ticks_between(Decimal(0), max(known, default=Decimal(1)))
-    traces = [_unit_line(days, micros, currency), *marked_lines(days, changes, ticks[-1])]
     texts = [unit_cost(int(tick * MICROS), currency) for tick in ticks]
-    return checked(traces, marked_layout(days, changes, ticks, texts))
+    return checked([_unit_line(days, micros, currency)], marked_layout(days, (), ticks, texts))
 
 
-def marked_lines(days: Sequence[date], marks: Sequence[MarkedDay], top: Decimal) -> list[Json]:
+def marked_lines(days: Sequence[date], marks: Sequence[NumberedDay], top: Decimal) -> list[Json]:
     """A line down at each of these that is on one of the days."""
     return [
-        line_down(mark.day.isoformat(), float(top), mark.words or str(mark.number))
+        line_down(mark.day.isoformat(), float(top), str(mark.number))
         for mark in _marks_shown(days, marks)
     ]
 
 
 def marked_layout(
     days: Sequence[date],
-    marks: Sequence[MarkedDay],
+    marks: Sequence[NumberedDay],
     ticks: Sequence[Decimal],
     texts: Sequence[str],
 ) -> Json:
@@ -60,7 +48,7 @@ def marked_layout(
     return plot_layout(ticks, texts, _MARGIN_PX, xaxis=day_axis(days), annotations=numbers)
 
 
-def _marks_shown(days: Sequence[date], marks: Sequence[MarkedDay]) -> list[MarkedDay]:
+def _marks_shown(days: Sequence[date], marks: Sequence[NumberedDay]) -> list[NumberedDay]:
     return [mark for mark in marks if days[0] <= mark.day <= days[-1]]
 
 

@@ -102,7 +102,8 @@ class DailyChart:
 class LineChart:
     """A picture, and the table behind it, where that stands nowhere else; `name` is its own.
 
-    `anchor` is what an address calls it; `sides` are named in a key where there is no room at the lines.
+    `anchor` is what an address calls it; `sides` are named in a key where there is no room at the lines. `marks` are
+    told below it, with `marks_links` to more of them.
     """
 
     template: ClassVar[str] = "kit/line.html"
@@ -114,6 +115,8 @@ class LineChart:
     csv_href: str = ""
     anchor: str = "daily"
     sides: tuple[StateWords, ...] = ()
+    marks: tuple[ChartMark, ...] = ()
+    marks_links: tuple[Link, ...] = ()
 
 
 def known_figure(

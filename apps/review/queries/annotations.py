@@ -1,7 +1,7 @@
 """What is known to have happened on the days of a chart: notes, launches, releases, prices, closes."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
 from django.db.models import QuerySet
@@ -51,6 +51,15 @@ class AnnotationsWanted:
     window: Window
     team_ids: frozenset[int] | None = None
     workload_id: int | None = None
+
+    def drawn_on(self, days: Collection[date]) -> "AnnotationsWanted":
+        """The same of the days that a chart draws, from the first of these to the last; all of them where it draws none."""
+        if not days:
+            return self
+        drawn = replace(
+            self.window, text="", first_day=min(days), end_day=max(days) + DAY, hours=None
+        )
+        return replace(self, window=drawn)
 
 
 def all_annotations(since: date, until: date, zone: str) -> list[ChartAnnotation]:

@@ -1,16 +1,25 @@
 """What happened on the days of a chart: marked, told below it, and seen by those whose work it is of."""
 
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 
 from apps.accounts.models import Team
+from apps.economics.run_time import Bucket
 from apps.planning.actions import add_demand_event
 from apps.planning.queries.events import DemandEventFact
 from apps.review.models import ChartNote
 from tests import make
 from tests.apps.console.people import client_of, confirmed, csv_rows, words_of
+from tests.apps.review.history import (
+    CHANGED_ON,
+    DAYS,
+    FIRST,
+    make_service_days,
+)
+from tests.apps.unit_economics import planted_runs, service_scene
 from tests.browser.spending import Spending, lead, make_spending
 from tests.rest import with_token
 
@@ -53,6 +62,65 @@ def test_a_note_is_marked_on_charts_over_its_day_and_told_below_them(spending: S
     assert "Paper deadline" not in words_of(finn.get("/", {"window": "yesterday"}))
     (row, other) = csv_rows(finn.get("/annotations.csv", WINDOW))
     assert {row["of"], other["of"]} == {"Research", "the organisation"}
+
+
+def noted_of(client: Client, workload_id: int, text: str, day: date) -> None:
+    entered = {"day": day.isoformat(), "text": text, "of": f"workload:{workload_id}"}
+    confirmed(client, "/annotations/new", entered)
+
+
+def make_answers(spending: Spending, days: int = DAYS) -> int:
+    """A service of Research with days in the roll-ups."""
+    service_id = service_scene.make_service(spending.research, "answers")
+    pool_id = make.make_pool("serving")
+    make_service_days(service_id, spending.research, pool_id, price=lambda _: 2.0, days=days)
+    return service_id
+
+
+SERVED = {"window": f"{FIRST}/{FIRST + timedelta(days=DAYS)}"}
+
+
+def test_charts_of_services_are_marked_and_say_what_happened(spending: Spending) -> None:
+    service, finn, ada = make_answers(spending), client_of("finn"), client_of("ada")
+    noted_of(ada, service, "New engine", CHANGED_ON)
+    noted_of(ada, spending.workload, "Of no service", CHANGED_ON)
+    change = {"kind": "deploy", "name": "2.4.0", "feature": "", "at": "2026-02-20T09:00"}
+    confirmed(ada, f"/services/{service}/changes/new", change)
+
+    for path in ("/services", f"/services/{service}"):
+        page = finn.get(path, SERVED)
+        assert '"dash": "dot"' in page.content.decode(), path
+        assert "note: New engine" in words_of(page), path
+        assert "deployment: answers: 2.4.0" in words_of(page), path
+    assert "Of no service" not in words_of(finn.get(f"/services/{service}", SERVED))
+    assert "New engine" not in words_of(client_of("vic").get("/services", SERVED))
+    assert client_of("vic").get(f"/services/{service}", SERVED).status_code == 404
+
+
+def test_charts_of_runs_are_marked_and_say_what_happened(spending: Spending) -> None:
+    finn, ada, day = client_of("finn"), client_of("ada"), planted_runs.WEEK.first_day
+    planned = planted_runs.make_programme("llm"), planted_runs.make_programme("vlm")
+    for programme in planned:
+        run_id = planted_runs.plant_run(f"of-{programme}", programme)
+        planted_runs.plant_day(run_id, {Bucket.PRODUCTIVE: 8})
+        noted_of(ada, programme, f"Data of {programme}", day)
+    first, second = planned
+    window = {"window": f"{day}/{day + timedelta(days=7)}"}
+
+    page = finn.get("/runs", window)
+    assert '"dash": "dot"' in page.content.decode()
+    assert f"note: Data of {first}; note: Data of {second}" in words_of(page)
+    of_one = words_of(finn.get("/runs", window | {"workload": "llm"}))
+    assert f"note: Data of {first}" in of_one
+    assert f"Data of {second}" not in of_one
+    assert "Data of" not in words_of(client_of("vic").get("/runs", window))
+
+
+def test_a_chart_marks_no_day_that_it_does_not_draw(spending: Spending) -> None:
+    service = make_answers(spending, days=10)
+    noted_of(client_of("ada"), service, "Much later", CHANGED_ON)
+    assert "Much later" not in words_of(client_of("finn").get(f"/services/{service}", SERVED))
+    assert "Much later" in client_of("finn").get("/annotations.csv", SERVED).content.decode()
 
 
 def test_a_note_is_seen_by_those_whose_team_it_is_of(spending: Spending) -> None:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 from django.core.cache import cache
+from django.test import Client
 from django.utils import timezone
 
 from apps.fleet.models import Node
@@ -93,6 +94,74 @@ def test_a_span_before_anything_was_known_compares_with_nothing(chat: int) -> No
         found = words_of(finn.get(address))
         assert "cheaper" not in found
         assert "−50 %" not in found
+
+
+COMPARED = ("cost", "compared_cost", "before_cost", "difference", "change",
+            "compared_cost_per_1000_requests", "before_cost_per_1000_requests")  # fmt: skip
+
+
+def compared_row(finn: Client, window: str, compare: str) -> list[str]:
+    (row,) = csv_rows(finn.get("/services.csv", {"window": window, "compare": compare}))
+    return [row[name] for name in COMPARED]
+
+
+def test_services_are_held_against_the_span_before_or_days_of_ones_own(chat: int) -> None:
+    finn = signed_in("finance")
+    before = ["6.000000", "6.000000", "12.000000", "-6.000000", "-0.500000", "4.000000", "8.000000"]
+    assert compared_row(finn, "2026-03-02", "") == before
+    assert compared_row(finn, "2026-03-02", "2026-03-01/2026-03-02") == before
+    later = ["12.000000", "12.000000", "6.000000", "6.000000", "1.000000", "8.000000", "4.000000"]
+    assert compared_row(finn, "2026-03-01", "2026-03-02/2026-03-03") == later
+    found = words_of(finn.get("/services?window=2026-03-02"))
+    assert "of 1 service; on 1 March: $12.00" in found
+    own = "window=2026-03-01&compare=2026-03-02/2026-03-03"
+    of_one = words_of(finn.get(f"/services/{chat}?{own}"))
+    assert "chat answers 1,000 requests for $8.00, 100 % dearer than in 2 March" in of_one
+    assert "on 2 March: $4.00" in of_one
+
+
+@pytest.mark.parametrize("compare", ["lastyear", "2020-01-01/2020-01-02"])
+def test_services_are_not_held_against_days_of_which_nothing_was_known(
+    chat: int, compare: str
+) -> None:
+    finn = signed_in("finance")
+    assert compared_row(finn, "2026-03-02", compare) == ["6.000000", *[""] * 6]
+    for path in ("/services", f"/services/{chat}"):
+        found = words_of(finn.get(f"{path}?window=2026-03-02&compare={compare}"))
+        assert "no whole span before to compare with" in found
+        assert "−50 %" not in found
+
+
+def test_days_in_which_no_service_cost_anything_are_said_and_no_unit_cost_is_made_of_them(
+    chat: int,
+) -> None:
+    own, finn = "2026-02-01/2026-02-02", signed_in("finance")
+    assert compared_row(finn, "2026-03-02", own) == [
+        "6.000000", "6.000000", "0.000000", "6.000000", "", "4.000000", ""
+    ]  # fmt: skip
+    asked = f"window=2026-03-02&compare={own}"
+    assert "on 1 February no service cost anything" in words_of(finn.get(f"/services?{asked}"))
+    of_one = words_of(finn.get(f"/services/{chat}?{asked}"))
+    assert "on 1 February nothing was charged" in of_one
+    assert "cheaper" not in of_one
+    wrong = words_of(finn.get("/services?window=2026-03-02&compare=sometime"))
+    assert "The period is not understood" in wrong
+    assert "of 1 service; on 1 March: $12.00" in wrong, "the span before in its place"
+
+
+def test_a_service_that_cost_something_in_the_compared_days_alone_is_named(
+    chat: int, team: int
+) -> None:
+    pool, old = make.make_pool("old"), services.make_service(team, "old")
+    hour = scene.TEN - DAY
+    services.make_line(pool, team, old, hour=hour, kind="service", micros=7 * DOLLAR)
+    services.count(old, hour, requests=10)
+    services.roll_up(pool, day=hour.replace(hour=0))
+    finn = signed_in("finance")
+    found = words_of(finn.get("/services?window=2026-03-02"))
+    assert "1 service more cost $7.00 on 1 March, and nothing now" in found
+    assert "on 1 March: $19.00" in found
+    assert "nothing now" not in words_of(finn.get("/services"))
 
 
 def test_batch_work_that_nobody_counts_is_left_out_and_said(chat: int, team: int) -> None:

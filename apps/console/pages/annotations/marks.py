@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
+from typing import TypeVar
 
 from django.core.cache import caches
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from apps.console.kit.chart import ChartMark, DailyChart
+from apps.console.kit.chart import ChartMark, DailyChart, LineChart
 from apps.console.kit.frame import Link
 from apps.console.kit.request import Context, led_on
 from apps.ledger.queries.windows import LONGEST, Window
@@ -25,6 +26,9 @@ KEPT_BY, KEY, KEPT_FOR = "process", "console-annotations", timedelta(minutes=1)
 AHEAD = timedelta(days=366)
 MOST_MARKED = 12
 """Days with a number on one chart: more could not be told apart."""
+
+MarkedChart = TypeVar("MarkedChart", DailyChart, LineChart)
+"""A picture of days."""
 
 
 def annotations_of(context: Context, wanted: AnnotationsWanted) -> list[ChartAnnotation]:
@@ -43,8 +47,8 @@ def forget_annotations() -> None:
 
 
 def marked_chart(
-    chart: DailyChart | None, context: Context, wanted: AnnotationsWanted
-) -> DailyChart | None:
+    chart: MarkedChart | None, context: Context, wanted: AnnotationsWanted
+) -> MarkedChart | None:
     """The chart with the newest days that something happened on marked, and told below it."""
     if chart is None:
         return None

@@ -44,9 +44,9 @@ from apps.review.queries.series import Series, one_series
 from apps.review.queries.verdicts import FINDING, SPEND, STATES, WAITING
 from apps.show.amounts import counted
 from apps.show.level_lines import Level, level_line
+from apps.show.marked_days import NumberedDay
 from apps.show.money import short_amount, whole_amount
 from apps.show.time import weekday
-from apps.show.unit_lines import MarkedDay
 from apps.workloads.queries import WorkloadFact, workloads
 
 SEEN_FOR = ("90d", "the last 90 days")
@@ -291,7 +291,7 @@ def _level_chart(found: FindingFact, context: Context) -> LineChart | None:
         Level(changed, max(points[-1][0], changed), found.after * scale, since),
     )
     marks = [
-        MarkedDay(date.fromisoformat(cause["on"]), number)
+        NumberedDay(date.fromisoformat(cause["on"]), number)
         for number, cause in enumerate(found.causes, start=1)
     ]
     return LineChart(

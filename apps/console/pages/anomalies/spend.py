@@ -36,9 +36,9 @@ from apps.review.queries.spend_words import DIMENSIONS, PARTS, driven_by, spend_
 from apps.review.queries.verdicts import STATES, WAITING
 from apps.show.amounts import counted
 from apps.show.level_lines import Level, level_line
+from apps.show.marked_days import NumberedDay
 from apps.show.money import short_amount, whole_amount
 from apps.show.time import weekday
-from apps.show.unit_lines import MarkedDay
 
 SEEN_FOR = ("90d", "the last 90 days")
 DRAWN = timedelta(days=56)
@@ -272,7 +272,7 @@ def _days_chart(found: SpendFact, context: Context) -> LineChart | None:
         Level(found.began_on, max(until, found.began_on), spent / 1_000_000, said[1]),
     )
     marks = [
-        MarkedDay(date.fromisoformat(each["on"]), number)
+        NumberedDay(date.fromisoformat(each["on"]), number)
         for number, each in enumerate(found.causes, start=1)
         if points[0][0] <= date.fromisoformat(each["on"]) <= points[-1][0]
     ]

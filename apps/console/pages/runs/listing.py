@@ -11,6 +11,7 @@ from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, Include, shown
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Table, TableSection
+from apps.console.pages.annotations.marks import marked_chart
 from apps.console.pages.meters import Metered, MeterTable, meter_table
 from apps.console.pages.runs.picture import (
     BucketSums,
@@ -22,6 +23,7 @@ from apps.console.pages.runs.picture import (
 from apps.console.pages.runs.question import RunsQuestion, runs_question
 from apps.console.pages.runs.tables import HOW_TO_READ, RUN_DAYS, RUNS
 from apps.economics.gpu_meters import meters_together
+from apps.review.queries.annotations import AnnotationsWanted
 from apps.show.amounts import counted, per_cent, share
 from apps.show.money import whole_amount
 from apps.show.run_buckets import BUCKETS
@@ -56,7 +58,11 @@ def runs(context: Context) -> ConsolePage:
         styles=("css/runs.css",),
         sections=(
             FigureRow(figures_of(sums, days, currency)) if told.days else None,
-            bucket_chart(sums, days, currency, context.href(reverse("runs-days"))),
+            marked_chart(
+                bucket_chart(sums, days, currency, context.href(reverse("runs-days"))),
+                context,
+                _annotations_wanted(asked).drawn_on(days),
+            ),
             runs_section(RUNS, page, asked, told.runs, reverse("runs-csv")),
             Include("kit/meters.html", meters) if meters else None,
         ),
@@ -97,6 +103,13 @@ def runs_csv_of(context: Context, name: str, workload_id: int | None = None) -> 
     """Every wanted run, MOST_CSV_ROWS at most, in the order asked for."""
     wanted = runs_question(context, workload_id).wanted
     return RUNS.csv(run_page(wanted, PageAsked(limit=MOST_CSV_ROWS)).rows, context, name)
+
+
+def _annotations_wanted(asked: RunsQuestion) -> AnnotationsWanted:
+    """What happened to the teams that are asked about, or to the one workload."""
+    of_workloads = asked.wanted.workload_ids or frozenset()
+    workload_id = next(iter(of_workloads)) if len(of_workloads) == 1 else None
+    return AnnotationsWanted(asked.window, asked.wanted.team_ids, workload_id)
 
 
 def meters_of_listed(named: Mapping[int, tuple[str, str]]) -> MeterTable | None:

@@ -12,6 +12,7 @@ from apps.console.kit.change import Change, ChangeForm, changing
 from apps.console.kit.entries import MomentField, ParsedField, PickField, TextField
 from apps.console.kit.frame import Link
 from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.pages.annotations.marks import forget_annotations
 from apps.console.pages.services.words import CHANGES, MEASURES, budget_words, promise_words
 from apps.economics.serving import SERVICE_KINDS
 from apps.show.amounts import counted, per_cent
@@ -139,6 +140,7 @@ def add_change(context: Context, service_id: int) -> Change[NewChange]:
 
     def apply(change: NewChange) -> tuple[str, tuple[Any, ...]]:
         _, is_new = promises.record_change(change=change)
+        forget_annotations()
         said = f"{change.name} is noted." if is_new else f"{change.name} was noted before."
         return said, ("service", service_id)
 

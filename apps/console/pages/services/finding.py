@@ -7,12 +7,14 @@ from django.urls import reverse
 
 from apps.console.kit.chart import DailyChart, Figure, daily_chart
 from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.periods import NO_SPAN_BEFORE, span_beside
 from apps.console.pages.managers import step_for
 from apps.console.pages.services.question import ServicesQuestion
-from apps.console.pages.services.tables import unasked_ratio
+from apps.console.pages.services.tables import ComparedServices, unasked_ratio
 from apps.console.pages.services.words import PARTS
+from apps.economics.money import sum_of_known
 from apps.economics.serving import Purpose
-from apps.show.amounts import count, counted, per_cent, share
+from apps.show.amounts import change, count, counted, per_cent, share
 from apps.show.counts import short_count
 from apps.show.money import short_amount, whole_amount
 from apps.show.time import weekday
@@ -111,10 +113,29 @@ def finding_of_all(
     return f"{said}{more}; {per_cent(unasked)} of the cost was hours without requests"
 
 
+def cost_against(
+    asked: ServicesQuestion, compared: ComparedServices | None, currency: str
+) -> tuple[str, str]:
+    """How what they cost changed, and what it was before; or that there is nothing to compare with."""
+    spans = asked.spans
+    if compared is None or spans is None:
+        return "", NO_SPAN_BEFORE
+    on = f"on {span_beside(spans[1], spans[0])}"
+    if not compared.before:
+        return "", f"{on} no service cost anything"
+    now, before = (sum_of_known(cost.parts.total for cost in costs.values()) for costs in compared)
+    said = "not known" if before is None else short_amount(before, currency)
+    return ("" if now is None or before is None else change(now, before)), f"{on}: {said}"
+
+
 def figures_of_all(
-    total: UnitCost, costs: Sequence[UnitCost], status: str, currency: str
+    total: UnitCost,
+    costs: Sequence[UnitCost],
+    against: tuple[str, str],
+    status: str,
+    currency: str,
 ) -> tuple[Figure, ...]:
-    """The cost, hours without requests, requests, and what was not counted."""
+    """The cost and what it was before, hours without requests, requests, and what was not counted."""
     parts = total.parts
     untold = sum(1 for cost in costs if cost.parts.counted is None)
     not_counted = share(parts.uncounted or 0, parts.total)
@@ -122,8 +143,9 @@ def figures_of_all(
         Figure(
             title="Cost",
             number=short_amount(parts.total, currency),
-            note=f"of {counted(len(costs), 'service')}",
+            note=f"of {counted(len(costs), 'service')}; {against[1]}",
             status=status,
+            change=against[0],
             is_unknown=parts.total is None,
         ),
         Figure(

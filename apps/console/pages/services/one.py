@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from fractions import Fraction
-from itertools import starmap
 from operator import attrgetter
 
 from django.urls import reverse
@@ -15,8 +14,9 @@ from apps.console.kit.cells import linked
 from apps.console.kit.chart import UNKNOWN_NUMBER, Figure, FigureRow, LineChart
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, Section
-from apps.console.kit.periods import span
+from apps.console.kit.periods import NO_SPAN_BEFORE, span_beside
 from apps.console.kit.request import Context
+from apps.console.pages.annotations.marks import marked_chart
 from apps.console.pages.recommendations.touching import work_section
 from apps.console.pages.services.finding import empty_state
 from apps.console.pages.services.question import ServicesQuestion, services_question
@@ -26,22 +26,20 @@ from apps.console.pages.services.tables import (
     FEATURES,
     LATENCY,
     OBJECTIVES,
-    NumberedChange,
     UnitRow,
     feature_row,
     latency_rows,
     unasked_ratio,
     whole,
 )
-from apps.console.pages.services.words import CHANGES
 from apps.economics.serving import UnitCosts
-from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.costs import least_sure
 from apps.ledger.queries.windows import Window
+from apps.review.queries.annotations import AnnotationsWanted
 from apps.show.amounts import change, count, counted, per_cent, share
 from apps.show.money import short_amount, unit_cost
 from apps.show.time import weekday
-from apps.show.unit_lines import MarkedDay, unit_line
+from apps.show.unit_lines import unit_line
 from apps.unit_economics.queries.unit_costs import UnitCost, UnitFilter, unit_cost_groups
 from apps.workloads.queries import WorkloadFact
 from apps.workloads.queries.requests import attainment, changes_of, latency
@@ -51,15 +49,15 @@ DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """A service's unit costs in a window; and of whole days and the same before, to compare.
+    """A service's unit costs in a window; and of whole days and those they are held against.
 
-    `before_span` is None where there is nothing to compare with.
+    `spans` is None where there is nothing to compare with.
     """
 
     now: UnitCost | None
     compared: UnitCost | None = None
     before: UnitCost | None = None
-    before_span: Window | None = None
+    spans: tuple[Window, Window] | None = None
 
     @property
     def thousand(self) -> int | None:
@@ -73,13 +71,27 @@ class Units:
         )
         return "" if now is None or before is None else change(now, before)
 
+    @property
+    def before_days(self) -> str:
+        """The days it is held against; empty where there are none."""
+        return "" if self.spans is None else span_beside(self.spans[1], self.spans[0])
+
+    def thousand_before(self, currency: str) -> str:
+        """What a thousand requests cost in the days it is held against; or that this is not known, and why."""
+        if self.spans is None:
+            return NO_SPAN_BEFORE
+        if self.before is None:
+            return f"on {self.before_days} nothing was charged"
+        before = whole(self.before.units.thousand_requests)
+        said = "undefined" if before is None else unit_cost(before, currency)
+        return f"on {self.before_days}: {said}"
+
 
 def service_page(fact: WorkloadFact, context: Context) -> ConsolePage:
     """Everything about a service in a period."""
     asked, currency = services_question(context, fact.id), context.currency
     span = (asked.chosen.window.starts_at, asked.chosen.window.ends_at)
     units = units_of(asked)
-    found = list(starmap(NumberedChange, enumerate(changes_of(fact.id, span), start=1)))
     status = least_sure(frozenset() if units.now is None else units.now.statuses)
     kind = "batch inference" if fact.kind == "batch" else "serving"
     return ConsolePage(
@@ -96,41 +108,38 @@ def service_page(fact: WorkloadFact, context: Context) -> ConsolePage:
         back=Link("Services", reverse("services")),
         actions=(Link("What it returns", reverse("workload-returns", args=[fact.id])),),
         sections=(
-            *_cost_sections(asked, units, found, status, context),
-            *_answer_sections(fact.id, span, found, context),
+            *_cost_sections(asked, units, status, fact),
+            *_answer_sections(fact.id, span, context),
             work_section(context, fact),
         ),
     )
 
 
 def _cost_sections(
-    asked: ServicesQuestion,
-    units: Units,
-    changes: Sequence[NumberedChange],
-    status: str,
-    context: Context,
+    asked: ServicesQuestion, units: Units, status: str, fact: WorkloadFact
 ) -> tuple[Section | None, ...]:
     """Its units' figures, by day and by feature; where nothing was charged, how that comes to be."""
+    context = asked.context
     if units.now is None:
         return (empty_state(asked.words.within, may_manage=context.viewer.may_manage),)
-    service_id = next(iter(asked.chosen.workload_ids or ()))
+    days = unit_cost_groups(asked.chosen, ["day"])
+    wanted = AnnotationsWanted(asked.chosen.window, frozenset({fact.team_id}), fact.id)
     return (
         FigureRow(_service_figures(units.now, units, status, context.currency)),
-        _unit_chart(asked, unit_cost_groups(asked.chosen, ["day"]), changes, context),
+        marked_chart(
+            _unit_chart(days, context), context, wanted.drawn_on([cost.keys[0] for cost in days])
+        ),
         FEATURES.section(
             list(map(feature_row, unit_cost_groups(asked.chosen, ["feature"]))),
             context,
             total=UnitRow(units.now, "Total"),
-            csv_href=reverse("service-features", args=[service_id]),
+            csv_href=reverse("service-features", args=[fact.id]),
         ),
     )
 
 
 def _answer_sections(
-    service_id: int,
-    span: tuple[datetime, datetime],
-    changes: Sequence[NumberedChange],
-    context: Context,
+    service_id: int, span: tuple[datetime, datetime], context: Context
 ) -> tuple[Section, ...]:
     """How fast it answered, what was promised of that, and what changed."""
     times = (latency(service_id, None, span), latency(service_id, None, span, "first_token"))
@@ -139,7 +148,7 @@ def _answer_sections(
     return (
         LATENCY.section(latency_rows(times), context),
         OBJECTIVES.section(list(attainment(service_id, span)), context, links=(add_objective,)),
-        CHANGED.section(changes, context, links=(note_change,)),
+        CHANGED.section(changes_of(service_id, span), context, links=(note_change,)),
     )
 
 
@@ -149,7 +158,7 @@ def units_of(asked: ServicesQuestion) -> Units:
     now = _only_cost(asked.chosen)
     if compared is None:
         return Units(now)
-    return Units(now, _only_cost(compared[0]), _only_cost(compared[1]), compared[1].window)
+    return Units(now, _only_cost(compared[0]), _only_cost(compared[1]), asked.spans)
 
 
 def _only_cost(chosen: UnitFilter) -> UnitCost | None:
@@ -186,14 +195,14 @@ def _service_finding(name: str, asked: ServicesQuestion, units: Units, currency:
 
 
 def _against_before(units: Units) -> str:
-    """How much dearer or cheaper than the span before; empty where there is none."""
+    """How much dearer or cheaper than in the days it is held against; empty where there are none."""
     moved = units.moved(attrgetter("thousand_requests"))
-    if not moved or units.before_span is None:
+    if not moved:
         return ""
     if moved in {"no change", "new"}:
-        return f", as in {span(units.before_span)}"
+        return f", as in {units.before_days}"
     word = "dearer" if moved.startswith("+") else "cheaper"
-    return f", {moved.lstrip('+−')} {word} than in {span(units.before_span)}"
+    return f", {moved.lstrip('+−')} {word} than in {units.before_days}"
 
 
 def _service_figures(now: UnitCost, units: Units, status: str, currency: str) -> tuple[Figure, ...]:
@@ -203,7 +212,7 @@ def _service_figures(now: UnitCost, units: Units, status: str, currency: str) ->
         _unit_figure(
             "1,000 requests",
             (whole(found.thousand_requests), units.moved(attrgetter("thousand_requests"))),
-            f"{count(now.answered_requests)} answered",
+            f"{count(now.answered_requests)} answered; {units.thousand_before(currency)}",
             status,
             currency,
         ),
@@ -261,12 +270,7 @@ def _split_note(now: UnitCost) -> str:
     return f"{said}, by its engine’s times for {per_cent(measured)} of it, else by token weights"
 
 
-def _unit_chart(
-    asked: ServicesQuestion,
-    days: Sequence[UnitCost],
-    changes: Sequence[NumberedChange],
-    context: Context,
-) -> LineChart | None:
+def _unit_chart(days: Sequence[UnitCost], context: Context) -> LineChart | None:
     """Each day's thousand requests; None where no day has a unit cost."""
     currency = context.organisation.currency
     known = {cost.keys[0]: whole(cost.units.thousand_requests) for cost in days}
@@ -276,28 +280,15 @@ def _unit_chart(
     first, last = min(known), max(known)
     shown = [first + DAY * ahead for ahead in range((last - first).days + 1)]
     dearest = max(amounts, key=lambda day: (amounts[day], day))
-    marks = [
-        MarkedDay(
-            _local_day_of(row.fact.at, context),
-            row.number,
-            f"{CHANGES.get(row.fact.kind, row.fact.kind)} {row.fact.name}",
-        )
-        for row in changes
-    ]
     return LineChart(
         name="unit-figure",
         title=f"Highest day: {weekday(dearest)}, {unit_cost(amounts[dearest], currency)} for 1,000 "
         "requests.",
-        unit=f"1,000 requests by day, in {currency}; a day without requests has no unit cost"
-        + ("; numbers are changes, listed below" if marks else ""),
-        figure=unit_line(shown, [known.get(day) for day in shown], marks, currency),
+        unit=f"1,000 requests by day, in {currency}; a day without requests has no unit cost",
+        figure=unit_line(shown, [known.get(day) for day in shown], currency),
         behind=DAYS.section([UnitRow(cost) for cost in days], context),
         csv_href=context.href(context.path + "/days.csv"),
     )
-
-
-def _local_day_of(at: datetime, context: Context) -> date:
-    return local_day(at, context.organisation.zone)
 
 
 def _notes_on(now: UnitCost | None) -> tuple[str, ...]:

@@ -11,10 +11,13 @@ from apps.accounts import queries as accounts
 from apps.console.kit.cells import linked
 from apps.console.kit.chart import FigureRow
 from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.periods import span_beside
 from apps.console.kit.request import EVERYONE, Context
+from apps.console.pages.annotations.marks import marked_chart
 from apps.console.pages.services import changes
 from apps.console.pages.services.changes import known
 from apps.console.pages.services.finding import (
+    cost_against,
     day_chart,
     empty_state,
     figures_of_all,
@@ -22,12 +25,19 @@ from apps.console.pages.services.finding import (
 )
 from apps.console.pages.services.one import service_page
 from apps.console.pages.services.question import ServicesQuestion, services_question
-from apps.console.pages.services.tables import DAYS, FEATURES, SERVICES, UnitRow, whole
+from apps.console.pages.services.tables import (
+    DAYS,
+    FEATURES,
+    SERVICES,
+    ComparedServices,
+    UnitRow,
+)
 from apps.economics.money import sum_of_known
 from apps.ledger.queries.costs import least_sure
-from apps.show.amounts import change, counted
+from apps.review.queries.annotations import AnnotationsWanted
+from apps.show.amounts import counted
 from apps.show.money import short_amount
-from apps.unit_economics.queries.unit_costs import UnitCost, UnitFilter, together, unit_cost_groups
+from apps.unit_economics.queries.unit_costs import UnitCost, together, unit_cost_groups
 from apps.workloads import queries as workloads
 
 
@@ -39,19 +49,23 @@ def services(context: Context) -> ConsolePage:
     days = unit_cost_groups(replace(asked.chosen, workload_ids=_service_ids(costs)), ["day"])
     total = together(costs)
     status = least_sure(frozenset() if total is None else total.statuses)
-    left_out = _left_out(asked, uncounted, currency)
+    compared = compared_services(asked, costs, uncounted)
+    against = cost_against(asked, compared, currency)
+    under = (_left_out(asked, uncounted, currency), _gone_since(asked, costs, compared, currency))
+    chart = day_chart(days, currency, context.href(reverse("services-days")))
+    wanted = AnnotationsWanted(asked.chosen.window, asked.chosen.team_ids)
     return ConsolePage(
         context=context,
         finding=finding_of_all(asked, costs, total, currency),
         status=status,
-        under=(f"{asked.under}; in {currency}", *([left_out] if left_out else [])),
+        under=(f"{asked.under}; in {currency}", *filter(None, under)),
         filters=asked.filters,
         problems=tuple(asked.reading.problems),
         sections=(
-            FigureRow(figures_of_all(total, costs, status, currency)) if total else None,
-            day_chart(days, currency, context.href(reverse("services-days"))),
+            FigureRow(figures_of_all(total, costs, against, status, currency)) if total else None,
+            marked_chart(chart, context, wanted.drawn_on([cost.keys[0] for cost in days])),
             SERVICES.section(
-                _service_rows(asked, costs), context, csv_href=reverse("services-csv")
+                _service_rows(asked, costs, compared), context, csv_href=reverse("services-csv")
             ),
         ),
         empty=None
@@ -64,7 +78,9 @@ def services(context: Context) -> ConsolePage:
 def services_csv(context: Context) -> HttpResponse:
     """The same as a table."""
     asked = services_question(context)
-    return SERVICES.csv(_service_rows(asked, listed_services(asked)[0]), context, "services")
+    costs, uncounted = listed_services(asked)
+    rows = _service_rows(asked, costs, compared_services(asked, costs, uncounted))
+    return SERVICES.csv(rows, context, "services")
 
 
 @shown(EVERYONE, "services")
@@ -107,12 +123,35 @@ def listed_services(asked: ServicesQuestion) -> tuple[list[UnitCost], list[UnitC
     costs = unit_cost_groups(asked.chosen, ["service"])
     if asked.is_all:
         return costs, []
-    facts = workloads.workloads()
-    uncounted = [
-        cost for cost in costs if facts[cost.keys[0]].kind == "batch" and cost.parts.counted is None
-    ]
+    uncounted = [cost for cost in costs if _is_uncounted_batch(cost)]
     apart = _service_ids(uncounted)
     return [cost for cost in costs if cost.keys[0] not in apart], uncounted
+
+
+def compared_services(
+    asked: ServicesQuestion, costs: Sequence[UnitCost], uncounted: Sequence[UnitCost]
+) -> ComparedServices | None:
+    """The listed services in the days that are compared, and those that cost something there alone."""
+    compared = asked.compared()
+    if compared is None:
+        return None
+    listed, apart = _service_ids(costs), _service_ids(uncounted)
+    now, before = (
+        {
+            cost.keys[0]: cost
+            for cost in unit_cost_groups(chosen, ["service"])
+            if cost.keys[0] in listed
+            or asked.is_all
+            or not (cost.keys[0] in apart or _is_uncounted_batch(cost))
+        }
+        for chosen in compared
+    )
+    return ComparedServices(now, before)
+
+
+def _is_uncounted_batch(cost: UnitCost) -> bool:
+    kind = workloads.workloads()[cost.keys[0]].kind
+    return kind == "batch" and cost.parts.counted is None
 
 
 def _service_ids(costs: Sequence[UnitCost]) -> frozenset[int]:
@@ -132,17 +171,29 @@ def _left_out(asked: ServicesQuestion, uncounted: Sequence[UnitCost], currency: 
     )
 
 
-def _thousand_costs(chosen: UnitFilter) -> dict[int, int | None]:
-    """What a thousand requests of each service cost."""
-    found = unit_cost_groups(chosen, ["service"])
-    return {cost.keys[0]: whole(cost.units.thousand_requests) for cost in found}
+def _gone_since(
+    asked: ServicesQuestion,
+    costs: Sequence[UnitCost],
+    compared: ComparedServices | None,
+    currency: str,
+) -> str:
+    """What cost something in the compared days alone, and is no row of the list; empty where nothing did."""
+    if compared is None or asked.spans is None:
+        return ""
+    gone = [compared.before[each] for each in compared.before.keys() - _service_ids(costs)]
+    if not gone:
+        return ""
+    amount = short_amount(sum_of_known(cost.parts.total for cost in gone), currency)
+    on = span_beside(asked.spans[1], asked.spans[0])
+    return f"{counted(len(gone), 'service')} more cost {amount} on {on}, and nothing now"
 
 
-def _service_rows(asked: ServicesQuestion, costs: Sequence[UnitCost]) -> list[UnitRow]:
+def _service_rows(
+    asked: ServicesQuestion, costs: Sequence[UnitCost], compared: ComparedServices | None
+) -> list[UnitRow]:
     """The dearest first."""
     facts = workloads.workloads()
     teams = {team.id: team.name for team in accounts.teams()}
-    now, before = [_thousand_costs(chosen) for chosen in asked.compared() or ()] or [{}, {}]
     rows = [
         UnitRow(
             cost,
@@ -150,7 +201,7 @@ def _service_rows(asked: ServicesQuestion, costs: Sequence[UnitCost]) -> list[Un
             team=teams[facts[cost.keys[0]].team_id],
             note="batch" if facts[cost.keys[0]].kind == "batch" else "",
             href=asked.href(reverse("service", args=[cost.keys[0]]), team=""),
-            change=change(now.get(cost.keys[0]), before.get(cost.keys[0])),
+            compared=None if compared is None else compared.of(cost.keys[0]),
         )
         for cost in costs
     ]

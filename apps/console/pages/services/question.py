@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from apps.accounts import queries as accounts
 from apps.console.kit.filters import (
     Reading,
+    asked_comparison,
     basis_of,
+    compare_filter,
     filter_of,
     known_key,
     name_filter,
@@ -23,13 +25,15 @@ from apps.console.kit.periods import (
 from apps.console.kit.request import Context
 from apps.console.pages.services.words import ALLOCATIONS, CHARGED, LOADED, LOADS
 from apps.ledger import queries as ledger
-from apps.ledger.queries.comparison import compared_spans
+from apps.ledger.queries.comparison import Comparison, compared_spans
+from apps.ledger.queries.windows import Window
 from apps.show.words import BASES, basis_words
 from apps.unit_economics.queries.service_measures import Load
 from apps.unit_economics.queries.unit_costs import AllocationBasis, UnitFilter
 
 DEFAULTS: Mapping[str, str] = {
     "window": DEFAULT_PERIOD,
+    "compare": "",
     "team": "",
     "allocation": str(AllocationBasis.ALLOCATION),
     "load": str(Load.LOADED),
@@ -39,6 +43,7 @@ DEFAULTS: Mapping[str, str] = {
 SHOWN = {"": "Without uncounted batch work", "all": "All services"}
 DEFAULT_WORDS: Mapping[str, str] = {
     "window": DEFAULT_PERIOD_WORDS,
+    "compare": "the span before",
     "team": "all teams",
     "allocation": "what they held",
     "load": "the cost with what is shared",
@@ -49,9 +54,13 @@ DEFAULT_WORDS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ServicesQuestion:
-    """Which services' units, of which days and how charged, with the words for it."""
+    """Which services' units, of which days and how charged, with the words for it.
+
+    `spans` are the days of it that are over, and those they are held against; None where there is nothing to compare with.
+    """
 
     chosen: UnitFilter
+    spans: tuple[Window, Window] | None
     words: PeriodWords
     context: Context
     reading: Reading
@@ -71,11 +80,11 @@ class ServicesQuestion:
         return f"{self.words.days}, {said}, {LOADED[load]}; {CHARGED[self.chosen.allocation]}"
 
     def compared(self) -> tuple[UnitFilter, UnitFilter] | None:
-        """The same question of whole days that are over and of the same days before, where they are."""
-        spans = compared_spans(self.chosen.window, self.context.at)
-        if spans is None:
+        """The same question of whole days that are over and of those they are held against, where they are."""
+        if self.spans is None:
             return None
-        return replace(self.chosen, window=spans[0]), replace(self.chosen, window=spans[1])
+        now, before = self.spans
+        return replace(self.chosen, window=now), replace(self.chosen, window=before)
 
     def href(self, path: str = "", **changes: str) -> str:
         """The same question, changed, at this address or another; defaults are left out."""
@@ -106,24 +115,30 @@ def services_question(context: Context, service_id: int | None = None) -> Servic
     )
     reading.read("show", known_key(SHOWN, "There is no list named {!r}."))
     words = period_words(chosen.window, calendar.today)
+    comparison = asked_comparison(reading, context)
     return ServicesQuestion(
         chosen=chosen,
+        spans=compared_spans(chosen.window, context.at, comparison),
         words=words,
         context=context,
         reading=reading,
         filters=_filters_of(
-            reading.texts, words, None if service_id is not None else sorted(teams)
+            reading.texts, words, comparison, None if service_id is not None else sorted(teams)
         ),
     )
 
 
 def _filters_of(
-    texts: Mapping[str, str], words: PeriodWords, teams: list[str] | None
+    texts: Mapping[str, str],
+    words: PeriodWords,
+    comparison: Comparison,
+    teams: list[str] | None,
 ) -> tuple[Filter, ...]:
     bar = [period_filter(texts, words)]
     if teams is not None:
         bar.append(name_filter("team", "Team", teams, texts, "All teams"))
         bar.append(filter_of("show", "Show", SHOWN, texts))
+    bar.append(compare_filter(comparison.text, comparison.own))
     bar.append(filter_of("allocation", "Unit cost of", ALLOCATIONS, texts))
     bar.append(filter_of("load", "Cost", LOADS, texts))
     bases = {word.key: word.label for word in BASES}

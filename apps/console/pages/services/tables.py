@@ -1,6 +1,6 @@
 """The tables of services: units by service, feature and day; latency, objectives, changes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
@@ -16,6 +16,8 @@ from apps.console.kit.cells import (
     MONEY,
     PROSE,
     RATIO,
+    SIGNED_MONEY,
+    SIGNED_RATIO,
     UNIT_COST,
     linked,
     quiet,
@@ -32,6 +34,7 @@ from apps.console.pages.services.words import (
     quantile_words,
 )
 from apps.economics.serving import Purpose, UnitCosts
+from apps.show.amounts import difference, share
 from apps.unit_economics.queries.unit_costs import UnitCost
 from apps.workloads.queries.requests import QUANTILES, Attainment, ChangeFact, Latency
 
@@ -39,22 +42,33 @@ UNDEFINED = quiet("undefined")
 NO_UNIT = undefined("nothing was answered, or its cost or count is not known")
 
 
+class ComparedUnits(NamedTuple):
+    """The same units in whole days that are over and in those they are held against; None: nothing was charged there."""
+
+    now: UnitCost | None
+    before: UnitCost | None
+
+
+class ComparedServices(NamedTuple):
+    """What each service cost in whole days that are over and in those they are held against, by its id."""
+
+    now: Mapping[int, UnitCost]
+    before: Mapping[int, UnitCost]
+
+    def of(self, service_id: int) -> ComparedUnits:
+        """One of them."""
+        return ComparedUnits(self.now.get(service_id), self.before.get(service_id))
+
+
 class UnitRow(NamedTuple):
-    """The units of a service, a feature, a part or a day; `change` is against the span before."""
+    """The units of a service, a feature, a part or a day; `compared` is None where there is nothing to compare with."""
 
     cost: UnitCost
     name: str = ""
     team: str = ""
     note: str = ""
     href: str = ""
-    change: str = ""
-
-
-class NumberedChange(NamedTuple):
-    """Something that changed; `number` marks it in the picture."""
-
-    number: int
-    fact: ChangeFact
+    compared: ComparedUnits | None = None
 
 
 def whole(micros: Fraction | None) -> int | None:
@@ -66,6 +80,29 @@ def unasked_ratio(cost: UnitCost) -> Fraction | None:
     """Hours without requests ÷ the whole cost; None where nobody counted, or nothing has a cost."""
     total = cost.parts.total
     return Fraction(cost.parts.idle or 0, total) if total and cost.parts.counted else None
+
+
+def _compared_cost(row: UnitRow, place: int) -> int | None:
+    """What it cost in the days that are compared: 0 where nothing was charged; None where that is not known."""
+    if row.compared is None:
+        return None
+    cost = row.compared[place]
+    return 0 if cost is None else cost.parts.total
+
+
+def _compared_thousand(row: UnitRow, place: int) -> int | None:
+    """What 1,000 requests cost in them; None where nothing was answered, or that is not known."""
+    cost = None if row.compared is None else row.compared[place]
+    return None if cost is None else whole(cost.units.thousand_requests)
+
+
+def _cost_difference(row: UnitRow) -> int | None:
+    return difference(_compared_cost(row, 0), _compared_cost(row, 1))
+
+
+def _thousand_change(row: UnitRow) -> Fraction | None:
+    now, before = (_compared_thousand(row, place) for place in (0, 1))
+    return share(difference(now, before), before)
 
 
 def _failed_requests(row: UnitRow) -> int | None:
@@ -121,7 +158,6 @@ UNITS: tuple[Column[UnitRow], ...] = (
     Column("tokens", "Tokens", _all_tokens, COUNT, csv=""),
     _unit_column("thousand", "Per 1,000 requests", "cost_per_1000_requests",
           lambda units: units.thousand_requests),
-    Column("change", "Change", lambda row: row.change, FIGURE, csv="", sorts=False),
     _unit_column("million", "", "cost_per_million_tokens", lambda units: units.million_tokens),
     _unit_column("prompt", "Per M input", "cost_per_million_prompt_tokens",
           lambda units: units.million_prompt),
@@ -136,6 +172,19 @@ UNITS: tuple[Column[UnitRow], ...] = (
     Column("unpriced_gpu_hours", "", lambda row: row.cost.unpriced_milliseconds, GPU_HOURS),
 )  # fmt: skip
 """What a file tells of units, and what pages may show of them."""
+
+
+COMPARED: tuple[Column[UnitRow], ...] = (
+    Column("difference", "Difference", _cost_difference, SIGNED_MONEY),
+    Column("change", "Change", _thousand_change, SIGNED_RATIO),
+    Column("compared_cost", "", lambda row: _compared_cost(row, 0), MONEY),
+    Column("before_cost", "", lambda row: _compared_cost(row, 1), MONEY),
+    Column("compared_thousand", "", lambda row: _compared_thousand(row, 0), UNIT_COST,
+           csv="compared_cost_per_1000_requests"),
+    Column("before_thousand", "", lambda row: _compared_thousand(row, 1), UNIT_COST,
+           csv="before_cost_per_1000_requests"),
+)  # fmt: skip
+"""Against the days that the period is held against; empty where there is nothing to compare with."""
 
 
 def _columns_showing(*keys: str) -> tuple[Column[UnitRow], ...]:
@@ -157,12 +206,12 @@ SERVICES = Table[UnitRow](
             note=lambda row: row.note,
         ),
         Column("team", "Team", lambda row: row.team),
-        *_columns_showing(
-            *("cost", "unasked", "requests", "thousand", "change", "prompt", "output", "counted")
-        ),
+        *_columns_showing("cost", "unasked", "requests", "thousand", "prompt", "output", "counted"),
+        *COMPARED,
     ),
     noun=("service", "services"),
-    about="{said}; undefined is not 0: such a service answered no request that was counted",
+    about="{said}; undefined is not 0: such a service answered no request that was counted; the difference is of the "
+    "cost, the change of 1,000 requests",
     sort="sort",
     css="wide",
 )
@@ -227,17 +276,16 @@ OBJECTIVES = Table[Attainment](
     "this period",
     empty="No SLO set: add one, or POST /api/v1/service-objectives.",
 )
-CHANGED = Table[NumberedChange](
+CHANGED = Table[ChangeFact](
     "changes",
     "What changed",
     (
-        Column("number", "Number", lambda row: row.number, COUNT),
-        Column("at", "When", lambda row: row.fact.at, INSTANT),
-        Column("kind", "Kind", lambda row: CHANGES.get(row.fact.kind, row.fact.kind)),
-        Column("name", "What", lambda row: row.fact.name, PROSE),
-        Column("feature", "Feature", lambda row: row.fact.feature or "all"),
+        Column("at", "When", lambda row: row.at, INSTANT),
+        Column("kind", "Kind", lambda row: CHANGES.get(row.kind, row.kind)),
+        Column("name", "What", lambda row: row.name, PROSE),
+        Column("feature", "Feature", lambda row: row.feature or "all"),
     ),
-    about="numbered as in the picture",
+    about="marked in the picture too",
     empty="No change reported in this time: a deployment reports itself with "
     "POST /api/v1/workload-changes.",
 )

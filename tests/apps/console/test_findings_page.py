@@ -10,7 +10,8 @@ import pytest
 from django.core.cache import cache
 from django.utils import timezone
 
-from apps.review.actions import look_at_day
+from apps.accounts.queries import Viewer, viewer_of_user
+from apps.review.actions import look_at_day, mute_series
 from apps.workloads.queries import workloads
 from tests import make
 from tests.apps.console.people import confirmed, csv_rows, signed_in, words_of
@@ -90,6 +91,10 @@ def test_a_change_of_another_team_is_as_if_it_were_not_there(found: int) -> None
     assert dee.get(f"{href[1]}.csv").status_code == 404
 
 
+def petra() -> Viewer:
+    return viewer_of_user(make.make_person("petra@example.org", name="Petra", role="platform"))
+
+
 def path_of(client: Any) -> str:
     href = re.search(r'href="(/findings/\d+)"', client.get("/findings").content.decode())
     assert href is not None
@@ -148,6 +153,14 @@ def test_a_lead_answers_their_own_alone_and_a_viewer_none(found: int) -> None:
     assert "False alarm" not in words_of(vic.get(path))
     confirmed(lee, f"{path}/explain", {"reason": "ours"})
     assert "state: explained" in words_of(lee.get(path))
+    everything = confirmed(lee, f"{path}/mute", {"reason": "", "of": "all", "until": ""})
+    assert "one of the list" in words_of(everything)
+    of_all = mute_series(
+        series="cost_per_1000_requests|*", until=None, reason="", by=petra(), at=AT
+    )
+    assert "all of its kind" in words_of(lee.get(path))
+    assert f"verdicts/{of_all}/take-back" not in lee.get(path).content.decode()
+    assert lee.get(f"{path}/verdicts/{of_all}/take-back").status_code == 404
 
 
 def test_before_the_first_look_the_page_says_what_it_waits_for() -> None:

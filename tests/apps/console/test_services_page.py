@@ -149,6 +149,23 @@ def test_days_in_which_no_service_cost_anything_are_said_and_no_unit_cost_is_mad
     assert "of 1 service; on 1 March: $12.00" in wrong, "the span before in its place"
 
 
+def test_a_unit_cost_of_compared_days_that_is_not_known_or_undefined_says_which(
+    chat: int, team: int
+) -> None:
+    pool, day = make.make_pool("more"), scene.TEN - 9 * DAY
+    ensure_month(month=day.date().replace(day=1))
+    for place in range(2):
+        hour = day + place * DAY
+        services.make_line(pool, team, chat, hour=hour, kind="service", micros=3 * DOLLAR)
+        if place:
+            services.count(chat, hour, requests=0, prompt_tokens=0, output_tokens=0)
+        services.roll_up(pool, day=hour.replace(hour=0))
+    finn = signed_in("finance")
+    for first, said in ((21, "on 21 February not known"), (22, "on 22 February undefined")):
+        own = f"compare=2026-02-{first}/2026-02-{first + 1}"
+        assert said in words_of(finn.get(f"/services/{chat}?window=2026-03-02&{own}"))
+
+
 def test_a_service_that_cost_something_in_the_compared_days_alone_is_named(
     chat: int, team: int
 ) -> None:

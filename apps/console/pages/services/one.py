@@ -83,8 +83,10 @@ class Units:
         if self.before is None:
             return f"on {self.before_days} nothing was charged"
         before = whole(self.before.units.thousand_requests)
-        said = "undefined" if before is None else unit_cost(before, currency)
-        return f"on {self.before_days}: {said}"
+        if before is not None:
+            return f"on {self.before_days}: {unit_cost(before, currency)}"
+        is_known = None not in (self.before.parts.total, self.before.parts.counted)
+        return f"on {self.before_days} {'undefined' if is_known else 'not known'}"
 
 
 def service_page(fact: WorkloadFact, context: Context) -> ConsolePage:

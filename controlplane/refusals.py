@@ -45,6 +45,7 @@ from apps.pricing.actions import api_prices, price_table
 from apps.review import actions as review
 from apps.telemetry import api as telemetry
 from apps.unit_economics.queries import unit_costs
+from apps.uploads import imports as uploaded
 from apps.web.rest.bodies import GzipUnreadable
 from apps.web.rest.problems import (
     RETRY_AFTER_SECONDS,
@@ -54,7 +55,7 @@ from apps.web.rest.problems import (
     problem_answer,
     title_of,
 )
-from apps.workloads.actions import pool_capacity, promises, rules, uploads, workloads
+from apps.workloads.actions import pool_capacity, promises, rules, workloads
 from apps.workloads.api import rows, run_reports
 from apps.workloads.api import views as jobs
 from apps.workloads.api import wire as job_wire
@@ -163,8 +164,8 @@ STATUS_OF: dict[type[Exception], int] = {
     pool_capacity.CapacityOutsideLife: 409,
     promises.ObjectiveAlreadyEnded: 409,
     promises.ObjectiveExists: 409,
-    uploads.ImportAlreadyOver: 409,
-    uploads.ImportNotReady: 409,
+    uploaded.ImportAlreadyOver: 409,
+    uploaded.ImportNotReady: 409,
     workloads.WorkloadExists: 409,
 }
 """Each app's refusals stand here beside the status they are answered with."""

@@ -10,6 +10,7 @@ from django.db import connection, transaction
 from apps.ledger.actions.bill_exchange import drop_rows
 from apps.ledger.models import BillImport, BillImportState, RejectedBillRow
 from apps.logs.changes import answered, logged_change
+from apps.uploads.files import StoredFile
 
 # Arbitrary but fixed: one process at a time takes uploaded bills in.
 TAKING = 7_305_032
@@ -21,13 +22,12 @@ class BillImportOver(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class BillUpload:
-    """A file that lies under RUNRATE_HOME/uploads as `stored_as`; `name` is what its owner said."""
+class BillUpload(StoredFile):
+    """A file of a bill, who sent it, and whether it is one of several of its period.
 
-    name: str
-    stored_as: str
-    size_bytes: int
-    digest: str
+    `name` is what its owner said.
+    """
+
     is_addition: bool = False
     person_id: int | None = None
 

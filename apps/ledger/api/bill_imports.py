@@ -2,10 +2,9 @@
 
 import hashlib
 import secrets
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any, ClassVar
 
-from django.conf import settings
 from django.core.exceptions import ObjectDoesNotExist
 from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
@@ -26,6 +25,7 @@ from apps.ledger.queries.bills.deliveries import (
     delivery_page,
     rejected_page,
 )
+from apps.uploads.files import uploads_folder
 from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
@@ -272,7 +272,7 @@ def _form_digest(request: Request) -> bytes:
 
 def _kept_file(file: "UploadedFile[Any]", *, is_addition: bool, by: int | None) -> BillUpload:
     """The file where the worker finds it, with its digest."""
-    folder = Path(settings.HOME) / "uploads"
+    folder = uploads_folder()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path, digest, size = folder / f"{secrets.token_hex(16)}.bill", hashlib.sha256(), 0
     with path.open("xb") as out:

@@ -1,6 +1,6 @@
 """Workloads, runs, jobs and their allocations, whose they are, and what came of them."""
 
-from apps.workloads.models.imports import ImportBatch, ImportState, RejectedRow
+from apps.workloads.models.imports import ImportBatch, RejectedRow
 from apps.workloads.models.jobs import Allocation, Job, JobEvent, RunSpan
 from apps.workloads.models.reports import (
     RunAttempt,

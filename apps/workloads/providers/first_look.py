@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from apps.uploads.files import storable_text
 from apps.workloads.providers.job_mapping import MappingRefused, mapping_of
 from apps.workloads.providers.job_record import JobRecord, JobRow, RejectedJobRow
 from apps.workloads.providers.job_table import JobTable
@@ -95,7 +96,7 @@ def tried(kind: str, asked: Mapping[str, object], lines: Sequence[str]) -> dict[
     try:
         rows = list(rows_of(kind, asked, lines))
     except (MappingRefused, LayoutUnknown) as refused:
-        return {"refused": _storable_text(str(refused)), "jobs": 0}
+        return {"refused": storable_text(str(refused)), "jobs": 0}
     jobs = [row for row in rows if isinstance(row, JobRecord)]
     rejected = [row for row in rows if isinstance(row, RejectedJobRow)]
     return {
@@ -106,14 +107,9 @@ def tried(kind: str, asked: Mapping[str, object], lines: Sequence[str]) -> dict[
         "skipped": len(rows) - len(jobs) - len(rejected),
         "first_jobs": [_preview_row(job) for job in jobs[:ROWS_SHOWN]],
         "first_rejected": [
-            [row.line, row.field, _storable_text(row.message)] for row in rejected[:ROWS_SHOWN]
+            [row.line, row.field, storable_text(row.message)] for row in rejected[:ROWS_SHOWN]
         ],
     }
-
-
-def _storable_text(text: str) -> str:
-    """What is said of a file in which every other byte is zero, as in UTF-16, quotes some."""
-    return text.replace("\0", "")
 
 
 def _preview_row(job: JobRecord) -> list[str]:

@@ -5,11 +5,10 @@ import logging
 import zlib
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 
-from django.conf import settings
 from django.utils import timezone
 
+from apps.uploads.files import forget_stored, stored_path, why_unread
 from apps.workloads.actions import imports, uploads
 from apps.workloads.providers.first_look import (
     LINES_TRIED,
@@ -48,26 +47,20 @@ UNREADABLE = (
 def work_on_files() -> None:
     """Take up one file after the other until none is due."""
     while (claimed := uploads.claim_file(at=timezone.now())) is not None:
-        path = Path(settings.HOME) / "uploads" / claimed.stored_as
         try:
-            with open_jobs(str(path)) as file:
+            with open_jobs(str(stored_path(claimed.stored_as))) as file:
                 _work_on_file(claimed, file)
         except UNREADABLE as broken:
             log.warning("import_broken_off batch=%s reason=%s", claimed.id, type(broken).__name__)
-            said = "the uploaded file is no longer there" if _is_gone(broken) else str(broken)
-            said = said.replace("\0", "")
-            uploads.break_off(batch_id=claimed.id, failure=said, at=timezone.now())
+            failure = why_unread(broken)
+            uploads.break_off(batch_id=claimed.id, failure=failure, at=timezone.now())
 
 
 def forget_files() -> None:
     """Delete the files of imports that are over."""
-    for batch_id, stored_as in uploads.files_to_forget().items():
-        (Path(settings.HOME) / "uploads" / stored_as).unlink(missing_ok=True)
-        uploads.forget_file(batch_id=batch_id)
-
-
-def _is_gone(broken: Exception) -> bool:
-    return isinstance(broken, FileNotFoundError)
+    forget_stored(
+        uploads.files_to_forget(), lambda batch_id: uploads.forget_file(batch_id=batch_id)
+    )
 
 
 def _work_on_file(claimed: uploads.Claimed, file: JobFile) -> None:

@@ -15,6 +15,7 @@ from django.test import Client
 from apps.console.pages.imports import receiving
 from apps.ledger.models import Close
 from apps.marks.models import ChangedHour, Pass
+from apps.uploads.imports import SILENT_AFTER
 from apps.workloads.actions import uploads
 from apps.workloads.models import Job
 from apps.workloads.tasks import import_uploads
@@ -153,8 +154,8 @@ def test_an_import_whose_worker_fell_silent_is_begun_again():
     client.post(f"{path}/start")
     at = make.NOON
     assert uploads.claim_file(at=at) is not None
-    assert uploads.claim_file(at=at + uploads.SILENT_AFTER / 2) is None
-    assert uploads.claim_file(at=at + 2 * uploads.SILENT_AFTER) is not None
+    assert uploads.claim_file(at=at + SILENT_AFTER / 2) is None
+    assert uploads.claim_file(at=at + 2 * SILENT_AFTER) is not None
 
 
 def test_nothing_is_imported_before_it_can_be_read():

@@ -20,7 +20,6 @@ from apps.console.pages.bills.tables import BILLS, FILES, SUMS
 from apps.console.pages.imports.receiving import (
     LARGEST_BYTES,
     REJECTED_ROWS,
-    ReceivedFile,
     UploadForm,
     receiving,
 )
@@ -28,6 +27,7 @@ from apps.ledger.actions import bill_uploads
 from apps.ledger.queries.bills import deliveries as ledger
 from apps.show.amounts import counted
 from apps.show.data import file_size
+from apps.uploads.files import StoredFile
 
 MOST_LISTED = 200
 MOST_SHOWN = 20
@@ -154,7 +154,7 @@ def rejected_csv(context: Context, import_id: int) -> HttpResponse:
 
 
 @receiving(SEES_EVERYTHING, "bills", BillForm, bills_page)
-def upload(context: Context, file: ReceivedFile, entered: Mapping[str, Any]) -> Done:
+def upload(context: Context, file: StoredFile, entered: Mapping[str, Any]) -> Done:
     """Take a file to disk as it comes, and leave it to the next sweep."""
     upload = bill_uploads.BillUpload(
         **asdict(file), is_addition=entered["add"] == "yes", person_id=context.viewer.person_id

@@ -1,7 +1,7 @@
 """The list of imports, one import, and what people do with it: send, say how it is read, start."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from django.http import HttpResponse
@@ -18,7 +18,6 @@ from apps.console.pages.imports.reading import Trial, asked_by, trial_of
 from apps.console.pages.imports.receiving import (
     LARGEST_BYTES,
     REJECTED_ROWS,
-    ReceivedFile,
     UploadForm,
     receiving,
 )
@@ -35,13 +34,15 @@ from apps.ledger.queries.due import open_pending_hours
 from apps.marks.queries import pending_hours
 from apps.show.amounts import counted, per_cent, share
 from apps.show.data import file_size
+from apps.uploads.files import StoredFile
+from apps.uploads.imports import ImportAlreadyOver, ImportNotReady
 from apps.workloads import queries as workloads
 from apps.workloads.actions import uploads
 
 MOST_LISTED = 200
 MOST_SHOWN = 20
 MOST_IN_CSV = 10_000
-REFUSALS = (uploads.ImportNotReady, uploads.ImportAlreadyOver)
+REFUSALS = (ImportNotReady, ImportAlreadyOver)
 STATES = {
     "looking": "being looked at",
     "asking": "waits for you",
@@ -189,9 +190,9 @@ def rejected_csv(context: Context, batch_id: int) -> HttpResponse:
 
 
 @receiving(MANAGES, "setup", UploadForm, imports_page)
-def upload(context: Context, file: ReceivedFile, _: Mapping[str, Any]) -> Done:
+def upload(context: Context, file: StoredFile, _: Mapping[str, Any]) -> Done:
     """Take a file to disk as it comes, and leave it to the next sweep."""
-    batch_id = uploads.keep_upload(upload=uploads.Upload(**asdict(file)), at=context.at)
+    batch_id = uploads.keep_upload(upload=file, at=context.at)
     return f"{file.name} came, and is looked at next.", ("import", batch_id)
 
 

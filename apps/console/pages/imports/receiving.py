@@ -3,12 +3,11 @@
 import hashlib
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import wraps
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import IO, Any
 
-from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -24,6 +23,7 @@ from apps.console.kit.page import ConsolePage, answered
 from apps.console.kit.request import Context, View, request_context, shown_to
 from apps.console.kit.table import Column, Table
 from apps.ledger.queries.bills.deliveries import RejectedBillFact
+from apps.uploads.files import StoredFile, stored_path
 from apps.workloads.queries.imports import RejectedFact
 
 LARGEST_BYTES = 512 * 1024 * 1024
@@ -50,22 +50,12 @@ class UploadForm(ChangeForm):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ReceivedFile:
-    """A file that lies under RUNRATE_HOME/uploads as `stored_as`; `name` is what its owner said."""
-
-    name: str
-    stored_as: str
-    size_bytes: int
-    digest: str
-
-
 class ToUploads(FileUploadHandler):
     """Writes one file and its digest; a second file in the same form is passed over."""
 
     def __init__(self, request: HttpRequest) -> None:
         super().__init__(request)
-        self.path = Path(settings.HOME) / "uploads" / f"{secrets.token_hex(16)}.jobs"
+        self.path = stored_path(f"{secrets.token_hex(16)}.upload")
         self.out: IO[bytes] | None = None
         self.digest = hashlib.sha256()
 
@@ -102,10 +92,10 @@ class ToUploads(FileUploadHandler):
             self.out = None
         self.path.unlink(missing_ok=True)
 
-    def received(self, file: "UploadedFile[Any]") -> ReceivedFile:
+    def received(self, file: "UploadedFile[Any]") -> StoredFile:
         """The file that a form has, as it lies there."""
         name = PurePath(file.name or "").name[:LONGEST_NAME].replace("\0", "") or "a file"
-        return ReceivedFile(name, self.path.name, file.size or 0, self.digest.hexdigest())
+        return StoredFile(name, self.path.name, file.size or 0, self.digest.hexdigest())
 
 
 def receiving(
@@ -113,7 +103,7 @@ def receiving(
     here: str,
     form: type[UploadForm],
     page: Callable[[Context, ChangeForm | None], ConsolePage],
-) -> Callable[[Callable[[Context, ReceivedFile, Mapping[str, Any]], Done]], View[[]]]:
+) -> Callable[[Callable[[Context, StoredFile, Mapping[str, Any]], Done]], View[[]]]:
     """What people of these roles do by sending this form, whose file goes to disk as it comes.
 
     What is decorated keeps the file, with what else was entered; `page` is the form's.
@@ -123,7 +113,7 @@ def receiving(
     that is too large is refused unread, on `page`. Unless the answer is a redirect the file is deleted.
     """
 
-    def decorate(keep: Callable[[Context, ReceivedFile, Mapping[str, Any]], Done]) -> View[[]]:
+    def decorate(keep: Callable[[Context, StoredFile, Mapping[str, Any]], Done]) -> View[[]]:
         @csrf_exempt
         @require_POST
         @shown_to(roles)

@@ -1,0 +1,1 @@
+"""Files that people send by browser: kept on disk, looked at, confirmed, then imported by a sweep."""

@@ -1,0 +1,168 @@
+"""Imports of files that are looked at before a person confirms them: how far each is, and its steps.
+
+The steps take the table of the app that imports: what they change is logged by that app's actions.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from django.db import models, transaction
+from django.db.models import Q
+
+SILENT_AFTER = timedelta(minutes=2)
+"""Whoever works on a file says so with every chunk; after this long, somebody else takes it up."""
+
+
+class ImportNotReady(Exception):
+    """The file cannot be imported as it would be read now, or nobody has looked at it yet."""
+
+
+class ImportAlreadyOver(Exception):
+    """What was imported or discarded is not changed any more."""
+
+
+class ImportState(models.TextChoices):
+    """How far an import is; one of a command begins as running."""
+
+    LOOKING = "looking", "to be looked at"
+    ASKING = "asking", "waits for a person"
+    WAITING = "waiting", "to be run"
+    RUNNING = "running", "running"
+    DONE = "done", "done"
+    FAILED = "failed", "broken off"
+    DISCARDED = "discarded", "discarded"
+
+
+OVER = frozenset({ImportState.DONE, ImportState.DISCARDED})
+
+
+class UploadedImport(models.Model):
+    """One import of a file: what came of its rows, and how many were rejected.
+
+    `stored_as` is the uploaded file's name under RUNRATE_HOME/uploads while it is kept; `asked` how
+    it is to be read, `seen` what a look at it found; `alive_at` the last sign of life of whoever
+    works on it. `read_bytes` is how far it is in the file.
+    """
+
+    name = models.TextField()
+    digest = models.TextField()
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    rows = models.BigIntegerField(default=0)
+    imported = models.BigIntegerField(default=0)
+    unchanged = models.BigIntegerField(default=0)
+    rejected = models.BigIntegerField(default=0)
+    state = models.TextField(choices=ImportState.choices, default=ImportState.DONE)
+    stored_as = models.TextField(blank=True, default="")
+    size_bytes = models.BigIntegerField(default=0)
+    asked = models.JSONField(default=dict)
+    seen = models.JSONField(default=dict)
+    failure = models.TextField(blank=True, default="")
+    alive_at = models.DateTimeField(null=True)
+    read_bytes = models.BigIntegerField(default=0)
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Imported = TypeVar("Imported", bound=UploadedImport)
+
+
+@transaction.atomic
+def ask_again(table: type[UploadedImport], import_id: int, asked: Mapping[str, object]) -> None:
+    """Have the file looked at again, read in this way. Refuses ImportAlreadyOver, ImportNotReady."""
+    batch = _open_import(table, import_id)
+    if batch.state not in {ImportState.ASKING, ImportState.LOOKING, ImportState.FAILED}:
+        raise ImportNotReady(f"{batch.name} is being imported")
+    batch.asked, batch.seen = dict(asked), {**batch.seen, "trial": None}
+    batch.state, batch.alive_at, batch.failure = ImportState.LOOKING, None, ""
+    batch.save(update_fields=["asked", "seen", "state", "alive_at", "failure"])
+
+
+@transaction.atomic
+def confirm(table: type[UploadedImport], import_id: int, needs: str) -> None:
+    """Have the file imported as it was last looked at, which must have found some of what it `needs`.
+
+    Refuses ImportNotReady, ImportAlreadyOver.
+    """
+    batch = _open_import(table, import_id)
+    if batch.state != ImportState.ASKING or not (batch.seen.get("trial") or {}).get(needs):
+        raise ImportNotReady(f"{batch.name} cannot be imported as it would be read now")
+    batch.state, batch.alive_at = ImportState.WAITING, None
+    batch.save(update_fields=["state", "alive_at"])
+
+
+@transaction.atomic
+def discard(table: type[UploadedImport], import_id: int, at: datetime) -> None:
+    """Forget the file; what of it was imported stays. Refuses ImportAlreadyOver."""
+    batch = _open_import(table, import_id)
+    batch.state, batch.ended_at = ImportState.DISCARDED, at
+    batch.save(update_fields=["state", "ended_at"])
+
+
+@transaction.atomic
+def claim(table: type[Imported], at: datetime) -> Imported | None:
+    """The oldest file to be looked at or imported that nobody works on; None: there is none.
+
+    It is then LOOKING, or RUNNING from its first row: one whose worker fell silent is begun again.
+    """
+    idle = Q(alive_at=None) | Q(alive_at__lt=at - SILENT_AFTER)
+    due = [ImportState.LOOKING, ImportState.WAITING, ImportState.RUNNING]
+    batch = (
+        table._default_manager.select_for_update(skip_locked=True)
+        .filter(idle, state__in=due)
+        .exclude(stored_as="")
+        .order_by("pk")
+        .first()
+    )
+    if batch is None:
+        return None
+    batch.alive_at = at
+    if batch.state != ImportState.LOOKING:
+        batch.state = ImportState.RUNNING
+        batch.rows = batch.imported = batch.unchanged = batch.rejected = batch.read_bytes = 0
+    batch.save()
+    return batch
+
+
+def say_alive(
+    table: type[UploadedImport], import_id: int, state: ImportState, read_bytes: int, at: datetime
+) -> bool:
+    """Say that the file is worked on, and how far; False: somebody discarded it meanwhile."""
+    mine = table._default_manager.filter(pk=import_id, state=state)
+    return mine.update(alive_at=at, read_bytes=read_bytes) == 1
+
+
+def keep_look(table: type[UploadedImport], import_id: int, found: Mapping[str, object]) -> bool:
+    """Keep what a look found, in fields of the table; now a person is asked. False: it was discarded."""
+    looking = table._default_manager.filter(pk=import_id, state=ImportState.LOOKING)
+    return looking.update(**found, state=ImportState.ASKING) == 1
+
+
+def break_off(table: type[UploadedImport], import_id: int, failure: str, at: datetime) -> None:
+    """The file cannot be read to its end; what of it was imported stays."""
+    table._default_manager.filter(pk=import_id).exclude(state__in=OVER).update(
+        state=ImportState.FAILED, failure=failure, ended_at=at
+    )
+
+
+def files_over(table: type[UploadedImport]) -> dict[int, str]:
+    """Files of imports that are over, by import."""
+    rows = table._default_manager.filter(state__in=OVER).exclude(stored_as="").order_by("pk")
+    return dict(rows.values_list("pk", "stored_as"))
+
+
+def forget(table: type[UploadedImport], import_id: int) -> None:
+    """The file is gone."""
+    table._default_manager.filter(pk=import_id).update(stored_as="")
+
+
+def _open_import(table: type[UploadedImport], import_id: int) -> UploadedImport:
+    batch = table._default_manager.select_for_update().get(pk=import_id)
+    if batch.state in OVER:
+        raise ImportAlreadyOver(f"{batch.name} is {batch.get_state_display()} already")
+    return batch

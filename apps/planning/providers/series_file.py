@@ -1,35 +1,30 @@
-"""The history of a figure from a CSV: a column of moments and a column of values."""
+"""The history of a figure from a file: a column of moments and a column of values, CSV or Parquet."""
 
 import csv
 import gzip
 import io
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, date, datetime, timedelta, tzinfo
-from datetime import time as clock
-from itertools import pairwise
-from math import isfinite, isnan, nan
+from datetime import UTC, date, datetime, tzinfo
+from math import isfinite
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
-from apps.economics.forecast.series import (
-    HOUR_SECONDS,
-    HourlySeries,
-    SpanTooLong,
-    hourly_means,
-    hourly_sums,
-)
+from apps.economics.forecast.series import HourlySeries, SpanTooLong, hourly_means
 from apps.economics.refusal import Refusal
 
-GZIP_MAGIC = b"\x1f\x8b"
+GZIP_MAGIC, PARQUET_MAGIC = b"\x1f\x8b", b"PAR1"
 LATEST_SECONDS = datetime(3000, 1, 1, tzinfo=UTC).timestamp()
 MILLISECONDS_FROM = 1e11
 """A number from here on is of milliseconds: of 1973 at the earliest; as seconds it would be of the year 5138."""
-LEAST_DAY_SECONDS = 23 * HOUR_SECONDS
 SEPARATORS = ",;\t|"
 NOT_OBSERVED = frozenset({"", "nan", "na", "n/a", "null", "none"})
 """What a cell without a value says, in small letters."""
+MOMENT_SIGNS = frozenset("0123456789-+:., TtZzW")
+LONGEST_LINE = 1 << 20
+ROWS_AT_ONCE = 5_000
+BROKEN = (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error)
 
 
 class SeriesRow(NamedTuple):
@@ -40,195 +35,214 @@ class SeriesRow(NamedTuple):
     value: float | None
 
 
-class HistoryForm(NamedTuple):
-    """What the values of a history may be, and whether they are amounts or hold at their moment.
+class SeriesColumns(NamedTuple):
+    """The names of the columns of moments and values, and the zone of moments that name none."""
 
-    With `rows_are_days` each row is of its whole local day.
-    """
-
-    least: float
-    most: float
-    are_amounts: bool
-    rows_are_days: bool = False
+    time: str
+    value: str
+    zone: tzinfo = UTC
 
 
 class SeriesFileRefused(Refusal):
     """A file of a figure's history cannot be read; says which column and row."""
 
 
+class SeriesRowRefused(SeriesFileRefused):
+    """One row of it cannot be taken; `seconds` is its moment, None where that cannot be read."""
+
+    def __init__(self, column: str, number: int, reason: str, seconds: float | None = None) -> None:
+        super().__init__(column, f"row {number}: {reason}")
+        self.number, self.reason, self.seconds = number, reason, seconds
+
+
+class SeriesTable(NamedTuple):
+    """An open file: its columns' names under each separator that may be its own, and its rows from there on.
+
+    `rows_of` takes a separator and the places of the two columns, and answers the number of each row and its cells.
+    """
+
+    names: Mapping[str, Sequence[str]]
+    rows_of: Callable[[str, tuple[int, int]], Iterator[tuple[int, Sequence[str]]]]
+    source: BinaryIO
+
+
 def read_series(path: Path, *, time: str, value: str) -> HourlySeries:
     """Means by the hour of the column `value` at the moments of the column `time`.
 
     Moments are ISO 8601 (UTC where they name no zone) or Unix seconds or milliseconds, in any order. A value that is
-    empty, or one of NOT_OBSERVED, is none. `path` is plain or gzip. Refuses SeriesFileRefused.
+    empty, or one of NOT_OBSERVED, is none. `path` is plain, gzip or Parquet. Refuses SeriesFileRefused.
     """
-    known = [
-        (row.seconds, row.value)
-        for row in read_rows(path, time=time, value=value)
-        if row.value is not None
-    ]
-    return _by_hour(path, known, (time, value), hourly_means)
-
-
-def read_history(
-    path: Path, *, time: str, value: str, zone: tzinfo, form: HistoryForm
-) -> list[tuple[datetime, float]]:
-    """The known hours of a figure: sums of amounts, else means of what held at each moment.
-
-    Moments without a zone are of `zone`. No moment may come twice, no value lie outside of the form's. An hour of
-    amounts of which one is empty is unknown: the others are a part of it. Rows a day apart or more say nothing of an
-    hour, but where the form takes each for its whole day. Refuses SeriesFileRefused.
-    """
-    rows = read_rows(path, time=time, value=value, zone=zone)
-    _check_history(rows, time, value, form)
-    if form.rows_are_days:
-        rows = list(_hours_of_days(rows, time, zone, form))
-    else:
-        _refuse_days(rows, time)
-    known = [
-        (row.seconds, nan if row.value is None else row.value)
-        for row in rows
-        if form.are_amounts or row.value is not None
-    ]
-    fold = hourly_sums if form.are_amounts else hourly_means
-    series = _by_hour(path, known, (time, value), fold)
-    return [
-        (series.hour_at(place), float(amount))
-        for place, amount in enumerate(series.values)
-        if not isnan(amount)
-    ]
-
-
-def read_rows(path: Path, *, time: str, value: str, zone: tzinfo = UTC) -> list[SeriesRow]:
-    """Every row with a moment; its value is None where the cell says none. Refuses SeriesFileRefused."""
+    known = []
+    for row in scan_rows(path, SeriesColumns(time, value)):
+        if isinstance(row, SeriesRowRefused):
+            raise row
+        if row.value is not None:
+            known.append((row.seconds, row.value))
+    if not known:
+        raise SeriesFileRefused(value, f"{path.name} has no value in this column")
     try:
-        with _open_text(path) as text:
-            return [
-                SeriesRow(
-                    row,
-                    _read_moment(cells[0], time, row, zone),
-                    None if cells[1].lower() in NOT_OBSERVED else _read_value(cells[1], value, row),
-                )
-                for row, cells in _cells(text, time, value)
-                if cells[0] or cells[1]
-            ]
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as broken:
-        raise SeriesFileRefused("", f"{path.name} cannot be read: {broken}") from broken
-
-
-def _check_history(rows: Sequence[SeriesRow], time: str, value: str, form: HistoryForm) -> None:
-    first_row: dict[float, int] = {}
-    for row in rows:
-        before = first_row.setdefault(row.seconds, row.number)
-        if before != row.number:
-            raise SeriesFileRefused(
-                time,
-                f"row {row.number}: this moment is in row {before} already; a file is of one series",
-            )
-        if row.value is not None and row.value < form.least:
-            raise SeriesFileRefused(
-                value, f"row {row.number}: {row.value:g} is below {form.least:g}"
-            )
-        if row.value is not None and row.value > form.most:
-            raise SeriesFileRefused(
-                value, f"row {row.number}: {row.value:g} is above {form.most:g}"
-            )
-
-
-def _refuse_days(rows: Sequence[SeriesRow], time: str) -> None:
-    """Three rows or more, of which no two lie within a day: with clocks turned, within 23 hours."""
-    ordered = sorted(rows, key=lambda row: row.seconds)
-    gaps = [later.seconds - row.seconds for row, later in pairwise(ordered)]
-    if len(gaps) > 1 and min(gaps) >= LEAST_DAY_SECONDS:
-        raise SeriesFileRefused(
-            time,
-            f"row {ordered[1].number} is {gaps[0] / HOUR_SECONDS:g} hours after row {ordered[0].number}, and no two rows are"
-            " closer: history is by the hour; with --rows days each row is its whole day, the same in all its hours",
-        )
-
-
-def _hours_of_days(
-    rows: Sequence[SeriesRow], time: str, zone: tzinfo, form: HistoryForm
-) -> Iterator[SeriesRow]:
-    """Each hour of each row's day: of amounts an even share, else the value."""
-    first_row: dict[date, int] = {}
-    for row in rows:
-        day = datetime.fromtimestamp(row.seconds, zone).date()
-        before = first_row.setdefault(day, row.number)
-        if before != row.number:
-            raise SeriesFileRefused(
-                time, f"row {row.number}: {day} is in row {before} already; a row is a whole day"
-            )
-        begin, end = (
-            datetime.combine(each, clock.min, zone).timestamp()
-            for each in (day, day + timedelta(days=1))
-        )
-        hours = range(round((end - begin) / HOUR_SECONDS))
-        share = len(hours) if form.are_amounts else 1
-        for hour in hours:
-            amount = None if row.value is None else row.value / share
-            yield SeriesRow(row.number, begin + hour * HOUR_SECONDS, amount)
-
-
-def _by_hour(
-    path: Path,
-    known: Sequence[tuple[float, float]],
-    columns: tuple[str, str],
-    fold: Callable[[Sequence[float], Sequence[float]], HourlySeries],
-) -> HourlySeries:
-    """Moments and values as hours; `columns` are those of the moments and of the values."""
-    if all(isnan(value) for _, value in known):
-        raise SeriesFileRefused(columns[1], f"{path.name} has no value in this column")
-    try:
-        return fold([seconds for seconds, _ in known], [value for _, value in known])
+        return hourly_means([seconds for seconds, _ in known], [amount for _, amount in known])
     except SpanTooLong as far:
-        raise SeriesFileRefused(columns[0], far.message) from far
+        raise SeriesFileRefused(time, far.message) from far
+
+
+def column_names(path: Path) -> list[str]:
+    """What the file's columns are called, under the separator that finds most. Refuses SeriesFileRefused."""
+    with _refuse_broken(path), open_table(path) as table:
+        names = max(table.names.values(), key=len)
+    if not any(names):
+        raise SeriesFileRefused("", "the file is empty, or its first line is")
+    return list(names)
+
+
+def scan_rows(
+    path: Path, columns: SeriesColumns, watch: Callable[[int], None] = lambda _: None
+) -> Iterator[SeriesRow | SeriesRowRefused]:
+    """Every row with a moment, and in the place of one that cannot be read why.
+
+    Of its bytes `watch` is told how many are read, now and then. Refuses SeriesFileRefused.
+    """
+    with _refuse_broken(path) as place, open_table(path) as table:
+        separator, places = _places_of(table, columns)
+        for number, cells in table.rows_of(separator, places):
+            place.row = number
+            if number % ROWS_AT_ONCE == 0:
+                watch(table.source.tell())
+            row = _read_row(number, cells, places, columns)
+            if row is not None:
+                yield row
 
 
 @contextmanager
-def _open_text(path: Path) -> Iterator[io.TextIOWrapper]:
+def open_table(path: Path) -> Iterator[SeriesTable]:
+    """Open a file that is plain, gzip or Parquet."""
     with path.open("rb") as source:
-        is_gzip = source.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+        start = source.read(len(PARQUET_MAGIC))
         source.seek(0)
+        if start == PARQUET_MAGIC:
+            yield _parquet_table(source)
+            return
+        is_gzip = start.startswith(GZIP_MAGIC)
         # GzipFile reads like any binary file; typeshed calls it a buffer of another kind.
         plain = cast(BinaryIO, gzip.GzipFile(fileobj=source)) if is_gzip else source
         with io.TextIOWrapper(plain, "utf-8-sig", newline="") as text:
-            yield text
+            yield _csv_table(text, source)
 
 
-def _cells(text: io.TextIOWrapper, time: str, value: str) -> Iterator[tuple[int, tuple[str, str]]]:
-    """Each line's number and its two cells."""
-    first_line = text.readline()
-    separator = _separator_of(first_line, time, value)
-    header = _names_in(first_line, separator)
-    for column in (time, value):
+class _Place:
+    """The last row that was read."""
+
+    row = 0
+
+
+@contextmanager
+def _refuse_broken(path: Path) -> Iterator[_Place]:
+    place = _Place()
+    try:
+        yield place
+    except BROKEN as broken:
+        said = str(broken)
+        if isinstance(broken, UnicodeDecodeError):
+            said = "it is no text in UTF-8; save it as CSV in UTF-8"
+        where = f" after row {place.row}" if place.row else ""
+        raise SeriesFileRefused("", f"{path.name} cannot be read{where}: {said}") from broken
+
+
+def _csv_table(text: io.TextIOWrapper, source: BinaryIO) -> SeriesTable:
+    first_line = text.readline(LONGEST_LINE)
+    names = {each: _names_in(first_line, each) for each in SEPARATORS}
+
+    def rows_of(separator: str, _: tuple[int, int]) -> Iterator[tuple[int, Sequence[str]]]:
+        rows = csv.reader(_lines_of(text), delimiter=separator)
+        for cells in rows:
+            yield rows.line_num + 1, cells
+
+    return SeriesTable(names, rows_of, source)
+
+
+def _lines_of(text: io.TextIOWrapper) -> Iterator[str]:
+    """The lines that are left; a gzip of one endless line fills no memory."""
+    while line := text.readline(LONGEST_LINE):
+        if len(line) == LONGEST_LINE:
+            raise SeriesFileRefused("", "a line of the file is longer than a megabyte")
+        yield line
+
+
+def _parquet_table(source: BinaryIO) -> SeriesTable:
+    # Heavy, and only here: a process that reads no Parquet never loads it.
+    from pyarrow import lib, parquet
+
+    try:
+        file: Any = parquet.ParquetFile(source)  # type: ignore[no-untyped-call]
+    except lib.ArrowException as broken:
+        raise SeriesFileRefused("", f"the file is no Parquet that can be read: {broken}") from None
+    names = list(file.schema_arrow.names)
+
+    def rows_of(_: str, places: tuple[int, int]) -> Iterator[tuple[int, Sequence[str]]]:
+        number, wanted = 0, [names[place] for place in places]
+        width = max(places) + 1
+        try:
+            for batch in file.iter_batches(batch_size=ROWS_AT_ONCE, columns=wanted):
+                columns = {name: batch.column(name).to_pylist() for name in wanted}
+                for pair in zip(*(columns[name] for name in wanted), strict=True):
+                    number += 1
+                    cells = [""] * width
+                    for place, cell in zip(places, pair, strict=True):
+                        cells[place] = _text_of_cell(cell)
+                    yield number, cells
+        except lib.ArrowException as broken:
+            raise SeriesFileRefused(
+                "", f"the file cannot be read after row {number}: {broken}"
+            ) from None
+
+    return SeriesTable({"": names}, rows_of, source)
+
+
+def _text_of_cell(cell: object) -> str:
+    if cell is None:
+        return ""
+    return cell.isoformat() if isinstance(cell, date) else str(cell)
+
+
+def _places_of(table: SeriesTable, columns: SeriesColumns) -> tuple[str, tuple[int, int]]:
+    """The separator by which both columns are there, and where they are; else refuses the one that is not."""
+    wanted = (columns.time, columns.value)
+    first = next(iter(table.names))
+    separator = next((each for each, names in table.names.items() if {*wanted} <= {*names}), first)
+    header = list(table.names[separator])
+    for column in wanted:
         if column not in header:
             there = f"there are {', '.join(header)}" if any(header) else "the first line is empty"
             raise SeriesFileRefused(column, f"there is no such column; {there}")
-    places = header.index(time), header.index(value)
-    rows = csv.reader(text, delimiter=separator)
-    for cells in rows:
-        if not cells:
-            continue
-        number = rows.line_num + 1
+    return separator, (header.index(columns.time), header.index(columns.value))
+
+
+def _read_row(
+    number: int, cells: Sequence[str], places: tuple[int, int], columns: SeriesColumns
+) -> SeriesRow | SeriesRowRefused | None:
+    """The row, or why it cannot be read; None where both cells are empty."""
+    if not cells:
+        return None
+    try:
         if len(cells) <= max(places):
-            column = time if len(cells) <= places[0] else value
-            raise SeriesFileRefused(column, f"row {number} ends before this column")
-        yield number, (cells[places[0]].strip(), cells[places[1]].strip())
-
-
-def _separator_of(first_line: str, time: str, value: str) -> str:
-    """The one by which both columns are there; a comma where by none."""
-    return next(
-        (each for each in SEPARATORS if {time, value} <= {*_names_in(first_line, each)}), ","
-    )
+            column = columns.time if len(cells) <= places[0] else columns.value
+            raise SeriesRowRefused(column, number, "ends before this column")
+        moment, text = (cells[place].strip() for place in places)
+        if not moment and not text:
+            return None
+        seconds = _read_moment(moment, columns, number)
+        if text.lower() in NOT_OBSERVED:
+            return SeriesRow(number, seconds, None)
+        return SeriesRow(number, seconds, _read_value(text, columns, number, seconds))
+    except SeriesRowRefused as refused:
+        return refused
 
 
 def _names_in(first_line: str, separator: str) -> list[str]:
     return [name.strip() for name in next(csv.reader([first_line], delimiter=separator), [])]
 
 
-def _read_moment(text: str, column: str, row: int, zone: tzinfo) -> float:
+def _read_moment(text: str, columns: SeriesColumns, row: int) -> float:
     # Eight digits are a day: as seconds they would be of 1973 at the latest.
     number = None if len(text) == len("20260302") and text.isdigit() else _number_in(text)
     if number is not None:
@@ -236,30 +250,33 @@ def _read_moment(text: str, column: str, row: int, zone: tzinfo) -> float:
         if 0 <= seconds < LATEST_SECONDS:
             return seconds
     try:
-        moment = datetime.fromisoformat(text)
+        # Between day and clock Python takes any sign, so that half of `2026-03-02;12,5` would be noon.
+        moment = datetime.fromisoformat(text if MOMENT_SIGNS.issuperset(text) else "")
     except ValueError:
-        raise SeriesFileRefused(
-            column,
-            f"row {row}: {text!r} is no moment such as 2026-03-02 10:00, and no Unix seconds",
+        raise SeriesRowRefused(
+            columns.time,
+            row,
+            f"{text!r} is no moment such as 2026-03-02 10:00, and no Unix seconds",
         ) from None
     if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=zone)
+        moment = moment.replace(tzinfo=columns.zone)
         if moment.utcoffset() != moment.replace(fold=1).utcoffset():
-            raise SeriesFileRefused(
-                column,
-                f"row {row}: {text} is in the hour that {zone} turns its clocks: name the offset",
+            raise SeriesRowRefused(
+                columns.time,
+                row,
+                f"{text} is in the hour that {columns.zone} turns its clocks: name the offset",
             )
     seconds = moment.timestamp()
     if not 0 <= seconds < LATEST_SECONDS:
-        raise SeriesFileRefused(column, f"row {row}: {text} is not from 1970 to 2999")
+        raise SeriesRowRefused(columns.time, row, f"{text} is not from 1970 to 2999")
     return seconds
 
 
-def _read_value(text: str, column: str, row: int) -> float:
+def _read_value(text: str, columns: SeriesColumns, row: int, seconds: float) -> float:
     number = _number_in(text)
     if number is None:
         comma = "; write 12.5, not 12,5 or 1,250" if "," in text else ""
-        raise SeriesFileRefused(column, f"row {row}: {text!r} is no number{comma}")
+        raise SeriesRowRefused(columns.value, row, f"{text!r} is no number{comma}", seconds)
     return number
 
 

@@ -162,7 +162,7 @@ def test_what_never_changes_has_no_scaled_error(capsys, tmp_path):
         ("1e300,x,4", "time: row 4: '1e300' is no moment"),
         ("2026-03-02 02:00:00,x,many", "gpus: row 4: 'many' is no number"),
         ("2026-03-02 02:00:00,x,inf", "gpus: row 4: 'inf' is no number"),
-        ("2026-03-02 02:00:00,x", "gpus: row 4 ends before this column"),
+        ("2026-03-02 02:00:00,x", "gpus: row 4: ends before this column"),
         ("20261399,x,4", "time: row 4: '20261399' is no moment"),
         ("2026-03-02 02:00:00,x,'12", 'gpus: row 4: "\'12" is no number'),
         ('2026-03-02 02:00:00,x,"12,5"', "gpus: row 4: '12,5' is no number; write 12.5"),

@@ -1,4 +1,4 @@
-"""Bring the history of a series from a CSV, so that it can be forecast from the first day on."""
+"""Bring the history of a series from a file, so that it can be forecast from the first day on."""
 
 import json
 from argparse import ArgumentParser, ArgumentTypeError
@@ -13,41 +13,22 @@ from django.utils import timezone
 from apps.accounts.queries import known_zones, organisation
 from apps.economics.refusal import Refusal
 from apps.planning import actions
-from apps.planning.providers.series_file import HistoryForm, read_history
-from apps.planning.queries.series import (
-    GPU_HOURS,
-    QUEUE_WAIT,
-    REQUESTS,
-    SPEND,
-    TOKENS,
-    series_name,
-    series_named,
-    unit_of,
-)
-
-UNITS: dict[str, dict[str, float]] = {
-    GPU_HOURS: {"gpus": 1.0, "gpu_hours": 1.0, "gpu_seconds": 1 / 3600},
-    REQUESTS: {"requests": 1.0},
-    TOKENS: {"tokens": 1.0, "thousand_tokens": 1e3, "million_tokens": 1e6},
-    QUEUE_WAIT: {"hours": 1.0, "minutes": 1 / 60, "seconds": 1 / 3600},
-}
-"""What a value of a file may be in, and how much of the series' own unit one is; the first where none is said."""
-HELD_UNITS = frozenset({"gpus", *UNITS[QUEUE_WAIT]})
-"""Units of what holds at a moment: an hour is the mean of its rows. Of others it is their sum."""
-MOST_AMOUNT = 1e15
-"""Of a file's value in the series' own unit: sums, and powers of errors, have to stay finite."""
-MOST_VALUES = {QUEUE_WAIT: 1e6}
-"""Less for these: a wait of over a century is none."""
+from apps.planning.providers.series_file import SeriesColumns
+from apps.planning.providers.series_history import history_form, read_history
+from apps.planning.queries.history_units import factor_of, units_of
+from apps.planning.queries.series import series_name, series_named, unit_of
 
 
 class Command(BaseCommand):
     """`manage.py import_series FILE --series gpu_hours:pool=h100`: the same file again changes nothing."""
 
-    help = "Import the history of a figure by the hour from a CSV; docs/forecast.md."
+    help = "Import the history of a figure by the hour from a CSV or Parquet; docs/forecast.md."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The file, its columns, and what they are."""
-        parser.add_argument("file", metavar="FILE", type=Path, help="CSV, plain or gzip")
+        parser.add_argument(
+            "file", metavar="FILE", type=Path, help="CSV, plain or gzip, or Parquet"
+        )
         parser.add_argument(
             "--series", required=True, metavar="NAME", help="as gpu_hours:pool=h100 or spend"
         )
@@ -70,26 +51,16 @@ class Command(BaseCommand):
         try:
             series = series_named(options["series"])
             currency = organisation().currency
-            units = UNITS.get(series.measure) or {currency: 1.0}
-            unit = options["unit"] or next(iter(units))
-            if unit not in units:
-                raise Refusal("unit", f"{unit!r} is none of {', '.join(units)}")
-            most = MOST_VALUES.get(series.measure, MOST_AMOUNT) / units[unit]
+            unit = options["unit"] or next(iter(units_of(series.measure, currency)))
+            factor = factor_of(series.measure, unit, currency)
             points = read_history(
                 options["file"],
-                time=options["time"],
-                value=options["value"],
-                zone=options["zone"],
-                form=HistoryForm(
-                    least=-most if series.measure == SPEND else 0.0,
-                    most=most,
-                    are_amounts=unit not in HELD_UNITS,
-                    rows_are_days=options["rows"] == "days",
-                ),
+                columns=SeriesColumns(options["time"], options["value"], options["zone"]),
+                form=history_form(series.measure, unit, rows_are_days=options["rows"] == "days"),
             )
             kept = actions.import_history(
                 series=series,
-                points=[(hour, value * units[unit]) for hour, value in points],
+                points=[(hour, value * factor) for hour, value in points],
                 at=timezone.now(),
             )
         except Refusal as refusal:

@@ -126,6 +126,11 @@ beat_schedule = {
         "schedule": 600.0,
         "options": {"expires": 600},
     },
+    "import-series-files": {
+        "task": "apps.planning.tasks.import_series_files",
+        "schedule": 4.0,
+        "options": {"expires": 4},
+    },
     "answer-portfolios": {
         "task": "apps.planning.tasks.answer_portfolios",
         # This is how long somebody waits who asks.

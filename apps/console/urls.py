@@ -45,6 +45,7 @@ urlpatterns = [
     path("", include("apps.console.pages.bills.pages")),
     path("", include("apps.console.pages.commitments.pages")),
     path("", include("apps.console.pages.imports.pages")),
+    path("", include("apps.console.pages.series_imports.pages")),
     path("", include("apps.console.pages.shared_costs.pages")),
     path("", include("apps.console.pages.owned.pages")),
     path("", include("apps.console.pages.ownership.pages")),

@@ -4,6 +4,7 @@ The steps take the table of the app that imports: what they change is logged by 
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -67,6 +68,15 @@ class UploadedImport(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedFact:
+    """A row that was not taken, by its line in the file, its column and why."""
+
+    line: int
+    field: str
+    reason: str
 
 
 Imported = TypeVar("Imported", bound=UploadedImport)

@@ -78,6 +78,7 @@ from apps.planning.actions import (
 )
 from apps.planning.actions.plans import NewPlan, keep_plan
 from apps.planning.actions.requests import NewCapacityRequest, raise_capacity_request
+from apps.planning.actions.series_uploads import RowsRead, keep_series_file, tell_series_seen
 from apps.planning.api.crossover_examples import SCENARIO
 from apps.planning.models import Forecast, PlannedItem
 from apps.planning.queries.budgets import BudgetStep
@@ -108,6 +109,8 @@ from apps.show.document import document_text
 from apps.show.money import full_amount, short_amount, whole_amount
 from apps.telemetry.models import Incident
 from apps.unit_economics.models import ServiceCount, ServiceDay, ServiceTotal
+from apps.uploads.files import StoredFile
+from apps.uploads.imports import RejectedFact
 from apps.workloads.actions.imports import close_batch, open_batch, reject_rows
 from apps.workloads.actions.recording import record_event
 from apps.workloads.actions.returns import NewValue, state_value
@@ -253,6 +256,7 @@ def make_world() -> World:
         "team_id": teams["zephyr"],
         "person_id": people["ada"],
         "batch_id": batch_id,
+        "series_import_id": _series_import(people["petra"], now),
         "import_id": _bill_import(now),
         "bill_id": _bill(now),
         "shared_cost_id": scene.make_shared_cost("pelican-storage", starts_at=now),
@@ -797,6 +801,30 @@ def _close(teams: Mapping[str, int], now: datetime) -> int:
         effective_micros=5_939_000_000,
     )
     return close.id
+
+
+def _series_import(person_id: int, now: datetime) -> int:
+    """A file of a history of which a row cannot be taken, and hours stay unknown."""
+    file = StoredFile("history-of-otters.csv", "0" * 32 + ".upload", 9, "0" * 64)
+    import_id = keep_series_file(upload=file, person_id=person_id, at=now)
+    asked = {
+        "series": ["gpu_hours", "", ""], "time": "time", "value": "value", "unit": "gpus",
+        "zone": "UTC", "rows": "moments",
+    }  # fmt: skip
+    hour = now.replace(minute=0, second=0, microsecond=0).isoformat()
+    trial = {
+        "refused": "", "hours": 2, "from": hour, "until": hour, "known": 2, "unknown": 3,
+        "gaps": [[hour, 3]], "gap_count": 1, "first_rows": [[2, hour, 8.0]],
+        "least": 8.0, "mean": 8.0, "most": 8.0, "added": 2, "changed": 0,
+    }  # fmt: skip
+    rejected = RejectedFact(7, "value", "'many-otters' is no number")
+    tell_series_seen(
+        import_id=import_id,
+        asked=asked,
+        seen={"trial": trial, "columns": ["time", "value"]},
+        read=RowsRead(3, [rejected]),
+    )
+    return import_id
 
 
 def _import(now: datetime) -> int:

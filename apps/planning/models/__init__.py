@@ -26,4 +26,5 @@ from apps.planning.models.requests import (
     RequestState,
     RequestStepKind,
 )
+from apps.planning.models.series_imports import RejectedSeriesRow, SeriesImport
 from apps.planning.models.targets import ActivityTarget, TargetMeasure, TargetScope

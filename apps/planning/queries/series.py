@@ -8,7 +8,7 @@ from apps.accounts.queries.reading import once
 from apps.economics.refusal import Refusal
 from apps.economics.serving import SERVICE_KINDS
 from apps.fleet import queries as fleet
-from apps.planning.models import SeriesDimension, SeriesMeasure
+from apps.planning.models import ForecastSeries, SeriesDimension, SeriesMeasure
 from apps.workloads import queries as workloads
 
 GPU_HOURS, SPEND = str(SeriesMeasure.GPU_HOURS), str(SeriesMeasure.SPEND)
@@ -50,6 +50,25 @@ def series_named(text: str) -> SeriesKey:
         shown = " or ".join(f"{measure}:{one}=NAME" if one else measure for one in possible)
         raise SeriesUnknown("series", f"{text!r} is not of the form {shown}")
     return SeriesKey(measure, dimension, _key_named(dimension, name))
+
+
+def possible_series() -> list[SeriesKey]:
+    """Every series that something on record could have, and those that there are."""
+    pools = fleet.pools().values()
+    words = {
+        GPU_MODEL: {pool.gpu_model for pool in pools if not pool.counts_cores},
+        WORKLOAD_CLASS: {fact.kind for fact in workloads.workloads().values()},
+    }
+    keys = {WHOLE: {""}, **words, **{one: {*names} for one, names in _names().items()}}
+    there = {SeriesKey(*row) for row in ForecastSeries.objects.values_list(*SeriesKey.__slots__)}
+    named = {
+        SeriesKey(measure, dimension, key)
+        for measure, dimensions in DIMENSIONS_OF.items()
+        for dimension in dimensions
+        for key in keys[dimension]
+        if key or dimension == WHOLE
+    }
+    return sorted(there | named)
 
 
 def part_named(text: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""The sweeps that make the day's forecasts, the week's runs of kept scenarios and portfolios, and clock requests."""
+"""The sweeps that make the day's forecasts, take histories in, run kept scenarios and portfolios, and clock requests."""
 
 from celery import shared_task
 from django.utils import timezone
@@ -9,6 +9,7 @@ from apps.planning.solvers.daily_forecasting import daily_forecast_fields
 from apps.planning.solvers.forecasting import forecast_fields
 from apps.planning.solvers.portfolio import series_answer
 from apps.planning.solvers.reconciling import RECONCILERS
+from apps.planning.tasks.series_uploads import forget_series_files, work_on_series
 
 
 @shared_task
@@ -24,6 +25,13 @@ def make_forecasts() -> int:
         at=timezone.now(),
         zone=zone,
     )
+
+
+@shared_task
+def import_series_files() -> None:
+    """Look at histories that came, import those that somebody said yes to, forget the others."""
+    work_on_series()
+    forget_series_files()
 
 
 @shared_task

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from apps.uploads.imports import RejectedFact
 from apps.workloads.models import ImportBatch, RejectedRow
 
 
@@ -32,15 +33,6 @@ class ImportFact:
     read_bytes: int
     jobs_from: datetime | None
     jobs_until: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class RejectedFact:
-    """A row that was not taken, by its line in the file."""
-
-    line: int
-    field: str
-    reason: str
 
 
 def gpu_types_told() -> dict[tuple[str, str], str]:

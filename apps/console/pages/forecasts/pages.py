@@ -9,11 +9,12 @@ from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.console.kit.chart import Figure, FigureRow, LineChart, known_figure
-from apps.console.kit.frame import Choice, EmptyState, Link
+from apps.console.kit.frame import Choice, Link
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, Context, found_or_404
 from apps.console.kit.table import Table, TableSection
 from apps.console.pages.forecasts import events, words
+from apps.console.pages.forecasts.older_history import import_links, no_forecast
 from apps.console.pages.forecasts.switch import TABS, horizon_tabs
 from apps.console.pages.forecasts.tables import (
     DAILY_EARLIER,
@@ -30,7 +31,6 @@ from apps.console.pages.forecasts.tables import (
     nearest_backtest,
     nearest_score,
 )
-from apps.console.pages.managers import step_for
 from apps.planning.queries.events import UNKNOWN
 from apps.planning.queries.forecasts import (
     BY_DAY,
@@ -171,8 +171,9 @@ def _list_page(
         under=() if made is None else (f"{how_far}, last made {instant(made, context.zone)}",),
         tabs=horizon_tabs(here),
         notes=notes,
+        actions=import_links(context),
         sections=(table.section(found, context, csv_href=reverse(f"{here}-csv")),),
-        empty=None if found else _no_forecast(context),
+        empty=None if found else no_forecast(context),
     )
 
 
@@ -357,24 +358,6 @@ def _interval_of(hour: ForecastHour) -> tuple[float, float] | None:
     """The ends of the 80 % interval."""
     low, high = (hour.quantiles[0], hour.quantiles[-1]) if hour.quantiles else (None, None)
     return None if low is None or high is None else (low, high)
-
-
-def _no_forecast(context: Context) -> EmptyState:
-    return EmptyState(
-        title="No forecast yet",
-        sentence="GPU-hours, spend, requests, tokens and queue waits are forecast every morning at four, two weeks "
-        "ahead by the hour, and every week 18 months ahead by the day, each with how well the same method did before. "
-        "A series is forecast from 48 settled hours on, by the day from 28 days on; the first forecast of a new one comes with the next morning. Whoever runs the server brings "
-        "older history from a CSV, with the command import_series.",
-        steps=(
-            step_for(
-                "What jobs held before is history too: it comes with the scheduler’s accounting.",
-                Link("Import jobs", reverse("imports")),
-                "imports it",
-                may=context.viewer.may_manage,
-            ),
-        ),
-    )
 
 
 urlpatterns = [

@@ -28,6 +28,7 @@ from apps.console.pages.imports.sections import (
     reading_sections,
     trial_sections,
 )
+from apps.console.pages.imports.steps import BUSY, STATES, FileOnItsWay
 from apps.economics.hours import HOUR, hour_of
 from apps.ledger.queries.closes.months import LATE_PASSES, closed_months, closed_spans
 from apps.ledger.queries.due import open_pending_hours
@@ -35,23 +36,12 @@ from apps.marks.queries import pending_hours
 from apps.show.amounts import counted, per_cent, share
 from apps.show.data import file_size
 from apps.uploads.files import StoredFile
-from apps.uploads.imports import ImportAlreadyOver, ImportNotReady
 from apps.workloads import queries as workloads
 from apps.workloads.actions import uploads
 
 MOST_LISTED = 200
 MOST_SHOWN = 20
 MOST_IN_CSV = 10_000
-REFUSALS = (ImportNotReady, ImportAlreadyOver)
-STATES = {
-    "looking": "being looked at",
-    "asking": "waits for you",
-    "waiting": "about to run",
-    "running": "running",
-    "done": "done",
-    "failed": "broken off",
-    "discarded": "discarded",
-}
 IMPORTS = Table[workloads.ImportFact](
     "imports",
     "Imports",
@@ -131,7 +121,7 @@ def _import_page(context: Context, batch_id: int, sent: ChangeForm | None = None
     rejected = list(workloads.rejected_rows(batch_id, MOST_SHOWN))
     asks = bool(fact.state in {"asking", "failed"} and fact.asked)
     unsettled, late = _hours_unsettled(fact, context)
-    is_busy = fact.state in {"looking", "waiting", "running"} or bool(unsettled)
+    is_busy = fact.state in BUSY or bool(unsettled)
     ended = [("over", fact.ended_at)] if fact.ended_at else []
     return ConsolePage(
         context=context,
@@ -238,19 +228,12 @@ def _import_act(
     action: Callable[[Mapping[str, Any]], None],
     form: ChangeForm | None = None,
 ) -> Act:
-    """What is done with a file, on its page; `then` says what the file is afterwards."""
-
-    def apply(entered: Mapping[str, Any]) -> Done:
-        action(entered)
-        return f"{fact.name} is {then}.", ("import", fact.id)
-
-    return Act(
-        form=form or ChangeForm(context.sent, context, is_sent=True),
-        apply=apply,
-        page=lambda sent: _import_page(context, fact.id, sent),
-        refusals=REFUSALS,
-        status=409,
+    file = FileOnItsWay(
+        fact.name,
+        ("import", fact.id),
+        lambda sent: _import_page(context, fact.id, sent),
     )
+    return file.act(context, then, action, form)
 
 
 def _hours_unsettled(fact: workloads.ImportFact, context: Context) -> tuple[int, int]:

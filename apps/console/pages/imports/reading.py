@@ -8,7 +8,7 @@ from django import forms
 from django.conf import settings
 
 from apps.console.kit.entries import PickField, TextField
-from apps.workloads.queries.imports import RejectedFact
+from apps.uploads.imports import RejectedFact
 
 OVER_COLUMN = "over the file’s own column"
 ONE_POOL = "without a node column: all ran on this one"

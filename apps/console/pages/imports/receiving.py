@@ -24,11 +24,12 @@ from apps.console.kit.request import Context, View, request_context, shown_to
 from apps.console.kit.table import Column, Table
 from apps.ledger.queries.bills.deliveries import RejectedBillFact
 from apps.uploads.files import StoredFile, stored_path
-from apps.workloads.queries.imports import RejectedFact
+from apps.uploads.imports import RejectedFact
 
 LARGEST_BYTES = 512 * 1024 * 1024
 FORM_BYTES = 64 * 1024
 """What a form adds to the file in it."""
+NO_FILE = "No file came: choose one that is not empty."
 LONGEST_NAME = 120
 REJECTED_ROWS = Table[RejectedBillFact | RejectedFact](
     "rejected",
@@ -45,9 +46,13 @@ REJECTED_ROWS = Table[RejectedBillFact | RejectedFact](
 class UploadForm(ChangeForm):
     """The file that is sent."""
 
-    file = UploadField(
-        "File", needed="No file came: choose one that is not empty.", most_bytes=LARGEST_BYTES
-    )
+    file = UploadField("File", needed=NO_FILE, most_bytes=LARGEST_BYTES)
+
+    @classmethod
+    def most_bytes(cls) -> int:
+        """How large its file may be."""
+        field = cls.base_fields["file"]
+        return field.most_bytes if isinstance(field, UploadField) else LARGEST_BYTES
 
 
 class ToUploads(FileUploadHandler):
@@ -120,7 +125,8 @@ def receiving(
         @wraps(keep)
         def view(request: HttpRequest, /) -> HttpResponseBase:
             context = request_context(request, here, carries=False)
-            if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST_BYTES + FORM_BYTES:
+            most = min(LARGEST_BYTES, form.most_bytes())
+            if int(request.META.get("CONTENT_LENGTH") or 0) > most + FORM_BYTES:
                 said = "That file is too large to be taken: send it as gzip or Parquet."
                 return answered(request, replace(page(context, None), problems=(said,)), 413)
             receiver = ToUploads(request)

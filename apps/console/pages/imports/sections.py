@@ -14,6 +14,7 @@ from apps.console.kit.request import Context
 from apps.console.kit.table import Column, Table
 from apps.console.pages.imports.reading import Trial, reading_fields, rows_of, texts_of
 from apps.console.pages.imports.receiving import REJECTED_ROWS
+from apps.console.pages.imports.steps import discard_form
 from apps.show.amounts import counted
 from apps.workloads import queries as workloads
 
@@ -114,8 +115,7 @@ def reading_form(
 def discard_section(fact: workloads.ImportFact) -> Section:
     """The button that gives the file up."""
     is_running = fact.state == "running"
-    return FormSection(
-        name="discard",
-        action=reverse("discard-import", args=[fact.id]),
-        button="Stop it; what is in stays" if is_running else "Discard the file",
+    return discard_form(
+        reverse("discard-import", args=[fact.id]),
+        "Stop it; what is in stays" if is_running else "Discard the file",
     )

@@ -48,6 +48,8 @@ BY_NAME: Sequence[tuple[str, RetentionRule]] = (
     ("fleet.", FACTS),
     ("pricing.", FACTS),
     ("planning.history", FACTS),
+    ("planning.seriesimport", FACTS),
+    ("planning.rejectedseriesrow", FACTS),
     ("planning.forecast", ANSWERS),
     ("planning.reconciliation", ANSWERS),
     ("planning.scenariorun", ANSWERS),

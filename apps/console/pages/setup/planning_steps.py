@@ -82,9 +82,9 @@ def history_step(known: Known) -> GuideStep:
         found,
         (
             Step(
-                "A CSV with one row an hour or a day: GPU-hours, spend, requests or tokens. Whoever runs "
-                "the server brings it, with the command import_series; docs/forecast.md describes the file."
+                "A CSV or Parquet file with one row an hour or a day: GPU-hours, spend, requests or tokens. Its hours and "
+                "what stays unknown are shown first; nothing is imported before you say so."
             ),
         ),
-        Link("Forecast", reverse("forecasts")),
+        Link("Import a series", reverse("series-imports")),
     )

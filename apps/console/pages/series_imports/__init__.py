@@ -1,0 +1,1 @@
+"""Histories of series by browser: sent, looked at, said what they are of, then imported in the background."""

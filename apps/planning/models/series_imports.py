@@ -1,0 +1,34 @@
+"""Files of histories that somebody sent by browser."""
+
+from django.conf import settings
+from django.db import models
+
+from apps.uploads.imports import UploadedImport
+
+
+class SeriesImport(UploadedImport):
+    """One import of a file of a series' history: `rows` and `rejected` are rows of it, `imported` and `unchanged` hours.
+
+    `person` is who sent it.
+    """
+
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
+    )
+
+
+class RejectedSeriesRow(models.Model):
+    """A row of a series' file that cannot be taken, with its number, its column and why."""
+
+    batch = models.ForeignKey(SeriesImport, on_delete=models.CASCADE, related_name="rejected_rows")
+    line = models.BigIntegerField()
+    field = models.TextField()
+    reason = models.TextField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["batch", "line"], name="rejected_series_row_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"row {self.line}: {self.field}: {self.reason}"

@@ -36,11 +36,12 @@ STAYS_BARE = {
 BY_A_BUTTON = {
     "accept-bill", "accept-rate", "ask-again", "ask-export", "call-off-bill", "cancel-export",
     "change-role", "close-month", "compare-runs", "confirm-devices", "confirm-node-devices",
+    "discard-series-import", "start-series-import", "upload-series",
     "correct-month", "deactivate-person", "deliver-capacity-request", "discard-import",
     "exclude-nodes", "explorer",
     "first-agent", "first-invitation", "first-jobs-token", "invite-again", "invite-person",
     "make-join-token", "make-token", "name-nodes", "organisation", "place-in-teams",
-    "read-cloud-account", "read-import", "run-crossover", "refuse-rate", "reopen-month", "revoke-join-token",
+    "read-cloud-account", "read-import", "read-series-import", "run-crossover", "refuse-rate", "reopen-month", "revoke-join-token",
     "search-suggested", "set-gpu-share", "set-price-approval", "start-import", "undo-bill", "upload-bill",
     "upload-jobs", "add-team", "add-workload", "downloads", "end-outage", "end-rate",
 }  # fmt: skip

@@ -16,7 +16,7 @@ from apps.placement.queries.fleet_moves import move_looks, open_fleet_moves
 from apps.placement.queries.quotes import calibration
 from apps.placement.queries.spot_evidence import IMPORTED, spot_evidence
 from apps.planning.actions import import_history
-from apps.planning.models import Forecast, ScenarioRun
+from apps.planning.models import Forecast, ScenarioRun, SeriesImport
 from apps.planning.queries.budget_requests import approved_requests
 from apps.planning.queries.events import demand_events
 from apps.planning.queries.plans import plan_history, plans
@@ -121,7 +121,8 @@ def test_the_cloud_is_read_by_what_it_said_once() -> None:
     }
 
 
-def test_people_leave_a_rule_a_token_files_and_a_price_that_waits() -> None:
+def test_people_leave_a_rule_a_token_files_and_a_price_that_waits(settings, tmp_path) -> None:
+    settings.HOME = tmp_path
     make.make_organisation()
     make.make_team("Search")
     make.make_cluster("atlas")
@@ -135,6 +136,7 @@ def test_people_leave_a_rule_a_token_files_and_a_price_that_waits() -> None:
         office.let_machines_join,
         office.ask_for_files,
         office.import_accounting,
+        office.send_history,
         prices.propose_a_price,
     ):
         tell(company())
@@ -142,6 +144,9 @@ def test_people_leave_a_rule_a_token_files_and_a_price_that_waits() -> None:
     made = (BillRule, JoinToken, Export, ImportBatch)
     assert [each.objects.count() for each in made] == [1, 1, 2, 1]
     assert ImportBatch.objects.get().rows == 3
+    history = SeriesImport.objects.get()
+    assert (history.state, history.rejected) == ("asking", 1)
+    assert history.seen["trial"]["hours"] > 200
     assert Rate.objects.exclude(standing="in_force").count() == 1
 
 

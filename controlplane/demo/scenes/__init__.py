@@ -51,6 +51,7 @@ AFTER_THE_WEEKS: tuple[Scene, ...] = (
     agents.agents_report,
     promises.ship_models,
     office.import_accounting,
+    office.send_history,
     office.let_machines_join,
     office.ask_for_files,
     prices.propose_a_price,

@@ -1,7 +1,9 @@
 """What people leave behind them at their desks: a rule of bills, a file asked for, a token for machines."""
 
 import contextlib
+import hashlib
 import io
+import secrets
 import tempfile
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -10,11 +12,17 @@ from django.core.management import call_command
 
 from apps.accounts.queries import person_of_address
 from apps.economics.billing import BillRowRule
+from apps.economics.hours import HOUR
 from apps.fleet.actions.joining import NewJoinToken, make_join_token
 from apps.ledger import queries as ledger
 from apps.ledger.actions.bill_rules import add_bill_rule
 from apps.ledger.actions.exports import NewExport, ask_export
 from apps.ledger.queries.exports import Asker, ExportWhat
+from apps.planning.actions.series_uploads import ask_series_reading, keep_series_file
+from apps.planning.queries.series import POOL, QUEUE_WAIT
+from apps.planning.queries.series_imports import series_import
+from apps.planning.tasks.series_uploads import work_on_series
+from apps.uploads.files import StoredFile, stored_path
 from controlplane.demo.company import Company
 from controlplane.demo.database import MANAGES, SIGN_IN
 
@@ -71,6 +79,30 @@ def import_accounting(company: Company) -> None:
         path = Path(folder) / f"sacct-{company.week.starts_at:%Y-%m-%d}.psv"
         path.write_text("\n".join(rows) + "\n")
         call_command("import_sacct", str(path), "--cluster", "atlas")
+
+
+def send_history(company: Company) -> None:
+    """The platform sends queue waits from before, and has not said yes to them."""
+    hours = (company.since - timedelta(hours=number) for number in range(14 * 24, 0, -1))
+    rows = [f"{hour:%Y-%m-%d %H:%M},{5 + hour.hour % 12}" for hour in hours if hour.day % 9]
+    content = "\n".join(
+        ["time,minutes", *rows, f"{company.since - HOUR:%Y-%m-%d %H:%M},n/k"]
+    ).encode()
+    path = stored_path(f"{secrets.token_hex(16)}.upload")
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.write_bytes(content)
+    digest = hashlib.sha256(content).hexdigest()
+    file = StoredFile("queue-waits-before.csv", path.name, len(content), digest)
+    platform = person_of_address(MANAGES)
+    import_id = keep_series_file(upload=file, person_id=platform, at=company.week.at)
+    work_on_series()
+    fact = series_import(import_id)
+    if fact is None or not fact.asked:
+        return
+    series = [QUEUE_WAIT, POOL, str(company.pool("h100-on-demand"))]
+    asked = {**fact.asked, "series": series, "unit": "minutes"}
+    ask_series_reading(import_id=import_id, asked=asked, at=company.week.at)
+    work_on_series()
 
 
 def _told(moment: datetime) -> str:

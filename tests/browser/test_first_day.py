@@ -81,6 +81,32 @@ def test_nothing_becomes_a_dollar_without_a_shell(
     assert walk.steps <= MOST_STEPS
 
 
+def test_a_history_of_ones_own_is_imported_from_the_guide(
+    desk: Desk, installation: Installation, tmp_path: Path
+) -> None:
+    file = tmp_path / "gpus-of-spring.csv"
+    hours = [
+        f"2026-03-{day:02}T{hour:02}:00;{40 + hour}" for day in range(2, 9) for hour in range(24)
+    ]
+    file.write_text("\n".join(["hour;gpus", *hours[:100], "2026-03-06T04:00;many", *hours[101:]]))
+    page = desk.page(width=1000)
+    walk = Walk(page, "")
+    come_in(walk, installation)
+    choose_organisation(walk)
+    walk.follow("Import a series")
+    page.get_by_label("File").set_input_files(file)
+    walk.press("Send")
+    page.get_by_label("It is the history of").select_option(label="GPU-hours of the organisation")
+    page.get_by_label("A value is in").select_option(label="GPUs held at the moment")
+    walk.press("Look again, read so")
+    expect(page.locator("#finding")).to_contain_text("has 167 hours of GPU-hours", timeout=60_000)
+    expect(page.locator("main")).to_contain_text("'many' is no number")
+    walk.press("Import 167 hours")
+    expect(page.locator("#finding")).to_contain_text("came from gpus-of-spring.csv; 1 row could")
+    walk.follow("The first day, step by step")
+    expect(page.locator("#step-history")).to_contain_text("1 series has an imported history.")
+
+
 def come_in(walk: Walk, installation: Installation) -> None:
     """The address that `make run` printed, then a sign-in."""
     said = re.compile(r"http://\S+/invitation/first/\w+")

@@ -22,7 +22,10 @@ SEPARATORS = ",;\t|"
 NOT_OBSERVED = frozenset({"", "nan", "na", "n/a", "null", "none"})
 """What a cell without a value says, in small letters."""
 MOMENT_SIGNS = frozenset("0123456789-+:., TtZzW")
-LONGEST_LINE = 1 << 20
+LONGEST_LINE, MOST_TEXT = 1 << 20, 1 << 30
+LONGEST_SHOWN = 60
+"""Of a cell, in what is said of it."""
+LONGEST_LIST = 1_000
 ROWS_AT_ONCE = 5_000
 BROKEN = (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error)
 
@@ -162,9 +165,13 @@ def _csv_table(text: io.TextIOWrapper, source: BinaryIO) -> SeriesTable:
 
 def _lines_of(text: io.TextIOWrapper) -> Iterator[str]:
     """The lines that are left; a gzip of one endless line fills no memory."""
+    left = MOST_TEXT
     while line := text.readline(LONGEST_LINE):
+        left -= len(line)
         if len(line) == LONGEST_LINE:
             raise SeriesFileRefused("", "a line of the file is longer than a megabyte")
+        if left < 0:
+            raise SeriesFileRefused("", f"the file has more than {MOST_TEXT >> 30} GiB of text")
         yield line
 
 
@@ -183,19 +190,29 @@ def _parquet_table(source: BinaryIO) -> SeriesTable:
         width = max(places) + 1
         try:
             for batch in file.iter_batches(batch_size=ROWS_AT_ONCE, columns=wanted):
-                columns = {name: batch.column(name).to_pylist() for name in wanted}
+                columns = {name: _python_values(batch.column(name)) for name in wanted}
                 for pair in zip(*(columns[name] for name in wanted), strict=True):
                     number += 1
                     cells = [""] * width
                     for place, cell in zip(places, pair, strict=True):
                         cells[place] = _text_of_cell(cell)
                     yield number, cells
-        except lib.ArrowException as broken:
+        except (lib.ArrowException, ValueError, OverflowError) as broken:
             raise SeriesFileRefused(
                 "", f"the file cannot be read after row {number}: {broken}"
             ) from None
 
     return SeriesTable({"": names}, rows_of, source)
+
+
+def _python_values(column: Any) -> list[object]:
+    """Its cells; of moments no more than the microseconds that Python keeps."""
+    from pyarrow import lib
+
+    if isinstance(column.type, lib.TimestampType):
+        column = column.cast(lib.timestamp("us", column.type.tz), safe=False)
+    values: list[object] = column.to_pylist()
+    return values
 
 
 def _text_of_cell(cell: object) -> str:
@@ -212,8 +229,11 @@ def _places_of(table: SeriesTable, columns: SeriesColumns) -> tuple[str, tuple[i
     header = list(table.names[separator])
     for column in wanted:
         if column not in header:
-            there = f"there are {', '.join(header)}" if any(header) else "the first line is empty"
+            there = ", ".join(header)[:LONGEST_LIST]
+            there = f"there are {there}" if any(header) else "the first line is empty"
             raise SeriesFileRefused(column, f"there is no such column; {there}")
+        if header.count(column) > 1:
+            raise SeriesFileRefused(column, "several columns are called so")
     return separator, (header.index(columns.time), header.index(columns.value))
 
 
@@ -256,7 +276,7 @@ def _read_moment(text: str, columns: SeriesColumns, row: int) -> float:
         raise SeriesRowRefused(
             columns.time,
             row,
-            f"{text!r} is no moment such as 2026-03-02 10:00, and no Unix seconds",
+            f"{text[:LONGEST_SHOWN]!r} is no moment such as 2026-03-02 10:00, and no Unix seconds",
         ) from None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=columns.zone)
@@ -276,7 +296,9 @@ def _read_value(text: str, columns: SeriesColumns, row: int, seconds: float) -> 
     number = _number_in(text)
     if number is None:
         comma = "; write 12.5, not 12,5 or 1,250" if "," in text else ""
-        raise SeriesRowRefused(columns.value, row, f"{text!r} is no number{comma}", seconds)
+        raise SeriesRowRefused(
+            columns.value, row, f"{text[:LONGEST_SHOWN]!r} is no number{comma}", seconds
+        )
     return number
 
 

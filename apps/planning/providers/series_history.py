@@ -115,12 +115,12 @@ def read_what_can(
 
 
 def _at_most(
-    count: int, rows: Iterator[SeriesRow | SeriesRowRefused]
+    most: int, rows: Iterator[SeriesRow | SeriesRowRefused]
 ) -> Iterator[SeriesRow | SeriesRowRefused]:
-    for row in rows:
-        if row.number > count:
+    for count, row in enumerate(rows, start=1):
+        if count > most:
             raise SeriesFileRefused(
-                "", f"the file has over {count:,} rows: send it by the hour, or in several files"
+                "", f"the file has over {most:,} rows: send it by the hour, or in several files"
             )
         yield row
 

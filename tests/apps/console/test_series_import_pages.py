@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpResponse
 from django.test import Client
 
 from apps.console.pages.imports import receiving
@@ -84,6 +85,12 @@ def looked_at(client: Client, content: str | bytes, **said: str) -> str:
     return path
 
 
+def start(client: Client, path: str) -> HttpResponse:
+    """Confirms what is shown there."""
+    seen = re.search(r'name="seen"[^>]*value="(\w*)"', client.get(path).content.decode())
+    return client.post(f"{path}/start", {"seen": seen[1] if seen else ""})
+
+
 def kept_hours() -> list[tuple[Any, ...]]:
     return list(HistoryPoint.objects.order_by("hour").values_list("hour", "value"))
 
@@ -96,7 +103,7 @@ def test_a_history_is_shown_whole_before_it_is_imported(uploads_folder):
     assert [each.stat().st_mode & 0o777 for each in uploads_folder.iterdir()] == [0o600]
     import_series_files()
     assert "Whose history is gpus.csv?" in words_of(client.get(path))
-    assert client.post(f"{path}/start").status_code == 409
+    assert start(client, path).status_code == 409
 
     client.post(f"{path}/reading", entered(client, path) | {"unit": "gpus"})
     import_series_files()
@@ -112,7 +119,7 @@ def test_a_history_is_shown_whole_before_it_is_imported(uploads_folder):
     first, *_ = csv_rows(client.get(f"{path}/first-rows.csv"))
     assert (first["row"], first["value"]) == ("2", "40.0")
 
-    client.post(f"{path}/start")
+    start(client, path)
     import_series_files()
     assert "57 hours of GPU-hours of pool h100 came from gpus.csv." in words_of(client.get(path))
     assert len(kept_hours()) == 57
@@ -127,11 +134,32 @@ def test_a_history_is_shown_whole_before_it_is_imported(uploads_folder):
     )
 
 
+def test_what_was_read_in_another_way_since_it_was_shown_is_not_imported():
+    client = client_of()
+    path = looked_at(client, HOURS)
+    (seen,) = re.findall(r'name="seen"[^>]*value="(\w*)"', client.get(path).content.decode())
+    client.post(f"{path}/reading", entered(client, path) | {"unit": "gpu_seconds"})
+    import_series_files()
+    answer = client.post(f"{path}/start", {"seen": seen})
+    assert answer.status_code == 409
+    assert "is not read as it was shown: look at it again" in words_of(answer)
+    import_series_files()
+    assert not HistoryPoint.objects.exists()
+
+
+def test_moments_of_parquet_finer_than_a_microsecond_are_read():
+    nanoseconds = [1_772_409_600_000_000_123, 1_772_413_200_000_000_123]
+    table = pa.table({"time": pa.array(nanoseconds, pa.timestamp("ns")), "value": [1, 2]})
+    out = io.BytesIO()
+    pq.write_table(table, out)
+    assert "has 2 hours" in words_of((client := client_of()).get(looked_at(client, out.getvalue())))
+
+
 def test_the_same_file_again_changes_nothing():
     client = client_of()
     for said in ("57 hours of GPU-hours of pool h100 came", "changed nothing: 57 hours were known"):
         path = looked_at(client, HOURS)
-        client.post(f"{path}/start")
+        start(client, path)
         import_series_files()
         assert said in words_of(client.get(path))
 
@@ -141,7 +169,7 @@ def test_the_hour_of_a_row_that_cannot_be_taken_stays_unknown_and_the_row_is_lis
     path = looked_at(client_of(), by_hour(values) + "2026-03-02 07:00,9\nnever,5\n2026-03-02\n")
     client = client_of()
     assert "has 6 hours" in words_of(client.get(path))
-    client.post(f"{path}/start")
+    start(client, path)
     import_series_files()
     assert [hour.hour for hour, _ in kept_hours()] == [0, 1, 2, 6, 8, 9]
     assert "6 hours of GPU-hours of pool h100 came from gpus.csv; 5 rows could" in words_of(
@@ -165,7 +193,7 @@ def test_sums_of_several_rows_are_not_made_where_one_has_no_moment():
     shown = words_of(client.get(path))
     assert "It cannot be read so time: row 10: 'soon' is no moment" in shown
     assert "any may lack this one" in shown
-    assert client.post(f"{path}/start").status_code == 409
+    assert start(client, path).status_code == 409
     client.post(f"{path}/reading", entered(client, path) | {"unit": "gpus"})
     import_series_files()
     assert "has 4 hours" in words_of(client.get(path)), "a mean misses a reading, no more"
@@ -196,7 +224,7 @@ def test_parquet_and_gzip_are_read_alike():
     for content in (out.getvalue(), packed):
         client = client_of()
         path = looked_at(client, content)
-        client.post(f"{path}/start")
+        start(client, path)
         import_series_files()
         found.append(kept_hours())
         HistoryPoint.objects.all().delete()
@@ -213,6 +241,7 @@ def test_parquet_and_gzip_are_read_alike():
         (HOURS.encode("utf-16"), "it is no text in UTF-8; save it as CSV in UTF-8"),
         (b"PAR1 and no more", "the file is no Parquet that can be read"),
         (b"time,value\n2026-03-02," + b"9" * (1 << 20) + b"\n", "longer than a megabyte"),
+        (b"time,value,value\n2026-03-02,1,2\n", "value: several columns are called so"),
         (b"time,value\n", "value: the file has no value in this column"),
         (b"time,value\n1970-01-01,1\n2026-03-02,1\n", "56 years apart, from row 2 to row 3"),
         (b"time,value\n2026-03-02;12,5\n", "none of its rows can be taken"),
@@ -223,7 +252,7 @@ def test_what_is_no_history_says_so_and_can_be_discarded(uploads_folder, content
     path = sent(client, content)
     import_series_files()
     assert said in words_of(client.get(path))
-    assert client.post(f"{path}/start").status_code == 409
+    assert start(client, path).status_code == 409
     client.post(f"{path}/discard")
     import_series_files()
     assert "was discarded" in words_of(client.get(path))
@@ -265,7 +294,7 @@ def test_an_hour_that_is_not_over_is_rejected_and_takes_nothing_from_others():
 def test_an_import_whose_worker_died_is_begun_again_and_nothing_was_kept():
     client = client_of()
     path = looked_at(client, HOURS)
-    client.post(f"{path}/start")
+    start(client, path)
     at = make.NOON
     claimed = series_uploads.claim_series_file(at=at)
     assert claimed is not None
@@ -281,7 +310,7 @@ def test_an_import_whose_worker_died_is_begun_again_and_nothing_was_kept():
 def test_what_is_discarded_while_it_is_read_is_not_imported():
     client = client_of()
     path = looked_at(client, HOURS)
-    client.post(f"{path}/start")
+    start(client, path)
     claimed = series_uploads.claim_series_file(at=make.NOON)
     assert claimed is not None
     client.post(f"{path}/discard")
@@ -328,7 +357,7 @@ def test_the_guide_leads_there_and_is_done_once_one_is_imported():
     assert 'href="/forecasts/imports"' in guide.content.decode()
     assert 'href="/forecasts/imports"' in client.get("/forecasts").content.decode()
     path = looked_at(client, HOURS)
-    client.post(f"{path}/start")
+    start(client, path)
     import_series_files()
     assert "1 series has an imported history." in words_of(client.get("/setup/first-day"))
 

@@ -164,6 +164,7 @@ def test_amounts_are_summed_by_the_hour_and_units_are_brought_to_the_series_own(
         ("2026-03-02 01:00,1e10", WAITS, ("--unit", "seconds"), r"1e\+10 is above 3.6e\+09"),
         ("2026-03-02 01:00,-1e300", "spend", (), r"value: row 3: -1e\+300 is below -1e\+15"),
         ("2026-10-25 02:30,4", NAME, ("--zone", "Europe/Berlin"), "turns its clocks"),
+        ("2026-03-02;12,4", NAME, (), "time: row 3: '2026-03-02;12' is no moment"),
         ("2026-03-02 01:00,4", NAME, ("--zone", "Mars"), "'Mars' is no time zone"),
         ("2026-03-02 01:00,4", NAME, ("--unit", "dollars"), "unit: 'dollars' is none of gpus"),
         ("2026-03-02 01:00,4", NAME, ("--value", "gpus"), "gpus: there is no such column"),

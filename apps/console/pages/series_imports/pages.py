@@ -9,7 +9,7 @@ from django.urls import path, reverse
 from django.utils.html import format_html
 
 from apps.console.kit.cells import COUNT, INSTANT
-from apps.console.kit.change import Act, ChangeForm, Done, acting
+from apps.console.kit.change import SEEN, Act, ChangeForm, Done, acting
 from apps.console.kit.entries import UploadField
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, Include, shown
@@ -21,6 +21,7 @@ from apps.console.pages.imports.steps import BUSY, STATES, FileOnItsWay
 from apps.console.pages.series_imports.reading import (
     SeriesTrial,
     asked_of,
+    fingerprint_of,
     reading_form,
     series_asked,
     trial_of_series,
@@ -225,13 +226,15 @@ def read_so(context: Context, series_import_id: int) -> Act:
 
 @acting(SEES_EVERYTHING, "forecasts")
 def start(context: Context, series_import_id: int) -> Act:
-    """Have the file imported as it was last looked at."""
-    return _import_act(
-        context,
-        _import_or_404(series_import_id),
-        "imported now",
-        lambda _: series_uploads.start_series_import(import_id=series_import_id, at=context.at),
-    )
+    """Have the file imported as it was shown; nothing is done where it was read in another way since."""
+    fact = _import_or_404(series_import_id)
+
+    def begin(_: Mapping[str, Any]) -> None:
+        if fact.state == "asking" and context.sent.get(SEEN) != fingerprint_of(fact):
+            raise ImportNotReady(f"{fact.name} is not read as it was shown: look at it again")
+        series_uploads.start_series_import(import_id=series_import_id, at=context.at)
+
+    return _import_act(context, fact, "imported now", begin)
 
 
 @acting(SEES_EVERYTHING, "forecasts")

@@ -1,5 +1,7 @@
 """How a file of a history is read: the entries that say it, and what came of a look at it."""
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -103,6 +105,12 @@ def trial_of_series(fact: SeriesImportFact) -> SeriesTrial:
         ),
         **{name: kept.get(name, 0) for name in numbers},
     )
+
+
+def fingerprint_of(fact: SeriesImportFact) -> str:
+    """Stands for what was shown of a file: how it was read, and what came of that."""
+    shown = json.dumps([fact.asked, fact.seen, fact.rejected], sort_keys=True)
+    return hashlib.sha256(shown.encode()).hexdigest()[:16]
 
 
 def series_asked(fact: SeriesImportFact) -> SeriesKey | None:

@@ -7,8 +7,8 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from apps.console.kit.cells import COUNT, FIGURE, INSTANT
-from apps.console.kit.change import ChangeForm
-from apps.console.kit.form import FormSection
+from apps.console.kit.change import SEEN, ChangeForm
+from apps.console.kit.form import Field, FormSection
 from apps.console.kit.page import FactList, Section
 from apps.console.kit.request import Context
 from apps.console.kit.table import Column, Table
@@ -18,6 +18,7 @@ from apps.console.pages.series_imports.reading import (
     FirstRow,
     HistoryGap,
     SeriesTrial,
+    fingerprint_of,
     reading_form,
     series_asked,
 )
@@ -61,6 +62,7 @@ def trial_sections(
             name="start",
             action=reverse("start-series-import", args=[fact.id]),
             button=f"Import {counted(trial.hours, 'hour')}",
+            fields=(Field(name=SEEN, label="", value=fingerprint_of(fact), kind="hidden"),),
             is_primary=True,
         )
     yield FIRST_ROWS.section(

@@ -15,6 +15,10 @@ SILENT_AFTER = timedelta(minutes=2)
 """Whoever works on a file says so with every chunk; after this long, somebody else takes it up."""
 
 
+MOST_REJECTIONS_KEPT = 10_000
+"""All rejected rows are counted; so many are kept with line and reason."""
+
+
 class ImportNotReady(Exception):
     """The file cannot be imported as it would be read now, or nobody has looked at it yet."""
 
@@ -142,14 +146,16 @@ def claim(table: type[Imported], at: datetime) -> Imported | None:
 def say_alive(
     table: type[UploadedImport], import_id: int, state: ImportState, read_bytes: int, at: datetime
 ) -> bool:
-    """Say that the file is worked on, and how far; False: somebody discarded it meanwhile."""
-    mine = table._default_manager.filter(pk=import_id, state=state)
+    """Say that the file is worked on, and how far; False: it was discarded, or asked to be read in another way."""
+    mine = table._default_manager.filter(pk=import_id, state=state, alive_at__isnull=False)
     return mine.update(alive_at=at, read_bytes=read_bytes) == 1
 
 
 def keep_look(table: type[UploadedImport], import_id: int, found: Mapping[str, object]) -> bool:
-    """Keep what a look found, in fields of the table; now a person is asked. False: it was discarded."""
-    looking = table._default_manager.filter(pk=import_id, state=ImportState.LOOKING)
+    """Keep what a look found, in fields of the table; now a person is asked. False: as of `say_alive`."""
+    looking = table._default_manager.filter(
+        pk=import_id, state=ImportState.LOOKING, alive_at__isnull=False
+    )
     return looking.update(**found, state=ImportState.ASKING) == 1
 
 

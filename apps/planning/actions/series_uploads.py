@@ -12,9 +12,7 @@ from apps.planning.models import RejectedSeriesRow, SeriesImport
 from apps.planning.queries.series import SeriesKey
 from apps.uploads import imports as steps
 from apps.uploads.files import StoredFile, storable_text
-from apps.uploads.imports import ImportState, RejectedFact
-
-MOST_REJECTIONS_KEPT = 10_000
+from apps.uploads.imports import MOST_REJECTIONS_KEPT, ImportState, RejectedFact
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +74,7 @@ def claim_series_file(*, at: datetime) -> ClaimedSeries | None:
 
 
 def still_wanted(*, claimed: ClaimedSeries, read_bytes: int, at: datetime) -> bool:
-    """Say that the file is worked on, and how far it is; False: somebody discarded it."""
+    """Say that the file is worked on, and how far it is; False: somebody discarded it, or wants it read in another way."""
     state = ImportState.RUNNING if claimed.is_confirmed else ImportState.LOOKING
     return steps.say_alive(SeriesImport, claimed.id, state, read_bytes, at)
 

@@ -45,7 +45,7 @@ VALUES = ("value", "y", "gpus", "gpuhours", "cost", "spend", "amount", "requests
 
 
 class SeriesDiscarded(Exception):
-    """Somebody discarded the file while it was read."""
+    """Somebody discarded the file while it was read, or wants it read in another way."""
 
 
 def work_on_series() -> None:

@@ -11,12 +11,11 @@ from django.db.models import F
 from apps.economics.job_fold import TEXTS
 from apps.economics.jobs import JobRecord, RecordHasNoTime, RejectedJobRow, event_of_record
 from apps.logs.changes import field_of, items_of, logged_change
-from apps.uploads.imports import ImportState
+from apps.uploads.imports import MOST_REJECTIONS_KEPT, ImportState
 from apps.workloads.actions.recording import record_events
 from apps.workloads.models import ImportBatch
 from apps.workloads.models import RejectedRow as KeptRejection
 
-MOST_REJECTIONS_KEPT = 10_000
 NUL = "\x00"
 # Of an exact fraction, above or below the line; products of two still fit a column.
 LARGEST_PART = 10**9

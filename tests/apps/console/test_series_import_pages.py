@@ -317,6 +317,25 @@ def test_what_is_discarded_while_it_is_read_is_not_imported():
     assert not series_uploads.still_wanted(claimed=claimed, read_bytes=9, at=make.NOON)
 
 
+def test_what_is_asked_while_a_worker_looks_is_looked_at_next():
+    client = client_of()
+    path = looked_at(client, HOURS)
+    form = entered(client, path)
+    client.post(f"{path}/reading", form | {"unit": "gpu_hours"})
+    claimed = series_uploads.claim_series_file(at=make.NOON)
+    assert claimed is not None
+    client.post(f"{path}/reading", form | {"unit": "gpu_seconds"})
+    assert not series_uploads.still_wanted(claimed=claimed, read_bytes=9, at=make.NOON)
+    series_uploads.tell_series_seen(
+        import_id=claimed.id,
+        asked=claimed.asked,
+        seen={"trial": None},
+        read=series_uploads.RowsRead(1),
+    )
+    import_series_files()
+    assert SeriesImport.objects.get().asked["unit"] == "gpu_seconds"
+
+
 def test_a_file_that_is_gone_says_so(uploads_folder):
     client = client_of()
     path = sent(client, HOURS)

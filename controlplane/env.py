@@ -69,7 +69,7 @@ def _log_format(text: str) -> str:
 
 VERDICT_BUCKETS = (
     *("data_wait", "communication", "checkpoint", "lost", "recovery", "startup", "failed"),
-    *("capacity_wait", "idle_after_end"),
+    *("capacity_wait", "idle_after_end", "diverged"),
 )
 
 

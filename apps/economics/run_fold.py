@@ -25,6 +25,8 @@ OF_A_RESTART = frozenset({"startup", "checkpoint_restore"})
 """Phases that are recovery where the run had been under way before."""
 REDONE = frozenset({Bucket.PRODUCTIVE, Bucket.COMMUNICATION, Bucket.DATA_WAIT})
 """What was spent in vain with a step that was done again."""
+IN_VAIN = REDONE | {Bucket.CHECKPOINT, Bucket.LOST}
+"""What was spent in vain while the run was wrong: its steps, done again or not, and saving them."""
 Span = tuple[int, int]
 
 
@@ -84,7 +86,8 @@ class RunTold:
     """A run as far as it is known.
 
     `attempts` in the order of their starts. `waits` are when its jobs were queued. From
-    `failed_after_ms` on what it did was in vain, for it failed and was not taken up again.
+    `failed_after_ms` on what it did was in vain, for it failed and was not taken up again; in
+    `diverged` too, for it was wrong then, by its own loss.
     """
 
     attempts: Sequence[ReportedAttempt]
@@ -92,6 +95,7 @@ class RunTold:
     rewinds: Sequence[Rewind] = ()
     waits: Sequence[Span] = ()
     failed_after_ms: int | None = None
+    diverged: Sequence[Span] = ()
 
 
 @dataclass(slots=True)
@@ -206,7 +210,14 @@ def _marks_of(
             yield ToldTime(at, at + length, bucket)
             if bucket is Bucket.PRODUCTIVE and run.failed_after_ms is not None:
                 yield ToldTime(max(at, run.failed_after_ms), at + length, Bucket.FAILED)
+            if bucket in IN_VAIN:
+                yield from _diverged_marks((at, at + length), run.diverged)
             at += length
+
+
+def _diverged_marks(piece: Span, diverged: Sequence[Span]) -> Iterator[ToldTime]:
+    for since, until in diverged:
+        yield ToldTime(max(piece[0], since), min(piece[1], until), Bucket.DIVERGED)
 
 
 def _window_pieces(

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Bucket(IntEnum):
-    """What a second of a run was; where two are told of one second, the lower one holds."""
+    """What a second of a run was; the numbers are kept, so a new one comes last."""
 
     FAILED = 0
     LOST = 1
@@ -19,8 +19,13 @@ class Bucket(IntEnum):
     CAPACITY_WAIT = 8
     IDLE_AFTER_END = 9
     UNTOLD = 10
+    DIVERGED = 11
 
 
+PRECEDENCE = (Bucket.DIVERGED, *(bucket for bucket in Bucket if bucket is not Bucket.DIVERGED))
+"""Where two are told of one second, the first of these holds."""
+FAILED_OR_REDONE = frozenset({Bucket.DIVERGED, Bucket.FAILED, Bucket.LOST})
+"""Waste, whatever its GPUs did meanwhile."""
 INSIDE = len(Bucket)
 """Beside the buckets: whether a moment is of the run at all."""
 
@@ -51,11 +56,16 @@ def stretches_of(
     since = 0
     for at, what, by in sorted(edges):
         if holding[INSIDE] and at > since:
-            bucket = next((each for each in Bucket if holding[each]), Bucket.UNTOLD)
+            bucket = next((each for each in PRECEDENCE if holding[each]), Bucket.UNTOLD)
             found.append((since, at, bucket))
         holding[what] += by
         since = at
     return found
+
+
+def in_every_bucket(kept: Sequence[int]) -> tuple[int, ...]:
+    """Times by bucket as they are kept; of a bucket that is younger than these there is none."""
+    return (*kept, *[0] * (len(Bucket) - len(kept)))
 
 
 def goodput(spent: Mapping[Bucket, int]) -> float | None:

@@ -35,6 +35,11 @@ BUCKETS: Mapping[Bucket, StateWords] = {
     Bucket.FAILED: StateWords(
         "run_failed", "Failed", "An attempt that failed, and left nothing to go on from."
     ),
+    Bucket.DIVERGED: StateWords(
+        "run_diverged",
+        "Diverged",
+        "Steps after the reported loss was no finite number any more, or all that was learned was lost.",
+    ),
     Bucket.IDLE_AFTER_END: StateWords(
         "run_idle_after_end",
         "Idle after the end",
@@ -57,6 +62,7 @@ _SAID = {
     Bucket.PRODUCTIVE: "productive time",
     Bucket.LOST: "work lost and redone",
     Bucket.FAILED: "failed attempts",
+    Bucket.DIVERGED: "training after the loss went wrong",
     Bucket.IDLE_AFTER_END: "idle time after the end",
     Bucket.UNTOLD: "time not reported",
 }

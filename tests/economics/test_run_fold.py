@@ -1,6 +1,7 @@
 """A run folded by the hour: every second of its jobs in one bucket, every token counted once."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -125,6 +126,50 @@ def test_a_failed_run_did_nothing_since_its_last_good_checkpoint() -> None:
     assert minutes(before) == {"PRODUCTIVE": 50, "DATA_WAIT": 10}
 
 
+def test_what_a_run_did_while_its_loss_was_wrong_was_in_vain() -> None:
+    told = (
+        window(0, 30),
+        window(
+            30,
+            60,
+            10,
+            productive_ms=14 * MINUTE,
+            phases={"data": 10 * MINUTE, "checkpoint_save": 2 * MINUTE, "odd": 4 * MINUTE},
+        ),
+    )
+    run = RunTold([attempt(0, 60, *told)], [held(0, 90)], diverged=[(20 * MINUTE, 600 * MINUTE)])
+    # What is not reported stays that, and what is held after the end too.
+    assert minutes(run) == {"PRODUCTIVE": 20, "DIVERGED": 36, "UNTOLD": 4, "IDLE_AFTER_END": 30}
+
+
+def test_a_run_that_went_back_to_before_it_was_wrong_has_that_time_as_diverged() -> None:
+    first = attempt(0, 20, window(0, 10, 0), window(10, 20, 10), id=1)
+    second = attempt(30, 50, window(35, 50, 5, phases={"startup": 0}), id=2)
+    run = RunTold(
+        [first, second],
+        [held(0, 60)],
+        [Rewind(30 * MINUTE, 5, 2)],
+        diverged=[(10 * MINUTE, 30 * MINUTE)],
+    )
+    assert minutes(run) == {
+        "PRODUCTIVE": 20,
+        "LOST": 5,
+        "DIVERGED": 10,
+        "RECOVERY": 15,
+        "IDLE_AFTER_END": 10,
+    }
+
+
+def test_a_wrong_run_that_then_failed_was_wrong_first() -> None:
+    run = RunTold(
+        [attempt(0, 60, window(0, 60))],
+        [held(0, 60)],
+        failed_after_ms=10 * MINUTE,
+        diverged=[(30 * MINUTE, 50 * MINUTE)],
+    )
+    assert minutes(run) == {"PRODUCTIVE": 10, "FAILED": 30, "DIVERGED": 20}
+
+
 def test_an_attempt_that_fell_silent_leaves_the_rest_untold() -> None:
     run = RunTold([attempt(0, 20, window(0, 20), is_ended=False)], [held(0, 60)])
     assert minutes(run) == {"PRODUCTIVE": 20, "UNTOLD": 40}
@@ -199,7 +244,8 @@ def runs(draw: st.DrawFn) -> RunTold:
     )
     waits = [(a * MINUTE, b * MINUTE) for a, b in draw(st.lists(spans, max_size=2))]
     failed = draw(st.none() | moments.map(lambda m: m * MINUTE))
-    return RunTold(attempts, jobs, rewinds, waits, failed)
+    wrong = [(a * MINUTE, b * MINUTE) for a, b in draw(st.lists(spans, max_size=2))]
+    return RunTold(attempts, jobs, rewinds, waits, failed, wrong)
 
 
 @given(runs())
@@ -214,3 +260,17 @@ def test_every_second_of_a_job_is_in_one_bucket_and_every_token_counts_once(run:
     told = sum(each.tokens for attempt in run.attempts for each in attempt.windows)
     assert sum(sums.tokens + sums.redone_tokens for sums in found.values()) == told
     assert all(spent >= 0 for sums in found.values() for spent in sums.bucket_ms)
+
+
+@given(runs())
+def test_being_wrong_only_gives_another_name_to_time_in_which_something_was_done(
+    run: RunTold,
+) -> None:
+    right, wrong = folded(replace(run, diverged=()), 0), folded(run, 0)
+    assert right.keys() == wrong.keys()
+    nothing_done = (Bucket.CAPACITY_WAIT, Bucket.IDLE_AFTER_END, Bucket.UNTOLD)
+    for key, sums in wrong.items():
+        of_right = right[key].bucket_ms
+        assert sum(sums.bucket_ms) == sum(of_right)
+        assert all(sums.bucket_ms[b] <= of_right[b] for b in Bucket if b is not Bucket.DIVERGED)
+        assert all(sums.bucket_ms[b] == of_right[b] for b in nothing_done)

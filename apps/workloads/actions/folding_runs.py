@@ -9,6 +9,7 @@ from django.db import connection, transaction
 from psycopg.types.range import Range
 
 from apps.economics.hours import HOUR, epoch_ms, from_epoch_ms, hour_of
+from apps.economics.run_divergence import StepBack, WrongSpan, diverged_spans
 from apps.economics.run_fold import (
     NO_JOB,
     Held,
@@ -18,6 +19,7 @@ from apps.economics.run_fold import (
     WindowTold,
     folded,
 )
+from apps.economics.spans import END_OF_TIME, joined_spans, spans_without
 from apps.logs.changes import logged_pass
 from apps.workloads.actions.run_spans import reported
 from apps.workloads.actions.run_summing import WholeRun, keep_summary, status_of
@@ -30,6 +32,7 @@ from apps.workloads.queries.run_fold_facts import (
     FoldAttemptRow,
     HourRow,
 )
+from apps.workloads.queries.run_losses import losses_of
 
 log = logging.getLogger(__name__)
 
@@ -38,22 +41,12 @@ Hours = Mapping[tuple[int, datetime], HourRow]
 
 @dataclass(frozen=True, slots=True)
 class _RunInputs(WholeRun):
-    """A run as it stands, with when it went back to a checkpoint."""
+    """A run as it stands, with when it went back to a checkpoint.
 
-    restored: Sequence[EventRow]
+    `rewinds` are from when on the run went on from which step, as which attempt says.
+    """
 
-    @property
-    def rewinds(self) -> list[tuple[datetime, int, int]]:
-        """From when on the run went on from which step, as which attempt says."""
-        found = [
-            (each.began_at, each.first_step, each.id)
-            for each in self.lead
-            if each.first_step is not None
-        ]
-        found += [
-            (each.at, each.step, each.attempt_id) for each in self.restored if each.step is not None
-        ]
-        return found
+    rewinds: Sequence[tuple[datetime, int, int]]
 
     def last_good(self, before: datetime | None = None) -> datetime | None:
         """When a checkpoint last passed."""
@@ -106,15 +99,31 @@ def _run_inputs(run_id: int) -> _RunInputs:
     jobs = facts.jobs_of(job_ids | {each.job_id for each in stated})
     spans = reported(run_id, facts.attempts_on(job_ids), jobs, stated)
     _keep_spans(run_id, spans)
+    rewinds = _rewinds_of(lead, facts.events_of(lead_ids, "restored"))
     return _RunInputs(
         attempts=attempts,
         lead=lead,
         jobs=jobs,
         spans=[*stated, *spans],
         good=facts.events_of(lead_ids, "good_checkpoint"),
-        restored=facts.events_of(lead_ids, "restored"),
         status=status_of(lead, jobs),
+        diverged=diverged_spans(
+            losses_of(lead, [at for at, _, _ in rewinds]),
+            [StepBack(at, step) for at, step, _ in rewinds],
+        ),
+        rewinds=rewinds,
     )
+
+
+def _rewinds_of(
+    lead: Sequence[FoldAttemptRow], restored: Sequence[EventRow]
+) -> list[tuple[datetime, int, int]]:
+    found = [
+        (each.began_at, each.first_step, each.id) for each in lead if each.first_step is not None
+    ]
+    return found + [
+        (each.at, each.step, each.attempt_id) for each in restored if each.step is not None
+    ]
 
 
 def _keep_spans(run_id: int, spans: Sequence[CarriedSpan]) -> None:
@@ -137,7 +146,8 @@ def _first_changed_hour(known: _RunInputs, summary: RunSummary) -> datetime | No
 
     What is done again makes lost what was done before; a failure, going on after one, and a
     checkpoint of a failed run that passed, turn what was done since the last good checkpoint; with
-    the first thing that an attempt tells, its time until then has become its start.
+    the first thing that an attempt tells, its time until then has become its start. What its loss
+    says turns all that was done since it was wrong, or since it was taken for wrong.
     """
     if summary.folded_at is None:
         return None
@@ -145,7 +155,7 @@ def _first_changed_hour(known: _RunInputs, summary: RunSummary) -> datetime | No
     if is_new and summary.changed_from is None:
         return None
     changed = summary.changed_from if is_new and summary.changed_from else summary.folded_at
-    moments = [changed, summary.folded_at]
+    moments = [changed, summary.folded_at, *_turned_by_loss(known.diverged, summary.diverged)]
     if is_new:
         moments += [
             each.began_at
@@ -162,6 +172,16 @@ def _first_changed_hour(known: _RunInputs, summary: RunSummary) -> datetime | No
         began_at = [each.began_at for each in known.attempts]
         moments.append(known.last_good(changed) or min(began_at, default=changed))
     return hour_of(min(moments))
+
+
+def _turned_by_loss(found: Sequence[WrongSpan], kept: Sequence[Range[datetime]]) -> list[datetime]:
+    """From when on the run is wrong otherwise than it was; nothing where it is not."""
+    now = joined_spans((since, until or END_OF_TIME) for since, until in found)
+    before = joined_spans(
+        (span.lower, span.upper or END_OF_TIME) for span in kept if span.lower is not None
+    )
+    turned = spans_without(now, before) + spans_without(before, now)
+    return [since for since, _ in turned]
 
 
 def _folded_hours(
@@ -185,6 +205,7 @@ def _folded_hours(
         rewinds=[Rewind(epoch_ms(moment), step, of) for moment, step, of in known.rewinds],
         waits=list(_queue_waits(known, at)),
         failed_after_ms=failed_after if known.status == RunStatus.FAILED else None,
+        diverged=[(epoch_ms(since), epoch_ms(until or at)) for since, until in known.diverged],
     )
     return {
         (job, from_epoch_ms(hour)): HourRow(tuple(sums.bucket_ms), *astuple(sums)[1:])

@@ -72,7 +72,9 @@ def _record_report(report: RunReportIn, teller: Teller, at: datetime) -> ReportT
     attempt_id, before = _keep_attempt(report, (run, teller), cluster or report.job.cluster, at)
     changes = [each.starts_at for each in _kept_windows(attempt_id, report)]
     changes += [each.at for each in _kept_events(attempt_id, report)]
-    is_scored = _keep_scores(attempt_id, report)
+    scores = _kept_scores(attempt_id, report)
+    # What is better lower may say that the run is wrong since, or was not.
+    changes += [each.at for each in scores if not each.higher_is_better]
     if before is None:
         changes.append(report.began_at)
     if report.ended_at is not None and (before is None or before.ended_at is None):
@@ -84,7 +86,7 @@ def _record_report(report: RunReportIn, teller: Teller, at: datetime) -> ReportT
         elif report.job.raw_id and join_attempts(attempt_ids=[attempt_id], at=at):
             run = RunAttempt.objects.values_list("run_id", flat=True).get(id=attempt_id)
         touch_runs({run: min(changes)}, at)
-    return ReportTaken(run, attempt_id, bool(changes) or is_scored)
+    return ReportTaken(run, attempt_id, bool(changes or scores))
 
 
 def _run_of_report(report: RunReportIn, teller: Teller, at: datetime) -> int:
@@ -224,8 +226,8 @@ ON CONFLICT DO NOTHING RETURNING part
 """
 
 
-def _keep_scores(attempt_id: int, report: RunReportIn) -> bool:
-    """Whether any of them is new: a score changes nothing of what its run cost or did."""
+def _kept_scores(attempt_id: int, report: RunReportIn) -> list[RunEventIn]:
+    """Those that were not kept already."""
     rows = [
         (
             *(attempt_id, report.sequence, part, each.name.strip(), each.at, each.step),
@@ -234,7 +236,7 @@ def _keep_scores(attempt_id: int, report: RunReportIn) -> bool:
         for part, each in enumerate(report.events)
         if each.kind == SCORE
     ]
-    return bool(_inserted_parts(SCORES, rows))
+    return [report.events[part] for part in _inserted_parts(SCORES, rows)]
 
 
 SCORES = """

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Sum
+from psycopg.types.range import Range
 
+from apps.economics.run_divergence import WrongSpan
 from apps.workloads.models import RunHour, RunStatus, RunSummary
 from apps.workloads.queries import run_fold_facts as facts
 from apps.workloads.queries.run_fold_facts import CarriedSpan, EventRow, FoldAttemptRow, FoldJobRow
@@ -29,7 +31,10 @@ SUMMED = ("steps", "tokens", "redone_tokens", "examples", "flops")
 
 @dataclass(frozen=True, slots=True)
 class WholeRun:
-    """What a summary is made of; `lead` are the attempts of the run's lowest rank."""
+    """What a summary is made of; `lead` are the attempts of the run's lowest rank.
+
+    `diverged` is when the run was wrong by its own loss.
+    """
 
     attempts: Sequence[FoldAttemptRow]
     lead: Sequence[FoldAttemptRow]
@@ -37,6 +42,7 @@ class WholeRun:
     spans: Sequence[CarriedSpan]
     good: Sequence[EventRow]
     status: str
+    diverged: Sequence[WrongSpan]
 
 
 def status_of(lead: Sequence[FoldAttemptRow], jobs: Mapping[int, FoldJobRow]) -> str:
@@ -72,6 +78,7 @@ def keep_summary(summary: RunSummary, whole: WholeRun, at: datetime) -> None:
     summary.first_good_at = min((each.at for each in whole.good), default=None)
     steps = [each.step for each in whole.good if each.step is not None]
     summary.last_good_step = steps[-1] if steps else None
+    summary.diverged = [Range(since, until) for since, until in whole.diverged]
     summary.dropped = sum(each.dropped for each in whole.attempts)
     summary.folded_at = at
     summary.changed_from = None

@@ -1,6 +1,6 @@
 """What training runs say of themselves, and what that folds to by the hour."""
 
-from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.fields import ArrayField, DateTimeRangeField
 from django.db import models
 from django.db.models import F, Q
 
@@ -156,7 +156,8 @@ class RunSummary(models.Model):
 
     `changed_from` is the first moment about which something new is known since; null: all of it.
     `submitted_at` is of its first job; `status` of its last attempt, else of its last job.
-    `first_good_at` is of the first checkpoint that passed.
+    `first_good_at` is of the first checkpoint that passed. `diverged` is when the run was wrong by
+    its own loss; the last without an end where it still is.
     """
 
     run = models.OneToOneField(
@@ -183,6 +184,7 @@ class RunSummary(models.Model):
     first_good_at = models.DateTimeField(null=True)
     last_good_step = models.BigIntegerField(null=True)
     dropped = models.BigIntegerField(default=0)
+    diverged = ArrayField(DateTimeRangeField(), default=list, db_default=[])
 
     class Meta:
         indexes = [

@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.models import Sum
 
 from apps.accounts.queries.reading import once
-from apps.economics.run_time import Bucket
+from apps.economics.run_time import Bucket, in_every_bucket
 from apps.workloads.models import Job, RunHour, RunSpan, RunSummary
 
 Span = tuple[datetime, datetime]
@@ -131,7 +131,7 @@ def clock_hours(run_ids: Collection[int]) -> list[ClockHour]:
     """The hours of these runs, by run, hour and job."""
     rows = RunHour.objects.filter(run_id__in=run_ids)
     return [
-        ClockHour(run_id, job_key or None, hour, tuple(bucket_ms), *sums)
+        ClockHour(run_id, job_key or None, hour, in_every_bucket(bucket_ms), *sums)
         for run_id, job_key, hour, bucket_ms, *sums in rows.order_by(
             "run_id", "hour", "job_key"
         ).values_list("run_id", "job_key", "hour", "bucket_ms", *SUMMED)
@@ -178,6 +178,6 @@ def lives(job_ids: Collection[int]) -> dict[int, Life]:
 
 def _bucket_times(told: list[int] | None, spans: Collection[Span]) -> tuple[int, ...]:
     if told is not None:
-        return tuple(told)
+        return in_every_bucket(told)
     whole = sum((until - since) // timedelta(milliseconds=1) for since, until in spans)
     return tuple(whole if bucket is Bucket.UNTOLD else 0 for bucket in Bucket)

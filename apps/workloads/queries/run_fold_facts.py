@@ -13,6 +13,7 @@ from django.db.models.functions import Coalesce
 from django.db.models.query import QuerySet
 
 from apps.economics.run_figures import most_at_once
+from apps.economics.run_time import in_every_bucket
 from apps.workloads.models import (
     Allocation,
     Job,
@@ -207,7 +208,7 @@ def hours_since(run_id: int, since: datetime | None) -> dict[tuple[int, datetime
     if since is not None:
         rows = rows.filter(hour__gte=since)
     return {
-        (job_key, hour): HourRow(tuple(bucket_ms), bytes(minutes), *sums)
+        (job_key, hour): HourRow(in_every_bucket(bucket_ms), bytes(minutes), *sums)
         for job_key, hour, bucket_ms, minutes, *sums in rows.order_by(
             "job_key", "hour"
         ).values_list("job_key", "hour", *HourRow.__slots__)

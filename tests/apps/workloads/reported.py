@@ -43,6 +43,12 @@ def good(minutes: float, step: int, metric: float | None = None) -> dict[str, An
     return {"kind": "good_checkpoint", "at_ms": ms(minutes), "step": step, "metric": metric}
 
 
+def score(minutes: float, value: float | None, step: int | None = None) -> dict[str, Any]:
+    """The loss at a step; None: it is no finite number."""
+    told = {"kind": "score", "at_ms": ms(minutes), "step": step, "metric": value}
+    return told | {"name": "loss", "higher_is_better": False}
+
+
 def report(*windows: dict[str, Any], began: float = 10, **given: Any) -> dict[str, Any]:
     """A report as the SDK sends it; `ended` in minutes."""
     ended = given.pop("ended", None)

@@ -35,6 +35,7 @@ from tests.apps.workloads.reported import (
     ms,
     report,
     run_id,
+    score,
     spans,
     summary,
     window,
@@ -359,6 +360,12 @@ class Story:
     def good(self) -> None:
         self.report(events=[good(self.now, self.step)])
 
+    def learn(self) -> None:
+        self.report(events=[score(self.now, 2.5, self.step)])
+
+    def diverge(self) -> None:
+        self.report(events=[score(self.now - 3, None, self.step)])
+
     def fail(self) -> None:
         self.report(ended=self.now, status="failed")
 
@@ -373,7 +380,7 @@ class Story:
         fold(at(self.now + 10))
 
 
-ACTS = ("train", "restart", "good", "fail", "start", "end", "fold")
+ACTS = ("train", "restart", "good", "learn", "diverge", "fail", "start", "end", "fold")
 acts = st.tuples(st.sampled_from(ACTS), st.integers(7, 70))
 
 
@@ -383,6 +390,12 @@ acts = st.tuples(st.sampled_from(ACTS), st.integers(7, 70))
 @given(st.lists(acts, min_size=4, max_size=8))
 @example(
     [("end", 50), ("start", 7), ("fold", 7), ("fail", 7), ("fold", 7), ("train", 7)],
+)
+@example(
+    [
+        *(("start", 9), ("train", 9), ("diverge", 70), ("train", 40), ("fold", 7), ("restart", 30)),
+        *(("train", 9), ("fold", 9), ("diverge", 60), ("fold", 7), ("learn", 40)),
+    ],
 )
 def test_folded_piece_by_piece_or_at_once_it_comes_out_the_same(
     told: list[tuple[str, int]],

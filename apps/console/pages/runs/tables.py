@@ -106,7 +106,7 @@ def _number_column(csv: str, of: Callable[[RunRow], Any]) -> Column[RunRow]:
 
 def _bucket_cost(bucket: Bucket) -> Column[RunRow]:
     def micros(row: RunRow) -> int | None:
-        return row.bucket_micros[bucket] if row.bucket_micros else None
+        return in_order(row.bucket_micros).get(bucket)
 
     return Column(f"{bucket.name.lower()}_cost", "", micros, MONEY)
 

@@ -47,7 +47,7 @@ class RunDay(models.Model):
             models.Index(fields=["run", "day"], name="run_day_by_run"),
             models.Index(fields=["day", "pool"], name="run_day_by_day"),
             models.Index(fields=["workload", "day"], name="run_day_by_workload"),
-            models.Index(fields=["day"], condition=Q(bucket__lte=1), name="run_day_failed"),
+            models.Index(fields=["day"], condition=Q(bucket__in=[0, 1, 11]), name="run_day_failed"),
         ]
 
     def __str__(self) -> str:

@@ -1,48 +1,47 @@
-"""What runs cost that went silently wrong: their useful time from then on."""
+"""What runs cost while they were wrong by their own loss: a part of failed or redone work."""
 
-from collections.abc import Collection
-from dataclasses import dataclass
-from datetime import date
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import LiteralString
 
-from apps.economics.states import Flag
+from psycopg import sql
+
+from apps.economics.run_time import Bucket
+from apps.ledger.queries.cube.legs import amount_of, condition_of, parameters_of, rows_of
+from apps.ledger.queries.cube.question import CubeQuestion
+from apps.ledger.queries.loading import Loading
 from apps.ledger.queries.tables import rows
-from apps.ledger.queries.windows import Window
-from apps.unit_economics.queries.waste import FAILED_BUCKETS, OF_STATES
+from apps.unit_economics.queries.cube_parts import RUN_DAYS
 
 
 @dataclass(frozen=True, slots=True)
-class UnwastedRunDay:
-    """What of a run's day is in no part of waste: micro-units, of what has a price."""
+class DivergedCost:
+    """Of a run as part of whose work it was: micro-units, of what has a price."""
 
-    run_id: int
     workload_id: int | None
     team_id: int
-    day: date
+    run: str
     micros: int
 
 
-def unwasted_run_days(run_ids: Collection[int], window: Window) -> list[UnwastedRunDay]:
-    """By run, day and whose it was; what failed, was lost, or idle is left out: it is waste already."""
-    if not run_ids:
-        return []
-    params = {
-        "runs": sorted(run_ids),
-        "first": window.first_day,
-        "end": window.end_day,
-        "failed": [int(bucket) for bucket in FAILED_BUCKETS],
-        "of_states": [int(part) for part in OF_STATES],
-        "shared_idle": int(Flag.SHARED_IDLE),
-    }
-    return [UnwastedRunDay(*row) for row in rows(COSTS, params)]
+def diverged_run_costs(question: CubeQuestion) -> Iterable[DivergedCost]:
+    """Of the same lines of which `waste_by` tells the waste; what has no price is left out."""
+    asked = replace(question, loading=Loading.CHARGED, is_bounded=False)
+    query = sql.SQL(COSTS).format(
+        amount=amount_of(asked),
+        runs=rows_of(asked, RUN_DAYS),
+        where=condition_of(asked, RUN_DAYS),
+    )
+    params = parameters_of(asked, RUN_DAYS) | {"diverged": int(Bucket.DIVERGED)}
+    return [DivergedCost(*row) for row in rows(query, params) if row[-1] is not None]
 
 
 COSTS: LiteralString = """
-SELECT run_id, workload_id, team_id, day, sum(effective_micros)::int8
-FROM ledger_runday
-WHERE run_id = ANY(%(runs)s) AND day >= %(first)s AND day < %(end)s
-  AND status <> 'provisional' AND flags & %(shared_idle)s = 0
-  AND bucket <> ALL(%(failed)s) AND NOT is_unasked
-  AND (state IS NULL OR state <> ALL(%(of_states)s)) AND effective_micros IS NOT NULL
-GROUP BY 1, 2, 3, 4 ORDER BY 1, 4
+SELECT day.workload_id, day.team_id, run.key, sum(day.micros)::int8
+FROM (
+    SELECT day.workload_id, day.team_id, day.run_id, {amount} AS micros
+    FROM {runs} WHERE {where} AND day.bucket = %(diverged)s
+) AS day
+JOIN workloads_run_fact AS run ON run.id = day.run_id
+GROUP BY 1, 2, 3, day.run_id ORDER BY 1, 2, 3, day.run_id
 """

@@ -10,7 +10,7 @@ from psycopg import sql
 
 from apps.economics.money import sum_of_known
 from apps.economics.refusal import Refusal
-from apps.economics.run_time import Bucket
+from apps.economics.run_time import FAILED_OR_REDONE
 from apps.economics.states import State
 from apps.ledger.queries.core_time import gpu_time
 from apps.ledger.queries.cube.days import Against
@@ -27,7 +27,7 @@ from apps.unit_economics.queries.cube_parts import RUN_DAYS, SERVICE_DAYS
 class WastePart(IntEnum):
     """Why nothing useful came of it. A line counts once: for the first of these that it was.
 
-    FAILED: of runs that failed, or did it again. NO_REQUESTS: hours in which a service was counted
+    FAILED: of runs that failed, went wrong, or did it again. NO_REQUESTS: hours in which a service was counted
     and nobody asked it. The rest are the states of apps.economics.states, by their numbers.
     """
 
@@ -41,7 +41,6 @@ class WastePart(IntEnum):
 
 NOT_HELD = (WastePart.UNALLOCATED, WastePart.STRANDED, WastePart.OUT_OF_SERVICE)
 OF_STATES = (WastePart.HELD_IDLE, *NOT_HELD)
-FAILED_BUCKETS = (Bucket.FAILED, Bucket.LOST)
 GROUPED = frozenset({"day", "team", "workload", "pool"})
 """What waste may be grouped by."""
 GPU_MS_OF_STATES = sql.SQL("CASE WHEN day.unit <> 'core' THEN day.unit_milliseconds END")
@@ -206,7 +205,7 @@ def _waste_rows(
         | dict(more or {})
         | {
             "of_states": [int(part) for part in OF_STATES],
-            "failed": [int(bucket) for bucket in FAILED_BUCKETS],
+            "failed": sorted(map(int, FAILED_OR_REDONE)),
             "failed_part": int(WastePart.FAILED),
             "idle": int(ServicePart.IDLE),
             "unasked_part": int(WastePart.NO_REQUESTS),

@@ -1,8 +1,8 @@
 """What workloads return, as stated and reported: values of a unit, and scores."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, LiteralString
 
@@ -11,7 +11,6 @@ from django.db.models import QuerySet
 
 from apps.accounts.queries import Viewer
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
-from apps.economics.run_divergence import ReportedLoss
 from apps.workloads.models import ValueUnit, WorkloadScore, WorkloadValue
 
 VALUE_UNITS = dict(ValueUnit.choices)
@@ -143,52 +142,11 @@ def _readings(
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class RunLosses:
-    """What a run reported of one measure that is better lower, the last of each hour."""
-
-    run_id: int
-    run: str
-    name: str
-    losses: Sequence[ReportedLoss]
-
-
-def run_losses(since: datetime, begins: datetime, until: datetime) -> list[RunLosses]:
-    """Of runs that reported such a measure in `[begins, until)`: all of it since `since`."""
-    found: dict[tuple[int, str], RunLosses] = {}
-    losses: dict[tuple[int, str], list[ReportedLoss]] = {}
+def runs_with_losses(begins: datetime, until: datetime) -> set[int]:
+    """The runs that reported a measure that is better lower in `[begins, until)`, a number or not."""
     with connection.cursor() as cursor:
-        cursor.execute(LOSSES, {"since": since, "begins": begins, "until": until})
-        for run_id, key, name, at, value in cursor.fetchall():
-            own = losses.setdefault((run_id, name), [])
-            own.append(ReportedLoss(at, value))
-            found.setdefault((run_id, name), RunLosses(run_id, key, name, own))
-    return list(found.values())
-
-
-def run_time_since(
-    moments: dict[int, datetime], begins: datetime, until: datetime, zone: str
-) -> dict[tuple[int, date], tuple[int, int]]:
-    """Of runs by id: the milliseconds of each local day after their moment, and of the whole day.
-
-    By hours: the hour of the moment itself counts as after it.
-    """
-    hour = timedelta(hours=1)
-    runs = {run_id: at - hour for run_id, at in moments.items()}
-    if not runs:
-        return {}
-    with connection.cursor() as cursor:
-        cursor.execute(
-            TIMES,
-            {
-                "runs": list(runs),
-                "moments": list(runs.values()),
-                "begins": begins,
-                "until": until,
-                "zone": zone,
-            },
-        )
-        return {(row[0], row[1]): (int(row[2]), int(row[3])) for row in cursor.fetchall()}
+        cursor.execute(WITH_LOSSES, {"begins": begins, "until": until})
+        return {run_id for (run_id,) in cursor.fetchall()}
 
 
 def _seen(
@@ -220,27 +178,11 @@ JOIN workloads_run AS run ON run.id = attempt.run_id
 WHERE score.at >= %(since)s AND score.at < %(until)s AND score.value IS NOT NULL
 ORDER BY run.id, score.name, score.at >= %(begins)s, score.at DESC
 """
-LOSSES: LiteralString = """
-WITH lately AS (
-    SELECT DISTINCT attempt.run_id FROM workloads_runscore AS score
-    JOIN workloads_runattempt AS attempt ON attempt.id = score.attempt_id
-    WHERE score.at >= %(begins)s AND score.at < %(until)s AND NOT score.higher_is_better
+WITH_LOSSES: LiteralString = """
+SELECT DISTINCT attempt.run_id FROM workloads_runattempt AS attempt
+WHERE attempt.began_at < %(until)s AND attempt.heard_at >= %(begins)s AND EXISTS (
+    SELECT FROM workloads_runscore AS score
+    WHERE score.attempt_id = attempt.id AND NOT score.higher_is_better
+      AND score.at >= %(begins)s AND score.at < %(until)s
 )
-SELECT DISTINCT ON (run.id, score.name, date_trunc('hour', score.at))
-       run.id, run.key, score.name, score.at, score.value
-FROM workloads_runscore AS score
-JOIN workloads_runattempt AS attempt ON attempt.id = score.attempt_id
-JOIN workloads_run AS run ON run.id = attempt.run_id
-JOIN lately ON lately.run_id = run.id
-WHERE score.at >= %(since)s AND score.at < %(until)s AND NOT score.higher_is_better
-ORDER BY run.id, score.name, date_trunc('hour', score.at), score.at DESC
-"""
-TIMES: LiteralString = """
-SELECT told.run_id, (told.hour AT TIME ZONE %(zone)s)::date,
-       coalesce(sum(spent.ms) FILTER (WHERE told.hour > wrong.since), 0), sum(spent.ms)
-FROM unnest(%(runs)s::int8[], %(moments)s::timestamptz[]) AS wrong (run_id, since)
-JOIN workloads_runhour AS told ON told.run_id = wrong.run_id
-CROSS JOIN LATERAL (SELECT sum(part) AS ms FROM unnest(told.bucket_ms) AS part) AS spent
-WHERE told.hour >= %(begins)s AND told.hour < %(until)s
-GROUP BY 1, 2 HAVING sum(spent.ms) > 0 ORDER BY 1, 2
 """

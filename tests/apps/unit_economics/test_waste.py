@@ -1,5 +1,7 @@
 """Waste is one sum everywhere: every line of it once, by the minutes in which it was what it was."""
 
+import csv
+import io
 from datetime import UTC, datetime
 
 import pytest
@@ -14,6 +16,7 @@ from apps.ledger.models import LedgerDay
 from apps.ledger.queries import Basis, Window
 from apps.ledger.queries.cube import CubeQuestion
 from apps.unit_economics.models import RunDay
+from apps.unit_economics.queries.diverged_runs import diverged_run_costs
 from apps.unit_economics.queries.team_work import by_team, work_of_teams
 from apps.unit_economics.queries.waste import (
     Waste,
@@ -23,6 +26,7 @@ from apps.unit_economics.queries.waste import (
     wastes_summed,
 )
 from apps.workloads.models import OwnershipRule
+from controlplane.ledger_audit import audit_here
 from tests import make
 from tests.apps.console.people import signed_in
 from tests.apps.ledger import scene
@@ -82,6 +86,17 @@ def test_idle_of_minutes_that_failed_is_failed_and_counts_once(research: int) ->
     assert waste_of_day() == {WastePart.FAILED: HALF}
 
 
+def test_what_diverged_is_failed_or_redone_work_whatever_its_gpus_did(research: int) -> None:
+    kept, wrong = Bucket.PRODUCTIVE, Bucket.DIVERGED
+    make_run((15, 45), (kept, 0, 30), (wrong, 30, 45), (Bucket.LOST, 45, 50), (wrong, 50, 60))
+    scene.settle()
+    assert waste_of_day() == {WastePart.FAILED: HALF, WastePart.HELD_IDLE: NODE_MICROS // 4}
+    (diverged,) = diverged_run_costs(CubeQuestion(DAY))
+    assert diverged.run == "llama"
+    assert diverged.micros == pytest.approx(25 * NODE_MICROS / 60, abs=2)
+    assert audit_here(scene.TEN, UNTIL).adds_up
+
+
 def test_idle_of_minutes_that_did_not_fail_is_waste_beside_them(research: int) -> None:
     make_run((0, 30), (Bucket.PRODUCTIVE, 0, 30), (Bucket.FAILED, 30, 60))
     scene.settle()
@@ -138,9 +153,10 @@ def test_a_run_that_failed_in_an_hour_without_requests_is_waste_once(research: i
     }
 
 
-def test_every_page_and_answer_says_the_same(research: int) -> None:
+@pytest.mark.parametrize("bucket", [Bucket.FAILED, Bucket.DIVERGED])
+def test_every_page_and_answer_says_the_same(research: int, bucket: Bucket) -> None:
     done = Bucket.PRODUCTIVE
-    make_run((0, 30), (done, 0, 20), (Bucket.FAILED, 20, 50), (done, 50, 60))
+    make_run((0, 30), (done, 0, 20), (bucket, 20, 50), (done, 50, 60))
     make_node_of_an_hour("gpu-02")
     scene.settle()
     cost = LedgerDay.objects.aggregate(micros=Sum("effective_micros"))["micros"]
@@ -160,10 +176,16 @@ def test_every_page_and_answer_says_the_same(research: int) -> None:
     for row in rows:
         known = [float(row[name]["amount"]) for name in parts if row[name]]
         assert sum(known) == pytest.approx(float(row["wasted_cost"]["amount"]))
+    table = list(csv.DictReader(io.StringIO(finn.get(f"/team-work.csv{day}").content.decode())))
+    in_file = ("failed_or_redone", "no_requests", "held_idle", "not_held")
+    whole = sum(float(row[name] or 0) for row in table for name in in_file)
+    assert whole == pytest.approx(wasted)
 
 
 def test_groups_sum_to_the_whole_on_every_basis(research: int) -> None:
-    make_run((0, 30), (Bucket.FAILED, 20, 60), (Bucket.PRODUCTIVE, 0, 20))
+    make_run(
+        (0, 30), (Bucket.FAILED, 20, 45), (Bucket.DIVERGED, 45, 60), (Bucket.PRODUCTIVE, 0, 20)
+    )
     scene.settle()
     for basis in Basis:
         chosen = CubeQuestion(DAY, basis=basis)

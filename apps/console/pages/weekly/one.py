@@ -12,7 +12,7 @@ from apps.console.pages.weekly.changes import known_workload
 from apps.console.pages.weekly.seen import seen_review
 from apps.economics.serving import SERVICE_KINDS
 from apps.review.queries.alerts import may_answer
-from apps.review.queries.weekly.content import ReviewedWorkload
+from apps.review.queries.weekly.content import ReviewedWorkload, WeeklyContent
 from apps.review.queries.weekly.notes import notes_of_workload
 from apps.review.queries.weekly.review_list import weeks_of_workload
 from apps.review.queries.weekly.review_words import UNIT_WORDS, VERDICT_WORDS
@@ -46,7 +46,7 @@ def reviewed_workload(context: Context, week: str, workload_id: int) -> ConsoleP
         ),
         sections=(
             FigureRow(_figures(row, content.currency)),
-            _facts(row, content.currency),
+            _facts(row, content),
             tables.WEEKS_OF_WORKLOAD.section(
                 weeks_of_workload(fact.id, context.viewer),
                 context,
@@ -175,8 +175,9 @@ def _returned(row: ReviewedWorkload, currency: str) -> str | None:
     return low if low == high else f"{low} to {high}"
 
 
-def _facts(row: ReviewedWorkload, currency: str) -> Section | None:
-    """Its quality beside the cost, the parts of its waste, and what diverged."""
+def _facts(row: ReviewedWorkload, content: WeeklyContent) -> Section | None:
+    """Its quality beside the cost, the parts of its waste, and what of it diverged."""
+    currency = content.currency
     facts = [
         (
             score.name,
@@ -198,5 +199,10 @@ def _facts(row: ReviewedWorkload, currency: str) -> Section | None:
     if row.waste.diverged_micros is not None:
         runs = f" ({', '.join(row.waste.diverged_runs)})" if row.waste.diverged_runs else ""
         diverged = whole_amount(row.waste.diverged_micros, currency)
-        facts.append(("Diverged, beside failed or redone", f"{diverged}{runs}"))
+        where = (
+            "of failed or redone" if content.has_diverged_in_waste else "beside failed or redone"
+        )
+        facts.append((f"Diverged, {where}", f"{diverged}{runs}"))
+    elif row.kind == "training" and facts:
+        facts.append(("Diverged", "not known: none of its runs reports a loss"))
     return FactList(facts, title="Quality and waste", name="quality") if facts else None

@@ -3,8 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-SCHEMA = 1
-"""Of the frozen content; a later one adds fields with defaults, so that older reviews can be read."""
+SCHEMA = 2
+"""Of the frozen content; a later one adds fields with defaults, so that older reviews can be read.
+
+Since 2 what diverged is in the waste; in a review of 1 it stands beside it.
+"""
+DIVERGED_IS_WASTE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,8 @@ class ReviewedScore:
 class WorkloadWaste:
     """Waste of a week by part (`idle_while_allocated`, `failed`, `no_requests`, …), micro-units.
 
-    `diverged` is of runs that went silently wrong: beside the others, never in them.
+    `diverged` is of runs that went silently wrong: a part of `failed`. None: no run reports a loss,
+    so nobody knows.
     """
 
     parts: Mapping[str, int] = field(default_factory=dict)
@@ -386,3 +391,8 @@ class WeeklyContent:
     data_quality: DataQualityWeek | None = None
     previous: PreviousReview | None = None
     schema: int = SCHEMA
+
+    @property
+    def has_diverged_in_waste(self) -> bool:
+        """Whether what diverged is a part of the waste; else it stands beside it."""
+        return self.schema >= DIVERGED_IS_WASTE

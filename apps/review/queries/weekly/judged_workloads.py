@@ -20,12 +20,11 @@ def shown_workloads(read: WeekRead) -> list[WorkloadFact]:
 
 
 def judged_workload(read: WeekRead, workload_id: int) -> JudgedWorkload:
-    """What its verdict is made of: what diverged is waste here, as nothing useful came of it."""
+    """What its verdict is made of."""
     sums = read.costs.workloads.get(workload_id, {})
     lately = read.costs.lately(sums, read.verdict_weeks)
     cost = sum_of_known(each.micros for each in lately) if lately else 0
     worth = returned(read.outputs, workload_id, read.costs, read.verdict_weeks)
-    diverged = read.diverged.longer_by_workload.get(workload_id, 0)
     waste = waste_known(read.costs.longer_waste.get(workload_id), lately)
     range_ = None
     if worth is not None and worth.count is not None:
@@ -33,7 +32,7 @@ def judged_workload(read: WeekRead, workload_id: int) -> JudgedWorkload:
     return JudgedWorkload(
         facts=WorkloadFacts(
             cost=cost,
-            waste=sum_of_known((waste, diverged or None)),
+            waste=waste,
             coverage=_coverage(lately),
             worth=range_,
             has_value=worth is not None,
@@ -42,7 +41,7 @@ def judged_workload(read: WeekRead, workload_id: int) -> JudgedWorkload:
         currency=read.ours.currency,
         returned=worth,
         scores=_scores(read.scores.get(workload_id, {}), cost),
-        diverged_micros=diverged,
+        diverged_micros=read.diverged.longer_by_workload.get(workload_id, 0),
     )
 
 

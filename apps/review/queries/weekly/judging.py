@@ -59,9 +59,7 @@ class JudgedWorkload:
         wasted = per_cent(self.facts.waste_ratio)
         of_diverged = ""
         if self.diverged_micros:
-            of_diverged = (
-                f", with {short_amount(self.diverged_micros, self.currency)} of runs that diverged"
-            )
+            of_diverged = f", {short_amount(self.diverged_micros, self.currency)} of that of runs that diverged"
         return f"{wasted} of it ({short_amount(self.facts.waste, self.currency)}) was waste{of_diverged}"
 
 

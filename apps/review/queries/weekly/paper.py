@@ -181,7 +181,8 @@ def review_cautions(content: WeeklyContent) -> list[str]:
     if content.diverged_micros:
         said.append(
             f"Runs that went wrong without failing (diverged, NaN) cost "
-            f"{whole_amount(content.diverged_micros, content.currency)}, beside the waste."
+            f"{whole_amount(content.diverged_micros, content.currency)}, "
+            f"{'in' if content.has_diverged_in_waste else 'beside'} the waste."
         )
     previous = content.previous
     if previous is not None:

@@ -56,11 +56,10 @@ def _waste(read: WeekRead, workload_id: int) -> WorkloadWaste:
     sums = read.costs.workloads.get(workload_id, {}).get(read.week.first_day)
     micros = waste_known(waste, () if sums is None else (sums,))
     cost = None if sums is None else sums.micros
-    is_watched = workload_id in read.diverged.watched
     return WorkloadWaste(
         parts={} if waste is None else {PART_KEYS[part]: of for part, of in waste.parts.items()},
         micros=micros,
         ratio=round(micros / cost, 6) if micros is not None and cost else None,
-        diverged_micros=read.diverged.week_by_workload.get(workload_id, 0) if is_watched else None,
+        diverged_micros=read.diverged.week_of(workload_id),
         diverged_runs=read.diverged.runs.get(workload_id, ()),
     )

@@ -55,6 +55,7 @@ FINDINGS: dict[Bucket, _Sentence] = {
     Bucket.COMMUNICATION: _Sentence(0.25, "Waiting for each other", "is communication"),
     Bucket.CHECKPOINT: _Sentence(0.05, "Saving too much", "is saving checkpoints"),
     Bucket.LOST: _Sentence(0.05, "Redoing work", "was lost to interruptions and done again"),
+    Bucket.DIVERGED: _Sentence(0.05, "Diverged", "was training after its loss went wrong"),
     Bucket.RECOVERY: _Sentence(0.05, "Slow to recover", "is recovery after interruptions"),
     Bucket.STARTUP: _Sentence(0.1, "Slow to start", "passes before the first step"),
     Bucket.FAILED: _Sentence(0.05, "Failing", "went into attempts that failed"),

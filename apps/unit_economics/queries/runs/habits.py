@@ -13,7 +13,9 @@ from apps.unit_economics.models import RunFigures
 from apps.workloads.queries.run_facts import ClockHour, clock_hours
 from apps.workloads.queries.run_reports import CheckpointSave, checkpoint_saves
 
-TRAINING = (Bucket.PRODUCTIVE, Bucket.COMMUNICATION, Bucket.DATA_WAIT, Bucket.LOST)
+TRAINING = (
+    *(Bucket.PRODUCTIVE, Bucket.COMMUNICATION, Bucket.DATA_WAIT, Bucket.LOST, Bucket.DIVERGED),
+)
 """Time that an interruption may undo."""
 STARTING = (Bucket.STARTUP, Bucket.RECOVERY)
 MS_PER_SECOND = 1000

@@ -71,6 +71,11 @@ class TrainingStory:
         return [(each["step"], each["metric"] is not None) for each in events
                 if each["kind"] == "good_checkpoint"]  # fmt: skip
 
+    def losses(self, name: str) -> list[float | None]:
+        """As they were reported, in order."""
+        events = [event for report in self.reports for event in report["events"]]
+        return [each["metric"] for each in events if each.get("name") == name]
+
     @property
     def ended(self) -> str:
         """How the run ended."""
@@ -131,6 +136,23 @@ def test_hugging_face_is_told_as_a_stopwatch_saw_it(trained):
     assert (story.total("steps"), story.watched["steps"]) == (6, 6)
     assert story.total("tokens") == 12 * 8
     assert story.good == [(1, True), (3, True), (5, True)]
+    assert (story.status, story.ended) == (0, "finished")
+
+
+def test_a_loss_that_is_no_number_arrives_from_both(trained):
+    lightning = trained("lightning", "diverges")
+    told = lightning.losses("loss")
+    # 16 batches, of which the last four are of the fourth step.
+    assert [value is None for value in told] == [False] * 12 + [True] * 4
+    assert lightning.losses("val_loss") == [2.0, 4.0]
+    assert (lightning.status, lightning.ended) == (0, "finished")
+
+
+def test_a_loss_that_hugging_face_hides_arrives_by_its_gradients(trained):
+    story = trained("hf", "diverges")
+    # Logged after every second step, the fourth of which was wrong; an evaluation hides nothing.
+    assert [value is None for value in story.losses("loss")] == [False, True, True]
+    assert [value is None for value in story.losses("eval_loss")] == [False, True, True]
     assert (story.status, story.ended) == (0, "finished")
 
 

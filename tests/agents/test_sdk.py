@@ -101,6 +101,8 @@ def test_scores_go_with_the_next_report_and_one_that_is_no_number_says_so(
 ) -> None:
     with runrate.run(name="base-7b", environ=environ(server.url, tmp_path)) as run:
         run.score("accuracy", 0.5)
+        for nothing in (None, "none", [1.0]):
+            run.score("loss", nothing, higher_is_better=False)  # type: ignore[arg-type]
         with run.step():
             run.score("loss", float("nan"), higher_is_better=False)
         for _ in range(running.MOST_SCORES):

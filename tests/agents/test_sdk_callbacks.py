@@ -73,6 +73,23 @@ def test_a_trainers_steps_waits_saves_and_evaluations_are_told(clock: Any) -> No
     assert reports[-1]["status"] == "finished"
 
 
+@pytest.mark.parametrize(
+    ("filters", "norm", "loss"),
+    [(True, float("nan"), None), (True, 0.5, 0.0), (True, None, 0.0), (False, float("inf"), 0.0)],
+)
+def test_a_loss_that_the_trainer_hides_is_seen_by_its_gradients(
+    clock: Any, filters: bool, norm: float | None, loss: float | None
+) -> None:
+    _, reports = clock
+    callback = importlib.import_module("runrate.hf").RunrateCallback(environ=ENVIRON)
+    args = SimpleNamespace(logging_nan_inf_filter=filters)
+    state = SimpleNamespace(global_step=0, num_input_tokens_seen=0)
+    callback.on_train_begin(args, state, None)
+    callback.on_log(args, state, None, logs={"loss": 0.0, "grad_norm": norm})
+    callback.on_train_end(args, state, None)
+    assert [each["metric"] for report in reports for each in report["events"]] == [loss]
+
+
 def test_what_a_trainer_says_before_it_began_is_no_trouble(clock: Any) -> None:
     _, reports = clock
     callback = importlib.import_module("runrate.hf").RunrateCallback(environ=ENVIRON)
@@ -108,6 +125,37 @@ def test_lightnings_batches_are_steps_and_their_tokens_count_for_all_ranks(clock
     assert sum(each["tokens"] for each in told) == 2 * 3 * 4
     assert sum(each["phases_ms"]["data"] for each in told) == 4_000
     assert (told[0]["first_step"], reports[-1]["status"]) == (7, "finished")
+
+
+def test_lightnings_losses_are_told_now_and_then_and_after_a_validation(
+    clock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, reports = clock
+    module = importlib.import_module("runrate.lightning")
+    callback = module.RunrateCallback(environ=ENVIRON)
+    trainer = SimpleNamespace(
+        global_step=0,
+        world_size=1,
+        save_checkpoint=list,
+        accumulate_grad_batches=2,
+        callback_metrics={"val_loss": float("inf"), "accuracy": 0.5},
+    )
+    callback.on_train_start(trainer, None)
+    for outputs in ({"loss": 1.25}, {"loss": 1.0}, None):
+        callback.on_train_batch_start(trainer, None, None, 0)
+        callback.on_train_batch_end(trainer, None, outputs, None, 0)
+    monkeypatch.setattr(module, "LOSS_SECONDS", 0.0)
+    for outputs in (float("nan"), {"loss": "none"}):
+        callback.on_train_batch_start(trainer, None, None, 0)
+        callback.on_train_batch_end(trainer, None, outputs, None, 0)
+    callback.on_validation_end(trainer, None)
+    callback.on_fit_end(trainer, None)
+    events = [event for report in reports for event in report["events"]]
+    assert [(each["name"], each["metric"], each["higher_is_better"]) for each in events] == [
+        ("loss", 2.5, False),
+        ("loss", None, False),
+        ("val_loss", None, False),
+    ]
 
 
 @pytest.mark.parametrize(

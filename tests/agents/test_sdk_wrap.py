@@ -12,6 +12,7 @@ import pytest
 
 from runrate.cli import main
 from runrate.log_lines import Said, read_line
+from runrate.windows import number_of
 
 RUNRATE = Path(sys.executable).with_name("runrate")
 TORCHTITAN = (
@@ -36,15 +37,22 @@ NANOTRON = (
     [
         (
             TORCHTITAN,
-            Said(120, tokens_per_second_per_gpu=7411.0, flops_per_second_per_gpu=428.7e12),
+            Said(
+                120,
+                tokens_per_second_per_gpu=7411.0,
+                flops_per_second_per_gpu=428.7e12,
+                loss=2.7,
+            ),
         ),
         (
             MEGATRON,
-            Said(120, 5.9312, None, None, None, 1024.0, 431.7e12, is_of_one_rank=True),
+            Said(
+                120, 5.9312, None, None, None, 1024.0, 431.7e12, is_of_one_rank=True, loss=2.71828
+            ),
         ),
         (
             NANOTRON,
-            Said(120, 5.93, None, 707e3, 11e3, 1020.0, 428e12, is_of_one_rank=True),
+            Said(120, 5.93, None, 707e3, 11e3, 1020.0, 428e12, is_of_one_rank=True, loss=2.72),
         ),
     ],
 )
@@ -59,10 +67,45 @@ def test_other_lines_tell_nothing(line: str) -> None:
     assert read_line(line) is None
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "loss"),
+    [
+        ("lm loss: 2.718280E+00", "mtp_1 loss: 1.5E+00 | lm loss: NAN", None),
+        ("lm loss: 2.718280E+00", "lm loss: INF", None),
+        ("lm loss: 2.718280E+00", "lm loss: -1.50E-02", -0.015),
+        ("lm loss: 2.718280E+00", "loss: off", "nothing"),
+    ],
+)
+def test_a_loss_that_is_no_number_is_read_as_one_that_is_none(
+    before: str, after: str, loss: float | str | None
+) -> None:
+    said = read_line(MEGATRON.replace(before, after))
+    assert said is not None
+    read = "nothing" if said.loss is None else number_of(said.loss)
+    assert read == loss
+
+
+def test_what_a_log_says_of_the_loss_is_reported(far_server, tmp_path) -> None:
+    lines = (MEGATRON, MEGATRON.replace("120/", "121/").replace("2.718280E+00", "NAN"))
+    program = "; ".join(f"print({line!r}, flush=True)" for line in lines)
+    assert (
+        wrapped(sys.executable, "-c", program, **environ_of(far_server, tmp_path)).returncode == 0
+    )
+    events = [event for each in far_server.requests for event in each.document["events"]]
+    assert [(each["name"], each["step"], each["metric"]) for each in events] == [
+        ("loss", 120, 2.71828),
+        ("loss", 121, None),
+    ]
+
+
 def test_a_pattern_of_ones_own() -> None:
     own = re.compile(r"it (?P<step>\d+) took (?P<seconds>[\d.]+)s, (?P<tokens>\d+) tokens")
     assert read_line("it 5 took 1.5s, 4096 tokens", own) == Said(5, seconds=1.5, tokens=4096.0)
     assert read_line("something else", own) is None
+    own = re.compile(r"it (?P<step>\d+) loss (?P<loss>\S+)")
+    assert read_line("it 5 loss 2.5", own) == Said(5, loss=2.5)
+    assert str(read_line("it 5 loss nan", own)) == str(Said(5, loss=float("nan")))
+    assert read_line("it 5 loss unknown", own) == Said(5)
 
 
 @pytest.mark.parametrize(

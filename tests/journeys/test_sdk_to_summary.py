@@ -10,7 +10,7 @@ from django.core.cache import cache
 
 import runrate
 from apps.economics.run_time import Bucket
-from apps.workloads.models import RunHour, RunSpan, RunSummary
+from apps.workloads.models import RunHour, RunScore, RunSpan, RunSummary
 from apps.workloads.tasks import fold_runs
 from runrate import delivery, running
 from tests import make
@@ -106,6 +106,33 @@ def test_a_run_that_failed_twice_is_told_whole(live_server: Any, tmp_path: Path)
     assert abs(sum(spent.values()) - (span.upper - span.lower) / timedelta(milliseconds=1)) <= 1
     (waited,) = [hour.bucket_ms for hour in RunHour.objects.filter(job_key=0)]
     assert waited[Bucket.CAPACITY_WAIT] == pytest.approx(3000, abs=2)
+
+
+@pytest.mark.parametrize("loss", [float("nan"), float("inf"), float("-inf")])
+def test_a_loss_that_is_no_number_arrives_and_what_follows_is_diverged(
+    live_server: Any, tmp_path: Path, loss: float
+) -> None:
+    make.make_organisation()
+    node(since=datetime.now(UTC) - timedelta(hours=1))
+    told(Caller(make.make_token("jobs").secret), "start", datetime.now(UTC))
+    env = environ(live_server.url, make.make_token("runs").secret, tmp_path)
+    with runrate.run(name="base-7b", environ=env) as run:
+        steps(run, 5)
+        run.score("loss", 2.5, higher_is_better=False)
+        run.score("loss", loss, higher_is_better=False)
+        # What is told of a time before the report is one window, and not wrong.
+        run.good_checkpoint(4)
+        steps(run, 5)
+    fold_runs()
+    assert RunSummary.objects.get().dropped == 0
+    assert list(RunScore.objects.order_by("part").values_list("value", flat=True)) == [2.5, None]
+    spent = {
+        bucket: sum(hour.bucket_ms[bucket] for hour in RunHour.objects.filter(job_key__gt=0))
+        for bucket in Bucket
+    }
+    step_ms = 5 * STEP_SECONDS * 1000
+    assert spent[Bucket.DIVERGED] >= step_ms - 5
+    assert spent[Bucket.PRODUCTIVE] >= step_ms - 5
 
 
 def test_a_server_that_is_gone_costs_the_run_nothing_and_hears_of_it_later(

@@ -58,6 +58,8 @@ class Timed(Trainer):
             time.sleep(0.25)
             if ends == "fails" and self.state.global_step == 3:
                 raise RuntimeError("loss is not a number")
+            if ends == "diverges" and self.state.global_step == 3:
+                model.layer.weight.data.fill_(float("nan"))
             return super().training_step(*given, **named)
 
     def evaluate(self, *given, **named):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from transformers import TrainerCallback
 
 from runrate.between import Between
 from runrate.running import Run, run
+from runrate.windows import is_measured, number_of
 
 
 class RunrateCallback(TrainerCallback):  # type: ignore[misc, unused-ignore]  # untyped upstream
@@ -75,16 +77,28 @@ class RunrateCallback(TrainerCallback):  # type: ignore[misc, unused-ignore]  # 
             self._between.turn("data")
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
-        """The loss of training and of evaluation, as the trainer logs them: a run that goes wrong shows in them."""
+        """The loss of training and of evaluation, as the trainer logs them: a run that goes wrong shows in them.
+
+        By default the Trainer logs something else in the place of a loss that is no number
+        (`logging_nan_inf_filter`). The norm of its gradients is then no number either, and logged.
+        """
         for name in ("loss", "eval_loss"):
             if self._run is not None and name in (logs or {}):
-                self._run.score(name, logs[name], higher_is_better=False)
+                is_hidden = name == "loss" and _is_loss_filtered(args, logs)
+                loss = math.nan if is_hidden else logs[name]
+                self._run.score(name, loss, higher_is_better=False)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """The run is over."""
         if self._run is not None:
             self._run.finish()
             self._run = self._between = None
+
+
+def _is_loss_filtered(args: Any, logs: Any) -> bool:
+    norm = logs.get("grad_norm")
+    is_wrong = norm is not None and is_measured(norm) and number_of(norm) is None
+    return is_wrong and bool(getattr(args, "logging_nan_inf_filter", False))
 
 
 def _is_best(state: Any) -> bool:

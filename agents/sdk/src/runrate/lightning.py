@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from lightning.pytorch.callbacks import Callback
 
 from runrate.between import Between
 from runrate.running import Run, run
-from runrate.windows import number_of
+from runrate.windows import is_measured, number_of
+
+LOSS_SECONDS = 10.0
+"""So far apart the loss is read: reading it waits for the GPU."""
 
 
 class RunrateCallback(Callback):  # type: ignore[misc, unused-ignore]  # untyped upstream
@@ -17,7 +21,8 @@ class RunrateCallback(Callback):  # type: ignore[misc, unused-ignore]  # untyped
 
     `tokens_of` counts the tokens of a batch on this rank; times the world's size is taken. A
     checkpoint counts as good, unless a ModelCheckpoint monitors a metric and it is not the best so
-    far.
+    far. What `training_step` returns is reported as the loss every ten seconds, and after a
+    validation every metric that was logged with `loss` in its name.
     """
 
     def __init__(self, *, tokens_of: Callable[[Any], int] | None = None, **about: Any) -> None:
@@ -28,6 +33,7 @@ class RunrateCallback(Callback):  # type: ignore[misc, unused-ignore]  # untyped
         self._step: Any = None
         self._began_at = self._tokens = 0
         self._good: tuple[int, Any] = (-1, None)
+        self._loss_at = 0.0
         self._replaced: dict[str, Any] = {}
 
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
@@ -35,6 +41,7 @@ class RunrateCallback(Callback):  # type: ignore[misc, unused-ignore]  # untyped
         self._run = run(**self._about)
         self._step, self._between = None, Between(self._run)
         self._good = -1, None
+        self._loss_at = 0.0
         if trainer.global_step:
             self._run.restored(trainer.global_step)
         self._time_saves(trainer)
@@ -64,6 +71,7 @@ class RunrateCallback(Callback):  # type: ignore[misc, unused-ignore]  # untyped
             self._run.count(tokens=self._tokens)
             self._step.__exit__(None, None, None)
             self._step = None
+        self._tell_loss(trainer, outputs)
         self._between.turn("data")
 
     def on_validation_start(self, trainer: Any, pl_module: Any) -> None:
@@ -72,9 +80,13 @@ class RunrateCallback(Callback):  # type: ignore[misc, unused-ignore]  # untyped
             self._between.turn("evaluation")
 
     def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
-        """Back to training, in a step that accumulates too."""
-        if self._between is not None:
-            self._between.turn("data")
+        """Back to training, in a step that accumulates too; with what was validated."""
+        if self._run is None or self._between is None:
+            return
+        for name, value in trainer.callback_metrics.items():
+            if "loss" in name:
+                self._run.score(name, value, higher_is_better=False)
+        self._between.turn("data")
 
     def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
         """The run failed, unless somebody interrupted it."""
@@ -90,6 +102,17 @@ class RunrateCallback(Callback):  # type: ignore[misc, unused-ignore]  # untyped
             self._run = self._between = None
             vars(trainer).pop("save_checkpoint", None)
             vars(trainer).update(self._replaced)
+
+    def _tell_loss(self, trainer: Any, outputs: Any) -> None:
+        loss = outputs.get("loss") if isinstance(outputs, Mapping) else outputs
+        now = time.monotonic()
+        if self._run is None or loss is None or now < self._loss_at + LOSS_SECONDS:
+            return
+        self._loss_at = now
+        if is_measured(loss):
+            # Of batches that are accumulated each is given as its part of the step's.
+            whole = float(loss) * trainer.accumulate_grad_batches
+            self._run.score("loss", whole, higher_is_better=False)
 
     def _time_saves(self, trainer: Any) -> None:
         """No hook tells when a save ends: each goes through this method of the trainer."""

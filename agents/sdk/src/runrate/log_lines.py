@@ -14,8 +14,8 @@ SCALES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "T": 1e12}
 class Said:
     """A step and what the line tells of it; rates are of a second, None where it does not say.
 
-    `tokens_per_second_per_gpu` is each device's, `seconds` are of the step. `is_of_one_rank` where
-    its program prints such lines on one rank alone, wherever that is.
+    `tokens_per_second_per_gpu` is each device's, `seconds` are of the step; `loss` may be no finite
+    number. `is_of_one_rank` where its program prints such lines on one rank alone, wherever that is.
     """
 
     step: int
@@ -26,12 +26,18 @@ class Said:
     examples: float | None = None
     flops_per_second_per_gpu: float | None = None
     is_of_one_rank: bool = False
+    loss: float | None = None
 
 
 NUMBER = r"([\d][\d.,]*[KMGBT]?)"
 ONE_RANK_STEP = re.compile(r"\biteration:?\s+(\d+)\s*/")
 """Of Megatron and nanotron: the last rank of the pipeline prints."""
 STEPS = (re.compile(r"\bstep:\s*(\d+)\b"), ONE_RANK_STEP)
+A_LOSS = r"([-+]?(?:nan|inf|\d[\d.,]*(?:e[-+]?\d+)?[KMGBT]?))"
+LOSS = (
+    re.compile(rf"\blm[ _]loss:\s*{A_LOSS}", re.IGNORECASE),
+    re.compile(rf"\bloss:\s*{A_LOSS}", re.IGNORECASE),
+)
 FIELDS = {
     "tokens_per_second_per_gpu": (
         re.compile(rf"\btokens_per_sec_per_gpu:\s*{NUMBER}"),
@@ -57,7 +63,7 @@ FIELDS = {
 def read_line(line: str, own: re.Pattern[str] | None = None) -> Said | None:
     """What a line tells of a step; None where it tells of none.
 
-    `own` has a group `step` and may have `seconds`, `tokens`, `tokens_per_second`, `examples`.
+    `own` has a group `step` and may have `seconds`, `tokens`, `tokens_per_second`, `examples`, `loss`.
     """
     text = ANSI.sub("", line[:LONGEST])
     if own is not None:
@@ -77,6 +83,7 @@ def read_line(line: str, own: re.Pattern[str] | None = None) -> Said | None:
         examples=told["examples"],
         flops_per_second_per_gpu=None if teraflops is None else teraflops * 1e12,
         is_of_one_rank=step.re is ONE_RANK_STEP,
+        loss=_first(text, LOSS),
     )
 
 
@@ -87,7 +94,7 @@ def _own(text: str, own: re.Pattern[str]) -> Said | None:
     groups = found.groupdict()
     numbers = {
         name: _number(groups[name])
-        for name in ("seconds", "tokens", "tokens_per_second", "examples")
+        for name in ("seconds", "tokens", "tokens_per_second", "examples", "loss")
         if groups.get(name)
     }
     step = _number(groups.get("step") or "")
@@ -99,6 +106,7 @@ def _own(text: str, own: re.Pattern[str]) -> Said | None:
         tokens=numbers.get("tokens"),
         tokens_per_second=numbers.get("tokens_per_second"),
         examples=numbers.get("examples"),
+        loss=numbers.get("loss"),
     )
 
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from runrate.delivery import Delivery
 from runrate.surroundings import Surroundings, surroundings
-from runrate.windows import MOST_STEP_TIMES, Window, count_of, number_of
+from runrate.windows import MOST_STEP_TIMES, Window, count_of, is_measured, number_of
 
 Item = TypeVar("Item")
 Json = dict[str, object]
@@ -141,10 +141,10 @@ class Run:
     def score(self, name: str, value: float, *, higher_is_better: bool = True) -> None:
         """How good the run is now: an evaluation's score, or its loss (`higher_is_better=False`).
 
-        A value that is no finite number is told as such: it is how a run goes silently wrong. It
-        goes with the next report.
+        A value that is no finite number is told as such: it is how a run goes silently wrong. What
+        is no number at all, such as None, is not told. It goes with the next report.
         """
-        if len(self._events) < MOST_SCORES:
+        if len(self._events) < MOST_SCORES and is_measured(value):
             self._events.append(
                 {
                     "kind": "score",

@@ -68,17 +68,28 @@ def number_of(value: object) -> float | int | None:
     """A finite number, of whatever library; None where it is none."""
     if isinstance(value, int):
         return value
-    try:
-        number = float(value)  # type: ignore[arg-type]  # tensors and arrays of one number too
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
+    number = _float_of(value)
+    return number if number is not None and math.isfinite(number) else None
+
+
+def is_measured(value: object) -> bool:
+    """Whether it is a number at all, finite or not: what is none of these says nothing."""
+    return _float_of(value) is not None
 
 
 def count_of(value: object) -> int:
     """A whole number from 0 on, of whatever library; 0 where it is none."""
     number = number_of(value)
     return 0 if number is None else max(0, int(number))
+
+
+def _float_of(value: object) -> float | None:
+    try:
+        return float(value)  # type: ignore[arg-type]  # tensors and arrays of one number too
+    except OverflowError:
+        return math.inf
+    except (TypeError, ValueError, RuntimeError):  # the last of tensors of several numbers
+        return None
 
 
 def _in_ms(phases: Mapping[str, int]) -> dict[str, int]:

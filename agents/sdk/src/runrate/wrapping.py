@@ -197,3 +197,5 @@ def _tell(told: Run, said: Said, last: Said | None, passed: float, world: int) -
         examples=round((said.examples or 0) * steps),
         flops=(said.flops_per_second_per_gpu or 0.0) * world * seconds,
     )
+    if said.loss is not None:
+        told.score("loss", said.loss, higher_is_better=False)

@@ -13,6 +13,7 @@ from django.db.models.functions import JSONObject
 
 from apps.accounts.queries import Viewer
 from apps.accounts.queries.reading import once
+from apps.economics.run_divergence import WrongSpan
 from apps.workloads.models import Allocation, Job, RunSpan
 from apps.workloads.queries.jobs import JobFact
 from apps.workloads.queries.listing import JOB, Ruling
@@ -82,7 +83,8 @@ class RunRecord:
     """What a run's processes told: their starts, the moments of it, when its leading rank saved.
 
     `attempts` are the first MOST_ATTEMPTS, `moments` the last MOST_MOMENTS; both the first first.
-    `model` and `tags` are what the run said of itself.
+    `model` and `tags` are what the run said of itself. `diverged` is when it was wrong by its loss;
+    where it reports none (`has_loss`) nobody knows.
     """
 
     attempts: tuple[PicturedAttempt, ...]
@@ -90,6 +92,8 @@ class RunRecord:
     saves: tuple[CheckpointSave, ...]
     model: Mapping[str, object]
     tags: Mapping[str, object]
+    has_loss: bool
+    diverged: tuple[WrongSpan, ...]
 
 
 def jobs_of_run(run_id: int, further: Collection[int], viewer: Viewer) -> list[RunJobFact]:
@@ -164,13 +168,25 @@ def run_record(run_id: int) -> RunRecord:
         ),
         model=said.get("model") or {},
         tags=said.get("tags") or {},
+        has_loss=bool(said.get("has_loss")),
+        diverged=tuple(
+            (_moment_of(since), None if until is None else _moment_of(until))
+            for since, until in said.get("diverged") or ()
+        ),
     )
 
 
 # Each part is a text of JSON: their shapes differ, and none of them is of many rows.
 RECORD = """
 SELECT
-  coalesce((SELECT jsonb_build_object('model', model, 'tags', tags)
+  coalesce((SELECT jsonb_build_object(
+                'model', model, 'tags', tags,
+                'diverged', (SELECT jsonb_agg(jsonb_build_array(lower(span), upper(span)) ORDER BY span)
+                             FROM unnest(diverged) AS span),
+                'has_loss', EXISTS (
+                    SELECT FROM workloads_runscore AS score
+                    JOIN workloads_runattempt AS attempt ON attempt.id = score.attempt_id
+                    WHERE attempt.run_id = %(run)s AND NOT score.higher_is_better))
             FROM workloads_runsummary WHERE run_id = %(run)s), '{}')::text,
   (SELECT coalesce(jsonb_agg(to_jsonb(start)), '[]')::text FROM (
       SELECT job_id, raw_id, restarts, count(*) AS processes, max(world_size) AS size,

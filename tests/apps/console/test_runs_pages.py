@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from apps.accounts import queries as accounts
 from apps.economics.run_time import Bucket
-from apps.workloads.models import Job, RunEvent, RunSpan
+from apps.workloads.models import Job, RunAttempt, RunEvent, RunScore, RunSpan, RunSummary
 from bench.pages_ask import counted_statements
 from tests import make
 from tests.apps.console.people import csv_rows, signed_in, words_of
@@ -211,6 +211,28 @@ def test_a_run_that_told_nothing_is_shown_as_not_told(finn: Client) -> None:
     assert "silent cost $250 in 10 h on 64 GPUs; what it was spent on was not reported." in text
     assert "The run reported too little of its time for a verdict." in text
     assert "is-hatched" in answer.content.decode()
+
+
+def test_a_run_says_when_it_diverged_and_one_without_a_loss_that_nobody_knows(finn: Client) -> None:
+    run_id = make_run()
+    assert "no loss reported: whether it diverged is not known" in words_of(
+        finn.get(f"/runs/{run_id}")
+    )
+    attempt = RunAttempt.objects.create(
+        run_id=run_id, key="a", began_at=planted.TEN, heard_at=planted.TEN
+    )
+    RunScore.objects.create(
+        attempt=attempt, sequence=0, part=0, name="loss", at=planted.TEN, higher_is_better=False
+    )
+    text = words_of(finn.get(f"/runs/{run_id}"))
+    assert "diverged" not in text.lower()
+    hour = planted.HOUR
+    RunSummary.objects.filter(run_id=run_id).update(
+        diverged=[(planted.TEN + 2 * hour, planted.TEN + 4 * hour), (planted.TEN + 7 * hour, None)],
+    )
+    text = words_of(finn.get(f"/runs/{run_id}"))
+    assert "diverged from 2 March 2026, 12:00 UTC to 2 March 2026, 14:00 UTC" in text
+    assert "diverged from 2 March 2026, 17:00 UTC" in text
 
 
 def test_two_runs_stand_side_by_side_with_what_differs(finn: Client) -> None:

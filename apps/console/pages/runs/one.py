@@ -208,9 +208,20 @@ def _under_title(told: RunAnatomy, who: Context) -> Iterator[str]:
         yield "how its time was spent was not reported"
     else:
         yield f"{per_cent(run.told_ratio)} of its GPU time reported"
+        yield from _loss_words(run_record(run.id), who.zone)
     yield f"effective cost in {told.currency}"
     if told.pending_days:
         yield f"{counted(told.pending_days, 'day')} being summed anew"
+
+
+def _loss_words(record: RunRecord, zone: str) -> Iterator[str]:
+    """When it was wrong by its loss; of a run that reports none that nobody knows."""
+    if not record.has_loss:
+        yield "no loss reported: whether it diverged is not known"
+    for since, until in record.diverged:
+        yield f"diverged from {instant(since, zone)}" + (
+            "" if until is None else f" to {instant(until, zone)}"
+        )
 
 
 def _figures_of(told: RunAnatomy, sums: BucketSums) -> tuple[Figure, ...]:

@@ -15,7 +15,7 @@ HOUR_MS = 3_600_000
 MICROS = 1_000_000
 ACTIVE, IDLE, UNOBSERVED = 1, 2, 3
 WASTE_STATES = (2, 4, 5, 6)
-FAILED, LOST, PRODUCTIVE, UNTOLD = 0, 1, 7, 10
+FAILED, LOST, PRODUCTIVE, UNTOLD, DIVERGED = 0, 1, 7, 10, 11
 
 
 class Raw:
@@ -143,7 +143,8 @@ def of_waste(raw: Raw, said: Said) -> dict[str, tuple[float, float]]:
         " WHERE (workload_id, hour) IN ({unasked})",
         waste=list(WASTE_STATES),
     )[0]
-    failed = raw.rows(FAILED_HOURS, failed=FAILED + 1, lost=LOST + 1)
+    buckets = [each + 1 for each in (FAILED, LOST, DIVERGED)]
+    failed = raw.rows(FAILED_HOURS, buckets=buckets)
     of_failed = sum(Decimal(micros) * part for micros, part, _ in failed)
     not_idle = sum(
         Decimal(micros) * part for micros, part, state in failed if state not in WASTE_STATES
@@ -179,10 +180,13 @@ UNASKED = """
 """
 # What a job's hour spent in the buckets of failure: its lines by state, and the part of the hour.
 FAILED_HOURS = """
-SELECT line.micros, (told.bucket_ms[%(failed)s] + told.bucket_ms[%(lost)s])::numeric
-       / (SELECT sum(ms) FROM unnest(told.bucket_ms) AS ms), line.state
+SELECT line.micros, spent.failed_ms / spent.whole_ms, line.state
 FROM {lines} JOIN workloads_runhour AS told ON told.job_key = line.job_id AND told.hour = line.hour
-WHERE line.micros IS NOT NULL AND told.bucket_ms[%(failed)s] + told.bucket_ms[%(lost)s] > 0
+CROSS JOIN LATERAL (
+    SELECT sum(ms) AS whole_ms, sum(ms) FILTER (WHERE place = ANY(%(buckets)s)) AS failed_ms
+    FROM unnest(told.bucket_ms) WITH ORDINALITY AS of_bucket (ms, place)
+) AS spent
+WHERE line.micros IS NOT NULL AND spent.failed_ms > 0
 """
 
 

@@ -44,7 +44,7 @@ def test_terms_are_those_of_the_docs_each_with_an_address_of_its_own() -> None:
     ("words", "means"),
     [
         ("GPU-hours", "Hours of whole GPUs"),
-        ("Waste", "Σ lines that failed or were redone"),
+        ("Waste", "Σ lines that failed, diverged or were redone"),
         ("Idle while allocated", "no kernel of the holder was resident"),
         ("Rank", "share of its cost that was waste"),
         ("Charged", "teams sum to the charges"),

@@ -11,7 +11,7 @@ from apps.marks.models import ChangedHour
 from apps.marks.queries import Pass
 from apps.workloads.models import RunHour, RunScore, RunSummary
 from apps.workloads.queries.run_facts import clock_hours
-from tests.apps.workloads.reported import fold, minutes, report, run_id, score, summary, window
+from tests.apps.workloads.reported import fold, minutes, ms, report, run_id, score, summary, window
 from tests.apps.workloads.test_run_fold import job, take
 from tests.apps.workloads.told import days_marked, forget_marks, node
 from tests.economics.job_statements import at
@@ -80,6 +80,24 @@ def test_it_is_wrong_until_it_goes_on_from_before_that() -> None:
     assert minutes() == expected
     (span,) = summary().diverged
     assert (span.lower, span.upper) == (at(70), at(110))
+
+
+def test_before_and_after_it_goes_back_are_told_apart_within_an_hour() -> None:
+    make_organisation()
+    node()
+    job(0, 60)
+    back = {"kind": "restored", "at_ms": ms(30), "step": 4}
+    losses = [score(10, 2.0, 3), score(20, None, 5), score(25, None, 6)]
+    again = [score(40, 1.9, 6), score(45, None, 7), score(50, None, 8)]
+    windows = [window(0, 30), window(30, 60, 4)]
+    take(report(*windows, events=[*losses, back, *again], began=0, ended=60, status="finished"))
+    fold()
+    assert [(span.lower, span.upper) for span in summary().diverged] == [
+        (at(20), at(30)),
+        (at(45), None),
+    ]
+    # Of the first window four steps of ten stood, and come first in it.
+    assert minutes() == {"PRODUCTIVE": 12 + 15, "LOST": 8, "DIVERGED": 10 + 15}
 
 
 def test_a_late_report_turns_hours_that_were_folded_and_has_their_days_divided_again() -> None:

@@ -86,14 +86,14 @@ INSERT INTO ledger_runfigures (run_id, key, team_id, workload_id, status, gpu_mo
 SELECT id, key, team_id, id, '', '', 1, 1, 0, 0, '', 0, '[]', '[]', %(at)s FROM workloads_run;
 INSERT INTO ledger_runday (day, posting_month, status, kind, bucket, state, flags, effective_micros,
     unit_milliseconds, unpriced_milliseconds, job_id, pool_id, run_id, team_id, workload_id)
-SELECT day, posting_month, status, kind, 8, state, flags, effective_micros, unit_milliseconds, 0, workload_id,
-       pool_id, workload_id, team_id, workload_id
+SELECT day, posting_month, status, kind, CASE WHEN workload_id %% 10 = 1 AND day > %(last)s::date - 2 THEN 11 ELSE 8 END,
+       state, flags, effective_micros, unit_milliseconds, 0, workload_id, pool_id, workload_id, team_id, workload_id
 FROM ledger_ledgerday WHERE workload_id %% 2 = 1;
 INSERT INTO workloads_runhour (run_id, job_key, hour, bucket_ms, tokens, redone_tokens, examples, flops, steps, step_ms)
 SELECT id, id, hour, array_fill(300000::int8, ARRAY[12]), 40000000, 0, 0, 0, 100, 3000000
 FROM workloads_run, generate_series(%(first)s::timestamptz, %(last)s::timestamptz + interval '23 hours',
                                     interval '3 hours') AS hour;
--- The loss of every tenth run is no number any more from its last days on.
+-- The loss of every tenth run is no number any more from its last days on: they are divided as diverged above.
 INSERT INTO workloads_runscore (attempt_id, sequence, part, name, at, value, higher_is_better)
 SELECT id, row_number() OVER (PARTITION BY id ORDER BY at), 0, 'loss', at,
        CASE WHEN id %% 10 = 1 AND at > %(last)s::timestamptz - interval '2 days' THEN NULL

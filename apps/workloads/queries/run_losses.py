@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
-from typing import LiteralString
+from typing import Any, LiteralString
 
 from django.db import connection
 
@@ -29,7 +29,7 @@ def losses_of(
     Reads about as many rows as there are hours, however often a loss was reported.
     """
     newest = _newest_reports([cell for each in attempts for cell in _cells_of(each, backs)])
-    first_wrong = _first_wrong_reports(list(_turning_wrong(newest, frozenset(backs))))
+    first_wrong = _first_wrong_reports(list(_turning_wrong(newest, backs)))
     losses: dict[str, list[ReportedLoss]] = {}
     for asked, report in newest.items():
         at, step = first_wrong.get(asked, (report.at, report.step))
@@ -62,12 +62,12 @@ def _turning_wrong(
     """The cells that end in no number where the one before did not, or was before a going back."""
     before: Asked | None = None
     for asked, report in newest.items():
-        name, (attempt_id, starts_at, _) = asked
+        name, (attempt_id, _, _) = asked
         goes_on = (
             before is not None
             and (before[0], before[1][0]) == (name, attempt_id)
             and not newest[before].is_number
-            and starts_at not in backs
+            and not any(newest[before].at < back <= report.at for back in backs)
         )
         if not report.is_number and not goes_on:
             yield asked
@@ -79,12 +79,12 @@ def _first_wrong_reports(asked: Sequence[Asked]) -> dict[Asked, tuple[datetime, 
     if not asked:
         return {}
     with connection.cursor() as cursor:
-        names = {"names": [name for name, _ in asked]}
-        cursor.execute(FIRST_WRONG, _columns_of([cell for _, cell in asked]) | names)
+        columns = _columns_of([cell for _, cell in asked])
+        cursor.execute(FIRST_WRONG, {**columns, "names": [name for name, _ in asked]})
         return {asked[place - 1]: (at, step) for place, at, step in cursor}
 
 
-def _columns_of(cells: Sequence[Cell]) -> dict[str, list[int] | list[datetime | None]]:
+def _columns_of(cells: Sequence[Cell]) -> dict[str, list[Any]]:
     return {
         "attempts": [attempt_id for attempt_id, _, _ in cells],
         "starts": [starts_at for _, starts_at, _ in cells],

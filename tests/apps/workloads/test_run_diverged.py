@@ -100,6 +100,20 @@ def test_before_and_after_it_goes_back_are_told_apart_within_an_hour() -> None:
     assert minutes() == {"PRODUCTIVE": 12 + 15, "LOST": 8, "DIVERGED": 10 + 15}
 
 
+def test_the_first_wrong_report_after_going_back_counts_hours_later_too() -> None:
+    make_organisation()
+    node()
+    job(0, 180)
+    back = {"kind": "restored", "at_ms": ms(30), "step": 2}
+    losses = [score(10, 2.0, 1), score(20, None, 5), score(130, None, 7), score(150, None, 9)]
+    take(report(window(0, 30), window(30, 180, 2), events=[back, *losses], began=0))
+    fold()
+    assert [(span.lower, span.upper) for span in summary().diverged] == [
+        (at(20), at(30)),
+        (at(130), None),
+    ]
+
+
 def test_a_late_report_turns_hours_that_were_folded_and_has_their_days_divided_again() -> None:
     train(score(10, 3.0, 1))
     fold()

@@ -97,7 +97,7 @@ class RunrateCallback(TrainerCallback):  # type: ignore[misc, unused-ignore]  # 
 
 def _is_loss_filtered(args: Any, logs: Any) -> bool:
     norm = logs.get("grad_norm")
-    is_wrong = norm is not None and is_measured(norm) and number_of(norm) is None
+    is_wrong = is_measured(norm) and number_of(norm) is None
     return is_wrong and bool(getattr(args, "logging_nan_inf_filter", False))
 
 

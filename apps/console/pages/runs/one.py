@@ -1,7 +1,7 @@
 """The page of one run: its time as a picture, its money by bucket, its numbers, what to do."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
+from datetime import timedelta, tzinfo
 from urllib.parse import urlencode
 
 from django.http import HttpResponse
@@ -214,7 +214,7 @@ def _under_title(told: RunAnatomy, who: Context) -> Iterator[str]:
         yield f"{counted(told.pending_days, 'day')} being summed anew"
 
 
-def _loss_words(record: RunRecord, zone: str) -> Iterator[str]:
+def _loss_words(record: RunRecord, zone: tzinfo) -> Iterator[str]:
     """When it was wrong by its loss; of a run that reports none that nobody knows."""
     if not record.has_loss:
         yield "no loss reported: whether it diverged is not known"

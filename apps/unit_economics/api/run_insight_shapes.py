@@ -37,7 +37,7 @@ class RunTimeOut(serializers.Serializer[Any]):
     """A bucket of time: `share_ratio` is of reported GPU time, null for what was not."""
 
     bucket = KeyOut(
-        help_text="failed, lost, recovery, checkpoint, data_wait, communication, startup, "
+        help_text="diverged, failed, lost, recovery, checkpoint, data_wait, communication, startup, "
         "productive, capacity_wait, idle_after_end or untold"
     )
     cost = MoneyOut(

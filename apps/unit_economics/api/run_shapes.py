@@ -110,7 +110,7 @@ class RunBucketOut(RunAmountsOut):
     """The part of it that was of this bucket."""
 
     bucket = KeyOut(
-        help_text="failed, lost, recovery, checkpoint, data_wait, communication, startup, "
+        help_text="diverged, failed, lost, recovery, checkpoint, data_wait, communication, startup, "
         "productive, capacity_wait, idle_after_end or untold"
     )
 

@@ -53,7 +53,9 @@ class TeamWorkOut(serializers.Serializer[Any]):
     )
     gpu_hours_held = HoursOut(source="work.held_ms")
     active_ratio = RatioOut(source="work.active_ratio", allow_null=True)
-    failed_cost = MoneyOut(allow_null=True, help_text="of waste: failed or redone by runs")
+    failed_cost = MoneyOut(
+        allow_null=True, help_text="of waste: failed, diverged or redone by runs"
+    )
     no_requests_cost = MoneyOut(allow_null=True, help_text="of waste: hours without requests")
     idle_cost = MoneyOut(
         allow_null=True, help_text="of waste: idle while allocated, none of the former"

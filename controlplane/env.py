@@ -104,11 +104,10 @@ def _at_most(most: int, read: Callable[[str], int]) -> Callable[[str], int]:
     return bounded
 
 
-def _folder(text: str) -> Path:
-    folder = Path(text)
-    if not text.strip() or not folder.is_dir():
+def _folder(text: str) -> str:
+    if text and not Path(text).is_dir():
         raise ValueError(text)
-    return folder
+    return text
 
 
 def _origin(text: str) -> str:
@@ -259,9 +258,9 @@ class Environment:
         (),
         "sections of the weekly review that are left out, by comma; docs/weekly-review.md has them",
     )
-    pdf_fonts: Path | None = _variable(
+    pdf_fonts: str = _variable(
         _folder,
-        None,
+        "",
         "a folder of TrueType or OpenType fonts for letters in PDFs that Inter lacks, as of Chinese; "
         "the same for worker and commands",
     )

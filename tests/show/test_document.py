@@ -103,7 +103,7 @@ class Markup(HTMLParser):
 
 @pytest.fixture(scope="module")
 def paper() -> PdfReader:
-    return PdfReader(io.BytesIO(document_pdf(document(), made_at=AT, more_fonts=None)))
+    return PdfReader(io.BytesIO(document_pdf(document(), made_at=AT, more_fonts="")))
 
 
 def test_a_mail_asks_for_nothing_and_runs_nothing() -> None:
@@ -124,7 +124,7 @@ def test_a_name_is_text_wherever_it_stands() -> None:
     named = document(table, title=name, footer=name)
     assert not Markup(document_html(named)).tags & {"img"}
     assert Markup(document_html(named)).words.count(name) == 4, "title twice, a cell, the foot"
-    pages = PdfReader(io.BytesIO(document_pdf(named, made_at=AT, more_fonts=None))).pages
+    pages = PdfReader(io.BytesIO(document_pdf(named, made_at=AT, more_fonts=""))).pages
     assert '#import "x" $x$ [b] *c* & é' in pages[0].extract_text()
     assert name in csv_of_table(table, named.locale).replace('""', '"')
 
@@ -171,8 +171,8 @@ def test_paper_is_tagged_titled_and_numbered_and_its_table_heads_are_on_each_she
 
 
 def test_the_same_document_is_the_same_file() -> None:
-    assert document_pdf(document(), made_at=AT, more_fonts=None) == document_pdf(
-        document(), made_at=AT, more_fonts=None
+    assert document_pdf(document(), made_at=AT, more_fonts="") == document_pdf(
+        document(), made_at=AT, more_fonts=""
     )
 
 
@@ -180,8 +180,8 @@ def test_a_letter_that_our_fonts_lack_is_set_by_one_that_is_added(tmp_path: Path
     """Without it the letter is a box, and the file does not say that it can be read aloud."""
     named = replace(document(), title="費")
     write_font(tmp_path / "one-letter.ttf", letter="費")
-    assert not says_accessible(document_pdf(named, made_at=AT, more_fonts=None))
-    assert says_accessible(document_pdf(named, made_at=AT, more_fonts=tmp_path))
+    assert not says_accessible(document_pdf(named, made_at=AT, more_fonts=""))
+    assert says_accessible(document_pdf(named, made_at=AT, more_fonts=str(tmp_path)))
 
 
 def says_accessible(made: bytes) -> bool:

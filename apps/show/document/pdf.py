@@ -7,7 +7,6 @@ import json
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import typst
@@ -31,12 +30,10 @@ from apps.show.document.model import (
 )
 
 
-def document_pdf(
-    document: OutgoingDocument, made_at: datetime, *, more_fonts: Path | None
-) -> bytes:
+def document_pdf(document: OutgoingDocument, made_at: datetime, *, more_fonts: str) -> bytes:
     """The document on A4, landscape. `made_at` is the file's date: the same document is the same bytes.
 
-    `more_fonts` is a folder of fonts for letters that ours lack. It says that it is PDF/UA-1, unless a
+    `more_fonts` is a folder of fonts for letters that ours lack, or empty. It says that it is PDF/UA-1, unless a
     name has letters that no font here has: those show as boxes.
     """
     inputs = {"document": json.dumps(_as_inputs(document), ensure_ascii=False)}
@@ -67,9 +64,9 @@ def _sheet() -> bytes:
 
 
 @cache
-def _fonts(more: Path | None) -> typst.Fonts:
+def _fonts(more: str) -> typst.Fonts:
     """Ours, those that the typesetter brings, and those that were asked for: no machine's own."""
-    folders = [str(files("apps.show.document").joinpath("fonts")), *([str(more)] if more else [])]
+    folders = [str(files("apps.show.document").joinpath("fonts")), *filter(None, [more])]
     return typst.Fonts(include_system_fonts=False, include_embedded_fonts=True, font_paths=folders)
 
 

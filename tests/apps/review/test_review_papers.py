@@ -68,7 +68,7 @@ def test_text_html_and_pdf_have_the_same_sections_and_sums() -> None:
     paper = paper_of(content)
     mailed = mailed_review(paper)
     html = " ".join(Markup(mailed.html).words)
-    printed = document_pdf(printed_review(paper), made_at=paper.kept.made_at, more_fonts=None)
+    printed = document_pdf(printed_review(paper), made_at=paper.kept.made_at, more_fonts="")
     sheets = " ".join(page.extract_text() for page in PdfReader(io.BytesIO(printed)).pages)
     for form in (html, mailed.text, sheets):
         flat = " ".join(form.replace(GAP, " ").split())

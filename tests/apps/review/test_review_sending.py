@@ -182,7 +182,7 @@ def test_who_sees_all_has_the_whole_pdf_and_a_lead_their_teams() -> None:
     research, blue = make.make_team("Research"), make.make_team("Blue")
     below = make.make_team("Evaluation", parent_id=research)
     review = frozen(Evaluation=below, Blue=blue)
-    assert actions.make_review_files(typeset=partial(document_pdf, more_fonts=None), at=AT) == 4, (
+    assert actions.make_review_files(typeset=partial(document_pdf, more_fonts=""), at=AT) == 4, (
         "three teams and the whole"
     )
     assert actions.make_review_files(typeset=typed, at=AT) == 0, "once"

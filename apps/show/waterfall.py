@@ -1,57 +1,97 @@
-"""What made a difference: bars from one amount to another, each on where the last one ended."""
+"""What made a difference: bars across from one amount to another, each on where the last one ended."""
 
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import accumulate
 
-from apps.show.charts import Json, checked, plot_layout, ticks_between
-from apps.show.money import MICROS, full_amount, short_amount, signed_amount
+from apps.show.charts import (
+    CHARACTER_PX,
+    GROUND,
+    Json,
+    amount_axis,
+    amount_tick,
+    checked,
+    left_margin,
+    ticks_between,
+)
+from apps.show.money import MICROS, full_amount, signed_amount
 
-_WIDTH = 0.62
-_SPARE = Decimal("1.02")
+_ROW_PX, _AROUND_PX = 30, 46
+_BAR = 0.62
 
 
 def waterfall(
     before: tuple[str, int], parts: Sequence[tuple[str, int]], after: tuple[str, int], currency: str
 ) -> Json:
-    """Two amounts with what led from one to the other between them; all in micro-units, with names.
+    """Two amounts with what led from one to the other between them, downwards; in micro-units, with names.
 
-    `before` and the parts sum to `after`.
+    `before` and the parts sum to `after`. Names stand beside the bars and amounts after them: on a
+    small screen neither would have room below.
     """
     names = [before[0], *(name for name, _ in parts), after[0]]
-    bases = [0, *accumulate((amount for _, amount in parts[:-1]), initial=before[1]), 0]
     amounts = [before[1], *(amount for _, amount in parts), after[1]]
+    bases = [0, *accumulate((amount for _, amount in parts[:-1]), initial=before[1]), 0]
+    ends = [base + amount for base, amount in zip(bases, amounts, strict=True)]
     said = [
         full_amount(before[1], currency),
         *(signed_amount(amount, currency) for _, amount in parts),
         full_amount(after[1], currency),
     ]
-    tops = [base + amount for base, amount in zip(bases, amounts, strict=True)]
-    ticks = ticks_between(
-        min(Decimal(0), *map(Decimal, (*bases, *tops))) / MICROS,
-        max(map(Decimal, (*bases, *tops))) / MICROS * _SPARE,
-    )
-    trace: Json = {
+    traces = [_bars(names, bases, amounts, said), _amount_texts(names, bases, ends, said)]
+    return checked(traces, _across_layout(names, [*bases, *ends], said, currency))
+
+
+def _bars(
+    names: Sequence[str], bases: Sequence[int], amounts: Sequence[int], said: Sequence[str]
+) -> Json:
+    return {
         "type": "bar",
-        "x": names,
-        "y": [amount / MICROS for amount in amounts],
+        "orientation": "h",
+        "x": [amount / MICROS for amount in amounts],
+        "y": names,
         "base": [base / MICROS for base in bases],
-        "width": _WIDTH,
+        "width": _BAR,
         "marker": {"color": _bar_colours(amounts), "line": {"width": 0}},
         "customdata": said,
         "hovertemplate": "%{customdata}<extra></extra>",
-        "text": said,
-        "textposition": "none",
     }
-    layout = plot_layout(
-        ticks,
-        [short_amount(int(tick * MICROS), currency) for tick in ticks],
-        {"r": 8, "t": 10, "b": 28},
-        hovermode="x",
-        # Where there is little room the names turn instead of meeting.
-        xaxis={"type": "category", "fixedrange": True, "automargin": True},
-    )
-    return checked([trace], layout)
+
+
+def _amount_texts(
+    names: Sequence[str], bases: Sequence[int], ends: Sequence[int], said: Sequence[str]
+) -> Json:
+    """Each amount right of its bar, whichever way that goes."""
+    return {
+        "type": "scatter",
+        "mode": "text",
+        "x": [max(base, end) / MICROS for base, end in zip(bases, ends, strict=True)],
+        "y": names,
+        "text": [f" {text}" for text in said],
+        "textposition": "middle right",
+        "textfont": {"size": 12, "color": "var(--ink-2)"},
+        "hoverinfo": "skip",
+        "cliponaxis": False,
+    }
+
+
+def _across_layout(
+    names: Sequence[str], reached: Sequence[int], said: Sequence[str], currency: str
+) -> Json:
+    ticks = ticks_between(Decimal(min(0, *reached)) / MICROS, Decimal(max(0, *reached)) / MICROS)
+    return {
+        "height": _AROUND_PX + _ROW_PX * len(names),
+        # The longest bar may end where the axis does, and its amount follows.
+        "margin": {
+            "l": left_margin(names),
+            "r": 12 + CHARACTER_PX * max(map(len, said)),
+            "t": 10,
+            "b": 28,
+        },
+        **GROUND,
+        "showlegend": False,
+        "xaxis": amount_axis(ticks, [amount_tick(tick, currency) for tick in ticks]),
+        "yaxis": {"type": "category", "autorange": "reversed", "fixedrange": True},
+    }
 
 
 def _bar_colours(amounts: Sequence[int]) -> list[str]:

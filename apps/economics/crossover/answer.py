@@ -270,7 +270,7 @@ def _lever_effect(name: str, scenario: CrossoverScenario, most_steps: int) -> Le
 def _risks(scenario: CrossoverScenario, curves: CostCurves) -> Sequence[str]:
     api, volume = scenario.api, scenario.demand.million_tokens
     risks = [
-        f"prices of {api.name} change on {price.starts_on}: {price.input:g} input and"
+        f"prices of {api.name} change on {price.starts_on:%-d %B %Y}: {price.input:g} input and"
         f" {price.output:g} output for a million"
         for price in api.changes_after(scenario.on)
     ]
@@ -291,5 +291,5 @@ def _risks(scenario: CrossoverScenario, curves: CostCurves) -> Sequence[str]:
 
 def _end_said(name: str, ends_on: date, day: date) -> str:
     if ends_on <= day:
-        return f"{name} ended on {ends_on}"
-    return f"{name} ends on {ends_on}, in {(ends_on - day).days} days"
+        return f"{name} ended on {ends_on:%-d %B %Y}"
+    return f"{name} ends on {ends_on:%-d %B %Y}, in {(ends_on - day).days} days"

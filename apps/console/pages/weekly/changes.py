@@ -94,13 +94,13 @@ def state_value(context: Context, workload_id: int) -> Change[NewValue]:
         return "It is stated.", ("workload-returns", fact.id)
 
     def effects(value: NewValue) -> tuple[str, ...]:
-        unit = VALUE_UNITS[value.unit]
+        unit, first_day = VALUE_UNITS[value.unit], f"{value.valid_from:%-d %B %Y}"
         if value.low is None or value.high is None:
-            return (f"From {value.valid_from} on no value of {fact.name} is stated.",)
+            return (f"From {first_day} on no value of {fact.name} is stated.",)
         low, high = (_amount(end, context) for end in (value.low, value.high))
         worth = low if value.low == value.high else f"{low} to {high}"
         return (
-            f"From {value.valid_from} on one {unit} of {fact.name} is worth {worth}.",
+            f"From {first_day} on one {unit} of {fact.name} is worth {worth}.",
             "Reviews from the week of that day on judge it by this; those that are frozen stay.",
         )
 
@@ -140,7 +140,9 @@ def state_score(context: Context, workload_id: int) -> Change[NewScore]:
         form=ScoreForm,
         confirm="State this",
         read=read,
-        effects=lambda score: (f"{score.name} of {fact.name} was {score.value:g} on {score.day}.",),
+        effects=lambda score: (
+            f"{score.name} of {fact.name} was {score.value:g} on {score.day:%-d %B %Y}.",
+        ),
         apply=apply,
     )
 

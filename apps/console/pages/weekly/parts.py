@@ -1,6 +1,7 @@
 """The sections of a week's page: figures, what moved the cost, and the tables with their words."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from typing import Any
 
 from django.urls import reverse
@@ -209,7 +210,10 @@ def _commitment_facts(week: CommitmentsWeek) -> Section | None:
     facts.append(
         (
             "Ending",
-            ", ".join(f"{each.name} on {each.ends_on}" for each in ending) or "none in 90 days",
+            ", ".join(
+                f"{each.name} on {date.fromisoformat(each.ends_on):%-d %B %Y}" for each in ending
+            )
+            or "none in 90 days",
         )
     )
     return FactList(facts, title="All commitments", name="all-commitments")

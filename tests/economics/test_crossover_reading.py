@@ -236,7 +236,10 @@ def test_risks_of_the_offer_are_said() -> None:
     document["api"]["tokens_per_minute"] = 1000
     document["api"]["prices"].append({"starts_on": date(2026, 11, 20), "input": 1, "output": 2})
     risks = answered(document).risks
-    assert risks[0] == "prices of the API change on 20 November 2026: 1 input and 2 output for a million"
+    assert (
+        risks[0]
+        == "prices of the API change on 20 November 2026: 1 input and 2 output for a million"
+    )
     assert risks[1] == "the API ends on 1 December 2026, in 30 days"
     assert "over the API's rate limit from 22 million on" in risks[2]
     assert risks[3] == "nothing is said of quality: it compares costs alone"

@@ -100,4 +100,4 @@ def refuse_wrong_score(score: NewScore, today: date) -> None:
     if not isfinite(score.value):
         raise ScoreNotUnderstood("value", "a score is a finite number")
     if score.day > today:
-        raise ScoreNotUnderstood("day", f"{score.day} is still to come")
+        raise ScoreNotUnderstood("day", f"{score.day:%-d %B %Y} is still to come")

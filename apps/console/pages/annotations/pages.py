@@ -97,7 +97,7 @@ def new_annotation(context: Context) -> Change[NewChartNote]:
         confirm="Note it",
         read=lambda entered: _note_of(entered, context),
         effects=lambda note: (
-            f"Charts over {note.day.isoformat()} mark it, for who sees {picks[_pick_of(note)]}.",
+            f"Charts over {note.day:%-d %B %Y} mark it, for who sees {picks[_pick_of(note)]}.",
         ),
         apply=apply,
         picks={"of": picks},
@@ -119,7 +119,7 @@ def remove_annotation(context: Context, chart_note_id: int) -> Change[ChartAnnot
 
     return Change(
         finding="Remove a note",
-        explanation=f"{note.day.isoformat()}: {note.text}",
+        explanation=f"{note.day:%-d %B %Y}: {note.text}",
         back=Link("Back to what happened", reverse(HERE)),
         form=ChangeForm,
         confirm="Remove this note",

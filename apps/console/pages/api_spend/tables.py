@@ -101,7 +101,7 @@ def _retirement_cell(row: ModelCalls) -> str:
     ends = row.ends
     if ends is None:
         return ""
-    day, source = ends.ends_on.isoformat(), f"{ends.source}, read {ends.read_on.isoformat()}"
+    day, source = ends.ends_on.isoformat(), f"{ends.source}, read on {ends.read_on:%-d %B %Y}"
     return warned(day, source) if ends.ends_on <= row.today + SOON else titled(day, source)
 
 

@@ -276,7 +276,7 @@ def _rate_facts(rate: Rate, context: Context) -> list[tuple[str, str]]:
     ends_at, names = rate["ends_at"], person_names()
     kind, valid_from, (_, source), entered = entered_facts(rate, names, context)
     if rate["source_date"]:
-        source = format_html("{}, read {}", source, rate["source_date"].isoformat())
+        source = format_html("{}, read on {}", source, f"{rate['source_date']:%-d %B %Y}")
     decided = "Rejected" if rate["standing"] == "refused" else "Accepted"
     at, by = rate["decided_at"], names.get(rate["decided_by_id"], "")
     reached = [pool.name for pool in fleet.pools().values() if listing.may_price(rate, pool)]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from datetime import timedelta
 from typing import Any
 
 from django.urls import reverse
@@ -16,6 +17,7 @@ from apps.pricing import actions
 from apps.pricing.actions.price_table import REVIEWED, PriceTable, read_price_table
 from apps.pricing.queries import listing
 from apps.show.amounts import counted
+from apps.show.time import period
 from apps.show.words import joined, option_words
 
 
@@ -55,7 +57,7 @@ def _table_effects(table: PriceTable, pools: Sequence[fleet.PoolFact]) -> tuple[
     read_on = [rate["source_date"] for rate in rates if rate["source_date"]]
     said = [
         f"{counted(len(rates), 'list price')} of machines of {joined(providers)}, read "
-        f"{min(read_on).isoformat()} to {max(read_on).isoformat()}."
+        f"{period(min(read_on), max(read_on) + timedelta(days=1))}."
     ]
     priced = {pool.name for pool in pools if any(listing.may_price(rate, pool) for rate in rates)}
     if priced:

@@ -195,7 +195,7 @@ def _decide_cell(row: WaitingRate, locale: Locale) -> str:
 
 def _read_on(row: ListedRate) -> str:
     read_on = row.rate["source_date"]
-    return f"read {read_on.isoformat()}" if read_on else ""
+    return f"read on {read_on:%-d %B %Y}" if read_on else ""
 
 
 RATES = Table[ListedRate](

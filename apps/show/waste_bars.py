@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from apps.show.charts import Json
-from apps.show.money import MICROS, full_amount, short_amount
+from apps.show.charts import Json, amount_tick
+from apps.show.money import MICROS, full_amount
 from apps.show.part_bars import BarPart, PartedBar, part_bars
 
 _REASONS = (
@@ -36,5 +36,5 @@ def waste_bars(teams: Sequence[WasteParts], currency: str) -> Json:
         bars,
         _REASONS,
         lambda amount: full_amount(None if amount is None else round(amount * MICROS), currency),
-        lambda at: short_amount(round(at * MICROS), currency),
+        lambda at: amount_tick(at, currency),
     )

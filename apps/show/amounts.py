@@ -61,6 +61,20 @@ def per_cent(ratio: Ratio | None) -> str:
     return f"{_per_cent_figure(hundredths)}{GAP}%"
 
 
+def signed_per_cent(ratio: Ratio) -> str:
+    """A change as a ratio, its sign always written: `+8 %`, `−0.03 %`; below a hundredth of a per cent `no change`."""
+    hundredths = _decimal_of(ratio) * 100
+    size = abs(hundredths)
+    if size < Decimal("0.005"):
+        return "no change" if size else f"0{GAP}%"
+    if size < Decimal("0.05"):
+        figure = f"{rounded_half_even(size, 2):f}"
+    else:
+        # What is left is never called gone: 99.97 is not 100.
+        figure = "99.9" if Decimal("99.9") <= size < 100 else _per_cent_figure(size)
+    return f"{'+' if hundredths > 0 else '−'}{figure}{GAP}%"
+
+
 def difference(now: int | None, before: int | None) -> int | None:
     """`now` less `before`; None where either is not known."""
     return None if now is None or before is None else now - before

@@ -91,10 +91,6 @@ def _day_written(day: date, _: CellLocale) -> str:
     return day.isoformat()
 
 
-def _signed_per_cent(ratio: float) -> str:
-    return f"{'+' if ratio > 0 else '−' if ratio < 0 else ''}{amounts.per_cent(abs(ratio))}"
-
-
 TEXT = Format(_as_text, _csv_text)
 """A name or a few words, from outside: no spreadsheet computes it."""
 PROSE = Format(_as_text, _csv_text, "text")
@@ -105,7 +101,7 @@ FIGURE = Format(_as_text, _csv_text, "number-cell")
 """A figure that is text already."""
 COUNT = _number_format(amounts.count)
 RATIO = _number_format(amounts.per_cent, lambda ratio: f"{float(ratio):.6f}")
-SIGNED_RATIO = _number_format(_signed_per_cent, lambda ratio: f"{float(ratio):.6f}")
+SIGNED_RATIO = _number_format(amounts.signed_per_cent, lambda ratio: f"{float(ratio):.6f}")
 GPU_HOURS = _number_format(amounts.gpu_hours, hours_cell)
 DURATION = _number_format(time.duration, lambda span: f"{span.total_seconds():.0f}")
 """A timedelta; whole seconds in CSV."""

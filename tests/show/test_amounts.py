@@ -85,6 +85,17 @@ def test_ratios_differ_in_points():
     assert amounts.points(0.59, None) == "–"
 
 
+def test_a_small_change_has_its_digits_and_one_sign():
+    assert amounts.signed_per_cent(0.08) == f"+8{GAP}%"
+    assert amounts.signed_per_cent(-0.123) == f"−12{GAP}%"
+    assert amounts.signed_per_cent(0.00033) == f"+0.03{GAP}%"
+    assert amounts.signed_per_cent(-0.0004) == f"−0.04{GAP}%"
+    assert amounts.signed_per_cent(-0.00002) == "no change"
+    assert amounts.signed_per_cent(0.0) == f"0{GAP}%"
+    assert amounts.signed_per_cent(-0.9997) == f"−99.9{GAP}%"
+    assert amounts.signed_per_cent(-1.0) == f"−100{GAP}%"
+
+
 def test_a_share_of_nothing_is_unknown():
     assert amounts.share(1, 4) == Fraction(1, 4)
     assert amounts.share(0, 0) is None

@@ -41,7 +41,7 @@ def spot_disruption(interruptions: float, lost_hours: float, work_hours: float) 
         level = DisruptionClass.LOW
     reason = (
         f"about {interruptions:,.1f} interruptions a month, each begins again from its last checkpoint;"
-        f" the work takes {lost:.1%} longer"
+        f" the work takes {lost * 100:.1f}\N{NO-BREAK SPACE}% longer"
     )
     return MoveDisruption(level, reason, interruptions, lost_hours)
 

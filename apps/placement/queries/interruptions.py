@@ -248,7 +248,7 @@ def _imported_series(offer: OfferFact, told: Iterable[SpotEvidence]) -> CountedI
     if not there:
         return None
     newest = _newest_look(there)
-    until = "of unknown date" if newest is None else f"seen until {newest:%Y-%m-%d}"
+    until = "of unknown date" if newest is None else f"seen until {newest:%-d %B %Y}"
     return _summed_evidence(there, SERIES_WORDS, until)
 
 

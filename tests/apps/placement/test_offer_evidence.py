@@ -90,7 +90,7 @@ def test_of_own_jobs_notices_and_series_the_nearest_is_counted(pool_id: int) -> 
     assert [each["is_per_node"] for each in (by_series, by_nodes, by_jobs)] == [False, True, False]
     assert by_series["low"] < by_series["likely"] == 0.5 < by_series["high"]
     assert (
-        "by zone-b, imported and seen until 2026-02-22, it was taken away 10 times"
+        "by zone-b, imported and seen until 22 February 2026, it was taken away 10 times"
         in by_series["words"]
     )
     assert (

@@ -117,9 +117,9 @@ def _around(cost: int) -> dict[str, object]:
         ),
         "budgets": BudgetsWeek(
             (
-                ReviewedBudget(1, "Research, monthly", "money", (1,), "July 2026", 10**11,
+                ReviewedBudget(1, "Research, monthly", "money", (1,), "2026-07-01/2026-08-01", 10**11,
                                9 * 10**10, 11 * 10**10, -(10**10), 0.87, 0.87, "forecast", "2026-07-29"),
-                ReviewedBudget(2, "GPU-hours of all", "gpu_hours", (), "July 2026", 36 * 10**11,
+                ReviewedBudget(2, "GPU-hours of all", "gpu_hours", (), "2026-07-01/2026-08-01", 36 * 10**11,
                                10**11, None, None, None, None, "run rate"),
             ),
             30 * 10**9,

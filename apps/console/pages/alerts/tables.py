@@ -28,7 +28,7 @@ ALERTS = Table[AlertFact](
         ),
         Column(
             "severity",
-            "How soon",
+            "Severity",
             lambda row: row.severity,
             order=lambda row: SEVERITIES.index(row.severity),
             warns=lambda row: row.state == OPEN and row.severity != SEVERITIES[0],

@@ -88,17 +88,17 @@ def finding_of(figures: BudgetFigures, currency: str) -> str:
     budget, headroom, spent = figures.budget, figures.headroom, figures.spent.amount
     if figures.status == TO_COME:
         said = amount(budget, figures.amount, currency)
-        return f"{budget.name}: {said} from {period(figures.first_day, figures.end_day)} on"
+        return f"Budget {budget.name}: {said} from {period(figures.first_day, figures.end_day)} on"
     if spent is not None and spent > figures.amount:
         over = amount(budget, spent - figures.amount, currency)
-        return f"{budget.name} is exceeded by {over}"
+        return f"Budget {budget.name} is exceeded by {over}"
     if figures.status == OVER:
-        return f"{budget.name} ended with {amount(budget, headroom, currency)} left"
+        return f"Budget {budget.name} ended with {amount(budget, headroom, currency)} left"
     if headroom is None:
-        return f"{budget.name}: what will be left is not known"
+        return f"Budget {budget.name}: what will be left is not known"
     if headroom < 0:
-        return f"{budget.name} will be exceeded by {amount(budget, -headroom, currency)} as things are going"
-    return f"{budget.name}: {amount(budget, headroom, currency)} will be left as things are going"
+        return f"Budget {budget.name} will be exceeded by {amount(budget, -headroom, currency)} as things are going"
+    return f"Budget {budget.name}: {amount(budget, headroom, currency)} will be left as things are going"
 
 
 def list_finding(running: Sequence[BudgetFigures], currency: str) -> str:

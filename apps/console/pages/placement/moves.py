@@ -214,7 +214,7 @@ def _move_figures(move: OpenFleetMove, currency: str) -> tuple[Figure, ...]:
             whole_amount(move.saving.likely, currency),
             "half of the cases are above",
         ),
-        Figure("p10 to p90", words.saving_words(move, currency), "a month"),
+        Figure("Range, p10 to p90", words.saving_words(move, currency), "a month"),
         Figure(
             "Spent there", whole_amount(move.spend_micros, currency), "a month, paid by the hour"
         ),
@@ -263,7 +263,7 @@ def _not_looked_yet() -> EmptyState:
                 "Have nodes and jobs on record for a whole week, with prices.",
                 link=Link("Nodes and GPUs", reverse("fleet")),
             ),
-            Step("It is looked every week, six hours after its first midnight."),
+            Step("Runrate looks once a week, six hours after its first midnight."),
         ),
     )
 

@@ -128,7 +128,7 @@ def recommendation_page(context: Context, recommendation_id: int) -> ConsolePage
         actions=_answers(fact, context),
         sections=(
             FigureRow(_figures_of(fact, newest, context)),
-            FactList(_facts_of(fact, newest)),
+            FactList(_facts_of(fact, newest), title="Why, and how sure it is", name="why"),
             MEASUREMENTS.section(
                 measured,
                 context,
@@ -263,7 +263,7 @@ def _figures_of(
     measured = None if newest is None else newest.measured
     return (
         Figure("Saves a month", whole_amount(fact.saving.likely, currency), "likely"),
-        Figure("p10 to p90", words.range_said(fact.saving, currency), "a month"),
+        Figure("Range, p10 to p90", words.range_said(fact.saving, currency), "a month"),
         Figure("Frees", f"{freed:,.0f} GPU-hours", "a month, on GPUs that are paid anyway")
         if freed
         else Figure("Spent there", whole_amount(fact.spend_micros, currency), "a month, paid by the hour"),
@@ -306,7 +306,7 @@ def _answers(fact: RecommendationFact, context: Context) -> tuple[Link, ...]:
 
 def _nothing_said(texts: dict[str, str]) -> str:
     if any(texts.values()):
-        return "None of them is so."
+        return "No recommendation matches these filters."
     return "Nothing that was looked at is worth doing: below stands what was looked at."
 
 
@@ -319,7 +319,7 @@ def _not_looked_yet() -> EmptyState:
                 "Have nodes and jobs on record for a whole week, with prices.",
                 link=Link("Nodes and GPUs", reverse("fleet")),
             ),
-            Step("It is looked every week, seven hours after its first midnight."),
+            Step("Runrate looks once a week, seven hours after its first midnight."),
         ),
     )
 

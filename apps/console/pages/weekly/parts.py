@@ -13,9 +13,15 @@ from apps.console.kit.request import Context
 from apps.console.kit.table import Table
 from apps.console.pages.weekly import tables
 from apps.console.pages.weekly.seen import SeenReview
-from apps.review.queries.weekly.content import CommitmentsWeek, WeeklyContent, WeekVariance
+from apps.economics.money import sum_of_known, sum_or_unknown
+from apps.review.queries.weekly.content import (
+    CommitmentsWeek,
+    ReviewedTeam,
+    WeeklyContent,
+    WeekVariance,
+)
 from apps.review.queries.weekly.paper import forecast_words, quality_facts
-from apps.review.queries.weekly.paper_tables import idle_parts, proven_sum
+from apps.review.queries.weekly.paper_tables import IdlePart, idle_parts, proven_sum
 from apps.review.queries.weekly.review_words import (
     ALERTS,
     BUDGETS,
@@ -42,7 +48,7 @@ TABLES_OF: Mapping[str, tuple[str, ...]] = {
     RECOMMENDATIONS: ("recommendations", "proven"),
     DATA_QUALITY: ("data_quality",),
 }
-NOTES = "notes"
+NOTES, WHOLE = "notes", "All"
 WeekTables = dict[str, tuple[Table[Any], Sequence[Any]]]
 
 
@@ -92,7 +98,28 @@ def _table(name: str, context: Context, seen: SeenReview, found: WeekTables) -> 
     if not rows:
         return None
     csv_href = reverse("weekly-review-csv", args=[seen.kept.week, name])
-    return table.section(list(rows), context, csv_href=csv_href)
+    total = total_row(name, seen.kept.content)
+    return table.section(list(rows), context, csv_href=csv_href, total=total)
+
+
+def total_row(name: str, content: WeeklyContent) -> ReviewedTeam | IdlePart | None:
+    """The last row of a table whose rows sum to the whole week; None of the other tables."""
+    if name == "teams" and len(content.teams) > 1:
+        return ReviewedTeam(
+            team_id=0,
+            name=WHOLE,
+            cost=content.cost,
+            trend=content.trend,
+            idle=content.idle,
+            variance=content.variance,
+            waste_micros=content.waste_micros,
+            frozen_before_micros=sum_of_known(each.frozen_before_micros for each in content.teams),
+        )
+    if name == "idle":
+        parts = idle_parts(content.idle)
+        whole = sum_or_unknown(part.micros for part in parts)
+        return IdlePart(WHOLE, whole, sum(part.gpu_ms for part in parts))
+    return None
 
 
 def _figures(content: WeeklyContent) -> tuple[Figure, ...]:
@@ -122,9 +149,11 @@ def _figures(content: WeeklyContent) -> tuple[Figure, ...]:
             f"of {counted(len(verdicts), 'workload')}; {verdicts.count('earns'):,} earn, "
             f"{verdicts.count('unknown'):,} unknown",
         ),
-        known_figure(
+        Figure("Proven savings", "–", "nothing that was done in the last quarter is measured yet")
+        if proven is None
+        else Figure(
             "Proven savings",
-            None if proven is None else short_amount(proven, currency),
+            short_amount(proven, currency),
             "a month, measured in the ledger after what was done in the last quarter",
         ),
     )
@@ -155,7 +184,7 @@ def _cause_chart(context: Context, seen: SeenReview, found: WeekTables) -> Secti
         )
     return LineChart(
         name="causes-chart",
-        title="What moved the cost since the week before",
+        title=_cause_finding(rows, content.currency),
         unit=content.currency,
         figure=waterfall(
             ("Week before", before),
@@ -167,6 +196,12 @@ def _cause_chart(context: Context, seen: SeenReview, found: WeekTables) -> Secti
         csv_href=reverse("weekly-review-csv", args=[seen.kept.week, "causes"]),
         anchor="causes",
     )
+
+
+def _cause_finding(rows: Sequence[tables.CauseOfChange], currency: str) -> str:
+    most = max(rows, key=lambda row: abs(row.micros))
+    moved = signed_amount(most.micros, currency)
+    return f"What moved the cost since the week before: most of all {most.name.lower()}, {moved}"
 
 
 def _plan_facts(content: WeeklyContent) -> Section | None:

@@ -186,7 +186,7 @@ def _why_words(measured: CheckpointHabit, move: SpotMove) -> str:
     return (
         f"Its runs save a checkpoint every {measured.cadence * 60:,.0f} minutes and start in"
         f" {start}; on spot they would be interrupted {move.interruptions_per_hour * 24:.2g}"
-        f" times a day, and pay {move.paid_factor - 1:.1%} more hours at the lower price.{advice}"
+        f" times a day, and pay {(move.paid_factor - 1) * 100:.1f}\N{NO-BREAK SPACE}% more hours at the lower price.{advice}"
     )
 
 

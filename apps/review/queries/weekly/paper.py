@@ -343,7 +343,7 @@ def quality_facts(quality: DataQualityWeek, currency: str) -> list[QualityFact]:
             "no rule names a workload, or no job held it",
         ),
         QualityFact(
-            "Not settled", count(quality.pending_hours), "hours that passes still have to do"
+            "Not settled", count(quality.pending_hours), "hours whose amounts may still change"
         ),
         QualityFact("Silent agents", count(quality.silent_agents), "their GPUs are unobserved"),
         QualityFact(

@@ -1,6 +1,7 @@
 """The tables of a weekly review as it goes out: their columns, and what each row has in them."""
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Any, NamedTuple
 
 from apps.review.queries.weekly.content import (
@@ -31,6 +32,7 @@ from apps.show.cell_formats import (
 )
 from apps.show.document import ColumnRoom, DocumentColumn
 from apps.show.money import short_amount, whole_amount
+from apps.show.time import period
 
 WIDE, PAPER, FILE = ColumnRoom.WIDE, ColumnRoom.PAPER, ColumnRoom.FILE
 MONEY_MEASURE = "money"
@@ -59,6 +61,13 @@ def _measured_written(measured: tuple[str, int], locale: CellLocale) -> str:
     return money_cell(value, locale.currency) if measure == MONEY_MEASURE else hours_cell(value)
 
 
+def _period_shown(days: str, _: CellLocale) -> str:
+    first, end = map(date.fromisoformat, days.split("/"))
+    return period(first, end)
+
+
+PERIOD = Format(_period_shown, lambda days, _: days)
+"""The first day and the one after the last, `2026-11-01/2026-12-01`, as people say it: `November 2026`."""
 SPREAD = Format(_spread_shown, _spread_written, "number-cell")
 """From the lowest to the highest amount."""
 MEASURED = Format(_measured_shown, _measured_written, "number-cell")
@@ -211,7 +220,7 @@ BUDGET_TABLE = PaperTable[ReviewedBudget](
     "Each budget",
     (
         PaperField(Column("Budget", "budget", width=2.4), lambda row: row.name),
-        PaperField(Column("Period", "period", width=1.4, room=WIDE), lambda row: row.period),
+        PaperField(Column("Period", "period", PERIOD, 1.4, WIDE), lambda row: row.period),
         PaperField(Column("Budgeted", "amount", MEASURED), lambda row: _measured(row, row.amount)),
         PaperField(
             Column("Spent", "spent", MEASURED, room=WIDE), lambda row: _measured(row, row.spent)

@@ -66,7 +66,7 @@ def _period_shown(days: str, _: CellLocale) -> str:
     return period(first, end)
 
 
-PERIOD = Format(_period_shown, lambda days, _: days)
+PERIOD = Format(_period_shown, lambda days, _: days, "text")
 """The first day and the one after the last, `2026-11-01/2026-12-01`, as people say it: `November 2026`."""
 SPREAD = Format(_spread_shown, _spread_written, "number-cell")
 """From the lowest to the highest amount."""

@@ -19,6 +19,12 @@ class NumberedDay:
     number: int
 
 
+def is_drawn_on(figure: Mapping[str, Any], day: date) -> bool:
+    """Whether the day lies within the axis of a figure of amounts by day."""
+    first, last = figure["layout"]["xaxis"]["range"]
+    return bool(first <= day.isoformat() <= last)
+
+
 def with_marks(figure: Mapping[str, Any], marks: Sequence[NumberedDay]) -> Json:
     """The figure of amounts by day with these marked; as it is where there are none."""
     if not marks:

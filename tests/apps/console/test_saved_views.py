@@ -1,5 +1,6 @@
 """Saved views: a page with its filters kept by name, found by those it is shared with and nobody else."""
 
+import re
 from urllib.parse import urlencode
 
 import pytest
@@ -7,6 +8,7 @@ from django.test import Client
 
 from apps.accounts.actions.saved_views import MOST_VIEWS
 from apps.accounts.models import SavedView
+from apps.console.pages.saved_views.page_words import page_name
 from tests import make
 from tests.apps.console.people import client_of, confirmed, csv_rows, signed_in, words_of
 
@@ -116,3 +118,21 @@ def test_a_name_is_given_once_and_no_more_than_so_many_are_kept(lead: Client) ->
 def test_nothing_but_a_page_is_kept(lead: Client, address: str) -> None:
     assert keep(lead, "away", address=address).status_code == 404
     assert not SavedView.objects.exists()
+
+
+def test_a_view_says_its_page_and_filters_as_people_call_them(lead: Client) -> None:
+    keep(lead, "By model", address="/costs?window=lastmonth&group_by=gpu_model,state")
+
+    words = words_of(lead.get("/views"))
+
+    assert "Cost explorer, with period Last month, group by GPU model, state" in words
+
+
+def test_views_call_pages_as_the_navigation_does() -> None:
+    make.make_organisation()
+    finance = signed_in("finance").get("/glossary").content.decode()
+    navigation = finance.split('<nav class="nav"')[1].split("</nav>")[0]
+    links = re.findall(r'href="(/[^"?]*)[^"]*"[^>]*>([A-Z][^<]+)</a>', navigation)
+
+    assert len(links) > 25
+    assert {path: page_name(path) for path, _ in links} == dict(links)

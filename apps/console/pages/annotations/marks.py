@@ -19,7 +19,8 @@ from apps.review.queries.annotations import (
     all_annotations,
     seen_annotations,
 )
-from apps.show.marked_days import NumberedDay, with_marks
+from apps.show.amounts import counted
+from apps.show.marked_days import NumberedDay, is_drawn_on, with_marks
 from apps.show.time import short_day
 
 KEPT_BY, KEY, KEPT_FOR = "process", "console-annotations", timedelta(minutes=1)
@@ -53,7 +54,9 @@ def marked_chart(
     if chart is None:
         return None
     found = annotations_of(context, wanted)
-    days = sorted({each.day for each in found})[-MOST_MARKED:]
+    # A chart begins with the first day that has costs: what happened before has no place on it.
+    drawn = {each.day for each in found if is_drawn_on(chart.figure, each.day)}
+    days = sorted(drawn)[-MOST_MARKED:]
     numbered = [NumberedDay(day, number) for number, day in enumerate(days, start=1)]
     return replace(
         chart,
@@ -71,7 +74,7 @@ def _mark_of(numbered: NumberedDay, found: Sequence[ChartAnnotation]) -> ChartMa
 def _links_of(wanted: AnnotationsWanted, context: Context, more: int) -> tuple[Link, ...]:
     """All of what happened in these days, and noting something."""
     asked = window_text(wanted.window)
-    all_of_it = f"{more} earlier days more" if more > 0 else "All of it"
+    all_of_it = f"{counted(more, 'earlier day')} more" if more > 0 else "All of it"
     links = [Link(all_of_it, f"{reverse('annotations')}?{urlencode({'window': asked})}")]
     if context.viewer.team_ids:
         links.append(Link("Note something", new_note_href(wanted)))

@@ -9,6 +9,8 @@ from apps.show.amounts import counted, per_cent
 from apps.show.money import MICROS, whole_amount
 
 MONTH_HOURS = 730
+NO_GAP = 0.00005
+"""A part of the cost that would be shown as 0.00 %."""
 CHOICES = {
     "chosen": "What is found best",
     "nothing new": "As today: nothing new",
@@ -117,10 +119,17 @@ def progress(run: PortfolioRunFact) -> str:
 def asked_of(answer: Mapping[str, Any]) -> tuple[str, ...]:
     """What the answer is over, and how far from the best it can be."""
     return (
-        f"{months_of(answer):.0f} months from {answer['on']}",
+        f"{months_of(answer):.0f} months from {date.fromisoformat(answer['on']):%-d %B %Y}",
         f"{counted(answer['scenarios'], 'scenario')} of demand",
-        f"no choice costs less by more than {max(0.0, answer['gap']):.2%}".replace("%", " %"),
+        _gap_words(max(0.0, answer["gap"])),
     )
+
+
+def _gap_words(gap: float) -> str:
+    """How much less the best choice could cost than this one."""
+    if gap < NO_GAP:
+        return "no choice costs less"
+    return f"no choice costs less by more than {gap:.2%}".replace("%", " %")
 
 
 def savings_months(answer: Mapping[str, Any]) -> str:

@@ -26,6 +26,7 @@ from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, Context, found_or_404
 from apps.console.kit.table import Column, Table
+from apps.console.pages.saved_views.page_words import page_name, parameter_words
 from apps.show.amounts import counted
 
 HERE = "saved-views"
@@ -199,11 +200,12 @@ def _page_address(text: str) -> str:
 
 
 def _address_words(address: str, context: Context) -> str:
-    """`/costs, with period Last month, team Research`."""
+    """`Cost explorer, with period Last month, team Research`."""
     where, _, query = address.partition("?")
     given = QueryDict(query)
     said = kept_words({name: ",".join(given.getlist(name)) for name in given}, context.calendar)
-    return f"{where}, with {said.replace('_', ' ')}" if said else where
+    name = page_name(where)
+    return f"{name}, with {parameter_words(said)}" if said else name
 
 
 def _sharing(context: Context) -> dict[str, str]:

@@ -90,7 +90,12 @@ def _across_layout(
         **GROUND,
         "showlegend": False,
         "xaxis": amount_axis(ticks, [amount_tick(tick, currency) for tick in ticks]),
-        "yaxis": {"type": "category", "autorange": "reversed", "fixedrange": True},
+        "yaxis": {
+            "type": "category",
+            "autorange": "reversed",
+            "fixedrange": True,
+            "ticksuffix": " ",
+        },
     }
 
 

@@ -7,6 +7,8 @@
   const NARROW_PX = 560;
   const CHARACTER_PX = 7;
   const TICK_GAP_PX = 8;
+  // As wide as the text of an A4 sheet with its margins, less what a card has around a chart.
+  const PAPER_PX = 680;
   const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false, responsive: false };
   const TOKEN = /^var\((--[\w-]+)\)$/;
 
@@ -66,9 +68,16 @@
     return isNarrow ? { ...drawn, annotations: [], shapes: [] } : drawn;
   };
 
-  const draw = (place, scheme = "") => {
+  // On paper a chart has its part of the sheet, as it has of the page: as wide as that it would be cut.
+  const paperRoom = (place) => {
+    const { width, height } = room(place);
+    const page = document.getElementById("main")?.clientWidth || width;
+    return { width: Math.min(width, Math.round((PAPER_PX * width) / page)), height };
+  };
+
+  const draw = (place, scheme = "", roomOf = room) => {
     const source = document.getElementById(place.dataset.figure);
-    const size = room(place);
+    const size = roomOf(place);
     if (!source || !size.width) return;
     const element = probe(scheme);
     const figure = themed(JSON.parse(source.textContent), element);
@@ -77,8 +86,8 @@
     Plotly.react(place, figure.data, fitted(figure.layout, size), CONFIG);
   };
 
-  const drawAll = (scheme = "") => {
-    document.querySelectorAll("[data-figure]").forEach((place) => draw(place, scheme));
+  const drawAll = (scheme = "", roomOf = room) => {
+    document.querySelectorAll("[data-figure]").forEach((place) => draw(place, scheme, roomOf));
   };
 
   const resized = new ResizeObserver((entries) => {
@@ -102,7 +111,7 @@
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawAll());
   document.addEventListener("theme:changed", () => drawAll());
   document.addEventListener("htmx:after:swap", start);
-  addEventListener("beforeprint", () => drawAll("light")); // paper is white in either theme
+  addEventListener("beforeprint", () => drawAll("light", paperRoom)); // paper is white in either theme
   addEventListener("afterprint", () => drawAll());
   // Figures are measured with the font they are drawn in.
   document.fonts.ready.then(start);

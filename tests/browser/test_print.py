@@ -23,6 +23,7 @@ INK = """() => [document.body, ...document.querySelectorAll("main a, main h1, ma
     .map(each => getComputedStyle(each).color)"""
 GROUND = """() => [document.documentElement, document.body, ...document.querySelectorAll(".card")]
     .map(each => getComputedStyle(each).backgroundColor)"""
+WIDTH = "each => each.getBoundingClientRect().width"
 NOTED = """<style>{sheet}</style><ul class="messages"><li>done</li></ul>
 <ul class="messages notes"><li>72 h have no price</li></ul>
 <div class="actions">Change</div><p class="tabs">Others</p>"""
@@ -116,6 +117,24 @@ def test_what_a_page_warns_of_is_printed_and_where_it_leads_to_is_not(paper) -> 
     expect(page.locator(".notes")).to_be_visible()
     for part in (".messages:not(.notes)", ".actions", ".tabs"):
         expect(page.locator(part)).to_be_hidden()
+
+
+def test_a_chart_is_drawn_as_wide_as_the_paper_and_afterwards_as_the_screen(
+    live_server, world: World, desk: Desk
+) -> None:
+    page = desk.page(1280)
+    sign_in_with(page, live_server.url, world.askers["petra"].cookie)
+    page.goto(f"{live_server.url}/costs")
+    drawing = page.locator(".chart .main-svg").first
+    expect(drawing).to_be_visible()
+    wide = drawing.evaluate(WIDTH)
+
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    printed_wide = drawing.evaluate(WIDTH)
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+
+    assert wide > PAPER_PX > printed_wide > PAPER_PX / 2
+    assert drawing.evaluate(WIDTH) == wide
 
 
 def test_a_line_with_everything_behind_it_is_a_document_of_few_sheets(paper) -> None:

@@ -90,7 +90,7 @@ RECOMMENDATIONS = Table[RecommendationRow](
         Column("range", "p10 to p90", lambda row: row.fact.saving.high, FIGURE, csv="",
                shown=lambda row, locale: words.range_said(row.fact.saving, locale.currency), sorts=False),
         Column("risk", "Risk, effort", lambda row: words.RISKS[row.fact.risk].label, csv="risk",
-               order=lambda row: list(words.RISKS).index(row.fact.risk), note=lambda row: f"{row.fact.effort_hours} h"),
+               order=lambda row: list(words.RISKS).index(row.fact.risk), note=lambda row: f"{row.fact.effort_hours}\N{NO-BREAK SPACE}h"),
         Column("team", "Team", lambda row: row.team or words.ORGANISATION),
         Column("state", "State", lambda row: STATE_WORDS[row.fact.state], PROSE,
                note=_state_note,

@@ -20,7 +20,7 @@ from apps.review.queries.weekly.content import (
     WeeklyContent,
     WeekVariance,
 )
-from apps.review.queries.weekly.paper import forecast_words, quality_facts
+from apps.review.queries.weekly.paper import budget_words, forecast_words, quality_facts
 from apps.review.queries.weekly.paper_tables import IdlePart, idle_parts, proven_sum
 from apps.review.queries.weekly.review_words import (
     ALERTS,
@@ -33,7 +33,7 @@ from apps.review.queries.weekly.review_words import (
     WORKLOADS,
 )
 from apps.show.amounts import change, counted, per_cent, points, share
-from apps.show.money import bridged, short_amount, signed_amount, whole_amount
+from apps.show.money import bridged, short_amount, signed_amount
 from apps.show.sparkline import sparkline
 from apps.show.waterfall import waterfall
 from apps.show.words import CAUSE_WORDS
@@ -216,15 +216,7 @@ def _plan_facts(content: WeeklyContent) -> Section | None:
         facts.append(
             ("Of that", f"{', '.join(said)}: GPU-hours that jobs held, and the cost of one")
         )
-    if budgets.against_budget is not None and budgets.against_budget.after_micros is not None:
-        planned, came = budgets.against_budget.before_micros, budgets.against_budget.after_micros
-        facts.append(
-            (
-                "Budget",
-                f"{whole_amount(planned, currency)} is the week’s even part of it; "
-                f"{whole_amount(came, currency)} came: {change(came, planned)}",
-            )
-        )
+    facts += [("Budget", words) for words in budget_words(budgets, currency)]
     if not facts:
         return None
     return FactList(facts, title="Against forecast and budget", name="plan")

@@ -139,7 +139,11 @@ def _summary(paper: ReviewPaper) -> DocumentSection:
             f"{counts['earns']:,} of {len(content.workloads):,}",
             f"{counts['unknown']:,} unknown" if counts["unknown"] else "",
         ),
-        DocumentFigure("Proven savings", short_amount(proven, currency), "measured in the ledger"),
+        DocumentFigure(
+            "Proven savings",
+            short_amount(proven, currency),
+            "nothing is measured yet" if proven is None else "a month, measured in the ledger",
+        ),
     )
     cautions = tuple(Paragraph(each) for each in review_cautions(content))
     return DocumentSection("", (DocumentFigures(figures), _trend(content), *cautions))
@@ -195,19 +199,19 @@ def review_cautions(content: WeeklyContent) -> list[str]:
 
 def _variance(paper: ReviewPaper) -> Blocks:
     content = paper.content
-    blocks: list[DocumentBlock] = [_causes(content.variance, content.currency, "the week before")]
+    blocks: list[DocumentBlock] = [_causes(content.variance, content.currency)]
     if len(content.teams) > 1:
         teams = sorted(content.teams, key=lambda team: -(team.cost.micros or 0))
         blocks.append(TEAM_TABLE.of(teams, paper.locale, most=paper.most_rows))
     return blocks, ()
 
 
-def _causes(variance: WeekVariance, currency: str, since: str) -> DocumentBars | Paragraph:
+def _causes(variance: WeekVariance, currency: str) -> DocumentBars | Paragraph:
     """Each cause as a bar; as they are shown they add up to the change."""
     start, end = variance.before_micros, variance.after_micros
     if start is None or end is None or not variance.causes:
         return Paragraph(
-            f"What moved it since {since} is not known: of one of the two the cost is not."
+            "What moved it since the week before is not known: of one of the two the cost is not."
         )
     causes = {key: variance.causes[key] for key in CAUSE_WORDS if key in variance.causes}
     parts = dict(zip(causes, bridged(start, list(causes.values()), end, currency), strict=True))
@@ -221,9 +225,8 @@ def _causes(variance: WeekVariance, currency: str, since: str) -> DocumentBars |
         )
         for key, micros in parts.items()
     ]
-    title = (
-        f"From {full_amount(start, currency)} ({since}) to {full_amount(end, currency)}, by cause"
-    )
+    before, after = full_amount(start, currency), full_amount(end, currency)
+    title = f"From {before} (the week before) to {after}, by cause"
     return DocumentBars(title, tuple(bars))
 
 
@@ -273,9 +276,8 @@ def _commitments(paper: ReviewPaper) -> Blocks:
 
 def _budgets(paper: ReviewPaper) -> Blocks:
     week, currency = paper.content.budgets, paper.content.currency
-    blocks: list[DocumentBlock] = [Paragraph(each) for each in forecast_words(week, currency)]
-    if week.against_budget is not None:
-        blocks.append(_causes(week.against_budget, currency, "what budgets had for the week"))
+    said = [*forecast_words(week, currency), *budget_words(week, currency)]
+    blocks: list[DocumentBlock] = [Paragraph(each) for each in said]
     if week.budgets:
         blocks.append(BUDGET_TABLE.of(week.budgets, paper.locale, most=paper.most_rows))
     return blocks or [Paragraph("No budgets.")], paper.links(("Budgets", "/budgets"))
@@ -295,6 +297,18 @@ def forecast_words(week: BudgetsWeek, currency: str) -> list[str]:
     return [
         f"The forecast{made} had {whole_amount(forecast.forecast_micros, currency)}{between} for the "
         f"week; {whole_amount(forecast.came_micros, currency)} came: {missed}."
+    ]
+
+
+def budget_words(week: BudgetsWeek, currency: str) -> list[str]:
+    """What the organisation's budget had for the week, and what came."""
+    against = week.against_budget
+    if against is None or against.after_micros is None:
+        return []
+    planned, came = against.before_micros, against.after_micros
+    return [
+        f"The week’s even part of the budget was {whole_amount(planned, currency)}; "
+        f"{whole_amount(came, currency)} came: {change(came, planned)}."
     ]
 
 

@@ -31,8 +31,8 @@ from apps.show.cell_formats import (
     money_cell,
 )
 from apps.show.document import ColumnRoom, DocumentColumn
-from apps.show.money import short_amount, whole_amount
-from apps.show.time import period
+from apps.show.money import GAP, short_amount, whole_amount
+from apps.show.time import period, short_day
 
 WIDE, PAPER, FILE = ColumnRoom.WIDE, ColumnRoom.PAPER, ColumnRoom.FILE
 MONEY_MEASURE = "money"
@@ -68,6 +68,17 @@ def _period_shown(days: str, _: CellLocale) -> str:
 
 PERIOD = Format(_period_shown, lambda days, _: days, "text")
 """The first day and the one after the last, `2026-11-01/2026-12-01`, as people say it: `November 2026`."""
+
+
+def _dated_shown(text: str, _: CellLocale) -> str:
+    day = date.fromisoformat(text)
+    return GAP.join((short_day(day).replace(" ", GAP), str(day.year)))
+
+
+DATED = Format(_dated_shown, lambda text, _: text)
+"""An ISO day, as people write it: `28 Nov 2026`."""
+METHOD = Format(lambda key, _: key.replace("_", " "), lambda key, _: key, "text")
+"""What an expectation is from, by its key: `run_rate` as `run rate`."""
 SPREAD = Format(_spread_shown, _spread_written, "number-cell")
 """From the lowest to the highest amount."""
 MEASURED = Format(_measured_shown, _measured_written, "number-cell")
@@ -198,7 +209,7 @@ COMMITMENT_TABLE = PaperTable[ReviewedCommitment](
         PaperField(Column("Saved", "saved", MONEY, room=WIDE), lambda row: row.saved_micros,
                    is_summed=True),
         PaperField(Column("Unused", "unused", MONEY), lambda row: row.unused_micros, is_summed=True),
-        PaperField(Column("Ends", "ends_on", room=WIDE), lambda row: row.ends_on or None),
+        PaperField(Column("Ends", "ends_on", DATED, room=WIDE), lambda row: row.ends_on or None),
     ),
     ("commitment", "commitments"),
 )  # fmt: skip
@@ -230,9 +241,10 @@ BUDGET_TABLE = PaperTable[ReviewedBudget](
         ),
         PaperField(Column("Chance to exceed", "chance", width=1.2), _chance),
         PaperField(
-            Column("Exceeds on", "exceeds_on", room=PAPER), lambda row: row.exceeds_on or None
+            Column("Exceeds on", "exceeds_on", DATED, room=PAPER),
+            lambda row: row.exceeds_on or None,
         ),
-        PaperField(Column("From", "method", PROSE, 2, PAPER), lambda row: row.method or None),
+        PaperField(Column("From", "method", METHOD, 2, PAPER), lambda row: row.method or None),
     ),
     ("budget", "budgets"),
 )
@@ -242,7 +254,7 @@ MATTER_TABLE = PaperTable[ReviewedMatter](
     (
         PaperField(Column("What", "title", PROSE, 5), lambda row: row.title),
         PaperField(Column("Severity", "severity"), lambda row: row.severity or None),
-        PaperField(Column("Since", "since", room=WIDE), lambda row: row.since[:10] or None),
+        PaperField(Column("Since", "since", DATED, room=WIDE), lambda row: row.since[:10] or None),
     ),
     ("matter", "matters"),
 )
@@ -264,7 +276,7 @@ def recommendation_table(names: Mapping[int, str]) -> PaperTable[ReviewedRecomme
             PaperField(Column("State", "state", room=WIDE), lambda row: row.state),
             PaperField(Column("Owner", "owner", width=1.4, room=WIDE), owner),
             PaperField(Column("Waits, days", "age_days", COUNT), lambda row: row.age_days),
-            PaperField(Column("Due", "due_on", room=PAPER), lambda row: row.due_on or None),
+            PaperField(Column("Due", "due_on", DATED, room=PAPER), lambda row: row.due_on or None),
         ),
         ("recommendation", "recommendations"),
     )  # fmt: skip
@@ -279,7 +291,7 @@ PROVEN_TABLE = PaperTable[ProvenSaving](
                    lambda row: spread_of(row.promised_low_micros, row.promised_high_micros)),
         PaperField(Column("Saved", "saved", MONEY), lambda row: row.saved_micros, is_summed=True),
         PaperField(Column("State", "state", room=WIDE), lambda row: row.state),
-        PaperField(Column("On", "verified_on", room=PAPER), lambda row: row.verified_on or None),
+        PaperField(Column("On", "verified_on", DATED, room=PAPER), lambda row: row.verified_on or None),
     ),
     ("saving", "savings"),
 )  # fmt: skip

@@ -14,9 +14,13 @@ FLAGS = [
 HIGH = 900
 MOST_HIGH = 1_400
 """A page that is longer is pictured as far as that."""
+NEWEST_REVIEW = "newest review"
+"""In place of a path: the newest of the reviews that are listed."""
 PAGES = (
     ("overview-light", "/", 1280, "light"),
     ("runs-light", "/runs", 1280, "light"),
+    ("weekly-review-light", NEWEST_REVIEW, 1280, "light"),
+    ("recommendations-light", "/recommendations", 1280, "light"),
 )
 """Name, path, width and scheme of each picture."""
 
@@ -28,7 +32,11 @@ def main(address: str, email: str, password: str) -> None:
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         for name, path, width, scheme in PAGES:
             page = signed_in(browser, address, (email, password), width, scheme)
-            page.goto(address + path)
+            if path == NEWEST_REVIEW:
+                page.goto(f"{address}/weekly-reviews")
+                page.locator("tbody th a").first.click()
+            else:
+                page.goto(address + path)
             page.wait_for_load_state("networkidle")
             high = min(MOST_HIGH, page.evaluate("document.documentElement.scrollHeight"))
             page.set_viewport_size({"width": width, "height": high})

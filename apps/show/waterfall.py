@@ -92,7 +92,8 @@ def _across_layout(
         "xaxis": amount_axis(ticks, [amount_tick(tick, currency) for tick in ticks]),
         "yaxis": {
             "type": "category",
-            "autorange": "reversed",
+            # The first on top.
+            "range": [len(names) - 0.5, -0.5],
             "fixedrange": True,
             "ticksuffix": " ",
         },

@@ -37,7 +37,7 @@ def test_names_stand_beside_their_bars_from_above_down_in_room_enough_for_the_lo
 
     assert bars["orientation"] == "h"
     assert list(bars["y"]) == ["Week before", "Volume", "Price", "Other charges", "2026-W45"]
-    assert layout["yaxis"]["autorange"] == "reversed"
+    assert layout["yaxis"]["range"] == [4.5, -0.5]
     assert layout["margin"]["l"] >= 6 * len("Other charges")
     assert layout["margin"]["r"] >= 6 * len("$1,179.50")
 

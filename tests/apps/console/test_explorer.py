@@ -77,6 +77,13 @@ def test_two_dimensions_filters_and_a_comparison(finn: Client) -> None:
     assert "Volume +$24.58 more or fewer useful hours" in told
 
 
+def test_key_figures_are_held_against_the_days_that_the_title_names(finn: Client) -> None:
+    told = text_of_html(page_of(finn, group_by="team", compare=DAY))
+
+    assert "on 3 March 2026, no change against 3 March" in told
+    assert "no change on 3 March" in told
+
+
 @pytest.mark.parametrize(
     "given",
     [

@@ -28,6 +28,7 @@ from apps.console.pages.explorer.tables import (
     explored_table,
     keyed_words,
 )
+from apps.ledger.queries.comparison import THE_SPAN_BEFORE, Comparison
 from apps.ledger.queries.costs import least_sure
 from apps.ledger.queries.cube import (
     CostVariance,
@@ -75,7 +76,7 @@ def explorer(context: Context) -> ConsolePage:
     if asked.asked.nearest is not None:
         return _refused_page(asked, asked.asked.nearest)
     answer = explore(asked.question)
-    daily = costs_by_day(_whole_question(asked.question), context.at)
+    daily = costs_by_day(_whole_question(asked.question), context.at, _held_against(asked.question))
     known = sureness(daily.states, asked.question.window, context.at)
     status = least_sure(known.statuses)
     summed = summed_days(daily)
@@ -191,6 +192,11 @@ def _rest_address(asked: AskedCosts) -> str:
 def _whole_question(question: CubeQuestion) -> CubeQuestion:
     """All that is asked about, by days or teams, for however long; the other period aside."""
     return replace(question, against=None, group_by=(), is_bounded=False, tells_no_workload=False)
+
+
+def _held_against(question: CubeQuestion) -> Comparison:
+    """What the key figures are held against: what the page is, as it is cut to days that are over already."""
+    return THE_SPAN_BEFORE if question.against is None else Comparison("", question.against)
 
 
 def _not_understood(asked: AskedCosts) -> HttpResponse:

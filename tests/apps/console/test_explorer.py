@@ -78,10 +78,10 @@ def test_two_dimensions_filters_and_a_comparison(finn: Client) -> None:
 
 
 def test_key_figures_are_held_against_the_days_that_the_title_names(finn: Client) -> None:
-    told = text_of_html(page_of(finn, group_by="team", compare=DAY))
+    told = text_of_html(page_of(finn, group_by="team", compare="2026-03-02/2026-03-04"))
 
-    assert "on 3 March 2026, no change against 3 March" in told
-    assert "no change on 3 March" in told
+    assert "on 3 March 2026, −67 % against 2 to 3 March" in told
+    assert "Cost $688 −67 % on 2 to 3 March" in told
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime
 
 from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
@@ -28,7 +29,6 @@ from apps.console.pages.explorer.tables import (
     explored_table,
     keyed_words,
 )
-from apps.ledger.queries.comparison import THE_SPAN_BEFORE, Comparison
 from apps.ledger.queries.costs import least_sure
 from apps.ledger.queries.cube import (
     CostVariance,
@@ -44,7 +44,7 @@ from apps.ledger.queries.cube import (
     read_question,
     variance_of,
 )
-from apps.ledger.queries.cube.days import costs_by_day
+from apps.ledger.queries.cube.days import Daily, costs_against, costs_by_day
 from apps.ledger.queries.cube.states import state_sums, sureness
 from apps.show.amounts import change, gpu_hours
 from apps.show.money import bridged, whole_amount
@@ -76,7 +76,7 @@ def explorer(context: Context) -> ConsolePage:
     if asked.asked.nearest is not None:
         return _refused_page(asked, asked.asked.nearest)
     answer = explore(asked.question)
-    daily = costs_by_day(_whole_question(asked.question), context.at, _held_against(asked.question))
+    daily = _daily_costs(asked.question, context.at)
     known = sureness(daily.states, asked.question.window, context.at)
     status = least_sure(known.statuses)
     summed = summed_days(daily)
@@ -194,9 +194,12 @@ def _whole_question(question: CubeQuestion) -> CubeQuestion:
     return replace(question, against=None, group_by=(), is_bounded=False, tells_no_workload=False)
 
 
-def _held_against(question: CubeQuestion) -> Comparison:
-    """What the key figures are held against: what the page is, as it is cut to days that are over already."""
-    return THE_SPAN_BEFORE if question.against is None else Comparison("", question.against)
+def _daily_costs(question: CubeQuestion, at: datetime) -> Daily:
+    """The days, held against what the title and the table are, else against the span before."""
+    whole = _whole_question(question)
+    if question.against is None:
+        return costs_by_day(whole, at)
+    return costs_against(whole, question.against)
 
 
 def _not_understood(asked: AskedCosts) -> HttpResponse:

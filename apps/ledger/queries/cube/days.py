@@ -52,6 +52,13 @@ def costs_by_day(
     return Daily(own, Against(*spans, now_states, before_states))
 
 
+def costs_against(question: CubeQuestion, before: Window) -> Daily:
+    """Each day by state, and all of them against all of `before`: neither is cut to days that are over."""
+    now, then = (_states_of_days(question, window) for window in (question.window, before))
+    now_states = _states_within(now, question.window)
+    return Daily(now, Against(question.window, before, now_states, _states_within(then, before)))
+
+
 def _states_of_days(question: CubeQuestion, window: Window) -> dict[date, States]:
     found = state_sums(replace(question, window=window).by("day"))
     return {day: states for (day,), states in found.items() if isinstance(day, date)}

@@ -200,6 +200,8 @@ def _cause_chart(context: Context, seen: SeenReview, found: WeekTables) -> Secti
 
 def _cause_finding(rows: Sequence[tables.CauseOfChange], currency: str) -> str:
     most = max(rows, key=lambda row: abs(row.micros))
+    if not most.micros:
+        return "Nothing moved the cost since the week before"
     moved = signed_amount(most.micros, currency)
     return f"What moved the cost since the week before: most of all {most.name.lower()}, {moved}"
 

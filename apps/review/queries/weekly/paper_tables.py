@@ -72,7 +72,7 @@ PERIOD = Format(_period_shown, lambda days, _: days, "text")
 
 def _dated_shown(text: str, _: CellLocale) -> str:
     day = date.fromisoformat(text)
-    return GAP.join((short_day(day).replace(" ", GAP), str(day.year)))
+    return f"{short_day(day)} {day.year}".replace(" ", GAP)
 
 
 DATED = Format(_dated_shown, lambda text, _: text)

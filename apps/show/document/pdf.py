@@ -51,7 +51,8 @@ def _typeset(
         _sheet(),
         font_paths=fonts,
         sys_inputs=inputs,
-        timestamp=made_at,
+        # The typesetter refuses a moment with a part of a second.
+        timestamp=made_at.replace(microsecond=0),
         # PDF/UA-1 is ISO 14289: the typesetter refuses what breaks it.
         pdf_standards=["ua-1"] if is_accessible else [],
     )

@@ -199,6 +199,14 @@ def test_who_sees_all_has_the_whole_pdf_and_a_lead_their_teams() -> None:
     assert review.digest in said.replace("\n", "")
 
 
+def test_a_pdf_is_made_of_a_review_of_any_moment() -> None:
+    """Clocks tell parts of a second, which dates of files do not have."""
+    made_at = AT + timedelta(microseconds=1)
+    frozen(at=made_at)
+    typeset = partial(document_pdf, more_fonts=None)
+    assert actions.make_review_files(typeset=typeset, at=made_at) == 1
+
+
 def test_a_file_that_was_cut_short_is_made_up_for() -> None:
     """The whole is last: a worker that is killed before it leaves the review to the next sweep."""
     frozen(Blue=make.make_team("Blue"), Red=make.make_team("Red"))

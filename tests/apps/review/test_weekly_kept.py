@@ -1,5 +1,6 @@
 """A weekly review is frozen: read again it is the same, and nothing can change it."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -35,6 +36,16 @@ def test_a_review_is_read_as_it_was_frozen(teams: tuple[int, int]) -> None:
     assert digest_is_good(review_id)
     narrowed = kept_review("2026-W30", team_ids={teams[1]}).content.workloads
     assert [each.workload_id for each in narrowed] == [ids[1]]
+
+
+@pytest.mark.parametrize("value", [1.7e308, -2.5e16, 1e16, 9.5e15, -0.0, 5e-324, 1.25e-7])
+def test_its_digest_holds_whatever_numbers_are_in_it(teams: tuple[int, int], value: float) -> None:
+    workload_id = add_workload(name="w", team_id=teams[0], kind="serving")
+    scored = workload(workload_id, teams[0], scores=(replace(SCORED, value=value),))
+    review_id = actions.freeze_review(content=content(scored), at=AT)
+    assert digest_is_good(review_id)
+    (score,) = kept_review("2026-W30").content.workloads[0].scores
+    assert score.value == value
 
 
 def test_a_frozen_review_refuses_every_change(teams: tuple[int, int]) -> None:

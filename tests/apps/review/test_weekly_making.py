@@ -116,6 +116,21 @@ def test_without_a_stated_value_nothing_earns_however_good_it_is(company: Compan
     assert chat.scores[0].per_dollar == pytest.approx(0.93 / (4 * 1_400))
 
 
+def test_a_score_as_large_as_numbers_go_stops_no_review(company: Company) -> None:
+    small = add_workload(name="small", team_id=company.ads, kind="training")
+    for workload_id, hours in ((small, 1), (company.train, 1_000)):
+        plant_cell(WEEK.first_day, company.ads, company.pool, hours=hours, workload_id=workload_id)
+        score = NewScore(workload_id, "huge", 1e308, True, WEEK.first_day)
+        state_score(score=score, by=company.petra, at=MONDAY, today=MONDAY.date())
+    actions.make_review(week=WEEK, at=MONDAY)
+    reviewed = kept_review(WEEK.name).content
+    (of_large,), (of_small,) = (
+        workload_of(reviewed, workload_id).scores for workload_id in (company.train, small)
+    )
+    assert of_large.per_dollar == pytest.approx(1e308 / 2_000)
+    assert of_small.per_dollar is None, "more than a number holds for 1,000 dollars is not known"
+
+
 def test_a_workload_of_much_waste_is_to_be_shrunk_unless_it_is_not_worth_the_rest(
     company: Company,
 ) -> None:

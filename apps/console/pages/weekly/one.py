@@ -13,6 +13,7 @@ from apps.console.pages.weekly.seen import seen_review
 from apps.economics.serving import SERVICE_KINDS
 from apps.review.queries.alerts import may_answer
 from apps.review.queries.weekly.content import ReviewedWorkload, WeeklyContent
+from apps.review.queries.weekly.judged_workloads import SHOWN_PER
 from apps.review.queries.weekly.notes import notes_of_workload
 from apps.review.queries.weekly.review_list import weeks_of_workload
 from apps.review.queries.weekly.review_words import UNIT_WORDS, VERDICT_WORDS
@@ -184,7 +185,7 @@ def _facts(row: ReviewedWorkload, content: WeeklyContent) -> Section | None:
             f"{score.value:g}"
             + (f", {score.before:g} before" if score.before is not None else "")
             + (
-                f"; {score.per_dollar * 1_000:.3g} per 1,000 {currency}"
+                f"; {score.per_dollar * SHOWN_PER:.3g} per {SHOWN_PER:,} {currency}"
                 if score.per_dollar is not None
                 else ""
             )

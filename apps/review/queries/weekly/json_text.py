@@ -12,7 +12,8 @@ Value = TypeVar("Value")
 
 def as_json(value: Any) -> dict[str, Any]:
     """A frozen value's fields, those within too, as JSON has them: tuples are lists."""
-    plain: dict[str, Any] = json.loads(canonical_text(asdict(value)))
+    text = canonical_text(asdict(value))
+    plain: dict[str, Any] = json.loads(text, parse_float=_as_stored)
     return plain
 
 
@@ -21,6 +22,15 @@ def canonical_text(plain: object) -> str:
     return json.dumps(
         plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     )
+
+
+def _as_stored(text: str) -> float:
+    """A number as the database gives it back, so that its text, and with it the digest, stays.
+
+    It keeps JSON's numbers as decimals: of -0.0 the sign is gone, and 1e16 is a whole number.
+    """
+    number = float(text)
+    return int(number) if "e+" in text else number + 0.0
 
 
 def digest_of_json(plain: object) -> str:

@@ -1,6 +1,7 @@
 """What workloads are judged by: the facts of a verdict, for the review and for what is recommended alike."""
 
 from collections.abc import Sequence
+from math import isfinite
 
 from apps.economics.money import MICROS, sum_of_known
 from apps.economics.portfolio_verdict import WorkloadFacts
@@ -11,6 +12,10 @@ from apps.review.queries.weekly.output import returned
 from apps.review.queries.weekly.week_costs import time_of, waste_known
 from apps.review.queries.weekly.week_reading import ScorePairs, WeekRead
 from apps.workloads.queries import WorkloadFact, workloads
+from apps.workloads.queries.returns import ScoreReading
+
+SHOWN_PER = 1_000
+"""Pages say a score for so many units of currency."""
 
 
 def shown_workloads(read: WeekRead) -> list[WorkloadFact]:
@@ -63,8 +68,16 @@ def _scores(pairs: ScorePairs, cost: int | None) -> tuple[ReviewedScore, ...]:
             source=newest.source,
             run=newest.run,
             before=None if before is None else before.value,
-            per_dollar=newest.value * MICROS / cost if cost and newest.higher_is_better else None,
+            per_dollar=_per_dollar(newest, cost),
         )
         for name, (newest, before) in sorted(pairs.items())
         if newest is not None
     )
+
+
+def _per_dollar(score: ScoreReading, cost: int | None) -> float | None:
+    """None also where a score is so large that the ratio, as it is shown, is more than a number holds."""
+    if not cost or not score.higher_is_better:
+        return None
+    ratio = score.value / cost * MICROS
+    return ratio if isfinite(ratio * SHOWN_PER) else None

@@ -28,6 +28,10 @@ class WeekNotOver(Refusal):
     """A review is of a week that is over."""
 
 
+class WeekWithoutLines(Refusal):
+    """There is nothing to review: what is frozen stays, and would say nothing."""
+
+
 @logged_change()
 @transaction.atomic
 def freeze_review(
@@ -78,8 +82,8 @@ def make_review_where_none(
 ) -> str:
     """Make the review of a week that is over where none is kept, or a further edition with a reason.
 
-    An empty name is the last week that is over. The week's name; refuses WeekNotUnderstood and
-    WeekNotOver.
+    An empty name is the last week that is over. The week's name; refuses WeekNotUnderstood,
+    WeekNotOver and WeekWithoutLines.
     """
     week = review_week(name) if name else last_week(at, organisation().zone)
     is_kept = WeeklyReview.objects.filter(week=week.name).exists()
@@ -92,10 +96,14 @@ def make_review_where_none(
 def make_review(
     *, week: ReviewWeek, at: datetime, reason: str = "", user_id: int | None = None
 ) -> int:
-    """Make a week's review and freeze it; its id. Refuses WeekNotOver and ReviewIsKept."""
+    """Make a week's review and freeze it; its id. Refuses WeekNotOver, WeekWithoutLines and ReviewIsKept."""
     if at < week.window(organisation().zone).ends_at:
         raise WeekNotOver("week", f"{week.name} is not over")
     content = make_content(week, at)
+    if not content.teams:
+        raise WeekWithoutLines(
+            "week", f"the ledger has nothing of {week.name}, nor of the seven weeks before"
+        )
     return freeze_review(content=content, at=at, reason=reason, user_id=user_id)
 
 

@@ -1,5 +1,6 @@
 """A week's review says what teams and workloads cost, wasted and returned; every sum is exact."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -19,6 +20,8 @@ from apps.review.queries.weekly.content import ReviewedWorkload, WeeklyContent
 from apps.review.queries.weekly.kept import kept_review
 from apps.review.queries.weekly.making import make_content
 from apps.review.queries.weekly.narrowed import narrowed, review_for
+from apps.review.queries.weekly.paper_mail import mailed_review
+from apps.review.queries.weekly.review_message import review_paper
 from apps.workloads.actions.returns import NewScore, NewValue, state_score, state_value
 from apps.workloads.actions.workloads import add_workload
 from tests import make
@@ -261,6 +264,22 @@ def lead_of(team_id: int) -> int:
     person_id = make.make_person("lee@example.org", role="lead")
     accounts.place_in_teams(person_id=person_id, team_ids=[team_id])
     return person_id
+
+
+def test_a_week_of_which_the_ledger_has_nothing_has_no_review(company: Company) -> None:
+    state(company, company.train, 1, 2)
+    with pytest.raises(Refusal, match="the ledger has nothing of 2026-W07"):
+        actions.make_review(week=WEEK, at=MONDAY)
+    assert not WeeklyReview.objects.exists()
+
+
+def test_a_review_of_nothing_can_still_be_read(company: Company) -> None:
+    empty = made(company)
+    assert empty.trend == (None,) * 8
+    for number, content in enumerate((empty, replace(empty, trend=())), start=1):
+        actions.freeze_review(content=content, at=MONDAY, reason="made again")
+        paper = review_paper(kept_review(WEEK.name, edition=number))
+        assert "Nothing is known yet of what week 2026-W07 cost" in mailed_review(paper).text
 
 
 def test_a_lead_reads_their_own_workloads_alone(company: Company) -> None:

@@ -17,7 +17,7 @@ from apps.review.queries.weekly.content import (
 )
 from apps.review.queries.weekly.headline import review_title
 from apps.review.queries.weekly.kept import KeptReview
-from apps.review.queries.weekly.narrowed import summed_cost, summed_idle
+from apps.review.queries.weekly.narrowed import summed_cost, summed_idle, summed_trend
 from apps.review.queries.weekly.review_words import (
     ALERTS,
     BUDGETS,
@@ -64,7 +64,7 @@ def _costs_content(read: WeekRead, at: datetime, teams: tuple[ReviewedTeam, ...]
             key for key in SECTIONS if key not in sections_left_out(read.ours.starting_point)
         ),
         cost=summed_cost(team.cost for team in teams),
-        trend=tuple(map(sum_of_known, zip(*(team.trend for team in teams), strict=True))),
+        trend=summed_trend(teams),
         trend_weeks=tuple(each.name for each in trend_weeks(week)),
         waste_micros=sum_of_known(team.waste_micros for team in teams),
         diverged_micros=sum_of_known(team.diverged_micros for team in teams),

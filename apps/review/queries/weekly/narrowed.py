@@ -10,12 +10,14 @@ from apps.review.queries.weekly.content import (
     BudgetsWeek,
     IdleNumbers,
     RecommendationsWeek,
+    ReviewedTeam,
     WeekCost,
     WeeklyContent,
     WeekVariance,
 )
 from apps.review.queries.weekly.headline import review_title
 from apps.review.queries.weekly.kept import KeptReview, kept_review
+from apps.review.queries.weekly.weeks import TREND_WEEKS
 
 SURENESS = tuple(Status.values)
 
@@ -52,8 +54,7 @@ def narrowed(content: WeeklyContent, team_ids: frozenset[int]) -> WeeklyContent:
     narrower = replace(
         content,
         cost=cost,
-        trend=tuple(map(sum_of_known, zip(*(team.trend for team in teams), strict=True)))
-        or (None,) * len(content.trend_weeks),
+        trend=summed_trend(teams),
         waste_micros=sum_of_known(team.waste_micros for team in teams),
         diverged_micros=sum_of_known(team.diverged_micros for team in teams),
         variance=summed_variance([team.variance for team in teams]),
@@ -98,6 +99,12 @@ def summed_cost(costs: Iterable[WeekCost]) -> WeekCost:
         provisional_ms=sum(each.provisional_ms for each in listed),
         time_ms=sum(each.time_ms for each in listed),
     )
+
+
+def summed_trend(teams: Iterable[ReviewedTeam]) -> tuple[int | None, ...]:
+    """Week by week; without any team none is known."""
+    summed = map(sum_of_known, zip(*(team.trend for team in teams), strict=True))
+    return tuple(summed) or (None,) * TREND_WEEKS
 
 
 def summed_variance(parts: list[WeekVariance]) -> WeekVariance:

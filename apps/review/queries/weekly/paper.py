@@ -163,7 +163,8 @@ def _trend(content: WeeklyContent) -> DocumentBars:
             None if micros is None else max(0, micros) / most if most > 0 else 0.0,
             whole_amount(micros, content.currency),
         )
-        for week, micros in zip(content.trend_weeks, content.trend, strict=True)
+        # Reviews of nothing were once frozen without a trend, and are still read.
+        for week, micros in zip(content.trend_weeks, content.trend, strict=bool(content.trend))
     ]
     return DocumentBars(f"Cost by week, {content.currency}", tuple(bars))
 

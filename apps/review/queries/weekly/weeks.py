@@ -10,7 +10,7 @@ from apps.ledger.queries.windows import EARLIEST, LATEST, Window
 
 WEEK = timedelta(days=7)
 TREND_WEEKS = 8
-_NAME = re.compile(r"(\d{4})-W(\d{2})")
+_NAME = re.compile(r"(\d{4})-W(\d{2})", re.ASCII)
 
 
 class WeekNotUnderstood(Refusal):

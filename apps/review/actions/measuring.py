@@ -9,6 +9,7 @@ from apps.economics.realised_saving import SavingStatus
 from apps.logs.changes import logged_change
 from apps.placement.queries.moves.work import move_week
 from apps.review.actions.recommendations import settle_recommendation
+from apps.review.actions.recommending import take_turns
 from apps.review.models import Recommendation, RecommendationState, SavingMeasurement
 from apps.review.queries.measurements import measurement_digest, to_be_measured
 from apps.review.queries.measuring.saving import look_at_saving
@@ -44,6 +45,7 @@ def measure_saving(*, recommendation_id: int, at: datetime) -> bool:
 
     Nobody else judges: people say that it is done, the ledger what came of it.
     """
+    take_turns()
     row = (
         Recommendation.objects.select_for_update()
         .filter(pk=recommendation_id, state=RecommendationState.DONE)

@@ -11,7 +11,7 @@ from apps.accounts.queries import Viewer, organisation
 from apps.economics.refusal import Refusal
 from apps.ledger.queries.calendar import local_day
 from apps.logs.changes import logged_change
-from apps.review.actions.recommending import count_savings, put_into_state
+from apps.review.actions.recommending import count_savings, put_into_state, take_turns
 from apps.review.models import (
     Recommendation,
     RecommendationOutcome,
@@ -87,6 +87,7 @@ def answer_recommendation(
     """
     if answer.verb not in ANSWERS.values():
         raise RecommendationIsSo("", "what was saved is for the ledger to say")
+    take_turns()
     row = _row_for(recommendation_id, answer.verb)
     _check_answer(answer, by, at)
     put_into_state(row, TRANSITIONS[answer.verb][1], at, by.name, answer.reason, by.person_id)
@@ -106,6 +107,7 @@ def settle_recommendation(
 ) -> None:
     """Keep what the ledger measured of one that is done, and call it verified or failed. Refuses RecommendationIsSo."""
     verb = Verb.VERIFIED if is_verified else Verb.FAILED
+    take_turns()
     row = _row_for(recommendation_id, verb)
     if row.claimed_at is None or row.done_at is None:
         raise RecommendationIsSo("", "nothing was claimed of it, or done")

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from apps.accounts.queries import organisation
 from apps.economics.moves.choice import WeighedMove
@@ -36,6 +36,8 @@ LONGEST_WAIT = timedelta(days=1)
 """For the look at fleet moves; then it is looked without."""
 SEEN_BACK = timedelta(weeks=5)
 """After one is done, until when looks still see weeks from before."""
+ANSWERING = 7_305_071
+"""An advisory lock."""
 NOT_SEEN = "what it is about was not seen any more"
 Open = RecommendationState.OPEN
 REFRESHED = frozenset({Open, RecommendationState.SNOOZED})
@@ -70,6 +72,7 @@ def look_for_recommendations(
     look = RecommendationLook.objects.create(
         week=week, made_at=at, counted_micros=0, kinds=kinds_document(found)
     )
+    take_turns()
     known = {row.matter: row for row in Recommendation.objects.select_for_update().order_by("id")}
     proposed = proposals_by_matter(found)
     steps = _propose_matters(proposed, known, week, at) + _close_matters(found, proposed, known, at)
@@ -84,6 +87,7 @@ def look_for_recommendations(
 @transaction.atomic
 def wake_recommendations(*, at: datetime) -> int:
     """Open those again that were snoozed until now; how many."""
+    take_turns()
     rows = list(
         Recommendation.objects.select_for_update()
         .filter(state=RecommendationState.SNOOZED, snoozed_until__lte=at)
@@ -100,10 +104,19 @@ def wake_recommendations(*, at: datetime) -> int:
     return len(rows)
 
 
+def take_turns() -> None:
+    """Wait for whoever else changes states of recommendations, until this transaction ends; before any row is locked.
+
+    Two claims at once for the same dollars would each count themselves, without having seen the other.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ANSWERING])
+
+
 def count_savings() -> None:
     """Say anew which of the open and the claimed may be added up: no dollar twice, what is claimed first.
 
-    A group goes by the id of the first in it, so that few rows change with an answer.
+    Its caller has taken its turn. A group goes by the id of the first in it, so that few rows change with an answer.
     """
     columns = ("id", "state", "exclusive_group", "is_counted")
     weights = ("proposal__cells", "proposal__worth_micros")

@@ -4,7 +4,7 @@ from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 
 from apps.accounts.queries import organisation
 from apps.economics.refusal import Refusal
@@ -18,6 +18,9 @@ from apps.review.queries.weekly.kept import frozen_parts
 from apps.review.queries.weekly.making import make_content
 from apps.review.queries.weekly.week_costs import settled_question
 from apps.review.queries.weekly.weeks import ReviewWeek, last_week, review_week
+
+FREEZING = 7_305_072
+"""An advisory lock."""
 
 
 class ReviewIsKept(Refusal):
@@ -41,8 +44,10 @@ def freeze_review(
 
     The first of a week is edition 1. Every further one says why it was made.
     """
-    kept = WeeklyReview.objects.select_for_update().filter(week=content.week).order_by("-edition")
-    newest = kept.first()
+    with connection.cursor() as cursor:
+        # What does not exist yet cannot be locked: of two at once the second sees what the first froze.
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [FREEZING])
+    newest = WeeklyReview.objects.filter(week=content.week).order_by("-edition").first()
     if newest is not None and not reason.strip():
         raise ReviewIsKept("reason", f"{content.week} has a review; say why it is made again")
     parts = frozen_parts(content)
@@ -86,9 +91,13 @@ def make_review_where_none(
     WeekNotOver and WeekWithoutLines.
     """
     week = review_week(name) if name else last_week(at, organisation().zone)
-    is_kept = WeeklyReview.objects.filter(week=week.name).exists()
-    if not is_kept or reason:
-        make_review(week=week, at=at, reason=reason, user_id=user_id)
+    if reason or not _is_kept(week):
+        try:
+            make_review(week=week, at=at, reason=reason, user_id=user_id)
+        except ReviewIsKept:
+            # Somebody else made it meanwhile: without a reason one is enough.
+            if reason:
+                raise
     return week.name
 
 
@@ -124,6 +133,10 @@ def make_review_if_due(*, at: datetime) -> int:
         return 0
     make_review(week=week, at=at)
     return 1
+
+
+def _is_kept(week: ReviewWeek) -> bool:
+    return WeeklyReview.objects.filter(week=week.name).exists()
 
 
 def _is_looked_at(week: ReviewWeek, at: datetime) -> bool:

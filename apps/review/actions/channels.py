@@ -117,7 +117,7 @@ def try_channel(*, channel_id: int, at: datetime) -> int:
 def remove_channel(*, channel_id: int, at: datetime) -> None:
     """Send nothing there any more; what waits is dropped, what was sent stays on record."""
     row = _locked_channel(channel_id)
-    row.ended_at, row.name = at, f"{row.name} (removed {row.pk})"
+    row.ended_at, row.name = at, _name_once_removed(row)
     row.address = row.key_salt = ""
     row.save()
     waiting = AlertMessage.objects.filter(channel=row, state=MessageState.WAITING)
@@ -126,6 +126,14 @@ def remove_channel(*, channel_id: int, at: datetime) -> None:
 
 def _locked_channel(channel_id: int) -> AlertChannel:
     return AlertChannel.objects.select_for_update().get(pk=channel_id, ended_at=None)
+
+
+def _name_once_removed(row: AlertChannel) -> str:
+    """One that leaves its name to others; nobody's, whatever others are called."""
+    name = row.name
+    while AlertChannel.objects.filter(name=name).exists():
+        name += f" (removed {row.pk})"
+    return name
 
 
 def _key_shown(row: AlertChannel) -> str | None:

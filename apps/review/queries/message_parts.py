@@ -23,8 +23,11 @@ def site_address(path: str) -> str | None:
 
 
 def slack_section(text: str) -> dict[str, Any]:
-    """A block of a Slack message; its text is escaped already."""
-    return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
+    """A block of a Slack message; its text is escaped already.
+
+    Verbatim, or Slack makes links of addresses and mentions of names that stand in it.
+    """
+    return {"type": "section", "text": {"type": "mrkdwn", "text": text, "verbatim": True}}
 
 
 def slack_escaped(text: str) -> str:

@@ -6,6 +6,8 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.utils.text import Truncator
+
 from apps.accounts.queries import organisation
 from apps.review.models import AlertEntry, AlertMessage, ChannelKind
 from apps.review.queries.channels import signing_key
@@ -30,7 +32,8 @@ from apps.show.time import machine
 
 MOST_BLOCKS = 45
 """Slack takes fifty blocks."""
-LONGEST_BLOCK = 2_900
+LONGEST_BLOCK, LONGEST_SLACK_TITLE = 2_900, 500
+"""A character takes up to five once it is escaped."""
 TEST = "This is a test of the channel; nothing has happened"
 
 
@@ -105,7 +108,7 @@ def _sent_steps(message: AlertMessage) -> list[SentStep]:
             row.step,
             row.severity,
             " ".join(row.title.split()),
-            row.facts,
+            [[" ".join(said.split()) for said in fact] for fact in row.facts],
             row.at,
             site_address(f"/alerts/{row.alert_id}"),
         )
@@ -155,10 +158,14 @@ def _slack_document(told: Sequence[SentStep], subject: str) -> dict[str, Any]:
 
 
 def _slack_block(each: SentStep) -> dict[str, Any]:
-    title = slack_escaped(each.title)
-    lines = [f"*<{each.link}|{title}>*" if each.link else f"*{title}*"]
-    lines += [f"{slack_escaped(name)}: {slack_escaped(value)}" for name, value in each.facts]
-    return slack_section("\n".join(lines)[:LONGEST_BLOCK])
+    """Its title, and as many whole facts as there is room for: half of an escape or of a link would be neither."""
+    title = slack_escaped(Truncator(each.title).chars(LONGEST_SLACK_TITLE))
+    text = f"*<{each.link}|{title}>*" if each.link else f"*{title}*"
+    for name, value in each.facts:
+        line = f"\n{slack_escaped(name)}: {slack_escaped(value)}"
+        if len(text) + len(line) <= LONGEST_BLOCK:
+            text += line
+    return slack_section(text)
 
 
 def _body_of(each: SentStep) -> dict[str, Any]:

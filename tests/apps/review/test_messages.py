@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import http.server
 import json
+import re
 import socket
 import threading
 from dataclasses import replace
@@ -22,8 +23,9 @@ from apps.review import actions
 from apps.review.actions.messages import MOST_SENT, due_moment
 from apps.review.models import AlertChannel, AlertMessage, MessageAttempt
 from apps.review.providers.sending import send_message
-from apps.review.queries.channels import channel, messages
-from apps.review.queries.message_text import OutgoingMessage
+from apps.review.queries.channels import channel, channels, messages
+from apps.review.queries.message_parts import MessageText
+from apps.review.queries.message_text import OutgoingMessage, message_text
 from apps.web.outgoing import PostOutcome
 from tests import make
 from tests.apps.review.mailbox import Mailbox
@@ -329,6 +331,44 @@ def test_slack_reads_no_markup_of_names() -> None:
     told = json.loads(body)
     assert told["text"] == "&lt;!channel&gt; &amp; &lt;https://evil.example|GPUs&gt;"
     assert "<!channel>" not in body.decode()
+
+
+def text_to_send() -> MessageText:
+    """Of the one message that waits."""
+    actions.route_alerts(at=AT)
+    return message_text(AlertMessage.objects.get())
+
+
+def test_slack_makes_no_links_of_what_is_only_text_and_gets_no_half_of_anything() -> None:
+    added()
+    raised(title="&" * 4_000, facts=[("See", "https://evil.example"), ("All", "<" * 3_000)])
+    (block,) = text_to_send().slack["blocks"]
+    text = block["text"]["text"]
+    assert block["text"]["verbatim"], "addresses in it are no links"
+    link, seen, facts = text.partition("…>*\n")
+    assert seen, "the link ends"
+    assert re.fullmatch(r"\*<https://runrate.example.org/alerts/\d+\|(&amp;)+", link)
+    assert facts == "See: https://evil.example", "a fact that there is no room for is left out"
+    assert len(text) < 3_000, "what Slack takes"
+
+
+def test_a_name_of_several_lines_is_one_line_of_a_message() -> None:
+    added()
+    raised(
+        title="A\r\nBcc: evil@example.org", facts=[("Team", "Blue\nSo far: $0"), ("So far", "$50")]
+    )
+    text = text_to_send()
+    assert text.subject == "A Bcc: evil@example.org"
+    assert "Blue So far: $0" in text.plain
+    assert "Team: Blue So far: $0\nSo far: $50" in text.slack["blocks"][0]["text"]["text"]
+
+
+def test_a_channel_is_removed_whatever_others_are_called() -> None:
+    first = added("ops").id
+    added(f"ops (removed {first})")
+    actions.remove_channel(channel_id=first, at=AT)
+    assert [each.name for each in channels()] == [f"ops (removed {first})"]
+    added("ops")
 
 
 def test_a_mail_reaches_a_real_server_in_both_forms(settings: Any, smtp: Mailbox) -> None:

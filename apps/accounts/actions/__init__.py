@@ -39,7 +39,7 @@ from apps.accounts.actions.provided import (
     PersonDeactivated,
     ProvidedAddressNotVerified,
 )
-from apps.accounts.actions.pseudonyms import PseudonymRefused, pseudonymise
+from apps.accounts.actions.pseudonyms import PseudonymRefused, names_to_take_out, pseudonymise
 from apps.accounts.actions.repeats import RepeatDiffers
 from apps.accounts.actions.saved_views import (
     SavedViewEntry,

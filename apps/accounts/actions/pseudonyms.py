@@ -1,5 +1,6 @@
 """A person's names are taken out of every table that may hold them; amounts stay as they are."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,6 +42,9 @@ APART = frozenset(
         "review.weeklyreview",
         "review.weeklyreviewworkload",
         "accounts.pseudonym",
+        # Accounts are renamed by who is taken out: two people may have one name.
+        "accounts.user",
+        "accounts.userevent",
     }
 )
 ROOMS = frozenset(
@@ -76,13 +80,8 @@ def pseudonymise(
     own name and address are taken out too, and their access ends. The keeper of jobs renames
     those itself, by what is written now. Refuses PseudonymRefused, User.DoesNotExist and LastManager.
     """
-    taken = [name.strip() for name in names if name.strip()]
-    if person_id is not None:
-        user = User.objects.get(pk=person_id)
-        taken += [user.email, user.name]
-    if not taken or any(len(name) < SHORTEST for name in taken):
-        raise PseudonymRefused("names", f"a name has {SHORTEST} characters or more")
-    written = {name: pseudonym_of(name) for name in dict.fromkeys(taken)}
+    taken = names_to_take_out(names, person_id)
+    written = {name: pseudonym_of(name) for name in taken}
     for name, shown in written.items():
         Pseudonym.objects.get_or_create(
             digest=name_digest(name),
@@ -98,6 +97,24 @@ def pseudonymise(
     return TakenOut(written, rows)
 
 
+def names_to_take_out(names: Sequence[str], person_id: int | None) -> list[str]:
+    """The names that were entered and the person's own, each once, without those that are taken out already.
+
+    Refuses PseudonymRefused, User.DoesNotExist.
+    """
+    taken = [name.strip() for name in names if name.strip()]
+    if person_id is not None:
+        user = User.objects.get(pk=person_id)
+        taken += [user.email, user.name]
+    if not taken or any(len(name) < SHORTEST for name in taken):
+        raise PseudonymRefused("names", f"a name has {SHORTEST} characters or more")
+    known = Pseudonym.objects.filter(pseudonym__in=taken).values_list("pseudonym", flat=True)
+    left = [name for name in dict.fromkeys(taken) if name not in set(known)]
+    if not left:
+        raise PseudonymRefused("names", "these names are taken out already")
+    return left
+
+
 def _end_access(person_id: int) -> None:
     if User.objects.filter(pk=person_id, is_active=True).exists():
         deactivate_person(person_id=person_id)
@@ -107,7 +124,10 @@ def _end_access(person_id: int) -> None:
 
 def _rename_person(person_id: int, written: Mapping[str, str]) -> None:
     user = User.objects.get(pk=person_id)
-    names = {"email": written[user.email], "name": written[user.name]}
+    names = {
+        "email": written.get(user.email, user.email),
+        "name": written.get(user.name, user.name),
+    }
     User.objects.filter(pk=person_id).update(**names)
     # What the database wrote down of them before has the name that they had then.
     history = apps.get_model("accounts", "UserEvent")
@@ -151,7 +171,7 @@ def _rewritten(model: type[Model], field: "Field[Any, Any]", sought: Mapping[str
     name, is_json, rare = field.name, isinstance(field, JSONField), _rare_of(sought)
     holds = Q()
     for old in sought:
-        holds |= Q(as_text__contains=old)
+        holds |= Q(as_text__icontains=_as_json_text(old) if is_json else old)
     found = model._default_manager.annotate(as_text=Cast(name, TextField())).filter(holds)
     count = 0
     for pk, value in list(found.values_list("pk", name)):
@@ -161,15 +181,25 @@ def _rewritten(model: type[Model], field: "Field[Any, Any]", sought: Mapping[str
     return count
 
 
+def _as_json_text(name: str) -> str:
+    """As the text of a JSON column has it within its quotes."""
+    return json.dumps(name, ensure_ascii=False)[1:-1]
+
+
 def _rare_of(written: Mapping[str, str]) -> Mapping[str, str]:
     """Those that can only be a person's: an address, or a name of two words."""
     return {old: new for old, new in written.items() if "@" in old or " " in old}
 
 
 def _in_words(text: str, sought: Mapping[str, str]) -> str:
-    """The names as whole words, the longest first."""
+    """The names as whole words, the longest first; addresses in whatever case they are written.
+
+    `ada` is no word of `ada.smith` and none of `bob+ada`, and ends a sentence.
+    """
     for old in sorted(sought, key=len, reverse=True):
-        text = re.sub(rf"(?<![\w.@-]){re.escape(old)}(?![\w@-])", sought[old], text)
+        case = re.IGNORECASE if "@" in old else re.NOFLAG
+        word = rf"(?<![\w.@+-]){re.escape(old)}(?![\w@-]|[.+]\w)"
+        text = re.sub(word, sought[old], text, flags=case)
     return text
 
 

@@ -14,9 +14,11 @@ from apps.accounts.models import Pseudonym, User
 from apps.accounts.queries.pseudonyms import pseudonym_of
 from apps.economics.jobs import EventKind, JobEventIn, JobSource, JobStatement
 from apps.ledger.models import LedgerUserDay
+from apps.review.models import Alert
 from apps.workloads.actions.recording import record_events
 from apps.workloads.models import Job, OwnershipRule
 from tests.apps.console.people import confirmed
+from tests.apps.review.test_alerts import raised
 from tests.make import NOON, make_organisation, make_person, make_team
 from tests.scope.world import make_world
 
@@ -129,6 +131,53 @@ def test_nothing_of_a_whole_installation_names_her_and_everybody_else_is_named_a
     assert rows_with("Quillfeather") == []
     assert rows_with("quillfeather") == []
     assert {name: rows_with(name) for name in of_others} == of_others
+
+
+def test_another_of_the_same_name_keeps_it_on_their_account(petra: Client) -> None:
+    grace = make_person(ADDRESS, name="Grace Hopper", role="lead")
+    other = make_person("grace@elsewhere.example", name="Grace Hopper", role="lead")
+    confirmed(petra, "/people/pseudonymise", {"person": str(grace), "names": ""})
+    assert User.objects.get(pk=other).name == "Grace Hopper"
+    assert rows_with("Grace Hopper") == ["accounts_user", "accounts_userevent"]
+
+
+def test_names_that_have_hers_in_them_stay_and_hers_goes_however_it_is_written(
+    petra: Client,
+) -> None:
+    grace = make_person("grace@example.org", name="Grace Hopper", role="lead")
+    raised(
+        facts=[
+            ("her", "GRACE@Example.org, grace@example.org."),
+            ("others", "bob+grace@example.org, grace@example.org.uk"),
+        ]
+    )
+    Alert.objects.update(state_name="grace.miller laptop of grace.")
+    confirmed(petra, "/people/pseudonymise", {"person": str(grace), "names": "grace"})
+    address, alert = pseudonym_of("grace@example.org"), Alert.objects.get()
+    assert alert.facts == [
+        ["her", f"{address}, {address}."],
+        ["others", "bob+grace@example.org, grace@example.org.uk"],
+    ]
+    assert alert.state_name == f"grace.miller laptop of {pseudonym_of('grace')}."
+
+
+def test_a_name_with_a_backslash_is_found_in_documents(petra: Client) -> None:
+    raised(facts=[("asked", "CORP\\grace"), ("plain", "CORP")])
+    confirmed(petra, "/people/pseudonymise", {"person": "", "names": "CORP\\grace"})
+    assert Alert.objects.get().facts[0] == ["asked", pseudonym_of("CORP\\grace")]
+
+
+def test_taken_out_again_nothing_changes_and_that_is_said(petra: Client) -> None:
+    grace = make_person(ADDRESS, name="Grace Hopper", role="viewer")
+    confirmed(petra, "/people/pseudonymise", {"person": str(grace), "names": ""})
+    before = User.objects.values("name", "email").get(pk=grace)
+    again = petra.get("/people/pseudonymise", {"person": str(grace), "names": ""})
+    assert "These names are taken out already." in again.content.decode()
+    with pytest.raises(actions.PseudonymRefused):
+        actions.pseudonymise(names=[], person_id=grace, by=None, at=NOON)
+    actions.pseudonymise(names=["ghopper"], person_id=grace, by=None, at=NOON)
+    assert User.objects.values("name", "email").get(pk=grace) == before
+    assert Pseudonym.objects.count() == 3
 
 
 def test_sums_by_user_keep_their_amounts(petra: Client) -> None:

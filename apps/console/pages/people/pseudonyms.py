@@ -38,11 +38,12 @@ def pseudonymise_person(context: Context) -> Change[Mapping[str, Any]]:
         person_id = int(entered["person"]) if entered["person"] else None
         if not names and person_id is None:
             raise actions.PseudonymRefused("names", "choose a person, or enter a name")
+        actions.names_to_take_out(names, person_id)
         return {"names": names, "person_id": person_id}
 
     def effects(chosen: Mapping[str, Any]) -> tuple[str, ...]:
         person = known.get(chosen["person_id"])
-        names = [*chosen["names"], *([person.name, person.email] if person else [])]
+        names = actions.names_to_take_out(**chosen)
         return (
             *(f"{name} is written {pseudonym_of(name)} from now on." for name in names),
             "In jobs, roll-ups by user, ownership rules, notes, alerts, the audit trail and what "

@@ -58,8 +58,10 @@ class WorkloadFacts:
 
     @property
     def waste_ratio(self) -> float | None:
-        """Of the cost."""
-        return self.waste / self.cost if self.waste is not None and self.cost else None
+        """Of the cost; None without a cost above 0."""
+        if self.waste is None or self.cost is None or self.cost <= 0:
+            return None
+        return self.waste / self.cost
 
 
 def judge(facts: WorkloadFacts, limits: VerdictThresholds) -> tuple[Verdict, VerdictCause]:

@@ -43,8 +43,11 @@ def gpu_count(count_: Fraction | int | None) -> str:
 
 
 def share(part: int | None, whole: int | None) -> Fraction | None:
-    """`part` ÷ `whole`, or None where either is unknown or there is no whole to be part of."""
-    if part is None or not whole:
+    """`part` ÷ `whole`, or None where either is unknown or there is no whole to be part of.
+
+    A cost is no part of what credits made negative.
+    """
+    if part is None or not whole or whole < 0 <= part:
         return None
     return Fraction(part, whole)
 

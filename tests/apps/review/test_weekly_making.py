@@ -212,6 +212,21 @@ def test_many_matters_of_one_team_take_no_place_of_another(
     assert [matter.title for matter in made(company).matters] == ["m3", "m2", "m0"]
 
 
+def test_what_is_credited_more_than_it_cost_has_no_waste_in_per_cent(company: Company) -> None:
+    company.plant(2)
+    day, credited = WEEK.first_day, {"rate": -300, "workload_id": company.train}
+    plant_cell(day, company.ads, company.pool, **credited)
+    score = NewScore(company.train, "accuracy", 0.9, True, day)
+    state_score(score=score, by=company.petra, at=MONDAY, today=MONDAY.date())
+    content = made(company)
+    reviewed = workload_of(content, company.train)
+    assert (reviewed.waste.micros, reviewed.waste.ratio) == (504 * DOLLAR, None)
+    assert reviewed.verdict.reason.startswith("It was credited more than it cost")
+    assert reviewed.scores[0].per_dollar is None
+    assert content.title.startswith("Week 2026-W07 cost −$")
+    assert "waste" not in content.title
+
+
 def test_time_without_a_price_is_unknown_and_never_zero(company: Company) -> None:
     secret = add_workload(name="secret", team_id=company.ads, kind="training")
     plant_cell(WEEK.first_day, company.ads, company.pool, rate=None, workload_id=secret)

@@ -36,7 +36,7 @@ OTHER_VERDICT = {
     Verdict.SHRINK: "it is to be shrunk, not retired",
 }
 WHY_NO_VERDICT: Mapping[VerdictCause, str] = {
-    VerdictCause.COST_UNKNOWN: "it cost nothing, or what it cost is not known",
+    VerdictCause.COST_UNKNOWN: "it cost nothing, was credited more, or what it cost is not known",
     VerdictCause.NO_VALUE: "no value is stated, and little of it is waste",
     VerdictCause.UNITS_UNKNOWN: "a value is stated, but its units are not counted",
     VerdictCause.COST_NOT_WHOLE: "not enough of its time is priced",

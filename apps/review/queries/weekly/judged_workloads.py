@@ -77,7 +77,7 @@ def _scores(pairs: ScorePairs, cost: int | None) -> tuple[ReviewedScore, ...]:
 
 def _per_dollar(score: ScoreReading, cost: int | None) -> float | None:
     """None also where a score is so large that the ratio, as it is shown, is more than a number holds."""
-    if not cost or not score.higher_is_better:
+    if not cost or cost < 0 or not score.higher_is_better:
         return None
     ratio = score.value / cost * MICROS
     return ratio if isfinite(ratio * SHOWN_PER) else None

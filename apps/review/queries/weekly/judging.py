@@ -100,12 +100,16 @@ def _score_words(scores: tuple[ReviewedScore, ...]) -> str:
     return f" Its quality: {'; '.join(said)}."
 
 
+def _no_cost_words(cost: int | None) -> str:
+    if cost is None:
+        return "What it cost is not known."
+    if cost == 0:
+        return "It cost nothing in these weeks."
+    return "It was credited more than it cost in these weeks."
+
+
 REASONS: Mapping[VerdictCause, Callable[[JudgedWorkload], str]] = {
-    VerdictCause.COST_UNKNOWN: lambda judged: (
-        "It cost nothing in these weeks."
-        if judged.facts.cost == 0
-        else "What it cost is not known."
-    ),
+    VerdictCause.COST_UNKNOWN: lambda judged: _no_cost_words(judged.facts.cost),
     VerdictCause.WORTH_LESS: lambda judged: (
         f"It returned {judged.worth_words} and cost {judged.cost_words}."
     ),

@@ -59,7 +59,7 @@ def _waste(read: WeekRead, workload_id: int) -> WorkloadWaste:
     return WorkloadWaste(
         parts={} if waste is None else {PART_KEYS[part]: of for part, of in waste.parts.items()},
         micros=micros,
-        ratio=round(micros / cost, 6) if micros is not None and cost else None,
+        ratio=round(micros / cost, 6) if micros is not None and cost and cost > 0 else None,
         diverged_micros=read.diverged.week_of(workload_id),
         diverged_runs=read.diverged.runs.get(workload_id, ()),
     )

@@ -6,6 +6,7 @@ from apps.review.actions.alerts import (
     AlertMatter,
     MuteInThePast,
     acknowledge_alert,
+    check_mute,
     end_matters,
     lower_alert,
     mute_alert,
@@ -47,6 +48,7 @@ from apps.review.actions.recommendations import (
     RecommendationIsSo,
     answer_recommendation,
     answers_from,
+    check_answer,
     settle_recommendation,
 )
 from apps.review.actions.recommending import (
@@ -62,6 +64,7 @@ from apps.review.actions.review_notes import (
     NewReviewNote,
     NoteSaysNothing,
     add_review_note,
+    check_review_note,
 )
 from apps.review.actions.spend_looking import look_at_spend
 from apps.review.actions.verdicts import (

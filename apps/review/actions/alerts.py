@@ -95,13 +95,18 @@ def mute_alert(
     *, alert_id: int, until: datetime | None, reason: str, by: Viewer, at: datetime
 ) -> None:
     """Say nothing more of it until then; None: until somebody changes that. Refuses MuteInThePast, AlertIsSo."""
-    if until is not None and until <= at:
-        raise MuteInThePast("until", "this moment is over")
+    check_mute(until, at)
     alert = _alert_to_change(alert_id, {AlertState.RESOLVED})
     _set_state(alert, AlertState.MUTED, at, by.name, reason, by.person_id)
     alert.muted_until = until
     alert.save()
     _add_entry(alert, AlertStep.MUTED, at)
+
+
+def check_mute(until: datetime | None, at: datetime) -> None:
+    """Refuse a moment that is over. Refuses MuteInThePast."""
+    if until is not None and until <= at:
+        raise MuteInThePast("until", "this moment is over")
 
 
 @logged_change()

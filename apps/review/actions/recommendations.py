@@ -88,8 +88,8 @@ def answer_recommendation(
     if answer.verb not in ANSWERS.values():
         raise RecommendationIsSo("", "what was saved is for the ledger to say")
     take_turns()
-    row = _row_for(recommendation_id, answer.verb)
-    _check_answer(answer, by, at)
+    row = Recommendation.objects.select_for_update().get(pk=recommendation_id)
+    check_answer(answer, row.state, by, at)
     put_into_state(row, TRANSITIONS[answer.verb][1], at, by.name, answer.reason, by.person_id)
     if answer.verb == Verb.CLAIMED:
         row.owner_id, row.due_on, row.claimed_at = answer.owner_id, answer.due_on, at
@@ -108,7 +108,8 @@ def settle_recommendation(
     """Keep what the ledger measured of one that is done, and call it verified or failed. Refuses RecommendationIsSo."""
     verb = Verb.VERIFIED if is_verified else Verb.FAILED
     take_turns()
-    row = _row_for(recommendation_id, verb)
+    row = Recommendation.objects.select_for_update().get(pk=recommendation_id)
+    _refuse_step(verb, row.state)
     if row.claimed_at is None or row.done_at is None:
         raise RecommendationIsSo("", "nothing was claimed of it, or done")
     RecommendationOutcome.objects.create(
@@ -129,16 +130,9 @@ def answers_from(state: str) -> list[str]:
     return [name for name, verb in ANSWERS.items() if state in TRANSITIONS[verb][0]]
 
 
-def _row_for(recommendation_id: int, verb: Verb) -> Recommendation:
-    row = Recommendation.objects.select_for_update().get(pk=recommendation_id)
-    if row.state not in TRANSITIONS[verb][0]:
-        raise RecommendationIsSo(
-            "", f"it is {row.get_state_display()}: so it cannot be {verb.label}"
-        )
-    return row
-
-
-def _check_answer(answer: RecommendationAnswer, by: Viewer, at: datetime) -> None:
+def check_answer(answer: RecommendationAnswer, state: str, by: Viewer, at: datetime) -> None:
+    """Refuse what cannot be done in this state, or lacks something. Refuses RecommendationIsSo, AnswerIncomplete."""
+    _refuse_step(answer.verb, state)
     if answer.verb == Verb.CLAIMED:
         if answer.owner_id not in possible_owners(by):
             raise AnswerIncomplete("owner", "name somebody of your teams who signs in here")
@@ -148,6 +142,11 @@ def _check_answer(answer: RecommendationAnswer, by: Viewer, at: datetime) -> Non
         raise AnswerIncomplete("reason", "say why, so that nobody has to ask again")
     if answer.verb == Verb.SNOOZED and (answer.until is None or answer.until <= at):
         raise AnswerIncomplete("until", "say until when: a moment that is still to come")
+
+
+def _refuse_step(verb: Verb, state: str) -> None:
+    if state not in TRANSITIONS[verb][0]:
+        raise RecommendationIsSo("", f"it is {State(state).label}: so it cannot be {verb.label}")
 
 
 def _keep_step(row: Recommendation, verb: Verb, at: datetime) -> None:

@@ -28,6 +28,20 @@ class NewReviewNote:
 @logged_change()
 def add_review_note(*, note: NewReviewNote, by: Viewer, at: datetime) -> int:
     """Keep it, with who and when; its id. Refuses NoteSaysNothing and WeeklyReview.DoesNotExist."""
+    check_review_note(note)
+    return ReviewNote.objects.create(
+        week=note.week,
+        workload_id=note.workload_id,
+        decision=note.decision,
+        text=note.text.strip(),
+        author_id=by.person_id,
+        author_name=by.name,
+        at=at,
+    ).pk
+
+
+def check_review_note(note: NewReviewNote) -> None:
+    """Refuse what add_review_note would."""
     if not WeeklyReview.objects.filter(week=note.week).exists():
         raise WeeklyReview.DoesNotExist(f"no review of {note.week} is kept")
     if note.decision and note.decision not in WorkloadDecision.values:
@@ -41,12 +55,3 @@ def add_review_note(*, note: NewReviewNote, by: Viewer, at: datetime) -> int:
     workload_id = note.workload_id
     if workload_id is not None and not reviewed.filter(workload_id=workload_id).exists():
         raise NoteSaysNothing("workload", f"the review of {note.week} has no such workload")
-    return ReviewNote.objects.create(
-        week=note.week,
-        workload_id=note.workload_id,
-        decision=note.decision,
-        text=note.text.strip(),
-        author_id=by.person_id,
-        author_name=by.name,
-        at=at,
-    ).pk

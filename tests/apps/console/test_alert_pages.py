@@ -67,6 +67,15 @@ def test_an_alert_is_new_is_answered_after_a_look_and_leaves_the_list() -> None:
     assert lee.get(f"/alerts/{Alert.objects.get(team=None).pk}").status_code == 404
 
 
+def test_a_mute_until_a_moment_that_is_over_is_refused_at_the_look() -> None:
+    alert_id = raised()
+    page = signed_in("finance").get(
+        f"/alerts/{alert_id}/mute", {"until": "2020-01-01T00:00", "reason": ""}
+    )
+    assert "This moment is over." in words_of(page)
+    assert "Nothing more is sent of it" not in words_of(page)
+
+
 def test_who_only_views_answers_nothing() -> None:
     team_id = make.make_team("Red")
     vera = signed_in("viewer", team_id)

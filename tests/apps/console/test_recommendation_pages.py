@@ -9,6 +9,7 @@ from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from apps.accounts.models import User
 from apps.economics.moves.saving import SavingRange
 from apps.review import actions
 from apps.review.models import Recommendation
@@ -164,6 +165,27 @@ def test_one_is_dismissed_with_a_reason_snoozed_and_reopened() -> None:
     posted(petra, known, "snooze", reason="", until="2026-03-09T09:00")
     assert Recommendation.objects.get().snoozed_until == datetime(2026, 3, 9, 9, tzinfo=UTC)
     assert petra.get(f"/recommendations/{known}/eat").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("step", "entered", "refused"),
+    [
+        ("claim", {"due_on": "2020-01-01"}, "Say until when: today or later."),
+        ("snooze", {"until": "2020-01-01T00:00"}, "A moment that is still to come"),
+        ("done", {}, "It is open: so it cannot be done."),
+    ],
+)
+def test_what_would_be_refused_is_refused_at_the_look(
+    step: str, entered: dict[str, str], refused: str
+) -> None:
+    (first,) = looked(proposal())
+    finance = signed_in("finance")
+    owner = str(User.objects.get().pk)
+    text = words_of(
+        finance.get(f"/recommendations/{first}/{step}", {"owner": owner, "reason": ""} | entered)
+    )
+    assert refused.casefold() in text.casefold()
+    assert "What it would do" not in text
 
 
 def test_another_teams_is_not_there_and_who_only_views_answers_nothing() -> None:

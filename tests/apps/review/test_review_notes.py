@@ -135,3 +135,19 @@ def test_the_pages_show_the_week_and_take_a_decision_after_a_look(
     looked = client.get(address, {"decision": "shrink", "text": "Soon"})
     assert "decides: shrink" in looked.content.decode()
     assert not notes_of(WEEK, reviewed.finn)
+
+
+def test_a_decision_that_would_be_refused_is_refused_at_the_look(
+    reviewed: Reviewed, client: Client
+) -> None:
+    mine, _ = reviewed.workloads
+    later = add_workload(name="later", team_id=reviewed.teams[0], kind="serving")
+    client.login(username="lee@example.org", password="correct horse battery")
+    for workload_id, decision, refused in (
+        (mine, "", "Say something, or decide"),
+        (later, "keep", f"The review of {WEEK} has no such workload"),
+    ):
+        address = f"/weekly-reviews/{WEEK}/workloads/{workload_id}/decide"
+        looked = client.get(address, {"decision": decision, "text": ""}).content.decode()
+        assert refused in looked
+        assert "The review stays as it was frozen" not in looked

@@ -68,13 +68,17 @@ def mute(context: Context, alert_id: int) -> Change[Mapping[str, Any]]:
         )
         return "The alert is muted.", ("alert", fact.id)
 
+    def read(entered: Mapping[str, Any]) -> Mapping[str, Any]:
+        actions.check_mute(entered["until"], context.at)
+        return dict(entered)
+
     def effects(entered: Mapping[str, Any]) -> Sequence[str]:
         until = "Nothing more is sent of it until somebody changes that."
         if entered["until"] is not None:
             until = f"Nothing more is sent of it until {instant(entered['until'], context.zone)}; then it is open again."
         return until, "What happens meanwhile is written down with it."
 
-    return _answer_change(fact, "Mute", MuteForm, dict, effects, apply)
+    return _answer_change(fact, "Mute", MuteForm, read, effects, apply)
 
 
 @changing(ANSWERS, "alerts")

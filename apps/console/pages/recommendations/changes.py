@@ -80,7 +80,9 @@ FORMS: Mapping[str, type[ChangeForm]] = {
 
 
 @changing(ANSWERERS, "recommendations")
-def answer(context: Context, recommendation_id: int, step: str) -> Change[Mapping[str, Any]]:
+def answer(
+    context: Context, recommendation_id: int, step: str
+) -> Change[actions.RecommendationAnswer]:
     """One of the answers, by its name in the address."""
     fact = known(context, recommendation_id)
     form = found_or_404(FORMS.get(step))
@@ -91,7 +93,7 @@ def answer(context: Context, recommendation_id: int, step: str) -> Change[Mappin
         else {}
     )
 
-    def apply(entered: Mapping[str, Any]) -> Done:
+    def read(entered: Mapping[str, Any]) -> actions.RecommendationAnswer:
         said = actions.RecommendationAnswer(
             verb=actions.ANSWERS[step],
             reason=entered["reason"],
@@ -99,6 +101,10 @@ def answer(context: Context, recommendation_id: int, step: str) -> Change[Mappin
             due_on=entered.get("due_on"),
             until=entered.get("until"),
         )
+        actions.check_answer(said, fact.state, context.viewer, context.at)
+        return said
+
+    def apply(said: actions.RecommendationAnswer) -> Done:
         actions.answer_recommendation(
             recommendation_id=fact.id, answer=said, by=context.viewer, at=context.at
         )
@@ -110,8 +116,8 @@ def answer(context: Context, recommendation_id: int, step: str) -> Change[Mappin
         back=Link("Back to the recommendation", reverse("recommendation", args=[fact.id])),
         form=form,
         confirm=LABELS[step],
-        read=dict,
-        effects=lambda entered: _effects(step, fact, entered, owners, context),
+        read=read,
+        effects=lambda said: _effects(step, fact, said, owners, context),
         apply=apply,
         picks={"owner": owners} if is_claim else {},
         initial={
@@ -131,18 +137,18 @@ def known(context: Context, recommendation_id: int) -> RecommendationFact:
 def _effects(
     step: str,
     fact: RecommendationFact,
-    entered: Mapping[str, Any],
+    said: actions.RecommendationAnswer,
     owners: Mapping[str, str],
     context: Context,
 ) -> Sequence[str]:
-    if step == "claim":
+    if said.due_on is not None:
         return (
-            f"{owners[entered['owner']]} sees to it until {entered['due_on']:%-d %B %Y}.",
+            f"{owners[str(said.owner_id)]} sees to it until {said.due_on:%-d %B %Y}.",
             f"What it promises is kept as it is now: {words.saves_said(fact, context.currency)}.",
             "What is measured afterwards is held against that.",
         )
-    if step == "snooze":
-        until = instant(entered["until"], context.zone)
+    if said.until is not None:
+        until = instant(said.until, context.zone)
         return f"It leaves the list until {until}; then it is open again.", "It is not added up."
     return {
         "done": (

@@ -49,18 +49,22 @@ def comment_week(context: Context, week: str) -> Act:
 
 
 @changing(SPEAKING, "weekly-reviews")
-def decide_workload(context: Context, week: str, workload_id: int) -> Change[Mapping[str, Any]]:
+def decide_workload(context: Context, week: str, workload_id: int) -> Change[actions.NewReviewNote]:
     """Decides what becomes of a workload, or comments on it."""
     fact = known_workload(context, workload_id)
     seen_review(context, week)
 
-    def apply(entered: Mapping[str, Any]) -> Done:
+    def read(entered: Mapping[str, Any]) -> actions.NewReviewNote:
         note = actions.NewReviewNote(week, workload_id, entered["decision"], entered["text"])
+        actions.check_review_note(note)
+        return note
+
+    def apply(note: actions.NewReviewNote) -> Done:
         actions.add_review_note(note=note, by=context.viewer, at=context.at)
         return "It is kept beside the review.", ("reviewed-workload", week, workload_id)
 
-    def effects(entered: Mapping[str, Any]) -> tuple[str, ...]:
-        decided = DECISION_WORDS.get(entered["decision"])
+    def effects(note: actions.NewReviewNote) -> tuple[str, ...]:
+        decided = DECISION_WORDS.get(note.decision)
         first = f"{context.viewer.name} decides: {decided}." if decided else "It is a comment."
         return (
             first,
@@ -73,7 +77,7 @@ def decide_workload(context: Context, week: str, workload_id: int) -> Change[Map
         back=_back_to(week, fact),
         form=WorkloadNoteForm,
         confirm="Save",
-        read=dict,
+        read=read,
         effects=effects,
         apply=apply,
     )

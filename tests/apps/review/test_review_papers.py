@@ -124,6 +124,21 @@ def test_a_part_has_its_own_teams_alone_and_says_what_it_leaves_out() -> None:
     assert "Not known for a part of the organisation." in text
 
 
+def test_a_part_does_not_say_that_there_are_no_commitments() -> None:
+    text = mailed_review(paper_of(narrowed(whole_review(8), frozenset({3})))).text
+    assert "No commitments." not in text
+    assert text.count("Not known for a part of the organisation.") == 2
+
+
+def test_against_the_budget_a_week_is_one_difference_and_has_no_causes() -> None:
+    content = whole_review(3)
+    against = WeekVariance(100_000_000, 150_000_000, {"difference": 50_000_000})
+    budgets = replace(content.budgets, week_budget_micros=100_000_000, against_budget=against)
+    text = " ".join(mailed_review(paper_of(replace(content, budgets=budgets))).text.split())
+    assert "$100 is the week’s even part of the budget; $150 came: +50 %." in text.replace(GAP, " ")
+    assert text.count("by cause") == 1, "of the week before alone"
+
+
 def test_a_part_that_has_nothing_says_that_nothing_is_known() -> None:
     text = mailed_review(paper_of(narrowed(whole_review(8), frozenset()))).text
     assert "Nothing is known yet" in text

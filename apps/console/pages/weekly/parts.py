@@ -20,7 +20,7 @@ from apps.review.queries.weekly.content import (
     WeeklyContent,
     WeekVariance,
 )
-from apps.review.queries.weekly.paper import budget_words, forecast_words, quality_facts
+from apps.review.queries.weekly.paper import forecast_words, quality_facts, week_budget_words
 from apps.review.queries.weekly.paper_tables import IdlePart, idle_parts, proven_sum
 from apps.review.queries.weekly.review_words import (
     ALERTS,
@@ -218,7 +218,7 @@ def _plan_facts(content: WeeklyContent) -> Section | None:
         facts.append(
             ("Of that", f"{', '.join(said)}: GPU-hours that jobs held, and the cost of one")
         )
-    facts += [("Budget", words) for words in budget_words(budgets, currency)]
+    facts += [("Budget", words) for words in week_budget_words(budgets, currency)]
     if not facts:
         return None
     return FactList(facts, title="Against forecast and budget", name="plan")

@@ -114,6 +114,7 @@ def review_document(paper: ReviewPaper) -> OutgoingDocument:
     )
 
 
+NOT_OF_A_PART = "Not known for a part of the organisation."
 Blocks = tuple[list[DocumentBlock], tuple[DocumentLink, ...]]
 
 
@@ -264,7 +265,9 @@ def _idle(paper: ReviewPaper) -> Blocks:
 
 def _commitments(paper: ReviewPaper) -> Blocks:
     week = paper.content.commitments
-    if week is None or not week.commitments:
+    if week is None:
+        return [Paragraph(NOT_OF_A_PART)], ()
+    if not week.commitments:
         return [Paragraph("No commitments.")], ()
     said = (
         f"Commitments covered {per_cent(week.coverage)} of what they could "
@@ -277,7 +280,7 @@ def _commitments(paper: ReviewPaper) -> Blocks:
 
 def _budgets(paper: ReviewPaper) -> Blocks:
     week, currency = paper.content.budgets, paper.content.currency
-    said = [*forecast_words(week, currency), *budget_words(week, currency)]
+    said = [*forecast_words(week, currency), *week_budget_words(week, currency)]
     blocks: list[DocumentBlock] = [Paragraph(each) for each in said]
     if week.budgets:
         blocks.append(BUDGET_TABLE.of(week.budgets, paper.locale, most=paper.most_rows))
@@ -301,7 +304,7 @@ def forecast_words(week: BudgetsWeek, currency: str) -> list[str]:
     ]
 
 
-def budget_words(week: BudgetsWeek, currency: str) -> list[str]:
+def week_budget_words(week: BudgetsWeek, currency: str) -> list[str]:
     """What the organisation's budget had for the week, and what came."""
     against = week.against_budget
     if against is None or against.after_micros is None:
@@ -339,7 +342,7 @@ def _recommendations(paper: ReviewPaper) -> Blocks:
 def _data_quality(paper: ReviewPaper) -> Blocks:
     quality, currency = paper.content.data_quality, paper.content.currency
     if quality is None:
-        return [Paragraph("Not known for a part of the organisation.")], ()
+        return [Paragraph(NOT_OF_A_PART)], ()
     return [QUALITY_TABLE.of(quality_facts(quality, currency), paper.locale, most=None)], ()
 
 

@@ -32,7 +32,7 @@ from apps.review.queries.weekly.review_words import (
     VARIANCE,
     WORKLOADS,
 )
-from apps.show.amounts import change, counted, per_cent, points, share
+from apps.show.amounts import change, counted, per_cent, points
 from apps.show.money import bridged, short_amount, signed_amount
 from apps.show.sparkline import sparkline
 from apps.show.waterfall import waterfall
@@ -124,9 +124,7 @@ def total_row(name: str, content: WeeklyContent) -> ReviewedTeam | IdlePart | No
 
 def _figures(content: WeeklyContent) -> tuple[Figure, ...]:
     cost, before, currency = content.cost.micros, content.variance.before_micros, content.currency
-    wasted = share(content.waste_micros, cost)
-    verdicts = [each.verdict.verdict for each in content.workloads]
-    asking = sum(verdict in ("shrink", "retire") for verdict in verdicts)
+    wasted, verdicts = content.waste_share, content.verdict_counts
     proven = proven_sum(content.recommendations.proven)
     return (
         known_figure(
@@ -145,9 +143,9 @@ def _figures(content: WeeklyContent) -> tuple[Figure, ...]:
         ),
         known_figure(
             "To shrink or retire",
-            f"{asking:,}",
-            f"of {counted(len(verdicts), 'workload')}; {verdicts.count('earns'):,} earn, "
-            f"{verdicts.count('unknown'):,} unknown",
+            f"{verdicts['shrink'] + verdicts['retire']:,}",
+            f"of {counted(len(content.workloads), 'workload')}; {verdicts['earns']:,} earn, "
+            f"{verdicts['unknown']:,} unknown",
         ),
         Figure("Proven savings", "–", "nothing that was done in the last quarter is measured yet")
         if proven is None

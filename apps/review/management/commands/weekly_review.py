@@ -95,12 +95,12 @@ def _json_text(kept: KeptReview) -> str:
 
 
 def _summary(kept: KeptReview) -> str:
-    verdicts = [each.verdict.verdict for each in kept.content.workloads]
-    said = ", ".join(f"{verdicts.count(word)} {word}" for word in VERDICT_WORDS)
+    counts = kept.content.verdict_counts
+    said = ", ".join(f"{counts[word]} {word}" for word in VERDICT_WORDS)
     return "\n".join(
         (
             kept.content.title,
-            f"{counted(len(verdicts), 'workload')}: {said}",
+            f"{counted(len(kept.content.workloads), 'workload')}: {said}",
             f"edition {kept.edition}, made {kept.made_at:%Y-%m-%d %H:%M}Z, digest {kept.digest}",
         )
     )

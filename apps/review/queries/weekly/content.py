@@ -1,7 +1,11 @@
 """What is in a weekly review: plain values, as they are frozen. Money in micro-units, None is unknown."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
+
+from apps.show.amounts import share
 
 SCHEMA = 2
 """Of the frozen content; a later one adds fields with defaults, so that older reviews can be read.
@@ -396,3 +400,13 @@ class WeeklyContent:
     def has_diverged_in_waste(self) -> bool:
         """Whether what diverged is a part of the waste; else it stands beside it."""
         return self.schema >= DIVERGED_IS_WASTE
+
+    @property
+    def waste_share(self) -> Fraction | None:
+        """Of the cost; None where either is unknown, or there is no cost above 0."""
+        return share(self.waste_micros, self.cost.micros)
+
+    @property
+    def verdict_counts(self) -> Counter[str]:
+        """How many workloads have each verdict."""
+        return Counter(each.verdict.verdict for each in self.workloads)

@@ -1,7 +1,7 @@
 """The finding of a weekly review in one plain sentence."""
 
 from apps.review.queries.weekly.content import WeeklyContent
-from apps.show.amounts import change, per_cent, share
+from apps.show.amounts import change, per_cent
 from apps.show.money import short_amount
 
 
@@ -14,17 +14,13 @@ def review_title(content: WeeklyContent) -> str:
     before = content.variance.before_micros
     if before is not None:
         title += f", {change(cost, before)} against the week before"
-    wasted = share(content.waste_micros, cost)
-    if wasted is not None:
-        title += f"; {per_cent(wasted)} of it was waste"
+    if content.waste_share is not None:
+        title += f"; {per_cent(content.waste_share)} of it was waste"
     return title + _verdict_words(content)
 
 
 def _verdict_words(content: WeeklyContent) -> str:
     """How many workloads are to shrink or to retire; nothing where none is."""
-    counts = {
-        word: sum(each.verdict.verdict == word for each in content.workloads)
-        for word in ("shrink", "retire")
-    }
-    said = [f"{count} to {word}" for word, count in counts.items() if count]
+    counts = content.verdict_counts
+    said = [f"{counts[word]} to {word}" for word in ("shrink", "retire") if counts[word]]
     return f"; workloads: {', '.join(said)}" if said else ""

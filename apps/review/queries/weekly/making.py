@@ -4,7 +4,6 @@ from dataclasses import replace
 from datetime import datetime
 
 from apps.accounts.queries.reading import reading_once
-from apps.economics.money import sum_of_known
 from apps.ledger.queries.costs import Basis
 from apps.ledger.queries.cube import variance_of
 from apps.review.queries.weekly.against_plan import budgets_week
@@ -17,7 +16,7 @@ from apps.review.queries.weekly.content import (
 )
 from apps.review.queries.weekly.headline import review_title
 from apps.review.queries.weekly.kept import KeptReview
-from apps.review.queries.weekly.narrowed import summed_cost, summed_idle, summed_trend
+from apps.review.queries.weekly.narrowed import sums_of_teams
 from apps.review.queries.weekly.review_words import (
     ALERTS,
     BUDGETS,
@@ -63,16 +62,10 @@ def _costs_content(read: WeekRead, at: datetime, teams: tuple[ReviewedTeam, ...]
         sections=tuple(
             key for key in SECTIONS if key not in sections_left_out(read.ours.starting_point)
         ),
-        cost=summed_cost(team.cost for team in teams),
-        trend=summed_trend(teams),
+        **sums_of_teams(teams),
         trend_weeks=tuple(each.name for each in trend_weeks(week)),
-        waste_micros=sum_of_known(team.waste_micros for team in teams),
-        diverged_micros=sum_of_known(team.diverged_micros for team in teams),
         variance=week_variance(variance_of(read.compared)),
-        idle=summed_idle(team.idle for team in teams),
-        teams=teams,
         workloads=reviewed_workloads(read),
-        no_workload_micros=sum_of_known(team.no_workload_micros for team in teams),
         previous=_previous(read.previous),
     )
 

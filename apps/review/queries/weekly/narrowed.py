@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import TypedDict
 
 from apps.accounts.queries import Viewer
 from apps.economics.money import sum_of_known, sum_or_unknown
@@ -43,7 +44,6 @@ def narrowed(content: WeeklyContent, team_ids: frozenset[int]) -> WeeklyContent:
     particular, and left out.
     """
     teams = tuple(team for team in content.teams if team.team_id in team_ids)
-    cost = summed_cost(team.cost for team in teams)
     previous = content.previous
     if previous is not None:
         previous = replace(
@@ -53,15 +53,9 @@ def narrowed(content: WeeklyContent, team_ids: frozenset[int]) -> WeeklyContent:
         )
     narrower = replace(
         content,
-        cost=cost,
-        trend=summed_trend(teams),
-        waste_micros=sum_of_known(team.waste_micros for team in teams),
-        diverged_micros=sum_of_known(team.diverged_micros for team in teams),
+        **sums_of_teams(teams),
         variance=summed_variance([team.variance for team in teams]),
-        idle=summed_idle(team.idle for team in teams),
-        teams=teams,
         workloads=tuple(each for each in content.workloads if each.team_id in team_ids),
-        no_workload_micros=sum_of_known(team.no_workload_micros for team in teams),
         commitments=None,
         budgets=BudgetsWeek(
             budgets=tuple(
@@ -87,7 +81,32 @@ def narrowed(content: WeeklyContent, team_ids: frozenset[int]) -> WeeklyContent:
     return replace(narrower, title=review_title(narrower))
 
 
-def summed_cost(costs: Iterable[WeekCost]) -> WeekCost:
+class TeamSums(TypedDict):
+    """The fields of a WeeklyContent that teams sum to, with these teams."""
+
+    teams: tuple[ReviewedTeam, ...]
+    cost: WeekCost
+    trend: tuple[int | None, ...]
+    waste_micros: int | None
+    diverged_micros: int | None
+    idle: IdleNumbers
+    no_workload_micros: int | None
+
+
+def sums_of_teams(teams: tuple[ReviewedTeam, ...]) -> TeamSums:
+    """What these teams come to, be they all of them or a viewer's."""
+    return TeamSums(
+        teams=teams,
+        cost=_summed_cost(team.cost for team in teams),
+        trend=_summed_trend(teams),
+        waste_micros=sum_of_known(team.waste_micros for team in teams),
+        diverged_micros=sum_of_known(team.diverged_micros for team in teams),
+        idle=_summed_idle(team.idle for team in teams),
+        no_workload_micros=sum_of_known(team.no_workload_micros for team in teams),
+    )
+
+
+def _summed_cost(costs: Iterable[WeekCost]) -> WeekCost:
     """All of them together: as sure as the least sure, what is known of any is."""
     listed = [each for each in costs if each != WeekCost()]
     statuses = [each.status for each in listed if each.status]
@@ -101,7 +120,7 @@ def summed_cost(costs: Iterable[WeekCost]) -> WeekCost:
     )
 
 
-def summed_trend(teams: Iterable[ReviewedTeam]) -> tuple[int | None, ...]:
+def _summed_trend(teams: Iterable[ReviewedTeam]) -> tuple[int | None, ...]:
     """Week by week; without any team none is known."""
     summed = map(sum_of_known, zip(*(team.trend for team in teams), strict=True))
     return tuple(summed) or (None,) * TREND_WEEKS
@@ -123,7 +142,7 @@ def summed_variance(parts: list[WeekVariance]) -> WeekVariance:
     )
 
 
-def summed_idle(numbers: Iterable[IdleNumbers]) -> IdleNumbers:
+def _summed_idle(numbers: Iterable[IdleNumbers]) -> IdleNumbers:
     """Part by part."""
     listed = list(numbers)
     return IdleNumbers(

@@ -39,7 +39,7 @@ from apps.review.queries.weekly.review_words import (
     VERDICT_WORDS,
     WORKLOADS,
 )
-from apps.show.amounts import change, count, counted, gpu_hours, per_cent, share
+from apps.show.amounts import change, count, counted, gpu_hours, per_cent
 from apps.show.document import (
     DocumentBar,
     DocumentBars,
@@ -122,7 +122,7 @@ def _summary(paper: ReviewPaper) -> DocumentSection:
     content, currency = paper.content, paper.content.currency
     cost, before = content.cost.micros, content.variance.before_micros
     proven = proven_sum(content.recommendations.proven)
-    counts = _verdict_counts(content)
+    counts = content.verdict_counts
     figures = (
         DocumentFigure(
             "Cost",
@@ -133,7 +133,9 @@ def _summary(paper: ReviewPaper) -> DocumentSection:
         DocumentFigure(
             "Waste",
             short_amount(content.waste_micros, currency),
-            f"{per_cent(share(content.waste_micros, cost))} of the cost",
+            f"{per_cent(content.waste_share)} of the cost"
+            if content.waste_share is not None
+            else "",
         ),
         DocumentFigure(
             "Workloads that earn",
@@ -148,11 +150,6 @@ def _summary(paper: ReviewPaper) -> DocumentSection:
     )
     cautions = tuple(Paragraph(each) for each in review_cautions(content))
     return DocumentSection("", (DocumentFigures(figures), _trend(content), *cautions))
-
-
-def _verdict_counts(content: WeeklyContent) -> dict[str, int]:
-    verdicts = [each.verdict.verdict for each in content.workloads]
-    return {verdict: verdicts.count(verdict) for verdict in VERDICT_WORDS}
 
 
 def _trend(content: WeeklyContent) -> DocumentBars:
@@ -234,7 +231,7 @@ def _causes(variance: WeekVariance, currency: str) -> DocumentBars | Paragraph:
 
 def _workloads(paper: ReviewPaper) -> Blocks:
     content = paper.content
-    counts = _verdict_counts(content)
+    counts = content.verdict_counts
     by_verdict = [
         f"{words}: {counted(counts[verdict], 'workload')}, "
         f"{whole_amount(_verdict_cost(content, verdict), content.currency)}"

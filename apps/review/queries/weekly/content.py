@@ -39,10 +39,7 @@ class WeekCost:
 
 @dataclass(frozen=True, slots=True)
 class WeekUnits:
-    """What one unit of a workload's output cost in a week, and how many there were.
-
-    `unit` is of `UNIT_WORDS`; `micros` for one unit as it is named (1,000 requests, 1 M tokens).
-    """
+    """How many units of `UNIT_WORDS` a workload put out in a week, and what one, such as 1,000 requests, cost."""
 
     unit: str = ""
     count: float | None = None

@@ -100,6 +100,8 @@ def test_a_share_of_nothing_is_unknown():
     assert amounts.share(1, 4) == Fraction(1, 4)
     assert amounts.share(0, 0) is None
     assert amounts.share(None, 4) is None
+    assert amounts.share(1, -4) is None, "a cost is no part of a credit"
+    assert amounts.share(-1, -4) == Fraction(1, 4)
 
 
 def test_counts_agree_with_their_nouns():

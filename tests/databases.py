@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
@@ -12,7 +13,7 @@ from typing import TypeVar
 import psycopg
 import pytest
 from django.core.management import call_command
-from django.db import connection
+from django.db import connection, connections, transaction
 from django.db.migrations.loader import MigrationLoader
 from django.test import TransactionTestCase
 from psycopg.sql import SQL, Identifier, Literal
@@ -82,6 +83,23 @@ def wait_until(holds: Callable[[], Answer], seconds: float = 180) -> Answer:
         time.sleep(pause)
         pause = min(1.2 * pause, 0.2)
     return answer
+
+
+def meanwhile(first: Callable[[], object], second: Callable[[], object]) -> Future[object]:
+    """`second` on a connection of its own, begun when `first` is done and not yet committed."""
+
+    def alone() -> object:
+        try:
+            return second()
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            first()
+            begun = pool.submit(alone)
+            wait_until(lambda: begun.done() or somebody_waits())
+        return begun
 
 
 def migrated_template() -> str:

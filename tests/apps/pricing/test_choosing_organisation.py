@@ -1,10 +1,8 @@
 """A currency chosen for good, while somebody enters what rests on the one before it."""
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
-from django.db import connections, transaction
 
 from apps.accounts import actions
 from apps.accounts.queries import organisation
@@ -12,7 +10,7 @@ from apps.pricing.actions import RateCurrencyDiffers
 from apps.pricing.queries import rests_on_organisation
 from tests import make
 from tests.apps.ledger import scene
-from tests.databases import somebody_waits, wait_until
+from tests.databases import meanwhile
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -23,23 +21,6 @@ def choose_euro() -> None:
         at=make.NOON,
         is_rested_on=rests_on_organisation,
     )
-
-
-def meanwhile(first: Callable[[], object], second: Callable[[], object]) -> Future[object]:
-    """`second` on a connection of its own, begun when `first` is done and not yet committed."""
-
-    def alone() -> object:
-        try:
-            return second()
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(1) as pool:
-        with transaction.atomic():
-            first()
-            begun = pool.submit(alone)
-            wait_until(lambda: begun.done() or somebody_waits())
-        return begun
 
 
 @pytest.mark.parametrize("entered", [make.make_rate, make.make_node])

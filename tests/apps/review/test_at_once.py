@@ -1,12 +1,9 @@
 """Two who act at the same moment: each dollar is counted once, and a week is frozen once."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from typing import Any
 
 import pytest
-from django.db import connections, transaction
 
 from apps.accounts.queries import Viewer, viewer_of_user
 from apps.review import actions
@@ -15,26 +12,9 @@ from apps.review.models import Recommendation, RecommendationVerb, WeeklyReview
 from tests import make
 from tests.apps.review.recommended import AT, looked, proposal
 from tests.apps.review.review_weeks import MONDAY, WEEK, Company
-from tests.databases import somebody_waits, wait_until
+from tests.databases import meanwhile
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def while_unfinished(first: Callable[[], Any], second: Callable[[], Any]) -> Any:
-    """What the second answers, from a connection of its own, having begun before the first was committed."""
-
-    def run() -> Any:
-        try:
-            return second()
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(1) as pool:
-        with transaction.atomic():
-            first()
-            answer = pool.submit(run)
-            wait_until(lambda: answer.done() or somebody_waits())
-        return answer.result(60)
 
 
 def claiming(recommendation_id: int, by: Viewer) -> Callable[[], None]:
@@ -56,7 +36,7 @@ def test_of_two_claims_at_once_for_the_same_dollars_one_is_counted() -> None:
             for key, likely in (("a", 900), ("b", 500), ("c", 400))
         )
     )
-    while_unfinished(*(claiming(each, petra) for each in others))
+    meanwhile(*(claiming(each, petra) for each in others)).result()
     counted = dict(Recommendation.objects.filter(is_counted=True).values_list("id", "state"))
     assert list(counted.values()) == ["claimed"]
     assert best not in counted
@@ -64,9 +44,9 @@ def test_of_two_claims_at_once_for_the_same_dollars_one_is_counted() -> None:
 
 def test_of_two_who_make_a_weeks_review_at_once_the_second_reads_the_first() -> None:
     Company().plant(1)
-    said = while_unfinished(
+    second = meanwhile(
         lambda: actions.make_review(week=WEEK, at=MONDAY),
         lambda: actions.make_review_where_none(name=WEEK.name, at=MONDAY),
     )
-    assert said == WEEK.name
+    assert second.result() == WEEK.name
     assert WeeklyReview.objects.count() == 1

@@ -124,6 +124,7 @@ def test_one_is_claimed_done_and_settled_beside_what_was_promised() -> None:
     assert "of $1,000 promised: 1 verified, 0 failed" in words_of(lee.get("/recommendations"))
     (row_of,) = csv_rows(lee.get("/recommendations/proven.csv"))
     assert row_of["measured"] == "800.000000"
+    assert row_of["title"] == proposal().title
     steps = csv_rows(lee.get(f"/recommendations/{known}.csv"))
     assert [(each["step"], each["who"]) for each in steps] == [
         ("proposed", "Runrate"), ("claimed", "Lead"), ("done", "Lead"), ("verified", "Runrate"),

@@ -17,6 +17,7 @@ from apps.console.pages.recommendations.tables import (
     LOOKED_AT,
     MEASUREMENTS,
     OUTCOMES,
+    PROVEN,
     RECOMMENDATIONS,
     STEPS,
     RecommendationRow,
@@ -81,7 +82,7 @@ def recommendation_list(context: Context) -> ConsolePage:
                 csv_href=reading.href(reverse("recommendations-csv")),
                 empty=_nothing_said(texts),
             ),
-            OUTCOMES.section(proven, context, csv_href=reverse("proven-savings-csv"))
+            PROVEN.section(proven, context, csv_href=reverse("proven-savings-csv"))
             if proven
             else None,
             LOOKED_AT.section(counts, context, csv_href=reverse("looked-at-csv"))
@@ -102,7 +103,7 @@ def recommendations_csv(context: Context) -> HttpResponse:
 def proven_csv(context: Context) -> HttpResponse:
     """What came of those that were done."""
     proven = proven_savings(context.at, context.seen_teams)
-    return OUTCOMES.csv(proven, context, "proven-savings")
+    return PROVEN.csv(proven, context, "proven-savings")
 
 
 @shown(SEES_EVERYTHING, "recommendations")

@@ -192,6 +192,16 @@ OUTCOMES = Table[SettledSaving](
     about="{said}; a month of 730 hours, as the ledger has it",
 )  # fmt: skip
 
+PROVEN = replace(
+    OUTCOMES,
+    name="proven",
+    columns=(
+        Column("title", "What was done", lambda row: row.title, PROSE,
+               href=lambda row: reverse("recommendation", args=[row.recommendation_id])),
+        *OUTCOMES.columns,
+    ),
+)  # fmt: skip
+
 TO_DO = Table[RecommendationRow](
     "to-do",
     "What to do about it",

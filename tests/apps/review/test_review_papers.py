@@ -11,7 +11,7 @@ from pypdf import PdfReader
 
 from apps.review.queries.weekly.content import ProvenSaving, WeeklyContent, WeekVariance
 from apps.review.queries.weekly.narrowed import narrowed
-from apps.review.queries.weekly.paper import review_document
+from apps.review.queries.weekly.paper import review_cautions, review_document
 from apps.review.queries.weekly.paper_mail import mailed_review, printed_review
 from apps.review.queries.weekly.paper_tables import proven_sum
 from apps.review.queries.weekly.review_words import SECTIONS
@@ -135,7 +135,9 @@ def test_against_the_budget_a_week_is_one_difference_and_has_no_causes() -> None
     against = WeekVariance(100_000_000, 150_000_000, {"difference": 50_000_000})
     budgets = replace(content.budgets, week_budget_micros=100_000_000, against_budget=against)
     text = " ".join(mailed_review(paper_of(replace(content, budgets=budgets))).text.split())
-    assert "$100 is the week’s even part of the budget; $150 came: +50 %." in text.replace(GAP, " ")
+    assert "The week’s even part of the budget was $100; $150 came: +50 %." in text.replace(
+        GAP, " "
+    )
     assert text.count("by cause") == 1, "of the week before alone"
 
 
@@ -160,3 +162,16 @@ def test_proven_is_what_was_verified_and_of_one_done_again_the_newest() -> None:
     assert proven_sum(newest_first) == 5
     assert proven_sum(newest_first[1:2]) == 0, "measured, and nothing of it proven"
     assert proven_sum(()) is None
+
+
+def test_the_week_before_is_restated_only_where_the_ledger_has_something_else() -> None:
+    content = whole_review(3)
+    assert content.previous is not None
+    now = content.variance.before_micros or 0
+    same = replace(content, previous=replace(content.previous, cost_micros=now))
+    assert not any("2026-W29" in each for each in review_cautions(same))
+    frozen = now - 12_400_000
+    late = replace(content, previous=replace(content.previous, cost_micros=frozen))
+    (said,) = (each for each in review_cautions(late) if "2026-W29" in each)
+    assert full_amount(now, CURRENCY) in said
+    assert full_amount(frozen, CURRENCY) in said

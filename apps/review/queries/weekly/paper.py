@@ -187,13 +187,19 @@ def review_cautions(content: WeeklyContent) -> list[str]:
             f"{whole_amount(content.diverged_micros, content.currency)}, "
             f"{'in' if content.has_diverged_in_waste else 'beside'} the waste."
         )
-    previous = content.previous
-    if previous is not None:
-        said.append(
-            f"The review of {previous.week}, as it was frozen (edition {previous.edition}), had "
-            f"{full_amount(previous.cost_micros, content.currency)}."
-        )
-    return said
+    return [*said, *_restated_words(content)]
+
+
+def _restated_words(content: WeeklyContent) -> list[str]:
+    """What the ledger says of the week before where that is no longer what its review was frozen with."""
+    previous, now = content.previous, content.variance.before_micros
+    if previous is None or now == previous.cost_micros:
+        return []
+    then = full_amount(previous.cost_micros, content.currency)
+    return [
+        f"The ledger has {full_amount(now, content.currency)} of {previous.week} by now; its review, "
+        f"as it was frozen (edition {previous.edition}), had {then}."
+    ]
 
 
 def _variance(paper: ReviewPaper) -> Blocks:

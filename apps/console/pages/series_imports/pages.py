@@ -159,6 +159,7 @@ def _import_page(
                     "is_busy": is_busy,
                     "refused": trial.refused if asks else "",
                     "read": per_cent(share(fact.read_bytes, fact.size_bytes)),
+                    "again_href": context.onward(context.path),
                     "forecasts_href": context.onward(reverse("forecasts")),
                     "first_day_href": context.onward(reverse("first-day")),
                 },

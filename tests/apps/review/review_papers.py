@@ -10,16 +10,18 @@ from apps.review.queries.weekly.content import (
     ForecastAgainstWeek,
     IdleNumbers,
     PreviousReview,
-    ProvenSaving,
-    RecommendationsWeek,
     ReviewedBudget,
     ReviewedCommitment,
-    ReviewedMatter,
-    ReviewedRecommendation,
     WeekCost,
     WeeklyContent,
     WeekVariance,
     WorkloadVerdict,
+)
+from apps.review.queries.weekly.content_to_do import (
+    ProvenSaving,
+    RecommendationsWeek,
+    ReviewedMatter,
+    ReviewedRecommendation,
 )
 from apps.review.queries.weekly.headline import review_title
 from apps.review.queries.weekly.kept import KeptReview

@@ -9,7 +9,8 @@ from decimal import Decimal
 import pytest
 from pypdf import PdfReader
 
-from apps.review.queries.weekly.content import ProvenSaving, WeeklyContent, WeekVariance
+from apps.review.queries.weekly.content import WeeklyContent, WeekVariance
+from apps.review.queries.weekly.content_to_do import ProvenSaving
 from apps.review.queries.weekly.narrowed import narrowed
 from apps.review.queries.weekly.paper import review_cautions, review_document
 from apps.review.queries.weekly.paper_mail import mailed_review, printed_review

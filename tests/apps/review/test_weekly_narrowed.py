@@ -1,11 +1,7 @@
 """A lead's review has their own teams and what these sum to; nothing of anybody else's."""
 
-from apps.review.queries.weekly.content import (
-    BudgetsWeek,
-    CommitmentsWeek,
-    ReviewedBudget,
-    ReviewedMatter,
-)
+from apps.review.queries.weekly.content import BudgetsWeek, CommitmentsWeek, ReviewedBudget
+from apps.review.queries.weekly.content_to_do import ReviewedMatter
 from apps.review.queries.weekly.narrowed import narrowed
 from tests.apps.review.reviews import content, team, workload
 

@@ -20,13 +20,8 @@ from apps.console.kit.cells import (
 )
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.economics.money import MICROS
-from apps.review.queries.weekly.content import (
-    ReviewedCommitment,
-    ReviewedMatter,
-    ReviewedRecommendation,
-    ReviewedTeam,
-    ReviewedWorkload,
-)
+from apps.review.queries.weekly.content import ReviewedCommitment, ReviewedTeam, ReviewedWorkload
+from apps.review.queries.weekly.content_to_do import ReviewedMatter, ReviewedRecommendation
 from apps.review.queries.weekly.notes import DECISION_WORDS, ReviewNoteFact
 from apps.review.queries.weekly.paper_table import PaperField, PaperTable
 from apps.review.queries.weekly.paper_tables import (

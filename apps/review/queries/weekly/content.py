@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from apps.review.queries.weekly.content_to_do import RecommendationsWeek, ReviewedMatter
 from apps.show.amounts import share
 
 SCHEMA = 2
@@ -265,66 +266,6 @@ class BudgetsWeek:
     week_budget_micros: int | None = None
     against_budget: WeekVariance | None = None
     forecast: ForecastAgainstWeek = field(default_factory=ForecastAgainstWeek)
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewedMatter:
-    """An alert that was open, or an anomaly found in the week; `link` is a page of the console."""
-
-    kind: str
-    title: str
-    severity: str
-    team_id: int | None
-    since: str
-    link: str
-    micros: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewedRecommendation:
-    """A recommendation that was open: its monthly saving as a range, and how long it has waited.
-
-    `owner_id` is a person's, None where nobody has it. Savings add up only where `is_counted`:
-    two that touch the same dollars are one.
-    """
-
-    recommendation_id: int
-    title: str
-    kind: str
-    state: str
-    team_id: int | None
-    owner_id: int | None
-    low_micros: int | None
-    high_micros: int | None
-    age_days: int
-    due_on: str
-    link: str
-    likely_micros: int | None = None
-    is_counted: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class ProvenSaving:
-    """What a recommendation that was done is measured to have saved, next to what was promised."""
-
-    recommendation_id: int
-    title: str
-    team_id: int | None
-    state: str
-    promised_low_micros: int | None
-    promised_high_micros: int | None
-    saved_micros: int | None
-    verified_on: str
-    link: str
-
-
-@dataclass(frozen=True, slots=True)
-class RecommendationsWeek:
-    """What is open, by how long, and what is proven: what the next thing can be funded from."""
-
-    recommendations: tuple[ReviewedRecommendation, ...] = ()
-    proven: tuple[ProvenSaving, ...] = ()
-    is_known: bool = False
 
 
 @dataclass(frozen=True, slots=True)

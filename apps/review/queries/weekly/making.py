@@ -10,10 +10,10 @@ from apps.review.queries.weekly.against_plan import budgets_week
 from apps.review.queries.weekly.content import (
     BudgetsWeek,
     PreviousReview,
-    RecommendationsWeek,
     ReviewedTeam,
     WeeklyContent,
 )
+from apps.review.queries.weekly.content_to_do import RecommendationsWeek
 from apps.review.queries.weekly.headline import review_title
 from apps.review.queries.weekly.kept import KeptReview
 from apps.review.queries.weekly.narrowed import sums_of_teams

@@ -10,12 +10,12 @@ from apps.ledger.queries.kinds import Status
 from apps.review.queries.weekly.content import (
     BudgetsWeek,
     IdleNumbers,
-    RecommendationsWeek,
     ReviewedTeam,
     WeekCost,
     WeeklyContent,
     WeekVariance,
 )
+from apps.review.queries.weekly.content_to_do import RecommendationsWeek
 from apps.review.queries.weekly.headline import review_title
 from apps.review.queries.weekly.kept import KeptReview, kept_review
 from apps.review.queries.weekly.weeks import TREND_WEEKS

@@ -6,13 +6,15 @@ from typing import Any, NamedTuple
 
 from apps.review.queries.weekly.content import (
     IdleNumbers,
-    ProvenSaving,
     ReviewedBudget,
     ReviewedCommitment,
-    ReviewedMatter,
-    ReviewedRecommendation,
     ReviewedTeam,
     ReviewedWorkload,
+)
+from apps.review.queries.weekly.content_to_do import (
+    ProvenSaving,
+    ReviewedMatter,
+    ReviewedRecommendation,
 )
 from apps.review.queries.weekly.paper_table import PaperField, PaperTable
 from apps.review.queries.weekly.review_words import IDLE_WORDS, UNIT_WORDS, VERDICT_WORDS, VERIFIED

@@ -26,12 +26,14 @@ from apps.review.queries.verdicts import WAITING
 from apps.review.queries.weekly.content import (
     CommitmentsWeek,
     DataQualityWeek,
+    ReviewedCommitment,
+    WeeklyContent,
+)
+from apps.review.queries.weekly.content_to_do import (
     ProvenSaving,
     RecommendationsWeek,
-    ReviewedCommitment,
     ReviewedMatter,
     ReviewedRecommendation,
-    WeeklyContent,
 )
 from apps.review.queries.weekly.review_words import FAILED, VERIFIED
 from apps.review.queries.weekly.week_reading import WeekRead

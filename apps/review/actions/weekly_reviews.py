@@ -131,7 +131,11 @@ def make_review_if_due(*, at: datetime) -> int:
         return 0
     if explore(settled_question(week.window(organisation().zone))).total.sums.is_nothing:
         return 0
-    make_review(week=week, at=at)
+    try:
+        make_review(week=week, at=at)
+    except ReviewIsKept:
+        # A command made it meanwhile.
+        return 0
     return 1
 
 

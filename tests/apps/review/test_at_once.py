@@ -50,3 +50,14 @@ def test_of_two_who_make_a_weeks_review_at_once_the_second_reads_the_first() -> 
     )
     assert second.result() == WEEK.name
     assert WeeklyReview.objects.count() == 1
+
+
+def test_a_sweep_that_comes_second_has_made_none() -> None:
+    Company().plant(1)
+    tuesday = MONDAY + timedelta(days=1)
+    second = meanwhile(
+        lambda: actions.make_review(week=WEEK, at=tuesday),
+        lambda: actions.make_review_if_due(at=tuesday),
+    )
+    assert second.result() == 0
+    assert WeeklyReview.objects.count() == 1

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -316,3 +317,8 @@ def test_more_workloads_take_no_more_statements(company: Company) -> None:
     with CaptureQueriesContext(connection) as many:
         assert len(made(company).workloads) == 22
     assert len(many) <= len(few)
+
+
+def test_a_command_before_the_first_day_says_that_there_is_nothing_yet() -> None:
+    with pytest.raises(CommandError, match="no organisation yet"):
+        call_command("weekly_review", "--week", "2026-W30")

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from apps.accounts.queries import has_organisation
 from apps.economics.refusal import Refusal
 from apps.review import actions
 from apps.review.queries.weekly.json_text import as_json
@@ -44,6 +45,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Make it where it is not kept, or a further edition; print it."""
+        if not has_organisation():
+            raise CommandError("there is no organisation yet")
         try:
             week = actions.make_review_where_none(
                 name=options["week"], at=timezone.now(), reason=options["again"]

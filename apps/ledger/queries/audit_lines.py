@@ -104,11 +104,12 @@ CHARGE_FACTS = Agreement(
         ),
         Fact(
             "through",
-            """CASE WHEN charge.part = 4 OR settlement.id IS NULL
+            # A correction is of the whole hour that it is posted in, however far that has come.
+            """CASE WHEN charge.part = 4 OR charge.corrects_id IS NOT NULL OR settlement.id IS NULL
                     THEN charge.hour + interval '1 hour' ELSE settlement.through END""",
             "charge.through",
-            f"""charge.through = CASE WHEN settlement.id IS NULL THEN charge.hour + interval '1 hour'
-                                      ELSE settlement.through END
+            f"""charge.through = CASE WHEN charge.corrects_id IS NOT NULL OR settlement.id IS NULL
+                                      THEN charge.hour + interval '1 hour' ELSE settlement.through END
                 OR settlement.id IS NULL AND charge.status = 'provisional'
                 OR charge.billed_charge_id IS NOT NULL
                 OR charge.posting_month NOT IN (SELECT month FROM frozen) AND NOT {NOT_WAITING}""",

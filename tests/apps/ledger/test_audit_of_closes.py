@@ -1,5 +1,6 @@
 """The audit of closed months: what was told stays as it was told, whatever came later."""
 
+from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
@@ -8,6 +9,7 @@ from django.db import connection
 from apps.fleet import actions as fleet
 from apps.fleet.models import Pool
 from apps.ledger.actions import close
+from apps.ledger.models import Charge
 from apps.ledger.queries.audit import Audit
 from apps.pricing import actions as pricing
 from controlplane.ledger_audit import audit_here
@@ -17,6 +19,7 @@ from tests.apps.ledger.scene import HOUR, LATER, TEN
 from tests.apps.ledger.test_close import EVERYTHING, IN_APRIL, MARCH, cut_the_price
 
 pytestmark = pytest.mark.django_db
+LAST_OF_MARCH = datetime(2026, 3, 31, 23, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +82,21 @@ def test_corrections_add_up_and_so_does_a_month_that_is_opened_again(node_id: in
 
     close.reopen_month(month=MARCH, reason="late facts", person_id=None, at=IN_APRIL + HOUR)
     assert audited().places == ()
+
+
+def test_corrections_of_a_node_add_up_while_the_hour_in_which_they_are_posted_runs(
+    node_id: int,
+) -> None:
+    """The node is charged as far as that hour has come; what is posted is of all of it."""
+    at = IN_APRIL + HOUR
+    make.make_node("gpu-02", pool_id=Pool.objects.get().id, started_at=LAST_OF_MARCH, at=at)
+    assert close.post_corrections(month=MARCH, at=at).charges
+    scene.settle_all(at)
+
+    posted = Charge.objects.exclude(corrects=None).filter(node__name="gpu-02")
+    assert posted.get().through > at
+    found = audit_here()
+    assert (found.places, found.pending_days) == ((), ())
 
 
 DAMAGE = {

@@ -1,6 +1,5 @@
 """What the demo's training runs would have told through the SDK, made of their schedulers' jobs."""
 
-import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,6 +8,7 @@ from typing import Any
 
 from apps.workloads.queries import JobFact
 from controlplane.demo.fleet import DemoSpan
+from controlplane.demo.losses import EVALUATION_NOISE, LOSS_NOISE, Learning, noisy
 
 Json = dict[str, Any]
 WINDOW = timedelta(minutes=10)
@@ -20,6 +20,10 @@ STRAGGLING = "30031"
 """The job of which every rank tells its last steps; one of its machines is slow."""
 SLOW_RANK, SLOWER_BY = 11, 1.32
 TOLD_BY_RANK = timedelta(minutes=90)
+WINDOWS_A_LOSS = 6
+"""A loss every hour of training: of each hour the last would count."""
+DIVERGED, DIVERGED_AFTER = "31451", timedelta(hours=22)
+"""The job whose loss is no finite number any more after so long; nobody looks, and it finishes."""
 SEED = 20261120
 SPEEDUP = 0.92
 """A step on so many times the GPUs takes that much less time, to this power: less than as many times."""
@@ -44,6 +48,7 @@ class Training:
     workload: str
     gpus: int
     step_seconds: float
+    learning: Learning
     tokens: int = 0
     examples: int = 0
     model: Mapping[str, object] = field(default_factory=dict)
@@ -60,6 +65,7 @@ TRAININGS = (
         workload="pretrain-7b",
         gpus=16,
         step_seconds=29.4,
+        learning=Learning(10.8, 1.7, 60),
         tokens=4_194_304,
         model=SEVEN_B,
         phases={"data": 0.02, "communication": 0.07},
@@ -71,6 +77,7 @@ TRAININGS = (
         workload="llama-sft",
         gpus=8,
         step_seconds=9.1,
+        learning=Learning(1.9, 1.1, 400, "IFEval", 0.44, 0.71),
         tokens=524_288,
         model={**SEVEN_B, "active_parameters": 8_030_000_000},
         phases={"data": 0.06, "communication": 0.04},
@@ -80,6 +87,7 @@ TRAININGS = (
         workload="llama-sft",
         gpus=8,
         step_seconds=9.6,
+        learning=Learning(1.9, 1.05, 600, "IFEval", 0.44, 0.74),
         tokens=524_288,
         model={**SEVEN_B, "active_parameters": 8_030_000_000},
         phases={"data": 0.05, "communication": 0.05},
@@ -89,6 +97,7 @@ TRAININGS = (
         workload="ranker-train",
         gpus=4,
         step_seconds=0.8,
+        learning=Learning(0.693, 0.38, 2_000),
         examples=65_536,
         phases={"data": 0.12},
         save_ratio=0.01,
@@ -99,6 +108,7 @@ TRAININGS = (
         workload="vlm-pilot",
         gpus=4,
         step_seconds=6.5,
+        learning=Learning(2.6, 0.9, 900, "VQA accuracy", 0.31, 0.68),
         tokens=131_072,
         model={**SEVEN_B, "active_parameters": 3_100_000_000},
         phases={"data": 0.47},
@@ -149,6 +159,8 @@ class _Attempt:
         self.step = last_good
         self.windows = 0
         self.dice = random.Random(f"{SEED} {job.raw_id} {job.restart_count}")  # noqa: S311 - a story, not a secret
+        # Apart, so that what is told beside it is the same without it.
+        self.noise = random.Random(f"{SEED} {job.raw_id} {job.restart_count} noise")  # noqa: S311
         self.began_at = (job.started_at or span.starts_at) + timedelta(seconds=40)
         self.ended_at = min(job.ended_at or span.ends_at, span.ends_at)
 
@@ -158,25 +170,44 @@ class _Attempt:
         if self.last_good >= 0:
             events.append({"kind": "restored", "at_ms": _ms(self.began_at), "step": self.step + 1})
         sequence, good_at = 0, self.began_at
+        checked_every = timedelta(hours=self.kind.checkpoint_hours)
         for window, ends_at in self._windows():
             windows.append(window)
-            if ends_at - good_at >= timedelta(hours=self.kind.checkpoint_hours):
+            if self._tells_a_loss(window, ends_at):
+                events.append(self._loss(ends_at))
+            if ends_at - good_at >= checked_every and not self._has_diverged(ends_at):
                 good_at, self.last_good = ends_at, self.step
-                metric = round(1.6 + 2 / math.log(self.step + 20), 4)
-                events.append(
-                    {
-                        "kind": "good_checkpoint",
-                        "at_ms": _ms(ends_at),
-                        "step": self.step,
-                        "metric": metric,
-                    }
-                )
+                events += self._passed_checkpoint(ends_at)
             if len(windows) == WINDOWS_A_REPORT:
                 yield self._report(sequence, windows, events, is_last=False)
                 sequence, windows, events = sequence + 1, [], []
         yield self._report(sequence, windows, events, is_last=True)
         if self.job.raw_id == STRAGGLING:
             yield from self._other_ranks(windows)
+
+    def _tells_a_loss(self, window: Json, ends_at: datetime) -> bool:
+        is_due = self.windows % WINDOWS_A_LOSS == 0 or ends_at == self.ended_at
+        return is_due and bool(window["steps"])
+
+    def _loss(self, at: datetime) -> Json:
+        """The loss as the SDK reports it: where it is no number, without a value."""
+        loss = noisy(self.kind.learning.loss_at(self.step), LOSS_NOISE, self.noise)
+        value = None if self._has_diverged(at) else loss
+        return _score("loss", at, self.step, value, is_loss=True)
+
+    def _passed_checkpoint(self, at: datetime) -> Iterator[Json]:
+        """A checkpoint that passed, and how good the model of it is."""
+        learning, about = self.kind.learning, {"at_ms": _ms(at), "step": self.step}
+        yield about | {
+            "kind": "good_checkpoint",
+            "metric": round(learning.loss_at(self.step), 4),
+        }
+        if learning.score:
+            score = noisy(learning.score_at(self.step), EVALUATION_NOISE, self.noise)
+            yield _score(learning.score, at, self.step, score)
+
+    def _has_diverged(self, at: datetime) -> bool:
+        return self.job.raw_id == DIVERGED and at - self.began_at >= DIVERGED_AFTER
 
     def _other_ranks(self, last: list[Json]) -> Iterator[Json]:
         """What the ranks beside the first tell of the last steps: how long each took them."""
@@ -286,6 +317,20 @@ def _window(at: datetime, ends_at: datetime) -> Json:
         "productive_ms": 0,
         "phases_ms": {},
         "step_times_ms": [],
+    }
+
+
+def _score(
+    name: str, at: datetime, step: int, value: float | None, *, is_loss: bool = False
+) -> Json:
+    """What `run.score` of the SDK sends; no value: it was no finite number."""
+    return {
+        "kind": "score",
+        "at_ms": _ms(at),
+        "step": step,
+        "metric": value,
+        "name": name,
+        "higher_is_better": not is_loss,
     }
 
 

@@ -166,6 +166,26 @@ def test_what_happened_in_the_company_stands_on_its_pages(filled: Installation, 
     assert missing == []
 
 
+def test_a_run_that_went_silently_wrong_is_in_the_waste_once_and_named(
+    filled: Installation, desk: Desk
+) -> None:
+    said = "from tests.journeys.headline_figures import tell_diverged; tell_diverged()"
+    figures = last_line(manage(filled.home, "shell", "--no-imports", "-c", said))
+    assert figures["what diverged"][0] > 0
+    wrong = {name: pair for name, pair in figures.items() if pair[0] != pytest.approx(pair[1])}
+    assert wrong == {}
+
+    page, url = desk.page(), address_of(filled)
+    sign_in(page, filled, SIGN_IN)
+    page.goto(f"{url}/workloads/4/runs")
+    page.locator("main").get_by_role("link", name="ranker-train-31451", exact=True).first.click()
+    expect(page.locator("main")).to_contain_text("diverged from ")
+    page.goto(f"{url}/weekly-reviews")
+    page.locator("main table").get_by_role("link").first.click()
+    page.locator("main").get_by_role("link", name="ranker-train", exact=True).first.click()
+    expect(page.locator("main")).to_contain_text(re.compile(r"Diverged, .*ranker-train-31451"))
+
+
 def walk_as(desk: Desk, filled: Installation, address: str, width: int, scheme: str) -> Walked:
     """The console of finance or of the platform; a month that is closed before the open one."""
     page = desk.page(width, color_scheme=scheme, **LOOKING)

@@ -63,9 +63,13 @@ class Said:
         self.client.force_login(User.objects.get(email="finance@demo.example"))
 
     def rest(self, path: str) -> Any:
-        """What REST answers."""
+        """What REST answers of the window."""
         mark = "&" if "?" in path else "?"
-        answer = self.client.get(f"/api/v1/{path}{mark}window={self.window}")
+        return self.whole(f"{path}{mark}window={self.window}")
+
+    def whole(self, path: str) -> Any:
+        """What REST answers of an address that is of no window."""
+        answer = self.client.get(f"/api/v1/{path}")
         assert answer.status_code == 200, (path, answer.content)
         return answer.json()
 
@@ -283,6 +287,54 @@ WHERE attempt.run_id = %(run)s AND attempt.rank = 0
 """
 
 
+def of_diverged(window: str) -> dict[str, tuple[float, float]]:
+    """Of the run whose loss is no number any more: what it did from then on, by its windows and lines.
+
+    Nothing else of its programme failed or was done again.
+    """
+    said, raw = Said(window), Raw((EVER, datetime.now(UTC)))
+    ((run, job, workload, since),) = raw.rows(NO_NUMBER)
+    cost, gpu_ms = raw.rows(WRONG_HOURS, job=job, since=since)[0]
+    buckets = {row["bucket"]: row for row in said.whole(f"runs/{run}/costs")["buckets"]}
+    works = [row for row in said.rest("team-work")["results"] if row["workload"]]
+    (failed,) = [row["failed_cost"] for row in works if row["workload"]["id"] == workload]
+    weeks = [row["week"] for row in said.whole("weekly-reviews")["results"]]
+    reviews = [said.whole(f"weekly-reviews/{week}")["content"] for week in weeks]
+    return {
+        "what diverged": (money(buckets["diverged"]["cost"]), float(cost) / MICROS),
+        "what diverged, gpu hours": (buckets["diverged"]["gpu_hours"], float(gpu_ms) / HOUR_MS),
+        "failed or redone of its programme": (money(failed), float(cost) / MICROS),
+        "what diverged, in weekly reviews": (
+            sum(review["diverged_micros"] or 0 for review in reviews) / MICROS,
+            float(cost) / MICROS,
+        ),
+    }
+
+
+# The one run that reported a loss without a number: its job, whose work that is, and since when.
+NO_NUMBER = """
+SELECT attempt.run_id, attempt.job_id, min(line.workload_id), min(score.at)
+FROM workloads_runscore AS score JOIN workloads_runattempt AS attempt ON attempt.id = score.attempt_id
+JOIN LATERAL (
+    SELECT workload_id FROM ledger_line WHERE job_id = attempt.job_id LIMIT 1
+) AS line ON true
+WHERE score.value IS NULL AND NOT score.higher_is_better GROUP BY 1, 2
+"""
+# A line of an hour, by the part of the hour's windows (all but starts) that is after that.
+WRONG_HOURS = """
+SELECT sum(line.micros * wrong.part), sum(line.ms * wrong.part)
+FROM {lines} CROSS JOIN LATERAL (
+    SELECT extract(epoch FROM sum(
+        greatest(least(told.ends_at, line.hour + interval '1 hour') - greatest(told.starts_at, line.hour, %(since)s),
+                 interval '0'))
+    ) / 3600 AS part
+    FROM workloads_runattempt AS attempt JOIN workloads_runprogress AS told ON told.attempt_id = attempt.id
+    WHERE attempt.job_id = line.job_id AND NOT told.phases_ms ? 'startup'
+) AS wrong
+WHERE line.job_id = %(job)s AND line.micros IS NOT NULL
+"""
+
+
 def of_calls_and_bills(raw: Raw, said: Said) -> dict[str, tuple[float, float]]:
     """What calls cost, and what was bought and not used."""
     calls = said.rest("api-spend")["results"]
@@ -308,3 +360,8 @@ PARTS = {"{lines}": LINES, "{all_lines}": ALL_LINES, "{unasked}": UNASKED}
 def tell() -> None:
     """One line of JSON, the last of stdout."""
     print(json.dumps(figures(), default=float))
+
+
+def tell_diverged() -> None:
+    """The same of the weeks' run that diverged."""
+    print(json.dumps(of_diverged("90d"), default=float))

@@ -67,7 +67,7 @@ SHOWN = (
     (
         "/forecasts",
         "GPU-hours of the organisation",
-        r"Earlier forecasts against what came(?s:.*)\t\d{3}\t[\d.]+\t[\d.]+\t\d+ %",
+        r"Earlier forecasts against what came(?s:.*)\t\d{3}\t[\d.]+\t[\d.]+\t[\d.]+\t\d+ %",
     ),
     ("/capacity-requests", "", r"1 request waits for a decision, for 4 GPUs"),
     (

@@ -25,13 +25,13 @@ class Learning:
 
     def loss_at(self, step: int) -> float:
         """After so many steps, without noise."""
-        return self.least_loss + (self.first_loss - self.least_loss) * self._left(step)
+        return self.least_loss + (self.first_loss - self.least_loss) * self._way_left(step)
 
     def score_at(self, step: int) -> float:
         """After so many steps, without noise."""
-        return self.best_score - (self.best_score - self.first_score) * self._left(step)
+        return self.best_score - (self.best_score - self.first_score) * self._way_left(step)
 
-    def _left(self, step: int) -> float:
+    def _way_left(self, step: int) -> float:
         return 1 / math.sqrt(1 + step / self.knee_steps)
 
 

@@ -173,8 +173,8 @@ class _Attempt:
         checked_every = timedelta(hours=self.kind.checkpoint_hours)
         for window, ends_at in self._windows():
             windows.append(window)
-            if self._tells_a_loss(window, ends_at):
-                events.append(self._loss(ends_at))
+            if self._is_loss_due(window, ends_at):
+                events.append(self._loss_event(ends_at))
             if ends_at - good_at >= checked_every and not self._has_diverged(ends_at):
                 good_at, self.last_good = ends_at, self.step
                 events += self._passed_checkpoint(ends_at)
@@ -185,15 +185,15 @@ class _Attempt:
         if self.job.raw_id == STRAGGLING:
             yield from self._other_ranks(windows)
 
-    def _tells_a_loss(self, window: Json, ends_at: datetime) -> bool:
+    def _is_loss_due(self, window: Json, ends_at: datetime) -> bool:
         is_due = self.windows % WINDOWS_A_LOSS == 0 or ends_at == self.ended_at
         return is_due and bool(window["steps"])
 
-    def _loss(self, at: datetime) -> Json:
+    def _loss_event(self, at: datetime) -> Json:
         """The loss as the SDK reports it: where it is no number, without a value."""
         loss = noisy(self.kind.learning.loss_at(self.step), LOSS_NOISE, self.noise)
         value = None if self._has_diverged(at) else loss
-        return _score("loss", at, self.step, value, is_loss=True)
+        return _score_event("loss", at, self.step, value, is_loss=True)
 
     def _passed_checkpoint(self, at: datetime) -> Iterator[Json]:
         """A checkpoint that passed, and how good the model of it is."""
@@ -204,7 +204,7 @@ class _Attempt:
         }
         if learning.score:
             score = noisy(learning.score_at(self.step), EVALUATION_NOISE, self.noise)
-            yield _score(learning.score, at, self.step, score)
+            yield _score_event(learning.score, at, self.step, score)
 
     def _has_diverged(self, at: datetime) -> bool:
         return self.job.raw_id == DIVERGED and at - self.began_at >= DIVERGED_AFTER
@@ -320,7 +320,7 @@ def _window(at: datetime, ends_at: datetime) -> Json:
     }
 
 
-def _score(
+def _score_event(
     name: str, at: datetime, step: int, value: float | None, *, is_loss: bool = False
 ) -> Json:
     """What `run.score` of the SDK sends; no value: it was no finite number."""

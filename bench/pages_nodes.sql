@@ -16,10 +16,10 @@ INSERT INTO accounts_accesstoken (id, name, digest, prefix, scopes, created_at)
 OVERRIDING SYSTEM VALUE
 SELECT 1000 + n, 'agent on gpu-' || n, sha256(('agent ' || n)::bytea), 'rr_a' || n, '{ingest}', %(began)s
 FROM generate_series(1, %(nodes)s) AS n;
-INSERT INTO fleet_agent (id, node_id, token_id, source, version, enrolled_at, last_seen_at, clock_offset_ms)
+INSERT INTO fleet_agent (id, node_id, token_id, source, version, enrolled_at, last_seen_at, clock_offset_ms, machine)
 OVERRIDING SYSTEM VALUE
 SELECT n, n, 1000 + n, 'nvml', '0.1.0', %(began)s,
-       %(at)s - CASE WHEN n %% 150 = 0 THEN interval '9 hours' ELSE interval '20 seconds' END, 0
+       %(at)s - CASE WHEN n %% 150 = 0 THEN interval '9 hours' ELSE interval '20 seconds' END, 0, ''
 FROM generate_series(1, %(nodes)s) AS n;
 INSERT INTO fleet_outage (id, node_id, kind, period)
 OVERRIDING SYSTEM VALUE

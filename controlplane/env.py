@@ -110,6 +110,16 @@ def _folder(text: str) -> str:
     return text
 
 
+def _place_of_files(text: str) -> str:
+    """A folder from the root on, or s3://bucket/prefix; empty: RUNRATE_HOME."""
+    scheme, is_address, bucket = text.partition("://")
+    if is_address and (scheme != "s3" or not bucket.strip("/")):
+        raise ValueError(text)
+    if text and not is_address and not Path(text).is_absolute():
+        raise ValueError(text)
+    return text.rstrip("/")
+
+
 def _origin(text: str) -> str:
     parts = urlsplit(text)
     if parts.scheme not in {"http", "https"} or not parts.netloc or parts.path not in {"", "/"}:
@@ -149,6 +159,12 @@ class Environment:
     )
     broker_url: str = _variable(
         str, "", "redis:// or amqp:// for Celery; empty uses files under RUNRATE_HOME"
+    )
+    files: str = _variable(
+        _place_of_files,
+        "",
+        "where uploads, exports and backups lie, the same for every host: a folder (/mnt/runrate) or "
+        "s3://bucket/prefix; empty: RUNRATE_HOME",
     )
     secret_key: str = _variable(
         str, "", "Django's signing key; empty makes one and keeps it under RUNRATE_HOME"

@@ -23,6 +23,7 @@ from apps.accounts import actions as accounts
 from apps.accounts.queries import NoOrganisation
 from apps.accounts.queries.paging import CursorNotUnderstood
 from apps.economics.refusal import Refusal
+from apps.files import BucketUnreachable
 from apps.fleet import actions as fleet
 from apps.ledger.actions import (
     bill_rules,
@@ -68,6 +69,7 @@ STATUS_OF: dict[type[Exception], int] = {
     ObjectDoesNotExist: 404,
     CursorNotUnderstood: 400,
     NoOrganisation: 409,
+    BucketUnreachable: 503,
     accounts.AlreadyBootstrapped: 409,
     accounts.GroupsGrantNothing: 403,
     accounts.LastManager: 409,

@@ -13,6 +13,7 @@ from controlplane.static_names import IMMUTABLE
 
 ENVIRONMENT = environment()
 HOME: Path = ENVIRONMENT.home.expanduser().resolve()
+FILES: str = ENVIRONMENT.files
 
 
 def _secret_key() -> str:

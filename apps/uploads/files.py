@@ -1,15 +1,24 @@
-"""Files that were sent, as they lie under RUNRATE_HOME/uploads until their imports are over."""
+"""Files that were sent, as they are kept until their imports are over."""
 
-from collections.abc import Callable, Mapping
+import hashlib
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from datetime import datetime, timedelta
+from pathlib import Path, PurePath
 
-from django.conf import settings
+from apps.files import begin_file, delete_file, forget_drafts, local_copy
+
+UPLOADS = "uploads"
+LONGEST_NAME = 120
+HALF_SENT_FOR = timedelta(days=1)
+"""No file is sent for longer: what is half there by then is of a process that died."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A file that lies under RUNRATE_HOME/uploads as `stored_as`; `name` is what its owner said."""
+    """A file that is kept as `stored_as`; `name` is what its owner called it."""
 
     name: str
     stored_as: str
@@ -17,21 +26,53 @@ class StoredFile:
     digest: str
 
 
-def uploads_folder() -> Path:
-    """Where files that were sent lie; nobody may have sent one yet."""
-    return Path(settings.HOME) / "uploads"
+class UploadDraft:
+    """A file that is being sent: kept part by part, with its digest, and seen by workers when it is whole."""
+
+    def __init__(self, ending: str = "upload") -> None:
+        self.stored_as = f"{secrets.token_hex(16)}.{ending}"
+        self._draft = begin_file(_name_of(self.stored_as))
+        self._digest = hashlib.sha256()
+        self.size_bytes = 0
+
+    def write(self, block: bytes) -> None:
+        """Append what came."""
+        self._draft.write(block)
+        self._digest.update(block)
+        self.size_bytes += len(block)
+
+    def publish(self) -> None:
+        """Let workers see it."""
+        self._draft.publish()
+
+    def forget(self) -> None:
+        """Delete what was written."""
+        self._draft.discard()
+        delete_file(_name_of(self.stored_as))
+
+    def stored(self, name: str, *, unnamed: str = "a file") -> StoredFile:
+        """Return the file under the name that its owner gave, shortened to what a table keeps."""
+        bare = PurePath(name).name.replace("\0", "")[-LONGEST_NAME:] or unnamed
+        return StoredFile(bare, self.stored_as, self.size_bytes, self._digest.hexdigest())
 
 
-def stored_path(stored_as: str) -> Path:
-    """Where a file lies."""
-    return uploads_folder() / stored_as
+@contextmanager
+def stored_path(stored_as: str) -> Iterator[Path]:
+    """Give a path on this machine that has the file. Refuses FileNotFoundError."""
+    with local_copy(_name_of(stored_as)) as path:
+        yield path
 
 
-def forget_stored(files: Mapping[int, str], forget: Callable[[int], None]) -> None:
-    """Delete the files of these imports, and have each import `forget` its own."""
+def forget_stored(files: Mapping[int, str], forget: Callable[[int], None], *, at: datetime) -> None:
+    """Delete the files of these imports, have each import `forget` its own, and files half sent."""
     for import_id, stored_as in files.items():
-        stored_path(stored_as).unlink(missing_ok=True)
+        delete_file(_name_of(stored_as))
         forget(import_id)
+    forget_drafts(UPLOADS, at - HALF_SENT_FOR)
+
+
+def _name_of(stored_as: str) -> str:
+    return f"{UPLOADS}/{stored_as}"
 
 
 def why_unread(broken: Exception) -> str:

@@ -45,7 +45,7 @@ OVER = frozenset({ImportState.DONE, ImportState.DISCARDED})
 class UploadedImport(models.Model):
     """One import of a file: what came of its rows, and how many were rejected.
 
-    `stored_as` is the uploaded file's name under RUNRATE_HOME/uploads while it is kept; `asked` how
+    `stored_as` is the uploaded file's name while it is kept; `asked` how
     it is to be read, `seen` what a look at it found; `alive_at` the last sign of life of whoever
     works on it. `read_bytes` is how far it is in the file.
     """

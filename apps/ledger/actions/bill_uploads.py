@@ -1,4 +1,4 @@
-"""Bills that came by browser or API: kept under RUNRATE_HOME/uploads until a sweep took them in."""
+"""Bills that came by browser or API: kept until a sweep took them in."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

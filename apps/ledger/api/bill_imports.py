@@ -1,8 +1,7 @@
 """Imports of bills by REST: created, read, and taken back."""
 
 import hashlib
-import secrets
-from pathlib import PurePath
+from dataclasses import asdict
 from typing import Any, ClassVar
 
 from django.core.exceptions import ObjectDoesNotExist
@@ -25,7 +24,7 @@ from apps.ledger.queries.bills.deliveries import (
     delivery_page,
     rejected_page,
 )
-from apps.uploads.files import uploads_folder
+from apps.uploads.files import LONGEST_NAME, UploadDraft
 from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
@@ -35,7 +34,6 @@ from apps.web.rest.views import AcceptsBills, KeepsBills, Permissions, RestView,
 LARGEST_FILE = 512 * 1024 * 1024
 FORM_BYTES = 64 * 1024
 """What a form adds to the file in it."""
-LONGEST_NAME = 120
 STATES = ("waiting", "running", "held", "done", "failed", "undone")
 
 
@@ -272,20 +270,13 @@ def _form_digest(request: Request) -> bytes:
 
 def _kept_file(file: "UploadedFile[Any]", *, is_addition: bool, by: int | None) -> BillUpload:
     """The file where the worker finds it, with its digest."""
-    folder = uploads_folder()
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path, digest, size = folder / f"{secrets.token_hex(16)}.bill", hashlib.sha256(), 0
-    with path.open("xb") as out:
-        path.chmod(0o600)
+    draft = UploadDraft("bill")
+    try:
         for chunk in file.chunks():
-            out.write(chunk)
-            digest.update(chunk)
-            size += len(chunk)
-    return BillUpload(
-        name=PurePath(file.name or "").name[-LONGEST_NAME:] or "a bill",
-        stored_as=path.name,
-        size_bytes=size,
-        digest=digest.hexdigest(),
-        is_addition=is_addition,
-        person_id=by,
-    )
+            draft.write(chunk)
+        draft.publish()
+    except BaseException:
+        draft.forget()
+        raise
+    stored = draft.stored(file.name or "", unnamed="a bill")
+    return BillUpload(**asdict(stored), is_addition=is_addition, person_id=by)

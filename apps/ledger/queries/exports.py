@@ -3,14 +3,13 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.db.models import Q
 
 from apps.accounts.queries import Viewer
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.files import is_stored, open_file
 from apps.ledger.models import Export, ExportState
 from apps.ledger.models import ExportWhat as ExportWhat
 from apps.ledger.models import FileForm as FileForm
@@ -20,6 +19,7 @@ from apps.ledger.queries.wanted import Wanted
 from apps.ledger.queries.windows import Window
 
 OPEN = frozenset({ExportState.QUEUED, ExportState.MAKING})
+EXPORTS = "exports"
 PART_BYTES = 1 << 16
 ENDINGS = {FileForm.CSV: "csv.gz", FileForm.PARQUET: "parquet"}
 MEDIA_TYPES = {
@@ -143,20 +143,20 @@ def export_fact(export_id: int) -> ExportFact:
     return _export_fact(Export.objects.values(*COLUMNS).get(id=export_id))
 
 
-def file_of(folder: Path, export_id: int, form: FileForm) -> Path:
-    """Where the whole file of an export lies."""
-    return folder / f"{export_id}.{ENDINGS[form]}"
+def stored_name(export_id: int, form: FileForm) -> str:
+    """Return the name under which the whole file of an export is stored."""
+    return f"{EXPORTS}/{export_id}.{ENDINGS[form]}"
 
 
 def file_parts(fact: ExportFact) -> Iterator[bytes]:
-    """The file of an export bit by bit; refuses FileNotFoundError where this disk has it no more."""
-    path = file_of(Path(settings.HOME) / "exports", fact.id, fact.form)
-    if not path.exists():
-        raise FileNotFoundError(path.name)
+    """The file of an export bit by bit; refuses FileNotFoundError where nobody has it any more."""
+    name = stored_name(fact.id, fact.form)
+    if not is_stored(name):
+        raise FileNotFoundError(name)
 
     def parts() -> Iterator[bytes]:
         # Opened when it is read: a request by HEAD never does.
-        with path.open("rb") as opened:
+        with open_file(name) as opened:
             while part := opened.read(PART_BYTES):
                 yield part
 

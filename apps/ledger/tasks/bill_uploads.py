@@ -30,7 +30,10 @@ def take_uploaded() -> None:
 
 def _take_claimed(claimed: bill_uploads.ClaimedBill) -> None:
     try:
-        with open_bill(stored_path(claimed.stored_as), name=claimed.name) as file:
+        with (
+            stored_path(claimed.stored_as) as path,
+            open_bill(path, name=claimed.name) as file,
+        ):
             take_bill(file=file, clock=timezone.now, import_id=claimed.id)
     except REFUSALS as broken:
         log.warning("bill_broken_off import=%s reason=%s", claimed.id, type(broken).__name__)
@@ -41,4 +44,5 @@ def _forget_files() -> None:
     forget_stored(
         bill_uploads.bill_files_to_forget(),
         lambda import_id: bill_uploads.forget_bill_file(import_id=import_id),
+        at=timezone.now(),
     )

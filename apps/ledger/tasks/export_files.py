@@ -6,8 +6,9 @@ import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
-from typing import IO, Any, Protocol
+from typing import Any, Protocol
 
+from apps.files import Draft
 from apps.ledger.queries.export_rows import heading, names_of
 from apps.ledger.queries.exports import ExportWhat, FileForm
 
@@ -51,7 +52,7 @@ class Hashed:
     closed = False
     """Who opened the file closes it; Parquet's writer asks."""
 
-    def __init__(self, out: IO[bytes]) -> None:
+    def __init__(self, out: Draft) -> None:
         self.out = out
         self.digest = hashlib.sha256()
         self.size = 0

@@ -1,24 +1,24 @@
-"""Makes exports: a day at a time from Postgres into a file under RUNRATE_HOME."""
+"""Makes exports: a day at a time from Postgres into a stored file."""
 
 import logging
 from collections.abc import Iterator
 from datetime import date, timedelta
-from pathlib import Path
 
-from django.conf import settings
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts import queries as accounts
+from apps.files import delete_file, forget_drafts, write_file
 from apps.ledger.actions import exports
 from apps.ledger.queries.export_rows import rows_expected, rows_of_day
 from apps.ledger.queries.exports import (
+    EXPORTS,
     ExportFact,
     FileForm,
     chosen_teams,
     export_fact,
-    file_of,
+    stored_name,
     wanted_of,
 )
 from apps.ledger.queries.wanted import Wanted
@@ -27,6 +27,9 @@ from apps.ledger.tasks.export_files import Hashed, rows_file
 log = logging.getLogger(__name__)
 
 DAY = timedelta(days=1)
+HALF_MADE_FOR = timedelta(days=1)
+"""What nobody wrote to for so long is of a worker that died."""
+NOT_KEPT = "the place where files are kept would not take it"
 
 
 class Unwanted(Exception):
@@ -39,47 +42,40 @@ class NoLongerAllowed(Exception):
 
 def make_waiting() -> None:
     """Make one export after the other until none is due."""
-    folder = Path(settings.HOME) / "exports"
     while (turn := exports.take_up_export(at=timezone.now())) is not None:
-        part = folder / f"{turn.export_id}.{turn.attempt}.part"
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _make_file(turn, part)
+            _make_file(turn)
         except Unwanted:
             log.info("export_unwanted export=%s", turn.export_id)
         except (NoLongerAllowed, OSError) as broken:
             log.warning("export_broken_off export=%s reason=%s", turn.export_id, broken)
-            said = (
-                str(broken) if isinstance(broken, NoLongerAllowed) else "the disk would not take it"
-            )
+            said = str(broken) if isinstance(broken, NoLongerAllowed) else NOT_KEPT
             exports.break_off_export(turn=turn, failure=said, at=timezone.now())
-        finally:
-            part.unlink(missing_ok=True)
 
 
 def forget_files() -> None:
     """Delete files that are expired, called off or half made."""
-    folder = Path(settings.HOME) / "exports"
-    for export_id in exports.exports_to_forget(at=timezone.now()):
-        for path in folder.glob(f"{export_id}.*"):
-            path.unlink(missing_ok=True)
+    at = timezone.now()
+    for export_id in exports.exports_to_forget(at=at):
+        for form in FileForm:
+            delete_file(stored_name(export_id, form))
         exports.forget_export(export_id=export_id)
+    forget_drafts(EXPORTS, at - HALF_MADE_FOR)
 
 
-def _make_file(turn: exports.Turn, part: Path) -> None:
+def _make_file(turn: exports.Turn) -> None:
     fact = export_fact(turn.export_id)
     wanted = wanted_of(fact, _teams_now(fact))
     exports.begin_export(turn=turn, team_ids=wanted.team_ids, rows_estimated=rows_expected(wanted))
-    with part.open("xb") as out:
-        part.chmod(0o600)
-        hashed = Hashed(out)
+    with write_file(stored_name(turn.export_id, fact.form)) as draft:
+        hashed = Hashed(draft)
         rows = _write_rows(turn, wanted, fact.form, hashed)
-    written = exports.WrittenExport(rows, hashed.size, hashed.digest.hexdigest())
-    with transaction.atomic():
-        if not exports.end_export(turn=turn, written=written, at=timezone.now()):
-            raise Unwanted
-        # Before the row says that it is there; if it never says so, the next attempt writes anew.
-        part.replace(file_of(part.parent, turn.export_id, fact.form))
+        written = exports.WrittenExport(rows, hashed.size, hashed.digest.hexdigest())
+        with transaction.atomic():
+            if not exports.end_export(turn=turn, written=written, at=timezone.now()):
+                raise Unwanted
+            # Before the row says that it is there; if it never says so, the next attempt writes anew.
+            draft.publish()
 
 
 def _write_rows(turn: exports.Turn, wanted: Wanted, form: FileForm, out: Hashed) -> int:

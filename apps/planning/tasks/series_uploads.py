@@ -51,15 +51,14 @@ class SeriesDiscarded(Exception):
 def work_on_series() -> None:
     """Take up one file after the other until none is due."""
     while (claimed := series_uploads.claim_series_file(at=timezone.now())) is not None:
-        path = stored_path(claimed.stored_as)
         try:
-            (_import_file if claimed.is_confirmed else _look_at_file)(claimed, path)
+            with stored_path(claimed.stored_as) as path:
+                (_import_file if claimed.is_confirmed else _look_at_file)(claimed, path)
         except SeriesDiscarded:
             continue
         except (Refusal, OSError) as broken:
             log.warning("series_broken_off import=%s reason=%s", claimed.id, type(broken).__name__)
-            gone = broken if path.exists() else FileNotFoundError()
-            failure = _failure_words(gone, claimed)
+            failure = _failure_words(broken, claimed)
             series_uploads.break_off_series_import(
                 import_id=claimed.id, failure=failure, at=timezone.now()
             )
@@ -70,6 +69,7 @@ def forget_series_files() -> None:
     forget_stored(
         series_uploads.series_files_to_forget(),
         lambda import_id: series_uploads.forget_series_file(import_id=import_id),
+        at=timezone.now(),
     )
 
 

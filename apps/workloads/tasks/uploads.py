@@ -48,7 +48,7 @@ def work_on_files() -> None:
     """Take up one file after the other until none is due."""
     while (claimed := uploads.claim_file(at=timezone.now())) is not None:
         try:
-            with open_jobs(str(stored_path(claimed.stored_as))) as file:
+            with stored_path(claimed.stored_as) as path, open_jobs(str(path)) as file:
                 _work_on_file(claimed, file)
         except UNREADABLE as broken:
             log.warning("import_broken_off batch=%s reason=%s", claimed.id, type(broken).__name__)
@@ -59,7 +59,9 @@ def work_on_files() -> None:
 def forget_files() -> None:
     """Delete the files of imports that are over."""
     forget_stored(
-        uploads.files_to_forget(), lambda batch_id: uploads.forget_file(batch_id=batch_id)
+        uploads.files_to_forget(),
+        lambda batch_id: uploads.forget_file(batch_id=batch_id),
+        at=timezone.now(),
     )
 
 

@@ -1,9 +1,7 @@
 """What people leave behind them at their desks: a rule of bills, a file asked for, a token for machines."""
 
 import contextlib
-import hashlib
 import io
-import secrets
 import tempfile
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -22,7 +20,7 @@ from apps.planning.actions.series_uploads import ask_series_reading, keep_series
 from apps.planning.queries.series import POOL, QUEUE_WAIT
 from apps.planning.queries.series_imports import series_import
 from apps.planning.tasks.series_uploads import work_on_series
-from apps.uploads.files import StoredFile, stored_path
+from apps.uploads.files import UploadDraft
 from controlplane.demo.company import Company
 from controlplane.demo.database import MANAGES, SIGN_IN
 
@@ -88,11 +86,10 @@ def send_history(company: Company) -> None:
     content = "\n".join(
         ["time,minutes", *rows, f"{company.since - HOUR:%Y-%m-%d %H:%M},n/k"]
     ).encode()
-    path = stored_path(f"{secrets.token_hex(16)}.upload")
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path.write_bytes(content)
-    digest = hashlib.sha256(content).hexdigest()
-    file = StoredFile("queue-waits-before.csv", path.name, len(content), digest)
+    draft = UploadDraft()
+    draft.write(content)
+    draft.publish()
+    file = draft.stored("queue-waits-before.csv")
     platform = person_of_address(MANAGES)
     import_id = keep_series_file(upload=file, person_id=platform, at=company.week.at)
     work_on_series()

@@ -7,18 +7,17 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.db import connection, transaction
 
 from apps.accounts import queries as accounts
+from apps.files import write_file
 from apps.fleet import actions as fleet
 from apps.fleet.queries import devices_lived
 from apps.ledger import actions as ledger
 from apps.ledger.models import Charge, Export, Line, Settlement
-from apps.ledger.queries.exports import FileForm, file_of
+from apps.ledger.queries.exports import FileForm, stored_name
 from apps.marks.actions import mark_span
 from apps.marks.queries import Pass
 from apps.pricing import actions as pricing
@@ -263,7 +262,6 @@ def make_export(token_id: int, *, team_ids: Sequence[int] | None = None, text: s
         expires_at=now + timedelta(days=7),
         has_file=True,
     )
-    path = file_of(Path(settings.HOME) / "exports", export.id, FileForm.CSV)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(gzip.compress(text.encode()))
+    with write_file(stored_name(export.id, FileForm.CSV)) as draft:
+        draft.write(gzip.compress(text.encode()))
     return export.id

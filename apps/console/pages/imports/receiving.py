@@ -1,12 +1,9 @@
-"""Takes an uploaded file straight to disk, under RUNRATE_HOME/uploads, as it comes in."""
+"""Takes an uploaded file to where it is kept, as it comes in."""
 
-import hashlib
-import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
-from pathlib import PurePath
-from typing import IO, Any
+from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler
@@ -23,14 +20,13 @@ from apps.console.kit.page import ConsolePage, answered
 from apps.console.kit.request import Context, View, request_context, shown_to
 from apps.console.kit.table import Column, Table
 from apps.ledger.queries.bills.deliveries import RejectedBillFact
-from apps.uploads.files import StoredFile, stored_path
+from apps.uploads.files import StoredFile, UploadDraft
 from apps.uploads.imports import RejectedFact
 
 LARGEST_BYTES = 512 * 1024 * 1024
 FORM_BYTES = 64 * 1024
 """What a form adds to the file in it."""
 NO_FILE = "No file came: choose one that is not empty."
-LONGEST_NAME = 120
 REJECTED_ROWS = Table[RejectedBillFact | RejectedFact](
     "rejected",
     "Rejected rows",
@@ -60,30 +56,27 @@ class ToUploads(FileUploadHandler):
 
     def __init__(self, request: HttpRequest) -> None:
         super().__init__(request)
-        self.path = stored_path(f"{secrets.token_hex(16)}.upload")
-        self.out: IO[bytes] | None = None
-        self.digest = hashlib.sha256()
+        self.upload: UploadDraft | None = None
+        self.is_open = False
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         """The first file begins."""
         super().new_file(*args, **kwargs)
-        if not self.path.exists():
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self.out = self.path.open("xb")
-            self.path.chmod(0o600)
+        if self.upload is None:
+            self.upload = UploadDraft()
+            self.is_open = True
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
-        """To disk; no other handler gets it."""
-        if self.out is not None:
-            self.out.write(raw_data)
-            self.digest.update(raw_data)
+        """To where it is kept; no other handler gets it."""
+        if self.upload is not None and self.is_open:
+            self.upload.write(raw_data)
 
     def file_complete(self, file_size: int) -> "UploadedFile[Any] | None":
         """The file is there; what stands for it has no content of its own."""
-        if self.out is None:
+        if self.upload is None or not self.is_open:
             return None
-        self.out.close()
-        self.out = None
+        self.upload.publish()
+        self.is_open = False
         return UploadedFile(None, self.file_name, self.content_type, file_size)
 
     def upload_interrupted(self) -> None:
@@ -92,15 +85,15 @@ class ToUploads(FileUploadHandler):
 
     def forget(self) -> None:
         """Delete what was written."""
-        if self.out is not None:
-            self.out.close()
-            self.out = None
-        self.path.unlink(missing_ok=True)
+        if self.upload is not None:
+            self.upload.forget()
+            self.is_open = False
 
     def received(self, file: "UploadedFile[Any]") -> StoredFile:
-        """The file that a form has, as it lies there."""
-        name = PurePath(file.name or "").name[:LONGEST_NAME].replace("\0", "") or "a file"
-        return StoredFile(name, self.path.name, file.size or 0, self.digest.hexdigest())
+        """The file that a form has, as it is kept. Refuses FileNotFoundError where none came."""
+        if self.upload is None:
+            raise FileNotFoundError(file.name)
+        return self.upload.stored(file.name or "")
 
 
 def receiving(

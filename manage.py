@@ -17,6 +17,7 @@ WITHOUT_SCHEMA = {
     "sqlmigrate",
     "bench",
 }
+OF_MIGRATIONS = {"makemigrations", "migrate", "showmigrations", "sqlmigrate"}
 
 
 def main() -> None:
@@ -48,6 +49,8 @@ def run(command: str) -> None:
     """Run a command that needs the database, which is there."""
     from django.core.management import execute_from_command_line
 
+    if command in OF_MIGRATIONS:
+        refuse_too_old()
     if command in WITHOUT_SCHEMA - {"shell"}:
         execute_from_command_line(sys.argv)
         return
@@ -58,6 +61,19 @@ def run(command: str) -> None:
         execute_from_command_line(sys.argv)
 
 
+def refuse_too_old() -> None:
+    """End here where this version's migrations do not go on from where the database is."""
+    import django
+
+    django.setup()
+    from controlplane.migration_history import DatabaseTooOld, refuse_too_old
+
+    try:
+        refuse_too_old()
+    except DatabaseTooOld as problem:
+        sys.exit(str(problem))
+
+
 def prepare(command: str) -> None:
     """Bring the database to where the command can work; a shell takes it as it is."""
     if command == "shell":
@@ -65,9 +81,13 @@ def prepare(command: str) -> None:
 
         django.setup()
         return
+    from controlplane.migration_history import DatabaseTooOld
     from controlplane.readiness import make_ready
 
-    make_ready(command)
+    try:
+        make_ready(command)
+    except DatabaseTooOld as problem:
+        sys.exit(str(problem))
 
 
 if __name__ == "__main__":

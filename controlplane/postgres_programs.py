@@ -61,7 +61,7 @@ def _account(found: pwd.struct_passwd) -> Account:
 
 
 @cache
-def _binaries() -> Path:
+def binaries() -> Path:
     # Imported here: a process that only wants the URL of an external server never loads it. The
     # library warns where no runtime folder is set, which is the rule on servers.
     with warnings.catch_warnings(action="ignore", category=UserWarning):
@@ -78,7 +78,7 @@ def run(account: Account, command: Sequence[str], cwd: Path, seconds: float | No
     is_other = os.geteuid() != account.uid
     with tempfile.TemporaryFile("w+") as said:
         ran = subprocess.run(  # noqa: S603  # binaries of our own environment
-            [str(_binaries() / command[0]), *command[1:]],
+            [str(binaries() / command[0]), *command[1:]],
             cwd=cwd,
             stdin=subprocess.DEVNULL,
             stdout=said,

@@ -7,21 +7,22 @@ from datetime import UTC, datetime
 def make_ready(command: str = "") -> None:
     """Migrate if needed and bootstrap an empty database with defaults, saying so on stderr.
 
-    With `command` what it adds is that command's in the audit trail.
+    With `command` what it adds is that command's in the audit trail. Refuses DatabaseTooOld.
     """
     import django
 
     django.setup()
     from django.core.management import call_command
     from django.db import connection
-    from django.db.migrations.executor import MigrationExecutor
+
+    from controlplane.migration_history import is_migrated, refuse_too_old
 
     # The lock's number is arbitrary but fixed; every process that migrates takes the same one.
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(7305021)")
         try:
-            executor = MigrationExecutor(connection)
-            if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            if not is_migrated():
+                refuse_too_old()
                 print("Preparing the database …", file=sys.stderr)
                 call_command("migrate", verbosity=0, interactive=False)
             _bootstrap(command)

@@ -35,7 +35,7 @@ class ChangedTogether(Operation):
             operation.state_forwards(app_label, state)
         if drawn is not None and None not in touched:
             state.apps = drawn
-            state.reload_models(touched, delay=True)
+            state.reload_models(list(touched), delay=True)
 
     def database_forwards(
         self,

@@ -1,17 +1,13 @@
 """What a run does after its loss went wrong is its own bucket, until it goes on from before that."""
 
-from importlib import import_module
 from typing import Any
 
 import pytest
-from django.db import connection
 
-from apps.economics.run_time import Bucket
 from apps.marks.models import ChangedHour
 from apps.marks.queries import Pass
-from apps.workloads.models import RunHour, RunScore, RunSummary
-from apps.workloads.queries.run_facts import clock_hours
-from tests.apps.workloads.reported import fold, minutes, ms, report, run_id, score, summary, window
+from apps.workloads.models import RunScore
+from tests.apps.workloads.reported import fold, minutes, ms, report, score, summary, window
 from tests.apps.workloads.test_run_fold import job, take
 from tests.apps.workloads.told import days_marked, forget_marks, node
 from tests.economics.job_statements import at
@@ -140,37 +136,6 @@ def test_of_a_loss_that_is_told_every_step_the_first_wrong_one_counts() -> None:
     train(*(score(m, 3.0 - m / 100 if m < 96 else None, m // 6) for m in range(1, 180)))
     fold()
     assert minutes() == {"PRODUCTIVE": 96, "DIVERGED": 84}
-
-
-def test_runs_that_were_folded_before_are_folded_again_for_it() -> None:
-    """As the migration has it: of a run that came before, only what is wrong is folded again."""
-    train(score(10, 3.0, 1), score(130, None, 22))
-    fold()
-    RunSummary.objects.update(diverged=[])
-    RunHour.objects.update(bucket_ms=[0] * 7 + [3_600_000] + [0] * 3)
-    folded_again = migrated()
-    assert folded_again == 1
-    fold(at(700))
-    assert minutes_kept() == {"PRODUCTIVE": 130, "DIVERGED": 50}
-
-
-def migrated() -> int:
-    """How many runs the migration has folded again."""
-    name = "apps.workloads.migrations.0020_runs_wrong_by_their_loss"
-    statement = import_module(name).FOLDED_AGAIN
-    with connection.cursor() as cursor:
-        cursor.execute(statement)
-        return int(cursor.rowcount)
-
-
-def minutes_kept() -> dict[str, float]:
-    """As the ledger reads it, of hours of any age."""
-    spent: dict[str, float] = {}
-    for hour in clock_hours([run_id()]):
-        for bucket in Bucket:
-            if hour.bucket_ms[bucket]:
-                spent[bucket.name] = spent.get(bucket.name, 0) + hour.bucket_ms[bucket] / 60_000
-    return spent
 
 
 def test_a_score_counts_once_however_often_it_is_sent() -> None:

@@ -1,20 +1,19 @@
 """A run's name is its team's own: two teams that use one name have two runs, however it is told."""
 
 from collections.abc import Callable
-from importlib import import_module
 from itertools import permutations
 from typing import Any
 
 import msgspec
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from apps.accounts.queries import Viewer
 from apps.workloads.actions.report_shapes import RunReportIn
 from apps.workloads.actions.run_names import NamedRun, open_runs
 from apps.workloads.actions.run_reports import Teller, record_reports
 from apps.workloads.api.run_wire import read_report
-from apps.workloads.models import Run, RunAttempt, Workload
+from apps.workloads.models import Run
 from apps.workloads.queries.listing import run_told
 from apps.workloads.queries.run_names import run_of_name
 from tests.apps.ledger.scene import make_rule
@@ -135,19 +134,6 @@ def test_a_run_of_before_stays_the_same_run_with_all_that_it_has(teams) -> None:
     tell("4713", said("start", 30, account="vision", run="base-7b", allocations=(on("gpu-01"),)))
     assert runs() == [(teams["vision"], {"4711", "4713"}, 3)]
     assert Run.objects.get().id == old
-
-
-def test_runs_of_workloads_are_their_teams_from_the_migration_on(teams) -> None:
-    workload = Workload.objects.create(name="w", team_id=teams["speech"], kind="training")
-    run = Run.objects.create(key="old", workload=workload)
-    other = Run.objects.create(key="nobodys")
-    for each in (run, other):
-        RunAttempt.objects.create(run=each, key="a", began_at=NOW, heard_at=NOW)
-    migration = import_module("apps.workloads.migrations.0014_runs_of_teams")
-    with connection.cursor() as cursor:
-        cursor.execute(migration.OF_WORKLOADS)
-    told = RunAttempt.objects.order_by("run__key").values_list("run__key", "run__team", "team")
-    assert list(told) == [("nobodys", None, None), ("old", teams["speech"], teams["speech"])]
 
 
 def test_a_run_of_a_team_is_carried_by_jobs_of_teams_below_it(teams) -> None:

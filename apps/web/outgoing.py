@@ -24,6 +24,23 @@ LONGEST_ADDRESS = 2_000
 NAT64 = IPv6Network("64:ff9b::/96")
 GLOBAL_UNICAST = IPv6Network("2000::/3")
 """All of IPv6 that is given out; site-local and IPv4-compatible addresses count as global to Python."""
+SPECIAL = tuple(
+    ip_network(network)
+    for network in (
+        *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16"),
+        *("172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24"),
+        *("192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15"),
+        *("198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
+        *("2001:db8::/32", "2620:4f:8000::/48", "3fff::/20"),
+    )
+)
+"""All of IANA's special-purpose registries, and multicast: nothing in them is somebody's web server.
+
+Python counts some of them as global, as `192.0.0.8`. Teredo and 6to4 are judged by what they carry.
+"""
+IETF_PROTOCOLS = IPv6Network("2001::/23")
+ISATAP = frozenset({0x00005EFE, 0x02005EFE})
+"""The third quarter of an address whose last is an IPv4 address of the network that it tunnels into."""
 OF_CLOUDS = frozenset(map(ip_address, ("168.63.129.16",)))
 """Public addresses that inside a cloud are its own: Azure's host, which hands out keys."""
 PORTS = {"https": 443, "http": 80}
@@ -94,11 +111,22 @@ def vetted_ip(target: PostTarget, allowed: Networks) -> str:
 
 
 def is_public(ip: Ip) -> bool:
-    """Whether an address is one of the internet's, also by what it carries: mapped, 6to4, Teredo and NAT64 ones."""
+    """Whether an address is one of the internet's, also by what it carries: mapped, 6to4, Teredo, NAT64 and ISATAP ones."""
     inner = _inner(ip)
-    if isinstance(inner, IPv6Address) and inner not in GLOBAL_UNICAST:
+    return not (_is_special(inner) or inner in OF_CLOUDS or _tunnels_inwards(inner))
+
+
+def _is_special(ip: Ip) -> bool:
+    if isinstance(ip, IPv6Address) and (ip not in GLOBAL_UNICAST or ip in IETF_PROTOCOLS):
+        return True
+    return not ip.is_global or ip.is_multicast or any(ip in network for network in SPECIAL)
+
+
+def _tunnels_inwards(ip: Ip) -> bool:
+    number = int(ip)
+    if isinstance(ip, IPv4Address) or (number >> 32) & 0xFFFFFFFF not in ISATAP:
         return False
-    return inner.is_global and not inner.is_multicast and inner not in OF_CLOUDS
+    return not is_public(IPv4Address(number & 0xFFFFFFFF))
 
 
 def post(address: str, body: bytes, headers: Mapping[str, str], allowed: Networks) -> PostOutcome:

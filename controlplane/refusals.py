@@ -6,7 +6,7 @@ from typing import Any
 
 import psycopg
 from django.core.exceptions import ObjectDoesNotExist, PermissionDenied
-from django.db import DataError, InterfaceError, OperationalError
+from django.db import DatabaseError, DataError
 from django.http import (
     HttpRequest,
     HttpResponse,
@@ -15,7 +15,7 @@ from django.http import (
     JsonResponse,
 )
 from django.shortcuts import render
-from django.views.defaults import page_not_found
+from django.views.defaults import page_not_found, server_error
 from rest_framework import exceptions
 from rest_framework.response import Response
 
@@ -36,6 +36,7 @@ from apps.ledger.actions import (
     vendor_costs,
 )
 from apps.ledger.queries import conversion
+from apps.logs.context import current_request
 from apps.placement import actions as placement
 from apps.placement.queries.quote_answer import NoOfferBook
 from apps.planning import actions as planning
@@ -48,18 +49,19 @@ from apps.telemetry import api as telemetry
 from apps.unit_economics.queries import unit_costs
 from apps.uploads import imports as uploaded
 from apps.web.rest.bodies import GzipUnreadable
-from apps.web.rest.problems import (
-    RETRY_AFTER_SECONDS,
-    database_away_problem,
-    framework_problem,
-    problem,
-    problem_answer,
-    title_of,
-)
+from apps.web.rest.problems import framework_problem, problem, problem_answer, title_of
 from apps.workloads.actions import pool_capacity, promises, rules, workloads
 from apps.workloads.api import rows, run_reports
 from apps.workloads.api import views as jobs
 from apps.workloads.api import wire as job_wire
+from controlplane.database_trouble import (
+    AWAY,
+    NOT_MIGRATED,
+    DatabaseAnswer,
+    constraint_of,
+    database_answer,
+)
+from controlplane.schema_state import read_schema_state
 
 log = logging.getLogger(__name__)
 
@@ -185,19 +187,66 @@ def problem_response(refusal: Exception, context: Mapping[str, Any]) -> Response
     """DRF's exception handler: refusals become problem documents, bugs propagate."""
     if isinstance(refusal, exceptions.APIException):
         return framework_problem(refusal)
-    if isinstance(refusal, OperationalError | InterfaceError):
-        return database_away_problem()
-    if (detail := unkeepable(refusal)) is not None:
-        return problem_answer(400, problem(400, "Text unreadable", detail))
-    status = 403 if isinstance(refusal, PermissionDenied) else status_of(refusal)
-    if status is None:
+    method = getattr(context.get("request"), "method", None) or ""
+    found = _refusal_document(refusal, method)
+    if found is None:
         return None
-    errors = getattr(refusal, "errors", None)
-    title = title_of(refusal)
-    response = problem_answer(status, problem(status, title, str(refusal), errors))
-    if status == 401:
-        response["WWW-Authenticate"] = "Bearer"
+    document, headers = found
+    response = problem_answer(document["status"], document)
+    for name, value in headers.items():
+        response[name] = value
     return response
+
+
+Headers = dict[str, str]
+OF_STATUS: Mapping[int, Headers] = {
+    401: {"WWW-Authenticate": "Bearer"},
+    503: {"Retry-After": str(AWAY.retry_after)},
+}
+"""Who has to say who they are, and when to ask again."""
+
+
+def _refusal_document(refusal: Exception, method: str) -> tuple[dict[str, Any], Headers] | None:
+    """The problem document of a refusal, the database's too, and what its answer bears; None for a bug."""
+    status = 403 if isinstance(refusal, PermissionDenied) else status_of(refusal)
+    if status is not None:
+        errors = getattr(refusal, "errors", None)
+        return problem(status, title_of(refusal), str(refusal), errors), OF_STATUS.get(status, {})
+    if (detail := unkeepable(refusal)) is not None:
+        return problem(400, "Text unreadable", detail), {}
+    answer = _database_answer(refusal)
+    if answer is None:
+        return None
+    _log_database_answer(refusal, answer)
+    # What is posted may come from a machine: one that is told 409 never sends it again.
+    is_sent_again = method == DELIVERY or (method == "POST" and answer.is_passing)
+    answer = answer.for_machines() if is_sent_again else answer
+    headers = {} if answer.retry_after is None else {"Retry-After": str(answer.retry_after)}
+    return problem(answer.status, answer.title, answer.detail), headers
+
+
+def _database_answer(trouble: Exception) -> DatabaseAnswer | None:
+    """A column that is missing though nothing waits to be migrated is a bug."""
+    answer = database_answer(trouble)
+    if answer is NOT_MIGRATED:
+        try:
+            state = read_schema_state()
+        except DatabaseError:
+            return None
+        return None if state.fits and not state.unknown else answer
+    return answer
+
+
+def _log_database_answer(trouble: Exception, answer: DatabaseAnswer, path: str = "") -> None:
+    log.warning(
+        "database_refused kind=%s status=%s constraint=%s path=%s",
+        type(trouble.__cause__ or trouble).__name__,
+        int(answer.status),
+        constraint_of(trouble),
+        path,
+        # What was broken, and where, is said in full: it may be a rule that should have a name.
+        exc_info=None if answer.status == 503 else trouble,
+    )
 
 
 def unkeepable(trouble: Exception) -> str | None:
@@ -226,48 +275,79 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
     )
 
 
-def plain_problem(trouble: Exception) -> HttpResponse | None:
+DELIVERY = "delivery"
+"""In place of a method: what an agent keeps until it is taken, and sends again unless it is refused for good."""
+
+
+def plain_problem(trouble: Exception, method: str) -> HttpResponse | None:
     """The answer of a view that DRF has no hand in; None for a bug."""
-    if isinstance(trouble, OperationalError | InterfaceError):
-        document = problem(503, "Database away", "Try again shortly; nothing is lost.")
-    elif (detail := unkeepable(trouble)) is not None:
-        document = problem(400, "Text unreadable", detail)
-    else:
-        status = status_of(trouble)
-        if status is None:
-            return None
-        errors = getattr(trouble, "errors", None)
-        document = problem(status, title_of(trouble), str(trouble), errors)
-    response = JsonResponse(
-        document, status=document["status"], content_type="application/problem+json"
-    )
-    if response.status_code == 401:
-        response["WWW-Authenticate"] = "Bearer"
-    if response.status_code == 503:
-        response["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    found = _refusal_document(trouble, method)
+    if found is None:
+        return None
+    document, headers = found
+    response = _problem_json(document)
+    for name, value in headers.items():
+        response[name] = value
     return response
 
 
-def database_away(
+def delivery_problem(trouble: Exception) -> HttpResponse | None:
+    """The answer to a batch that could not be kept; None for a bug."""
+    return plain_problem(trouble, DELIVERY)
+
+
+def unexpected_problem() -> HttpResponse:
+    """Return the answer to a bug: a problem document with the id under which the log has it."""
+    detail = (
+        "Something broke on our side; nothing of this request was kept. The server's log has the "
+        f"reason under request {current_request()}."
+    )
+    return _problem_json(problem(500, "Unexpected error", detail))
+
+
+def broken(request: HttpRequest) -> HttpResponseBase:
+    """Answer what nobody anticipated: a problem document under /api/, a page elsewhere."""
+    if request.path.startswith("/api/"):
+        return unexpected_problem()
+    return server_error(request)
+
+
+def _problem_json(document: Mapping[str, Any]) -> HttpResponse:
+    return JsonResponse(
+        document, status=document["status"], content_type="application/problem+json"
+    )
+
+
+def answer_database_trouble(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Middleware: refusals of plain API views as problem documents; a database that is away as 503."""
+    """Middleware: refusals of plain API views as problem documents; the database's as pages in words."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         return get_response(request)
 
-    def process_exception(request: HttpRequest, trouble: Exception) -> HttpResponse | None:
-        away = isinstance(trouble, OperationalError | InterfaceError)
-        if away:
-            log.warning("database_away path=%s", request.path)
+    def process_exception(request: HttpRequest, trouble: Exception) -> HttpResponseBase | None:
         if request.path.startswith("/api/"):
-            return plain_problem(trouble)
-        if not away:
-            detail = unkeepable(trouble)
-            return None if detail is None else HttpResponseBadRequest(detail)
-        response = render(request, "503.html", status=503)
-        response["Retry-After"] = str(RETRY_AFTER_SECONDS)
-        return response
+            return plain_problem(trouble, request.method or "")
+        if (detail := unkeepable(trouble)) is not None:
+            return HttpResponseBadRequest(detail)
+        if isinstance(trouble, ObjectDoesNotExist):
+            log.warning("row_gone path=%s", request.path, exc_info=trouble)
+            return page_not_found(request, trouble)
+        answer = _database_answer(trouble)
+        if answer is None:
+            return None
+        _log_database_answer(trouble, answer, request.path)
+        return trouble_page(request, answer)
 
     middleware.process_exception = process_exception  # type: ignore[attr-defined]  # Django's hook
     return middleware
+
+
+def trouble_page(request: HttpRequest, answer: DatabaseAnswer) -> HttpResponse:
+    """Return the page that says in words what the database refused, and what to do."""
+    template = "503.html" if answer is AWAY else "database_trouble.html"
+    response = render(request, template, {"answer": answer}, status=answer.status)
+    if answer.retry_after is not None:
+        response["Retry-After"] = str(answer.retry_after)
+    return response

@@ -35,3 +35,4 @@ urlpatterns = [
 ]
 
 handler404 = "controlplane.refusals.not_found"
+handler500 = "controlplane.refusals.broken"

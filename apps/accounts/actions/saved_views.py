@@ -7,6 +7,7 @@ from datetime import datetime
 from django.db import transaction
 
 from apps.accounts.actions.constraints import refusing
+from apps.accounts.actions.removal import delete_locked
 from apps.accounts.models import SavedView
 from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
@@ -58,7 +59,7 @@ def change_saved_view(*, view_id: int, owner_id: int, entry: SavedViewEntry) -> 
 @logged_change()
 def remove_saved_view(*, view_id: int, owner_id: int) -> None:
     """Forget it, for those it is shared with too. Refuses SavedViewRefused where it is not the owner's."""
-    if not SavedView.objects.filter(id=view_id, owner_id=owner_id).delete()[0]:
+    if not delete_locked(SavedView.objects.filter(id=view_id, owner_id=owner_id)):
         raise SavedViewRefused("", "there is no such view of yours any more")
 
 

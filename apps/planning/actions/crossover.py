@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db import transaction
 
+from apps.accounts.actions.removal import delete_locked
 from apps.accounts.queries import organisation
 from apps.economics.crossover.answer import CrossoverQuestion
 from apps.economics.crossover.moves import moved_inputs
@@ -58,6 +59,8 @@ def replace_scenario(*, scenario_id: int, entry: ScenarioEntry, at: datetime) ->
     """
     fields = _entered_fields(entry, at)
     with transaction.atomic():
+        # A run that is being written is waited for: what it measured counts.
+        KeptScenario.objects.select_for_update().filter(id=scenario_id).first()
         _refuse_other(fields, scenario_id)
         measured = ScenarioRun.objects.filter(scenario_id=scenario_id, measured__isnull=False)
         if measured.exclude(scenario__team_id=fields["team_id"]).exists():
@@ -70,7 +73,7 @@ def replace_scenario(*, scenario_id: int, entry: ScenarioEntry, at: datetime) ->
 @logged_change()
 def remove_scenario(*, scenario_id: int) -> None:
     """Keep it no longer, nor its runs."""
-    KeptScenario.objects.filter(id=scenario_id).delete()
+    delete_locked(KeptScenario.objects.filter(id=scenario_id))
 
 
 @logged_change()

@@ -6,6 +6,7 @@ from math import isfinite
 
 from django.db import transaction
 
+from apps.accounts.actions.removal import delete_locked
 from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
 from apps.planning.models import DemandEvent, ForecastSeries
@@ -53,7 +54,7 @@ def change_demand_event(*, event: DemandEventFact) -> None:
 def remove_demand_event(*, event_id: int) -> None:
     """Take its days for ordinary ones again. Refuses EventNotClear where there is none."""
     forecast_again(_known_event(event_id))
-    DemandEvent.objects.filter(id=event_id).delete()
+    delete_locked(DemandEvent.objects.filter(id=event_id))
 
 
 def check_demand_event(event: DemandEventFact) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import transaction
 
+from apps.accounts.actions.removal import delete_locked
 from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
 from apps.planning.models import PlannedItem, WhatIfPlan
@@ -139,7 +140,8 @@ def change_planned_item(*, plan_id: int, item_id: int, item: NewPlannedItem, at:
 def remove_planned_item(*, plan_id: int, item_id: int, at: datetime) -> None:
     """Take one out of its plan. Refuses DoesNotExist of plan and item."""
     row, _ = _touched_plan(plan_id, at)
-    PlannedItem.objects.get(plan=row, pk=item_id).delete()
+    if not delete_locked(PlannedItem.objects.filter(plan=row, pk=item_id)):
+        raise PlannedItem.DoesNotExist(f"there is no item {item_id} in plan {plan_id}")
 
 
 def item_columns(item: NewPlannedItem) -> dict[str, Any]:

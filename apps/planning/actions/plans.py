@@ -6,6 +6,7 @@ from datetime import date, datetime
 from django.db import transaction
 
 from apps.accounts.actions.constraints import refusing
+from apps.accounts.actions.removal import delete_locked
 from apps.accounts.queries import managers
 from apps.fleet import queries as fleet
 from apps.logs.changes import logged_change
@@ -147,7 +148,8 @@ def variant_of(plan: PlanFact, name: str, pool_id: int | None, gpu_model: str) -
 @transaction.atomic
 def remove_plan(*, plan_id: int) -> None:
     """Forget a plan with its items; the audit trail keeps what they were."""
-    WhatIfPlan.objects.get(pk=plan_id).delete()
+    if not delete_locked(WhatIfPlan.objects.filter(pk=plan_id)):
+        raise WhatIfPlan.DoesNotExist(f"there is no plan {plan_id}")
 
 
 def _plan_exists(name: str) -> WhatIfPlanExists:

@@ -51,7 +51,7 @@ def add_chart_note(*, note: NewChartNote, viewer: Viewer, at: datetime) -> int:
 @transaction.atomic
 def remove_chart_note(*, note_id: int, viewer: Viewer) -> None:
     """Take a note off all charts. Refuses ChartNoteRefused where the viewer may not."""
-    note = ChartNote.objects.filter(id=note_id).first()
+    note = ChartNote.objects.select_for_update().filter(id=note_id).first()
     if note is None or not may_remove_note(viewer, note.made_by_id):
         raise ChartNoteRefused("", "there is no such note that is yours to remove")
     note.delete()

@@ -6,8 +6,6 @@ from typing import Any
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-RETRY_AFTER_SECONDS = 5
-
 
 def problem(
     status: int, title: str, detail: str, errors: list[dict[str, Any]] | None = None
@@ -67,12 +65,3 @@ def _field_errors(detail: Any, path: str = "") -> "list[dict[str, Any]]":
 def _encodable(text: str) -> str:
     """What was sent may be quoted in it: half of a surrogate pair has no UTF-8."""
     return text.encode("utf-8", "backslashreplace").decode()
-
-
-def database_away_problem() -> Response:
-    """503: the database cannot be reached; says when to ask again."""
-    response = problem_answer(
-        503, problem(503, "Database away", "Try again shortly; nothing is lost.")
-    )
-    response["Retry-After"] = str(RETRY_AFTER_SECONDS)
-    return response

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from apps.accounts.actions.removal import delete_locked
 from apps.economics.refusal import Refusal
 from apps.logs.changes import answered, items_of, logged_change
 from apps.workloads.models import ExcludedNodeName
@@ -36,4 +37,4 @@ def exclude_nodes(
 @logged_change(count=answered)
 def take_back_exclusion(*, exclusion_id: int) -> int:
     """Ask about the name again; how many were taken back: none where somebody else did."""
-    return ExcludedNodeName.objects.filter(id=exclusion_id).delete()[0]
+    return delete_locked(ExcludedNodeName.objects.filter(id=exclusion_id))

@@ -10,6 +10,7 @@ from celery.signals import before_task_publish, task_postrun, task_prerun
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
 
 from apps.logs.context import acting, current_request
+from controlplane.statement_limits import PASSES, limit_this_process
 
 app = Celery("runrate")
 app.config_from_object("controlplane.beat")
@@ -26,6 +27,9 @@ app.autodiscover_tasks(
         "apps.review",
     ]
 )
+
+if PASSES.statement:
+    limit_this_process(PASSES)
 
 _RUNNING: dict[str, ExitStack] = {}
 

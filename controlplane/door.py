@@ -12,13 +12,14 @@ import logging
 import sys
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import IO, Any
 
 from controlplane.folders import own_folder
 from controlplane.settings import ENVIRONMENT, HOME
+from controlplane.statement_limits import limit_this_process
 from controlplane.wsgi import (
     BareAnswer,
     batch_answers,
@@ -30,8 +31,10 @@ from controlplane.wsgi import (
     quote_answers,
 )
 from controlplane.wsgi import application as wsgi_application
+from controlplane.wsgi_health import DoorHealth, is_asked_of_health
 
 log = logging.getLogger(__name__)
+limit_this_process()
 
 STRANGERS_BYTES = 64 * 1024
 """More than any form for strangers holds: signing in, an invitation, an enrolment."""
@@ -46,6 +49,8 @@ MOST_QUOTES_TOGETHER = 8
 """Each is answered when all are."""
 IN_MEMORY_BYTES = 8 * 1024 * 1024
 CHUNK_SECONDS = 60.0
+BROKEN_OFF = b"\r\nBROKEN OFF: what follows could not be read. Ask again, or for less.\r\n"
+BROKEN = 500, "Unexpected error", "Something broke on our side; the server's log has the reason."
 UNREADABLE = 400, "Request unreadable", "The address or a header is not text."
 UNKNOWN = 401, "Sign in first", f"Nobody unknown sends more than {STRANGERS_BYTES} bytes."
 TOO_SLOW = 408, "Body too slow", "The body did not arrive in the time that its length allows."
@@ -137,11 +142,16 @@ class Door:
         self.routine = GatheringThread("routine", batch_answers, MOST_TOGETHER)
         self.newcomers = GatheringThread("newcomers", batch_answers, MOST_TOGETHER)
         self.quotes = GatheringThread("quotes", quote_answers, MOST_QUOTES_TOGETHER)
+        self.scrapes = ThreadPoolExecutor(1, thread_name_prefix="scrapes")
+        self.health = DoorHealth()
 
     async def __call__(self, scope: Any, protocol: Any) -> None:
         """Answer one request."""
         try:
             environ = environ_of(scope)
+            if is_asked_of_health(environ):
+                protocol.response_bytes(*await self.health.answer(environ))
+                return
             body = await self._body(environ, protocol)
         except Refused as refusal:
             _refuse(protocol, *refusal.args)
@@ -157,7 +167,8 @@ class Door:
         loop = asyncio.get_running_loop()
         answered: asyncio.Future[tuple[DoorAnswer, bytes]] = loop.create_future()
         work = _Work(environ, body, protocol, loop, answered)
-        self.threads.submit(work.run)
+        threads = self.scrapes if environ["PATH_INFO"] == "/metrics" else self.threads
+        threads.submit(work.run)
         answer, whole = await answered
         if answer.status:
             protocol.response_bytes(answer.status, answer.headers, whole)
@@ -235,7 +246,7 @@ class _Work:
                 self._stream(answer, parts)
         except Exception:
             log.exception("request_failed path=%s", self.environ["PATH_INFO"])
-            self._tell(DoorAnswer(), b"")
+            self._tell(*broken_answer(self.environ))
         finally:
             close: Callable[[], None] | None = getattr(parts, "close", None)
             if close is not None:
@@ -249,11 +260,23 @@ class _Work:
         """Part by part, as fast as the caller takes them."""
         begun = self._await(self._begin(answer))
         try:
-            for part in parts:
+            for part in self._whole_or_marked(answer, parts):
                 self._await(_send(begun, part))
         except (OSError, RuntimeError):
             log.info("caller_left path=%s", self.environ["PATH_INFO"])
         self._tell(DoorAnswer(status=0), b"")
+
+    def _whole_or_marked(self, answer: DoorAnswer, parts: Iterable[bytes]) -> Iterator[bytes]:
+        """The parts; where they break off, a last line that no reader takes for the end of the rows.
+
+        What is compressed just ends, and is found to be cut off by whoever unpacks it.
+        """
+        try:
+            yield from parts
+        except Exception:
+            log.exception("answer_broken_off path=%s", self.environ["PATH_INFO"])
+            if "content-encoding" not in dict(answer.headers):
+                yield BROKEN_OFF
 
     async def _begin(self, answer: DoorAnswer) -> Any:
         return self.protocol.response_stream(answer.status, answer.headers)
@@ -334,8 +357,20 @@ def _length(environ: dict[str, Any]) -> int:
     return int(told) if told.isdecimal() else 0
 
 
+def broken_answer(environ: dict[str, Any]) -> tuple[DoorAnswer, bytes]:
+    """Return the answer where not even Django had one: a problem document, or a line for people."""
+    if not environ["PATH_INFO"].startswith("/api/"):
+        return DoorAnswer(500, [("content-type", "text/plain")]), f"{BROKEN[2]}\n".encode()
+    headers = [("content-type", "application/problem+json")]
+    return DoorAnswer(500, headers), json.dumps(_problem(*BROKEN)).encode()
+
+
+def _problem(status: int, title: str, detail: str) -> dict[str, object]:
+    return {"type": "about:blank", "title": title, "status": status, "detail": detail}
+
+
 def _refuse(protocol: Any, status: int, title: str, detail: str) -> None:
-    document = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+    document = _problem(status, title, detail)
     headers = [("content-type", "application/problem+json"), ("connection", "close")]
     if status == 401:
         headers.append(("www-authenticate", "Bearer"))

@@ -190,6 +190,23 @@ class Environment:
     web_threads: int = _variable(_natural, 8, "threads of each web process")
     web_processes: int = _variable(_natural, 1, "web processes")
     worker_processes: int = _variable(_natural, 2, "Celery worker processes")
+    web_statement_seconds: int = _variable(
+        _natural, 15, "seconds that one statement of a page or a REST answer may take; 0: no limit"
+    )
+    file_statement_seconds: int = _variable(
+        _natural, 300, "the same of CSV, PDF and the files of exports; 0: no limit"
+    )
+    web_lock_seconds: int = _variable(
+        _natural, 10, "seconds that a request waits for what another writes; 0: no limit"
+    )
+    pass_statement_seconds: int = _variable(
+        _natural, 0, "seconds that one statement of a worker's pass may take; 0: no limit"
+    )
+    hung_after_seconds: int = _variable(
+        _natural,
+        60,
+        "seconds without a sign of life after which `up` kills a process and starts it again; 0: never",
+    )
     log_level: str = _variable(str.upper, "INFO", "DEBUG, INFO, WARNING or ERROR")
     log_format: str = _variable(
         _log_format, "key_value", "how lines of the log are written: key_value or json"

@@ -1,13 +1,16 @@
 """Is it alive, is it ready, and how is it doing: for load balancers and scrapers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, close_old_connections
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.views.decorators.http import require_safe
 
+from apps.accounts.queries import has_organisation
 from apps.marks.queries import waiting_by_pass
+from controlplane.schema_state import schema_state
+from controlplane.statement_limits import READINESS, limited
 
 Answerer = Callable[[HttpRequest], HttpResponseBase]
 
@@ -29,16 +32,39 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
-    """The process can reach its database, and the database has the tables it expects."""
+    """The process can reach its database, and the database has the tables that this code expects."""
+    reasons = unreadiness()
+    return JsonResponse(readiness(reasons), status=503 if reasons else 200)
+
+
+def readiness(reasons: Mapping[str, object]) -> dict[str, object]:
+    """Return what `/readyz` says where these reasons stand against it."""
+    return {"ready": not reasons, **reasons}
+
+
+def unreadiness_of_thread() -> dict[str, object]:
+    """Return `unreadiness` as a thread of its own asks for it: over a connection that still lives."""
+    close_old_connections()
+    return unreadiness()
+
+
+def unreadiness() -> dict[str, object]:
+    """Return why this process cannot work yet, by `reason` and what belongs to it; empty where it can.
+
+    The database has `READINESS_SECONDS` for each question.
+    """
     try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT count(*) FROM accounts_organisation")
-            organisations = cursor.fetchone()[0]
+        with limited(READINESS):
+            state = schema_state()
+            if not state.fits:
+                count = len(state.pending)
+                return {
+                    "reason": f"{count} {'migration waits' if count == 1 else 'migrations wait'}",
+                    "pending_migrations": count,
+                }
+            return {} if has_organisation() else {"reason": "no organisation yet"}
     except DatabaseError as trouble:
-        return JsonResponse({"ready": False, "reason": type(trouble).__name__}, status=503)
-    if not organisations:
-        return JsonResponse({"ready": False, "reason": "no organisation yet"}, status=503)
-    return JsonResponse({"ready": True})
+        return {"reason": type(trouble).__name__}
 
 
 @require_safe

@@ -48,7 +48,7 @@ def _database(url: str) -> dict[str, object]:
         raise BadEnvironment("RUNRATE_DATABASE_URL must start with postgres://")
     options = dict(parse_qsl(parts.query))
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "controlplane.limited_postgres",
         "NAME": unquote(parts.path.lstrip("/")) or "runrate",
         "USER": unquote(parts.username or "postgres"),
         "PASSWORD": unquote(parts.password or ""),
@@ -140,7 +140,8 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.gzip.GZipMiddleware",
-    "controlplane.refusals.database_away",
+    "controlplane.refusals.answer_database_trouble",
+    "controlplane.statement_limits.limit_requests",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

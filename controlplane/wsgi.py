@@ -36,7 +36,7 @@ from apps.telemetry.api import (  # noqa: E402
     remember,
 )
 from controlplane.log_lines import written_together  # noqa: E402
-from controlplane.refusals import plain_problem  # noqa: E402
+from controlplane.refusals import delivery_problem, unexpected_problem  # noqa: E402
 from controlplane.request_id import HEADER as REQUEST_ID  # noqa: E402
 
 __all__ = [
@@ -144,10 +144,10 @@ def _with_request_id(answer: BareAnswer, request_id: str) -> BareAnswer:
 
 
 def _refusal(trouble: Exception) -> BareAnswer:
-    response = plain_problem(trouble)
+    response = delivery_problem(trouble)
     if response is None:
         log.error("batch_failed", exc_info=trouble)
-        return _bare_answer(500, HEADERS[1:], b"")
+        response = unexpected_problem()
     headers = [*response.items(), *HEADERS[1:]]
     return _bare_answer(response.status_code, headers, response.content)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from django.core.cache import cache
-from django.db import connection
+from django.db import connection, transaction
 
 from apps.fleet.models import Device
 from apps.placement.actions import make_offer_book
@@ -261,6 +261,46 @@ def test_answers_come_as_django_made_them(server: Server, agent: str) -> None:
         f"GET /api/v1/nodes HTTP/1.1\r\nHTTP_AUTHORIZATION: x\r\nauthorization_: Bearer {secret}"
     ) as caller:
         assert status_of(caller) == 401
+
+
+def test_life_and_readiness_are_answered_while_every_thread_is_held(
+    server: Server, agent: str
+) -> None:
+    """Fifty requests wait for a table that another holds; none of their threads is needed."""
+    secret = make.make_token("read").secret
+    assert server.asked("GET", "/readyz")[0] == 200
+    head = f"GET /api/v1/nodes HTTP/1.1\r\nAuthorization: Bearer {secret}"
+    with contextlib.ExitStack() as callers:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("LOCK TABLE accounts_accesstoken")
+            waiting = [callers.enter_context(server.sent(head)) for _ in range(50)]
+            wait_until(lambda: held_threads() == environment({}).web_threads)
+            assert server.asked("GET", "/healthz") == (200, b"ok\n")
+            assert json.loads(server.asked("GET", "/readyz")[1]) == {"ready": True}
+            assert server.asked("GET", "/metrics")[0] == 200
+            assert held_threads() == environment({}).web_threads
+        for caller in waiting:
+            caller.settimeout(60)
+        assert {status_of(caller) for caller in waiting} == {200}
+
+
+def held_threads() -> int:
+    """How many of the server's statements wait for a lock."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks WHERE NOT granted AND database = "
+            "(SELECT oid FROM pg_database WHERE datname = current_database())"
+        )
+        return int(cursor.fetchone()[0])
+
+
+def test_readiness_does_not_wait_for_a_database_that_does_not_answer(server: Server) -> None:
+    make.make_organisation()
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("LOCK TABLE accounts_organisation")
+        status, body = server.asked("GET", "/readyz")
+    assert (status, json.loads(body)) == (503, {"ready": False, "reason": "OperationalError"})
+    assert server.asked("GET", "/readyz")[0] == 200
 
 
 @pytest.mark.proof

@@ -1,0 +1,1 @@
+"""A database backend whose statements end in time: Postgres, with the limits of what is being asked."""

@@ -16,6 +16,11 @@ WITHOUT_SCHEMA = {
     "showmigrations",
     "sqlmigrate",
     "bench",
+    # They take a database as it is, or bring one of their own.
+    "backup",
+    "restore",
+    "upgrade",
+    "move_database",
 }
 OF_MIGRATIONS = {"makemigrations", "migrate", "showmigrations", "sqlmigrate"}
 

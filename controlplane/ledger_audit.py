@@ -2,11 +2,23 @@
 
 from datetime import datetime
 
+from django.apps import apps
+
 from apps.ledger.queries import audit as ledger
 from apps.ledger.queries.audit import Audit
 from apps.unit_economics.queries import audit_runs, audit_services
 
 CHECKS = (*ledger.CHECKS, *audit_services.CHECKS, *audit_runs.CHECKS)
+
+APPS_OF_THE_LEDGER = ("ledger", "unit_economics")
+
+
+def ledger_tables() -> frozenset[str]:
+    """Return the tables that hold what was charged, billed, closed and divided."""
+    models = (
+        model for label in APPS_OF_THE_LEDGER for model in apps.get_app_config(label).get_models()
+    )
+    return frozenset(model._meta.db_table for model in models)
 
 
 def audit(starts_at: datetime | None = None, ends_at: datetime | None = None) -> Audit:

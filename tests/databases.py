@@ -1,5 +1,7 @@
 """Databases of tests: each is a copy of one that was migrated once, until a migration changes."""
 
+import os
+import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -9,6 +11,7 @@ from hashlib import sha256
 from inspect import getfile
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import quote, urlsplit
 
 import psycopg
 import pytest
@@ -52,6 +55,33 @@ def empty_tables() -> None:
             cursor.execute(f"TRUNCATE {filled} CASCADE")
         # Nobody's key is the one that a migration made.
         cursor.execute("DELETE FROM telemetry_holderkey WHERE id <> 0")
+
+
+@contextmanager
+def other_database(template: str = "template0") -> Iterator[None]:
+    """A database of its own beside the tests', a copy of `template`; dropped at the end."""
+    before = connection.settings_dict["NAME"]
+    connection.close()
+    name = f"{before}_{secrets.token_hex(3)}"
+    drop = SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(Identifier(name))
+    with connection._nodb_cursor() as cursor:
+        copy = SQL("CREATE DATABASE {} TEMPLATE {}")
+        cursor.execute(copy.format(Identifier(name), Identifier(template)))
+    connection.settings_dict["NAME"] = name
+    try:
+        yield
+    finally:
+        connection.close()
+        connection.settings_dict["NAME"] = before
+        with connection._nodb_cursor() as cursor:
+            cursor.execute(drop)
+
+
+def address() -> str:
+    """The URL of the database that `connection` is of."""
+    parts = urlsplit(os.environ["RUNRATE_DATABASE_URL"])
+    name = quote(connection.settings_dict["NAME"])
+    return f"{parts.scheme}://{parts.netloc}/{name}?{parts.query}"
 
 
 @contextmanager

@@ -1,19 +1,15 @@
 """Migrations lead to the same tables from wherever a database stands, or refuse in words."""
 
-import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import quote, urlsplit
 
 import pytest
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
-from psycopg.sql import SQL, Identifier
 
 from controlplane.migration_history import (
     SQUASHED_FROM,
@@ -23,6 +19,7 @@ from controlplane.migration_history import (
     refuse_too_old,
 )
 from controlplane.postgres_programs import binaries
+from tests.databases import address, other_database
 from tests.journeys.installations import ROOT, CommandSaid, bare_environment
 from tests.journeys.older_version import older_version
 
@@ -30,27 +27,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 COUNTED_ANEW = {"auth_permission", "django_content_type", "django_migrations"}
 """Tables whose rows have numbers of the order in which apps come."""
-
-
-@contextmanager
-def other_database(template: str = "template0") -> Iterator[None]:
-    """A database of its own beside the tests', a copy of `template`; dropped at the end."""
-    before = connection.settings_dict["NAME"]
-    connection.close()
-    name = f"{before}_migrations"
-    drop = SQL("DROP DATABASE IF EXISTS {}").format(Identifier(name))
-    with connection._nodb_cursor() as cursor:
-        cursor.execute(drop)
-        copy = SQL("CREATE DATABASE {} TEMPLATE {}")
-        cursor.execute(copy.format(Identifier(name), Identifier(template)))
-    connection.settings_dict["NAME"] = name
-    try:
-        yield
-    finally:
-        connection.close()
-        connection.settings_dict["NAME"] = before
-        with connection._nodb_cursor() as cursor:
-            cursor.execute(drop)
 
 
 @pytest.fixture
@@ -65,13 +41,6 @@ def empty() -> Iterator[None]:
     """A database without a table."""
     with other_database():
         yield
-
-
-def address() -> str:
-    """The URL of the database that `connection` is of."""
-    parts = urlsplit(os.environ["RUNRATE_DATABASE_URL"])
-    name = quote(connection.settings_dict["NAME"])
-    return f"{parts.scheme}://{parts.netloc}/{name}?{parts.query}"
 
 
 def schema() -> str:

@@ -24,6 +24,7 @@ from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
 from apps.ledger.queries.cube import CubeQuestion
 from controlplane import processes
+from controlplane.copies.standing import served
 from controlplane.demo import scenes
 from controlplane.demo.company import WEEK, Company
 from controlplane.demo.database import MANAGES, SIGN_IN, DatabaseInUse, make_room
@@ -32,7 +33,7 @@ from controlplane.demo.fleet import Chapter, DemoSpan, confirm_most, fill, scena
 from controlplane.demo.telling import tell
 from controlplane.demo.weeks import fill_weeks, settle_rest, work_out
 from controlplane.ledger_audit import audit
-from controlplane.settings import ENVIRONMENT
+from controlplane.settings import ENVIRONMENT, HOME
 
 READY_SECONDS = 180
 KEEP_WINDOW_DAYS = 100
@@ -147,9 +148,10 @@ class Command(BaseCommand):
             except Exception as trouble:  # noqa: BLE001 - what is there is served all the same
                 tell_filling(None)
                 self._say(f"No more is filled in: {trouble!r}. What is there is served on.")
-            processes.supervise(
-                [web, agents, processes.worker(ENVIRONMENT), processes.beat(ENVIRONMENT)]
-            )
+            with served(HOME):
+                processes.supervise(
+                    [web, agents, processes.worker(ENVIRONMENT), processes.beat(ENVIRONMENT)]
+                )
 
     def _say_console(self, listen: str, password: str) -> None:
         self._say(

@@ -8,8 +8,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from apps.accounts.queries import first_person_secret
 from controlplane import processes
+from controlplane.copies.archive import CopyRefused
+from controlplane.copies.standing import served
 from controlplane.first_person import first_person_words, local_origin
-from controlplane.settings import ENVIRONMENT
+from controlplane.settings import ENVIRONMENT, HOME
 
 
 class Command(BaseCommand):
@@ -30,12 +32,13 @@ class Command(BaseCommand):
         if secret:
             self.stderr.write(first_person_words(secret, listen, ENVIRONMENT.trusted_origins))
         try:
-            processes.supervise(
-                [
-                    processes.web(chosen, listen),
-                    processes.worker(chosen),
-                    processes.beat(chosen),
-                ]
-            )
-        except processes.GivenUp as problem:
+            with served(HOME):
+                processes.supervise(
+                    [
+                        processes.web(chosen, listen),
+                        processes.worker(chosen),
+                        processes.beat(chosen),
+                    ]
+                )
+        except (processes.GivenUp, CopyRefused) as problem:
             raise CommandError(str(problem)) from problem

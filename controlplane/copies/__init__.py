@@ -1,0 +1,1 @@
+"""Copies of an installation: made, brought back, and what stands on them (upgrades, moves, a schedule)."""

@@ -1,0 +1,256 @@
+"""Make a copy: everything as one moment has it, while the installation works on."""
+
+import fcntl
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any
+
+import psycopg
+from psycopg import Cursor
+
+from apps.files import open_file
+from apps.web.queries.table_digests import (
+    table_columns,
+    table_digest,
+    write_values_alike,
+)
+from controlplane.copies.archive import FORMAT, MANIFEST, CopyRefused, CopyWriter, Json
+from controlplane.copies.contents import (
+    CopiedTable,
+    WantedFiles,
+    applied_migrations,
+    begin_reading,
+    copied_tables,
+    copy_statement,
+    sequence_values,
+    wanted_files,
+)
+from controlplane.copies.installation import mark_of_key, settings_to_keep, wanted_names
+from controlplane.copies.release import runrate_release
+from controlplane.copies.server import OLDEST_MAJOR, Server
+from controlplane.env import Environment
+from controlplane.ledger_audit import ledger_tables
+
+Progress = Callable[[str, float], None]
+"""Is told what is being done, and which share of it all is."""
+
+# A copy is about an eighth of its database; so much of it has to be free before one begins.
+SHARE_OF_DATABASE = 0.2
+TRIES = 3
+FILE_BLOCK = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """What a copy is made of: a database, a home, settings and the key that signs."""
+
+    server: Server
+    home: Path
+    chosen: Environment
+    secret_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class MadeCopy:
+    """A copy that was made: its manifest, its size, and files that rows name and that are not there."""
+
+    manifest: Json
+    size: int
+    database_bytes: int
+    missing_files: tuple[str, ...]
+
+
+def make_copy(of: Installation, path: Path, progress: Progress, at: datetime) -> MadeCopy:
+    """Write a copy to a file: whole, or not there at all. Refuses CopyRefused."""
+    with _draft_of(path) as draft:
+        _see_that_it_fits(of.server, path.parent)
+        for _ in range(TRIES - 1):
+            # A partition that was over may be dropped between the look at it and the read.
+            with suppress(psycopg.errors.UndefinedTable):
+                return _write_copy(of, draft, progress, at)
+        return _write_copy(of, draft, progress, at)
+
+
+@contextmanager
+def _draft_of(path: Path) -> Iterator[IO[bytes]]:
+    """Yield a file beside it, which one process at a time writes; what a killed one left is written over."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if path.is_dir():
+            raise CopyRefused(f"{path} is a folder: name a file in it")
+        draft = path.with_name(f".{path.name}.part")
+        opened = os.open(draft, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
+    except OSError as problem:
+        raise CopyRefused(f"{path}: cannot be written ({problem.strerror})") from problem
+    with os.fdopen(opened, "r+b") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as problem:
+            raise CopyRefused(f"{path}: another process is writing this copy") from problem
+        try:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            draft.replace(path)
+            _sync_folder(path.parent)
+        except OSError as problem:
+            raise CopyRefused(f"{path}: cannot be written ({problem.strerror})") from problem
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+def _write_copy(of: Installation, draft: IO[bytes], progress: Progress, at: datetime) -> MadeCopy:
+    copy_id = secrets.token_hex(8)
+    draft.seek(0)
+    draft.truncate()
+    writer = CopyWriter(draft, at.timestamp())
+    with closing(of.server.connect()) as reading:
+        cursor = reading.cursor()
+        major = reading.info.server_version // 10_000
+        if major < OLDEST_MAJOR:
+            raise CopyRefused(f"Postgres {major} is too old: Runrate needs {OLDEST_MAJOR} or newer")
+        snapshot = begin_reading(cursor)
+        database_bytes = _database_size(cursor)
+        tables = copied_tables(cursor)
+        migrations = applied_migrations(cursor)
+        if not migrations:
+            raise CopyRefused("the database is empty: there is nothing to copy")
+        wanted = wanted_files(cursor)
+        writer.add_json(
+            MANIFEST,
+            {
+                "about": "A copy of a Runrate installation; manage.py restore brings it back. Its secrets are in a file of their own.",
+                "format": FORMAT,
+                "id": copy_id,
+                "made_at": at.isoformat(),
+                "runrate": runrate_release(),
+                "postgres": major,
+                "database_bytes": database_bytes,
+                "secret_key_mark": mark_of_key(of.secret_key),
+                "migrations": migrations,
+                "tables": {table.name: list(table.columns) for table in tables},
+            },
+        )
+        writer.add_json("settings.json", settings_to_keep(of.chosen))
+        with _digests_meanwhile(of.server, snapshot) as digests:
+            try:
+                for section in ("pre-data", "post-data"):
+                    with writer.stream(f"schema/{section}") as parts:
+                        parts.write(of.server.schema(section, snapshot, major).encode())
+                _write_tables(cursor, writer, tables, progress)
+                missing = _write_files(wanted, writer)
+                writer.add_json("sequences.json", sequence_values(cursor))
+                progress("waiting for the digests", 0.95)
+                writer.finish({"tables": digests.result()})
+            except BaseException:
+                writer.abandon()
+                raise
+    return MadeCopy(
+        {"id": copy_id, "made_at": at.isoformat()}, draft.tell(), database_bytes, missing
+    )
+
+
+def _see_that_it_fits(server: Server, folder: Path) -> None:
+    with closing(server.connect()) as reading:
+        size = _database_size(reading.cursor())
+    free, needed = shutil.disk_usage(folder).free, int(size * SHARE_OF_DATABASE)
+    if free < needed:
+        raise CopyRefused(
+            f"{folder} has {megabytes(free)} free, and the copy of a database of {megabytes(size)} may take {megabytes(needed)}"
+        )
+
+
+def _database_size(cursor: Cursor[Any]) -> int:
+    cursor.execute("SELECT pg_database_size(current_database())")
+    row = cursor.fetchone()
+    return int(row[0]) if row else 0
+
+
+def _write_tables(
+    cursor: Cursor[Any], writer: CopyWriter, tables: list[CopiedTable], progress: Progress
+) -> None:
+    whole, done = sum(table.size for table in tables) or 1, 0
+    for table in tables:
+        progress(table.name, 0.9 * done / whole)
+        statement = copy_statement(table.name, table.columns, "out")
+        with writer.stream(f"tables/{table.name}") as parts, cursor.copy(statement) as copy:
+            for block in copy:
+                parts.write(bytes(block))
+        done += table.size
+
+
+def _write_files(wanted: WantedFiles, writer: CopyWriter) -> tuple[str, ...]:
+    """Write the files; return those that rows name and that are not there."""
+    names, missing = wanted_names(wanted)
+    for name in names:
+        try:
+            opened = open_file(name)
+        except FileNotFoundError:
+            missing.append(name)  # its import was over meanwhile
+            continue
+        with opened, writer.stream(f"files/{name}") as parts:
+            parts.write(b"")
+            while block := opened.read(FILE_BLOCK):
+                parts.write(block)
+    return tuple(missing)
+
+
+@contextmanager
+def _digests_meanwhile(server: Server, snapshot: str) -> Iterator[Future[Json]]:
+    """Yield the digest of every table, computed beside what the block does; while it does, the snapshot must live."""
+    with ThreadPoolExecutor(1) as pool:
+        yield pool.submit(_digests_of_snapshot, server, snapshot)
+
+
+def _digests_of_snapshot(server: Server, snapshot: str) -> Json:
+    of_ledger = ledger_tables()
+    with closing(server.connect()) as reading:
+        cursor = reading.cursor()
+        cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        cursor.execute(f"SET TRANSACTION SNAPSHOT '{snapshot}'".encode())
+        write_values_alike(cursor)
+        columns = table_columns(cursor)
+        return {
+            name: asdict(table_digest(cursor, name, columns[name]))
+            | {"is_ledger": name in of_ledger}
+            for name in sorted(columns)
+        }
+
+
+def megabytes(size: int) -> str:
+    """Return a size in words."""
+    return f"{size / 1e6:,.0f} MB"
+
+
+def _sync_folder(folder: Path) -> None:
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def say_nothing(words: str, share: float) -> None:
+    """Take progress, and tell nobody."""
+
+
+class PrintedProgress:
+    """Tells on a terminal, once in a while, how far a copy is."""
+
+    def __init__(self, write: Callable[[str], object], every: float = 1.0) -> None:
+        self._write, self._every, self._last = write, every, 0.0
+
+    def __call__(self, words: str, share: float) -> None:
+        """Take what is being done."""
+        now = time.monotonic()
+        if now - self._last >= self._every:
+            self._last = now
+            self._write(f"{share:4.0%}  {words}")

@@ -35,7 +35,8 @@ def attempts(statements: Iterable[JobStatement]) -> tuple[Attempt, ...]:
     ordered = in_order(statements)
     groups = _groups_by_submission(ordered)
     loose = [each for each in ordered if _submission_time(each) is None]
-    for each in sorted(loose, key=lambda one: (_first_moment(one), one.kind)):
+    # What a node says of itself alone joins an attempt; it is none.
+    for each in sorted(loose, key=lambda one: (one.is_of_node_alone, _first_moment(one), one.kind)):
         _place_statement(each, groups)
     found = [group.attempt() for group in groups]
     return tuple(sorted(found, key=lambda one: (one.opened_at, one.restart_count)))
@@ -50,8 +51,17 @@ class _Group:
 
     def add(self, statement: JobStatement) -> None:
         self.statements.append(statement)
-        if statement.is_terminal and self.ended_at is None:
+        if statement.node is not None:
+            self._look_at_nodes()
+        elif statement.is_terminal and self.ended_at is None:
             self.ended_at = statement.at
+
+    def _look_at_nodes(self) -> None:
+        """End with the last of the nodes, unless somebody ended the whole of it."""
+        if any(each.is_terminal and each.node is None for each in self.statements):
+            return
+        end = end_of(in_order(self.statements))
+        self.ended_at = None if end is None else end.at
 
     def holds(self, at: datetime) -> bool:
         opened_at = self.opened_at()
@@ -62,7 +72,8 @@ class _Group:
     def opened_at(self) -> datetime:
         if self.submitted_at is not None:
             return self.submitted_at
-        return min(_first_moment(each) for each in self.statements)
+        of_job = [each for each in self.statements if not each.is_of_node_alone]
+        return min(_first_moment(each) for each in of_job or self.statements)
 
     def age(self) -> tuple[datetime, int]:
         return self.opened_at(), self.restart_count

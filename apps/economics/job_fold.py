@@ -62,22 +62,23 @@ def fold(statements: Iterable[JobStatement]) -> JobFold:
     ordered = in_order(statements)
     if not ordered:
         raise ValueError("a job without a statement is no job")
-    started_at = _trusted_start(ordered)
-    ended_at, state = _end_and_state(ordered, started_at)
+    of_job = [each for each in ordered if not each.is_of_node_alone] or ordered
+    started_at = _trusted_start(of_job)
+    ended_at, state = _end_and_state(ordered, of_job, started_at)
     texts = dict.fromkeys(TEXTS, "")
-    for each in ordered:
+    for each in of_job:
         texts |= {name: text for name in TEXTS if (text := getattr(each, name)) is not None}
-    cpus = [each.cpus for each in ordered if each.cpus is not None]
+    cpus = [each.cpus for each in of_job if each.cpus is not None]
     return JobFold(
         state=state,
         started_at=started_at,
         ended_at=ended_at,
-        suspended_seconds=_suspended_seconds(ordered, ended_at),
+        suspended_seconds=_suspended_seconds(of_job, ended_at),
         source=min(each.source for each in ordered),
         cpus=cpus[-1] if cpus else None,
-        labels=tuple(sorted(dict(pair for each in ordered for pair in each.labels).items())),
+        labels=tuple(sorted(dict(pair for each in of_job for pair in each.labels).items())),
         held=held_spans(ordered, started_at, ended_at),
-        runs=run_parts(ordered, started_at, ended_at),
+        runs=run_parts(of_job, started_at, ended_at),
         **texts,
     )
 
@@ -96,7 +97,9 @@ def _trusted_start(ordered: Sequence[JobStatement]) -> datetime | None:
 
 
 def _end_and_state(
-    ordered: Sequence[JobStatement], started_at: datetime | None
+    ordered: Sequence[JobStatement],
+    of_job: Sequence[JobStatement],
+    started_at: datetime | None,
 ) -> tuple[datetime | None, str]:
     last = end_of(ordered)
     if last is not None:
@@ -104,7 +107,7 @@ def _end_and_state(
         return ended_at, last.state or "ENDED"
     states = (
         each.state or STATE_OF_KIND.get(each.kind)
-        for each in reversed(ordered)
+        for each in reversed(of_job)
         if not each.is_terminal
     )
     return None, next((state for state in states if state), "")

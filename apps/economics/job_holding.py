@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 
-from apps.economics.job_order import end_of
+from apps.economics.job_order import end_of, ends_on_nodes
 from apps.economics.jobs import AllocationRecord, EventKind, JobSource, JobStatement
+from apps.economics.machines import is_same_machine
 
 Held = Mapping[tuple[str, int], AllocationRecord]
 """What is held at a moment, by node and the number of the grant on it."""
@@ -42,7 +43,8 @@ def held_spans(
 
     The accounting row of an ended job is the last word. Until then the latest statement counts,
     and it names all nodes at once, except an agent's, which knows only its own node. Devices
-    that the deciding source leaves open are taken from one that names as many.
+    that the deciding source leaves open are taken from one that names as many. Where nobody ended
+    the whole attempt, a node's own end is that of what is held on it.
     """
     if started_at is None:
         return ()
@@ -54,7 +56,13 @@ def held_spans(
         timelines = [_held_timeline(_statements_about(speaking, node), life) for node in nodes]
     else:
         timelines = [_held_timeline(speaking, life)]
-    spans = [span for timeline in timelines for span in _held_spans(timeline, life, pins)]
+    left_at = {node: end.at for node, end in ends_on_nodes(ordered).items()}
+    spans = [
+        cut
+        for timeline in timelines
+        for span in _held_spans(timeline, life, pins)
+        if (cut := _cut_at_node_end(span, left_at)) is not None
+    ]
     return tuple(sorted(spans, key=lambda span: (span.node, span.part, span.starts_at)))
 
 
@@ -75,6 +83,14 @@ def run_parts(
             parts[-1] = replace(parts[-1], ends_at=at)
         parts.append(RunPart(moments[at], at, ended_at))
     return tuple(part for part in parts if part.ends_at is None or part.starts_at < part.ends_at)
+
+
+def _cut_at_node_end(span: HeldSpan, left_at: Mapping[str, datetime]) -> HeldSpan | None:
+    ends = [at for node, at in left_at.items() if is_same_machine(node, span.node)]
+    ends_at = min([*ends, *([] if span.ends_at is None else [span.ends_at])], default=None)
+    if ends_at is not None and ends_at <= span.starts_at:
+        return None
+    return span if ends_at == span.ends_at else replace(span, ends_at=ends_at)
 
 
 @dataclass(frozen=True, slots=True)

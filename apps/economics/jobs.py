@@ -138,7 +138,8 @@ class JobStatement:
 
     `at` is when it happened, never when it arrived. `started_at` is given where the source
     states the whole attempt at once, as an accounting does; its allocations hold from then. A
-    `restart_count` of None is 0 where the submission is stated, else any.
+    `restart_count` of None is 0 where the submission is stated, else any. `node` is the node whose
+    agent says it; with `is_of_node_alone` it says what is held there and nothing of the job.
     """
 
     kind: EventKind
@@ -162,6 +163,8 @@ class JobStatement:
     run: str | None = None
     labels: tuple[tuple[str, str], ...] = ()
     allocations: tuple[AllocationRecord, ...] | None = None
+    node: str | None = None
+    is_of_node_alone: bool = False
 
     @property
     def is_terminal(self) -> bool:

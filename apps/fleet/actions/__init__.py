@@ -68,3 +68,4 @@ from apps.fleet.actions.joining import (
     revoke_join_token,
 )
 from apps.fleet.actions.telling import ToldStatus, note_status, reclaim_node
+from apps.fleet.actions.trust import TrustMatter, raise_trust_incident

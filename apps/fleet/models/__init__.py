@@ -18,3 +18,10 @@ from apps.fleet.models.inventory import (
     SharePolicy,
 )
 from apps.fleet.models.join_tokens import JoinToken
+from apps.fleet.models.trust import (
+    NodeCeiling,
+    TrustDecision,
+    TrustIncident,
+    TrustKind,
+    WaitingNode,
+)

@@ -18,7 +18,8 @@ class JoinToken(models.Model):
     """What a DaemonSet or an image carries: good for the nodes of one cluster, until it expires.
 
     `node_names` are names or shell patterns. A node that is not on record goes into `pool`; with
-    none it is refused. `scopes` are what each node's own token may do.
+    none it is refused. `scopes` are what each node's own token may do. Machines beyond `most_nodes`
+    wait for a person.
     """
 
     name = models.TextField()
@@ -27,6 +28,7 @@ class JoinToken(models.Model):
     pool = models.ForeignKey(Pool, on_delete=models.PROTECT, null=True, related_name="join_tokens")
     node_names = ArrayField(models.TextField())
     scopes = ArrayField(models.TextField())
+    most_nodes = models.PositiveIntegerField(default=20, db_default=20)
     made_by = models.ForeignKey(
         "accounts.User", on_delete=models.PROTECT, null=True, related_name="+"
     )

@@ -1,5 +1,6 @@
 """What is owned or rented, by when."""
 
+from apps.fleet.models import TrustKind
 from apps.fleet.queries.agents import (
     AgentFact,
     AgentsHeard,

@@ -7,6 +7,7 @@ from datetime import datetime
 from django.db.models import Count, Max
 from django.db.models.functions import Coalesce
 
+from apps.economics.machines import is_same_machine
 from apps.fleet.models import Agent, CapacityUnit, ClusterToken, Node
 from apps.fleet.queries.living import SILENT_AFTER
 
@@ -19,14 +20,14 @@ class AgentFact:
     node_id: int
     source: str
     node_name: str
+    cluster_id: int | None = None
 
     def is_node(self, name: str) -> bool:
         """Whether a machine of this name is its node; one of the two may leave its domain out."""
-        longer, shorter = sorted((name, self.node_name), key=len, reverse=True)
-        return longer == shorter or longer.partition(".")[0] == shorter
+        return is_same_machine(name, self.node_name)
 
 
-AGENT_COLUMNS = ("id", "node_id", "source", "node__name")
+AGENT_COLUMNS = ("id", "node_id", "source", "node__name", "node__cluster_id")
 
 
 @dataclass(frozen=True, slots=True)

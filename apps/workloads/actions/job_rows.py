@@ -110,13 +110,13 @@ def kept_events(job_ids: Sequence[int]) -> dict[int, list[KeptEvent]]:
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            SELECT id, job_id, digest, content::text FROM workloads_jobevent
+            SELECT id, job_id, digest, content::text, agent_node_id FROM workloads_jobevent
             WHERE job_id = ANY(%s) ORDER BY id
             """,
             [list(job_ids)],
         )
-        for event_id, job_id, digest, content in cursor:
-            event = KeptEvent(event_id, job_id, bytes(digest), statement_of(content))
+        for event_id, job_id, digest, content, node_id in cursor:
+            event = KeptEvent(event_id, job_id, bytes(digest), statement_of(content), node_id)
             found.setdefault(job_id, []).append(event)
     return found
 

@@ -21,12 +21,13 @@ class KeptJob:
 
 @dataclass(frozen=True, slots=True)
 class KeptEvent:
-    """A statement as kept, and with which job."""
+    """A statement as kept, with which job, and of which node the agent is that made it."""
 
     event_id: int
     job_id: int
     digest: bytes
     statement: JobStatement
+    agent_node_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

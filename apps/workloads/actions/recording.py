@@ -8,49 +8,75 @@ from django.db import transaction
 
 from apps.economics.jobs import JobEventIn
 from apps.fleet.actions import open_cluster
-from apps.fleet.queries import clusters
+from apps.fleet.queries import AgentFact, clusters
 from apps.logs.changes import answered, logged_change
 from apps.workloads.actions.folding import fold_jobs
 from apps.workloads.actions.job_rows import Key, kept_digests, kept_states, lock_keys
+from apps.workloads.actions.node_words import NodeWords
 from apps.workloads.actions.statements import ArrivedStatement, told
 from apps.workloads.actions.user_names import with_pseudonyms
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What a statement came to; unchanged where it had been made before."""
+    """What a statement came to; unchanged where it had been made before.
+
+    `refusal` says why a node's agent may not tell it: then there is no job, and nothing is kept.
+    """
 
     job_id: int
     state: str
     is_changed: bool
+    refusal: str = ""
 
 
 @logged_change()
-def record_event(*, event: JobEventIn, at: datetime, agent_node_id: int | None = None) -> Recorded:
+def record_event(*, event: JobEventIn, at: datetime, agent: AgentFact | None = None) -> Recorded:
     """Take one statement about a job; the same one again changes nothing."""
-    return record_events(events=[event], at=at, agent_node_id=agent_node_id)[0]
+    return record_events(events=[event], at=at, agent=agent)[0]
 
 
 @logged_change(count=answered)
 @transaction.atomic
 def record_events(
-    *, events: Sequence[JobEventIn], at: datetime, agent_node_id: int | None = None
+    *, events: Sequence[JobEventIn], at: datetime, agent: AgentFact | None = None
 ) -> list[Recorded]:
     """Take statements about jobs, all or none, and answer one by one.
 
     Each job is folded from all that was ever said about it, so order and repetition are moot. An
-    unknown cluster is opened. `agent_node_id` is the node of the agent that makes them. Every past node-hour whose facts changed is marked for the split.
+    unknown cluster is opened. What an `agent` says counts of its own node alone (NodeWords); the
+    rest is counted as that node's problem. Every past node-hour whose facts changed is marked for
+    the split.
     """
     events = with_pseudonyms(events)
     ids = _cluster_ids(sorted({event.cluster for event in events}), at)
-    keyed = [
-        ((ids[event.cluster], event.raw_id), told(event.statement, agent_node_id))
-        for event in events
-    ]
-    keys = {key for key, _ in keyed}
+    named = [((ids[event.cluster], event.raw_id), event.statement) for event in events]
+    keys = {key for key, _ in named}
     if not keys:
         return []
     lock_keys(keys)
+    if agent is None:
+        return _recorded([(key, told(statement)) for key, statement in named], at)
+    words = NodeWords(agent, keys)
+    heard = [words.hear(key, statement) for key, statement in named]
+    words.note_problems(at)
+    kept = [
+        (key, told(word.statement, agent.node_id))
+        for (key, _), word in zip(named, heard, strict=True)
+        if word.statement is not None
+    ]
+    recorded = iter(_recorded(kept, at))
+    return [
+        next(recorded) if word.statement is not None else Recorded(0, "", False, word.refusal)
+        for word in heard
+    ]
+
+
+def _recorded(keyed: Sequence[tuple[Key, ArrivedStatement]], at: datetime) -> list[Recorded]:
+    """Fold the jobs of these keys, which are locked, with what was told of them."""
+    keys = {key for key, _ in keyed}
+    if not keys:
+        return []
     job_of = kept_digests(keys, [each.digest for _, each in keyed])
     arrived: dict[Key, list[ArrivedStatement]] = {}
     is_new = []

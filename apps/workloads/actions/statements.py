@@ -27,7 +27,11 @@ class ArrivedStatement:
 def told(statement: JobStatement, agent_node_id: int | None = None) -> ArrivedStatement:
     """What is to be kept of a statement: only what it says."""
     everything: dict[str, object] = msgspec.to_builtins(statement, enc_hook=_encode_fraction)
-    said = {name: value for name, value in everything.items() if value is not None}
+    said = {
+        name: value
+        for name, value in everything.items()
+        if value is not None and value is not False
+    }
     content = msgspec.json.encode(said, order="sorted")
     digest = hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()
     return ArrivedStatement(statement, content.decode(), digest, agent_node_id)

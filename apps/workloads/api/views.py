@@ -149,7 +149,9 @@ class Jobs(RestView):
         teller = job_teller(request)
         for fault in teller.faults({0: event}).values():
             raise ClusterOfAnotherToken(fault.message)
-        told = record_event(event=event, at=at, agent_node_id=teller.agent_node_id)
+        told = record_event(event=event, at=at, agent=teller.agent)
+        if told.refusal:
+            raise ClusterOfAnotherToken(teller.refusal(event, told.refusal).message)
         return Response(_serialize_recorded(told))
 
 
@@ -175,17 +177,25 @@ class JobsInBulk(APIView):
         teller = job_teller(request)
         faults |= teller.faults(good)
         good = {row: event for row, event in good.items() if row not in faults}
-        recorded = record_events(
-            events=list(good.values()), at=at, agent_node_id=teller.agent_node_id
+        recorded = dict(
+            zip(
+                good, record_events(events=[*good.values()], at=at, agent=teller.agent), strict=True
+            )
         )
+        faults |= {
+            row: teller.refusal(good[row], each.refusal, row)
+            for row, each in recorded.items()
+            if each.refusal
+        }
         results = [
             {"row": row, **_serialize_recorded(each)}
-            for row, each in zip(good, recorded, strict=True)
+            for row, each in recorded.items()
+            if row not in faults
         ]
         return Response(
             {
-                "accepted": len(good),
-                "changed": sum(1 for each in recorded if each.is_changed),
+                "accepted": len(results),
+                "changed": sum(1 for each in recorded.values() if each.is_changed),
                 "results": results,
                 "errors": [faults[row].document() for row in sorted(faults)],
             }

@@ -50,4 +50,3 @@ from apps.workloads.queries.ownership import (
 )
 from apps.workloads.queries.preview import Move, RulePreview, preview_end, preview_rule
 from apps.workloads.queries.rule_history import RuleChange, rule_changes
-from apps.workloads.queries.telling import ToldSoFar, told_so_far

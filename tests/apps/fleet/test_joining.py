@@ -231,10 +231,11 @@ class TestOverTheWire:
         single = self.posted("jobs", tokens["gpu-01"], end)
         assert (single.status_code, "node gpu-01" in single.json()["detail"]) == (403, True)
         assert Job.objects.get().ended_at is None
-        # Once each has told its own part, either may tell the end.
+        # Once each has told its own part, each ends its own: the job ends with the last of them.
         mine = {**held, "allocations": [{"node": "gpu-01", "gpus": 1}]}
         assert self.told(tokens["gpu-01"], mine)["accepted"] == 1
-        assert self.posted("jobs", tokens["gpu-01"], end).json()["state"] == "ENDED"
+        assert self.posted("jobs", tokens["gpu-01"], end).json()["state"] == "RUNNING"
+        assert self.posted("jobs", tokens["gpu-02"], end).json()["state"] == "ENDED"
 
     def test_it_tells_of_jobs_that_are_new_or_that_the_scheduler_put_there(self, tokens) -> None:
         event = {

@@ -1,9 +1,10 @@
 """What services answered, taken in whatever order and however often it is told."""
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from itertools import islice
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -13,10 +14,13 @@ from django.db.models import Q, QuerySet
 from apps.accounts.queries import organisation, teams
 from apps.economics.hours import HOUR
 from apps.economics.latency import Histogram
+from apps.fleet.actions import TrustMatter, raise_trust_incident
+from apps.fleet.queries import TrustKind
 from apps.logs.changes import answered, logged_change
 from apps.workloads.actions.touched_hours import TouchedHours
 from apps.workloads.models import OwnershipRule, RequestHour, Workload, WorkloadKind
 from apps.workloads.queries import RuleFact
+from apps.workloads.queries.node_services import services_on_node
 from apps.workloads.queries.ownership import held_by_matching, rules
 from apps.workloads.queries.requests import SUMS
 
@@ -72,13 +76,15 @@ class RequestTeller:
 class RequestTaken:
     """What became of a row; unchanged where as new a revision was told before.
 
-    `workload_id` None: no service of that name is known, or several are. `is_foreign`: another
-    token counts under that source key, and the row was not taken.
+    `workload_id` None: no service of that name is known, or several are; of a node's, also none
+    that runs there: then `is_elsewhere`. `is_foreign`: another token counts under that source key,
+    and the row was not taken.
     """
 
     is_changed: bool
     workload_id: int | None
     is_foreign: bool = False
+    is_elsewhere: bool = False
 
 
 @logged_change(count=answered)
@@ -90,19 +96,26 @@ def record_requests(
 
     A service is looked for among the serving and batch workloads of its team and those below it;
     with a token of the organisation, by the one name. A later revision takes an earlier one's
-    place, whatever the order; what a team's or a node's token told nobody else writes over. Days are summed anew, and what hours that are over cost is divided
-    again.
+    place, whatever the order; what a team's or a node's token told nobody else writes over. What a
+    node counts is of services that hold it in that hour; else it waits until a job says so
+    (decision 0228). Days are summed anew, and what hours that are over cost is divided again.
     """
     services = _services_by_name(teller.team_id)
     newest = _newest_revisions(counted)
     kept = _kept_counts(newest)
-    foreign = {key for key, one in kept.items() if not _is_own(one, newest[key], teller)}
-    found = {
-        key: services.get(key[1])
-        if key not in kept
-        else kept[key].workload_id or services.get(key[1])
+    named = {
+        key: (kept[key].workload_id if key in kept else None) or services.get(key[1])
         for key in newest
     }
+    joined = {key for key, one in kept.items() if one.workload_id and one.node_id == teller.node_id}
+    elsewhere = _elsewhere(named, joined, teller)
+    foreign = {
+        key
+        for key, one in kept.items()
+        if not _is_own(one, newest[key], teller) or (key in elsewhere and one.node_id is None)
+    }
+    found = {key: None if key in elsewhere else named[key] for key in newest}
+    _note_services_elsewhere(elsewhere - foreign, teller, at)
     _lock_workloads(workload_id for workload_id in found.values() if workload_id is not None)
     own = [(newest[key], found[key]) for key in sorted(newest) if key not in foreign]
     changed = _upsert_counts(own, teller)
@@ -114,9 +127,38 @@ def record_requests(
             is_changed=each.key in changed and each is newest[each.key],
             workload_id=None if each.key in foreign else found[each.key],
             is_foreign=each.key in foreign,
+            is_elsewhere=each.key in elsewhere,
         )
         for each in counted
     ]
+
+
+def _elsewhere(
+    named: Mapping[Key, int | None], joined: Collection[Key], teller: RequestTeller
+) -> set[Key]:
+    """The keys of services that do not hold the node that counts them; those joined before aside."""
+    if teller.node_id is None:
+        return set()
+    hours = {key[4] for key in named}
+    there = services_on_node(teller.node_id, hours) if hours else set()
+    return {
+        key
+        for key, workload_id in named.items()
+        if workload_id is not None and key not in joined and (workload_id, key[4]) not in there
+    }
+
+
+def _note_services_elsewhere(keys: Collection[Key], teller: RequestTeller, at: datetime) -> None:
+    if not keys:
+        return
+    names = sorted({key[1] for key in keys})
+    matter = TrustMatter(
+        TrustKind.SERVICE,
+        f"no job of {', '.join(names[:5])} holds the node",
+        node_id=teller.node_id,
+        count=len(keys),
+    )
+    raise_trust_incident(matter=matter, at=at)
 
 
 @logged_change(count=answered)
@@ -144,10 +186,30 @@ def _join_some(team_id: int | None, name: str, workload_id: int, at: datetime) -
     _lock_workloads([workload_id])
     told_by = Q(team=None) if team_id is None else Q(team_id=team_id)
     waiting = RequestHour.objects.filter(told_by, workload=None, service_named=name)
-    some = list(waiting.order_by("hour", "id").values_list("id", "hour")[:JOINED_AT_ONCE])
+    rows = waiting.order_by("hour", "id").values_list("id", "hour", "node_id")
+    some = list(_of_their_nodes(rows, workload_id))
     RequestHour.objects.filter(id__in=[row[0] for row in some]).update(workload_id=workload_id)
     _follow_changed_hours({(workload_id, hour) for _, hour in some}, at)
     return len(some)
+
+
+def _of_their_nodes(
+    rows: QuerySet[RequestHour, tuple[int, datetime, int | None]], workload_id: int
+) -> Iterator[tuple[int, datetime]]:
+    """Of waiting rows so many that may be joined: a node's where the service holds the node."""
+    held: dict[int, set[WorkloadHour]] = {}
+    hours: dict[int, set[datetime]] = {}
+    for _, hour, node_id in rows:
+        if node_id is not None:
+            hours.setdefault(node_id, set()).add(hour)
+    for node_id, of_node in hours.items():
+        held[node_id] = services_on_node(node_id, of_node)
+    fitting = (
+        (row_id, hour)
+        for row_id, hour, node_id in rows
+        if node_id is None or (workload_id, hour) in held[node_id]
+    )
+    return islice(fitting, JOINED_AT_ONCE)
 
 
 def _services_by_name(team_id: int | None) -> dict[str, int]:

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from apps.accounts.authentication import needs
 from apps.accounts.queries import TokenFact
+from apps.fleet.queries import agent_of_token
 from apps.web.rest.money import NamedOut
 from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
@@ -168,6 +169,17 @@ class ServiceObjectiveEnd(RestView):
         return Response(_serialize_objective_by_id(objective_id, called))
 
 
+class IsNoAgent(BasePermission):
+    """Anybody but the agent of a node, which knows nothing of deployments."""
+
+    message = "the token of a node's agent reports no changes of workloads"
+
+    def has_permission(self, request: Request, view: object) -> bool:
+        """Whether the caller is something else than an agent."""
+        token = request.auth
+        return not (isinstance(token, TokenFact) and agent_of_token(token.id) is not None)
+
+
 class WorkloadChanges(RestView):
     """What changed about workloads: deployments, models, prompts, settings."""
 
@@ -175,7 +187,9 @@ class WorkloadChanges(RestView):
 
     def get_permissions(self) -> list[BasePermission]:
         """Who reads may ask; pipelines tell with the scope of those who tell of jobs."""
-        return [needs("jobs")()] if self.request.method == "POST" else super().get_permissions()
+        if self.request.method == "POST":
+            return [needs("jobs")(), IsNoAgent()]
+        return super().get_permissions()
 
     @extend_schema(
         operation_id="list_workload_changes",

@@ -19,7 +19,7 @@ UPDATE fleet_jointoken AS token SET most_nodes = greatest(20, 2 * (
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("fleet", "0016_join_tokens_in_the_trail"),
+        ("fleet", "0001_squashed_0016_join_tokens_in_the_trail"),
     ]
 
     operations = [

@@ -13,16 +13,22 @@ from django.db.models import Q, QuerySet
 
 from apps.accounts.queries import organisation, teams
 from apps.economics.hours import HOUR
-from apps.economics.latency import Histogram
 from apps.fleet.actions import TrustMatter, raise_trust_incident
 from apps.fleet.queries import TrustKind
 from apps.logs.changes import answered, logged_change
+from apps.workloads.actions.request_statements import (
+    DELETE_DAYS,
+    PLAIN,
+    SUM_DAYS,
+    UPSERT,
+    CountedRequests,
+    Key,
+)
 from apps.workloads.actions.touched_hours import TouchedHours
 from apps.workloads.models import OwnershipRule, RequestHour, Workload, WorkloadKind
 from apps.workloads.queries import RuleFact
 from apps.workloads.queries.node_services import services_on_node
 from apps.workloads.queries.ownership import held_by_matching, rules
-from apps.workloads.queries.requests import SUMS
 
 KEPT = timedelta(days=790)
 """As long as hours of use are kept: 25 months and a little."""
@@ -30,38 +36,8 @@ SERVICES = (WorkloadKind.SERVING, WorkloadKind.BATCH)
 """Kinds of workload that answer requests."""
 JOINED_AT_ONCE = 500
 
-Key = tuple[str, str, str, str, datetime]
-"""Source key, service, feature, model, hour."""
 WorkloadHour = tuple[int, datetime]
 """A workload and an hour of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class CountedRequests:
-    """What one source counted of a service in an hour: see RequestHour. Null: it does not tell."""
-
-    source: str
-    source_key: str
-    service: str
-    hour: datetime
-    revision: int
-    feature: str = ""
-    model: str = ""
-    requests: int | None = None
-    succeeded: int | None = None
-    prompt_tokens: int | None = None
-    cached_tokens: int | None = None
-    output_tokens: int | None = None
-    latency: Histogram | None = None
-    first_token: Histogram | None = None
-    prefill_seconds: float | None = None
-    decode_seconds: float | None = None
-    split_kind: str = ""
-
-    @property
-    def key(self) -> Key:
-        """What a later revision takes the place of."""
-        return self.source_key, self.service, self.feature, self.model, self.hour
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,59 +354,3 @@ def _cut_to_span(fact: RuleFact, since: datetime, until: datetime) -> RuleFact |
     starts_at = since if fact.starts_at is None else max(since, fact.starts_at)
     ends_at = until if fact.ends_at is None else min(until, fact.ends_at)
     return RuleFact(fact.rule, starts_at, ends_at) if starts_at < ends_at else None
-
-
-TYPES: Mapping[str, str] = {
-    "workload_id": "int8",
-    "team_id": "int8",
-    "node_id": "int8",
-    "service_named": "text",
-    "feature": "text",
-    "model": "text",
-    "source": "text",
-    "source_key": "text",
-    "hour": "timestamptz",
-    "revision": "int8",
-    "requests": "int8",
-    "succeeded": "int8",
-    "prompt_tokens": "int8",
-    "cached_tokens": "int8",
-    "output_tokens": "int8",
-    "latency_bounds_seconds": "float8[]",
-    "latency_counts": "int8[]",
-    "first_token_bounds_seconds": "float8[]",
-    "first_token_counts": "int8[]",
-    "prefill_seconds": "float8",
-    "decode_seconds": "float8",
-    "split_kind": "text",
-}
-PLAIN = tuple(name for name in TYPES if name in CountedRequests.__slots__ and name != "hour")
-"""Columns that are called, and written, as in CountedRequests."""
-UPSERT = f"""
-INSERT INTO workloads_requesthour AS kept ({", ".join(TYPES)})
-SELECT {", ".join(TYPES)}
-FROM jsonb_to_recordset(%s::jsonb) AS told ({", ".join(f"{name} {type_}" for name, type_ in TYPES.items())})
-ORDER BY source_key, service_named, feature, model, hour
-ON CONFLICT (source_key, service_named, feature, model, hour) DO UPDATE SET
-    {", ".join(f"{name} = excluded.{name}" for name in TYPES if name != "team_id")}
-WHERE excluded.revision > kept.revision AND kept.team_id IS NOT DISTINCT FROM excluded.team_id
-  AND (kept.node_id IS NULL OR kept.node_id = excluded.node_id)
-RETURNING source_key, service_named, feature, model, hour
-"""  # noqa: S608  # our own column names
-DELETE_DAYS = """
-DELETE FROM workloads_requestday USING unnest(%s::int8[], %s::date[]) AS key (workload_id, day)
-WHERE workloads_requestday.workload_id = key.workload_id AND workloads_requestday.day = key.day
-"""
-SUM_DAYS = f"""
-INSERT INTO workloads_requestday (
-    workload_id, day, feature, source, requests, succeeded, prompt_tokens, cached_tokens,
-    output_tokens, prefill_seconds, decode_seconds, split_kind
-)
-SELECT key.workload_id, key.day, feature, source, {SUMS}
-FROM unnest(%s::int8[], %s::date[], %s::timestamptz[], %s::timestamptz[])
-     AS key (workload_id, day, since, until)
-JOIN workloads_requesthour AS told
-  ON told.workload_id = key.workload_id AND told.hour >= key.since AND told.hour < key.until
-GROUP BY key.workload_id, key.day, feature, source
-ORDER BY key.workload_id, key.day, feature, source
-"""  # noqa: S608  # our own column names

@@ -8,7 +8,8 @@ import msgspec
 
 from apps.economics.hours import hour_of
 from apps.economics.latency import Histogram, HistogramUnreadable
-from apps.workloads.actions.requests import KEPT, CountedRequests
+from apps.workloads.actions.request_statements import CountedRequests
+from apps.workloads.actions.requests import KEPT
 from apps.workloads.api.wire import MOST_AHEAD, Fault, Moment, Named, fault_of
 
 DAY = timedelta(days=1)

@@ -19,8 +19,8 @@ from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Moment, Parameters, Text
 from apps.web.rest.views import RestView
+from apps.workloads.actions.request_statements import CountedRequests
 from apps.workloads.actions.requests import (
-    CountedRequests,
     RequestTaken,
     RequestTeller,
     record_requests,

@@ -83,6 +83,10 @@ AGENT_STATES = {
 }
 PROBLEMS = {
     "no_pod_resources": "Mount the kubelet's pod-resources socket into the agent's pod.",
+    "environments": "Run it by the unit or DaemonSet of this version, and runrate-agent check there.",
+    "processes": "Give its pod hostPID, or its unit a /proc without hidepid and ProtectProc.",
+    "slurm_notes": "Let the agent read and take away the files of holders.slurm_folder.",
+    "scontrol": "Let the agent run scontrol there: its slurm.conf, and munge.",
     "no_kubernetes_api": "Let the agent's service account get pods, jobs and replica sets.",
 }
 

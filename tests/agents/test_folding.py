@@ -19,6 +19,7 @@ class Told:
     """Who was granted what, and whose the processes are."""
 
     problems: tuple[tuple[str, str], ...] = ()
+    unread_environments: int = 0
 
     def __init__(
         self, granted: Sequence[str] = (), processes: Mapping[int, str] | None = None

@@ -1,5 +1,7 @@
 """From a process to its holder: its cgroup, then an allow-list of its environment."""
 
+import os
+
 import pytest
 
 from runrate_agent.whose.cgroup import CgroupFact, fact_of
@@ -120,3 +122,55 @@ def test_a_process_that_was_long_not_seen_is_forgotten_and_one_that_runs_is_not(
 
     assert holders.of_process(9) is None
     assert holders.of_process(10).key == "process/gpu-01/r1"
+
+
+def refuse(root, pid: int, monkeypatch) -> None:
+    """As the kernel refuses another user's environment."""
+    real = os.open
+
+    def opened(path, *asked, **named):
+        if path == f"{root}/proc/{pid}/environ":
+            raise PermissionError(13, "Permission denied", path)
+        return real(path, *asked, **named)
+
+    monkeypatch.setattr("os.open", opened)
+
+
+def test_an_environment_that_is_refused_is_counted_and_told_until_its_process_is_long_gone(
+    tmp_path, monkeypatch
+):
+    process(tmp_path, 9, cgroup="0::/slurm/uid_1/job_42/step_0")
+    refuse(tmp_path, 9, monkeypatch)
+    holders = Resolving(tmp_path, "gpu-01", "atlas")
+    now_ms = 1_000_000
+
+    for _ in range(3):
+        holders.refresh(now_ms)
+        # Its cgroup has to do.
+        assert holders.of_process(9).key == "slurm/atlas/42"
+        now_ms += 10_000
+    holders.refresh(now_ms)
+
+    ((code, said),) = holders.problems
+    assert code == "environments"
+    assert "the environments of 1 processes" in said
+    assert holders.unread_environments == 1
+    holders.refresh(now_ms + 700_000)
+    assert holders.problems == ()
+
+
+def test_a_process_that_proc_hides_is_told_but_not_one_that_has_just_ended(tmp_path):
+    holders = Resolving(tmp_path, "gpu-01", "atlas")
+    holders.refresh(1_000_000)
+    assert (holders.of_process(9), holders.of_process(10)) == (None, None)
+    for now_ms in (1_010_000, 1_020_000, 1_030_000):
+        holders.refresh(now_ms)
+        assert holders.of_process(9) is None
+    holders.refresh(1_040_000)
+
+    ((code, said),) = holders.problems
+    assert (code, said.partition(" are ")[0]) == ("processes", "1 processes on the GPUs")
+
+
+def test_an_environment_of_a_process_that_is_gone_is_no_problem(tmp_path):
+    assert environment_of(tmp_path, 9) == {}

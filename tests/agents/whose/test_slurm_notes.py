@@ -14,6 +14,7 @@ from runrate_agent.whose import scontrol
 from runrate_agent.whose.scontrol import Scontrol
 from runrate_agent.whose.slurm import MOST_BYTES, SlurmNotes
 
+NOBODY = 65_534
 NOW = 1_795_168_800_000
 SLURM = Path(__file__).resolve().parents[3] / "agents/agent/slurm"
 
@@ -193,3 +194,53 @@ def test_what_the_controllers_script_wrote_is_a_label(notes, admin_comment, labe
     (event,) = notes.read(NOW)
 
     assert event.details.get("labels", {}) == labels
+
+
+def test_notes_that_are_not_ours_to_read_or_take_away_are_told(notes, monkeypatch):
+    note(notes, "7-0.start", SLURM_JOB_GPUS="1")
+    note(notes, "8-0.start", SLURM_JOB_GPUS="0")
+    real = os.open
+
+    def opened(path, *asked, **named):
+        if str(path).endswith("8-0.start"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, *asked, **named)
+
+    monkeypatch.setattr("os.open", opened)
+
+    assert [each.raw_id for each in notes.read(NOW)] == ["7"]
+    assert notes.problems() == {
+        "slurm_notes": f"1 notes in {notes.folder} cannot be used: Permission denied"
+    }
+    monkeypatch.undo()
+    assert [each.raw_id for each in notes.read(NOW)] == ["8"]
+    assert notes.problems() == {}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another account")
+def test_a_folder_of_notes_that_is_not_ours_is_told(tmp_path):
+    closed = tmp_path / "slurm"
+    closed.mkdir(mode=0o700)
+    notes = SlurmNotes(closed, "atlas", "gpu-01")
+    os.seteuid(NOBODY)
+    try:
+        assert notes.read(NOW) == []
+    finally:
+        os.seteuid(0)
+
+    assert notes.problems() == {"slurm_notes": f"{closed} cannot be used: Permission denied"}
+
+
+def test_a_controller_that_does_not_answer_is_told_and_a_job_it_forgot_is_not(tmp_path):
+    asked = Scontrol("gpu-01", program=str(tmp_path / "scontrol"))
+    notes = SlurmNotes(
+        tmp_path / "none", "atlas", "gpu-01", asked.job, trouble=lambda: asked.problem
+    )
+    for said, problems in (
+        ("slurm_load_jobs error: Invalid job id specified", {}),
+        ("slurm_load_jobs error: Munge encode failed", "Munge encode failed"),
+    ):
+        (tmp_path / "scontrol").write_text(f"#!/bin/sh\necho {said!r} >&2\nexit 1\n")
+        (tmp_path / "scontrol").chmod(0o755)
+        assert asked.job("7") is None
+        assert problems in str(notes.problems()) if problems else notes.problems() == {}

@@ -23,7 +23,7 @@ from runrate_agent.tokens import token_in
 from runrate_agent.uplink import Patience, Route, Uplink, server_at
 from runrate_agent.whose.kubeapi import kube_api
 from runrate_agent.whose.kubernetes import KubernetesPods
-from runrate_agent.whose.podresources import pod_grants
+from runrate_agent.whose.podresources import may_be_there, pod_grants
 from runrate_agent.whose.resolving import Resolving
 from runrate_agent.whose.scontrol import Scontrol, SlurmFact
 from runrate_agent.whose.slurm import SlurmNotes
@@ -82,12 +82,18 @@ def holders_of(settings: Settings) -> Resolving:
     asked, host = settings.holders, node_name()
     slurm = None
     if asked.cluster:
-        ask = Scontrol(host).job if asked.scontrol else _nothing
-        slurm = SlurmNotes(Path(asked.slurm_folder), asked.cluster, host, ask)
+        scontrol = Scontrol(host)
+        slurm = SlurmNotes(
+            Path(asked.slurm_folder),
+            asked.cluster,
+            host,
+            scontrol.job if asked.scontrol else _nothing,
+            trouble=lambda: scontrol.problem,
+        )
     pods = None
     sock = Path(asked.pod_resources)
     in_cluster = os.environ.get("KUBERNETES_SERVICE_HOST")
-    if asked.cluster and (in_cluster or sock.exists()):
+    if asked.cluster and (in_cluster or may_be_there(sock)):
         api = kube_api(host) if asked.kubernetes_api else None
         pods = KubernetesPods(
             asked.cluster,

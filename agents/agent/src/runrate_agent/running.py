@@ -186,6 +186,7 @@ class Agent:
             "windows_dropped_total": status["dropped_windows"],
             "windows_refused_total": self.spool.depth().refused_windows,
             "requests_total": sent.items,
+            "environments_unread_total": self.holders.unread_environments,
             "cpu_seconds_total": status["cpu_seconds"],
             "pss_bytes": status["pss_bytes"],
             "nvml_calls_total": self.source.calls,

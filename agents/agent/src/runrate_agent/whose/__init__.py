@@ -42,6 +42,10 @@ class Holders(Protocol):
 
     problems: tuple[tuple[str, str], ...]
 
+    @property
+    def unread_environments(self) -> int:
+        """How many processes there were whose environment is not for this user to read."""
+
     def refresh(self, now_ms: int) -> Sequence[JobEvent]:
         """Look at slow sources at their own pace; what happened to jobs meanwhile."""
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from runrate_agent.whose.proc import read_of
+from runrate_agent.whose.proc import bytes_of
 
 ALLOWED = frozenset(
     {
@@ -26,9 +26,16 @@ SAID = ("RUNRATE_WORKLOAD", "RUNRATE_TEAM", TORCHRUN, "SKYPILOT_TASK_ID")
 
 
 def environment_of(root: Path, pid: int) -> dict[str, str]:
-    """The allowed names of a process's environment as it was when it was started."""
-    # Gone, or another user's: then its cgroup has to do.
-    raw = read_of(root, pid, "environ", MOST_BYTES) or b""
+    """The allowed names of a process's environment as it was when it was started.
+
+    Empty where the process is gone; refuses PermissionError where it is not for us to read.
+    """
+    try:
+        raw = bytes_of(root, pid, "environ", MOST_BYTES)
+    except PermissionError:
+        raise
+    except OSError:
+        raw = b""
     found = {}
     for entry in raw.split(b"\0"):
         name, _, value = entry.partition(b"=")

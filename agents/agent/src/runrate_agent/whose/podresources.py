@@ -7,6 +7,7 @@ https://github.com/kubernetes/kubelet/blob/master/pkg/apis/podresources/v1/api.p
 from __future__ import annotations
 
 import re
+import socket as sockets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,15 +52,40 @@ def pod_grants(socket: Path) -> list[PodGrant]:
         raise PodResourcesUnreachable(
             "grpcio is missing: install runrate-agent[kubernetes]"
         ) from missing
-    if not socket.exists():
+    if not may_be_there(socket):
         raise PodResourcesUnreachable(f"{socket} is not there; is it mounted into the container?")
     with grpc.insecure_channel(f"unix://{socket}") as channel:
         ask = channel.unary_unary(LIST, request_serializer=bytes, response_deserializer=bytes)
         try:
             answer = ask(b"", timeout=TIMEOUT_SECONDS)
         except grpc.RpcError as refused:
-            raise PodResourcesUnreachable(f"{socket}: {refused.code().name}") from refused
+            said = _refusal(socket) or refused.code().name
+            raise PodResourcesUnreachable(f"{socket}: {said}") from refused
     return grants_in(answer)
+
+
+def may_be_there(path: Path) -> bool:
+    """Whether a file is there, or in a folder that is not for us to look into."""
+    try:
+        path.stat()
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def _refusal(path: Path) -> str:
+    """What to do where the socket is not for this user to open; "" where it is."""
+    try:
+        with sockets.socket(sockets.AF_UNIX) as trial:
+            trial.settimeout(TIMEOUT_SECONDS)
+            trial.connect(str(path))
+    except PermissionError:
+        return "it is root's: run the DaemonSet on a Kubernetes node, or give the unit CAP_DAC_OVERRIDE"
+    except OSError:
+        return ""
+    return ""
 
 
 def grants_in(message: bytes) -> list[PodGrant]:

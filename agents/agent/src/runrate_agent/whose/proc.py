@@ -9,15 +9,20 @@ PART_BYTES = 1 << 14
 
 
 def read_of(root: Path, pid: int, name: str, most_bytes: int = 1 << 16) -> bytes | None:
-    """The file's first bytes; None where the process is gone or another user's.
+    """The file's first bytes; None where the process is gone or another user's."""
+    try:
+        return bytes_of(root, pid, name, most_bytes)
+    except OSError:
+        return None
+
+
+def bytes_of(root: Path, pid: int, name: str, most_bytes: int = 1 << 16) -> bytes:
+    """The file's first bytes; refuses PermissionError of another user's, OSError of one that is gone.
 
     Not by pathlib: it interns each part of a path, and pids that come and go make the interpreter's
     table of such words, a megabyte, be laid out anew time and again, which scatters memory.
     """
-    try:
-        file = os.open(f"{root}/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return None
+    file = os.open(f"{root}/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
     try:
         found = b""
         while len(found) < most_bytes:
@@ -25,8 +30,6 @@ def read_of(root: Path, pid: int, name: str, most_bytes: int = 1 << 16) -> bytes
             if not part:
                 break
             found += part
-    except OSError:
-        return None
     finally:
         os.close(file)
     return found

@@ -16,6 +16,7 @@ from runrate_agent.whose.environ import environment_of, labels_of
 from runrate_agent.whose.kubernetes import KubernetesPods
 from runrate_agent.whose.proc import read_of
 from runrate_agent.whose.slurm import SlurmNotes
+from runrate_agent.whose.withheld import Withheld
 
 MOST_REMEMBERED = 4_096
 READ_EVERY_MS = 10_000
@@ -32,9 +33,15 @@ class Resolving:
     slurm: SlurmNotes | None = None
     kubernetes: KubernetesPods | None = None
     problems: tuple[tuple[str, str], ...] = ()
+    withheld: Withheld = field(default_factory=Withheld)
     _processes: OrderedDict[tuple[int, str], tuple[Held, int]] = field(default_factory=OrderedDict)
     _living: dict[int, str] = field(default_factory=dict)
     _read_at_ms: int = 0
+
+    @property
+    def unread_environments(self) -> int:
+        """How many processes there were whose environment was refused."""
+        return self.withheld.environments
 
     def refresh(self, now_ms: int) -> Sequence[JobEvent]:
         """Read notes and sockets, at most every ten seconds."""
@@ -42,12 +49,16 @@ class Resolving:
             return ()
         self._read_at_ms = now_ms
         self._forget(now_ms - FORGOTTEN_MS)
+        self.withheld.forget(now_ms)
         events: list[JobEvent] = []
+        problems = dict(self.withheld.problems())
         if self.slurm is not None:
             events += self.slurm.read(now_ms)
+            problems |= self.slurm.problems()
         if self.kubernetes is not None:
             events += self.kubernetes.read(now_ms)
-            self.problems = tuple(sorted(self.kubernetes.problems.items()))
+            problems |= self.kubernetes.problems
+        self.problems = tuple(sorted(problems.items()))
         return events
 
     def place(self, places: Places) -> None:
@@ -80,10 +91,12 @@ class Resolving:
         """By its cgroup, then by its environment; remembered by pid and start while it is seen."""
         started = _start_of(self.root, pid) or self._living.get(pid)
         if started is None:
+            self.withheld.note_missing(pid, self._read_at_ms)
             return None
         key = pid, started
+        self.withheld.note_seen(pid, started, self._read_at_ms)
         known = self._processes.pop(key, None)
-        held = self._found(pid) if known is None else known[0]
+        held = self._found(pid, started) if known is None else known[0]
         if held is None:
             # Its pod may be heard of later.
             return None
@@ -101,9 +114,14 @@ class Resolving:
             if self._living.get(pid) == started:
                 del self._living[pid]
 
-    def _found(self, pid: int) -> Held | None:
+    def _found(self, pid: int, started: str) -> Held | None:
         fact = cgroup_of(self.root, pid)
-        said = environment_of(self.root, pid)
+        try:
+            said = environment_of(self.root, pid)
+        except PermissionError:
+            # Its cgroup has to do.
+            self.withheld.note_refusal(pid, started, self._read_at_ms)
+            said = {}
         run, labels = said.get("RUNRATE_RUN"), labels_of(said)
         job_id = fact.slurm_job or said.get("SLURM_JOB_ID") or said.get("SLURM_JOBID")
         if job_id:

@@ -24,6 +24,8 @@ SHARDS = re.compile(r"shard(?::[^:,(]+)?:(\d+)")
 GPUS = re.compile(r"(?:^|,)gpu(?::[^:,(]+)?:(\d+)")
 PLACED = "runrate:"
 PLACEMENT = re.compile(r"[:,](quote|admission)=(\d{1,18})(?=,|$)")
+NO_SUCH_JOB = "Invalid job id"
+"""What the controller says of one that it has forgotten."""
 UNSAID = frozenset({"", "(null)", "None", "N/A", "Unknown"})
 
 
@@ -50,10 +52,11 @@ def placement_labels(admin_comment: str) -> dict[str, str]:
 
 @dataclass(**SLOTS)
 class Scontrol:
-    """Asks; whatever goes wrong is as if nothing were known."""
+    """Asks; whatever goes wrong is as if nothing were known, and said in `problem`."""
 
     host: str
     program: str = "scontrol"
+    problem: str = ""
     _shards_of_gpu: Fraction | None = None
     _has_asked_node: bool = field(default=False)
     _silent_until: float = field(default=0.0)
@@ -109,7 +112,11 @@ class Scontrol:
             )
         except subprocess.TimeoutExpired:
             self._silent_until = time.monotonic() + SILENT_SECONDS
+            self.problem = f"{program} did not answer in {TIMEOUT_SECONDS:.0f} s"
             return ""
-        except OSError:
+        except OSError as refused:
+            self.problem = f"{program}: {refused.strerror}"
             return ""
+        is_answered = done.returncode == 0 or NO_SUCH_JOB in done.stderr
+        self.problem = "" if is_answered else f"{program}: {done.stderr.strip()[:200]}"
         return done.stdout if done.returncode == 0 else ""

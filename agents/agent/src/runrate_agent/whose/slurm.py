@@ -44,12 +44,28 @@ class SlurmNotes:
     node: str
     ask: Callable[[str], SlurmFact | None] = lambda job_id: None
     minors: Mapping[str, int] = field(default_factory=dict)
+    trouble: Callable[[], str] = lambda: ""
+    """What keeps the controller from being asked; "" while nothing does."""
     _jobs: dict[str, _Job] = field(default_factory=dict)
     _told: set[str] = field(default_factory=set)
+    _faults: dict[str, str] = field(default_factory=dict)
+    """By note, and "" for the folder: what kept it from being read or taken away."""
+
+    def problems(self) -> dict[str, str]:
+        """What could not be done with the notes at the last reading, by code."""
+        trouble = self.trouble()
+        told = {"scontrol": f"ends and names of jobs are not known: {trouble}"} if trouble else {}
+        if not self._faults:
+            return told
+        count = sum(1 for name in self._faults if name)
+        said = f"{count} notes in {self.folder}" if count else str(self.folder)
+        fault = next(iter(self._faults.values()))
+        return {**told, "slurm_notes": f"{said} cannot be used: {fault}"}
 
     def read(self, now_ms: int) -> list[JobEvent]:
         """Take in new notes; an event for each. A note that was told and is over is removed."""
         events = []
+        self._faults = {}
         notes = self._notes()
         names = {path.name for path in notes}
         for path in notes:
@@ -57,7 +73,11 @@ class SlurmNotes:
             if name in self._told:
                 self._tidy(path, now_ms, is_over=f"{path.stem}.end" in names & self._told)
                 continue
-            values = _values(path)
+            try:
+                values = _values(path)
+            except PermissionError as refused:
+                self._faults[name] = str(refused.strerror)
+                continue
             if values is None:
                 continue
             job_id, _, restart = path.stem.partition("-")
@@ -90,7 +110,11 @@ class SlurmNotes:
     def _notes(self) -> list[Path]:
         try:
             found = [p for p in self.folder.iterdir() if p.suffix in (".start", ".end")]
+        except PermissionError as refused:
+            self._faults[""] = str(refused.strerror)
+            return []
         except OSError:
+            # No prolog ran yet.
             return []
         # A start before its end and an end before the next start, also when all came at once.
         return sorted(found, key=_place)
@@ -144,6 +168,8 @@ class SlurmNotes:
                 self._told.discard(path.name)
                 if is_old:
                     self._jobs.pop(path.stem.partition("-")[0], None)
+        except PermissionError as refused:
+            self._faults[path.name] = f"taken away: {refused.strerror}"
         except OSError:
             return
 
@@ -154,10 +180,15 @@ def _place(path: Path) -> tuple[str, int, bool]:
 
 
 def _values(path: Path) -> dict[str, str] | None:
-    """None where it is gone or no note: only who owns the folder, or root, leaves a plain file."""
+    """None where it is gone or no note: only who owns the folder, or root, leaves a plain file.
+
+    Refuses PermissionError where it is not for us to read.
+    """
     try:
         # A link may lead anywhere, and a pipe would hold up whoever opens it.
         note = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except PermissionError:
+        raise
     except OSError:
         return None
     try:

@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from runrate_agent.beside import files_beside, text_beside
 from runrate_agent.settings import settings_in
+from runrate_agent.tokens import NO_CREDENTIAL
+from runrate_agent.unit import AGENT_UNIT, CACHE_UNIT, unit_in
 
 AGENT = Path(__file__).resolve().parents[2] / "agents/agent"
 
@@ -38,6 +41,55 @@ def test_the_systemd_units_are_understood_and_hardened(tmp_path, name, command, 
         )
         said = [line for line in done.stderr.splitlines() if name in line]
         assert (done.returncode, said) == (0, [])
+
+
+def service(name: str) -> dict[str, list[str]]:
+    """The settings of a unit's [Service], by name, in their order."""
+    told: dict[str, list[str]] = {}
+    for key, value in unit_in(name, text_beside(name)).settings:
+        told.setdefault(key, []).append(value)
+    return told
+
+
+@pytest.mark.parametrize(
+    ("name", "tokens"),
+    [
+        (AGENT_UNIT, ("agent.token", "join.token", "jobs.token")),
+        (CACHE_UNIT, ("agent.token",)),
+    ],
+)
+def test_tokens_that_are_roots_are_handed_over_and_a_missing_one_does_not_end_the_unit(
+    name, tokens
+):
+    told = service(name)
+
+    assert told["LoadCredential"] == [f"{token}:/etc/runrate/{token}" for token in tokens]
+    # Without a value to fall back on systemd fails with "Protocol error", and nothing of ours is run.
+    assert told["SetCredential"] == [f"{token}:{NO_CREDENTIAL}" for token in tokens]
+
+
+def test_the_agents_unit_may_read_what_the_daemon_set_may_and_sees_all_of_proc():
+    told = service(AGENT_UNIT)
+    documents = list(yaml.safe_load_all((AGENT / "kubernetes/daemonset.yaml").read_text()))
+    (pod,) = [each["spec"]["template"]["spec"] for each in documents if each["kind"] == "DaemonSet"]
+    added = pod["containers"][0]["securityContext"]["capabilities"]["add"]
+
+    for key in ("AmbientCapabilities", "CapabilityBoundingSet"):
+        assert set(told[key][0].split()) == {f"CAP_{name}" for name in added}
+    # Any of these would hide other users' processes, or all of /proc but processes.
+    assert not {"ProtectProc", "ProcSubset", "PrivateUsers", "PrivatePIDs"} & set(told)
+    assert not {"PrivateDevices", "DevicePolicy", "PrivateNetwork"} & set(told)
+    assert told["RuntimeDirectoryPreserve"] == ["yes"]
+
+
+def test_a_unit_names_the_program_that_printed_it(tmp_path):
+    text = text_beside(AGENT_UNIT, tmp_path / "bin/runrate-agent")
+
+    assert f"ExecStart={tmp_path}/bin/runrate-agent run" in text
+    assert set(files_beside()) == {
+        *("runrate-agent.service", "runrate-slurm-cache.service", "job_submit.lua"),
+        *("prolog.sh", "epilog.sh", "runrate-note.sh"),
+    }
 
 
 def test_the_daemon_set_mounts_what_the_agent_reads_and_asks_for_no_more(tmp_path):

@@ -52,11 +52,15 @@ def install_command(server: str, project: str) -> str:
 
 
 def _made(folder: Path) -> Wheel:
-    project: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    told: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text())
+    project: dict[str, Any] = told["project"]
     name, version = project["name"], project["version"]
     stem = f"{name.replace('-', '_')}-{version}"
     info = f"{stem}.dist-info"
     files = dict(_sources(folder / "src"))
+    wheel = told["tool"]["hatch"]["build"]["targets"]["wheel"]
+    for source, place in wheel.get("force-include", {}).items():
+        files |= {f"{place}/{name}": content for name, content in _sources(folder / source)}
     files[f"{info}/METADATA"] = _metadata(project, (folder / project["readme"]).read_text())
     files[f"{info}/WHEEL"] = WHEEL.encode()
     files[f"{info}/entry_points.txt"] = _entry_points(project["scripts"])

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from runrate_agent.compat import SLOTS
+
+CREDENTIALS = "CREDENTIALS_DIRECTORY"
+"""Where systemd puts what LoadCredential= names, for the unit's user alone."""
+NO_CREDENTIAL = "-"
+"""As our units hand over a token whose file was not there (SetCredential=)."""
 
 
 class TokenFileUnreadable(Exception):
@@ -58,14 +64,40 @@ def tokens_in(path: Path, clusters: Mapping[str, str]) -> Tokens:
     )
 
 
+def credential_of(path: Path) -> Path | None:
+    """Where systemd would hand this file over, by its name; None outside of such a unit."""
+    folder = os.environ.get(CREDENTIALS)
+    return Path(folder) / path.name if folder else None
+
+
 def _text_of(path: Path) -> str:
+    """What systemd handed over, else the file itself."""
+    handed, about = _handed_over(path)
+    if handed:
+        return handed
     try:
         text = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise TokenFileUnreadable(f"cannot read the token file {path}: {error}") from error
+        raise TokenFileUnreadable(f"cannot read the token file {path}: {error}{about}") from error
     if not text:
         raise TokenFileUnreadable(f"the token file {path} is empty")
     return text
+
+
+def _handed_over(path: Path) -> tuple[str, str]:
+    """The credential of this file's name; else what to say of there being none."""
+    credential = credential_of(path)
+    if credential is None:
+        return "", ""
+    try:
+        text = credential.read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        return "", f"; this unit has no LoadCredential={path.name}:{path}"
+    except (OSError, UnicodeDecodeError) as error:
+        return "", f"; nor systemd's copy: {error}"
+    if text in ("", NO_CREDENTIAL):
+        return "", "; it was not there when systemd started this unit: write it, then restart"
+    return text, ""
 
 
 def _checked(tokens: object, key: str) -> dict[str, str]:

@@ -7,13 +7,16 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from runrate_agent.compat import SLOTS
 from runrate_agent.frames import Frame, Source
 from runrate_agent.making import endpoints_of, holders_of, identity_of, source_of
+from runrate_agent.node.counters import NodeCounters
 from runrate_agent.serving.engines import reading_of
 from runrate_agent.serving.reading import Endpoint, EngineUnreachable, fetched
 from runrate_agent.settings import Settings
+from runrate_agent.slurm_cache import PATH, keeper_of
 from runrate_agent.tokens import TokenFileUnreadable, token_in
 from runrate_agent.uplink import (
     BodyRefused,
@@ -27,10 +30,16 @@ from runrate_agent.uplink import (
     UplinkFailed,
     server_at,
 )
-from runrate_agent.whose.podresources import PodResourcesUnreachable, pod_grants
+from runrate_agent.whose.podresources import PodResourcesUnreachable, may_be_there, pod_grants
 
 GOOD, BAD, NOTE = "ok", "wrong", "note"
 FRAME_SECONDS = 20.0
+DEVICES = Path("/dev")
+COUNTED = (
+    *("network_bytes", "disk_read_bytes"),
+    *("cpu_stalled_seconds", "io_stalled_seconds", "memory_stalled_seconds"),
+)
+"""Counters that every node has; a fabric not every one."""
 STATES = {
     "driver_missing": "no NVIDIA driver is loaded, or libnvidia-ml.so.1 is not in this container",
     "driver_mismatch": "the driver was upgraded under its library: reload the driver or reboot",
@@ -42,17 +51,19 @@ STATES = {
 
 @dataclass(frozen=True, **SLOTS)
 class Finding:
-    """One thing that was looked at; `grade` is GOOD, BAD or NOTE."""
+    """One thing that was looked at, and as whom; `grade` is GOOD, BAD or NOTE."""
 
     grade: str
     subject: str
     said: str
+    viewer: str = ""
 
 
 def findings(settings: Settings) -> Iterator[Finding]:
     """One after the other, as they are found."""
     yield from _server(settings)
     yield from _spool(settings)
+    yield from device_findings(DEVICES)
     holders = holders_of(settings)
     source = source_of(settings, holders)
     try:
@@ -60,8 +71,29 @@ def findings(settings: Settings) -> Iterator[Finding]:
     finally:
         source.close()
     yield from _holders(settings)
+    yield _counters(settings)
     for endpoint in endpoints_of(settings):
         yield engine_finding(endpoint)
+
+
+def cache_findings(settings: Settings) -> Iterator[Finding]:
+    """What `slurm-cache` needs, one after the other."""
+    yield from folder_findings("cache", Path(settings.slurm.cache_file).parent)
+    try:
+        keeper = keeper_of(settings)
+    except TokenFileUnreadable as missing:
+        yield Finding(BAD, "token", str(missing))
+        return
+    try:
+        keeper.uplink.get(PATH + quote(keeper.cluster, safe=""))
+    except TokenRefused as refused:
+        yield Finding(BAD, "token", str(refused))
+    except UplinkFailed as away:
+        yield Finding(BAD, "server", str(away))
+    else:
+        yield Finding(GOOD, "server", "it answers and knows the token")
+    finally:
+        keeper.uplink.close()
 
 
 def engine_finding(endpoint: Endpoint) -> Finding:
@@ -135,12 +167,62 @@ def _spool(settings: Settings) -> Iterator[Finding]:
     except OSError as refused:
         yield Finding(BAD, "spool", f"{folder} cannot be used: {refused}")
         return
-    if not os.access(folder, os.W_OK):
-        yield Finding(BAD, "spool", f"{folder} cannot be written to; memory will stand in for it")
+    faults = [fault.said for fault in folder_findings("spool", folder) if fault.grade == BAD]
+    if faults:
+        yield Finding(BAD, "spool", f"{faults[0]}; memory will stand in for it")
         return
     megabytes = free.f_bavail * free.f_frsize >> 20
     grade = GOOD if megabytes > settings.spool.most_megabytes else BAD
     yield Finding(grade, "spool", f"{folder} has {megabytes:,} MB free")
+
+
+def folder_findings(subject: str, folder: Path) -> Iterator[Finding]:
+    """Whether a file can be made in a folder, and those that are there be written."""
+    trial = folder / f".check.{os.getpid()}"
+    try:
+        trial.touch(mode=0o600)
+        trial.unlink()
+        present = [path for path in folder.iterdir() if path.is_file()]
+    except OSError as refused:
+        yield Finding(BAD, subject, f"{folder} cannot be written to: {refused}")
+        return
+    for path in present:
+        fault = _fault_of_opening(path, os.O_RDWR)
+        if fault:
+            # Left by an agent that somebody ran as another user.
+            yield Finding(BAD, subject, f"{path} cannot be written to: {fault}")
+            return
+    yield Finding(GOOD, subject, f"{folder} can be written to")
+
+
+def device_findings(devices: Path) -> Iterator[Finding]:
+    """Whether the files of the GPUs open; nothing where there are none."""
+    paths = [*devices.glob("nvidiactl"), *sorted(devices.glob("nvidia[0-9]*"))]
+    faults = [f"{path}: {fault}" for path in paths if (fault := _fault_of_opening(path, os.O_RDWR))]
+    if faults:
+        hint = "give the unit their group, by SupplementaryGroups="
+        yield Finding(BAD, "devices", f"{'; '.join(faults)}; {hint}")
+    elif paths:
+        yield Finding(GOOD, "devices", f"{len(paths)} files of the driver open")
+
+
+def _fault_of_opening(path: Path, way: int) -> str:
+    """Why it does not open; "" where it does. Tried, for access(2) knows nothing of capabilities."""
+    try:
+        os.close(os.open(path, way | os.O_NONBLOCK | os.O_CLOEXEC))
+    except OSError as refused:
+        return str(refused.strerror or refused)
+    return ""
+
+
+def _counters(settings: Settings) -> Finding:
+    """Which counters of the node are there to be read."""
+    counters = NodeCounters(Path(settings.holders.root))
+    counters.read()
+    missing = [name for name in COUNTED if name not in counters.names]
+    if missing:
+        return Finding(NOTE, "node", f"not to be read here: {', '.join(missing)}")
+    return Finding(GOOD, "node", f"{len(counters.names)} counters of network, disks and stalls")
 
 
 def _source(source: Source, settings: Settings) -> Iterator[Finding]:
@@ -190,21 +272,34 @@ def _holders(settings: Settings) -> Iterator[Finding]:
     if not (root / "proc/1/cgroup").exists():
         yield Finding(BAD, "processes", f"{root}/proc is not the host's: mount it, or use hostPID")
     elif not _sees_others(root):
-        said = "environments of others cannot be read: run as root or with CAP_SYS_PTRACE"
-        yield Finding(NOTE, "processes", said)
+        said = (
+            "environments of others cannot be read, and with them names of runs, Ray, SkyPilot and "
+            "torchrun: run as root, or with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH"
+        )
+        yield Finding(BAD, "processes", said)
     else:
-        yield Finding(GOOD, "processes", "cgroups and environments can be read")
-    if Path(asked.slurm_folder).is_dir():
-        yield Finding(GOOD, "Slurm", f"the prolog leaves its notes in {asked.slurm_folder}")
-    else:
-        said = f"{asked.slurm_folder} is not there: the prolog is not installed, or no job ran yet"
-        yield Finding(NOTE, "Slurm", said)
+        yield Finding(GOOD, "processes", "cgroups and environments of others can be read")
+    yield from slurm_findings(Path(asked.slurm_folder))
     yield from _kubernetes(settings)
+
+
+def slurm_findings(folder: Path) -> Iterator[Finding]:
+    """Whether the prolog's notes can be read, and taken away once they are."""
+    fault = _fault_of_opening(folder, os.O_RDONLY | os.O_DIRECTORY)
+    if not fault:
+        faults = [each.said for each in folder_findings("Slurm", folder) if each.grade == BAD]
+        said = faults[0] if faults else f"the prolog leaves its notes in {folder}"
+        yield Finding(BAD if faults else GOOD, "Slurm", said)
+    elif folder.exists():
+        yield Finding(BAD, "Slurm", f"{folder} cannot be read: {fault}")
+    else:
+        said = f"{folder} is not there: the prolog is not installed, or no job ran yet"
+        yield Finding(NOTE, "Slurm", said)
 
 
 def _kubernetes(settings: Settings) -> Iterator[Finding]:
     sock = Path(settings.holders.pod_resources)
-    if not os.environ.get("KUBERNETES_SERVICE_HOST") and not sock.exists():
+    if not os.environ.get("KUBERNETES_SERVICE_HOST") and not may_be_there(sock):
         return
     try:
         grants = pod_grants(sock)

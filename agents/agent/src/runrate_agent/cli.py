@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import signal
 import sys
@@ -102,18 +103,36 @@ def _once(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    """Say what works on this node; 1 where something is wrong."""
-    from runrate_agent.checking import BAD, findings
+    """Say what works on this node, as the unit's user sees it; 1 where something is wrong."""
+    from runrate_agent.checking import BAD
+    from runrate_agent.looking import looked_around, seen_here
 
     is_well = True
-    for finding in findings(settings_in(options.config)):
+    for finding in (
+        seen_here(options.config, options.here) if options.here else looked_around(options.config)
+    ):
         is_well = is_well and finding.grade != BAD
         if options.json:
-            told = {"grade": finding.grade, "subject": finding.subject, "said": finding.said}
-            print(json.dumps(told), flush=True)
+            print(json.dumps(dataclasses.asdict(finding)), flush=True)
         else:
-            print(f"{finding.grade:6} {finding.subject:11} {finding.said}", flush=True)
+            said = f"{finding.said}  [as {finding.viewer}]"
+            print(f"{finding.grade:6} {finding.subject:11} {said}", flush=True)
     return 0 if is_well else 1
+
+
+def _file(options: argparse.Namespace) -> int:
+    """Print a file to install beside the agent: a unit of systemd, a hook of Slurm."""
+    from runrate_agent.beside import files_beside, text_beside
+
+    if options.name is None:
+        print("\n".join(sorted(files_beside())))
+        return 0
+    try:
+        sys.stdout.write(text_beside(options.name))
+    except KeyError as unknown:
+        there = ", ".join(sorted(files_beside()))
+        raise CommandRefused(f"there is no file {options.name}; there are {there}") from unknown
+    return 0
 
 
 def _enrol(options: argparse.Namespace) -> int:
@@ -230,7 +249,7 @@ def _parser() -> argparse.ArgumentParser:
         if name == "once":
             made.add_argument("--seconds", type=float, default=30, help="at most (30)")
         if name == "check":
-            made.add_argument("--json", action="store_true", help="a line of JSON a finding")
+            _add_check(made)
         if name == "enrol":
             made.add_argument("--token-file", type=Path, help="else from standard input")
     cache = commands.add_parser("slurm-cache", help=_help(_slurm_cache))
@@ -238,9 +257,23 @@ def _parser() -> argparse.ArgumentParser:
     cache.add_argument("--once", action="store_true", help="ask the server once; 1 where it fails")
     cache.set_defaults(command=_slurm_cache)
     commands.add_parser("settings", help=_help(_settings)).set_defaults(command=_settings)
+    file = commands.add_parser("file", help=_help(_file))
+    file.add_argument("name", nargs="?", metavar="NAME", help="which; without it their names")
+    file.set_defaults(command=_file)
     _add_bench(commands)
     _add_simulate(commands)
     return parser
+
+
+def _add_check(check: argparse.ArgumentParser) -> None:
+    check.add_argument("--json", action="store_true", help="a line of JSON a finding")
+    check.add_argument(
+        "--here",
+        nargs="?",
+        const="runrate-agent.service",
+        choices=("runrate-agent.service", "runrate-slurm-cache.service"),
+        help="look as whoever runs this, not as the unit's user; for which unit",
+    )
 
 
 def _add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -5,6 +5,11 @@ import shlex
 
 CHECK = "runrate-agent check"
 RUN = "runrate-agent run"
+SERVICE = (
+    "runrate-agent file runrate-agent.service > /etc/systemd/system/runrate-agent.service && "
+    "systemctl daemon-reload && systemctl enable --now runrate-agent"
+)
+"""Has systemd run it, as a user of its own."""
 CONFIG = "/etc/runrate/agent.toml"
 TOKEN = "/etc/runrate/agent.token"  # noqa: S105 (a path)
 JOIN_TOKEN = "/etc/runrate/join.token"  # noqa: S105 (a path)

@@ -12,7 +12,7 @@ from apps.console.kit.form import FormSection
 from apps.console.kit.frame import Link, Step
 from apps.console.kit.request import Context
 from apps.console.pages.managers import step_for
-from apps.console.pages.setup.commands import CHECK, RUN, config_command, simulate_command
+from apps.console.pages.setup.commands import CHECK, SERVICE, config_command, simulate_command
 from apps.console.pages.setup.naming import pool_link
 from apps.console.pages.setup.organisation import is_kept_for_good
 from apps.fleet import queries as fleet
@@ -207,9 +207,9 @@ def agent_step(known: Known) -> GuideStep:
             ),
             Step("See what works on this node and what does not, in plain words:", CHECK),
             Step(
-                "Start it. As a service: agents/agent/systemd/runrate-agent.service; on Kubernetes: "
+                "Start it as a service, as a user of its own; on Kubernetes: "
                 "agents/agent/kubernetes/daemonset.yaml; docs/agent.md describes both.",
-                RUN,
+                SERVICE,
             ),
             Step(
                 "To try without a GPU, play a day of one node; the file holds its agent’s token:",

@@ -59,6 +59,11 @@ class NodeCounters:
         self._last = now
         return grown
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The counters that were there at the last reading."""
+        return tuple(self._last)
+
     def _sums(self) -> Iterator[tuple[str, float]]:
         yield from self._fabric()
         yield from self._network()

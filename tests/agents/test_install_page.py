@@ -29,9 +29,13 @@ EXAMPLE = "https://runrate.example.org"
 def commands(page: str, heading: str) -> list[str]:
     """The lines of code below a heading of a page, of whichever kind of block, without comments."""
     part = (DOCS / page).read_text().partition(f"{heading}\n")[2].partition("\n## ")[0]
-    fenced = "\n".join(re.findall(r"```\n(.*?)```", part, re.DOTALL)).splitlines()
-    indented = [line[4:] for line in part.splitlines() if line.startswith("    ")]
-    return [line.partition("  #")[0].strip() for line in [*fenced, *indented] if line.strip()]
+    told, fence = [], None
+    for line in part.splitlines():
+        if line.startswith("```"):
+            fence = line[3:] if fence is None else None
+        elif fence == "" or (fence is None and line.startswith("    ")):
+            told.append(line.strip() if fence == "" else line[4:])
+    return [line.partition("  #")[0].strip() for line in told if line.strip()]
 
 
 class Machine:
@@ -39,12 +43,18 @@ class Machine:
 
     def __init__(self, folder: Path, url: str) -> None:
         self.folder = folder
-        self.places = {EXAMPLE: url, "/opt/": f"{folder}/opt/", "/etc/runrate/": f"{folder}/etc/"}
-        for name in ("opt", "etc", "state"):
+        self.places = {
+            EXAMPLE: url,
+            "/opt/": f"{folder}/opt/",
+            "/usr/local/bin/": f"{folder}/bin/",
+            "/etc/systemd/system/": f"{folder}/units/",
+            "/etc/runrate": f"{folder}/etc",
+        }
+        for name in ("opt", "etc", "state", "bin", "units"):
             (folder / name).mkdir()
         (folder / "nvml.state").write_text("count=1\ngpu.0.uuid=GPU-0\ngpu.0.samples=40\n")
         self.env = clean(
-            PATH=f"{folder}/opt/runrate-agent/bin:/usr/bin:/bin",
+            PATH=f"{folder}/bin:/usr/bin:/bin",
             HOME=str(folder),
             NODE_NAME="gpu-01",
             FAKE_NVML_STATE=str(folder / "nvml.state"),
@@ -56,19 +66,18 @@ class Machine:
         for name, place in self.places.items():
             line = line.replace(name, place)
         words = line.split()
-        if words[0] == "runrate-agent" and words[1] != "settings":
+        if words[0] == "runrate-agent" and words[1] not in ("settings", "file"):
             line += f" --config {self.folder}/etc/agent.toml"
         return subprocess.run(
             ["bash", "-c", f"timeout --signal=TERM {seconds} {line}"],
             cwd=self.folder, env=self.env, capture_output=True, text=True, check=False,
         )  # fmt: skip
 
-    def set_up(self, url: str) -> None:
-        """What a person fills in: the server's address, and this test's folders."""
+    def set_up(self) -> None:
+        """This test's folders in place of the machine's own."""
         path = self.folder / "etc/agent.toml"
         text = path.read_text()
         given = {
-            'url = ""': f'url = "{url}"',
             "/etc/runrate/": f"{self.folder}/etc/",
             "/var/lib/runrate-agent": f"{self.folder}/state",
             "window_seconds = 60": "window_seconds = 10",
@@ -90,24 +99,31 @@ def machine(live_server: Any, tmp_path: Path) -> Machine:
 
 def test_the_agents_page_from_an_empty_machine_to_windows(machine, live_server) -> None:
     lines = commands("agent.md", "## Install")
+    # A booted machine with the units is another test's.
+    lines = [line for line in lines if not line.startswith("systemctl ")] + ["runrate-agent run"]
     programs = [line.split()[0] for line in lines]
-    assert programs[:2] == ["python3", "/opt/runrate-agent/bin/pip"]
-    assert [line.split()[1] for line in lines[2:]] == ["settings", "enrol", "check", "once", "run"]
+    assert programs[:3] == ["python3", "/opt/runrate-agent/bin/pip", "ln"]
+    own = [line.split()[1] for line in lines if line.startswith("runrate-agent ")]
+    assert own == ["settings", "enrol", "file", "check", "once", "run"]
     node = make.make_node("gpu-01", units=1)
     now = datetime.now(UTC)
     secret = fleet.invite_agent(node_id=node, expires_at=now + timedelta(hours=1), at=now)
     (machine.folder / "invitation").write_text(secret)
 
     for line in lines:
-        program = line.split()[1]
+        program = line.split()[1] if line.startswith("runrate-agent ") else ""
         done = machine.run(line, seconds=25 if program == "run" else 300)
         # `timeout` ends what runs until it is stopped; `check` says what this machine has not.
         allowed = {"run": (0, 124), "check": (0, 1)}.get(program, (0,))
         assert done.returncode in allowed, (line, done.stdout[-1_000:], done.stderr[-1_000:])
         assert "Traceback" not in done.stdout + done.stderr
         if program == "settings":
-            machine.set_up(live_server.url)
+            machine.set_up()
 
+    assert (
+        f"ExecStart={machine.folder}/opt/runrate-agent/bin/runrate-agent run"
+        in (machine.folder / "units/runrate-agent.service").read_text()
+    )
     assert Agent.objects.get().node.name == "gpu-01"
     assert TelemetryWindow.objects.exists()
 

@@ -46,6 +46,9 @@ MEANT_FOR = {
     "crossover/<int:scenario_id>/change": {"ada"},
     # A question keeps nothing.
     "api/v1/crossovers/evaluate": {"cy", "dee", "ada", "the token read", "the token harbour"},
+    # A team's own token asks where its jobs may run.
+    "api/v1/quotes": {"the token harbour"},
+    "api/v1/admissions": {"the token harbour"},
     # Whoever is in a team asks for it, and withdraws what they asked for.
     "api/v1/capacity-requests": {"dee", "ada"},
     "api/v1/capacity-requests/<int:capacity_request_id>/decision": {"ada"},

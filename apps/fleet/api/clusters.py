@@ -9,7 +9,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import actions as accounts
-from apps.accounts.queries import Scope
 from apps.fleet import actions
 from apps.fleet.api import examples
 from apps.fleet.api.wire import ClusterIn, ClusterOut, ClusterTokenIn, ClusterTokenOut
@@ -69,7 +68,7 @@ class ClusterView(RestView):
 
 
 class ClusterTokens(RestView):
-    """Job tokens that write only one cluster."""
+    """Tokens of one cluster: for its jobs, or for its scheduler."""
 
     @extend_schema(
         operation_id="make_cluster_token",
@@ -80,10 +79,10 @@ class ClusterTokens(RestView):
     )
     @once(forgetting="secret")
     def post(self, request: Request, cluster_id: int) -> Response:
-        """Make a token with which a scheduler states this cluster's jobs."""
+        """Make a token with which a scheduler states this cluster's jobs (scope `jobs`), or asks where they may run (`schedule`)."""
         asked = parsed(ClusterTokenIn, request)
         cluster = listing.cluster_row(cluster_id)
-        token = accounts.make_token(**asked, scopes=[Scope.JOBS], at=timezone.now())
+        token = accounts.make_token(**asked, at=timezone.now())
         actions.bind_cluster_token(token_id=token.id, cluster_id=cluster_id)
         made = {
             "id": token.id,

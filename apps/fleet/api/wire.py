@@ -6,6 +6,7 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.fields import empty
 
+from apps.accounts.queries import Scope
 from apps.economics.purchase import PurchaseOption
 from apps.web.rest.money import NamedOut
 from apps.web.rest.strict import (
@@ -47,9 +48,16 @@ class ClusterOut(serializers.Serializer[Any]):
 
 
 class ClusterTokenIn(Strict):
-    """A job token that writes only this cluster."""
+    """A token of this cluster alone: one of `jobs` writes its jobs, one of `schedule` asks where they may run."""
 
     name = Text()
+    scopes = serializers.ListField(
+        child=serializers.ChoiceField(choices=(Scope.JOBS.value, Scope.SCHEDULE.value)),
+        min_length=1,
+        max_length=2,
+        required=False,
+        default=lambda: [Scope.JOBS.value],
+    )
     expires_at = Moment(required=False, allow_null=True, default=None)
 
 

@@ -28,6 +28,14 @@ from apps.placement.models import JobQuote
 from apps.placement.queries.asked import AskedQuote, are_same_model
 from apps.placement.queries.interruptions import INTERRUPTED_STATES
 from apps.placement.queries.offer_facts import pool_key
+from apps.placement.queries.placement_scope import (
+    WHOLE,
+    PlacementScope,
+    is_job_covered,
+    is_run_covered,
+    seen_quote,
+    shown_quote,
+)
 from apps.placement.queries.quote_answer import AnsweredQuote, answer_quote
 from apps.placement.queries.quotes import QuoteFact, pool_offers
 from apps.placement.queries.slurm_cache import LABELLED_WITHIN, QUOTE_LABEL
@@ -79,13 +87,21 @@ class QuoteOutcome:
 
 @logged_change()
 def make_quote(
-    *, asked: AskedQuote, team_ids: frozenset[int] | None, by: int | None, at: datetime
+    *,
+    asked: AskedQuote,
+    team_ids: frozenset[int] | None,
+    by: int | None,
+    at: datetime,
+    cluster_id: int | None = None,
 ) -> QuoteFact:
-    """Answer a quote from the newest book and keep it. Refuses as `answer_quote` does.
+    """Answer a quote from the newest book, as a caller of these teams and this cluster sees it, and keep it.
+
+    Refuses as `answer_quote` does.
 
     One statement, and nothing is read again: many may be asked in a second.
     """
-    return keep_quote(asked=asked, found=answer_quote(asked, team_ids, at), by=by, at=at)
+    found = answer_quote(asked, PlacementScope(team_ids, cluster_id), at)
+    return keep_quote(asked=asked, found=found, by=by, at=at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +109,7 @@ class SentQuote:
     """A quote that is asked at the same moment as others; `actor` and `request_id` are of its line in the log."""
 
     asked: AskedQuote
-    team_ids: frozenset[int] | None
+    scope: PlacementScope
     by: int | None
     at: datetime
     actor: str
@@ -115,7 +131,7 @@ def make_quotes(sent: Sequence[SentQuote]) -> list[QuoteFact | Refusal]:
 
 def _answer_or_refusal(sent: SentQuote) -> AnsweredQuote | Refusal:
     try:
-        return answer_quote(sent.asked, sent.team_ids, sent.at)
+        return answer_quote(sent.asked, sent.scope, sent.at)
     except Refusal as refused:
         return refused
 
@@ -181,19 +197,29 @@ def _row_of_quote(each: UnkeptQuote, job: Mapping[str, Any]) -> dict[str, Any]:
 @logged_change()
 @transaction.atomic
 def take_offer(
-    *, quote_id: int, key: str, job_id: int | None, run_id: int | None, at: datetime
+    *,
+    quote_id: int,
+    key: str,
+    job_id: int | None,
+    run_id: int | None,
+    at: datetime,
+    scope: PlacementScope = WHOLE,
 ) -> None:
-    """Say which offer was taken, by a job or a run. Refuses QuoteTaken, OfferNotOfQuote, JobQuote.DoesNotExist."""
+    """Say which offer was taken, by a job or a run of the caller's. Refuses QuoteTaken, OfferNotOfQuote, JobQuote.DoesNotExist.
+
+    A quote, an offer, a job or a run that is none of theirs is refused as if there were none.
+    """
     quote = JobQuote.objects.select_for_update().get(pk=quote_id)
+    offers = {offer["key"] for offer in shown_quote(seen_quote(quote_id, scope), scope).offers}
     if quote.chosen:
         raise QuoteTaken("offer", "an offer of this quote was taken already")
-    if key not in {offer["key"] for offer in quote.answer["offers"]}:
+    if key not in offers:
         raise OfferNotOfQuote("offer", f"{key!r} is none of the offers that were answered")
     if (job_id is None) == (run_id is None):
         raise OfferNotOfQuote("job", "say the job or the run that took it, one of them")
-    if job_id is not None and workloads.job(job_id) is None:
+    if job_id is not None and not is_job_covered(job_id, scope, at):
         raise OfferNotOfQuote("job", f"there is no job {job_id}")
-    if run_id is not None and run_id not in run_rows([run_id]):
+    if run_id is not None and not is_run_covered(run_id, scope):
         raise OfferNotOfQuote("run", f"there is no run {run_id} that was settled")
     quote.chosen, quote.taken_at = key, at
     quote.taken_by_job_id, quote.taken_by_run_id = job_id, run_id

@@ -23,7 +23,13 @@ from apps.placement.queries.admission_limits import (
     answer_admission,
 )
 from apps.placement.queries.admissions import OVERRIDE_HOLDS, AdmissionFact, admission_if_kept
+from apps.placement.queries.admissions_shown import (
+    NOT_SHOWN_LIMIT,
+    is_limit_shown,
+    seen_budget_ids,
+)
 from apps.placement.queries.asked import AskedQuote
+from apps.placement.queries.placement_scope import WHOLE, PlacementScope
 from apps.placement.queries.quote_answer import AnsweredQuote, NoOfferBook, answer_quote
 from apps.placement.queries.skypilot_places import SkyPlaces, placed_resources, places_of
 from apps.placement.queries.skypilot_tasks import (
@@ -54,6 +60,15 @@ class SkyAsker:
     viewer: Viewer
     user: str
     workspace: str
+
+    def limit_words(self, limit: Mapping[str, Any]) -> str:
+        """A limit with its figures, where the token may see them: a team's sees its own budgets."""
+        if self.token.team_id is None:
+            return _limit_words(limit)
+        seen_ids = seen_budget_ids(PlacementScope(teams_of_token(self.token)))
+        if is_limit_shown(limit, seen_ids):
+            return _limit_words(limit)
+        return f"{NOT_SHOWN_LIMIT}: {limit['verdict']}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +108,9 @@ def decide_sky_task(
         passed = _passed_by(named, _task_digest(task, by), at, is_looked_at=is_looked_at)
         if passed is None:
             number = ask_admission(job=job, by=kept_by, at=at)
-            return SkyDecision({}, _refusal_words(number, limits, named))
+            return SkyDecision({}, _refusal_words(number, limits, named, by))
         notes.append(f"{passed.overridden_name} let it pass (admission {passed.id})")
-    notes += filter(None, [placed.note, *map(_limit_words, limits)])
+    notes += filter(None, [placed.note, *map(by.limit_words, limits)])
     marks = {TEAM: team.name}
     if not is_looked_at:
         number = passed.id if passed else ask_admission(job=job, by=kept_by, at=at)
@@ -131,7 +146,7 @@ def _quote_of(
         )
         return None
     try:
-        return answer_quote(question, teams_of_token(by.token), at)
+        return answer_quote(question, WHOLE, at)
     except NoOfferBook:
         notes.append("no place was chosen by cost: no offer book was made yet")
         return None
@@ -245,9 +260,12 @@ def _limit_words(limit: Mapping[str, Any]) -> str:
 
 
 def _refusal_words(
-    number: int, limits: Collection[Mapping[str, Any]], named: AdmissionFact | None
+    number: int,
+    limits: Collection[Mapping[str, Any]],
+    named: AdmissionFact | None,
+    by: SkyAsker,
 ) -> str:
-    why = "; ".join(_limit_words(each) for each in limits if each["verdict"] == DENY)
+    why = "; ".join(by.limit_words(limit) for limit in limits if limit["verdict"] == DENY)
     over = "" if named is None else f" Admission {named.id} {_why_it_is_over(named)}."
     return (
         f"Runrate denies this job. {why}.{over} This is admission {number}: when finance or platform let it pass,"

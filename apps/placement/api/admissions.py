@@ -10,11 +10,12 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.queries import Viewer, organisation, teams
+from apps.accounts.queries import organisation, teams
 from apps.economics.money import MICROS
 from apps.fleet import queries as fleet
 from apps.ledger.rest.parameters import window_asked
 from apps.placement import actions
+from apps.placement.api.callers import PlacementView
 from apps.placement.api.quotes import team_asked
 from apps.placement.queries.admission_limits import (
     BUDGET_LIMIT,
@@ -34,7 +35,15 @@ from apps.placement.queries.admissions import (
     limit_names,
     wanted_admissions,
 )
+from apps.placement.queries.admissions_shown import (
+    NOT_SHOWN_LIMIT,
+    admissions_within,
+    seen_admission,
+    seen_budget_ids,
+    shown_limits,
+)
 from apps.placement.queries.asked import MOST_ASKED_GPUS
+from apps.placement.queries.placement_scope import PlacementScope
 from apps.web.rest.examples import answered, dollars, listed, sent
 from apps.web.rest.money import MoneyOut, RatioOut
 from apps.web.rest.once import once
@@ -52,16 +61,16 @@ from apps.web.rest.strict import (
     refuse_others,
     words_given,
 )
-from apps.web.rest.views import KeepsBills, PricesView, Reads, RestView, SeesPrices
+from apps.web.rest.views import KeepsBills, RestView
 from apps.workloads import queries as workloads
 
 MOST_HOURS = 1e9
 
 
-class AsksAdmission(KeepsBills):
-    """The same people and tokens."""
+class OverridesAdmission(KeepsBills):
+    """The same people and tokens: not those that ask."""
 
-    message = "admission is asked and overridden by finance and platform, and with the organisation's 'manage' tokens"
+    message = "admissions are overridden by finance and platform, and with the organisation's 'manage' tokens"
 
 
 def _hours_field() -> serializers.FloatField:
@@ -206,12 +215,10 @@ EXAMPLE: dict[str, Any] = {
 }
 
 
-class Admissions(RestView):
-    """Admissions show amounts of budgets: they are for who sees prices."""
+class Admissions(PlacementView):
+    """Admissions show amounts of budgets: who sees prices reads all, and a scheduler or a team what it may ask."""
 
     row = AdmissionOut
-    reads = (Reads, SeesPrices)
-    changes = (AsksAdmission,)
 
     @extend_schema(
         operation_id="list_admissions",
@@ -221,8 +228,10 @@ class Admissions(RestView):
     )
     def get(self, request: Request) -> Response:
         """The newest first; without a window of all time."""
-        wanted = _admissions_asked(request)
-        return paged(request, admission_page(wanted, page_asked(request)), serialize_admission)
+        scope = self.scope()
+        page = admission_page(_admissions_asked(request, scope), page_asked(request))
+        seen_ids = seen_budget_ids(scope)
+        return paged(request, page, lambda fact: serialize_admission(fact, seen_ids))
 
     @extend_schema(
         operation_id="ask_admission",
@@ -234,12 +243,14 @@ class Admissions(RestView):
     @once()
     def post(self, request: Request) -> Response:
         """May a job start: allow, warn or deny, by budgets and quotas, with reasons. Nothing is reserved by it."""
-        body, viewer = parsed(AdmissionIn, request), self.viewer()
-        made = actions.ask_admission(job=_job_asked(body, viewer), by=viewer, at=timezone.now())
-        return Response(serialize_admission(admission(made)), status=201)
+        body, scope = parsed(AdmissionIn, request), self.scope()
+        made = actions.ask_admission(
+            job=_job_asked(body, scope), by=self.viewer(), at=timezone.now()
+        )
+        return Response(serialize_admission(admission(made), seen_budget_ids(scope)), status=201)
 
 
-class OneAdmission(PricesView):
+class OneAdmission(PlacementView):
     """One admission."""
 
     @extend_schema(
@@ -250,13 +261,15 @@ class OneAdmission(PricesView):
     def get(self, request: Request, admission_id: int) -> Response:
         """As it was answered, and who overrode it."""
         Parameters.of(request)
-        return Response(serialize_admission(admission(admission_id)))
+        scope = self.scope()
+        fact = seen_admission(admission_id, scope)
+        return Response(serialize_admission(fact, seen_budget_ids(scope)))
 
 
 class OverriddenAdmission(RestView):
     """A job that was denied, and may start all the same."""
 
-    changes = (AsksAdmission,)
+    changes = (OverridesAdmission,)
 
     @extend_schema(
         operation_id="override_admission",
@@ -274,13 +287,19 @@ class OverriddenAdmission(RestView):
             by=self.viewer(),
             at=timezone.now(),
         )
-        return Response(serialize_admission(admission(admission_id)))
+        return Response(serialize_admission(admission(admission_id), None))
 
 
-def serialize_admission(fact: AdmissionFact) -> dict[str, Any]:
-    """An admission as REST answers it; the limits that decided come first."""
+def serialize_admission(fact: AdmissionFact, seen_budgets: frozenset[int] | None) -> dict[str, Any]:
+    """An admission as REST answers it; the limits that decided come first.
+
+    Of limits that are none of `seen_budgets` (None: every limit is shown) only how they were answered is said.
+    """
     job, answer = fact.job, fact.answer
-    limits = fact.limits
+    limits, hidden = shown_limits(fact, seen_budgets)
+    reasons = [f"{each['name']}: {each['reason']}" for each in limits]
+    reasons += [f"{NOT_SHOWN_LIMIT}: {verdict}" for verdict in hidden]
+    notes = answer["notes"] if seen_budgets is None else []
     said = {name: job[name] for name in ("gpus", "gpu_hours", "gpu_model", "provider", "region")}
     return told_as(
         AdmissionOut,
@@ -296,7 +315,7 @@ def serialize_admission(fact: AdmissionFact) -> dict[str, Any]:
             "cost_from": answer["cost_from"],
             "verdict": fact.verdict,
             "is_admitted": fact.is_admitted,
-            "reasons": [f"{each['name']}: {each['reason']}" for each in limits] + answer["notes"],
+            "reasons": reasons + notes,
             "limits": limits,
             "overridden_at": fact.overridden_at,
             "overridden_by": fact.overridden_name or None,
@@ -309,30 +328,38 @@ def serialize_admission(fact: AdmissionFact) -> dict[str, Any]:
     )
 
 
-def _admissions_asked(request: Request) -> AdmissionsWanted:
-    """What the filters ask for; refuses a ValidationError that names each."""
+def _admissions_asked(request: Request, scope: PlacementScope) -> AdmissionsWanted:
+    """What the filters ask for of the caller's; refuses a ValidationError that names each."""
     asked = AdmissionFilters.of(request)
     limit = asked["held_against"]
-    refuse_others("held_against", filter(None, [limit]), limit_names())
-    ids = {team.name: [team.id] for team in teams()}
-    return wanted_admissions(
+    refuse_others("held_against", filter(None, [limit]), limit_names(seen_budget_ids(scope)))
+    ids = {team.name: [team.id] for team in teams() if scope.covers_team(team.id)}
+    wanted = wanted_admissions(
         window_asked(asked["window"], timezone.now()) if asked["window"] else None,
         ids_named("team", words_given(asked["team"]), ids),
         asked["answer"],
         limit,
     )
+    return admissions_within(wanted, scope)
 
 
-def _job_asked(body: dict[str, Any], viewer: Viewer) -> AdmissionJob:
+def _job_asked(body: dict[str, Any], scope: PlacementScope) -> AdmissionJob:
     """The job that a body describes; refuses a ValidationError that names the field."""
-    team_id = team_asked(body["team"], viewer)
+    team_id = team_asked(body["team"], scope)
     if team_id is None:
         raise ValidationError({"team": ["say whose job it is"]})
     if body["gpu_hours"] is not None and body["hours"] is not None:
         raise ValidationError({"hours": ["say GPU-hours, or hours of all the GPUs: one of them"]})
     hours, estimate = body["hours"], body["estimated_cost"]
     own = {each.name: each.id for each in workloads.workloads().values() if each.team_id == team_id}
-    pools = {pool.name: pool.id for pool in fleet.pools().values()}
+    in_reach = scope.pool_ids
+    pools = {
+        pool.name: pool.id
+        for pool in fleet.pools().values()
+        if in_reach is None or pool.id in in_reach
+    }
+    if in_reach is not None and not body["pool"]:
+        raise ValidationError({"pool": ["this token is of one cluster: say a pool of it"]})
     return AdmissionJob(
         team_id=team_id,
         gpus=body["gpus"],

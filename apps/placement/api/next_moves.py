@@ -13,15 +13,16 @@ from rest_framework.response import Response
 from apps.economics.spot.job import MOST_HOURS, MOST_RATE, SpotJob, SpotMode
 from apps.economics.spot.next_move import MoveQuestion
 from apps.placement import actions
+from apps.placement.api.callers import AsksMoves, PlacementView
 from apps.placement.api.spot_evidence import SeenInterruptionsOut
 from apps.placement.queries.next_moves import AnsweredMove, answered_move
+from apps.placement.queries.placement_scope import is_job_covered
 from apps.placement.queries.spot_series import spot_series_named
 from apps.web.rest.examples import answered, sent
 from apps.web.rest.money import RatioOut
 from apps.web.rest.once import once
 from apps.web.rest.schema import REPEAT_KEY
 from apps.web.rest.strict import Strict, Text, parsed
-from apps.web.rest.views import RestView
 from apps.workloads import queries as workloads
 
 MODES = {mode.name.lower(): mode for mode in SpotMode}
@@ -133,8 +134,10 @@ EXAMPLE: dict[str, Any] = {
 }
 
 
-class NextMoves(RestView):
-    """For schedulers and who runs the platform: with the organisation's 'manage' tokens."""
+class NextMoves(PlacementView):
+    """For who runs the platform, and for schedulers and a team's own tokens, of the jobs that are theirs."""
+
+    changes = (AsksMoves,)
 
     @extend_schema(
         operation_id="ask_next_move",
@@ -146,9 +149,10 @@ class NextMoves(RestView):
     @once()
     def post(self, request: Request, job_id: int) -> Response:
         """Of a job on record; asked again and again, each answer holds until the next question."""
-        body, job = parsed(NextMoveIn, request), workloads.job(job_id)
-        if job is None:
+        job = workloads.job(job_id)
+        if job is None or not is_job_covered(job_id, self.scope(), timezone.now()):
             raise ObjectDoesNotExist(f"there is no job {job_id}")
+        body = parsed(NextMoveIn, request)
         series = spot_series_named(body["series"]) if "series" in body else None
         if series is None and "series" in body:
             raise ValidationError({"series": [f"there is no series {body['series']!r}"]})

@@ -8,14 +8,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import organisation
+from apps.placement.api.callers import IsGivenRates, bound_cluster
 from apps.placement.queries.book import offer_page
+from apps.placement.queries.placement_scope import pools_of
 from apps.placement.queries.places import egress_page
 from apps.web.rest.examples import dollars, listed
 from apps.web.rest.money import ExactOut, MoneyOut, RatioOut
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
-from apps.web.rest.views import PricesView
+from apps.web.rest.views import RestView
 
 
 class PriceRowOut(serializers.Serializer[Any]):
@@ -168,8 +170,10 @@ EGRESS_EXAMPLE = {
 }
 
 
-class Offers(PricesView):
-    """The newest book."""
+class Offers(RestView):
+    """The newest book, for who is given rates."""
+
+    reads = (IsGivenRates,)
 
     row = OfferOut
 
@@ -183,12 +187,15 @@ class Offers(PricesView):
         """Every offer of the newest book, by key; a worker makes one each hour."""
         Parameters.of(request)
         currency = organisation().currency
-        page = offer_page(page_asked(request))
+        cluster = bound_cluster(request, self)
+        page = offer_page(page_asked(request), None if cluster is None else pools_of(cluster.id))
         return paged(request, page, lambda row: told_as(OfferOut, row, currency))
 
 
-class EgressPrices(PricesView):
-    """Prices of egress as they were imported."""
+class EgressPrices(RestView):
+    """Prices of egress as they were imported, for who is given rates."""
+
+    reads = (IsGivenRates,)
 
     row = EgressPriceOut
 

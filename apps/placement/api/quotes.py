@@ -12,9 +12,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
-from apps.accounts.queries import Viewer
 from apps.accounts.queries.reading import reading_once
 from apps.placement import actions
+from apps.placement.api.callers import PlacementView
 from apps.placement.api.quote_shapes import (
     EXAMPLE,
     NEW,
@@ -28,30 +28,20 @@ from apps.placement.api.quote_shapes import (
     serialize_one_quote,
     serialize_quote,
 )
-from apps.placement.queries.quotes import calibration, quote, quote_page
+from apps.placement.queries.placement_scope import PlacementScope, seen_quote, shown_quote
+from apps.placement.queries.quotes import calibration, quote_page
 from apps.web.rest.examples import answered, listed, sent
 from apps.web.rest.money import RatioOut
 from apps.web.rest.once import once
 from apps.web.rest.pages import fields_of, list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, parsed
-from apps.web.rest.views import KeepsBills, PricesView, Reads, RestView, SeesPrices
 
 
-class AsksQuotes(KeepsBills):
-    """The same people and tokens."""
-
-    message = (
-        "quotes are asked by finance and platform, and with the organisation's 'manage' tokens"
-    )
-
-
-class Quotes(RestView):
-    """Quotes show prices: they are for who sees these."""
+class Quotes(PlacementView):
+    """Quotes show prices: who sees these reads all, and a scheduler or a team what it may ask."""
 
     row = QuoteOut
-    reads = (Reads, SeesPrices)
-    changes = (AsksQuotes,)
     counted_as = "quotes"
 
     def dispatch(self, request: HttpRequest, *args: Any, **given: Any) -> HttpResponseBase:
@@ -68,7 +58,9 @@ class Quotes(RestView):
     def get(self, request: Request) -> Response:
         """The newest first, without their offers."""
         Parameters.of(request)
-        return paged(request, quote_page(page_asked(request)), serialize_quote)
+        scope = self.scope()
+        page = quote_page(page_asked(request), scope.team_ids, scope.pool_ids)
+        return paged(request, page, lambda fact: serialize_quote(shown_quote(fact, scope)))
 
     @extend_schema(
         operation_id="ask_quote",
@@ -80,17 +72,18 @@ class Quotes(RestView):
     @once()
     def post(self, request: Request) -> Response:
         """What a job costs where, and when it would be done: offers of the newest book, in order."""
-        body, viewer = parsed(QuoteIn, request), self.viewer()
+        body, scope = parsed(QuoteIn, request), self.scope()
         made = actions.make_quote(
-            asked=asked_of_body(body, team_asked(body["team"], viewer)),
-            team_ids=viewer.seen_teams,
-            by=viewer.person_id,
+            asked=asked_of_body(body, team_asked(body["team"], scope)),
+            team_ids=scope.team_ids,
+            by=self.viewer().person_id,
             at=timezone.now(),
+            cluster_id=scope.cluster_id,
         )
-        return Response(serialize_one_quote(made), status=201)
+        return Response(serialize_one_quote(shown_quote(made, scope)), status=201)
 
 
-class OneQuote(PricesView):
+class OneQuote(PlacementView):
     """A quote with its offers."""
 
     @extend_schema(
@@ -101,13 +94,12 @@ class OneQuote(PricesView):
     def get(self, request: Request, quote_id: int) -> Response:
         """As it was answered, and what came of the offer that was taken."""
         Parameters.of(request)
-        return Response(serialize_one_quote(quote(quote_id)))
+        scope = self.scope()
+        return Response(serialize_one_quote(shown_quote(seen_quote(quote_id, scope), scope)))
 
 
-class TakenQuote(RestView):
+class TakenQuote(PlacementView):
     """Which offer was taken."""
-
-    changes = (AsksQuotes,)
 
     @extend_schema(
         operation_id="take_quote",
@@ -119,6 +111,9 @@ class TakenQuote(RestView):
     @once()
     def post(self, request: Request, quote_id: int) -> Response:
         """Say which offer was taken, by which job or run: its cost and time are then held against the quote."""
+        scope = self.scope()
+        # Whether there is such a quote is answered before its body is read: to others there is none.
+        seen_quote(quote_id, scope)
         body = parsed(TakenIn, request)
         actions.take_offer(
             quote_id=quote_id,
@@ -126,8 +121,9 @@ class TakenQuote(RestView):
             job_id=body["job"],
             run_id=body["run"],
             at=timezone.now(),
+            scope=scope,
         )
-        return Response(serialize_one_quote(quote(quote_id)))
+        return Response(serialize_one_quote(shown_quote(seen_quote(quote_id, scope), scope)))
 
 
 class CalibrationOut(serializers.Serializer[Any]):
@@ -155,7 +151,7 @@ CALIBRATION_EXAMPLE = {
 }
 
 
-class QuoteCalibrations(PricesView):
+class QuoteCalibrations(PlacementView):
     """How well quotes said what came."""
 
     row = CalibrationOut
@@ -167,17 +163,19 @@ class QuoteCalibrations(PricesView):
         examples=[listed("Calibration", CALIBRATION_EXAMPLE)],
     )
     def get(self, request: Request) -> Response:
-        """By way of buying, of every quote that was taken and ended."""
+        """By way of buying, of every quote that was taken and ended, as far as they are the caller's."""
         Parameters.of(request)
-        page = slice_of(calibration(), page_asked(request), lambda each: (each.option,))
+        scope = self.scope()
+        found = calibration(scope.team_ids, scope.pool_ids)
+        page = slice_of(found, page_asked(request), lambda each: (each.option,))
         return paged(request, page, lambda each: told_as(CalibrationOut, fields_of(each)))
 
 
-def team_asked(name: str, viewer: Viewer) -> int | None:
-    """The team of this name, of those that the asker acts for; None where none is said."""
+def team_asked(name: str, scope: PlacementScope) -> int | None:
+    """The team of this name, of those that the asker acts for; where none is said its own, or None."""
     if not name:
-        return None
-    teams = {team.name: team.id for team in accounts.teams() if team.id in viewer.team_ids}
+        return scope.own_team_id
+    teams = {team.name: team.id for team in accounts.teams() if scope.covers_team(team.id)}
     if name not in teams:
         raise ValidationError({"team": [f"there is no team named {name!r}"]})
     return teams[name]

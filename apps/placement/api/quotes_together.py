@@ -27,9 +27,10 @@ from apps.logs.context import actor_named
 from apps.placement.actions.quotes import SentQuote, make_quotes
 from apps.placement.api.quote_shapes import QuoteIn, asked_of_body, serialize_one_quote
 from apps.placement.api.quotes import Quotes, team_asked
+from apps.placement.queries.placement_scope import asking_scope, shown_quote
+from apps.placement.queries.quotes import QuoteFact
 from apps.web.rest.limits import allowed_in_minute, caller_of_token
 from apps.web.rest.strict import parsed_data
-from apps.web.rest.views import keeps_bills
 
 QUOTES = "/api/v1/quotes"
 PLAIN_TYPES = frozenset({"application/json", "application/json; charset=utf-8"})
@@ -91,11 +92,18 @@ def replies_together(environs: Sequence[Mapping[str, Any]]) -> list[QuoteReply |
         made = iter(make_quotes([each.sent for each in counted if each is not None]))
         facts = [None if each is None else next(made) for each in counted]
         return [
-            _reply(serialize_one_quote(fact), environ)
-            if fact is not None and not isinstance(fact, Refusal)
-            else fact
-            for fact, environ in zip(facts, environs, strict=True)
+            _answer(fact, plain, environ)
+            for fact, plain, environ in zip(facts, counted, environs, strict=True)
         ]
+
+
+def _answer(
+    fact: QuoteFact | Refusal | None, plain: _PlainQuote | None, environ: Mapping[str, Any]
+) -> QuoteReply | Refusal | None:
+    """As its caller is shown it."""
+    if plain is None or fact is None or isinstance(fact, Refusal):
+        return fact if isinstance(fact, Refusal) else None
+    return _reply(serialize_one_quote(shown_quote(fact, plain.sent.scope)), environ)
 
 
 def _read_plain(environ: Mapping[str, Any], at: datetime) -> _PlainQuote | None:
@@ -103,14 +111,15 @@ def _read_plain(environ: Mapping[str, Any], at: datetime) -> _PlainQuote | None:
     try:
         _, token = machine_of(environ["HTTP_AUTHORIZATION"])
         viewer = viewer_of_token(token)
-        if not keeps_bills(viewer):
+        scope = asking_scope(token, viewer)
+        if scope is None:
             return None
         body = parsed_data(QuoteIn, JSONParser().parse(environ["wsgi.input"]))
-        asked = asked_of_body(body, team_asked(body["team"], viewer))
+        asked = asked_of_body(body, team_asked(body["team"], scope))
     except (APIException, RecursionError, UnicodeError):
         return None
     actor, request_id = actor_named("token", token.name), environ["HTTP_X_REQUEST_ID"]
-    sent = SentQuote(asked, viewer.seen_teams, viewer.person_id, at, actor, request_id)
+    sent = SentQuote(asked, scope, viewer.person_id, at, actor, request_id)
     return _PlainQuote(caller_of_token(token), sent)
 
 

@@ -11,26 +11,13 @@ from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.queries import Scope, TokenFact
+from apps.placement.api.callers import IsGivenRates, cluster_of_rates
 from apps.placement.queries.given_to_schedulers import documents_as_yaml, documents_of
 from apps.web.rest.examples import answered
 from apps.web.rest.strict import OptionalText, Parameters
-from apps.web.rest.views import RestView, SeesPrices
+from apps.web.rest.views import RestView
 
 YAML = "application/yaml"
-
-
-class IsGivenRates(SeesPrices):
-    """Who sees prices, and the organisation's tokens of schedulers."""
-
-    message = "rates are for finance and platform, and for the organisation's tokens of the scope 'schedule'"
-
-    def has_permission(self, request: Request, view: object) -> bool:
-        """Whether documents with rates are theirs to read."""
-        token = request.auth
-        if isinstance(token, TokenFact) and token.team_id is None:
-            return Scope.SCHEDULE in token.scopes or super().has_permission(request, view)
-        return super().has_permission(request, view)
 
 
 class YamlRenderer(BaseRenderer):
@@ -74,7 +61,7 @@ class DocumentsOfScheduler(RestView):
 
     def told(self, request: Request) -> Response:
         """From the newest offer book."""
-        cluster = DocumentsWanted.of(request)["cluster"]
+        cluster = cluster_of_rates(request, self, DocumentsWanted.of(request)["cluster"])
         found = documents_of(self.scheduler, cluster, timezone.now())
         if getattr(request, "accepted_media_type", None) == YAML:
             return Response(documents_as_yaml(found))

@@ -7,13 +7,13 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied, ValidationError
-from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import Scope, TokenFact
 from apps.fleet import queries as fleet
 from apps.fleet.queries import ClusterFact
+from apps.placement.api.callers import IsGivenRates, cluster_of_rates
 from apps.placement.queries.slurm_cache import VALID_SECONDS, SlurmCache, slurm_cache
 from apps.placement.queries.slurm_weights import (
     CENTS,
@@ -26,17 +26,17 @@ from apps.web.rest.money import MoneyOut, RatioOut
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters, Text
-from apps.web.rest.views import PricesView, RestView, SeesPrices
+from apps.web.rest.views import RestView
 
 
-class ReadsSlurmCache(BasePermission):
-    """Finance and platform, the organisation's tokens, and a jobs token of one cluster: not a node's agent."""
+class ReadsSlurmCache(IsGivenRates):
+    """Who is given rates, and a jobs token of one cluster: not a node's agent."""
 
-    message = "this is for a cluster's 'jobs' token, the organisation's 'read' or 'manage' token, finance and platform"
+    message = "this is for a cluster's 'jobs' or 'schedule' token, the organisation's 'schedule', 'read' or 'manage' token, finance and platform"
 
     def has_permission(self, request: Request, view: object) -> bool:
         """Whether this caller may ask at all; of which cluster is the view's to say."""
-        if SeesPrices().has_permission(request, view):
+        if super().has_permission(request, view):
             return True
         token = request.auth
         if not isinstance(token, TokenFact) or Scope.JOBS not in token.scopes:
@@ -248,8 +248,10 @@ WEIGHTS_EXAMPLE: dict[str, Any] = {
 }
 
 
-class SlurmWeights(PricesView):
-    """Weights are prices."""
+class SlurmWeights(RestView):
+    """Weights are prices: for who is given rates."""
+
+    reads = (IsGivenRates,)
 
     row = SlurmWeightsOut
 
@@ -262,7 +264,7 @@ class SlurmWeights(PricesView):
     def get(self, request: Request) -> Response:
         """TRESBillingWeights of a cluster's partitions, by what the ledger charges, by partition."""
         asked = SlurmWeightsAsked.of(request)
-        cluster = cluster_named(asked["cluster"])
+        cluster = cluster_named(cluster_of_rates(request, self, asked["cluster"]))
         found = slurm_billing_weights(cluster.id, timezone.now(), scale=asked["scale"])
         page = slice_of(found, page_asked(request), lambda each: (each.partition,))
         return paged(request, page, serialize_slurm_weights)

@@ -8,6 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.placement.api.callers import IsGivenRates
 from apps.placement.queries.spot_evidence import SpotEvidence, spot_evidence
 from apps.placement.queries.spot_regions import SpotRegion, spot_regions
 from apps.web.rest.examples import listed
@@ -15,7 +16,7 @@ from apps.web.rest.money import RatioOut
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
-from apps.web.rest.views import PricesView
+from apps.web.rest.views import RestView
 
 
 class SeenInterruptionsOut(serializers.Serializer[Any]):
@@ -127,8 +128,10 @@ REGION_EXAMPLE: dict[str, Any] = {
 }
 
 
-class SpotEvidenceList(PricesView):
+class SpotEvidenceList(RestView):
     """For who reads prices, as what is bought where."""
+
+    reads = (IsGivenRates,)
 
     row = SpotEvidenceRowOut
 
@@ -152,8 +155,10 @@ def _evidence_key(row: SpotEvidence) -> tuple[str, str]:
     return row.source, row.name
 
 
-class SpotRegionList(PricesView):
+class SpotRegionList(RestView):
     """For who reads prices."""
+
+    reads = (IsGivenRates,)
 
     row = SpotRegionOut
 

@@ -75,13 +75,14 @@ class AdmissionFact:
 
 @dataclass(frozen=True, slots=True)
 class AdmissionsWanted:
-    """Those asked in `[starts_at, ends_at)`, of these teams, answered so, held against this limit (its kind and id); None and empty: any."""
+    """Those asked in `[starts_at, ends_at)`, of these teams and pools, answered so, held against this limit (its kind and id); None and empty: any."""
 
     starts_at: datetime | None = None
     ends_at: datetime | None = None
     team_ids: frozenset[int] | None = None
     limit: tuple[str, int] | None = None
     verdict: str = ""
+    pool_ids: frozenset[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +110,14 @@ def admission_if_kept(admission_id: int) -> AdmissionFact | None:
     )
 
 
-def limit_names() -> dict[str, str]:
-    """Budgets and quotas that jobs are held against, by the key that a filter says: `budget:12`, `quota:3`."""
+def limit_names(seen_budgets: frozenset[int] | None = None) -> dict[str, str]:
+    """Budgets and quotas that jobs are held against, by the key that a filter says: `budget:12`, `quota:3`.
+
+    Of who sees `seen_budgets` alone (None: everything) these are all.
+    """
     held = [budget for budget in budgets(None) if budget.scope != TAG]
+    if seen_budgets is not None:
+        return {f"{BUDGET_LIMIT}:{each.id}": each.name for each in held if each.id in seen_budgets}
     return {
         **{f"{BUDGET_LIMIT}:{each.id}": each.name for each in held},
         **{f"{QUOTA_LIMIT}:{each.id}": f"Quota {each.name}" for each in gpu_quotas()},
@@ -169,6 +175,7 @@ def _wanted_rows(wanted: AdmissionsWanted) -> QuerySet[JobAdmission]:
         "asked_at__lt": wanted.ends_at,
         "team_id__in": wanted.team_ids,
         "verdict": wanted.verdict or None,
+        "job__pool_id__in": None if wanted.pool_ids is None else sorted(wanted.pool_ids),
     }
     found = JobAdmission.objects.filter(equal_to_given(asked))
     if wanted.limit is not None:

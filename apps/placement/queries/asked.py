@@ -14,6 +14,7 @@ from apps.economics.planned_work import training_gpu_hours
 from apps.economics.refusal import Refusal
 from apps.unit_economics.queries.runs.list import run_rows
 from apps.unit_economics.queries.runs.power import FULLY_OBSERVED
+from apps.workloads import queries as workloads
 
 HOUR_SECONDS = 3600.0
 HOUR_MS = 3_600_000
@@ -140,8 +141,13 @@ def are_same_model(one: str, other: str) -> bool:
     return bool(models & {model.name for model in named_gpu(other).candidates})
 
 
-def work_basis(asked: AskedQuote, team_ids: frozenset[int] | None) -> WorkBasis:
-    """What the work is taken to be; refuses QuoteNotUnderstood. `team_ids` are those whose runs the asker sees."""
+def work_basis(
+    asked: AskedQuote, team_ids: frozenset[int] | None, cluster_id: int | None = None
+) -> WorkBasis:
+    """What the work is taken to be; refuses QuoteNotUnderstood.
+
+    The asker sees runs of `team_ids` (None: of everybody), with jobs in `cluster_id` (None: anywhere).
+    """
     work = asked.work
     said = [work.gpu_hours is not None, work.tokens is not None, work.like_run is not None]
     if sum(said) != 1:
@@ -165,12 +171,17 @@ def work_basis(asked: AskedQuote, team_ids: frozenset[int] | None) -> WorkBasis:
             f" at an MFU of {work.mfu:.0%}"
         )
         return WorkBasis(words, asked=work)
-    return _basis_of_run(work.like_run or 0, team_ids)
+    return _basis_of_run(work.like_run or 0, team_ids, cluster_id)
 
 
-def _basis_of_run(run_id: int, team_ids: frozenset[int] | None) -> WorkBasis:
+def _basis_of_run(
+    run_id: int, team_ids: frozenset[int] | None, cluster_id: int | None
+) -> WorkBasis:
     run = run_rows([run_id]).get(run_id)
-    if run is None or (team_ids is not None and run.team_id not in team_ids):
+    is_theirs = run is not None and (team_ids is None or run.team_id in team_ids)
+    if is_theirs and cluster_id is not None:
+        is_theirs = workloads.is_run_in_cluster(run_id, cluster_id)
+    if run is None or not is_theirs:
         raise QuoteNotUnderstood("work", f"there is no run {run_id} that was settled")
     if not run.unit_milliseconds:
         raise QuoteNotUnderstood("work", f"nothing is charged of the run {run.key} yet")

@@ -1,6 +1,6 @@
 """The newest offer book: read from its table once, and kept until there is a newer one."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -85,8 +85,11 @@ def cheapest_on_demand(offers: Iterable[OfferFact]) -> dict[Place, OfferFact]:
     return found
 
 
-def offer_page(asked: PageAsked) -> Slice[dict[str, Any]]:
-    """A page of the newest book's offers, by key."""
+def offer_page(asked: PageAsked, pool_ids: Collection[int] | None = None) -> Slice[dict[str, Any]]:
+    """A page of the newest book's offers, or of those of these pools alone, by key."""
     newest = OfferBook.objects.order_by("-hour").values("id")[:1]
-    found = BookOffer.objects.filter(book__in=newest).values("id", "book__made_at", *OFFER_FIELDS)
+    of_book = BookOffer.objects.filter(book__in=newest)
+    if pool_ids is not None:
+        of_book = of_book.filter(pool_id__in=pool_ids)
+    found = of_book.values("id", "book__made_at", *OFFER_FIELDS)
     return page_of(found, asked, "key", "id")

@@ -12,7 +12,7 @@ from apps.economics.money import MICROS
 from apps.economics.purchase import PurchaseOption
 from apps.fleet.queries import PoolFact, pools
 from apps.ledger.queries.commitments import commitment_use
-from apps.placement.queries.offer_facts import OfferFact, hardware_fields
+from apps.placement.queries.offer_facts import COMMITMENT_KEY, OfferFact, hardware_fields
 from apps.pricing.queries.commitments import CommitmentFact, commitments_in
 
 RECENT_HOURS = 6
@@ -80,7 +80,7 @@ def _offers_of_spend(fact: CommitmentFact, unused: Fraction) -> Iterator[OfferFa
         if others:
             note += f", or as much of {', '.join(others)}"
         yield replace(
-            offer, key=f"commitment:{fact.id}:{machine}", notes=[*offer.notes, note],
+            offer, key=f"{COMMITMENT_KEY}{fact.id}:{machine}", notes=[*offer.notes, note],
             paid_micros=_paid_of_spend(fact, Fraction(price) / pool.gpus_per_node),
         )  # fmt: skip
 
@@ -114,7 +114,7 @@ def _commitment_offer(fact: CommitmentFact, pool: PoolFact, idle: int, there: in
         hourly = fact.price * HOUR_MS / fact.term_ms * MICROS
         paid = round(hourly / there)
     return OfferFact(
-        key=f"commitment:{fact.id}",
+        key=f"{COMMITMENT_KEY}{fact.id}",
         name=fact.name,
         option=str(PurchaseOption.RESERVED),
         provider=pool.provider,

@@ -20,7 +20,7 @@ STALE_EVIDENCE_DAYS = 30
 """So are interruptions on spot that were last looked at longer ago."""
 Place: TypeAlias = tuple[str, str, str]
 """Provider, region and GPU model."""
-POOL_KEY = "pool:"
+POOL_KEY, COMMITMENT_KEY = "pool:", "commitment:"
 PARTS_OF_A_DOLLAR = Decimal("0.000001")
 
 
@@ -33,6 +33,11 @@ def pool_of_key(key: str) -> int | None:
     """The id of the pool whose offer has this key; None of another offer."""
     number = key.removeprefix(POOL_KEY)
     return int(number) if key.startswith(POOL_KEY) else None
+
+
+def is_of_commitment(key: str) -> bool:
+    """Whether the offer of this key is of what a commitment has left."""
+    return key.startswith(COMMITMENT_KEY)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from apps.placement.queries.asked import (
 from apps.placement.queries.book import BookFact, newest_book
 from apps.placement.queries.offer_facts import OfferFact
 from apps.placement.queries.offer_terms import PAID_ANYWAY, OfferTerms, match_offers
+from apps.placement.queries.placement_scope import PlacementScope, narrowed_book
 from apps.placement.queries.places import EgressFact, egress_from
 from apps.placement.queries.quotes import promised_gpus
 from apps.planning.queries.budgets import MONEY
@@ -49,13 +50,14 @@ class AnsweredQuote:
     answer: dict[str, Any]
 
 
-def answer_quote(asked: AskedQuote, team_ids: frozenset[int] | None, at: datetime) -> AnsweredQuote:
-    """Every offer held against the job. Refuses QuoteNotUnderstood and NoOfferBook."""
+def answer_quote(asked: AskedQuote, scope: PlacementScope, at: datetime) -> AnsweredQuote:
+    """Every offer that the caller sees, held against the job. Refuses QuoteNotUnderstood and NoOfferBook."""
     refuse_impossible_job(asked, at)
-    basis = work_basis(asked, team_ids)
+    basis = work_basis(asked, scope.team_ids, scope.cluster_id)
     book = newest_book()
     if book is None:
         raise NoOfferBook("", "no offer book was made yet: a worker makes one every hour")
+    book = narrowed_book(book, scope)
     basis = replace(basis, of_model=_model_of_book(book, basis.of_model))
     egress = egress_from(asked.dataset.place) if asked.dataset else {}
     promised = promised_gpus(at)
@@ -75,7 +77,8 @@ def answer_quote(asked: AskedQuote, team_ids: frozenset[int] | None, at: datetim
             _offer_answer(asked, terms[each.key], each, budgets) for each in ranked[: asked.limit]
         ],
     }
-    return AnsweredQuote(book, _digest_of(asked, basis, book, egress, promised), answer)
+    digest = _digest_of(asked, basis, book, egress, promised, scope)
+    return AnsweredQuote(book, digest, answer)
 
 
 def _cautions_of(book: BookFact, asked: AskedQuote, at: datetime) -> list[str]:
@@ -127,9 +130,12 @@ def _digest_of(
     book: BookFact,
     egress: Mapping[str, EgressFact],
     promised: Mapping[str, Sequence[int]],
+    scope: PlacementScope,
 ) -> str:
     """SHA-256 of everything that the answer is made from."""
-    parts = [asked.document(), basis, book.digest, egress, promised]
+    parts: list[Any] = [asked.document(), basis, book.digest, egress, promised]
+    if not scope.is_whole:
+        parts.append([sorted(book.offers), book.budgets])
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
 

@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 from statistics import median
 from typing import Any, LiteralString
 
-from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.accounts.queries.paging import PageAsked, Slice, equal_to_given, page_of
 from apps.accounts.queries.reading import once
 from apps.ledger.queries.tables import rows
 from apps.placement.models import JobQuote
-from apps.placement.queries.offer_facts import pool_of_key
+from apps.placement.queries.offer_facts import pool_key, pool_of_key
 from apps.workloads import queries as workloads
 
 PROMISED_FOR = timedelta(minutes=15)
@@ -132,16 +132,28 @@ def promised_gpus(at: datetime) -> dict[str, list[int]]:
     return {key: sorted(found[key], reverse=True) for key in sorted(found)}
 
 
-def quote_page(asked: PageAsked) -> Slice[QuoteFact]:
-    """A page of quotes, the newest first."""
-    page = page_of(JobQuote.objects.values(*COLUMNS), asked, "-asked_at", "-id")
+def quote_page(
+    asked: PageAsked,
+    team_ids: frozenset[int] | None = None,
+    pool_ids: frozenset[int] | None = None,
+) -> Slice[QuoteFact]:
+    """A page of quotes of these teams with an offer of these pools (None: any), the newest first."""
+    found = JobQuote.objects.filter(equal_to_given({"team_id__in": team_ids}))
+    if pool_ids is not None:
+        found = found.filter(pool_ids__overlap=sorted(pool_ids))
+    page = page_of(found.values(*COLUMNS), asked, "-asked_at", "-id")
     facts = [QuoteFact(*(row[name] for name in COLUMNS)) for row in page.rows]
     return Slice(facts, page.after, page.before)
 
 
-def calibration() -> list[QuoteCalibration]:
-    """By way of buying, of every quote that ended."""
-    ended = JobQuote.objects.exclude(ended_at=None).values_list(*COLUMNS)
+def calibration(
+    team_ids: frozenset[int] | None = None, pool_ids: frozenset[int] | None = None
+) -> list[QuoteCalibration]:
+    """By way of buying, of every quote that ended: of these teams, taken on these pools (None: any)."""
+    of_teams = JobQuote.objects.filter(equal_to_given({"team_id__in": team_ids}))
+    if pool_ids is not None:
+        of_teams = of_teams.filter(chosen__in=sorted(map(pool_key, pool_ids)))
+    ended = of_teams.exclude(ended_at=None).values_list(*COLUMNS)
     by_option: dict[str, list[QuoteFact]] = {}
     for row in ended:
         fact = QuoteFact(*row)

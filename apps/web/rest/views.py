@@ -45,7 +45,7 @@ class Manages(BasePermission):
 
     def has_permission(self, request: Request, view: object) -> bool:
         """Whether this caller may change things."""
-        viewer = _viewer_in(request, view)
+        viewer = viewer_in(request, view)
         return viewer is not None and viewer.may_manage
 
 
@@ -56,7 +56,7 @@ class SeesPrices(BasePermission):
 
     def has_permission(self, request: Request, view: object) -> bool:
         """Whether rates, contracts and commitments are theirs to read."""
-        viewer = _viewer_in(request, view)
+        viewer = viewer_in(request, view)
         return viewer is not None and viewer.sees_prices
 
 
@@ -67,7 +67,7 @@ class KeepsBills(BasePermission):
 
     def has_permission(self, request: Request, view: object) -> bool:
         """Whether bills are theirs to bring in and to take back."""
-        viewer = _viewer_in(request, view)
+        viewer = viewer_in(request, view)
         return viewer is not None and keeps_bills(viewer)
 
 
@@ -84,7 +84,7 @@ class AcceptsBills(BasePermission):
 
     def has_permission(self, request: Request, view: object) -> bool:
         """Whether their word and name stand for a bill."""
-        viewer = _viewer_in(request, view)
+        viewer = viewer_in(request, view)
         return viewer is not None and viewer.person_id is not None and viewer.sees_prices
 
 
@@ -95,7 +95,7 @@ class ClosesMonths(BasePermission):
 
     def has_permission(self, request: Request, view: object) -> bool:
         """Whether months are theirs to close."""
-        viewer = _viewer_in(request, view)
+        viewer = viewer_in(request, view)
         return viewer is not None and viewer.may_close
 
 
@@ -106,7 +106,7 @@ class BuysAhead(BasePermission):
 
     def has_permission(self, request: Request, view: object) -> bool:
         """Whether this caller may change what was bought."""
-        viewer = _viewer_in(request, view)
+        viewer = viewer_in(request, view)
         if viewer is None:
             return False
         return viewer.may_close or (viewer.person_id is None and viewer.may_manage)
@@ -162,7 +162,7 @@ def keeps_bills(viewer: Viewer) -> bool:
     return viewer.may_manage if viewer.person_id is None else viewer.sees_prices
 
 
-def _viewer_in(request: Request, view: object) -> Viewer | None:
+def viewer_in(request: Request, view: object) -> Viewer | None:
     """None to a stranger."""
     known = request.auth is not None or bool(request.user and request.user.is_authenticated)
     if not known:

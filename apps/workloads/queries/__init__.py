@@ -28,6 +28,7 @@ from apps.workloads.queries.jobs import (
     Submitter,
     attempts_from,
     has_jobs,
+    is_run_in_cluster,
     job,
     jobs,
     jobs_labelled,

@@ -12,7 +12,7 @@ from django.db.models.fields.json import KeyTextTransform
 
 from apps.economics.spans import END_OF_TIME
 from apps.fleet.queries import clusters
-from apps.workloads.models import Job
+from apps.workloads.models import Job, RunSpan
 
 MINUTE = timedelta(minutes=1)
 
@@ -63,6 +63,11 @@ class Submitter:
 def has_jobs() -> bool:
     """Whether any job is known."""
     return Job.objects.exists()
+
+
+def is_run_in_cluster(run_id: int, cluster_id: int) -> bool:
+    """Whether a job of this cluster carried the run."""
+    return RunSpan.objects.filter(run_id=run_id, job__cluster_id=cluster_id).exists()
 
 
 def job(job_id: int) -> JobFact | None:

@@ -410,8 +410,9 @@ def test_only_a_schedulers_token_asks_by_either_scheme(secret: str) -> None:
     basic = "Basic " + b64encode(f"runrate:{manage}".encode()).decode()
     refused = Client().get("/api/v1/quotes", headers={"Authorization": basic})
     assert refused.status_code == 401
-    assert Caller(secret).get("quotes").status_code == 403
-    assert Caller(secret).post("admissions", {}).status_code == 403
+    ingest = make.make_token("ingest", name="an agent's").secret
+    assert Caller(ingest).get("quotes").status_code == 403
+    assert Caller(ingest).post("admissions", {}).status_code == 403
 
 
 def test_no_secret_of_a_task_is_kept_or_logged(

@@ -40,7 +40,7 @@ def add_asking(add: Callable[..., argparse.ArgumentParser]) -> None:
         "quote",
         help="what a job costs where, and when it would be done",
         description="Hold a job against every offer and print them in order. Where to ask is in RUNRATE_URL and"
-        " RUNRATE_TOKEN (a token of the scope manage).",
+        " RUNRATE_TOKEN (a token of the scope schedule, or a team's own).",
         epilog="exit status: 0 the first offer's cost is known and it is in time; 1 none is. "
         + STATUSES,
     )

@@ -92,7 +92,7 @@ class Client:
                 "RUNRATE_TOKEN holds what no token has: a space, or a sign of no ASCII"
             )
         if not self.token:
-            raise ValueError("RUNRATE_TOKEN is not set: quotes need a token of the scope manage")
+            raise ValueError("RUNRATE_TOKEN is not set: quotes need a token of the scope schedule")
         self._opener = build_opener(_NoRedirect())
 
     def quote(self, job: Mapping[str, Any]) -> answers.Quote:

@@ -1,10 +1,11 @@
 """Machines' tokens: listed for finance and platform, made and revoked by platform."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from django.db import transaction
 from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
@@ -12,6 +13,7 @@ from django.utils.html import format_html
 from apps.accounts import actions
 from apps.accounts.queries import ListedToken, NoSuchTeam, Scope, teams
 from apps.accounts.queries import tokens as every_token
+from apps.accounts.queries.scopes import SCOPE_WORDS
 from apps.console.kit.cells import (
     DAY_OR_INSTANT,
     INSTANT,
@@ -28,13 +30,16 @@ from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, found_or
 from apps.console.kit.table import Column, Table
 from apps.console.pages.people.pages import tabs_of, team_costs, token_state
 from apps.economics.refusal import Refusal
+from apps.fleet.actions import bind_cluster_token
+from apps.fleet.queries import clusters
 from apps.show.amounts import counted
 from apps.show.time import instant
 from apps.show.words import joined
 
 MOST_DAYS = 3650
 READS = {Scope.READ, Scope.MANAGE}
-"""What opens anything to read; agents and schedulers only write."""
+"""What opens anything to read; agents only write."""
+OF_A_CLUSTER = {Scope.JOBS, Scope.SCHEDULE}
 _DAY = Format(DAY_OR_INSTANT.shown, INSTANT.written, "text")
 _INSTANT = Format(INSTANT.shown, INSTANT.written, "text")
 
@@ -51,8 +56,16 @@ class TokenForm(ChangeForm):
     """What a token is for."""
 
     name = TextField("Used by")
-    scope = TicksField("It may", {scope: scope for scope in Scope.values}, is_needed=True)
-    team = PickField("It reads")
+    scope = TicksField(
+        "It may",
+        {scope: f"{scope}: {words}" for scope, words in SCOPE_WORDS.items()},
+        "The least that does is best: a scheduler needs schedule, an agent ingest, and neither manage.",
+        is_needed=True,
+    )
+    team = PickField("Of", hint="Bound to a team, it reads and asks for that team alone.")
+    cluster = PickField(
+        "In", hint="Of jobs and schedule: bound to a cluster, it is of that cluster alone."
+    )
     days = ParsedField("Valid for days (empty: no expiry)", _days_of, initial="365")
 
 
@@ -88,7 +101,7 @@ def tokens_table(context: Context, team_hrefs: Mapping[str, str]) -> Table[Liste
 
 def _reads_cell(row: ListedToken, team_hrefs: Mapping[str, str]) -> str:
     if not READS & set(row.scopes):
-        return quiet("nothing")
+        return quiet("what it schedules" if Scope.SCHEDULE in row.scopes else "nothing")
     team = row.team_name
     return linked(team, team_hrefs.get(team, "")) if team else "whole organisation"
 
@@ -129,19 +142,22 @@ def make_token(context: Context) -> Act:
         if not entered["name"]:
             raise actions.NameMissing("name", "a token needs a name: what uses it")
         days = entered["days"]
-        token = actions.make_token(
-            name=entered["name"],
-            scopes=entered["scope"],
-            expires_at=None if days is None else context.at + timedelta(days=days),
-            at=context.at,
-            team_id=int(entered["team"]) if entered["team"] else None,
-            made_by_id=context.viewer.person_id,
-        )
+        with transaction.atomic():
+            token = actions.make_token(
+                name=entered["name"],
+                scopes=entered["scope"],
+                expires_at=None if days is None else context.at + timedelta(days=days),
+                at=context.at,
+                team_id=int(entered["team"]) if entered["team"] else None,
+                made_by_id=context.viewer.person_id,
+            )
+            if entered["cluster"]:
+                _bind_to_cluster(token.id, int(entered["cluster"]), entered["scope"])
         about = "it is shown only now; only its hash is kept"
         return _tokens_page(context, made=SecretOnce("The new token", about, token.secret))
 
     return Act(
-        form=TokenForm(context.sent, context, {"team": _team_picks()}, is_sent=True),
+        form=TokenForm(context.sent, context, _token_picks(), is_sent=True),
         apply=apply,
         page=lambda sent: _tokens_page(context, sent),
         refusals=(NoSuchTeam, Refusal),
@@ -194,7 +210,7 @@ def _tokens_page(
     """The list, with what came of a form on it."""
     context = replace(context, path=reverse("tokens"))
     found, may_change = every_token(), context.viewer.may_manage
-    form = TokenForm.opened(sent, context, picks={"team": _team_picks()})
+    form = TokenForm.opened(sent, context, picks=_token_picks())
     good = sum(1 for each in found if each.is_good(context.at))
     finding = "No token is valid: no machine can send or read anything."
     if good:
@@ -222,9 +238,24 @@ def _tokens_page(
     )
 
 
-def _team_picks() -> dict[str, str]:
-    own = {str(team.id): f"only {team.name} and below" for team in teams() if team.kind == "team"}
-    return {"": "the whole organisation", **own}
+def _token_picks() -> dict[str, dict[str, str]]:
+    of_teams = {
+        str(team.id): f"only {team.name} and below" for team in teams() if team.kind == "team"
+    }
+    of_clusters = {str(cluster.id): f"only {cluster.name}" for cluster in clusters().values()}
+    return {
+        "team": {"": "the whole organisation", **of_teams},
+        "cluster": {"": "any cluster", **of_clusters},
+    }
+
+
+def _bind_to_cluster(token_id: int, cluster_id: int, scopes: Sequence[str]) -> None:
+    """Refuses ScopeUnknown where no scope of the token is of a cluster."""
+    if not OF_A_CLUSTER & set(scopes):
+        raise actions.ScopeUnknown(
+            "cluster", "a token of jobs or schedule is bound to a cluster, and no other"
+        )
+    bind_cluster_token(token_id=token_id, cluster_id=cluster_id)
 
 
 urlpatterns = [

@@ -14,6 +14,7 @@ from apps.economics.placement.estimates import LEAST_CHANCE
 from apps.economics.refusal import Refusal
 from apps.placement.queries.asked import AskedDataset, AskedQuote, AskedWork
 from apps.placement.queries.book import BookFact
+from apps.placement.queries.placement_scope import PlacementScope
 from apps.placement.queries.quote_answer import answer_quote
 
 MINUTE_SECONDS = 60
@@ -61,7 +62,7 @@ def tried_job(context: Context, book: BookFact) -> tuple[JobForm, dict[str, Any]
         return form, None
     asked = _asked_of(form.cleaned_data, context)
     try:
-        return form, answer_quote(asked, context.seen_teams, context.at).answer
+        return form, answer_quote(asked, PlacementScope(context.seen_teams), context.at).answer
     except Refusal as refusal:
         form.refuse(refusal, FIELDS)
         return form, None

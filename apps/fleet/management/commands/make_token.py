@@ -8,6 +8,7 @@ from django.db import transaction
 
 from apps.accounts import actions as accounts
 from apps.accounts.queries import Scope
+from apps.accounts.queries.scopes import SCOPE_WORDS
 from apps.fleet import actions
 from apps.fleet.management.answering import Answer, AnsweringCommand
 from apps.fleet.management.named import cluster_named, living_node, team_named
@@ -16,7 +17,12 @@ from apps.fleet.management.named import cluster_named, living_node, team_named
 class Command(AnsweringCommand):
     """`manage.py make_token NAME --scope ingest --node gpu-01`: shown once, kept as a hash."""
 
-    help = "Make an access token; a token for jobs may be bound to a cluster, an agent's to a node."
+    help = (
+        "Make an access token; one of jobs or schedule may be bound to a cluster, an agent's to a node, and any to a team."
+        " Take the least that does: "
+        + "; ".join(f"{scope}: {words}" for scope, words in SCOPE_WORDS.items())
+        + "."
+    )
 
     options_of = {"expires_at": "--expires-days"}
 
@@ -25,9 +31,13 @@ class Command(AnsweringCommand):
         super().add_arguments(parser)
         parser.add_argument("name", metavar="NAME", help="what uses it")
         parser.add_argument("--scope", action="append", required=True, choices=Scope.values)
-        parser.add_argument("--cluster", help="the only cluster whose jobs it may write")
+        parser.add_argument(
+            "--cluster", help="the only cluster whose jobs it may write, or that it schedules"
+        )
         parser.add_argument("--node", help="the only node it may write, as NAME or CLUSTER/NAME")
-        parser.add_argument("--team", help="the only team, with those below, that it may read")
+        parser.add_argument(
+            "--team", help="the only team, with those below, that it may read or ask for"
+        )
         parser.add_argument("--source", default="nvml", choices=["nvml", "dcgm", "simulated"])
         parser.add_argument("--expires-days", type=int)
 

@@ -5,15 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Any, LiteralString
 
-import msgspec
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q, QuerySet
-from psycopg.types.json import Jsonb
 
-from apps.accounts import queries as accounts
 from apps.accounts.queries import organisation
 from apps.economics.hours import HOUR, HOUR_MS
 from apps.economics.money import sum_or_unknown
@@ -21,9 +17,9 @@ from apps.economics.refusal import Refusal
 from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.cube import CubeQuestion
 from apps.ledger.queries.cube.states import state_sums
-from apps.ledger.queries.tables import row_of_each
 from apps.ledger.queries.windows import Window
 from apps.logs.changes import logged_change, logged_each, logged_pass, one
+from apps.placement.actions.keeping_quotes import UnkeptQuote, keep_quote, keep_quotes
 from apps.placement.models import JobQuote
 from apps.placement.queries.asked import AskedQuote, are_same_model
 from apps.placement.queries.interruptions import INTERRUPTED_STATES
@@ -37,7 +33,7 @@ from apps.placement.queries.placement_scope import (
     shown_quote,
 )
 from apps.placement.queries.quote_answer import AnsweredQuote, answer_quote
-from apps.placement.queries.quotes import QuoteFact, pool_offers
+from apps.placement.queries.quotes import QuoteFact
 from apps.placement.queries.slurm_cache import LABELLED_WITHIN, QUOTE_LABEL
 from apps.placement.queries.slurm_pools import pools_of_jobs
 from apps.unit_economics.queries.runs.list import run_rows
@@ -58,13 +54,6 @@ FORGOTTEN_AT_ONCE = 10_000
 IS_NUMBER = re.compile(r"[1-9][0-9]{0,17}")
 EXPECTED_FOR = timedelta(days=30)
 """A run that has not begun by then is none of its quote."""
-KEEP_QUOTE: LiteralString = """
-INSERT INTO placement_jobquote (asked_at, asked_by_id, team_id, job, book_id, book_digest, digest, answer,
-    pool_ids, pool_offers, chosen, run_name, expected)
-VALUES (%(at)s, %(by)s, %(team)s, %(job)s, %(book)s, %(book_digest)s, %(digest)s, %(answer)s, %(pool_ids)s::bigint[],
-    %(pool_offers)s, '', '', '[]')
-RETURNING id
-"""
 
 
 class QuoteTaken(Refusal):
@@ -134,64 +123,6 @@ def _answer_or_refusal(sent: SentQuote) -> AnsweredQuote | Refusal:
         return answer_quote(sent.asked, sent.scope, sent.at)
     except Refusal as refused:
         return refused
-
-
-@dataclass(frozen=True, slots=True)
-class UnkeptQuote:
-    """A quote as it was answered."""
-
-    asked: AskedQuote
-    found: AnsweredQuote
-    by: int | None
-    at: datetime
-
-
-def keep_quote(
-    *, asked: AskedQuote, found: AnsweredQuote, by: int | None, at: datetime
-) -> QuoteFact:
-    """Keep a quote as it was answered, within a change that is logged."""
-    (kept,) = keep_quotes([UnkeptQuote(asked, found, by, at)])
-    return kept
-
-
-def keep_quotes(made: Sequence[UnkeptQuote]) -> list[QuoteFact]:
-    """The same of several, all or none of them."""
-    names = {}
-    if any(each.asked.team_id for each in made):
-        names = {team.id: team.name for team in accounts.teams()}
-    jobs = [each.asked.document() for each in made]
-    params = [_row_of_quote(each, job) for each, job in zip(made, jobs, strict=True)]
-    kept = row_of_each(KEEP_QUOTE, params)
-    return [
-        QuoteFact(
-            id=quote_id,
-            asked_at=each.at,
-            asked_by=None if each.by is None else accounts.person_names()[each.by],
-            team_id=each.asked.team_id,
-            team=names[each.asked.team_id] if each.asked.team_id else None,
-            job=job,
-            book_digest=each.found.book.digest,
-            digest=each.found.digest,
-            answer=each.found.answer,
-        )
-        for (quote_id,), each, job in zip(kept, made, jobs, strict=True)
-    ]
-
-
-def _row_of_quote(each: UnkeptQuote, job: Mapping[str, Any]) -> dict[str, Any]:
-    book, pools = each.found.book, pool_offers(each.found.answer)
-    return {
-        "at": each.at,
-        "by": each.by,
-        "team": each.asked.team_id,
-        "job": Jsonb(job, dumps=msgspec.json.encode),
-        "book": book.id,
-        "book_digest": book.digest,
-        "digest": each.found.digest,
-        "answer": Jsonb(each.found.answer, dumps=msgspec.json.encode),
-        "pool_ids": [offer["pool_id"] for offer in pools],
-        "pool_offers": Jsonb(pools, dumps=msgspec.json.encode),
-    }
 
 
 @logged_change()

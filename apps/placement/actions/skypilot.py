@@ -15,7 +15,8 @@ from django.db import transaction
 from apps.accounts.queries import TeamFact, TokenFact, Viewer, teams, teams_of_token
 from apps.logs.changes import logged_change
 from apps.placement.actions.admissions import ask_admission, use_override
-from apps.placement.actions.quotes import expect_run, keep_quote
+from apps.placement.actions.keeping_quotes import keep_quote
+from apps.placement.actions.quotes import expect_run
 from apps.placement.queries.admission_limits import (
     ALLOW,
     DENY,

@@ -48,9 +48,10 @@ proofs: setup ## Run the slow proofs
 format: setup ## Rewrite the code in the house style
 	@$(RUN)ruff format . && $(RUN)ruff check --fix .
 
-lint: setup ## Check style, templates, migrations and the lock file
+lint: setup ## Check style, templates, the installation, migrations and the lock file
 	@$(RUN)ruff format --check . && $(RUN)ruff check . && $(RUN)djlint templates --lint --quiet
 	@$(UV) lock --check --quiet
+	@$(RUN)python manage.py check >/dev/null
 	@$(RUN)python manage.py makemigrations --check --dry-run >/dev/null || { echo "a migration is missing"; exit 1; }
 
 types: setup ## Check types, strictly

@@ -28,15 +28,25 @@ OF_MIGRATIONS = {"makemigrations", "migrate", "showmigrations", "sqlmigrate"}
 def main() -> None:
     """Run one command; the embedded Postgres lives as long as it does."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
-    from django.core.management import execute_from_command_line
-
     command = sys.argv[1] if len(sys.argv) > 1 else "help"
     if command != "up" and (command == "demo" or sys.stderr.isatty()):
         # Who watches is told of progress in sentences; a line for every pass would bury them.
         os.environ.setdefault("RUNRATE_LOG_LEVEL", "WARNING")
+    from controlplane.env import BadEnvironment
+
+    try:
+        begin(command)
+    except BadEnvironment as problem:
+        sys.exit(f"Runrate does not start: {problem}")
+
+
+def begin(command: str) -> None:
+    """Run a command on the database that the settings name, where it needs one."""
+    from controlplane.command_line import run_command_line
+
     asks_for_help = "--help" in sys.argv or "-h" in sys.argv
     if command in WITHOUT_DATABASE or asks_for_help:
-        execute_from_command_line(sys.argv)
+        run_command_line(sys.argv)
         return
     from controlplane.embedded_postgres import database_for
     from controlplane.env import environment
@@ -52,18 +62,18 @@ def main() -> None:
 
 def run(command: str) -> None:
     """Run a command that needs the database, which is there."""
-    from django.core.management import execute_from_command_line
+    from controlplane.command_line import run_command_line
 
     if command in OF_MIGRATIONS:
         refuse_too_old()
     if command in WITHOUT_SCHEMA - {"shell"}:
-        execute_from_command_line(sys.argv)
+        run_command_line(sys.argv)
         return
     prepare(command)
     from controlplane.audit import changes_of_command
 
     with changes_of_command(command):
-        execute_from_command_line(sys.argv)
+        run_command_line(sys.argv)
 
 
 def refuse_too_old() -> None:

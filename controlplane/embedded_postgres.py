@@ -90,7 +90,8 @@ def start(home: Path) -> str:
     data = _data_under(home)
     with _locked(data):
         account = account_for(data)
-        see_that_it_can_run(account)
+        if _postmaster(data) is None:
+            see_that_it_can_run(account)
         _make_data(data, account)
         folder = _socket_folder(data, account)
         is_changed = _write_settings(data, account)

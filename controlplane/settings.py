@@ -112,7 +112,7 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
-    "allauth.socialaccount",
+    "controlplane.social_accounts.ProvidersWithPages",
     "allauth.socialaccount.providers.openid_connect",
     "pgtrigger",
     "pghistory",

@@ -8,11 +8,6 @@ class UnitEconomicsConfig(AppConfig):
 
     name = "apps.unit_economics"
     label = "unit_economics"
-
-    def ready(self) -> None:
-        """Costs may be asked by run and by service, and their days exported."""
-        from apps.unit_economics.queries.cube_parts import add_cube_parts
-        from apps.unit_economics.queries.unit_cost_exports import add_export_sources
-
-        add_cube_parts()
-        add_export_sources()
+    # Costs may be asked by run and by service, and their days exported.
+    cube_parts = "apps.unit_economics.queries.cube_parts.add_cube_parts"
+    export_sources = "apps.unit_economics.queries.unit_cost_exports.add_export_sources"

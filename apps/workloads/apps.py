@@ -8,10 +8,5 @@ class WorkloadsConfig(AppConfig):
 
     name = "apps.workloads"
     label = "workloads"
-
-    def ready(self) -> None:
-        """Jobs follow nodes as they come and go."""
-        from apps.fleet.actions.lives import follow_lives
-        from apps.workloads.actions.node_names import follow_life
-
-        follow_lives(follow_life)
+    # Jobs follow nodes as they come and go.
+    follows_lives = "apps.workloads.actions.node_names.follow_life"

@@ -8,11 +8,15 @@ from allauth.mfa.base import views as mfa
 from allauth.mfa.recovery_codes import views as recovery_codes
 from allauth.mfa.totp import views as totp
 from allauth.socialaccount import views as socialaccount
+from allauth.socialaccount.providers import registry
 from allauth.socialaccount.providers.openid_connect import views as oidc
 from django.urls import path
 from django.views.generic import RedirectView
 
 from apps.console.pages.sign_in import SignOut
+
+# A process without pages never loads them (controlplane/social_accounts.py).
+registry.load()
 
 urlpatterns = [
     path("sign-in/again", account.reauthenticate, name="account_reauthenticate"),

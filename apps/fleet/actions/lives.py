@@ -1,14 +1,18 @@
 """When a node's life becomes known, or its end: told to whoever puts things on nodes by name.
 
 Rooms above cannot be called from here, and what they keep by name must follow in the transaction of
-the change: each names its follower once, when the process starts.
+the change: an app's registration names its follower, as `follows_lives`, which is loaded with the
+first change.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 
+from django.apps import apps
 from django.db import connection
+from django.utils.module_loading import import_string
 
 # Arbitrary but fixed: who reads names to put something there shares it, who changes lives has it
 # alone. So either sees what the other wrote, whoever came first.
@@ -27,17 +31,17 @@ class ChangedLife:
 
 
 Follower = Callable[[ChangedLife], None]
-_followers: list[Follower] = []
 
 
-def follow_lives(follower: Follower) -> None:
-    """Have it called with every change from now on, in the transaction that makes it."""
-    _followers.append(follower)
+@cache
+def _followers() -> tuple[Follower, ...]:
+    names = [getattr(app, "follows_lives", "") for app in apps.get_app_configs()]
+    return tuple(import_string(name) for name in names if name)
 
 
 def tell_life(change: ChangedLife) -> None:
     """Have everybody follow a change, after it is written."""
-    for follower in _followers:
+    for follower in _followers():
         follower(change)
 
 

@@ -8,6 +8,7 @@ from psycopg import sql
 
 from apps.economics.states import Evidence, Flag, State
 from apps.ledger.models import ExportWhat as ExportWhat
+from apps.ledger.queries.added_parts import add_parts
 from apps.ledger.queries.shared_words import JOINED, SHARED_BY
 
 Columns = Mapping[str, sql.Composable]
@@ -32,7 +33,7 @@ class ExportSource:
 
 
 def add_export_source(what: ExportWhat, source: ExportSource) -> None:
-    """Let exports be of these rows: an app above says so as it is made ready."""
+    """Let exports be of these rows: an app above names in its registration what says so."""
     SOURCES[what] = source
 
 
@@ -180,3 +181,5 @@ SOURCES: dict[ExportWhat, ExportSource] = {
     ),
 }
 """By what is asked for."""
+
+add_parts("export_sources")

@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models import F, Q
 
-from apps.ledger.queries.kinds import ChargeKind, Status
+from apps.ledger.models.charges import ChargeKind, Status
 
 
 class RunDay(models.Model):

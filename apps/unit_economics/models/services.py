@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
-from apps.ledger.queries.kinds import ChargeKind, Status
+from apps.ledger.models.charges import ChargeKind, Status
 
 
 class ServicePart(models.IntegerChoices):

@@ -2,9 +2,8 @@
 
 from typing import LiteralString
 
-from apps.ledger.queries.cube import Dimension, Source, add_dimension, add_source
-from apps.ledger.queries.cube.dimensions import MOST
-from apps.ledger.queries.cube.sources import KIND, OF_PARTS
+from apps.ledger.queries.cube.dimensions import MOST, Dimension, add_dimension
+from apps.ledger.queries.cube.sources import KIND, OF_PARTS, Source, add_source
 
 STATUS: dict[str, LiteralString] = {"status": "day.status"}
 

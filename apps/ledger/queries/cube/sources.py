@@ -164,7 +164,7 @@ SOURCES: list[Source] = [
 
 
 def add_source(source: Source) -> None:
-    """Let the cube answer from another table; for apps above the ledger, when they are ready."""
+    """Let the cube answer from another table; for apps above the ledger, by their registration."""
     SOURCES.append(source)
 
 

@@ -1,7 +1,10 @@
-"""Celery's configuration: where messages wait and which sweep runs how often."""
+"""Celery's configuration: where messages wait, who takes them, and which sweep runs how often."""
+
+from kombu import Exchange, Queue
 
 from controlplane.broker import SCHEME
 from controlplane.folders import own_folder
+from controlplane.queues import PEOPLE, SWEEPS, WAITED_FOR
 from controlplane.settings import ENVIRONMENT, HOME
 
 BROKER = HOME / "broker"
@@ -22,7 +25,13 @@ task_acks_late = True
 worker_prefetch_multiplier = 1
 worker_hijack_root_logger = False
 worker_max_tasks_per_child = 500
-task_default_queue = "runrate"
+# A child that has grown beyond it ends after its task, and a new one takes its place.
+worker_max_memory_per_child = ENVIRONMENT.worker_memory_mib * 1024
+worker_consumer = "controlplane.message_reading:Consumer"
+
+task_default_queue = SWEEPS
+task_queues = [Queue(name, Exchange(name), routing_key=name) for name in (SWEEPS, PEOPLE)]
+task_routes = {task: {"queue": PEOPLE} for task in WAITED_FOR}
 timezone = "UTC"
 beat_schedule_filename = str(HOME / "beat-schedule")
 
@@ -145,9 +154,9 @@ beat_schedule = {
     },
     "run-scenarios": {
         "task": "apps.planning.tasks.run_scenarios",
-        # Little is due each time: this is how long somebody waits who wants it at once.
-        "schedule": 15.0,
-        "options": {"expires": 15},
+        # This is how long somebody waits who wants it at once.
+        "schedule": 4.0,
+        "options": {"expires": 4},
     },
     "clock-capacity-requests": {
         "task": "apps.planning.tasks.clock_capacity_requests",
@@ -207,7 +216,7 @@ beat_schedule = {
     },
     "make-review-files": {
         "task": "apps.review.tasks.make_review_files",
-        "schedule": 60.0,
-        "options": {"expires": 60},
+        "schedule": 15.0,
+        "options": {"expires": 15},
     },
 }

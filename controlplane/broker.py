@@ -23,6 +23,8 @@ from controlplane.folders import own_folder
 
 log = logging.getLogger(__name__)
 
+UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What reading a message raises that is none: half of one, a wrong type, brackets in ten thousand brackets."""
 SCHEME = "files"
 SPOILT = "unreadable"
 """The folder in which spoilt messages are kept for whoever wants to know what they were."""
@@ -75,7 +77,7 @@ class Channel(FileChannel):
         try:
             payload = loads(path.read_bytes().decode())
             self.Message(payload, channel=self)
-        except (ValueError, LookupError, TypeError, AttributeError):
+        except UNREADABLE:
             return None
         return payload
 

@@ -16,6 +16,7 @@ app = Celery("runrate")
 app.config_from_object("controlplane.beat")
 app.autodiscover_tasks(
     [
+        "apps.accounts",
         "apps.telemetry",
         "apps.pricing",
         "apps.workloads",

@@ -189,7 +189,15 @@ class Environment:
     listen: str = _variable(str, "127.0.0.1:8000", "address and port of the web server")
     web_threads: int = _variable(_natural, 8, "threads of each web process")
     web_processes: int = _variable(_natural, 1, "web processes")
-    worker_processes: int = _variable(_natural, 2, "Celery worker processes")
+    worker_processes: int = _variable(_natural, 2, "Celery worker processes for sweeps")
+    people_processes: int = _variable(
+        _some,
+        2,
+        "worker processes kept free of sweeps, for what a person waits for: files, exports",
+    )
+    worker_memory_mib: int = _variable(
+        _some, 512, "MiB that a worker process may have grown to when its task ends; then a new one"
+    )
     web_statement_seconds: int = _variable(
         _natural, 15, "seconds that one statement of a page or a REST answer may take; 0: no limit"
     )

@@ -40,7 +40,7 @@ class Child:
             self.command,
             cwd=PROJECT_ROOT,
             stdout=sys.stderr,  # stdout is for figures
-            preexec_fn=_die_with_parent,
+            preexec_fn=die_with_parent,
             start_new_session=True,
         )
 
@@ -58,30 +58,20 @@ def web(chosen: Environment, listen: str) -> Child:
     return Child("web", command)
 
 
-def worker(chosen: Environment) -> Child:
-    """The Celery worker that runs the sweeps; people and agents, who wait for answers, go first."""
-    return Child(
-        "worker",
-        [
-            "nice", "-n", "5", *_celery(chosen), "worker", "--concurrency", str(chosen.worker_processes),
-            "--without-gossip", "--without-mingle", "--without-heartbeat",
-        ],
-    )  # fmt: skip
+def workers() -> Child:
+    """The Celery workers that do what waits; people and agents, who wait for answers of the web, go first."""
+    return Child("workers", ["nice", "-n", "5", sys.executable, "-m", "controlplane.workers"])
 
 
 def beat(chosen: Environment) -> Child:
     """The Celery beat that says when."""
-    return Child("beat", [*_celery(chosen), "beat", "--pidfile="])
-
-
-def _celery(chosen: Environment) -> list[str]:
     tool = str(Path(sys.executable).with_name("celery"))
-    return [tool, "-A", "controlplane.celery", "--quiet"] + (
-        [] if chosen.log_level != "DEBUG" else ["--loglevel=DEBUG"]
-    )
+    loud = ["--loglevel=DEBUG"] if chosen.log_level == "DEBUG" else []
+    return Child("beat", [tool, "-A", "controlplane.clock", "--quiet", *loud, "beat", "--pidfile="])
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
+    """Have the kernel end this process when the one that started it ends, even by SIGKILL."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 

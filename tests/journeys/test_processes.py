@@ -15,7 +15,7 @@ import pytest
 from tests.databases import wait_until
 from tests.journeys.installations import ROOT, FirstStart, bare_environment
 
-WORDS = ("granian", "worker", "beat")
+WORDS = ("granian", "controlplane.workers", "beat")
 """Which of an installation's processes is which, by a word of its command."""
 
 
@@ -111,7 +111,7 @@ def is_fetching(installation: Installation) -> bool:
     "word",
     [
         "granian",
-        pytest.param("worker", marks=pytest.mark.proof),
+        pytest.param("controlplane.workers", marks=pytest.mark.proof),
         pytest.param("beat", marks=pytest.mark.proof),
     ],
 )
@@ -134,11 +134,11 @@ def test_a_killed_database_is_started_again_under_the_same_processes(installatio
 
 
 def test_spoilt_messages_are_set_aside_and_the_worker_goes_on(installation):
-    (worker,) = wait_until(lambda: installation.children("worker"))
+    (worker,) = wait_until(lambda: installation.children("controlplane.workers"))
     assert is_fetching(installation)
     spoilt = installation.home / "broker" / "unreadable"
     assert [each.read_text() for each in spoilt.iterdir()] == ["not a message"]
-    assert installation.children("worker")[0].pid == worker.pid
+    assert installation.children("controlplane.workers")[0].pid == worker.pid
     assert "JSONDecodeError" not in installation.log()
 
 

@@ -36,7 +36,7 @@ class Command(BaseCommand):
                 processes.supervise(
                     [
                         processes.web(chosen, listen),
-                        processes.worker(chosen),
+                        processes.workers(),
                         processes.beat(chosen),
                     ]
                 )

@@ -49,15 +49,18 @@ def begin(command: str) -> None:
         run_command_line(sys.argv)
         return
     from controlplane.embedded_postgres import database_for
+    from controlplane.ending import ended_by_signals
     from controlplane.env import environment
     from controlplane.postgres_programs import EmbeddedPostgresFailed
 
     chosen = environment()
     try:
-        with database_for(chosen.home, chosen.database_url):
+        with ended_by_signals(), database_for(chosen.home, chosen.database_url):
             run(command)
     except EmbeddedPostgresFailed as problem:
         sys.exit(f"The database did not start: {problem}")
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 def run(command: str) -> None:

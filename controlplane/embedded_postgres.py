@@ -21,6 +21,7 @@ from urllib.parse import quote
 import fasteners
 import psutil
 
+from controlplane.ending import signals_wait
 from controlplane.folders import own_folder
 from controlplane.postgres_programs import (
     Account,
@@ -73,11 +74,12 @@ def running(home: Path) -> Iterator[str]:
     with _users(data) as users:
         fcntl.flock(users, fcntl.LOCK_SH)
         try:
-            url = start(home)
+            with signals_wait():
+                url = start(home)
             _create_database(url)
             yield url
         finally:
-            with _locked(data):
+            with signals_wait(), _locked(data):
                 if _is_last(users):
                     _stop(data)
 

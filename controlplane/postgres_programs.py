@@ -87,6 +87,8 @@ def run(account: Account, command: Sequence[str], cwd: Path, seconds: float | No
             check=False,
             timeout=seconds,
             umask=0o077,
+            # Ctrl-C in a terminal is for who runs it: a stop that it broke off would leave the server.
+            start_new_session=True,
             user=account.uid if is_other else None,
             group=account.gid if is_other else None,
             extra_groups=[] if is_other else None,

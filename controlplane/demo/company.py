@@ -1,7 +1,7 @@
 """The demo's company: its calendar, and the doors through which it is told."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from apps.accounts import queries as accounts
@@ -30,6 +30,11 @@ class Company:
     def has_history(self) -> bool:
         """Whether there are weeks before the last one."""
         return self.since < self.week.starts_at
+
+    @property
+    def of_two_weeks(self) -> "Company":
+        """The company as one of two weeks knows itself: none of the weeks before them happened."""
+        return replace(self, since=max(self.since, self.week.starts_at - WEEK))
 
     @property
     def span(self) -> DemoSpan:

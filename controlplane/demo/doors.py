@@ -4,10 +4,11 @@ import gzip
 import json
 import subprocess
 import sys
+import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -32,12 +33,22 @@ class Doors:
     listen: str
     tokens: Mapping[str, Any]
     token_file: Path
+    closed: threading.Event = field(default_factory=threading.Event)
+    playing: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    def close(self) -> None:
+        """Send nothing more: agents that play are ended, and whoever asks is refused."""
+        self.closed.set()
+        for process in [*self.playing]:
+            process.terminate()
 
     def post(self, path: str, token: str, body: object, *, is_packed: bool = False) -> Json:
         """POST to an address below `/api/v1/`, gzipped where that door takes it.
 
         Refuses DemoRefused unless every row is taken.
         """
+        if self.closed.is_set():
+            raise DemoRefused("the demo ends")
         url = f"http://{self.listen}/api/v1/{path}"
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         data = json.dumps(body).encode()
@@ -50,6 +61,8 @@ class Doors:
                 told: Json = json.load(answer)
         except urllib.error.HTTPError as refused:
             raise DemoRefused(f"{url}: {refused.code} {refused.read(500).decode()}") from refused
+        except OSError as trouble:
+            raise DemoRefused(f"{url}: the web server does not answer ({trouble})") from trouble
         if told.get("errors"):
             raise DemoRefused(f"{url}: {told['errors'][:3]}")
         return told
@@ -57,13 +70,28 @@ class Doors:
     def simulate(self, scenario: str, ends_at: datetime, *options: str) -> Json:
         """Have the agent play a scenario that ends then; its counts. Refuses DemoRefused."""
         command = self.simulation(scenario, ends_at, "--json", *options)
-        played = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own agent
-        if played.returncode:
-            raise DemoRefused(f"the simulated agents could not deliver: {played.stderr[-2000:]}")
-        sent: Json = json.loads(played.stdout.splitlines()[-1])
+        said, troubles, code = self._played(command)
+        if code:
+            raise DemoRefused(f"the simulated agents could not deliver: {troubles[-2000:]}")
+        sent: Json = json.loads(said.splitlines()[-1])
         if sent["rejected"]:
-            raise DemoRefused(f"{sent['rejected']} windows or jobs: {played.stderr[-2000:]}")
+            raise DemoRefused(f"{sent['rejected']} windows or jobs: {troubles[-2000:]}")
         return sent
+
+    def _played(self, command: list[str]) -> tuple[str, str, int]:
+        """Return what it said, what troubled it, and its exit status; it does not outlive this call."""
+        process = subprocess.Popen(  # noqa: S603 - our own agent
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        self.playing.append(process)
+        try:
+            if self.closed.is_set():
+                raise DemoRefused("the demo ends")
+            return *process.communicate(), process.returncode
+        finally:
+            self.playing.remove(process)
+            process.terminate()
+            process.wait()
 
     def simulation(self, scenario: str, ends_at: datetime, *options: str) -> list[str]:
         """The agent's command line that plays it."""

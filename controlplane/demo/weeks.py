@@ -3,8 +3,9 @@
 import contextlib
 import io
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
+from typing import Self
 
 from django.core.management import call_command
 from django.db import connection
@@ -21,26 +22,55 @@ from controlplane.demo.telling import tell
 WINDOW_MINUTES = 5
 
 
-def fill_weeks(company: Company, earlier: Chapter) -> None:
-    """Fill every week before the last: the next one is told while this one is settled."""
-    weeks = list(company.earlier_weeks())
-    first, last = (_clock_hours(earlier, at) for at in (company.since, earlier.span.ends_at))
-    company.doors.simulate(
-        "history", earlier.span.ends_at, "--only", "jobs", "--hours", first, last
-    )
-    with ThreadPoolExecutor(1) as teller:
-        telling = teller.submit(_tell_week, company, earlier, weeks[0])
-        for week, after in zip(weeks, [*weeks[1:], None], strict=True):
-            began = time.monotonic()
-            said = f"the week from {week.starts_at:%-d %B %Y}"
-            tell_filling(Filling(week.weeks_ago, len(weeks) + 1, said))
-            telling.result()
-            if after is not None:
-                telling = teller.submit(_tell_week, company, earlier, after)
-            work_out(company, week)
-            took = time.monotonic() - began
-            company.say(f"  {week.weeks_ago + 1} of {len(weeks) + 1}: {said}, {took:.0f} s")
-    tell_filling(Filling(len(weeks) + 1, len(weeks) + 1, "what happened in them"))
+class WeekFiller:
+    """The weeks before the last, the latest first: the next one is told while this one is settled.
+
+    A context: within it a thread tells, and leaving it ends that.
+    """
+
+    def __init__(self, company: Company, earlier: Chapter) -> None:
+        self.company, self.earlier = company, earlier
+        self.weeks = list(company.earlier_weeks())
+        self.parts = len(self.weeks) + 1
+        self.teller = ThreadPoolExecutor(1)
+
+    def __enter__(self) -> Self:
+        """Begin to tell the first of them."""
+        if self.weeks:
+            self.jobs = self.teller.submit(_tell_jobs, self.company, self.earlier)
+            self.telling = self._tell(self.weeks[0])
+        return self
+
+    def __exit__(self, kind: object, *rest: object) -> None:
+        """Wait for the thread; after a failure, or a signal, for nothing that it would still send."""
+        if kind is not None:
+            self.company.doors.close()
+        self.teller.shutdown(cancel_futures=True)
+
+    def fill_next(self) -> None:
+        """Settle the next week, while the one before it is told."""
+        week = self.weeks.pop(0)
+        began, said = time.monotonic(), f"the week from {week.starts_at:%-d %B %Y}"
+        self.jobs.result()
+        self.telling.result()
+        if self.weeks:
+            self.telling = self._tell(self.weeks[0])
+        work_out(self.company, week)
+        took = time.monotonic() - began
+        self.company.say(f"  {week.weeks_ago + 1} of {self.parts}: {said}, {took:.0f} s")
+
+    def tell_filling(self, answers: str) -> None:
+        """Have every page say how many weeks are there, and of how many what stands on them is made."""
+        done = self.parts - len(self.weeks)
+        said = (
+            f"the week from {self.weeks[0].starts_at:%-d %B %Y}"
+            if self.weeks
+            else "what happened in them"
+        )
+        tell_filling(Filling(done, self.parts, said, answers))
+
+    def _tell(self, week: DemoSpan) -> Future[None]:
+        return self.teller.submit(_tell_week, self.company, self.earlier, week)
 
 
 def work_out(company: Company, span: DemoSpan) -> None:
@@ -59,6 +89,14 @@ def settle_rest() -> None:
 def _settle(**span: datetime) -> None:
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         call_command("settle", **span)
+
+
+def _tell_jobs(company: Company, earlier: Chapter) -> None:
+    """By the schedulers, of all weeks."""
+    first, last = (_clock_hours(earlier, at) for at in (company.since, earlier.span.ends_at))
+    company.doors.simulate(
+        "history", earlier.span.ends_at, "--only", "jobs", "--hours", first, last
+    )
 
 
 def _tell_week(company: Company, earlier: Chapter, week: DemoSpan) -> None:

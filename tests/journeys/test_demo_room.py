@@ -1,14 +1,25 @@
 """The demo touches its own database alone: never one in use, never another application's tables."""
 
+import re
 from datetime import UTC, datetime
 
 import pytest
 from django.contrib.auth import authenticate
 from django.db import connection
 
+from apps.accounts.actions.audit import changes_by
 from apps.accounts.queries import Role, names_of_role, organisation
 from apps.ledger.models import BillImport
-from controlplane.demo.database import BILL, MANAGES, SIGN_IN, DatabaseInUse, make_room
+from controlplane.demo.database import (
+    BILL,
+    DEMO,
+    MANAGES,
+    SIGN_IN,
+    DatabaseInUse,
+    gained_facts,
+    make_room,
+    person_of_demo,
+)
 from controlplane.management.commands.demo import add_people
 from tests import make
 
@@ -86,3 +97,45 @@ def test_people_and_bills_that_were_brought_into_a_demo_are_kept(what: str) -> N
         BillImport.objects.create(name="own.csv", digest="0" * 64, started_at=AT)
     with pytest.raises(DatabaseInUse, match=what):
         make_room(AT)
+
+
+def test_a_demo_knows_what_people_added_from_what_it_filled_itself() -> None:
+    assert gained_facts() == [], "no demo is here"
+    with changes_by(command=DEMO, os_user="ines"):
+        make_room(AT)
+        add_people()
+        gateway = make.make_token(name="gateway of the demo")
+    with person_of_demo(1):
+        make.make_cluster("atlas")
+    with changes_by(token=gateway.id):
+        make.make_pool()
+    assert gained_facts() == []
+
+    with changes_by(person=1):
+        make.make_pool("of my own")
+    (said,) = gained_facts()
+    count = int(re.match(r"(\d+) changes in the audit trail, the last of ", said)[1])
+    assert count
+    with changes_by(command="load_price_table", os_user="ines"):
+        make.make_rate("4.00")
+    with changes_by(token=make.make_token(name="terraform").id):
+        make.make_cluster("harbor")
+    assert int(gained_facts()[0].split()[0]) > count
+
+
+def test_people_and_bills_of_ones_own_are_named_and_only_a_fresh_demo_empties_them() -> None:
+    make_room(AT)
+    make.make_person("petra@example.org")
+    BillImport.objects.create(name="own.csv", digest="0" * 64, started_at=AT)
+    assert gained_facts() == [
+        "people of your own (petra@example.org)",
+        "bills of your own (own.csv)",
+    ]
+    make_room(AT, is_fresh=True)
+    assert (gained_facts(), rows_of("accounts_user"), rows_of("ledger_billimport")) == ([], 0, 0)
+
+
+def test_a_fresh_demo_empties_nobodys_own_installation() -> None:
+    make.make_organisation()
+    with pytest.raises(DatabaseInUse, match="your own organisation"):
+        make_room(AT, is_fresh=True)

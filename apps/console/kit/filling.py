@@ -9,11 +9,15 @@ BELIEVED_SECONDS = 900
 
 
 class Filling(NamedTuple):
-    """So many parts of so many are there; `said` is what is being filled in now."""
+    """So many parts of so many are there; `said` is what is being filled in now.
+
+    `answers` is the end of a sentence about what stands on the parts: "are of two weeks so far".
+    """
 
     done: int
     parts: int
     said: str
+    answers: str = ""
 
 
 def filling() -> Filling | None:

@@ -46,16 +46,23 @@ BEFORE_SETTLING: tuple[Scene, ...] = (
     promises.deploy_a_judge,
 )
 """Likewise, of the weeks before: told while the console is not up yet, so in a second or two."""
-AFTER_THE_WEEKS: tuple[Scene, ...] = (
+OF_TWO_WEEKS: tuple[Scene, ...] = (
     cloud.read_the_cloud,
     agents.agents_report,
-    promises.ship_models,
     office.import_accounting,
-    office.send_history,
     office.let_machines_join,
     office.ask_for_files,
     prices.propose_a_price,
+    reviews.state_worth,
+)
+"""Facts that no week before the last one changes: told once, while the second week comes in."""
+OF_ALL_WEEKS: tuple[Scene, ...] = (
+    promises.ship_models,
     vendors.take_vendor_reports,
+    kept.keep_views,
+)
+"""Facts of weeks long ago: told once all of them are settled."""
+ANSWERS: tuple[Scene, ...] = (
     anomalies.look_every_day,
     announced.say_what_is_ahead,
     ahead.forecast_everything,
@@ -69,17 +76,21 @@ AFTER_THE_WEEKS: tuple[Scene, ...] = (
     budgets.enter_room,
     budgets.set_targets,
     alerts.raise_alerts,
-    kept.keep_views_and_notes,
+    kept.keep_notes,
     placed.ask_where,
     placed.ask_admissions,
     moved.look_at_the_fleet,
-    reviews.state_worth,
     recommended.look_for_what_to_do,
     reviews.review_weeks,
+)
+"""What stands on settled weeks, all of it in the rooms of `controlplane.demo.answers`: first of the last two
+weeks, then again of all."""
+AFTER_THE_WEEKS: tuple[Scene, ...] = (
+    office.send_history,
     closes.close_months,
     closes.own_late,
 )
-"""Told when all weeks are settled; each settles what it changed."""
+"""Told last; each settles what it changed."""
 
 
 def play(scenes: tuple[Scene, ...], company: Company) -> None:

@@ -11,6 +11,8 @@ from controlplane.demo.company import Company
 COMPARED_WEEKS = 4
 WEEKS_FORECAST = 2
 """So many weeks have forecasts that are held against what came."""
+LEAST_HISTORY = timedelta(days=14)
+"""Of the time before that nobody would have forecast."""
 AROUND = "{ below = 0.2, above = 0.2 }"
 COMPARISON = """# The prices are of no real vendor.
 name = "{name}"
@@ -57,7 +59,8 @@ COMPARED = (
 def forecast_everything(company: Company) -> None:
     """Forecasts of every series by the hour and by the day, as they were made one and two weeks ago and now."""
     weeks = [week.ends_at for week in company.earlier_weeks()][:WEEKS_FORECAST]
-    for at in (*reversed(weeks), company.week.at):
+    long_known = [at for at in reversed(weeks) if at - company.since >= LEAST_HISTORY]
+    for at in (*long_known, company.week.at):
         call_command("forecast", at=at, stdout=StringIO(), stderr=StringIO())
 
 

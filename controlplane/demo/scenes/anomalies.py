@@ -13,5 +13,6 @@ ZONE = "UTC"
 def look_every_day(company: Company) -> None:
     """A look at every figure, as on each of the last days."""
     today = local_day(company.week.at, ZONE)
-    for ago in reversed(range(LOOKED_FOR)):
+    days = (today - local_day(company.since, ZONE)).days
+    for ago in reversed(range(min(LOOKED_FOR, days))):
         review.look_at_day(day=today - timedelta(days=ago), at=company.week.at, zone=ZONE)

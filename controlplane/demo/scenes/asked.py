@@ -3,7 +3,6 @@
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from apps.accounts.actions.audit import changes_by
 from apps.accounts.queries import person_of_address
 from apps.economics.planned_work import WorkSpread
 from apps.planning.actions.planned_items import change_planned_item
@@ -24,7 +23,7 @@ from apps.planning.queries.plan_items import (
 from apps.planning.queries.plans import plan_of_id
 from apps.planning.queries.request_profile import AskedCapacity
 from controlplane.demo.company import Company
-from controlplane.demo.database import MANAGES, SIGN_IN
+from controlplane.demo.database import MANAGES, SIGN_IN, person_of_demo
 
 BEFORE_LAST_WEEK = timedelta(days=6)
 HANDED_OVER = timedelta(minutes=25)
@@ -129,12 +128,12 @@ def plan_ahead(company: Company) -> None:
         description="The next model as soon as the assistant’s evaluation is over.",
     )
     at, finance = company.week.at, person_of_address(SIGN_IN)
-    with changes_by(person=finance or 0):
+    with person_of_demo(finance or 0):
         now_id = keep_plan(plan=now, by=finance, at=at)
         later = variant_of(plan_of_id(now_id), "helios-7b next quarter", pool_id, "")
         later_id = keep_plan(plan=later, by=finance, at=at)
     (kept,) = (item for item in plan_of_id(later_id).items if item.name == training.name)
     moved = replace(training, starts_on=monday + timedelta(days=91))
     platform = person_of_address(MANAGES)
-    with changes_by(person=platform or 0):
+    with person_of_demo(platform or 0):
         change_planned_item(plan_id=later_id, item_id=kept.id, item=moved, at=at)

@@ -3,7 +3,6 @@
 from datetime import date, timedelta
 from decimal import Decimal
 
-from apps.accounts.actions.audit import changes_by
 from apps.accounts.queries import person_of_address
 from apps.fleet import queries as fleet
 from apps.ledger.queries.cube import CubeQuestion, explore
@@ -24,7 +23,7 @@ from apps.planning.actions import (
 )
 from apps.planning.queries.budgets import GPU_HOURS, MONEY, MONTHLY, PROJECT, BudgetStep
 from controlplane.demo.company import Company
-from controlplane.demo.database import MANAGES, SIGN_IN
+from controlplane.demo.database import MANAGES, SIGN_IN, person_of_demo
 
 LATELY = timedelta(days=28)
 MONTH = Decimal(30)
@@ -41,7 +40,7 @@ RAISED = Decimal("1.06")
 def set_budgets(company: Company) -> None:
     """Finance sets budgets, and raises one a month before its end."""
     first = company.since.date().replace(day=1)
-    with changes_by(person=person_of_address(SIGN_IN) or 0):
+    with person_of_demo(person_of_address(SIGN_IN) or 0):
         for name, (scope, of, share) in SHARES.items():
             key = str(company.team(of)) if of else ""
             sums = _lately(company, team=[int(key)]) if key else _lately(company)
@@ -67,7 +66,7 @@ def state_headroom(company: Company) -> None:
             note="An answer that waits is a customer who leaves.",
         ),
     )  # fmt: skip
-    with changes_by(person=person_of_address(MANAGES) or 0):
+    with person_of_demo(person_of_address(MANAGES) or 0):
         for policy in policies:
             add_headroom_policy(policy=policy, at=company.week.at)
 
@@ -75,7 +74,7 @@ def state_headroom(company: Company) -> None:
 def enter_quotas(company: Company) -> None:
     """What the cloud lets the company have at once, one of them asked to be raised."""
     today = company.week.at.date()
-    with changes_by(person=person_of_address(MANAGES) or 0):
+    with person_of_demo(person_of_address(MANAGES) or 0):
         for pool_name, most, asked in (("h100-on-demand", 48, 96), ("l4-serving", 16, None)):
             pool = fleet.pools()[company.pool(pool_name)]
             quota = NewGpuQuota(
@@ -91,13 +90,13 @@ def enter_room(company: Company) -> None:
         "Lab", (company.pool("l40s-lab"),), Decimal("4.8"), Decimal("1.35"), Decimal("3.5"),
         "One three-phase circuit; the landlord takes a quarter for another.",
     )  # fmt: skip
-    with changes_by(person=person_of_address(MANAGES) or 0):
+    with person_of_demo(person_of_address(MANAGES) or 0):
         add_power_limit(limit=room, at=company.week.at)
 
 
 def set_targets(company: Company) -> None:
     """The platform says which share of what is held is to be active."""
-    with changes_by(person=person_of_address(MANAGES) or 0):
+    with person_of_demo(person_of_address(MANAGES) or 0):
         for scope, key, measure, share in (
             ("pool", company.pool("h100-reserved"), "active", "0.85"),
             ("team", company.team("Language models"), "sm_active", "0.60"),

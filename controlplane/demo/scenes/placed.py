@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from apps.accounts.actions.audit import changes_by
 from apps.accounts.queries import person_of_address, viewer_of_user
 from apps.placement.actions import (
     ask_admission,
@@ -25,7 +24,7 @@ from apps.placement.queries.asked import (
 )
 from apps.workloads import queries as workloads
 from controlplane.demo.company import Company
-from controlplane.demo.database import MANAGES
+from controlplane.demo.database import MANAGES, person_of_demo
 
 HOME = "aws:us-east-1"
 EGRESS = {(HOME, "gcp:us-central1"): Decimal("0.09")}
@@ -79,7 +78,7 @@ QUOTED = (
 def ask_where(company: Company) -> None:
     """Jobs of the weeks were quoted, ran where it was decided and are held against their quotes; two more are asked about."""
     at, platform = company.week.at, person_of_address(MANAGES)
-    with changes_by(person=platform or 0):
+    with person_of_demo(platform or 0):
         set_egress_prices(prices=EGRESS, source=SOURCE, at=at)
         for asked_at, job_id, quoted in _sent_off(company):
             _quote_what_ran(company, platform, asked_at, job_id, quoted)
@@ -174,7 +173,7 @@ def ask_admissions(company: Company) -> None:
         AdmissionJob(models, 8, pretrain, gpu_hours=16, pool_id=reserved),
         AdmissionJob(models, 32, pretrain, gpu_hours=32 * 960, pool_id=reserved),
     )  # fmt: skip
-    with changes_by(person=platform):
+    with person_of_demo(platform):
         for before, job in enumerate(jobs[::-1]):
             asked_at = at - timedelta(minutes=25 * before)
             made = ask_admission(job=job, by=by, at=asked_at)

@@ -39,6 +39,7 @@ class Command(BaseCommand):
                 "budget_alerts",
                 "weekly_review",
                 "spend_anomalies",
+                "demo",
             ],
         )
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")

@@ -9,7 +9,7 @@ import tempfile
 import time
 import urllib.request
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -26,12 +26,20 @@ from apps.ledger.queries.cube import CubeQuestion
 from controlplane import processes
 from controlplane.copies.standing import served
 from controlplane.demo import scenes
+from controlplane.demo.answers import MadeEarly, answer_again, answer_early
 from controlplane.demo.company import WEEK, Company
-from controlplane.demo.database import MANAGES, SIGN_IN, DatabaseInUse, make_room
+from controlplane.demo.database import (
+    MANAGES,
+    SIGN_IN,
+    DatabaseInUse,
+    gained_facts,
+    holds_demo,
+    make_room,
+)
 from controlplane.demo.doors import DemoRefused, Doors, Json
 from controlplane.demo.fleet import Chapter, DemoSpan, confirm_most, fill, scenario
 from controlplane.demo.telling import tell
-from controlplane.demo.weeks import fill_weeks, settle_rest, work_out
+from controlplane.demo.weeks import WeekFiller, settle_rest, work_out
 from controlplane.ledger_audit import audit
 from controlplane.settings import ENVIRONMENT, HOME
 
@@ -48,6 +56,11 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """How much of the demo to do, and how to print it."""
         parser.add_argument("--no-serve", action="store_true", help="end when it is settled")
+        parser.add_argument(
+            "--fresh",
+            action="store_true",
+            help="empty an earlier demo to which people added something, and fill a new one",
+        )
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
         parser.add_argument("--listen", default=ENVIRONMENT.listen, help="host:port of the console")
         parser.add_argument(
@@ -66,21 +79,21 @@ class Command(BaseCommand):
         """Make room; the last week, and serve it; then the weeks before it."""
         self.began, at = time.monotonic(), datetime.now(UTC)
         is_served = not options["no_serve"]
+        if is_served:
+            _see_that_it_is_free(options["listen"])
+        gained = [] if options["fresh"] else gained_facts()
+        if gained:
+            self._go_on(gained, options)
+            return
         chapters = _chapters(at)
         weeks = options["weeks"] or (MOST_WEEKS if is_served else 1)
         since = chapters[-1].span.ends_at - weeks * WEEK
-        try:
-            make_room(at)
-        except DatabaseInUse as refusal:
-            raise CommandError(str(refusal)) from refusal
+        self._make_room(at, is_fresh=options["fresh"])
         if options["fleet_only"]:
             tokens = self._put_on_record(chapters, since)
             _write_private(Path(options["fleet_only"]), json.dumps(tokens))
             return
-        # Windows of all weeks are taken, as by an installation that is that old.
-        os.environ["RUNRATE_KEEP_WINDOW_DAYS"] = str(
-            max(KEEP_WINDOW_DAYS, ENVIRONMENT.keep_window_days)
-        )
+        _keep_windows()
         listen = options["listen"] if is_served else f"127.0.0.1:{_free_port()}"
         web = processes.web(ENVIRONMENT, listen)
         with processes.started(web), tempfile.TemporaryDirectory() as folder:
@@ -89,19 +102,49 @@ class Command(BaseCommand):
             _write_private(doors.token_file, json.dumps(tokens))
             company = Company(doors, chapters[-1].span, since, self._say)
             password = add_people()
-            _wait_until_ready(listen)
+            _wait_until_ready(web, listen)
             try:
                 figures = self._last_week(company, chapters[-1])
-                if is_served:
-                    self._say_console(listen, password)
-                    self._serve(web, company, chapters[0])
-                    return
-                self._earlier_weeks(company, chapters[0])
+                with WeekFiller(company, chapters[0]) as weeks:
+                    work_out(company, company.week)
+                    if is_served:
+                        self._say_console(listen, password)
+                        self._serve(web, weeks)
+                        return
+                    self._earlier_weeks(weeks, is_watched=False)
             except DemoRefused as refusal:
                 raise CommandError(str(refusal)) from refusal
             figures |= _figures(company)
             figures["seconds"] = round(time.monotonic() - self.began, 1)
             self._tell(figures, as_json=options["json"])
+
+    def _go_on(self, gained: Sequence[str], options: Mapping[str, Any]) -> None:
+        """Serve the demo that is here as it stands; a command that only fills one is refused."""
+        here = (
+            f"A demo is here, and people added to it since it was filled: {'; '.join(gained)}."
+            " Nothing of it is emptied or filled in"
+        )
+        anew = "`manage.py demo --fresh` empties it and fills a new one"
+        if options["no_serve"] or options["fleet_only"]:
+            raise CommandError(f"{here}; {anew}.")
+        listen = options["listen"]
+        _keep_windows()
+        self._say(
+            f"{here}; it is served as it stands, and no agents send. {anew}.\n"
+            f"\nConsole: http://{listen}\nSign in as before; `manage.py invite_person {SIGN_IN}"
+            " --again` makes a link for a new password.\n"
+        )
+        web, beat = processes.web(ENVIRONMENT, listen), processes.beat(ENVIRONMENT)
+        with served(HOME):
+            processes.supervise([web, processes.workers(), beat])
+
+    def _make_room(self, at: datetime, *, is_fresh: bool) -> None:
+        if holds_demo():
+            self._say("An earlier demo is here: it is emptied, and a new one is filled.")
+        try:
+            make_room(at, is_fresh=is_fresh)
+        except DatabaseInUse as refusal:
+            raise CommandError(str(refusal)) from refusal
 
     def _put_on_record(self, chapters: Sequence[Chapter], since: datetime) -> Json:
         self._say("Putting the fleet and its prices on record …")
@@ -120,29 +163,59 @@ class Command(BaseCommand):
             scenes.play(scenes.BEFORE_SETTLING, company)
         self._say("Runs, services and gateways are telling what they did; settling …")
         tell(company, chapter.story, week)
-        work_out(company, week)
         return {name: sent[name] for name in ("windows", "jobs")}
 
-    def _earlier_weeks(self, company: Company, earlier: Chapter) -> None:
-        """The weeks before, and what happened in them."""
+    def _earlier_weeks(self, weeks: WeekFiller, *, is_watched: bool) -> None:
+        """The weeks before, and what happened in them.
+
+        Somebody who looks on has answers of two weeks first; they are made again when all are there.
+        """
+        company, early = weeks.company, None
         if not company.has_history:
             return
-        self._say("The weeks before it, the latest first …")
-        fill_weeks(company, earlier)
+        weeks.tell_filling("are made in a moment")
+        self._say("The week before it, and what stands on two weeks …")
+        scenes.play(scenes.OF_TWO_WEEKS, company)
+        weeks.fill_next()
+        if is_watched and weeks.weeks:
+            weeks.tell_filling("are being made of two weeks")
+            early = answer_early(company)
+            self._say("Every page has something. The weeks before these, the latest first …")
+        while weeks.weeks:
+            weeks.tell_filling(
+                "are of two weeks so far" if early else "are made when all are there"
+            )
+            weeks.fill_next()
         self._say("What happened in them …")
+        weeks.tell_filling("are being made of all weeks")
         settle_rest()
+        scenes.play(scenes.OF_ALL_WEEKS, company)
+        self._answer(company, early)
         scenes.play(scenes.AFTER_THE_WEEKS, company)
         settle_rest()
         tell_filling(None)
 
-    def _serve(self, web: processes.Child, company: Company, earlier: Chapter) -> None:
+    def _answer(self, company: Company, early: MadeEarly | None) -> None:
+        """What stands on all weeks; what was made of two is kept where somebody changed it."""
+        if early is None:
+            scenes.play(scenes.ANSWERS, company)
+            return
+        changed = answer_again(company, early)
+        if changed:
+            self._say(
+                "Somebody changed what stands on two weeks meanwhile: it stays, and is not made"
+                f" again of all of them ({', '.join(changed)})."
+            )
+
+    def _serve(self, web: processes.Child, weeks: WeekFiller) -> None:
         """Agents go on sending while earlier weeks are filled in; then everything runs."""
+        company = weeks.company
         agents = processes.Child(
             "agents", company.doors.simulation("demo", company.week.ends_at, "--follow")
         )
         with processes.started(agents):
             try:
-                self._earlier_weeks(company, earlier)
+                self._earlier_weeks(weeks, is_watched=True)
                 self._tell(_figures(company), as_json=False)
                 self._say("All weeks are there. Stop with Ctrl-C.")
             except Exception as trouble:  # noqa: BLE001 - what is there is served all the same
@@ -150,7 +223,7 @@ class Command(BaseCommand):
                 self._say(f"No more is filled in: {trouble!r}. What is there is served on.")
             with served(HOME):
                 processes.supervise(
-                    [web, agents, processes.worker(ENVIRONMENT), processes.beat(ENVIRONMENT)]
+                    [web, agents, processes.workers(), processes.beat(ENVIRONMENT)]
                 )
 
     def _say_console(self, listen: str, password: str) -> None:
@@ -219,15 +292,35 @@ def _free_port() -> int:
         return port
 
 
-def _wait_until_ready(listen: str) -> None:
+def _keep_windows() -> None:
+    """Have the processes that are started take and keep windows of all weeks, as an installation that is that old."""
+    days = max(KEEP_WINDOW_DAYS, ENVIRONMENT.keep_window_days)
+    os.environ["RUNRATE_KEEP_WINDOW_DAYS"] = str(days)
+
+
+def _see_that_it_is_free(listen: str) -> None:
+    """Refuses CommandError where another process listens, before anything is emptied."""
+    host, _, port = listen.rpartition(":")
+    try:
+        with socket.create_server((host.strip("[]") or "127.0.0.1", int(port))):
+            return
+    except (OSError, ValueError) as trouble:
+        raise CommandError(
+            f"nobody can listen on {listen} ({trouble}): choose another by --listen HOST:PORT"
+        ) from trouble
+
+
+def _wait_until_ready(web: processes.Child, listen: str) -> None:
     deadline = time.monotonic() + READY_SECONDS
     while True:
         try:
             with urllib.request.urlopen(f"http://{listen}/readyz", timeout=2):
                 return
         except OSError as trouble:
-            if time.monotonic() > deadline:
-                raise CommandError(f"the web server did not start: {trouble}") from trouble
+            code = web.process.poll() if web.process else None
+            if code is not None or time.monotonic() > deadline:
+                why = f"it ended with {code}" if code is not None else trouble
+                raise CommandError(f"the web server did not start: {why}") from trouble
             time.sleep(0.1)
 
 

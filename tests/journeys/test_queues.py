@@ -229,7 +229,10 @@ def test_a_worker_process_that_has_grown_is_replaced_and_the_worker_goes_on(
 def both_of(workers: Workers) -> dict[str, int] | None:
     """The two workers, once they take messages."""
     both = workers.queue_workers()
-    ready = [each for each in both.values() if psutil.Process(each).children()]
+    try:
+        ready = [each for each in both.values() if psutil.Process(each).children()]
+    except psutil.NoSuchProcess:
+        return None  # it has just ended
     return both if len(ready) == 2 else None
 
 

@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -11,7 +11,9 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from apps.accounts.queries import Viewer, viewer_of_user
+from apps.console.pages.anomalies.watched import state_of
 from apps.review.actions import look_at_day, mute_series
+from apps.review.queries.series import every_series
 from apps.workloads.queries import workloads
 from tests import make
 from tests.apps.console.people import confirmed, csv_rows, signed_in, words_of
@@ -167,3 +169,25 @@ def test_before_the_first_look_the_page_says_what_it_waits_for() -> None:
     text = words_of(signed_in("finance").get("/findings"))
     assert "No figure was looked at yet" in text
     assert "A figure needs three weeks of days" in text
+
+
+def test_while_nothing_changed_the_page_shows_what_is_watched_and_from_when_on() -> None:
+    team_id, another = make.make_team(), make.make_team("Search")
+    service_id = service_scene.make_service(team_id)
+    make_service_days(service_id, team_id, make.make_pool(), price=lambda day: 2.0)
+    first = FIRST + timedelta(days=12)
+    look_at_day(day=first, at=AT, zone="UTC")
+
+    text = words_of(signed_in("finance").get("/findings"))
+    assert "Nothing is known to have changed" in text
+    assert "Figures watched" in text
+    assert "currency for 1,000 requests" in text
+    assert "no change of its level" in text
+    assert "Figures watched" not in words_of(signed_in("lead", another).get("/findings"))
+
+    short = watched_figures_of(service_id, first)
+    assert short == {"compared from 9 more days on"}
+
+
+def watched_figures_of(workload_id: int, day: date) -> set[str]:
+    return {state_of(series) for series in every_series(day, "UTC", workload_id)}

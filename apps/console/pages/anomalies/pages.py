@@ -33,6 +33,7 @@ from apps.console.pages.anomalies.verdicts import (
     said_section,
     seen_finding,
 )
+from apps.console.pages.anomalies.watched import WATCHED, watched_figures
 from apps.economics.money import MICROS
 from apps.ledger.queries.cube import filter_word
 from apps.ledger.queries.windows import Window
@@ -144,6 +145,7 @@ def anomalies(context: Context) -> ConsolePage:
     said, look = period_words(window, context.calendar.today), review.last_look()
     rows, spent = rows_of(window, context), spend_rows(window, context)
     finding = _changes_finding([row.found for row in rows], said.within, context.currency)
+    watched = [] if rows or spent or look is None else watched_figures(context)
     return ConsolePage(
         context=context,
         finding=spend_finding(spent, finding, said.within, context.currency),
@@ -151,10 +153,11 @@ def anomalies(context: Context) -> ConsolePage:
         filters=(period_filter(reading.texts, said),),
         problems=tuple(reading.problems),
         sections=(
+            WATCHED.section(watched, context) if watched else None,
             SPEND_ANOMALIES.section(spent, context, csv_href=reverse("spend-anomalies-csv")),
             ANOMALIES.section(rows, context, csv_href=reverse("findings-csv")) if rows else None,
         ),
-        empty=None if rows or spent else _no_changes(look),
+        empty=None if rows or spent or watched else _no_changes(look),
     )
 
 

@@ -57,6 +57,26 @@ def run(*, full: bool = False) -> Figures:
             return _measured(demo, full=full)
 
 
+def sign_in(person: httpx.Client, log: str) -> list[str]:
+    """Come in as the demo's log says; return the addresses of the navigation, as finance sees them.
+
+    Refuses NotMeasured where nobody is let in.
+    """
+    email, password = SIGN_IN.search(log), PASSWORD.search(log)
+    form = person.get("/sign-in").text
+    csrf = CSRF.search(form)
+    if email is None or password is None or csrf is None:
+        raise NotMeasured("there is no way to sign in")
+    fields = {"csrfmiddlewaretoken": csrf[1], "login": email[1], "password": password[1]}
+    answer = person.post(
+        "/sign-in", data=fields, headers={"Referer": str(person.base_url)}, follow_redirects=True
+    )
+    addresses = addresses_of_navigation(answer.text)
+    if not addresses:
+        raise NotMeasured(f"nobody was let in: {answer.status_code}")
+    return addresses
+
+
 @dataclass(slots=True)
 class Demo:
     """A demo that runs: where it listens, what it has printed, since when."""
@@ -109,7 +129,7 @@ def _measured(demo: Demo, *, full: bool) -> Figures:
     console = {"seconds": demo.seconds(), "processor_seconds": demo.processor_seconds()}
     looked = Looked()
     with httpx.Client(base_url=f"http://127.0.0.1:{demo.port}", timeout=120) as person:
-        addresses = _sign_in(person, demo)
+        addresses = sign_in(person, demo.log())
         while not _is_done(demo, looked, addresses, full=full):
             began = time.monotonic()
             _look(person, demo, looked, addresses)
@@ -146,23 +166,6 @@ def _look(person: httpx.Client, demo: Demo, looked: Looked, addresses: list[str]
             looked.processor[address] = demo.processor_seconds()
         else:
             looked.waits[address] = f"{answer.status_code} {shown.finding.strip()}"
-
-
-def _sign_in(person: httpx.Client, demo: Demo) -> list[str]:
-    """Return the addresses of the navigation, as finance sees them."""
-    email, password = SIGN_IN.search(demo.log()), PASSWORD.search(demo.log())
-    form = person.get("/sign-in").text
-    csrf = CSRF.search(form)
-    if email is None or password is None or csrf is None:
-        raise NotMeasured("there is no way to sign in")
-    fields = {"csrfmiddlewaretoken": csrf[1], "login": email[1], "password": password[1]}
-    answer = person.post(
-        "/sign-in", data=fields, headers={"Referer": str(person.base_url)}, follow_redirects=True
-    )
-    addresses = addresses_of_navigation(answer.text)
-    if not addresses:
-        raise NotMeasured(f"nobody was let in: {answer.status_code}")
-    return addresses
 
 
 def _wait_for(demo: Demo, words: re.Pattern[str]) -> None:

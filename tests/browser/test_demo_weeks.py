@@ -4,9 +4,12 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
+import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from bench.demo import sign_in as sign_in_by_http
+from bench.page_content import content_of
 from controlplane.demo.database import MANAGES, SIGN_IN
 from tests.browser.conftest import Desk
 from tests.browser.demo_pages import Walked, every_page, walk
@@ -20,6 +23,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.proof, pytest.mark.xdist_group("d
 FILLED_SECONDS = 3_600
 """Beside much other work; by itself a machine of two cores takes some nine minutes."""
 IS_OVER = re.compile(r"All weeks are there|No more is filled in")
+HAS_ALL_PAGES = re.compile(r"Every page has something|No more is filled in")
+HOW_FAR = "2 of 13 weeks of this demo are there"
 TOLD = """
 import json
 from django.db import connection
@@ -87,11 +92,34 @@ SHOWN = (
 """What happened in the company: a page, a link on it (empty: none), and what it says."""
 
 
+class FilledDemo(Installation):
+    """A demo of all weeks, and what its pages showed when two of them were there."""
+
+    early: dict[str, str]
+
+
+def pages_without_content(running: Installation) -> dict[str, str]:
+    """By address of the navigation: what a page says that has nothing, or not how far the demo is."""
+    found = {}
+    with httpx.Client(base_url=address_of(running), timeout=120) as person:
+        for address in sign_in_by_http(person, running.log()):
+            answer = person.get(address)
+            shown = content_of(answer.text)
+            if not shown.has_content or HOW_FAR not in answer.text:
+                found[address] = f"{answer.status_code} {shown.finding}"
+    return found
+
+
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FilledDemo]:
     """All weeks of it, served on."""
-    running = Installation(tmp_path_factory.mktemp("weeks") / "home", "demo")
+    running = FilledDemo(tmp_path_factory.mktemp("weeks") / "home", "demo")
     try:
+        wait_until(
+            lambda: running.process.poll() is not None or HAS_ALL_PAGES.search(running.log()),
+            FILLED_SECONDS,
+        )
+        running.early = pages_without_content(running)
         wait_until(
             lambda: running.process.poll() is not None or IS_OVER.search(running.log()),
             FILLED_SECONDS,
@@ -101,6 +129,12 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     finally:
         if running.process.poll() is None:
             running.stop()
+
+
+def test_every_page_of_the_navigation_has_content_when_two_weeks_are_there_and_says_so(
+    filled: FilledDemo,
+) -> None:
+    assert filled.early == {}
 
 
 def test_thirteen_weeks_add_up_months_are_closed_and_agents_go_on_sending(

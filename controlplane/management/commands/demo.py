@@ -222,9 +222,7 @@ class Command(BaseCommand):
                 tell_filling(None)
                 self._say(f"No more is filled in: {trouble!r}. What is there is served on.")
             with served(HOME):
-                processes.supervise(
-                    [web, agents, processes.workers(), processes.beat(ENVIRONMENT)]
-                )
+                processes.supervise([web, agents, processes.workers(), processes.beat(ENVIRONMENT)])
 
     def _say_console(self, listen: str, password: str) -> None:
         self._say(

@@ -10,6 +10,7 @@ from django.db import connection, transaction
 
 from apps.accounts import actions as accounts
 from apps.accounts.actions.audit import changes_by
+from apps.show.amounts import counted
 from apps.telemetry.actions import interning, partitions
 
 SIGN_IN = "finance@demo.example"
@@ -83,7 +84,7 @@ def gained_facts() -> list[str]:
         cursor.execute(BY_HAND.format(_audit_trail()), {"demo": DEMO, "own": OWN_TOKENS})
         count, last = cursor.fetchone()
     changes = (
-        [f"{count} changes in the audit trail, the last of {last:%-d %B %Y %H:%M} UTC"]
+        [f"{counted(count, 'change')} in the audit trail, the last of {last:%-d %B %Y %H:%M} UTC"]
         if count
         else []
     )

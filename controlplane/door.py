@@ -1,33 +1,31 @@
 """The RSGI callable that granian serves: no thread begins before the whole body is here.
 
-A body that comes slowly costs a coroutine, not a thread, and only for a time that its length allows.
-Whoever has not shown a token or session that is good sends little; of those who send it slowly, the
-one that has been at it longest gives way. What is behind the door is `controlplane.wsgi`.
+Who sends, what they may do at that address, and how much it takes of them is decided before a byte of
+a body is read. One that comes slowly costs a coroutine, not a thread, and only for a time that its
+length allows. Whoever has not shown a token or session that is good sends little; of those who send it
+slowly, the one that has been at it longest gives way. Behind the door is `controlplane.wsgi`.
 """
 
 import asyncio
-import io
 import json
 import logging
 import sys
-import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-from controlplane.folders import own_folder
-from controlplane.settings import ENVIRONMENT, HOME
+from controlplane.settings import ENVIRONMENT
 from controlplane.statement_limits import limit_this_process
 from controlplane.wsgi import (
     BareAnswer,
+    BodyReader,
+    Refused,
     batch_answers,
     is_batch,
-    is_caller_known,
     is_delivery_routine,
     is_plain_quote,
-    is_sender_known,
     quote_answers,
 )
 from controlplane.wsgi import application as wsgi_application
@@ -36,12 +34,6 @@ from controlplane.wsgi_health import DoorHealth, is_asked_of_health
 log = logging.getLogger(__name__)
 limit_this_process()
 
-STRANGERS_BYTES = 64 * 1024
-"""More than any form for strangers holds: signing in, an invitation, an enrolment."""
-MOST_STRANGERS = 128
-"""Bodies of strangers that are waited for at once."""
-BODY_SECONDS = 10.0
-LEAST_BYTES_PER_SECOND = 32 * 1024
 SMALL_BYTES = 16 * 1024
 """A minute of eight GPUs is one kilobyte; what is longer costs more than it could share."""
 MOST_TOGETHER = 32
@@ -52,13 +44,6 @@ CHUNK_SECONDS = 60.0
 BROKEN_OFF = b"\r\nBROKEN OFF: what follows could not be read. Ask again, or for less.\r\n"
 BROKEN = 500, "Unexpected error", "Something broke on our side; the server's log has the reason."
 UNREADABLE = 400, "Request unreadable", "The address or a header is not text."
-UNKNOWN = 401, "Sign in first", f"Nobody unknown sends more than {STRANGERS_BYTES} bytes."
-TOO_SLOW = 408, "Body too slow", "The body did not arrive in the time that its length allows."
-CUT_OFF = 400, "Body cut off", "The body ended before its Content-Length."
-
-
-class Refused(Exception):
-    """The request goes no further; its parts are status, title and detail."""
 
 
 @dataclass(slots=True)
@@ -138,7 +123,7 @@ class Door:
 
     def __init__(self) -> None:
         self.threads = ThreadPoolExecutor(ENVIRONMENT.web_threads, thread_name_prefix="web")
-        self.strangers: dict[object, asyncio.Timeout] = {}
+        self.bodies = BodyReader(self.threads)
         self.routine = GatheringThread("routine", batch_answers, MOST_TOGETHER)
         self.newcomers = GatheringThread("newcomers", batch_answers, MOST_TOGETHER)
         self.quotes = GatheringThread("quotes", quote_answers, MOST_QUOTES_TOGETHER)
@@ -152,12 +137,13 @@ class Door:
             if is_asked_of_health(environ):
                 protocol.response_bytes(*await self.health.answer(environ))
                 return
-            body = await self._body(environ, protocol)
+            body = await self.bodies.body(environ, protocol)
         except Refused as refusal:
             _refuse(protocol, *refusal.args)
             return
         environ["wsgi.input"] = body
-        gathering = self._gathering(environ) if _length(environ) <= SMALL_BYTES else None
+        is_small = int(environ.get("CONTENT_LENGTH") or 0) <= SMALL_BYTES
+        gathering = self._gathering(environ) if is_small else None
         if gathering is not None:
             bare = await gathering.answer(environ)
             if bare is not None:
@@ -182,39 +168,6 @@ class Door:
         # Nobody whose GPUs are known waits while those of others are registered.
         is_routine = is_delivery_routine(environ.get("HTTP_AUTHORIZATION"))
         return self.routine if is_routine else self.newcomers
-
-    async def _body(self, environ: dict[str, Any], protocol: Any) -> IO[bytes]:
-        """All of it, or nothing where its length is not told. Refuses Refused."""
-        length = _length(environ)
-        if not length:
-            return io.BytesIO()
-        is_known = is_sender_known(environ.get("HTTP_AUTHORIZATION"))
-        if not is_known and length > STRANGERS_BYTES:
-            loop = asyncio.get_running_loop()
-            is_known = await loop.run_in_executor(self.threads, is_caller_known, environ)
-            if not is_known:
-                raise Refused(*UNKNOWN)
-        seconds = BODY_SECONDS + length / LEAST_BYTES_PER_SECOND
-        try:
-            async with asyncio.timeout(seconds) as limit:
-                if is_known:
-                    return await _read(protocol, length)
-                return await self._read_of_stranger(protocol, length, limit)
-        except TimeoutError:
-            raise Refused(*TOO_SLOW) from None
-
-    async def _read_of_stranger(
-        self, protocol: Any, length: int, limit: asyncio.Timeout
-    ) -> IO[bytes]:
-        if len(self.strangers) >= MOST_STRANGERS:
-            oldest = next(iter(self.strangers))
-            self.strangers.pop(oldest).reschedule(asyncio.get_running_loop().time())
-        mine = object()
-        self.strangers[mine] = limit
-        try:
-            return await _read(protocol, length)
-        finally:
-            self.strangers.pop(mine, None)
 
 
 class _Work:
@@ -296,26 +249,6 @@ async def _send(begun: Any, part: bytes) -> None:
     await begun.send_bytes(part)
 
 
-async def _read(protocol: Any, length: int) -> IO[bytes]:
-    """The body, in memory or, where it is long, in a file that has no name."""
-    if length <= IN_MEMORY_BYTES:
-        whole = await protocol()
-        if len(whole) < length:
-            raise Refused(*CUT_OFF)
-        return io.BytesIO(whole)
-    file = tempfile.TemporaryFile(dir=own_folder(HOME / "uploads"))  # noqa: SIM115  # closed after the answer
-    try:
-        async for part in protocol:
-            file.write(part)
-        if file.tell() < length:
-            raise Refused(*CUT_OFF)
-    except BaseException:
-        file.close()
-        raise
-    file.seek(0)
-    return file
-
-
 def environ_of(scope: Any) -> dict[str, Any]:
     """The request as WSGI has it; a header whose name has an underscore could pass for another."""
     try:
@@ -352,11 +285,6 @@ def environ_of(scope: Any) -> dict[str, Any]:
 BARE = frozenset({"CONTENT_TYPE", "CONTENT_LENGTH"})
 
 
-def _length(environ: dict[str, Any]) -> int:
-    told = environ.get("CONTENT_LENGTH", "")
-    return int(told) if told.isdecimal() else 0
-
-
 def broken_answer(environ: dict[str, Any]) -> tuple[DoorAnswer, bytes]:
     """Return the answer where not even Django had one: a problem document, or a line for people."""
     if not environ["PATH_INFO"].startswith("/api/"):
@@ -372,6 +300,8 @@ def _problem(status: int, title: str, detail: str) -> dict[str, object]:
 def _refuse(protocol: Any, status: int, title: str, detail: str) -> None:
     document = _problem(status, title, detail)
     headers = [("content-type", "application/problem+json"), ("connection", "close")]
+    if status == 503:
+        headers.append(("retry-after", "5"))
     if status == 401:
         headers.append(("www-authenticate", "Bearer"))
     protocol.response_bytes(status, headers, json.dumps(document).encode())

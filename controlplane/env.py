@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from apps.files.limits import FIXED, FORM_BYTES, MEBIBYTE, BodyKind, body_limits
 from apps.review.queries.weekly.review_words import SECTIONS
 
 PREFIX = "RUNRATE_"
@@ -110,6 +111,18 @@ def _folder(text: str) -> str:
     return text
 
 
+def _body_limits(text: str) -> tuple[tuple[str, int], ...]:
+    """`bill=1024`: a kind of body and how many MiB of it are taken."""
+    return tuple(_body_limit(word) for word in _words(text))
+
+
+def _body_limit(text: str) -> tuple[str, int]:
+    kind, _, mebibytes = text.partition("=")
+    if BodyKind(kind.strip()) in FIXED:
+        raise ValueError(text)
+    return kind.strip(), _some(mebibytes)
+
+
 def _place_of_files(text: str) -> str:
     """A folder from the root on, or s3://bucket/prefix; empty: RUNRATE_HOME."""
     scheme, is_address, bucket = text.partition("://")
@@ -165,6 +178,20 @@ class Environment:
         "",
         "where uploads, exports and backups lie, the same for every host: a folder (/mnt/runrate) or "
         "s3://bucket/prefix; empty: RUNRATE_HOME",
+    )
+    largest_bodies: tuple[tuple[str, int], ...] = _variable(
+        _body_limits,
+        (),
+        "how many MiB may be sent at once, by comma: bill=1024,series=128; docs/production.md has "
+        "the kinds and what they are without it",
+    )
+    spool_mib: int = _variable(
+        _some,
+        2048,
+        "MiB of bodies that a web process keeps on disk and in memory at once, of all callers; beyond: 503",
+    )
+    spool_caller_mib: int = _variable(
+        _some, 1024, "MiB of bodies of one token or person that a web process keeps at once"
     )
     secret_key: str = _variable(
         str, "", "Django's signing key; empty makes one and keeps it under RUNRATE_HOME"
@@ -368,9 +395,19 @@ def environment(variables: Mapping[str, str] | None = None) -> Environment:
         raise BadEnvironment(
             "RUNRATE_KEEP_QUOTE_DAYS is at least 31 (a run may take its quote for 30)"
         )
+    _refuse_small_spool(chosen)
     if chosen.oidc_issuer and not (chosen.oidc_client_id and chosen.oidc_client_secret):
         raise BadEnvironment("RUNRATE_OIDC_ISSUER needs RUNRATE_OIDC_CLIENT_ID and _CLIENT_SECRET")
     return chosen
+
+
+def _refuse_small_spool(chosen: Environment) -> None:
+    largest = max(body_limits(dict(chosen.largest_bodies)).values()) + FORM_BYTES
+    if min(chosen.spool_mib, chosen.spool_caller_mib) * MEBIBYTE < largest:
+        raise BadEnvironment(
+            "RUNRATE_SPOOL_MIB and RUNRATE_SPOOL_CALLER_MIB must have room for the largest body of "
+            f"RUNRATE_LARGEST_BODIES: {-(-largest // MEBIBYTE)} MiB"
+        )
 
 
 def _refuse_unknown(source: Mapping[str, str], known: Mapping[str, object]) -> None:

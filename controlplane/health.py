@@ -8,7 +8,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.views.decorators.http import require_safe
 
 from apps.accounts.queries import has_organisation
+from apps.files.limits import BodyKind
 from apps.marks.queries import waiting_by_pass
+from apps.web.rest.body_limits import takes_body
 from controlplane.schema_state import schema_state
 from controlplane.statement_limits import READINESS, limited
 
@@ -24,12 +26,14 @@ METRICS = """\
 """
 
 
+@takes_body(BodyKind.NOTHING)
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
     """The process answers."""
     return HttpResponse("ok\n", content_type="text/plain")
 
 
+@takes_body(BodyKind.NOTHING)
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
     """The process can reach its database, and the database has the tables that this code expects."""
@@ -67,6 +71,7 @@ def unreadiness() -> dict[str, object]:
         return {"reason": type(trouble).__name__}
 
 
+@takes_body(BodyKind.NOTHING)
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
     """Prometheus text: how much work waits and for how long."""

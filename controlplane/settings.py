@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pghistory
 
+from apps.files.limits import BodyKind, body_limits
 from controlplane import log_lines
 from controlplane.env import PROJECT_ROOT, BadEnvironment, environment
 from controlplane.folders import own_folder
@@ -266,7 +267,8 @@ STATICFILES_FINDERS = [
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_MAX_AGE = 3600
 WHITENOISE_IMMUTABLE_FILE_TEST = IMMUTABLE
-DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
+LARGEST_BODIES = body_limits(dict(ENVIRONMENT.largest_bodies))
+DATA_UPLOAD_MAX_MEMORY_SIZE = LARGEST_BODIES[BodyKind.FORM]
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -276,7 +278,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "apps.web.rest.schema.BoundedSchema",
     "EXCEPTION_HANDLER": "controlplane.refusals.problem_response",
     "UNAUTHENTICATED_USER": None,
     "DEFAULT_THROTTLE_CLASSES": ["apps.web.rest.limits.PerMinute"],

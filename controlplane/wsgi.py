@@ -21,7 +21,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
 django_application = get_wsgi_application()
 
 # After the applications are loaded: these import models.
-from apps.accounts.authentication.callers import is_caller_known  # noqa: E402
 from apps.economics.refusal import Refusal  # noqa: E402
 from apps.logs.context import request_id_of  # noqa: E402
 from apps.placement.api.quotes_together import (  # noqa: E402
@@ -31,22 +30,22 @@ from apps.placement.api.quotes_together import (  # noqa: E402
 )
 from apps.telemetry.api import (  # noqa: E402
     is_delivery_routine,
-    is_sender_known,
     received_each,
     remember,
 )
+from controlplane.bodies import BodyReader, Refused, is_batch  # noqa: E402
 from controlplane.log_lines import written_together  # noqa: E402
 from controlplane.refusals import delivery_problem, unexpected_problem  # noqa: E402
 from controlplane.request_id import HEADER as REQUEST_ID  # noqa: E402
 
 __all__ = [
+    "BodyReader",
+    "Refused",
     "application",
     "batch_answers",
     "is_batch",
-    "is_caller_known",
     "is_delivery_routine",
     "is_plain_quote",
-    "is_sender_known",
     "quote_answers",
 ]
 log = logging.getLogger(__name__)
@@ -62,7 +61,6 @@ gc.enable()
 # 700 of them takes an eighth of its time.
 gc.set_threshold(20_000, 10, 10)
 
-BATCHES = "/api/v1/telemetry/batches"
 REQUEST_NAMED = "HTTP_X_REQUEST_ID"
 DATABASE_AWAY = (OperationalError, InterfaceError, psycopg.OperationalError, psycopg.InterfaceError)
 HEADERS = [("Content-Type", "application/json"), ("X-Content-Type-Options", "nosniff")]
@@ -78,11 +76,6 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     (answer,) = batch_answers([environ])
     start_response(f"{answer.status} {HTTPStatus(answer.status).phrase}", answer.headers)
     return [answer.body]
-
-
-def is_batch(environ: dict[str, Any]) -> bool:
-    """Whether an agent delivers windows."""
-    return (environ["REQUEST_METHOD"], environ["PATH_INFO"]) == ("POST", BATCHES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,13 +59,13 @@ class TokenAsPassword(BaseAuthentication):
 
     def authenticate(self, request: Request) -> tuple[Machine, TokenFact] | None:
         """None where another scheme, or none, was used; the user's name may be anything."""
-        scheme, _, encoded = request.headers.get("Authorization", "").partition(" ")
-        if scheme.lower() != "basic":
+        header = request.headers.get("Authorization", "")
+        if header.partition(" ")[0].lower() != "basic":
             return None
         try:
-            _, _, secret = b64decode(encoded, validate=True).decode().partition(":")
-        except ValueError as refused:
-            raise AuthenticationFailed("the password is not to be read") from refused
+            secret = token_of_password(header)
+        except AuthenticationRefused as refused:
+            raise AuthenticationFailed(str(refused)) from refused
         return machine_with(f"Bearer {secret}")
 
 
@@ -103,6 +103,16 @@ def machine_with(header: str) -> tuple[Machine, TokenFact]:
     if token.last_used_at is None or at - token.last_used_at >= TOUCHED_EVERY:
         touch_token(token_id=token.id, at=at)
     return Machine(name=token.name), token
+
+
+def token_of_password(header: str) -> str:
+    """Return the token that is the password of a Basic header; refuses AuthenticationRefused."""
+    _, _, encoded = header.partition(" ")
+    try:
+        _, _, secret = b64decode(encoded, validate=True).decode().partition(":")
+    except ValueError as refused:
+        raise AuthenticationRefused("the password is not to be read") from refused
+    return secret
 
 
 def token_from_header(header: str | None, at: datetime) -> TokenFact:

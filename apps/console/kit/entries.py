@@ -10,6 +10,8 @@ from zoneinfo import ZoneInfo
 from django import forms
 
 from apps.economics.hours import hour_of
+from apps.files.limits import BodyKind, size_words
+from apps.web.rest.body_limits import largest_file_of
 
 LONGEST_TEXT = 200
 LONGEST_LIST = 2_000
@@ -216,21 +218,21 @@ class TicksField(forms.MultipleChoiceField):
 
 
 class UploadField(forms.FileField):
-    """A file of at most `most_bytes`; `needed` is said where none was chosen."""
+    """A file of this kind, at most as large as its limit; `needed` is said where none was chosen."""
 
     kind = "file"
 
-    def __init__(self, label: str, hint: str = "", *, needed: str, most_bytes: int) -> None:
-        self.most_bytes = most_bytes
+    def __init__(self, label: str, hint: str = "", *, needed: str, takes: BodyKind) -> None:
+        self.takes = takes
         none = {"required": needed, "empty": needed, "invalid": needed}
         super().__init__(label=label, help_text=hint, error_messages=none)
 
     def clean(self, data: Any, initial: Any = None) -> Any:
         """The file as it was sent."""
         file = super().clean(data, initial)
-        if file.size > self.most_bytes:
-            most = f"{self.most_bytes // 2**20:,} MiB"
-            raise forms.ValidationError(f"It is larger than {most}.")
+        most = largest_file_of(self.takes)
+        if file.size > most:
+            raise forms.ValidationError(f"It is larger than {size_words(most)}.")
         return file
 
 

@@ -18,6 +18,7 @@ from apps.console.kit.glossary import GlossaryTerm, term_of
 from apps.console.kit.methods import method_of_page
 from apps.console.kit.request import Context, View, led_on, request_context, shown_to
 from apps.console.kit.table import TableSection
+from apps.files.limits import BodyKind
 
 Given = ParamSpec("Given")
 
@@ -214,6 +215,7 @@ def shown(
             answer = asked(context, *args, **kwargs)
             return answered(request, answer) if isinstance(answer, ConsolePage) else answer
 
+        view.__dict__["body"] = BodyKind.NOTHING
         if carries:
             CARRYING.add(view)
         return view

@@ -17,6 +17,7 @@ from django.utils.functional import SimpleLazyObject
 from django.views.decorators.cache import never_cache
 
 from apps.accounts.authentication import viewer_of_request
+from apps.accounts.authentication.callers import Caller
 from apps.accounts.queries import OrganisationFact, Role, Viewer, organisation
 from apps.accounts.queries.reading import reading_once
 from apps.console.kit.carried import carried_texts, onward
@@ -24,7 +25,9 @@ from apps.console.kit.cells import Locale
 from apps.console.kit.filling import filling
 from apps.console.kit.frame import Frame, Link
 from apps.console.kit.waiting import questions_waiting, unread_alerts
+from apps.files.limits import BodyKind
 from apps.ledger.queries.windows import Calendar, calendar_of
+from apps.web.rest.body_limits import MayNot
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
@@ -142,9 +145,20 @@ def shown_to(roles: frozenset[Role]) -> Callable[[View[Given]], View[Given]]:
             with reading_once():
                 return view(request, *args, **kwargs)
 
+        gated.__dict__.setdefault("body", BodyKind.FORM)
+        gated.__dict__["may_not_send"] = _without_role(roles)
         return gated
 
     return decorate
+
+
+def _without_role(roles: frozenset[Role]) -> MayNot:
+    """Return who may not send what only people of these roles may."""
+
+    def may_not(caller: Caller) -> str:
+        return "" if getattr(caller, "role", None) in roles else "this is not of your role"
+
+    return may_not
 
 
 def frame_of(

@@ -7,6 +7,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.files.limits import BodyKind
 from apps.fleet import actions
 from apps.fleet.api import examples
 from apps.fleet.api.wire import AgentOut, AgentsAsked, DeviceOut, DevicesAsked, with_named
@@ -51,6 +52,8 @@ class DeviceView(RestView):
 
 class DeviceConfirmation(RestView):
     """Somebody's word that a device is ours."""
+
+    body = BodyKind.EMPTY
 
     @extend_schema(
         operation_id="confirm_device",

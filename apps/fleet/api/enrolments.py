@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from apps.files.limits import BodyKind
 from apps.fleet import actions
 from apps.fleet.api import examples
 from apps.fleet.api.wire import SOURCES
@@ -45,6 +46,7 @@ class EnrolmentOut(serializers.Serializer[Any]):
 class Enrolments(APIView):
     """Where an agent comes first; an invitation or a join token is its whole credential."""
 
+    body = BodyKind.SIGN_IN
     authentication_classes = ()
     permission_classes = (AllowAny,)
 

@@ -9,6 +9,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.files.limits import BodyKind
 from apps.fleet import actions
 from apps.fleet.api import examples
 from apps.fleet.api.clusters import cluster_id_of
@@ -114,6 +115,8 @@ class JoinTokens(JoinTokensView):
 
 class JoinTokenRevocation(JoinTokensView):
     """The end of a join token."""
+
+    body = BodyKind.EMPTY
 
     @extend_schema(
         operation_id="revoke_join_token",

@@ -13,6 +13,7 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.files.limits import BodyKind
 from apps.ledger.actions.bill_acceptance import LONGEST_REASON, accept_unread_rows
 from apps.ledger.actions.bill_uploads import BillUpload, keep_bill
 from apps.ledger.actions.bills import BASES, undo_delivery
@@ -31,9 +32,6 @@ from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, Strict, Text, parsed
 from apps.web.rest.views import AcceptsBills, KeepsBills, Permissions, RestView, SeesPrices
 
-LARGEST_FILE = 512 * 1024 * 1024
-FORM_BYTES = 64 * 1024
-"""What a form adds to the file in it."""
 STATES = ("waiting", "running", "held", "done", "failed", "undone")
 
 
@@ -128,7 +126,7 @@ class BillImports(BillImportsView):
 
     row = BillImportOut
     parser_classes = [MultiPartParser]
-    largest_body = LARGEST_FILE + FORM_BYTES
+    body = BodyKind.BILL
 
     @extend_schema(
         operation_id="list_bill_imports",
@@ -197,6 +195,8 @@ class RejectedBillRows(BillImportsView):
 
 class BillImportUndo(BillImportsView):
     """A bill import undone."""
+
+    body = BodyKind.EMPTY
 
     @extend_schema(
         operation_id="undo_bill_import",

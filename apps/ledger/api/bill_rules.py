@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from apps.accounts import queries as accounts
 from apps.economics.billing import Becomes, BillRowRule
 from apps.economics.focus.kinds import KINDS
+from apps.files.limits import BodyKind
 from apps.fleet import queries as fleet
 from apps.ledger.actions.bill_rules import add_bill_rule, check_bill_rule, end_bill_rule
 from apps.ledger.api import rule_examples as examples
@@ -170,6 +171,8 @@ class BillRuleView(BillRulesView):
 class BillRuleEnd(BillRulesView):
     """The end of a rule."""
 
+    body = BodyKind.EMPTY
+
     @extend_schema(
         operation_id="end_bill_rule",
         parameters=[REPEAT_KEY],
@@ -191,6 +194,8 @@ class BillRuleEnd(BillRulesView):
 
 class BillRuleEndPreview(BillRulesView):
     """What the end of a rule would move."""
+
+    body = BodyKind.EMPTY
 
     @extend_schema(
         operation_id="preview_bill_rule_end",

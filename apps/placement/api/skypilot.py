@@ -1,7 +1,7 @@
 """SkyPilot's admin policy: its API server asks whether a task may be launched, and is told where."""
 
 import json
-from typing import ClassVar, cast
+from typing import cast
 
 from django.http import HttpResponse
 from django.utils import timezone
@@ -15,13 +15,13 @@ from rest_framework.response import Response
 from apps.accounts.authentication import BearerToken, TokenAsPassword, needs
 from apps.accounts.queries import Scope, TokenFact
 from apps.economics.refusal import Refusal
+from apps.files.limits import BodyKind
 from apps.placement import actions
 from apps.placement.api.skypilot_wire import SkyRequest, sky_answer, sky_request
 from apps.placement.queries.skypilot_tasks import LOOKED_AT
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import RestView
 
-MOST_BYTES = 256 * 1024
 TEXT = "text/plain"
 TASK = "resources:\n  accelerators:\n    H100: 8\nenvs:\n  RUNRATE_TEAM: Research\nrun: python train.py\n"
 PLACED = (
@@ -55,7 +55,7 @@ class SkyPolicy(RestView):
     """For SkyPilot's API server, with a token of the scope `schedule`, as a bearer or as a password."""
 
     authentication_classes = (BearerToken, TokenAsPassword)
-    largest_body: ClassVar[int] = MOST_BYTES
+    body = BodyKind.POLICY
 
     def get_permissions(self) -> list[BasePermission]:
         """A scheduler's token."""

@@ -17,6 +17,7 @@ from apps.accounts.queries import Viewer, person_names, teams
 from apps.accounts.queries.reading import reading_once
 from apps.economics.crossover.answer import QUICK_ANSWER
 from apps.economics.refusal import Refusal
+from apps.files.limits import BodyKind
 from apps.planning import actions
 from apps.planning.api import crossover_examples as examples
 from apps.planning.api.answer_shapes import CrossoverAnswerOut
@@ -238,6 +239,8 @@ class OneKeptScenario(CrossoverView):
 
 class RunsOfScenario(CrossoverView):
     """The runs of a kept scenario."""
+
+    body = BodyKind.EMPTY
 
     row = ScenarioRunOut
 

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from apps.accounts.queries import person_names
 from apps.accounts.queries.reading import reading_once
+from apps.files.limits import BodyKind
 from apps.planning import actions
 from apps.planning.api import portfolio_examples as examples
 from apps.planning.api.portfolio_shapes import DocumentOut, PortfolioAnswerOut
@@ -157,6 +158,8 @@ class OnePortfolioRun(PortfolioView):
 
 class CancelledPortfolioRun(PortfolioView):
     """A run that is called off."""
+
+    body = BodyKind.EMPTY
 
     @extend_schema(
         operation_id="cancel_portfolio_run",

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
+from apps.files.limits import BodyKind
 from apps.review import actions
 from apps.review.queries.channels import (
     CHANNEL_KINDS,
@@ -230,6 +231,8 @@ class OneAlertChannel(ChannelView):
 class ResumedAlertChannel(ChannelView):
     """A channel that was paused."""
 
+    body = BodyKind.EMPTY
+
     @extend_schema(
         operation_id="resume_alert_channel",
         parameters=[REPEAT_KEY],
@@ -247,6 +250,8 @@ class ResumedAlertChannel(ChannelView):
 
 class TestedAlertChannel(ChannelView):
     """A test of a channel."""
+
+    body = BodyKind.EMPTY
 
     @extend_schema(
         operation_id="test_alert_channel",

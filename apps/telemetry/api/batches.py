@@ -16,6 +16,8 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
+from apps.accounts.queries import Scope
+from apps.files.limits import BodyKind
 from apps.logs.context import current_request
 from apps.telemetry.actions.attempts import attempted
 from apps.telemetry.actions.deliveries import BatchDelivery, Receipt
@@ -23,6 +25,7 @@ from apps.telemetry.actions.ingest import ingest_each
 from apps.telemetry.actions.remarks import Remark
 from apps.telemetry.api.bodies import body
 from apps.telemetry.api.senders import Sender, expect, note, sender_of
+from apps.web.rest.body_limits import takes_body, without_scope
 
 
 class Remarked(msgspec.Struct, frozen=True):
@@ -42,6 +45,7 @@ class BatchReply(msgspec.Struct, frozen=True):
     ignored: list[Remarked]
 
 
+@takes_body(BodyKind.TELEMETRY, may_not=without_scope(Scope.INGEST))
 @csrf_exempt
 @require_POST
 def receive_batch(request: HttpRequest) -> HttpResponse:

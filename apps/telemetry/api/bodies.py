@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from apps.files.limits import BodyKind
 from apps.telemetry.actions.wire import BatchTooLarge, BatchUnreadable
 from apps.web.rest.bodies import GzipUnreadable, inflated
+from apps.web.rest.body_limits import most_bytes_of
 from apps.web.rest.views import BodyTooLarge
 
-MOST_BYTES = 5 * 1024 * 1024
 MOST_INFLATED_BYTES = 32 * 1024 * 1024
 
 
@@ -34,8 +35,9 @@ def body(environ: Mapping[str, Any]) -> bytes:
     if not text.isdecimal():
         raise LengthMissing("send Content-Length; a body in chunks of unknown length is not read")
     length = int(text)
-    if length > MOST_BYTES:
-        raise BatchTooLarge(f"{length} bytes; send at most {MOST_BYTES} in one batch")
+    most = most_bytes_of(BodyKind.TELEMETRY)
+    if length > most:
+        raise BatchTooLarge(f"{length} bytes; send at most {most} in one batch")
     sent: bytes = environ["wsgi.input"].read(length)
     return _inflated_body(sent) if encoding == "gzip" else sent
 

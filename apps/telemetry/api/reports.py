@@ -6,10 +6,13 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
+from apps.accounts.queries import Scope
+from apps.files.limits import BodyKind
 from apps.telemetry.actions.report_cells import Ignored
 from apps.telemetry.actions.reporting import RowsKept, receive_report
 from apps.telemetry.api.bodies import body
 from apps.telemetry.api.senders import note, sender_of
+from apps.web.rest.body_limits import takes_body, without_scope
 
 
 class ReportAnswer(msgspec.Struct, frozen=True):
@@ -21,6 +24,7 @@ class ReportAnswer(msgspec.Struct, frozen=True):
     offset_ms: int
 
 
+@takes_body(BodyKind.TELEMETRY, may_not=without_scope(Scope.INGEST))
 @csrf_exempt
 @require_POST
 def take_report(request: HttpRequest) -> HttpResponse:

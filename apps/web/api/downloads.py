@@ -5,11 +5,14 @@ from html import escape
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from apps.files.limits import BodyKind
 from apps.web.queries.wheels import wheels
+from apps.web.rest.body_limits import takes_body
 
 A_DAY = 86_400
 
 
+@takes_body(BodyKind.NOTHING)
 @require_safe
 def downloads(request: HttpRequest) -> HttpResponse:
     """Links with hashes, as `pip install --find-links` reads them."""
@@ -22,6 +25,7 @@ def downloads(request: HttpRequest) -> HttpResponse:
     return HttpResponse(page)
 
 
+@takes_body(BodyKind.NOTHING)
 @require_safe
 def download(request: HttpRequest, name: str) -> HttpResponse:
     """One wheel; its SHA-256 is the entity tag."""

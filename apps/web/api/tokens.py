@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from apps.accounts.actions import tokens as actions
 from apps.accounts.queries import Scope, listing
+from apps.files.limits import BodyKind
 from apps.web.api import examples
 from apps.web.api.teams import team_id_of
 from apps.web.rest.money import NamedOut
@@ -112,6 +113,8 @@ class Token(TokensView):
 
 class TokenRevocation(TokensView):
     """The end of a token."""
+
+    body = BodyKind.EMPTY
 
     @extend_schema(
         operation_id="revoke_token",

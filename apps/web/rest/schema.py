@@ -3,11 +3,16 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
+from rest_framework.permissions import SAFE_METHODS
 
+from apps.files.limits import size_words
+from apps.web.rest.body_limits import kind_of, most_bytes_of
 from apps.web.rest.pages import DEFAULT_LIMIT, MOST_CSV_ROWS, MOST_ROWS
 
+LARGEST_BODY = "x-largest-body-bytes"
 WRITES = frozenset({"post", "put", "patch", "delete"})
 METHODS = WRITES | {"get"}
 
@@ -62,10 +67,19 @@ EVERYWHERE = {
     "503": "The database is away; see Retry-After.",
 }
 OF_WRITES = {
-    "413": "The body is larger than what is taken at once.",
     "415": "The body has another media type than application/json.",
 }
 OF_INVITATIONS = {"410": "The invitation has expired."}
+
+
+class BoundedSchema(AutoSchema):
+    """How operations are described, with the bytes that a body of each may have."""
+
+    def get_extensions(self) -> dict[str, Any]:
+        """`x-largest-body-bytes`, of what changes something."""
+        if self.method in SAFE_METHODS:
+            return {}
+        return {LARGEST_BODY: most_bytes_of(kind_of(type(self.view), self.method))}
 
 
 def with_problems(result: dict[str, Any], **_: object) -> dict[str, Any]:
@@ -74,7 +88,10 @@ def with_problems(result: dict[str, Any], **_: object) -> dict[str, Any]:
     for path, method, operation in operations_of(result):
         answers = dict(EVERYWHERE)
         if method in WRITES:
-            answers |= OF_WRITES
+            most = size_words(operation[LARGEST_BODY])
+            answers |= OF_WRITES | {
+                "413": f"The body is larger than the {most} that are taken at once."
+            }
         if path.endswith("/enrolments"):
             answers |= OF_INVITATIONS
         for status, description in answers.items():

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from django.conf import settings
 from rest_framework import serializers
 from rest_framework.exceptions import APIException
 from rest_framework.permissions import SAFE_METHODS, BasePermission
@@ -13,6 +12,8 @@ from rest_framework.views import APIView
 
 from apps.accounts.authentication import viewer_of_request
 from apps.accounts.queries import Scope, TokenFact, Viewer
+from apps.files.limits import BodyKind, size_words
+from apps.web.rest.body_limits import most_bytes_of
 from apps.web.rest.tables import CsvRenderer
 
 ANOTHER_TEAM = "another team"
@@ -122,7 +123,7 @@ class RestView(APIView):
     changes: ClassVar[Permissions] = (Manages,)
     row: ClassVar[type[serializers.Serializer[Any]] | None] = None
     csv_renderer: ClassVar[type[BaseRenderer]] = CsvRenderer
-    largest_body: ClassVar[int] = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    body: ClassVar[BodyKind] = BodyKind.FORM
     _viewer: Viewer | None = None
 
     def get_permissions(self) -> list[BasePermission]:
@@ -140,8 +141,8 @@ class RestView(APIView):
         super().initial(request, *args, **given)
         # Without a length nothing is read at all.
         length = str(request.META.get("CONTENT_LENGTH") or "0")
-        if not length.isdigit() or int(length) > self.largest_body:
-            raise BodyTooLarge
+        if not length.isdigit() or int(length) > most_bytes_of(self.body):
+            raise BodyTooLarge(f"{size_words(most_bytes_of(self.body))} are taken at once")
 
     def viewer(self) -> Viewer:
         """Who asks, and what they may see; looked up once."""

@@ -20,7 +20,9 @@ from rest_framework.response import Response
 
 from apps.accounts.authentication import needs
 from apps.accounts.queries import Scope, TokenFact
+from apps.files.limits import BodyKind
 from apps.web.rest.bodies import GzipUnreadable, inflated
+from apps.web.rest.body_limits import most_bytes_of
 from apps.web.rest.views import RestView
 from apps.workloads.actions.usage import Call, take_calls
 from apps.workloads.api import usage_examples as examples
@@ -32,7 +34,6 @@ from apps.workloads.api.usage_owners import Owners
 from apps.workloads.api.usage_wire import MOST_CALLS, UsageEventIn, read_event
 from apps.workloads.api.wire import BodyUnreadable, Fault, fault_of
 
-MOST_BYTES = 32 * 1024 * 1024
 JSON = frozenset({"application/json"})
 LINES = JSON | {"application/x-ndjson", "application/ndjson", "application/jsonl", "text/plain"}
 
@@ -102,7 +103,7 @@ class UsageDoor(RestView):
     """A door for calls: gateways and applications tell, with the scope `usage`."""
 
     counted_as = "events"
-    largest_body: ClassVar[int] = MOST_BYTES
+    body = BodyKind.USAGE
     source: ClassVar[str]
 
     def get_permissions(self) -> list[BasePermission]:
@@ -234,6 +235,6 @@ def _usage_body(request: Request, known: frozenset[str]) -> bytes:
     if request.headers.get("Content-Encoding", "").strip().lower() != "gzip":
         return sent
     try:
-        return inflated(sent, MOST_BYTES)
+        return inflated(sent, most_bytes_of(BodyKind.USAGE))
     except GzipUnreadable as refused:
         raise UsageUnreadable(Fault("", str(refused))) from refused

@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from apps.console.pages.imports import receiving
+from apps.files.limits import FORM_BYTES, BodyKind
 from apps.ledger.models import Close
 from apps.marks.models import ChangedHour, Pass
 from apps.uploads.imports import SILENT_AFTER
@@ -193,7 +194,7 @@ def test_what_is_no_table_of_jobs_says_so_and_can_be_discarded(uploads_folder, c
 def test_an_empty_form_and_a_file_too_large_leave_nothing_behind(uploads_folder, monkeypatch):
     client = client_of()
     assert "No file came" in words_of(client.post("/setup/imports/upload", {}))
-    monkeypatch.setattr(receiving, "LARGEST_BYTES", 10 - receiving.FORM_BYTES)
+    monkeypatch.setitem(settings.LARGEST_BODIES, BodyKind.JOBS, 10 - FORM_BYTES)
     given = {"file": SimpleUploadedFile("jobs.csv", JOBS.encode())}
     answer = client.post("/setup/imports/upload", given)
     assert answer.status_code == 413

@@ -12,12 +12,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from django.conf import settings
 from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.test import Client
 
-from apps.console.pages.imports import receiving
+from apps.files.limits import FORM_BYTES, BodyKind
 from apps.planning.actions import series_uploads
 from apps.planning.models import HistoryPoint, SeriesImport
 from apps.planning.tasks import import_series_files
@@ -351,7 +352,7 @@ def test_a_file_too_large_or_without_its_token_leaves_nothing_behind(uploads_fol
     given = {"file": SimpleUploadedFile("gpus.csv", HOURS.encode())}
     assert client_of(enforce_csrf_checks=True).post(UPLOAD, given).status_code == 403
     assert "No file came" in words_of(client_of().post(UPLOAD, {}))
-    monkeypatch.setattr(receiving, "LARGEST_BYTES", 10 - receiving.FORM_BYTES)
+    monkeypatch.setitem(settings.LARGEST_BODIES, BodyKind.SERIES, 10 - FORM_BYTES)
     given = {"file": SimpleUploadedFile("gpus.csv", HOURS.encode())}
     assert client_of().post(UPLOAD, given).status_code == 413
     assert not uploads_folder.exists() or not any(uploads_folder.iterdir())

@@ -9,6 +9,7 @@ from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 
+from apps.files.limits import BodyKind
 from apps.ledger.actions.reconcile import bills_due, reconcile_bill
 from apps.ledger.api.bill_imports import BillImports
 from apps.ledger.models import BillImport, BillRow
@@ -93,7 +94,7 @@ def test_what_is_no_bill_is_refused_by_its_field_and_too_much_before_it_is_read(
     unknown = send(caller, ROWS[0], period="2026-07")
     assert (unknown.status_code, unknown.json()["errors"][0]["field"]) == (400, "period")
     assert caller.post("bills/imports", {"file": "x"}).status_code == 415
-    monkeypatch.setattr(BillImports, "largest_body", 100)
+    monkeypatch.setattr(BillImports, "body", BodyKind.NOTHING)
     large = send(caller, ROWS[0])
     assert (large.status_code, large.json()["title"]) == (413, "Body too large")
     assert not BillImport.objects.exists()

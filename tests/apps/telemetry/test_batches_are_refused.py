@@ -12,8 +12,9 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.accounts.actions import revoke_token
+from apps.files.limits import LARGEST, BodyKind
 from apps.telemetry.actions import wire
-from apps.telemetry.api.bodies import MOST_BYTES, MOST_INFLATED_BYTES
+from apps.telemetry.api.bodies import MOST_INFLATED_BYTES
 from apps.telemetry.api.senders import BELIEVED_SECONDS
 from apps.telemetry.models import Batch, TelemetryWindow
 from tests.apps.telemetry.doors import Door, through_django, through_the_front_door, with_token
@@ -126,7 +127,7 @@ def test_a_body_of_unknown_length_is_411(door, sending):
 
 
 def test_a_body_over_five_megabytes_is_413(door, sending):
-    status, _, answer = door(b" " * (MOST_BYTES + 1), **with_token(sending.secret))
+    status, _, answer = door(b" " * (LARGEST[BodyKind.TELEMETRY] + 1), **with_token(sending.secret))
     assert (status, answer["title"]) == (413, "Batch too large")
 
 

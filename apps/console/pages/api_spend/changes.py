@@ -19,6 +19,7 @@ from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage
 from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.pages.api_spend.tables import price_words
+from apps.files.limits import BodyKind
 from apps.ledger.actions import api_prices as ledger
 from apps.ledger.actions.vendor_costs import (
     VendorCostsNotUnderstood,
@@ -31,10 +32,10 @@ from apps.pricing.actions.api_prices import UNITS, NewApiPrice
 from apps.pricing.queries.api_prices import api_price
 from apps.show.amounts import count, counted
 from apps.show.money import quoted_amount, whole_amount
+from apps.web.rest.body_limits import takes_body
 
 FINANCE = frozenset({Role.FINANCE})
 REPORTS = {"openai": "OpenAI: /organization/costs", "anthropic": "Anthropic: cost_report"}
-MOST_BYTES = 8 * 1024 * 1024
 
 
 class ReportForm(ChangeForm):
@@ -45,7 +46,7 @@ class ReportForm(ChangeForm):
         "The report, as JSON",
         "A page as the vendor answered it, or a list of pages. Anthropic’s amounts are cents.",
         needed="Choose its report.",
-        most_bytes=MOST_BYTES,
+        takes=BodyKind.VENDOR_COSTS,
     )
 
 
@@ -123,6 +124,7 @@ def end_price(context: Context, api_price_id: int) -> Change[Mapping[str, Any]]:
     )
 
 
+@takes_body(BodyKind.VENDOR_COSTS)
 @changing(SEES_EVERYTHING, "api-spend")
 def take_report(context: Context) -> Act:
     """Takes in a vendor's own cost report; it is compared, and never booked."""

@@ -11,23 +11,25 @@ from django.utils.html import format_html
 from apps.accounts.queries.paging import PageAsked
 from apps.console.kit.cells import INSTANT, linked
 from apps.console.kit.change import Act, ChangeForm, Done, acting
-from apps.console.kit.entries import PickField
+from apps.console.kit.entries import PickField, UploadField
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, Include, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.pages.bills.changes import accept, delivery_or_404, undo
 from apps.console.pages.bills.tables import BILLS, FILES, SUMS
 from apps.console.pages.imports.receiving import (
-    LARGEST_BYTES,
+    NO_FILE,
     REJECTED_ROWS,
     UploadForm,
     receiving,
 )
+from apps.files.limits import BodyKind
 from apps.ledger.actions import bill_uploads
 from apps.ledger.queries.bills import deliveries as ledger
 from apps.show.amounts import counted
 from apps.show.data import file_size
 from apps.uploads.files import StoredFile
+from apps.web.rest.body_limits import largest_file_of
 
 MOST_LISTED = 200
 MOST_SHOWN = 20
@@ -37,6 +39,8 @@ MOST_IN_CSV = 10_000
 class BillForm(UploadForm):
     """A file of a bill, and what of its period it is."""
 
+    takes = BodyKind.BILL
+    file = UploadField("File", needed=NO_FILE, takes=BodyKind.BILL)
     add = PickField(
         "Billing period",
         {
@@ -74,7 +78,7 @@ def bills_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage:
                 "Upload",
                 title="Upload a bill",
                 about="FOCUS 1.0 to 1.4 or an AWS Cost and Usage Report; CSV, gzip or Parquet, up to "
-                f"{file_size(LARGEST_BYTES)}",
+                f"{file_size(largest_file_of(BodyKind.BILL))}",
                 is_primary=True,
             ),
             BILLS.section(

@@ -16,7 +16,6 @@ from apps.console.kit.request import MANAGES, Context, found_or_404
 from apps.console.kit.table import Column, Table
 from apps.console.pages.imports.reading import Trial, asked_by, trial_of
 from apps.console.pages.imports.receiving import (
-    LARGEST_BYTES,
     REJECTED_ROWS,
     UploadForm,
     receiving,
@@ -30,12 +29,14 @@ from apps.console.pages.imports.sections import (
 )
 from apps.console.pages.imports.steps import BUSY, STATES, FileOnItsWay
 from apps.economics.hours import HOUR, hour_of
+from apps.files.limits import BodyKind
 from apps.ledger.queries.closes.months import LATE_PASSES, closed_months, closed_spans
 from apps.ledger.queries.due import open_pending_hours
 from apps.marks.queries import pending_hours
 from apps.show.amounts import counted, per_cent, share
 from apps.show.data import file_size
 from apps.uploads.files import StoredFile
+from apps.web.rest.body_limits import largest_file_of
 from apps.workloads import queries as workloads
 from apps.workloads.actions import uploads
 
@@ -92,7 +93,7 @@ def imports_page(context: Context, sent: ChangeForm | None = None) -> ConsolePag
                 about=format_html(
                     "of <code>sacct --parsable2</code> or any CSV with one row a job; plain or "
                     "gzip, up to {}",
-                    file_size(LARGEST_BYTES),
+                    file_size(largest_file_of(BodyKind.JOBS)),
                 ),
                 is_primary=True,
             ),

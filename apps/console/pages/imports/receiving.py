@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
-from typing import Any
+from typing import Any, ClassVar
 
 from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler
@@ -19,13 +19,12 @@ from apps.console.kit.entries import UploadField
 from apps.console.kit.page import ConsolePage, answered
 from apps.console.kit.request import Context, View, request_context, shown_to
 from apps.console.kit.table import Column, Table
+from apps.files.limits import BodyKind, size_words
 from apps.ledger.queries.bills.deliveries import RejectedBillFact
 from apps.uploads.files import StoredFile, UploadDraft
 from apps.uploads.imports import RejectedFact
+from apps.web.rest.body_limits import largest_file_of, most_bytes_of, takes_body
 
-LARGEST_BYTES = 512 * 1024 * 1024
-FORM_BYTES = 64 * 1024
-"""What a form adds to the file in it."""
 NO_FILE = "No file came: choose one that is not empty."
 REJECTED_ROWS = Table[RejectedBillFact | RejectedFact](
     "rejected",
@@ -42,13 +41,8 @@ REJECTED_ROWS = Table[RejectedBillFact | RejectedFact](
 class UploadForm(ChangeForm):
     """The file that is sent."""
 
-    file = UploadField("File", needed=NO_FILE, most_bytes=LARGEST_BYTES)
-
-    @classmethod
-    def most_bytes(cls) -> int:
-        """How large its file may be."""
-        field = cls.base_fields["file"]
-        return field.most_bytes if isinstance(field, UploadField) else LARGEST_BYTES
+    takes: ClassVar[BodyKind] = BodyKind.JOBS
+    file = UploadField("File", needed=NO_FILE, takes=BodyKind.JOBS)
 
 
 class ToUploads(FileUploadHandler):
@@ -112,15 +106,16 @@ def receiving(
     """
 
     def decorate(keep: Callable[[Context, StoredFile, Mapping[str, Any]], Done]) -> View[[]]:
+        @takes_body(form.takes, answers_too_large=True)
         @csrf_exempt
         @require_POST
         @shown_to(roles)
         @wraps(keep)
         def view(request: HttpRequest, /) -> HttpResponseBase:
             context = request_context(request, here, carries=False)
-            most = min(LARGEST_BYTES, form.most_bytes())
-            if int(request.META.get("CONTENT_LENGTH") or 0) > most + FORM_BYTES:
-                said = "That file is too large to be taken: send it as gzip or Parquet."
+            if int(request.META.get("CONTENT_LENGTH") or 0) > most_bytes_of(form.takes):
+                most = size_words(largest_file_of(form.takes))
+                said = f"That file is larger than the {most} that are taken: send it as gzip or Parquet."
                 return answered(request, replace(page(context, None), problems=(said,)), 413)
             receiver = ToUploads(request)
 

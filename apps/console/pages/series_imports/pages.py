@@ -33,6 +33,7 @@ from apps.console.pages.series_imports.sections import (
     reading_sections,
     trial_sections,
 )
+from apps.files.limits import BodyKind
 from apps.planning.actions import series_uploads
 from apps.planning.queries.series_imports import (
     SeriesImportFact,
@@ -44,17 +45,18 @@ from apps.show.amounts import counted, per_cent, share
 from apps.show.data import file_size
 from apps.uploads.files import StoredFile
 from apps.uploads.imports import ImportNotReady
+from apps.web.rest.body_limits import largest_file_of
 
 MOST_LISTED = 200
 MOST_SHOWN = 20
 MOST_IN_CSV = 10_000
-LARGEST_SERIES_BYTES = 64 * 1024 * 1024
 
 
 class SeriesForm(UploadForm):
     """A file of a history."""
 
-    file = UploadField("File", needed=NO_FILE, most_bytes=LARGEST_SERIES_BYTES)
+    takes = BodyKind.SERIES
+    file = UploadField("File", needed=NO_FILE, takes=BodyKind.SERIES)
 
 
 def _series_name(fact: SeriesImportFact) -> str | None:
@@ -112,7 +114,7 @@ def _imports_page(context: Context, sent: ChangeForm | None = None) -> ConsolePa
                 "Send",
                 title="Send a history",
                 about=f"a column of moments and a column of values, of one series; CSV, gzip or Parquet, up to "
-                f"{file_size(LARGEST_SERIES_BYTES)}",
+                f"{file_size(largest_file_of(BodyKind.SERIES))}",
                 is_primary=True,
             ),
             SERIES_IMPORTS.section(

@@ -11,6 +11,12 @@ from typing import TypeVar
 from django.db import models, transaction
 from django.db.models import Q
 
+MOST_TRIES = 3
+"""So often a file is taken up by itself; then only a person has it read again."""
+BROKEN_OFF = (
+    f"it was taken up {MOST_TRIES} times, and each time its reading ended without a word: what reads it was "
+    "stopped, or ran out of memory; look at the file, then have it read again"
+)
 SILENT_AFTER = timedelta(minutes=2)
 """Whoever works on a file says so with every chunk; after this long, somebody else takes it up."""
 
@@ -47,7 +53,8 @@ class UploadedImport(models.Model):
 
     `stored_as` is the uploaded file's name while it is kept; `asked` how
     it is to be read, `seen` what a look at it found; `alive_at` the last sign of life of whoever
-    works on it. `read_bytes` is how far it is in the file.
+    works on it. `read_bytes` is how far it is in the file; `tries` how often it was taken up since a
+    person last had it read.
     """
 
     name = models.TextField()
@@ -66,6 +73,7 @@ class UploadedImport(models.Model):
     failure = models.TextField(blank=True, default="")
     alive_at = models.DateTimeField(null=True)
     read_bytes = models.BigIntegerField(default=0)
+    tries = models.IntegerField(default=0)
 
     class Meta:
         abstract = True
@@ -94,7 +102,8 @@ def ask_again(table: type[UploadedImport], import_id: int, asked: Mapping[str, o
         raise ImportNotReady(f"{batch.name} is being imported")
     batch.asked, batch.seen = dict(asked), {**batch.seen, "trial": None}
     batch.state, batch.alive_at, batch.failure = ImportState.LOOKING, None, ""
-    batch.save(update_fields=["asked", "seen", "state", "alive_at", "failure"])
+    batch.tries = 0
+    batch.save(update_fields=["asked", "seen", "state", "alive_at", "failure", "tries"])
 
 
 @transaction.atomic
@@ -106,8 +115,8 @@ def confirm(table: type[UploadedImport], import_id: int, needs: str) -> None:
     batch = _open_import(table, import_id)
     if batch.state != ImportState.ASKING or not (batch.seen.get("trial") or {}).get(needs):
         raise ImportNotReady(f"{batch.name} cannot be imported as it would be read now")
-    batch.state, batch.alive_at = ImportState.WAITING, None
-    batch.save(update_fields=["state", "alive_at"])
+    batch.state, batch.alive_at, batch.tries = ImportState.WAITING, None, 0
+    batch.save(update_fields=["state", "alive_at", "tries"])
 
 
 @transaction.atomic
@@ -122,10 +131,14 @@ def discard(table: type[UploadedImport], import_id: int, at: datetime) -> None:
 def claim(table: type[Imported], at: datetime) -> Imported | None:
     """The oldest file to be looked at or imported that nobody works on; None: there is none.
 
-    It is then LOOKING, or RUNNING from its first row: one whose worker fell silent is begun again.
+    It is then LOOKING, or RUNNING from its first row: one whose worker fell silent is begun again, but no
+    more than MOST_TRIES times. The try is on record before the work begins.
     """
     idle = Q(alive_at=None) | Q(alive_at__lt=at - SILENT_AFTER)
     due = [ImportState.LOOKING, ImportState.WAITING, ImportState.RUNNING]
+    table._default_manager.filter(idle, state__in=due, tries__gte=MOST_TRIES).update(
+        state=ImportState.FAILED, failure=BROKEN_OFF, ended_at=at
+    )
     batch = (
         table._default_manager.select_for_update(skip_locked=True)
         .filter(idle, state__in=due)
@@ -136,6 +149,7 @@ def claim(table: type[Imported], at: datetime) -> Imported | None:
     if batch is None:
         return None
     batch.alive_at = at
+    batch.tries += 1
     if batch.state != ImportState.LOOKING:
         batch.state = ImportState.RUNNING
         batch.rows = batch.imported = batch.unchanged = batch.rejected = batch.read_bytes = 0

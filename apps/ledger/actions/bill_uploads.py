@@ -11,9 +11,14 @@ from apps.ledger.actions.bill_exchange import drop_rows
 from apps.ledger.models import BillImport, BillImportState, RejectedBillRow
 from apps.logs.changes import answered, logged_change
 from apps.uploads.files import StoredFile
+from apps.uploads.imports import MOST_TRIES
 
 # Arbitrary but fixed: one process at a time takes uploaded bills in.
 TAKING = 7_305_032
+BROKEN_OFF = (
+    f"it was taken up {MOST_TRIES} times, and each time its reading ended without a word: what reads it was "
+    "stopped, or ran out of memory; look at the file, then send it again"
+)
 UNDER_WAY = (BillImportState.WAITING, BillImportState.RUNNING)
 
 
@@ -68,8 +73,14 @@ def alone() -> Iterator[bool]:
 def claim_bill(*, at: datetime) -> ClaimedBill | None:
     """The oldest uploaded bill to be taken in; None: there is none. Only for who is `alone`.
 
-    One whose worker died is begun again from its first row.
+    One whose worker died is begun again from its first row, but no more than MOST_TRIES times. The try is
+    on record before the work begins.
     """
+    for import_id in _tried_enough():
+        drop_rows(import_id)
+        BillImport.objects.filter(id=import_id).update(
+            state=BillImportState.FAILED, failure=BROKEN_OFF, ended_at=at
+        )
     batch = (
         BillImport.objects.select_for_update()
         .filter(state__in=UNDER_WAY)
@@ -83,10 +94,19 @@ def claim_bill(*, at: datetime) -> ClaimedBill | None:
     RejectedBillRow.objects.filter(batch=batch).delete()
     batch.state, batch.alive_at, batch.rows, batch.rejected = BillImportState.RUNNING, at, 0, 0
     batch.unread_from = batch.unread_until = None
+    batch.tries += 1
     batch.save(
-        update_fields=["state", "alive_at", "rows", "rejected", "unread_from", "unread_until"]
+        update_fields=[
+            *("state", "alive_at", "rows", "rejected", "unread_from", "unread_until", "tries")
+        ]
     )
     return ClaimedBill(batch.id, batch.name, batch.stored_as)
+
+
+def _tried_enough() -> list[int]:
+    """Imports whose workers died as often as a file is taken up; who is `alone` knows that none works on."""
+    tried = BillImport.objects.filter(state__in=UNDER_WAY, tries__gte=MOST_TRIES)
+    return list(tried.exclude(stored_as="").order_by("id").values_list("id", flat=True))
 
 
 @logged_change()

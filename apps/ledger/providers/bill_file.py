@@ -18,17 +18,18 @@ from apps.economics.focus.cells import BadCell
 from apps.economics.focus.columns import NotABill, known_columns, layout_of
 from apps.economics.focus.cur import CurReader, is_cur
 from apps.economics.focus.rows import BilledRow, Rejection, RowReader
+from apps.files.lines import MOST_COLUMNS, LineTooLong, bounded_lines
+from apps.files.parquet import ParquetRefused, ParquetTable, open_parquet
 from apps.ledger.providers.bill_text import PARQUET_MAGIC, BillBreaksOff, begins_with, text_of
 from apps.ledger.providers.read_ahead import read_ahead
 
 BYTES_AT_ONCE = 1 << 20
-ROWS_AT_ONCE = 5_000
 LONGEST_CELL = 1 << 20
 ROWS_FOR_WIDTH = 1_000
 DELIMITERS = (",", ";", "\t", "|")
 BROKEN = (
     *(EOFError, gzip.BadGzipFile, zlib.error, UnicodeError, csv.Error),
-    *(zipfile.BadZipFile, NotImplementedError),
+    *(zipfile.BadZipFile, NotImplementedError, LineTooLong),
 )
 """What reading a file raises that is cut short or no text; the last: a zip packed in another way."""
 
@@ -111,7 +112,8 @@ def _open_table(path: Path) -> Iterator[tuple[list[str], Iterator[tuple[int, Seq
     """The names of a file's columns, and its rows of cells with the line of each."""
     with path.open("rb") as source:
         if begins_with(source, PARQUET_MAGIC):
-            yield _parquet_table(source)
+            with _parquet_table(path) as table:
+                yield table
             return
         with ExitStack() as stack:
             try:
@@ -130,11 +132,14 @@ def _broken_reason(broken: Exception) -> str:
 
 def _csv_table(text: IO[str]) -> tuple[list[str], Iterator[tuple[int, Sequence[object]]]]:
     csv.field_size_limit(LONGEST_CELL)
-    first = text.readline(LONGEST_CELL)
-    rows = csv.reader(chain([first], text), delimiter=_likely_delimiter(first))
+    lines = bounded_lines(text)
+    first = next(lines, "")
+    rows = csv.reader(chain([first], lines), delimiter=_likely_delimiter(first))
     names = next(rows, None)
     if not names:
         raise NotABill("the file is empty")
+    if len(names) > MOST_COLUMNS:
+        raise NotABill(f"the file has {len(names):,} columns; {MOST_COLUMNS:,} are taken")
     return names, _csv_rows(rows)
 
 
@@ -157,28 +162,27 @@ def _csv_rows(rows: Any) -> Iterator[tuple[int, Sequence[object]]]:
         begins = rows.line_num + 1
 
 
-def _parquet_table(source: IO[bytes]) -> tuple[list[str], Iterator[tuple[int, Sequence[object]]]]:
-    # Heavy, and only here: a process that reads no Parquet never loads it.
-    from pyarrow import lib, parquet
+@contextmanager
+def _parquet_table(
+    path: Path,
+) -> Iterator[tuple[list[str], Iterator[tuple[int, Sequence[object]]]]]:
+    with ExitStack() as stack:
+        try:
+            table = stack.enter_context(open_parquet(path))
+        except ParquetRefused as refused:
+            raise NotABill(f"the file is no Parquet that can be read: {refused}") from refused
+        yield table.names, _parquet_rows(table)
 
-    try:
-        file: Any = parquet.ParquetFile(source)  # type: ignore[no-untyped-call]
-    except lib.ArrowException as broken:
-        raise NotABill(f"the file is no Parquet that can be read: {broken}") from broken
-    return list(file.schema_arrow.names), _parquet_rows(file)
 
-
-def _parquet_rows(file: Any) -> Iterator[tuple[int, Sequence[object]]]:
-    from pyarrow import lib
-
+def _parquet_rows(table: ParquetTable) -> Iterator[tuple[int, Sequence[object]]]:
     number = 0
     try:
-        for batch in file.iter_batches(batch_size=ROWS_AT_ONCE):
+        for batch in table.batches:
             columns = [column.to_pylist() for column in batch.columns]
             for row in zip(*columns, strict=True):
                 number += 1
                 yield number, row
-    except (lib.ArrowException, OSError) as broken:
+    except ParquetRefused as broken:
         raise BillBreaksOff(f"the file breaks off after row {number}: {broken}") from broken
 
 

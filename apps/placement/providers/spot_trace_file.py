@@ -33,7 +33,14 @@ def read_spot_trace(path: Path) -> SpotTrace:
         return _trace_of_rows(name, text)
     except OSError as error:
         raise Refusal(str(path), error.strerror or "cannot be read") from error
-    except (EOFError, zlib.error, UnicodeDecodeError, csv.Error, json.JSONDecodeError) as broken:
+    except (
+        EOFError,
+        zlib.error,
+        UnicodeDecodeError,
+        csv.Error,
+        json.JSONDecodeError,
+        RecursionError,
+    ) as broken:
         raise Refusal(str(path), f"cannot be read: {broken}") from broken
     except Refusal as refusal:
         raise Refusal(str(path), str(refusal)) from refusal

@@ -13,6 +13,8 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 from apps.economics.forecast.series import HourlySeries, SpanTooLong, hourly_means
 from apps.economics.refusal import Refusal
+from apps.files.lines import MOST_COLUMNS
+from apps.files.parquet import ParquetRefused, open_parquet
 
 GZIP_MAGIC, PARQUET_MAGIC = b"\x1f\x8b", b"PAR1"
 LATEST_SECONDS = datetime(3000, 1, 1, tzinfo=UTC).timestamp()
@@ -123,7 +125,7 @@ def open_table(path: Path) -> Iterator[SeriesTable]:
         start = source.read(len(PARQUET_MAGIC))
         source.seek(0)
         if start == PARQUET_MAGIC:
-            yield _parquet_table(source)
+            yield _parquet_table(path, source)
             return
         is_gzip = start.startswith(GZIP_MAGIC)
         # GzipFile reads like any binary file; typeshed calls it a buffer of another kind.
@@ -154,6 +156,8 @@ def _refuse_broken(path: Path) -> Iterator[_Place]:
 def _csv_table(text: io.TextIOWrapper, source: BinaryIO) -> SeriesTable:
     first_line = text.readline(LONGEST_LINE)
     names = {each: _names_in(first_line, each) for each in SEPARATORS}
+    if max(map(len, names.values())) > MOST_COLUMNS:
+        raise SeriesFileRefused("", f"the file has more than {MOST_COLUMNS:,} columns")
 
     def rows_of(separator: str, _: tuple[int, int]) -> Iterator[tuple[int, Sequence[str]]]:
         rows = csv.reader(_lines_of(text), delimiter=separator)
@@ -175,29 +179,27 @@ def _lines_of(text: io.TextIOWrapper) -> Iterator[str]:
         yield line
 
 
-def _parquet_table(source: BinaryIO) -> SeriesTable:
-    # Heavy, and only here: a process that reads no Parquet never loads it.
-    from pyarrow import lib, parquet
-
+def _parquet_table(path: Path, source: BinaryIO) -> SeriesTable:
     try:
-        file: Any = parquet.ParquetFile(source)  # type: ignore[no-untyped-call]
-    except lib.ArrowException as broken:
-        raise SeriesFileRefused("", f"the file is no Parquet that can be read: {broken}") from None
-    names = list(file.schema_arrow.names)
+        with open_parquet(path) as table:
+            names = table.names
+    except ParquetRefused as refused:
+        raise SeriesFileRefused("", f"the file is no Parquet that can be read: {refused}") from None
 
     def rows_of(_: str, places: tuple[int, int]) -> Iterator[tuple[int, Sequence[str]]]:
         number, wanted = 0, [names[place] for place in places]
         width = max(places) + 1
         try:
-            for batch in file.iter_batches(batch_size=ROWS_AT_ONCE, columns=wanted):
-                columns = {name: _python_values(batch.column(name)) for name in wanted}
-                for pair in zip(*(columns[name] for name in wanted), strict=True):
-                    number += 1
-                    cells = [""] * width
-                    for place, cell in zip(places, pair, strict=True):
-                        cells[place] = _text_of_cell(cell)
-                    yield number, cells
-        except (lib.ArrowException, ValueError, OverflowError) as broken:
+            with open_parquet(path, sorted(set(wanted))) as table:
+                for batch in table.batches:
+                    columns = {name: _python_values(batch.column(name)) for name in wanted}
+                    for pair in zip(*(columns[name] for name in wanted), strict=True):
+                        number += 1
+                        cells = [""] * width
+                        for place, cell in zip(places, pair, strict=True):
+                            cells[place] = _text_of_cell(cell)
+                        yield number, cells
+        except (ValueError, OverflowError) as broken:
             raise SeriesFileRefused(
                 "", f"the file cannot be read after row {number}: {broken}"
             ) from None

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from botocore.exceptions import ClientError
 from pyarrow import parquet as untyped
 
+from apps.files.parquet import ParquetRefused, open_parquet
 from apps.providers.aws.access import CONFIG, in_words, session
 from apps.providers.pace import Pace
 from apps.providers.reading import (
@@ -159,14 +160,22 @@ def _join_parts(parts: Sequence[Path], key: str, folder: Path) -> Path:
 
 
 def _join_parquet(parts: Sequence[Path], whole: Path) -> None:
-    schema = PARQUET.read_schema(parts[0])
-    with PARQUET.ParquetWriter(whole, schema) as out:
+    """Each part is decoded within bounds: who writes to a bucket is not always who reads it."""
+    out: Any = None
+    try:
         for part in parts:
-            with PARQUET.ParquetFile(part) as source:
-                if source.schema_arrow.names != schema.names:
+            with open_parquet(part) as source:
+                if out is None:
+                    out = PARQUET.ParquetWriter(whole, source.schema)
+                if source.names != out.schema.names:
                     raise DeliveryUnreadable("the files of one delivery have different columns")
-                for batch in source.iter_batches(batch_size=ROWS_AT_ONCE):
-                    out.write_batch(batch.cast(schema))
+                for batch in source.batches:
+                    out.write_batch(batch.cast(out.schema))
+    except ParquetRefused as refused:
+        raise DeliveryUnreadable(f"a file of the delivery cannot be read: {refused}") from refused
+    finally:
+        if out is not None:
+            out.close()
 
 
 def _join_csv(parts: Sequence[Path], whole: Path) -> None:

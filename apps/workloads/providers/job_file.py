@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from apps.files.lines import LineTooLong, bounded_lines
 from apps.workloads.providers.job_record import JobRow, RejectedJobRow
 
 STANDARD_INPUT = "-"
@@ -39,7 +40,7 @@ class JobFile:
 
     def lines(self) -> Iterator[str]:
         """Each line once, with its own ending; bytes that are no UTF-8 are replaced."""
-        for text in self.text:
+        for text in bounded_lines(self.text):
             self.line += 1
             yield text
 
@@ -55,7 +56,7 @@ class JobFile:
     def _to_its_end(self, rows: Iterator[JobRow]) -> Iterator[JobRow]:
         try:
             yield from rows
-        except (EOFError, gzip.BadGzipFile, zlib.error) as broken:
+        except (EOFError, gzip.BadGzipFile, zlib.error, LineTooLong) as broken:
             yield RejectedJobRow(self.line + 1, "file", f"breaks off: {broken}")
 
 

@@ -3,11 +3,11 @@
 import gzip
 import logging
 import zlib
-from collections.abc import Iterator
 from itertools import islice
 
 from django.utils import timezone
 
+from apps.files.lines import LineTooLong
 from apps.uploads.files import forget_stored, stored_path, why_unread
 from apps.workloads.actions import imports, uploads
 from apps.workloads.providers.first_look import (
@@ -25,13 +25,6 @@ from apps.workloads.providers.job_record import JobRecord, RejectedJobRow
 from apps.workloads.providers.sacct_layout import LayoutUnknown
 
 log = logging.getLogger(__name__)
-
-LONGEST_LINE = 1 << 20
-
-
-class LineTooLong(Exception):
-    """A line of more than a megabyte is no row of a table of jobs."""
-
 
 UNREADABLE = (
     MappingRefused,
@@ -73,7 +66,7 @@ def _work_on_file(claimed: uploads.Claimed, file: JobFile) -> None:
 
 
 def _look_at_file(claimed: uploads.Claimed, file: JobFile) -> None:
-    lines = list(islice(_lines_of_file(file), LINES_TRIED))
+    lines = list(islice(file.lines(), LINES_TRIED))
     if not lines:
         raise LayoutUnknown("the file is empty")
     kind = what_it_is(lines[0])
@@ -85,7 +78,7 @@ def _look_at_file(claimed: uploads.Claimed, file: JobFile) -> None:
 
 
 def _import_file(claimed: uploads.Claimed, file: JobFile) -> None:
-    rows = rows_of(claimed.kind, claimed.asked, _lines_of_file(file))
+    rows = rows_of(claimed.kind, claimed.asked, file.lines())
     for chunk in file.chunks(rows):
         at = timezone.now()
         if not uploads.still_wanted(batch_id=claimed.id, read_bytes=file.read_bytes, at=at):
@@ -95,12 +88,3 @@ def _import_file(claimed: uploads.Claimed, file: JobFile) -> None:
         unreadable = [row for row in chunk if isinstance(row, RejectedJobRow)]
         imports.reject_rows(batch_id=claimed.id, rows=unreadable)
     imports.close_batch(batch_id=claimed.id, at=timezone.now())
-
-
-def _lines_of_file(file: JobFile) -> Iterator[str]:
-    """The file's lines; a gzip of one endless line fills no memory."""
-    while line := file.text.readline(LONGEST_LINE):
-        file.line += 1
-        if len(line) == LONGEST_LINE:
-            raise LineTooLong(f"line {file.line} is longer than a megabyte")
-        yield line

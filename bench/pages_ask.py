@@ -1,5 +1,7 @@
 """Ask for every console page as finance, platform and a lead: `python -m bench.pages_ask ROUNDS`.
 
+`python -m bench.pages_ask 0` only says whether all of them could be asked for, without a database.
+
 Each request goes through the WSGI application with its middleware. No answer is kept from one to
 the next; what is done after the last byte, as counting Setup's questions, is in no figure.
 """
@@ -9,82 +11,20 @@ import io
 import json
 import logging
 import os
-import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, cast
 
 import django
 import psycopg
 
+from bench.pages_addresses import SHOWN_TO_NOBODY, faults_of_addresses, paths
+
 WARM = 3
 PEOPLE = {"finance": 1, "platform": 2, "lead": 3}
-PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
-PLANTED = {
-    "team_id": "SELECT 100",
-    "workload_id": "SELECT min(id) FROM workloads_workload WHERE team_id = 100",
-    "service_id": "SELECT min(id) FROM workloads_workload WHERE kind = 'serving' AND team_id = 101",
-    "job_id": "SELECT max(job_id) FROM ledger_line WHERE team_id = 100",
-    "run_id": "SELECT max(run_id) FROM ledger_runday WHERE team_id = 100",
-    "line_id": "SELECT max(id) FROM ledger_line WHERE team_id = 100",
-    "month": "SELECT to_char(posting_month, 'YYYY-MM') FROM ledger_line WHERE team_id = 100"
-    " ORDER BY id DESC LIMIT 1",
-    "node_id": "SELECT min(id) FROM fleet_node",
-    "device_id": "SELECT min(id) FROM fleet_device",
-    "outage_id": "SELECT min(id) FROM fleet_outage",
-    "rate_id": "SELECT min(id) FROM pricing_rate",
-    "waiting_id": "SELECT min(id) FROM pricing_rate WHERE standing = 'waiting'",
-    "rule_id": "SELECT min(id) FROM workloads_ownershiprule",
-    "person_id": "SELECT 4",
-    "token_id": "SELECT min(id) FROM accounts_accesstoken",
-    "batch_id": "SELECT min(id) FROM workloads_importbatch",
-    "bill_id": "SELECT min(id) FROM ledger_bill",
-    "shared_cost_id": "SELECT min(id) FROM pricing_sharedcost",
-    "bill_rule_id": "SELECT min(id) FROM ledger_billrule",
-    "import_id": "SELECT min(id) FROM ledger_billimport",
-    "close_id": "SELECT min(id) FROM ledger_close",
-    "finding_id": "SELECT min(id) FROM review_finding",
-    "api_price_id": "SELECT min(id) FROM pricing_apiprice",
-    "commitment_id": "SELECT min(id) FROM pricing_commitment",
-    "owned_plan_id": "SELECT min(id) FROM pricing_ownedplan",
-    "cluster_id": "SELECT min(id) FROM fleet_cluster",
-    "account_id": "SELECT min(id) FROM fleet_cloudaccount",
-    "pool_id": "SELECT min(id) FROM fleet_pool",
-    # These need what nobody planted: an invitation's secret, a provider, a finished export, a promise, a plan.
-    "secret": "SELECT 'none'",
-    "provider_id": "SELECT 'none'",
-    "export_id": "SELECT 0",
-    "portfolio_id": "SELECT 0",
-    "table": "SELECT 'offers'",
-    "family": "SELECT 0",
-    "objective_id": "SELECT 0",
-    "forecast_id": "SELECT 0",
-    "scenario_id": "SELECT 0",
-    "part": "SELECT 'curve'",
-}
-THIS_MONTH = datetime.now(tz=UTC).date().replace(day=1)
-A_YEAR = f"{THIS_MONTH.replace(year=THIS_MONTH.year - 1)}/{THIS_MONTH}"
-ASKED_SO: dict[str, Sequence[str]] = {
-    "overview": ("", "?window=90d"),
-    "costs": (
-        "",
-        "?window=90d",
-        f"?group_by=month,pool&window={A_YEAR}",
-        f"?group_by=workload,pool&window={A_YEAR}",
-        "?group_by=day,pool&window=100d",
-        "?group_by=node,team&team=Team+0&window=35d",
-        "?group_by=job&team=Team+0&window=35d",
-        f"?group_by=month,user&window={A_YEAR}",
-        "?group_by=pool,team&window=lastmonth&compare=before",
-    ),
-    "search": ("?q=train", "?q=1000"),
-    "runs": ("", "?sort=-mfu&window=365d"),
-    "compare-runs": ("?run=1&run=5",),
-}
 
 
 class TeachTheBench(LookupError):
@@ -104,9 +44,15 @@ class Answer:
 
 
 def main(rounds: int) -> dict[str, Any]:
-    """The figures of every page and CSV that somebody gets."""
+    """The figures of every page and CSV that somebody gets; refuses TeachTheBench, before anything is asked."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
     django.setup()
+    if faults := faults_of_addresses():
+        raise TeachTheBench("\n".join(faults))
+    return _ask_all(rounds) if rounds else {}
+
+
+def _ask_all(rounds: int) -> dict[str, Any]:
     from controlplane.wsgi import application
 
     # What is not theirs, and what is only posted to, is asked for as well.
@@ -115,62 +61,39 @@ def main(rounds: int) -> dict[str, Any]:
     warm = min(WARM, rounds)
     pages: dict[str, Any] = {}
     csv: dict[str, Any] = {}
-    for name, path in _addresses():
+    faults: list[str] = []
+    for name, path in paths():
         seen: list[Answer] = []
+        statuses: dict[str, int] = {}
         for person, cookie in cookies.items():
             first = _asked(application, path, cookie)
-            if not _is_measured(name, first) or (person == "platform" and _is_same(seen, first)):
+            statuses[person] = first.status
+            if not _is_measured(first) or (person == "platform" and _is_same(seen, first)):
                 continue
             seen.append(first)
             answers = [_asked(application, path, cookie) for _ in range(warm + rounds)][warm:]
             kept = csv if first.content_type.startswith("text/csv") else pages
             kept[f"{name} as {person}"] = _figures(answers, is_csv=kept is csv)
+        faults += _faults_of_answers(name, path, statuses)
+    if faults:
+        raise TeachTheBench("\n".join(faults))
     return {"requests_each": rounds, "pages": pages, "csv": csv}
 
 
-def _addresses() -> Iterator[tuple[str, str]]:
-    """Each console address by name with what the seed has in place of its parameters."""
-    from django.urls import URLResolver, get_resolver
-
-    planted = _planted()
-    console = next(
-        each
-        for each in get_resolver().url_patterns
-        if isinstance(each, URLResolver) and _module(each) == "apps.console.urls"
-    )
-    found = {pattern: name for pattern, name in _walk(console, "") if name}
-    for pattern, name in sorted(found.items()):
-        missing = set(PARAMETER.findall(pattern)) - planted.keys()
-        if missing:
-            raise TeachTheBench(f"/{pattern}: name {sorted(missing)} in bench/pages_ask.py")
-        path = "/" + PARAMETER.sub(lambda part: planted[part[1]], pattern)
-        for query in ASKED_SO.get(name, ("",)):
-            yield f"{name}{query}", path + query
-
-
-def _module(resolver: Any) -> str:
-    return str(getattr(resolver.urlconf_name, "__name__", ""))
-
-
-def _walk(resolver: Any, before: str) -> Iterator[tuple[str, str]]:
-    for entry in resolver.url_patterns:
-        pattern = before + str(entry.pattern)
-        if hasattr(entry, "url_patterns"):
-            yield from _walk(entry, pattern)
-        else:
-            yield pattern, str(entry.name or "")
-
-
-def _planted() -> dict[str, str]:
-    from django.db import connection
-
-    with connection.cursor() as cursor:
-        return {name: str(_one(cursor, query)) for name, query in PLANTED.items()}
-
-
-def _one(cursor: Any, query: str) -> object:
-    cursor.execute(query)
-    return cursor.fetchone()[0]
+def _faults_of_answers(name: str, path: str, statuses: Mapping[str, int]) -> list[str]:
+    """A page that breaks, and one that nobody gets: the seed lacks what it is of."""
+    broken = [
+        f"{path} as {person} answers {status}"
+        for person, status in statuses.items()
+        if status >= 500
+    ]
+    is_shown = any(status < 400 or status == 405 for status in statuses.values())
+    if broken or is_shown or name in SHOWN_TO_NOBODY:
+        return broken
+    said = ", ".join(f"{person} {status}" for person, status in statuses.items())
+    return [
+        f"{path} ({name}) is shown to nobody: {said}; plant what it is of, or say why in SHOWN_TO_NOBODY"
+    ]
 
 
 def _session(person_id: int) -> str:
@@ -264,10 +187,8 @@ def _environ(path: str, cookie: str) -> dict[str, Any]:
     }
 
 
-def _is_measured(name: str, answer: Answer) -> bool:
-    """Whether this is a page that they get; refuses TeachTheBench where it failed."""
-    if answer.status >= 500:
-        raise TeachTheBench(f"{name} answers {answer.status}")
+def _is_measured(answer: Answer) -> bool:
+    """Whether this is a page that they get."""
     shown = answer.content_type.startswith(("text/html", "text/csv"))
     return answer.status == 200 and shown
 
@@ -300,4 +221,7 @@ def _p95(values: Sequence[float]) -> float:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(int(sys.argv[1]))))
+    try:
+        print(json.dumps(main(int(sys.argv[1]))))
+    except LookupError as untaught:
+        sys.exit(f"The bench of the pages has to be taught:\n{untaught.args[0]}")

@@ -10,6 +10,7 @@ import sys
 import time
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import cast
 
 import django
 
@@ -23,12 +24,15 @@ def main(scale: float) -> dict[str, object]:
     """Migrate, bootstrap and fill; how long it took and how many rows of each large table."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
     django.setup()
+    from bench.pages_matters import company_of, plant_matters
     from controlplane.readiness import make_ready
 
     make_ready()
     at = datetime.now(UTC)
     started = time.monotonic()
-    _fill(_params(scale, at), at)
+    params = _params(scale, at)
+    _fill(params, at)
+    plant_matters(company_of(int(str(params["teams"])), cast(datetime, params["began"])))
     seconds = round(time.monotonic() - started, 1)
     return {"seed_seconds": seconds, "rows": _rows()}
 
@@ -45,7 +49,7 @@ def _params(scale: float, at: datetime) -> Params:
         "slots": nodes * 4,
         "turns": DAYS // JOB_DAYS + 1,
         "teams": max(10, round(TEAMS * scale)),
-        "workloads": max(8, round(WORKLOADS * scale) // 4 * 4),
+        "workloads": max(20, round(WORKLOADS * scale) // 4 * 4),
         "pools": POOLS,
         "runs": max(100, round(RUNS * scale)),
         "line_hours": LINE_HOURS,

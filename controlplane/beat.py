@@ -33,6 +33,9 @@ task_default_queue = SWEEPS
 task_queues = [Queue(name, Exchange(name), routing_key=name) for name in (SWEEPS, PEOPLE)]
 task_routes = {task: {"queue": PEOPLE} for task in WAITED_FOR}
 timezone = "UTC"
+# Each look at what is due is a sign of life, and there is one every few seconds.
+beat_scheduler = "controlplane.clock:ShowingScheduler"
+beat_max_loop_interval = 5
 beat_schedule_filename = str(HOME / "beat-schedule")
 
 # A sweep that finds nothing costs one query; a message lost with the broker is found by the next.

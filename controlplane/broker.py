@@ -7,7 +7,7 @@ of its own name, so nothing has to be kept.
 
 import logging
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from queue import Empty
 from time import time_ns
@@ -98,10 +98,20 @@ def _set_aside(path: Path, name: str) -> Path:
     return kept
 
 
+LOOKS_FOR_MESSAGES: list[Callable[[], None]] = []
+"""What a process does each time that it looks for messages, also where it could take none."""
+
+
 class Transport(FileTransport):
     """The transport of `files://`."""
 
     Channel = Channel
+
+    def drain_events(self, connection: Any, timeout: float | None = None, **_: Any) -> None:
+        """Take a message, or find none within the time."""
+        for show in LOOKS_FOR_MESSAGES:
+            show()
+        super().drain_events(connection, timeout)
 
 
 TRANSPORT_ALIASES[SCHEME] = f"{__name__}:Transport"

@@ -4,12 +4,15 @@ import os
 from contextlib import ExitStack
 from typing import Any
 
-from celery import Celery
+from celery import Celery, bootsteps
 from celery.signals import before_task_publish, task_postrun, task_prerun
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
 
 from apps.logs.context import acting, current_request
+from controlplane.broker import LOOKS_FOR_MESSAGES
+from controlplane.heartbeats import EVERY_SECONDS, OwnHeartbeat
+from controlplane.settings import HOME
 from controlplane.statement_limits import PASSES, limit_this_process
 
 app = Celery("runrate")
@@ -32,6 +35,26 @@ app.autodiscover_tasks(
 if PASSES.statement:
     limit_this_process(PASSES)
 
+WORKER = OwnHeartbeat(HOME, "worker")
+
+
+class SignOfLife(bootsteps.StartStopStep):
+    """Shows that the worker's loop goes on: by its timer, which a loop of events runs itself.
+
+    A loop that asks for messages has its timer in another thread; it says so itself, in the broker of files.
+    """
+
+    requires = ("celery.worker.components:Timer",)
+
+    def start(self, parent: Any) -> None:
+        """Begin with the worker."""
+        if parent.use_eventloop:
+            parent.timer.call_repeatedly(EVERY_SECONDS, WORKER.touch)
+        else:
+            LOOKS_FOR_MESSAGES.append(WORKER.touch)
+
+
+app.steps["worker"].add(SignOfLife)
 _RUNNING: dict[str, ExitStack] = {}
 
 

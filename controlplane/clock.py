@@ -6,15 +6,27 @@ import os
 from typing import Any
 
 from celery import Celery
+from celery.beat import PersistentScheduler
 from celery.signals import setup_logging
 
 # Celery would set Django up, and with it every app, wherever this is there.
 os.environ.pop("DJANGO_SETTINGS_MODULE", None)
 
-from controlplane.settings import ENVIRONMENT, LOGGING
+from controlplane.heartbeats import OwnHeartbeat
+from controlplane.settings import ENVIRONMENT, HOME, LOGGING
 
 app = Celery("runrate")
 app.config_from_object("controlplane.beat")
+BEAT = OwnHeartbeat(HOME, "beat")
+
+
+class ShowingScheduler(PersistentScheduler):
+    """The beat's, which shows that it goes on."""
+
+    def tick(self, *args: Any, **named: Any) -> Any:
+        """Send what is due."""
+        BEAT.touch()
+        return super().tick(*args, **named)
 
 
 @setup_logging.connect

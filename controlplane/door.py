@@ -16,7 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-from controlplane.settings import ENVIRONMENT
+from controlplane.heartbeats import EVERY_SECONDS, OwnHeartbeat
+from controlplane.settings import ENVIRONMENT, HOME
 from controlplane.statement_limits import limit_this_process
 from controlplane.wsgi import (
     BareAnswer,
@@ -129,6 +130,11 @@ class Door:
         self.quotes = GatheringThread("quotes", quote_answers, MOST_QUOTES_TOGETHER)
         self.scrapes = ThreadPoolExecutor(1, thread_name_prefix="scrapes")
         self.health = DoorHealth()
+        self.heart: asyncio.Task[None] | None = None
+
+    def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Show from now on that the loop goes on."""
+        self.heart = loop.create_task(_show_life())
 
     async def __call__(self, scope: Any, protocol: Any) -> None:
         """Answer one request."""
@@ -236,6 +242,13 @@ class _Work:
 
     def _await(self, coroutine: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(CHUNK_SECONDS)
+
+
+async def _show_life() -> None:
+    own = OwnHeartbeat(HOME, "web")
+    while True:
+        own.touch()
+        await asyncio.sleep(EVERY_SECONDS)
 
 
 def _set(

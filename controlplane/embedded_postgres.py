@@ -122,6 +122,20 @@ def revive() -> bool:
     return bool(dead)
 
 
+def url_in_use() -> str | None:
+    """Return the address of the server that this process uses; None: it uses another's."""
+    return os.environ.get("RUNRATE_DATABASE_URL") if _used else None
+
+
+def end_hung_server(seconds: float) -> None:
+    """Kill the server that this process uses and that says nothing; `revive` starts it again, as after a crash."""
+    for home in _used:
+        if (process := _postmaster(_data_under(home))) is not None:
+            log.warning("postgres_hung pid=%s silent_seconds=%s", process.pid, seconds)
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+
+
 def _data_under(home: Path) -> Path:
     return own_folder(home.expanduser().resolve()) / "postgres"
 

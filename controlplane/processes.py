@@ -6,17 +6,21 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from controlplane.embedded_postgres import revive
+from controlplane.embedded_postgres import end_hung_server, revive, url_in_use
 from controlplane.env import PROJECT_ROOT, Environment
 from controlplane.postgres_programs import EmbeddedPostgresFailed
+from controlplane.settings import ENVIRONMENT, HOME
+from controlplane.supervision import Question, Silences, Watch, database_answers, web_answers
 
 PR_SET_PDEATHSIG = 1
+# Looked up before anything forks: between a fork and its program other threads may hold any lock.
+PRCTL = ctypes.CDLL(None).prctl
 GRACE_SECONDS = 20.0
 RESTART_AFTER_SECONDS = 2.0
 LOOKED_EVERY_SECONDS = 1.0
@@ -30,12 +34,18 @@ class Child:
 
     name: str
     command: Sequence[str]
+    answers: Callable[[], bool] | None = None
+    """The question that it answers while it lives; a group that does not is killed, and started again."""
     process: subprocess.Popen[bytes] | None = None
     started: list[float] = field(default_factory=list)
+    question: Question | None = None
 
     def start(self) -> None:
         """Start it; it dies with this process, even by SIGKILL."""
         self.started.append(time.monotonic())
+        if self.question is not None:
+            self.question.end()
+        self.question = None if self.answers is None else Question(self.name, self.answers)
         self.process = subprocess.Popen(
             self.command,
             cwd=PROJECT_ROOT,
@@ -55,7 +65,7 @@ def web(chosen: Environment, listen: str) -> Child:
         "--backlog", "2048", "--http1-header-read-timeout", str(HEADER_MILLISECONDS),
         "--log-level", "warning", "--respawn-failed-workers",
     ]  # fmt: skip
-    return Child("web", command)
+    return Child("web", command, web_answers(listen))
 
 
 def workers() -> Child:
@@ -72,7 +82,7 @@ def beat(chosen: Environment) -> Child:
 
 def die_with_parent() -> None:
     """Have the kernel end this process when the one that started it ends, even by SIGKILL."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    PRCTL(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 @contextmanager
@@ -95,6 +105,19 @@ class Database:
 
     looked_at: float = 0.0
     failures: int = 0
+    question: Question | None = None
+    silences: Silences = field(default_factory=Silences)
+
+    def end_hung(self, after: float, step: float) -> None:
+        """Kill a server that has said nothing for too long, so that it is started again."""
+        url = url_in_use()
+        if url is None or not after:
+            return
+        if self.question is None:
+            self.question = Question("database", database_answers(url))
+        if self.silences.note("database", self.question.answers, step) > after:
+            end_hung_server(after)
+            self.silences = Silences()
 
     def look(self) -> None:
         """Look once a second; refuses GivenUp after some failures in a row."""
@@ -132,15 +155,29 @@ def supervise(children: Sequence[Child]) -> None:
         for child in children:
             if child.process is None:
                 child.start()
-        database = Database()
+        database, watch = Database(), Watch(HOME, ENVIRONMENT.hung_after_seconds)
         while not asked:
             time.sleep(0.2)
+            if (step := watch.step()) is not None:
+                watch.end_hung(*_watched(children), step)
+                database.end_hung(watch.after, step)
             database.look()
             _start_again(children)
     finally:
         stop(children)
         for each, handler in previous.items():
             signal.signal(each, handler)
+
+
+def _watched(children: Sequence[Child]) -> tuple[list[int], dict[int, Question]]:
+    """The process groups of those that run, and what is asked of some."""
+    running = [child.process.pid for child in children if child.process is not None]
+    questions = {
+        child.process.pid: child.question
+        for child in children
+        if child.process is not None and child.question is not None
+    }
+    return running, questions
 
 
 def _start_again(children: Sequence[Child]) -> None:
@@ -164,6 +201,9 @@ def _end_orphans(ended: subprocess.Popen[bytes]) -> None:
 
 def stop(children: Sequence[Child]) -> None:
     """Ask every child to end, and kill the groups of those that do not within the grace."""
+    for child in children:
+        if child.question is not None:
+            child.question.end()
     alive = [child.process for child in children if child.process and child.process.poll() is None]
     for process in alive:
         process.send_signal(signal.SIGTERM)

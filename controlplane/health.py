@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
-from django.db import DatabaseError, close_old_connections
+from django.db import Error as DatabaseTrouble
+from django.db import close_old_connections
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.views.decorators.http import require_safe
 
@@ -67,7 +68,7 @@ def unreadiness() -> dict[str, object]:
                     "pending_migrations": count,
                 }
             return {} if has_organisation() else {"reason": "no organisation yet"}
-    except DatabaseError as trouble:
+    except DatabaseTrouble as trouble:
         return {"reason": type(trouble).__name__}
 
 

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import Error as DatabaseTrouble
 from django.db import connection
 from django.http import HttpRequest, HttpResponseBase
 
@@ -66,14 +65,11 @@ def limited(limits: Limits) -> Iterator[None]:
     """Have what the block asks end within these limits."""
     limit: Callable[[Limits | None], None] = connection.limit  # type: ignore[attr-defined]  # our backend's
     before: Limits | None = connection.limits  # type: ignore[attr-defined]
+    limit(limits)
     try:
-        limit(limits)
         yield
     finally:
-        try:
-            limit(before)
-        except DatabaseTrouble:
-            connection.close()
+        limit(before)
 
 
 def limit_requests(

@@ -1,6 +1,7 @@
 """Postgres as Django knows it; each connection begins with the limits of its process, and knows those it has."""
 
 from django.db.backends.postgresql import base
+from django.db.utils import InterfaceError, OperationalError
 
 from controlplane.statement_limits import Limits, limits_of_process, limits_statement
 
@@ -21,11 +22,17 @@ class DatabaseWrapper(base.DatabaseWrapper):
                 cursor.execute(limits_statement(self.limits))
 
     def limit(self, limits: Limits | None) -> None:
-        """Have what is asked from now on end within these limits; a connection that has them is not asked."""
+        """Have what is asked from now on end within these limits; a connection that has them is not asked.
+
+        One that is lost is closed: the next one begins with them.
+        """
         if limits == self.limits:
             return
         self.limits = limits
-        if self.connection is not None:
-            self.ensure_connection()
-            with self.connection.cursor() as cursor:
+        if self.connection is None:
+            return
+        try:
+            with self.wrap_database_errors, self.connection.cursor() as cursor:
                 cursor.execute(limits_statement(limits))
+        except (OperationalError, InterfaceError):
+            self.close()

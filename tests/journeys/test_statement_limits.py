@@ -69,6 +69,22 @@ def test_a_connection_that_is_made_again_has_them_too(web_process: Client) -> No
     assert in_force() == ["5min", "10s", "10min"]
 
 
+def test_a_connection_that_was_cut_meanwhile_is_made_again(web_process: Client) -> None:
+    def cut() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_backend_pid()")
+            (pid,) = cursor.fetchone()
+        with connection._nodb_cursor() as another:
+            another.execute("SELECT pg_terminate_backend(%s)", [pid])
+
+    cut()
+    connection.limit(FILES)
+    assert in_force() == ["5min", "10s", "10min"]
+    cut()
+    assert web_process.get("/readyz").status_code in {200, 503}
+    assert web_process.get("/readyz").json() == {"ready": False, "reason": "no organisation yet"}
+
+
 def test_passes_and_commands_have_none() -> None:
     assert in_force() == ["0", "0", "0"]
     with limited(WEB):

@@ -196,6 +196,11 @@ class Environment:
     secret_key: str = _variable(
         str, "", "Django's signing key; empty makes one and keeps it under RUNRATE_HOME"
     )
+    old_secret_keys: tuple[str, ...] = _variable(
+        _words,
+        (),
+        "signing keys of before, by comma: what was sealed or signed with them is still read",
+    )
     debug: bool = _variable(_switch, False, "show tracebacks in the browser; never in production")
     allowed_hosts: tuple[str, ...] = _variable(
         _words,

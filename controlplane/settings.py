@@ -63,6 +63,7 @@ def _database(url: str) -> dict[str, object]:
 
 
 SECRET_KEY = _secret_key()
+SECRET_KEY_FALLBACKS = list(ENVIRONMENT.old_secret_keys)
 DEBUG = ENVIRONMENT.debug
 ALLOWED_HOSTS = list(ENVIRONMENT.allowed_hosts)
 CSRF_TRUSTED_ORIGINS = list(ENVIRONMENT.trusted_origins)

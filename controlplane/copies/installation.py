@@ -12,7 +12,10 @@ from controlplane.copies.contents import WantedFiles
 from controlplane.env import Environment
 
 SECRET_SETTINGS = frozenset(
-    {"secret_key", "database_url", "broker_url", "oidc_client_secret", "mail_url"}
+    {
+        *("secret_key", "old_secret_keys", "database_url", "broker_url", "oidc_client_secret"),
+        "mail_url",
+    }
 )
 """Settings that hold a password or a key; they are in the file of secrets alone."""
 
@@ -38,11 +41,16 @@ def settings_to_keep(chosen: Environment) -> dict[str, str]:
 def secrets_to_keep(chosen: Environment, secret_key: str) -> dict[str, str]:
     """Return the secrets that are set, and the key that signs and seals, by variable."""
     named = {
-        f"RUNRATE_{name.upper()}": str(getattr(chosen, name))
+        f"RUNRATE_{name.upper()}": _text_of(getattr(chosen, name))
         for name in sorted(SECRET_SETTINGS - OF_THE_MACHINE)
         if getattr(chosen, name)
     }
     return {**named, "RUNRATE_SECRET_KEY": secret_key}
+
+
+def _text_of(value: object) -> str:
+    """As a setting is written: several by comma."""
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def mark_of_key(secret_key: str) -> str:

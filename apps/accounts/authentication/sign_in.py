@@ -1,16 +1,19 @@
 """How django-allauth signs people in here: no open door, no mail, second factors sealed."""
 
-import base64
-import hashlib
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.mfa.adapter import DefaultMFAAdapter
-from cryptography.fernet import Fernet, InvalidToken
-from django.conf import settings
+from allauth.mfa.models import Authenticator
+from django.db import transaction
 from django.http import HttpRequest
 
 from apps.accounts.authentication.machines import machine_of
+from apps.accounts.queries.sealed import opened_secret, sealed_secret
+
+SECOND_FACTORS = "second factors"
+SEALED_DATA = ("secret", "seed")
+"""What of a second factor is sealed."""
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth is not typed
@@ -47,19 +50,32 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth i
 
     def encrypt(self, text: str) -> str:
         """What is stored; a copy of the database alone makes no codes."""
-        return _secret_seal().encrypt(text.encode()).decode()
+        return sealed_secret(text, SECOND_FACTORS)
 
     def decrypt(self, encrypted_text: str) -> str:
         """The secret; nothing where the secret key is another than the one it was sealed with.
 
         Then no code fits, and the person is invited anew.
         """
-        try:
-            return _secret_seal().decrypt(encrypted_text.encode()).decode()
-        except InvalidToken:
-            return ""
+        return opened_secret(encrypted_text, SECOND_FACTORS) or ""
 
 
-def _secret_seal() -> Fernet:
-    key = hashlib.sha256(b"second factors:" + settings.SECRET_KEY.encode()).digest()
-    return Fernet(base64.urlsafe_b64encode(key))
+@transaction.atomic
+def reseal_second_factors() -> tuple[int, int]:
+    """Seal each with the present key: how many were, and how many no key opens."""
+    done = lost = 0
+    for factor in Authenticator.objects.select_for_update().order_by("pk"):
+        opened = {
+            name: opened_secret(factor.data[name], SECOND_FACTORS)
+            for name in SEALED_DATA
+            if name in factor.data
+        }
+        if None in opened.values():
+            lost += 1
+            continue
+        factor.data |= {
+            name: sealed_secret(text or "", SECOND_FACTORS) for name, text in opened.items()
+        }
+        factor.save(update_fields=["data"])
+        done += 1
+    return done, lost

@@ -15,7 +15,12 @@ from apps.accounts.queries import NoSuchTeam, teams
 from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
 from apps.review.models import AlertChannel, AlertMessage, ChannelKind, MessageState
-from apps.review.queries.channels import signing_key
+from apps.review.queries.channels import (
+    AddressNotReadable,
+    kept_address,
+    opened_address,
+    signing_key,
+)
 from apps.web.outgoing import target_of, vetted_ip
 
 MOST_ADDRESSES = 20
@@ -124,6 +129,25 @@ def remove_channel(*, channel_id: int, at: datetime) -> None:
     waiting.update(state=MessageState.DROPPED, ended_at=at)
 
 
+@logged_change(count=lambda counts, _: counts[0])
+@transaction.atomic
+def reseal_addresses() -> tuple[int, int]:
+    """Seal each webhook's address with the present key: how many were, and how many no key opens."""
+    done = lost = 0
+    rows = (
+        AlertChannel.objects.select_for_update().exclude(kind=ChannelKind.MAIL).exclude(address="")
+    )
+    for row in rows.order_by("pk"):
+        try:
+            row.address = kept_address(row.kind, opened_address(row.address))
+        except AddressNotReadable:
+            lost += 1
+            continue
+        row.save(update_fields=["address"])
+        done += 1
+    return done, lost
+
+
 def _locked_channel(channel_id: int) -> AlertChannel:
     return AlertChannel.objects.select_for_update().get(pk=channel_id, ended_at=None)
 
@@ -147,7 +171,8 @@ def _name_refused() -> Any:
 
 def _address_of(channel: NewAlertChannel) -> dict[str, Any]:
     address = channel.address.strip()
-    return {"address": address, "shown_address": _shown_address(channel.kind, address)}
+    shown = _shown_address(channel.kind, address)
+    return {"address": kept_address(channel.kind, address), "shown_address": shown}
 
 
 def _fields_of(channel: NewAlertChannel) -> dict[str, Any]:

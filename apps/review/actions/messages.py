@@ -19,7 +19,7 @@ from apps.review.models import (
     MessageAttempt,
     MessageState,
 )
-from apps.review.queries.channels import MAIL, SLACK, WEBHOOK
+from apps.review.queries.channels import MAIL, SLACK, WEBHOOK, AddressNotReadable
 from apps.review.queries.message_text import OutgoingMessage, outgoing_message
 from apps.web.outgoing import PostOutcome
 
@@ -124,6 +124,8 @@ def _outcome_of(message: AlertMessage, sender: Sender, at: datetime) -> PostOutc
         with transaction.atomic():
             outgoing = outgoing_message(message)
         return sender(outgoing, at)
+    except AddressNotReadable as sealed:
+        return PostOutcome(is_sent=False, said=str(sealed), milliseconds=0)
     except Exception as error:  # noqa: BLE001  # whatever one message meets, those after it are sent
         # Its text may hold an address, which may be a secret.
         kind = type(error).__name__

@@ -30,7 +30,7 @@ class ChannelPace(models.TextChoices):
 class AlertChannel(models.Model):
     """An address that alerts of a team (None: of the organisation) are sent to.
 
-    `address` is of a webhook secret as a whole: pages and programs see `shown_address`. The key that signs is made of
+    `address` is of a webhook secret as a whole and sealed: pages and programs see `shown_address`. The key that signs is made of
     `key_salt` and the installation's own key, and is nowhere kept. Quiet hours `[quiet_from, quiet_to)` are of the
     organisation's clock, both null without. `failures` are attempts in a row that failed. With `gets_reviews` weekly
     reviews are sent there too: the whole, or what of it is of its team and of all below.
@@ -59,6 +59,10 @@ class AlertChannel(models.Model):
                 condition=Q(quiet_from=None, quiet_to=None)
                 | Q(quiet_from__lte=23, quiet_to__lte=23) & ~Q(quiet_from=models.F("quiet_to")),
                 name="channel_quiet_from_and_to",
+            ),
+            models.CheckConstraint(
+                condition=Q(kind="mail") | Q(address="") | Q(address__startswith="sealed:"),
+                name="channel_webhook_sealed",
             ),
         ]
 

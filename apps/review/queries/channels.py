@@ -8,6 +8,7 @@ from django.db.models import Count, OuterRef, Q, Subquery
 from django.utils.crypto import salted_hmac
 
 from apps.accounts.queries.paging import PageAsked, Slice, equal_to_given, page_of
+from apps.accounts.queries.sealed import opened_secret, sealed_secret
 from apps.review.models import (
     AlertChannel,
     AlertMessage,
@@ -21,6 +22,7 @@ MAIL, SLACK, WEBHOOK = str(ChannelKind.MAIL), str(ChannelKind.SLACK), str(Channe
 CHANNEL_KINDS, CHANNEL_PACES = tuple(ChannelKind.values), tuple(ChannelPace.values)
 CHANNEL_WORDS, PACE_WORDS = dict(ChannelKind.choices), dict(ChannelPace.choices)
 MESSAGE_STATES = tuple(MessageState.values)
+SEALED, WEBHOOKS = "sealed:", "webhook addresses"
 WAITING = str(MessageState.WAITING)
 
 
@@ -132,6 +134,28 @@ def signing_key(channel_id: int, salt: str) -> str:
     """What a signed webhook is signed with: made of the installation's own key, and nowhere kept."""
     made = salted_hmac("alert channel", f"{channel_id}:{salt}", algorithm="sha256")
     return f"rrwh_{made.hexdigest()}"
+
+
+class AddressNotReadable(Exception):
+    """An address that was sealed with a secret key which this installation does not have."""
+
+
+def kept_address(kind: str, address: str) -> str:
+    """Return an address as it is kept: of a webhook sealed as a whole, for it is often a secret."""
+    return address if kind == MAIL else f"{SEALED}{sealed_secret(address, WEBHOOKS)}"
+
+
+def opened_address(kept: str) -> str:
+    """Return an address as it is sent to. Refuses AddressNotReadable."""
+    if not kept.startswith(SEALED):
+        return kept
+    address = opened_secret(kept.removeprefix(SEALED), WEBHOOKS)
+    if address is None:
+        raise AddressNotReadable(
+            "its address was sealed with another secret key than this installation has: enter it anew, "
+            "or name the key of before in RUNRATE_OLD_SECRET_KEYS"
+        )
+    return address
 
 
 def _messages_of(channel_id: int | None) -> Any:

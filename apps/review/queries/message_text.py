@@ -10,7 +10,7 @@ from django.utils.text import Truncator
 
 from apps.accounts.queries import organisation
 from apps.review.models import AlertEntry, AlertMessage, ChannelKind
-from apps.review.queries.channels import signing_key
+from apps.review.queries.channels import opened_address, signing_key
 from apps.review.queries.message_parts import (
     MessageText,
     site_address,
@@ -65,13 +65,13 @@ class OutgoingMessage:
 
 
 def outgoing_message(message: AlertMessage) -> OutgoingMessage:
-    """What a sender needs to try it."""
+    """What a sender needs to try it. Refuses AddressNotReadable."""
     channel = message.channel
     is_signed = channel.kind == ChannelKind.WEBHOOK
     key = signing_key(channel.pk, channel.key_salt) if is_signed else ""
     review = message.review
     text = message_text(message) if review is None else review_message_text(message, review)
-    return OutgoingMessage(message.pk, channel.kind, channel.address, key, text)
+    return OutgoingMessage(message.pk, channel.kind, opened_address(channel.address), key, text)
 
 
 def message_text(message: AlertMessage) -> MessageText:

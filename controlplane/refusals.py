@@ -45,6 +45,7 @@ from apps.planning.actions import requests as capacity
 from apps.pricing import actions as pricing
 from apps.pricing.actions import api_prices, price_table
 from apps.review import actions as review
+from apps.review.queries.channels import AddressNotReadable
 from apps.telemetry import api as telemetry
 from apps.unit_economics.queries import unit_costs
 from apps.uploads import imports as uploaded
@@ -147,6 +148,7 @@ STATUS_OF: dict[type[Exception], int] = {
     pricing.SecondPersonNeeded: 409,
     pricing.SharedCostAlreadyEnded: 409,
     pricing.SharedCostExists: 409,
+    AddressNotReadable: 409,
     review.RecommendationIsSo: 409,
     review.RecommendationsKept: 409,
     telemetry.AuthenticationRefused: 401,

@@ -80,7 +80,8 @@ def running(home: Path) -> Iterator[str]:
             yield url
         finally:
             with signals_wait(), _locked(data):
-                if _is_last(users):
+                # Where the first start was refused there is nothing to stop.
+                if _is_last(users) and data.is_dir():
                     _stop(data)
 
 

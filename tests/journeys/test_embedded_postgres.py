@@ -14,6 +14,7 @@ import pytest
 
 from controlplane import embedded_postgres
 from controlplane.folders import own_folder
+from controlplane.postgres_programs import EmbeddedPostgresFailed
 from tests.databases import wait_until
 
 NOBODY = 65_534
@@ -90,6 +91,19 @@ def test_the_server_asks_who_calls_even_where_its_folder_stands_open(url) -> Non
             assert own.execute("SELECT current_user").fetchone() == ("postgres",)
     finally:
         folder.chmod(0o700)
+
+
+def test_a_first_start_that_is_refused_says_why_and_leaves_no_server(tmp_path, monkeypatch) -> None:
+    def refuse(account: object) -> None:
+        raise EmbeddedPostgresFailed("cannot run it")
+
+    monkeypatch.setattr(embedded_postgres, "see_that_it_can_run", refuse)
+    with (
+        pytest.raises(EmbeddedPostgresFailed, match="cannot run it"),
+        embedded_postgres.running(tmp_path / "home"),
+    ):
+        pass
+    assert not (tmp_path / "home" / "postgres").exists()
 
 
 def test_folders_above_the_home_stay_closed_and_the_home_is_shut(home, tmp_path) -> None:

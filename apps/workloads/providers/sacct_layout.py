@@ -12,6 +12,11 @@ XDMOD = (
 )
 PRESETS = {"xdmod": tuple(XDMOD.split(","))}
 NEEDED = ("state", "start", "end", "alloctres", "nodelist")
+ASKED = (
+    "TZ=UTC sacct -aDX -S 2026-11-01 -E now --parsable2 -o JobIDRaw,Cluster,Partition,Account,User,"
+    "Submit,Start,End,State,NCPUS,AllocTRES,NodeList,JobName"
+)
+"""How the README asks: sacct by itself prints neither times nor GPUs."""
 # People write these; a delimiter inside one makes the row look too long.
 FREE_TEXT = frozenset(
     {"jobname", "comment", "admincomment", "systemcomment", "submitline", "workdir", "wckey"}
@@ -97,7 +102,10 @@ def _checked_layout(layout: SacctLayout) -> SacctLayout:
     if "jobidraw" not in layout.names and "jobid" not in layout.names:
         missing.append("jobidraw")
     if missing:
-        raise LayoutUnknown(f"the file has no {', '.join(missing)}: ask sacct for them too")
+        raise LayoutUnknown(
+            f"the file has no {', '.join(missing)}, which sacct prints when it is asked for them by "
+            f"name: {ASKED}"
+        )
     twice = {name for name in layout.names if layout.names.count(name) > 1}
     if twice:
         raise LayoutUnknown(f"named twice: {', '.join(sorted(twice))}")

@@ -26,6 +26,19 @@ def import_sacct(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict
     return json.loads(capsys.readouterr().out.splitlines()[-1])
 
 
+def test_what_sacct_prints_by_itself_is_refused_with_the_command_that_asks_for_more(tmp_path):
+    """It has neither times nor GPUs: `sacct --parsable2 --allusers`."""
+    plain = tmp_path / "plain.psv"
+    plain.write_text(
+        "JobID|JobName|Partition|Account|AllocCPUS|State|ExitCode\n"
+        "4711|pretrain|gpu|vision|96|COMPLETED|0:0\n"
+    )
+    with pytest.raises(CommandError, match="no start, end, alloctres, nodelist, which") as refused:
+        call_command("import_sacct", str(plain))
+    assert "sacct -aDX" in str(refused.value)
+    assert not ImportBatch.objects.exists()
+
+
 def test_the_golden_file_is_taken_in(capsys):
     assert import_sacct(capsys, GOLDEN, "--shards-per-gpu", 4) == {
         "rows": 37,

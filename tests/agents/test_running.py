@@ -188,7 +188,7 @@ def test_an_ending_agent_does_not_wait_out_its_patience_with_a_server_that_is_aw
 def test_windows_that_the_server_refused_for_good_are_counted_and_told(started, far_server):
     node = started()
     measure(node)
-    far_server.answer(413, {"title": "too large"})
+    far_server.answer(400, {"title": "not understood"})
     node.agent.sending.hurry(now_ms())
     wait_until(lambda: node.agent.spool.depth().items == 0)
 
@@ -200,6 +200,22 @@ def test_windows_that_the_server_refused_for_good_are_counted_and_told(started, 
     details = [each["detail"] for each in told["events"] if each["kind"] == "windows_dropped"]
     assert details == ["1 windows went unsent: the server refused them for good"]
     assert node.agent.figures()["windows_refused_total"] == 1
+
+
+def test_windows_that_are_too_large_by_themselves_are_told_as_set_aside_and_not_as_dropped(
+    started, far_server
+):
+    node = started()
+    measure(node)
+    far_server.answer(413, "<html>Request Entity Too Large</html>")
+    node.agent.sending.hurry(now_ms())
+    wait_until(lambda: node.agent.spool.depth().items == 0)
+
+    told = node.agent.status()
+    ((code, detail),) = [(each["code"], each["detail"]) for each in told["problems"]]
+    assert (code, told["dropped_windows"]) == ("aside", 0)
+    assert detail.startswith("1 bodies with 1 windows are set aside")
+    assert node.agent.figures()["windows_aside"] == 1
 
 
 def test_a_signal_has_it_let_go_of_the_driver_and_go_on(started):

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from runrate_agent.sending import Sending
-from runrate_agent.spool import BATCH, REPORT, Spool
+from runrate_agent.spool import BATCH, JOBS, REPORT, REQUESTS, Spool
 from runrate_agent.uplink import (
     NotRunrate,
     Patience,
@@ -88,12 +88,85 @@ def test_what_is_not_acknowledged_stays_and_waits_as_long_as_makes_sense(
 
 def test_a_body_the_server_will_never_take_does_not_hold_up_the_rest(sending, spool, far_server):
     put(spool, BATCH, BATCH)
-    far_server.answer(413, {"title": "too large"})
+    far_server.answer(400, {"title": "not understood"})
 
     assert [sending.step(), sending.step()] == [0, 0]
 
     assert sending.sent.refused_items == 1
     assert spool.depth().items == 0
+
+
+@pytest.mark.parametrize("kind", [BATCH, REPORT])
+def test_what_is_too_large_by_itself_is_set_aside_and_tried_again_in_an_hour(
+    sending, spool, far_server, kind, monkeypatch
+):
+    put(spool, kind, kind)
+    far_server.answer(413, "<html>Request Entity Too Large</html>")
+
+    assert [sending.step(), sending.step()] == [0, 0]
+
+    depth = spool.depth()
+    assert (depth.items, depth.aside_items, depth.aside_windows) == (0, 1, 1)
+    assert (depth.dropped_windows, sending.sent.refused_items) == (0, 0)
+    sending.step()
+    assert len(far_server.requests) == 2
+    later = time.monotonic() + 3_601
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    assert sending.step() == 0
+    assert len(far_server.requests) == 3
+    assert spool.depth().aside_items == 0
+
+
+def test_where_everything_is_called_too_large_what_waits_is_left_whole_and_nothing_is_lost(
+    sending, spool, far_server
+):
+    windows = {name: list(range(8)) for name in ("device", "holder", "starts_at_ms", "seconds")}
+    body = json.dumps({"boot": 1, "sequence": 7, "devices": [], "windows": windows}).encode()
+    for _ in range(50):
+        spool.put(BATCH, body, at_ms=time.time_ns() // 10**6, windows=8)
+    for _ in range(200):
+        far_server.answer(413)
+    said = [sending.step()]
+    while not said[-1]:
+        said.append(sending.step())
+
+    # Not one batch after the other is cut into single windows that are all refused.
+    assert said[-1] == 600
+    assert len(far_server.requests) == 9
+    assert (spool.depth().dropped_windows, spool.depth().aside_items) == (0, 0)
+    assert "even an empty body is called too large" in sending.sent.problem
+    assert sending.step() == 600
+    assert len(far_server.requests) == 11
+
+    far_server.answers.clear()
+    while spool.depth().items:
+        assert sending.step() == 0
+    assert sending.sent.windows == 400
+    assert sending.sent.problem == ""
+
+
+@pytest.mark.parametrize(("kind", "name"), [(JOBS, "events"), (REQUESTS, "rows")])
+def test_lists_of_events_and_counts_go_in_halves_too(spool, far_server, kind, name):
+    uplink = Uplink(server_at(far_server.url), "secret", Patience(seconds=0))
+    sending = Sending(spool, {kind: uplink}, lambda text: None)
+    spool.put(kind, json.dumps({name: [1, 2, 3]}).encode(), at_ms=0)
+    far_server.answer(413)
+    while spool.depth().items:
+        assert sending.step() == 0
+    uplink.close()
+
+    assert [each.document[name] for each in far_server.requests] == [[1, 2, 3], [1], [2, 3]]
+
+
+@pytest.mark.parametrize("status", [400, 405, 406, 411, 418, 422])
+def test_what_a_proxy_refuses_in_its_own_words_stays(sending, spool, far_server, status):
+    put(spool, BATCH)
+    far_server.answer(status, "<html>Bad Request</html>")
+
+    assert sending.step() == 60
+
+    assert spool.depth().items == 1
+    assert f"answers {status} with text/html" in sending.sent.problem
 
 
 def test_a_batch_that_is_too_large_goes_in_parts_of_which_each_is_known_again(

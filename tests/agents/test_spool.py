@@ -194,3 +194,25 @@ def test_two_threads_put_while_a_third_sends(path):
 
     assert sorted(found) == sorted(b"%d-%d" % (n, i) for n in range(2) for i in range(100))
     spool.close()
+
+
+def test_what_is_set_aside_outlives_the_process_within_a_bound_and_is_counted_beyond(tmp_path):
+    def opened() -> Spool:
+        return Spool(tmp_path / "aside.sqlite3", most_bytes=40_000, most_days=1)
+
+    spool = opened()
+    for number in range(5):
+        body = b'{"sequence":%d,"x":"%s"}' % (number, os.urandom(2_000).hex().encode())
+        spool.put(BATCH, body, at_ms=1_000, windows=2)
+        spool.set_aside(spool.first())
+    spool.close()
+
+    spool = opened()
+    depth = spool.depth()
+    assert depth.items == 0
+    # A quarter of the room is for four of these.
+    assert (depth.aside_items, depth.aside_windows, depth.dropped_windows) == (4, 8, 2)
+    spool.bring_back()
+    assert (spool.depth().items, spool.depth().aside_items) == (4, 0)
+    assert spool.first().body.startswith(b'{"sequence":1,')
+    spool.close()

@@ -168,6 +168,14 @@ class Agent:
             found["spool"] = self.spool.problem
         if self.sending.sent.problem:
             found["uplink"] = self.sending.sent.problem
+        depth = self.spool.depth()
+        if depth.aside_items:
+            found["aside"] = (
+                f"{depth.aside_items} bodies with {depth.aside_windows} windows are set aside, for the "
+                "server or a proxy before it calls them too large; they are tried again every hour"
+            )
+        if self.sending.identity is not None and self.sending.identity.rival:
+            found["two_agents"] = self.sending.identity.rival
         if self.source.state not in ("ok", "starting"):
             found["source"] = self.source.state
         return found | ({} if self.serving is None else self.serving.problems())
@@ -185,6 +193,7 @@ class Agent:
             "windows_rejected_total": sent.rejected_windows,
             "windows_dropped_total": status["dropped_windows"],
             "windows_refused_total": self.spool.depth().refused_windows,
+            "windows_aside": self.spool.depth().aside_windows,
             "requests_total": sent.items,
             "environments_unread_total": self.holders.unread_environments,
             "cpu_seconds_total": status["cpu_seconds"],

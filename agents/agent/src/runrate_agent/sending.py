@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from runrate_agent.compat import SLOTS
 from runrate_agent.identity import Identity
-from runrate_agent.splitting import halves
+from runrate_agent.splitting import halves, list_halves
 from runrate_agent.spool import BATCH, JOBS, REPORT, REQUESTS, Item, Spool
 from runrate_agent.uplink import (
     BodyRefused,
@@ -43,6 +43,8 @@ WRONG_SERVER_SECONDS = 60.0
 LONGEST_PEACE_SECONDS = 3_600.0
 AGAIN_SECONDS = 3_600.0
 """A server that did not know something may be a newer one by then."""
+ALL_TOO_LARGE = 8
+"""After so many in a row it is asked whether anything at all is taken, before more is parted."""
 LONGEST_PHASE_SECONDS = 60.0
 """Long enough to part a thousand agents, short enough to hear of a window soon."""
 Uplinks = Mapping[str, Uplink]
@@ -86,6 +88,8 @@ class Sending:
     _hurried_ms: int = 0
     _drained_until: float = 0.0
     _again_at: dict[str, float] = field(default_factory=dict)
+    _back_at: float = 0.0
+    _too_large: int = 0
 
     def run(self) -> None:
         """Until `stop`, and then as long as that allows to send what is left."""
@@ -117,6 +121,7 @@ class Sending:
 
     def step(self) -> float:
         """Send one item; how many seconds to wait before the next."""
+        self._bring_back()
         item = self.spool.first()
         if item is None:
             return IDLE_SECONDS
@@ -134,20 +139,51 @@ class Sending:
             return self._failed(str(other), WRONG_SERVER_SECONDS)
         except BodyRefused as refused:
             self.sent.problem = ""
-            if isinstance(refused, BodyTooLarge) and self._parted(item):
-                return 0.0
+            if isinstance(refused, BodyTooLarge):
+                return self._made_smaller(item, refused)
             self.sent.refused_items += 1
             self.say(f"the server refuses a {item.kind} for good; it is dropped: {refused}")
             self.spool.lose(item)
             return 0.0
-        self.sent.problem = ""
+        self.sent.problem, self._too_large = "", 0
         self.spool.remove(item)
         return 0.0
+
+    def _bring_back(self) -> None:
+        """What was set aside is tried again every hour, and by the next process."""
+        if time.monotonic() >= self._back_at:
+            self._back_at = time.monotonic() + AGAIN_SECONDS
+            self.spool.bring_back()
+
+    def _made_smaller(self, item: Item, refused: BodyTooLarge) -> float:
+        """In halves; what has none is set aside, and nothing is parted where all is refused."""
+        self._too_large += 1
+        if self._too_large >= ALL_TOO_LARGE:
+            if not self._takes_anything(item):
+                said = f"even an empty body is called too large, so all waits: {refused}"
+                return self._failed(said, REFUSED_TOKEN_SECONDS)
+            self._too_large = 0
+        if not self._parted(item):
+            self.say(f"a {item.kind} is set aside, tried again in an hour: {refused}")
+            self.spool.set_aside(item)
+        return 0.0
+
+    def _takes_anything(self, item: Item) -> bool:
+        """Whether a body of two bytes, which the server cannot want, is refused for another reason."""
+        try:
+            self.uplinks[item.kind].post(PATHS[item.kind], lambda: b"{}")
+        except BodyTooLarge:
+            return False
+        except BodyRefused:
+            return True
+        return True
 
     def _turned_away(self, item: Item, refused: TokenRefused) -> float:
         identity = self._identity_for(item)
         if identity is not None and refused.is_unknown:
             identity.forget()
+            if identity.rival:
+                return self._failed(f"{identity.rival}: {refused}", REFUSED_TOKEN_SECONDS)
             return self._failed(str(refused), IDLE_SECONDS)
         # Asking again at once would hammer a server that has said no.
         return self._failed(str(refused), REFUSED_TOKEN_SECONDS)
@@ -188,9 +224,12 @@ class Sending:
 
     def _parted(self, item: Item) -> bool:
         """Whether smaller ones wait in its place."""
-        parts = halves(item.body) if item.kind == BATCH else []
+        if item.kind == BATCH:
+            parts = halves(item.body)
+        else:
+            parts = [(body, 0) for body in list_halves(item.body)]
         for body, windows in parts:
-            self.spool.put(BATCH, body, at_ms=item.made_at_ms, windows=windows)
+            self.spool.put(item.kind, body, at_ms=item.made_at_ms, windows=windows)
         if parts:
             self.spool.remove(item)
         return bool(parts)

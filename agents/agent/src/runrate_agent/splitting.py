@@ -1,4 +1,4 @@
-"""A batch that is too large for the server, or for a proxy before it, in two halves."""
+"""A body that is too large for the server, or for a proxy before it, in two halves."""
 
 from __future__ import annotations
 
@@ -6,6 +6,24 @@ import json
 
 PART = 32
 """Sequences of an agent stay below 2 to this power; above it stands which part of a batch it is."""
+
+
+LISTS = ("events", "rows")
+"""What bodies without a number of their own are lists of: job events, counts of requests."""
+
+
+def list_halves(body: bytes) -> list[bytes]:
+    """Both halves of a body that is one list; empty where it is none, or has no two entries."""
+    try:
+        told = json.loads(body)
+    except ValueError:
+        return []
+    name = next((name for name in LISTS if isinstance(told.get(name), list)), None)
+    if name is None or len(told[name]) < 2:
+        return []
+    middle = len(told[name]) // 2
+    parts = (told[name][:middle], told[name][middle:])
+    return [json.dumps({**told, name: part}, separators=(",", ":")).encode() for part in parts]
 
 
 def halves(body: bytes) -> list[tuple[bytes, int]]:

@@ -22,6 +22,10 @@ CREATE TABLE IF NOT EXISTS item (
     id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, made_at_ms INTEGER NOT NULL,
     windows INTEGER NOT NULL, size INTEGER NOT NULL, body BLOB NOT NULL
 );
+CREATE TABLE IF NOT EXISTS aside (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, made_at_ms INTEGER NOT NULL,
+    windows INTEGER NOT NULL, size INTEGER NOT NULL, body BLOB NOT NULL
+);
 CREATE TABLE IF NOT EXISTS fact (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS memo (name TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
 """
@@ -29,6 +33,13 @@ TOO_MUCH = """
 SELECT id, windows FROM (
     SELECT id, windows, made_at_ms, sum(size) OVER (ORDER BY id DESC) AS newer FROM item
 ) WHERE newer > ? OR made_at_ms < ?
+"""
+ASIDE_SHARE = 4
+"""What is set aside has this part of the spool's room."""
+INTO_ASIDE = "INSERT INTO aside (kind, made_at_ms, windows, size, body) VALUES (?, ?, ?, ?, ?)"
+OUT_OF_ASIDE = """
+INSERT INTO item (kind, made_at_ms, windows, size, body)
+SELECT kind, made_at_ms, windows, size, body FROM aside ORDER BY id
 """
 INSERT = "INSERT INTO item (kind, made_at_ms, windows, size, body) VALUES (?, ?, ?, ?, ?)"
 Row = tuple[Any, ...]
@@ -49,13 +60,16 @@ class Item:
 @dataclass(frozen=True, **SLOTS)
 class Depth:
     """How much waits, how long already, and how many windows were ever dropped unsent; of these
-    the server refused `refused_windows` since the start."""
+    the server refused `refused_windows` since the start. `aside_items` with `aside_windows` are not
+    sent until they are brought back."""
 
     items: int
     size_bytes: int
     oldest_at_ms: int | None
     dropped_windows: int
     refused_windows: int = 0
+    aside_items: int = 0
+    aside_windows: int = 0
 
 
 class Spool:
@@ -146,6 +160,22 @@ class Spool:
             self._count_dropped(item.windows)
             self._refused += item.windows
 
+    def set_aside(self, item: Item) -> None:
+        """Keep it apart from what is sent; the oldest of these go where there is no room, counted."""
+        row = _row(item.kind, item.body, item.made_at_ms, item.windows)
+        with self._lock:
+            if self._on_disk(INTO_ASIDE, row) is None:
+                self._spare.execute(INTO_ASIDE, row)
+            self._remove(item)
+            self._drop_aside()
+
+    def bring_back(self) -> None:
+        """What was set aside is to be sent again, after all that waits."""
+        with self._lock:
+            self._together([(OUT_OF_ASIDE, ()), ("DELETE FROM aside", ())])
+            self._spare.execute(OUT_OF_ASIDE)
+            self._spare.execute("DELETE FROM aside")
+
     def depth(self) -> Depth:
         """What waits, on disk and in memory."""
         query = "SELECT count(*), coalesce(sum(size), 0), min(made_at_ms) FROM item WHERE id > ?"
@@ -153,9 +183,12 @@ class Spool:
             on_disk = self._on_disk(query, (self._past,)) or []
             found = [*on_disk, *self._spare.execute(query, (0,)).fetchall()]
             dropped, refused = self._fact("dropped") + self._dropped, self._refused
+            apart = "SELECT count(*), coalesce(sum(windows), 0) FROM aside"
+            aside = [*(self._on_disk(apart) or []), *self._spare.execute(apart).fetchall()]
         oldest = min((row[2] for row in found if row[2] is not None), default=None)
         items, size = sum(row[0] for row in found), sum(row[1] for row in found)
-        return Depth(items, size, oldest, dropped, refused)
+        aside_items, aside_windows = sum(row[0] for row in aside), sum(row[1] for row in aside)
+        return Depth(items, size, oldest, dropped, refused, aside_items, aside_windows)
 
     def close(self) -> None:
         """Write everything out."""
@@ -190,6 +223,20 @@ class Spool:
             and id_ > self._past
         ]
         self._count_dropped(sum(windows for _, windows in [*gone, *in_memory]))
+
+    def _drop_aside(self) -> None:
+        """The oldest of these, until the rest has room."""
+        most = self._most_bytes // ASIDE_SHARE
+        statement = TOO_MUCH.replace("FROM item", "FROM aside")
+        gone = self._on_disk(statement, (most, 0)) or []
+        for id_, _ in gone:
+            self._on_disk("DELETE FROM aside WHERE id = ?", (id_,))
+        spare = self._spare.execute(statement, (MOST_IN_MEMORY // ASIDE_SHARE, 0)).fetchall()
+        for id_, _ in spare:
+            self._spare.execute("DELETE FROM aside WHERE id = ?", (id_,))
+        windows = sum(count for _, count in [*gone, *spare])
+        self._count_dropped(windows)
+        self._refused += windows
 
     def _remove(self, item: Item) -> None:
         if item.is_spare:

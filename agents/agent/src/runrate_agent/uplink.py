@@ -285,10 +285,11 @@ class Uplink:
             raise PathUnknown(f"{url}{path} does not exist; is this a Runrate server?")
         if answer.status == 413:
             raise BodyTooLarge(f"{url} refuses the request: {said}")
+        if not _is_json(answer):
+            # Of a status of 400 and more too: a proxy's word for what it was not made for.
+            raise NotRunrate(f"{url} answers {said}; is this a Runrate server?")
         if answer.status >= 400:
             raise BodyRefused(f"{url} refuses the request: {said}")
-        if not _is_json(answer):
-            raise NotRunrate(f"{url} answers {said}; is this a Runrate server?")
         return answer
 
 

@@ -83,6 +83,8 @@ AGENT_STATES = {
 }
 PROBLEMS = {
     "no_pod_resources": "Mount the kubelet's pod-resources socket into the agent's pod.",
+    "aside": "Let the proxy before this server take bodies of 5 MB (client_max_body_size in nginx).",
+    "two_agents": "Stop one of the two: a unit and a DaemonSet on one node, or a copied machine.",
     "environments": "Run it by the unit or DaemonSet of this version, and runrate-agent check there.",
     "processes": "Give its pod hostPID, or its unit a /proc without hidepid and ProtectProc.",
     "slurm_notes": "Let the agent read and take away the files of holders.slurm_folder.",

@@ -175,3 +175,43 @@ def test_a_kept_token_that_cannot_be_read_is_got_anew(sending, far_server):
     own.step()
 
     assert paths(far_server) == [("enrolments", ""), ("batches", "rr_own")]
+
+
+def test_two_agents_that_end_each_others_tokens_are_told_and_leave_each_other_time(
+    sending, far_server
+):
+    own = sending()
+    clock = [1_000.0]
+    own.identity.clock = lambda: clock[0]
+    waits = []
+    for number in range(2):
+        far_server.answer(201, {**JOINED, "token": f"rr_{number}"})
+        far_server.answer(401, {"title": "no such token"})
+        put(own, BATCH)
+        waits.append(own.step())
+        clock[0] += 5
+
+    assert waits[0] < 10
+    assert waits[1] >= 600
+    assert "two agents run on this node" in own.sent.problem
+    assert "two agents run on this node" in own.identity.rival
+    assert own.spool.depth().items == 2
+    clock[0] += 4_000
+    assert own.identity.rival == ""
+
+
+def test_a_token_that_lived_long_before_it_was_revoked_is_no_rivals_doing(sending, far_server):
+    own = sending()
+    clock = [1_000.0]
+    own.identity.clock = lambda: clock[0]
+    for number in range(3):
+        far_server.answer(201, {**JOINED, "token": f"rr_{number}"})
+        put(own, BATCH)
+        own.step()
+        clock[0] += 900
+        far_server.answer(401, {"title": "no such token"})
+        put(own, BATCH)
+        assert own.step() < 10
+        clock[0] += 900
+
+    assert own.identity.rival == ""

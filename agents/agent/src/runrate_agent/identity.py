@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from runrate_agent.enrolling import (
@@ -17,6 +19,11 @@ from runrate_agent.settings import Settings
 from runrate_agent.tokens import TokenFileUnreadable, token_in
 
 KEPT_NAME = "identity.json"
+SHORT_LIFE_SECONDS = 600.0
+"""A token that the server knows no more so soon after it was got was ended by somebody."""
+RIVAL_SECONDS = 3_600.0
+SHORT_LIVES = 2
+"""So many of them within RIVAL_SECONDS are another agent's doing, not a person's."""
 
 
 @dataclass
@@ -30,6 +37,9 @@ class Identity:
     settings: Settings
     node: str
     version: str
+    clock: Callable[[], float] = time.monotonic
+    _joined_at: float | None = None
+    _short_lives: list[float] = field(default_factory=list)
     _enrolled: Enrolled | None = None
 
     @property
@@ -51,8 +61,22 @@ class Identity:
         self.token()
         return self._enrolled is not None and scope in self._enrolled.scopes
 
+    @property
+    def rival(self) -> str:
+        """That another agent joins as this node, in words; "" while nothing speaks for it."""
+        since = self.clock() - RIVAL_SECONDS
+        if sum(1 for at in self._short_lives if at >= since) < SHORT_LIVES:
+            return ""
+        return (
+            f"another agent joins as {self.node} and ends this one's token each time: two agents "
+            "run on this node (a unit and a DaemonSet?), or two machines bear its name; stop one"
+        )
+
     def forget(self) -> None:
         """The server knows the token no more: the next one is got anew."""
+        if self._joined_at is not None and self.clock() - self._joined_at < SHORT_LIFE_SECONDS:
+            self._short_lives = [*self._short_lives[-SHORT_LIVES:], self.clock()]
+        self._joined_at = None
         self._enrolled = None
         try:
             self.path.unlink(missing_ok=True)
@@ -85,6 +109,7 @@ class Identity:
                 "machine": machine_id(Path(self.settings.holders.root)),
             },
         )
+        self._joined_at = self.clock()
         self._keep(enrolled)
         return enrolled
 

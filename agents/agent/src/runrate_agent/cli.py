@@ -46,12 +46,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(options: argparse.Namespace) -> int:
     """Measure and send until told to stop."""
     from runrate_agent.health import Health
+    from runrate_agent.holding import FolderTaken, hold_folder
     from runrate_agent.making import agent_of
     from runrate_agent.running import heed_signals
 
     settings = settings_in(options.config)
     if server_at(settings.server.url).is_in_clear:
         _say(f"{settings.server.url} is not https: the token can be read on the way")
+    try:
+        hold_folder(Path(settings.spool.folder))
+    except FolderTaken as taken:
+        raise CommandRefused(str(taken)) from taken
     agent = agent_of(settings, version("runrate-agent"))
     agent.start(time.time_ns() // 1_000_000)
     heed_signals(agent)
@@ -104,6 +109,8 @@ def _once(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> int:
     """Say what works on this node, as the unit's user sees it; 1 where something is wrong."""
+    if options.proof is not None:
+        return _prove(options)
     from runrate_agent.checking import BAD
     from runrate_agent.looking import looked_around, seen_here
 
@@ -118,6 +125,26 @@ def _check(options: argparse.Namespace) -> int:
             said = f"{finding.said}  [as {finding.viewer}]"
             print(f"{finding.grade:6} {finding.subject:11} {said}", flush=True)
     return 0 if is_well else 1
+
+
+def _prove(options: argparse.Namespace) -> int:
+    """Write what the driver answers and what the agent makes of it; 1 where no GPU was measured."""
+    from runrate_agent.proof import ProofAsked, prove
+
+    asked = ProofAsked(
+        config=options.config,
+        file=options.proof,
+        seconds=options.seconds,
+        python=options.torch,
+        say=_say,
+    )
+    try:
+        is_measured = prove(asked)
+    except OSError as refused:
+        raise CommandRefused(f"cannot write {options.proof}: {refused}") from refused
+    size = options.proof.stat().st_size
+    _say(f"{options.proof} is written ({size:,} bytes); its first lines say what is in it")
+    return 0 if is_measured else 1
 
 
 def _file(options: argparse.Namespace) -> int:
@@ -274,6 +301,19 @@ def _add_check(check: argparse.ArgumentParser) -> None:
         choices=("runrate-agent.service", "runrate-slurm-cache.service"),
         help="look as whoever runs this, not as the unit's user; for which unit",
     )
+    check.add_argument(
+        "--proof",
+        nargs="?",
+        const=Path("runrate-proof.json"),
+        type=Path,
+        metavar="FILE",
+        help="write all that the driver answers, and some minutes of windows, into a file to send "
+        "(runrate-proof.json)",
+    )
+    check.add_argument(
+        "--seconds", type=_at_least_one, default=120, help="of windows in a proof (120)"
+    )
+    check.add_argument("--torch", default="", metavar="PYTHON", help="a Python that has torch")
 
 
 def _add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -6,6 +6,7 @@ is there or on one in another folder (the test suite builds one whose calls comp
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import signal
@@ -14,21 +15,42 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
+
+from runrate_agent.compat import SLOTS
 
 WARM_SECONDS = 25.0
 SAMPLED_EVERY = 1.0
 DAY_SECONDS = 86_400
 
 
-def measured(*, seconds: float, driver_folder: Path | None, gpus: int) -> dict[str, Any]:
-    """The figures of one run of that many seconds, after a warm-up."""
+@dataclass(frozen=True, **SLOTS)
+class TakenBody:
+    """A body that the agent sent, and where."""
+
+    path: str
+    document: dict[str, Any]
+
+
+def measured(
+    *,
+    seconds: float,
+    driver_folder: Path | None,
+    gpus: int,
+    window_seconds: int = 60,
+    keep: Callable[[TakenBody], object] | None = None,
+) -> dict[str, Any]:
+    """The figures of one run of that many seconds, after a warm-up; `keep` is given what was sent."""
+    _Taking.taken, _Taking.keep = 0, keep
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Taking)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with tempfile.TemporaryDirectory() as folder:
-        agent = _started(Path(folder), server.server_port, driver_folder, gpus)
+        settings = f"expected_gpus = {gpus}\nwindow_seconds = {window_seconds}\n"
+        agent = _started(Path(folder), server.server_port, driver_folder, settings)
         try:
             time.sleep(WARM_SECONDS)
             figures = _watched(agent.pid, seconds, _health_port(Path(folder)))
@@ -36,6 +58,7 @@ def measured(*, seconds: float, driver_folder: Path | None, gpus: int) -> dict[s
             agent.send_signal(signal.SIGTERM)
             agent.wait(timeout=30)
             server.shutdown()
+            server.server_close()
     lived = WARM_SECONDS + seconds
     return {**figures, "spool_mib_per_day": round(_Taking.taken / lived * DAY_SECONDS / 2**20, 2)}
 
@@ -44,10 +67,16 @@ class _Taking(BaseHTTPRequestHandler):
     """Takes everything, and counts the bytes as the spool would keep them."""
 
     taken = 0
+    keep: Optional[Callable[[TakenBody], object]] = None
 
     def do_POST(self) -> None:
         """Acknowledge."""
-        type(self).taken += len(self.rfile.read(int(self.headers["Content-Length"])))
+        sent = self.rfile.read(int(self.headers["Content-Length"]))
+        type(self).taken += len(sent)
+        keep = type(self).__dict__["keep"]
+        if keep is not None:
+            packed = self.headers.get("Content-Encoding") == "gzip"
+            keep(TakenBody(self.path, json.loads(gzip.decompress(sent) if packed else sent)))
         body = b'{"accepted": 1, "duplicate": false, "rejected": [], "ignored": []}'
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
@@ -60,7 +89,7 @@ class _Taking(BaseHTTPRequestHandler):
 
 
 def _started(
-    folder: Path, port: int, driver_folder: Path | None, gpus: int
+    folder: Path, port: int, driver_folder: Path | None, source: str
 ) -> subprocess.Popen[bytes]:
     (folder / "token").write_text("bench")
     (folder / "agent.toml").write_text(
@@ -68,7 +97,7 @@ def _started(
         f'[spool]\nfolder = "{folder}/spool"\n[holders]\ncluster = "bench"\n'
         f'slurm_folder = "{folder}/slurm"\n'
         f'[health]\nlisten = "127.0.0.1:{_free_port(folder)}"\ncloud = "none"\n'
-        f"[source]\nexpected_gpus = {gpus}\n"
+        f"[source]\n{source}"
     )
     # As installed: a package's modules are compiled before they are first run.
     environment = {

@@ -55,7 +55,7 @@ class Fields:
             if value.nvmlReturn == pynvml.NVML_ERROR_NOT_SUPPORTED:
                 unsupported.add(value.fieldId)
             elif value.nvmlReturn == pynvml.NVML_SUCCESS:
-                number = _number(value)
+                number = number_in(value)
                 if number is not None:
                     found[value.fieldId] = number
         if unsupported:
@@ -63,7 +63,7 @@ class Fields:
         return found
 
 
-def _number(value: Any) -> float | None:
+def number_in(value: Any) -> float | None:
     """The member of the union that is meant; a sentinel is nothing."""
     if not 0 <= value.valueType < len(_MEMBERS):
         return None

@@ -10,16 +10,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from runrate_agent.compat import UTC, moment_of
+from runrate_agent.arguments import HOUR_MS, at_least_one, hour_ms
 from runrate_agent.settings import DEFAULT_PATH, SettingsRefused, file_to_begin_with, settings_in
 from runrate_agent.tokens import TokenFileUnreadable
 from runrate_agent.uplink import UplinkFailed, server_at
 
-HOUR_MS = 3_600_000
 MINUTE_MS = 60_000
 REPORTED = ("nodes", "devices", "windows", "batches", "jobs", "rejected")
 Command = Callable[[argparse.Namespace], int]
@@ -311,15 +309,15 @@ def _add_check(check: argparse.ArgumentParser) -> None:
         "(runrate-proof.json)",
     )
     check.add_argument(
-        "--seconds", type=_at_least_one, default=120, help="of windows in a proof (120)"
+        "--seconds", type=at_least_one, default=120, help="of windows in a proof (120)"
     )
     check.add_argument("--torch", default="", metavar="PYTHON", help="a Python that has torch")
 
 
 def _add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     bench = commands.add_parser("bench", help=_help(_bench))
-    bench.add_argument("--seconds", type=_at_least_one, default=60, help="how long to measure (60)")
-    bench.add_argument("--gpus", type=_at_least_one, default=8, help="of a driver made up (8)")
+    bench.add_argument("--seconds", type=at_least_one, default=60, help="how long to measure (60)")
+    bench.add_argument("--gpus", type=at_least_one, default=8, help="of a driver made up (8)")
     bench.add_argument(
         "--driver-folder",
         type=Path,
@@ -342,11 +340,11 @@ def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     )
     simulate.add_argument(
         "--ends-at",
-        type=_hour_ms,
+        type=hour_ms,
         help="full hour at which the scenario ends, ISO 8601 or epoch seconds (default: the last)",
     )
     simulate.add_argument(
-        "--in-flight", type=_at_least_one, default=3, help="batches on their way at once (3)"
+        "--in-flight", type=at_least_one, default=3, help="batches on their way at once (3)"
     )
     simulate.add_argument(
         "--patience-seconds",
@@ -381,29 +379,6 @@ def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
 
 def _help(command: Command) -> str:
     return (command.__doc__ or "").rstrip(".")
-
-
-def _hour_ms(text: str) -> int:
-    """A moment that is a full hour; a time without a zone is UTC."""
-    try:
-        moment = (
-            datetime.fromtimestamp(float(text), tz=UTC)
-            if text.replace(".", "", 1).isdigit()
-            else moment_of(text)
-        )
-    except (ValueError, OverflowError) as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time: {error}") from error
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    milliseconds = round(aware.timestamp() * 1000)
-    if milliseconds % HOUR_MS:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a full hour")
-    return milliseconds
-
-
-def _at_least_one(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError("expected 1 or more")
-    return int(text)
 
 
 def _say(message: str) -> None:

@@ -3,13 +3,11 @@
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-from apps.files.limits import FIXED, FORM_BYTES, MEBIBYTE, BodyKind, body_limits
-from apps.review.queries.weekly.review_words import SECTIONS
+from apps.files.limits import FORM_BYTES, MEBIBYTE, body_limits
+from controlplane import env_values as values
 
 PREFIX = "RUNRATE_"
 PROJECT_ROOT = Path(__file__).resolve().parent.parent
@@ -17,138 +15,6 @@ PROJECT_ROOT = Path(__file__).resolve().parent.parent
 
 class BadEnvironment(Exception):
     """A variable has a value that Runrate cannot start with; the message names it."""
-
-
-def _switch(text: str) -> bool:
-    words = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
-    return words[text.strip().lower()]
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in text.split(",") if word.strip())
-
-
-ROLES = ("finance", "platform", "lead", "viewer")
-
-
-def _grants(text: str) -> tuple[tuple[str, str, str], ...]:
-    return tuple(_grant(each) for each in _words(text))
-
-
-def _grant(text: str) -> tuple[str, str, str]:
-    """`group=role:team` in its parts; a group may itself hold = and :, as names in LDAP do."""
-    group, equals, granted = text.rpartition("=")
-    role, _, team = granted.partition(":")
-    if not equals or not group.strip() or role.strip() not in ROLES:
-        raise ValueError(text)
-    return group.strip(), role.strip(), team.strip()
-
-
-def _natural(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise ValueError(text)
-    return number
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(_natural(word) for word in _words(text))
-
-
-def _some(text: str) -> int:
-    number = _natural(text)
-    if not number:
-        raise ValueError(text)
-    return number
-
-
-def _log_format(text: str) -> str:
-    if text not in {"key_value", "json"}:
-        raise ValueError(text)
-    return text
-
-
-VERDICT_BUCKETS = (
-    *("data_wait", "communication", "checkpoint", "lost", "recovery", "startup", "failed"),
-    *("capacity_wait", "idle_after_end", "diverged"),
-)
-
-
-def _shares(text: str) -> tuple[tuple[str, float], ...]:
-    return tuple(_share(each) for each in _words(text))
-
-
-def _share(text: str) -> tuple[str, float]:
-    """`data_wait=0.15`: a bucket of training time, and a share of it between 0 and 1."""
-    bucket, _, share = text.partition("=")
-    if bucket.strip() not in VERDICT_BUCKETS or not 0 < float(share) < 1:
-        raise ValueError(text)
-    return bucket.strip(), float(share)
-
-
-def _review_sections(text: str) -> tuple[str, ...]:
-    named = _words(text)
-    if not set(named) <= set(SECTIONS):
-        raise ValueError(text)
-    return named
-
-
-def _at_most(most: int, read: Callable[[str], int]) -> Callable[[str], int]:
-    """What `read` reads; a larger number is refused."""
-
-    def bounded(text: str) -> int:
-        number = read(text)
-        if number > most:
-            raise ValueError(text)
-        return number
-
-    return bounded
-
-
-def _folder(text: str) -> str:
-    if text and not Path(text).is_dir():
-        raise ValueError(text)
-    return text
-
-
-def _body_limits(text: str) -> tuple[tuple[str, int], ...]:
-    """`bill=1024`: a kind of body and how many MiB of it are taken."""
-    return tuple(_body_limit(word) for word in _words(text))
-
-
-def _body_limit(text: str) -> tuple[str, int]:
-    kind, _, mebibytes = text.partition("=")
-    if BodyKind(kind.strip()) in FIXED:
-        raise ValueError(text)
-    return kind.strip(), _some(mebibytes)
-
-
-def _place_of_files(text: str) -> str:
-    """A folder from the root on, or s3://bucket/prefix; empty: RUNRATE_HOME."""
-    scheme, is_address, bucket = text.partition("://")
-    if is_address and (scheme != "s3" or not bucket.strip("/")):
-        raise ValueError(text)
-    if text and not is_address and not Path(text).is_absolute():
-        raise ValueError(text)
-    return text.rstrip("/")
-
-
-def _origin(text: str) -> str:
-    parts = urlsplit(text)
-    if parts.scheme not in {"http", "https"} or not parts.netloc or parts.path not in {"", "/"}:
-        raise ValueError(text)
-    return text.rstrip("/")
-
-
-def _mail_server(text: str) -> str:
-    parts = urlsplit(text)
-    if parts.scheme not in {"smtp", "smtps"} or not parts.hostname:
-        raise ValueError(text)
-    return text
-
-
-def _networks(text: str) -> tuple[str, ...]:
-    return tuple(str(ip_network(word)) for word in _words(text))
 
 
 def _variable(read: Callable[[str], Any], default: Any, meaning: str) -> Any:
@@ -174,94 +40,102 @@ class Environment:
         str, "", "redis:// or amqp:// for Celery; empty uses files under RUNRATE_HOME"
     )
     files: str = _variable(
-        _place_of_files,
+        values.place_of_files,
         "",
         "where uploads, exports and backups lie, the same for every host: a folder (/mnt/runrate) or "
         "s3://bucket/prefix; empty: RUNRATE_HOME",
     )
     largest_bodies: tuple[tuple[str, int], ...] = _variable(
-        _body_limits,
+        values.body_limits,
         (),
         "how many MiB may be sent at once, by comma: bill=1024,series=128; docs/production.md has "
         "the kinds and what they are without it",
     )
     spool_mib: int = _variable(
-        _some,
+        values.some,
         2048,
         "MiB of bodies that a web process keeps on disk and in memory at once, of all callers; beyond: 503",
     )
     spool_caller_mib: int = _variable(
-        _some, 1024, "MiB of bodies of one token or person that a web process keeps at once"
+        values.some, 1024, "MiB of bodies of one token or person that a web process keeps at once"
     )
     secret_key: str = _variable(
         str, "", "Django's signing key; empty makes one and keeps it under RUNRATE_HOME"
     )
     old_secret_keys: tuple[str, ...] = _variable(
-        _words,
+        values.words,
         (),
         "signing keys of before, by comma: what was sealed or signed with them is still read",
     )
-    debug: bool = _variable(_switch, False, "show tracebacks in the browser; never in production")
+    debug: bool = _variable(
+        values.switch, False, "show tracebacks in the browser; never in production"
+    )
     allowed_hosts: tuple[str, ...] = _variable(
-        _words,
+        values.words,
         ("localhost", "127.0.0.1", "[::1]"),
         "host names the web server answers to, by comma",
     )
     trusted_origins: tuple[str, ...] = _variable(
-        _words, (), "origins (https://…) that may post forms when behind a proxy, by comma"
+        values.words, (), "origins (https://…) that may post forms when behind a proxy, by comma"
     )
     https: bool = _variable(
-        _switch, False, "served behind a proxy that speaks https: secure cookies, HSTS, redirect"
+        values.switch,
+        False,
+        "served behind a proxy that speaks https: secure cookies, HSTS, redirect",
     )
     trusted_proxies: int | None = _variable(
-        _natural,
+        values.natural,
         None,
         "proxies in front that write X-Forwarded-For; empty: one with https, else none",
     )
     listen: str = _variable(str, "127.0.0.1:8000", "address and port of the web server")
-    web_threads: int = _variable(_natural, 8, "threads of each web process")
-    web_processes: int = _variable(_natural, 1, "web processes")
-    worker_processes: int = _variable(_natural, 2, "Celery worker processes for sweeps")
+    web_threads: int = _variable(values.natural, 8, "threads of each web process")
+    web_processes: int = _variable(values.natural, 1, "web processes")
+    worker_processes: int = _variable(values.natural, 2, "Celery worker processes for sweeps")
     people_processes: int = _variable(
-        _some,
+        values.some,
         2,
         "worker processes kept free of sweeps, for what a person waits for: files, exports",
     )
     worker_memory_mib: int = _variable(
-        _some, 512, "MiB that a worker process may have grown to when its task ends; then a new one"
+        values.some,
+        512,
+        "MiB that a worker process may have grown to when its task ends; then a new one",
     )
     web_statement_seconds: int = _variable(
-        _natural, 15, "seconds that one statement of a page or a REST answer may take; 0: no limit"
+        values.natural,
+        15,
+        "seconds that one statement of a page or a REST answer may take; 0: no limit",
     )
     file_statement_seconds: int = _variable(
-        _natural, 300, "the same of CSV, PDF and the files of exports; 0: no limit"
+        values.natural, 300, "the same of CSV, PDF and the files of exports; 0: no limit"
     )
     web_lock_seconds: int = _variable(
-        _natural, 10, "seconds that a request waits for what another writes; 0: no limit"
+        values.natural, 10, "seconds that a request waits for what another writes; 0: no limit"
     )
     pass_statement_seconds: int = _variable(
-        _natural, 0, "seconds that one statement of a worker's pass may take; 0: no limit"
+        values.natural, 0, "seconds that one statement of a worker's pass may take; 0: no limit"
     )
     hung_after_seconds: int = _variable(
-        _natural,
+        values.natural,
         60,
         "seconds without a sign of life after which `up` kills a process and starts it again; 0: never",
     )
     log_level: str = _variable(str.upper, "INFO", "DEBUG, INFO, WARNING or ERROR")
     log_format: str = _variable(
-        _log_format, "key_value", "how lines of the log are written: key_value or json"
+        values.log_format, "key_value", "how lines of the log are written: key_value or json"
     )
     api_reads_per_minute: int = _variable(
-        _natural, 600, "REST questions a token or person may ask in a minute"
+        values.natural, 600, "REST questions a token or person may ask in a minute"
     )
     api_writes_per_minute: int = _variable(
-        _natural, 120, "REST changes a token or person may make in a minute"
+        values.natural, 120, "REST changes a token or person may make in a minute"
     )
     api_events_per_minute: int = _variable(
-        _natural, 6000, "requests with job events a token may send in a minute"
+        values.natural, 6000, "requests with job events a token may send in a minute"
     )
     api_quotes_per_minute: int = _variable(
-        _natural, 15000, "quotes a token or person may ask in a minute"
+        values.natural, 15000, "quotes a token or person may ask in a minute"
     )
     oidc_issuer: str = _variable(
         str, "", "address of an OpenID Connect provider that signs people in; empty: passwords only"
@@ -270,103 +144,134 @@ class Environment:
     oidc_client_secret: str = _variable(str, "", "what the provider gave with the client id")
     oidc_name: str = _variable(str, "single sign-on", "what the sign-in button calls the provider")
     oidc_scopes: tuple[str, ...] = _variable(
-        _words, ("openid", "profile", "email"), "scopes asked of the provider, by comma"
+        values.words, ("openid", "profile", "email"), "scopes asked of the provider, by comma"
     )
     oidc_groups_claim: str = _variable(str, "groups", "the claim that lists a person's groups")
     oidc_groups: tuple[tuple[str, str, str], ...] = _variable(
-        _grants,
+        values.grants,
         (),
         "what groups grant, by comma: group=role or group=role:team; the first gives the role",
     )
     oidc_require_group: bool = _variable(
-        _switch, False, "refuse people none of whose groups is listed; else they see nothing"
+        values.switch, False, "refuse people none of whose groups is listed; else they see nothing"
     )
     oidc_trust_addresses: bool = _variable(
-        _switch, False, "believe addresses that the provider does not mark verified"
+        values.switch, False, "believe addresses that the provider does not mark verified"
     )
     tag_keys: tuple[str, ...] = _variable(
-        _words, ("project",), "up to five job labels that costs may be grouped by, by comma"
+        values.words, ("project",), "up to five job labels that costs may be grouped by, by comma"
     )
     agent_token_days: int = _variable(
-        _natural, 0, "days for which the token of an agent that enrols is good; 0: until revoked"
+        values.natural,
+        0,
+        "days for which the token of an agent that enrols is good; 0: until revoked",
     )
     finding_floor: int = _variable(
-        _natural, 50, "what a change must come to in 30 days, in whole currency, to be reported"
+        values.natural,
+        50,
+        "what a change must come to in 30 days, in whole currency, to be reported",
     )
     engineer_hour_cost: int = _variable(
-        _natural, 0, "what an engineer's hour costs, in whole currency; 0: not known"
+        values.natural, 0, "what an engineer's hour costs, in whole currency; 0: not known"
     )
-    publish_waste: bool = _variable(_switch, False, "show every team each team's waste")
+    publish_waste: bool = _variable(values.switch, False, "show every team each team's waste")
     verdict_shares: tuple[tuple[str, float], ...] = _variable(
-        _shares,
+        values.shares,
         (),
         "from which share of a run's time on a verdict is said, by comma: data_wait=0.15; "
         "docs/training.md has the defaults",
     )
     review_hour: int = _variable(
-        _at_most(23, _natural),
+        values.at_most(23, values.natural),
         7,
         "the hour of Monday, in the organisation's zone, from which the weekly review is made",
     )
     review_verdict_weeks: int = _variable(
-        _at_most(8, _some), 4, "the weeks that a verdict of the weekly review is of, 1 to 8"
+        values.at_most(8, values.some),
+        4,
+        "the weeks that a verdict of the weekly review is of, 1 to 8",
     )
     review_shrink_waste: int = _variable(
-        _at_most(100, _some),
+        values.at_most(100, values.some),
         40,
         "from how many per cent of waste on a workload's verdict is shrink",
     )
     review_retire_waste: int = _variable(
-        _at_most(100, _some),
+        values.at_most(100, values.some),
         95,
         "from how many per cent of waste on a workload's verdict is retire",
     )
     review_least_coverage: int = _variable(
-        _at_most(100, _some),
+        values.at_most(100, values.some),
         95,
         "of how many per cent of its time at least the price is known of a workload that earns",
     )
     review_without: tuple[str, ...] = _variable(
-        _review_sections,
+        values.review_sections,
         (),
         "sections of the weekly review that are left out, by comma; docs/weekly-review.md has them",
     )
     pdf_fonts: str = _variable(
-        _folder,
+        values.folder,
         "",
         "a folder of TrueType or OpenType fonts for letters in PDFs that Inter lacks, as of Chinese; "
         "the same for worker and commands",
     )
     token_weights: tuple[int, ...] = _variable(
-        _numbers,
+        values.numbers,
         (10, 1, 40),
         "the work of a computed prompt token, a cached one and an output token, by which a "
         "service's hour is divided where its engine tells no times",
     )
+    most_gpus_per_node: int = _variable(
+        values.some,
+        16,
+        "GPUs that a node may report whose pool does not say its instance type; more wait for a person",
+    )
+    most_slices_per_gpu: int = _variable(
+        values.some,
+        8,
+        "slices that a GPU may report whose model is not known; more wait for a person",
+    )
+    most_holders_per_gpu: int = _variable(
+        values.some,
+        256,
+        "holders that a GPU, or a slice, may report in an hour; more wait for a person",
+    )
+    most_labels_per_job: int = _variable(
+        values.some, 64, "labels that agents may give a job; more wait for a person"
+    )
+    most_new_names: int = _variable(
+        values.some,
+        10_000,
+        "new holders and GPUs together that a node may name in a day; more wait for a person",
+    )
     keep_window_days: int = _variable(
-        _some,
+        values.some,
         14,
         "days for which agents' windows are kept, and a day less for which they are taken; at least 14",
     )
     keep_usage_months: int = _variable(
-        _some, 25, "months for which usage hours are kept, at least 2"
+        values.some, 25, "months for which usage hours are kept, at least 2"
     )
     keep_quote_days: int = _variable(
-        _some,
+        values.some,
         90,
         "days for which quotes are kept that no job or run took, at least 31; taken ones stay, for calibration",
     )
     site_url: str = _variable(
-        _origin, "", "where people open Runrate (https://…), for links in messages; empty: no links"
+        values.origin,
+        "",
+        "where people open Runrate (https://…), for links in messages; empty: no links",
     )
     mail_url: str = _variable(
-        _mail_server,
+        values.mail_server,
         "",
         "smtp://user:password@host:587?starttls=yes or smtps://host:465 for alerts; empty: no mail",
     )
     mail_from: str = _variable(str, "runrate@localhost", "the sender of mails")
     webhook_networks: tuple[str, ...] = _variable(
-        _networks,
+        values.networks,
         (),
         "networks (10.20.0.0/16) that webhooks may be in though they are not public, by comma; "
         "plain http is for these alone",
@@ -381,12 +286,12 @@ def environment(variables: Mapping[str, str] | None = None) -> Environment:
     source = os.environ if variables is None else variables
     known = {PREFIX + each.name.upper(): each for each in fields(Environment)}
     _refuse_unknown(source, known)
-    values = {}
+    chosen_values = {}
     for name, each in known.items():
         text = _text_of(name, source)
         if text is not None:
-            values[each.name] = _read(name, text, each.metadata["read"])
-    chosen = Environment(**values)
+            chosen_values[each.name] = _read(name, text, each.metadata["read"])
+    chosen = Environment(**chosen_values)
     if len(chosen.tag_keys) > 5:
         raise BadEnvironment("RUNRATE_TAG_KEYS names more than five labels")
     if len(chosen.token_weights) != 3 or not any(chosen.token_weights):

@@ -10,6 +10,14 @@ from apps.fleet.api.join_tokens import JoinTokenRevocation, JoinTokens
 from apps.fleet.api.nodes import NodeCapacityView, NodeEnd, NodeInvitations, Nodes, NodeView
 from apps.fleet.api.outages import OutageEnd, Outages, OutageView
 from apps.fleet.api.pools import Pools, PoolView
+from apps.fleet.api.trust import (
+    TrustIncidentApproval,
+    TrustIncidentRefusal,
+    TrustIncidents,
+    WaitingNodeApproval,
+    WaitingNodeRefusal,
+    WaitingNodes,
+)
 
 urlpatterns = [
     path("cloud-accounts", CloudAccounts.as_view(), name="list-cloud-accounts"),
@@ -36,6 +44,28 @@ urlpatterns = [
         "join-tokens/<int:join_token_id>/revoke",
         JoinTokenRevocation.as_view(),
         name="revoke-join-token",
+    ),
+    path("waiting-nodes", WaitingNodes.as_view(), name="list-waiting-nodes"),
+    path(
+        "waiting-nodes/<int:waiting_node_id>/approve",
+        WaitingNodeApproval.as_view(),
+        name="rest-approve-waiting-node",
+    ),
+    path(
+        "waiting-nodes/<int:waiting_node_id>/refuse",
+        WaitingNodeRefusal.as_view(),
+        name="rest-refuse-waiting-node",
+    ),
+    path("trust-incidents", TrustIncidents.as_view(), name="list-trust-incidents"),
+    path(
+        "trust-incidents/<int:trust_incident_id>/approve",
+        TrustIncidentApproval.as_view(),
+        name="rest-approve-trust-incident",
+    ),
+    path(
+        "trust-incidents/<int:trust_incident_id>/refuse",
+        TrustIncidentRefusal.as_view(),
+        name="rest-refuse-trust-incident",
     ),
     path("enrolments", Enrolments.as_view(), name="enrol-agent"),
 ]

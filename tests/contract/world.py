@@ -18,6 +18,7 @@ from apps.economics.ownership import Rule
 from apps.economics.spot.trace import SpotTrace
 from apps.fleet import actions as fleet
 from apps.fleet.actions import clouds
+from apps.fleet.models import TrustIncident, WaitingNode
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.models import (
     ApiHour,
@@ -206,6 +207,11 @@ def make_world() -> World:
     add_power_limit(limit=room, at=make.NOON)
     joining = fleet.NewJoinToken("nodes of atlas", cluster_id, ("gpu-*",), NEVER, pool_id)
     ids["join_token_id"] = fleet.make_join_token(token=joining, at=make.NOON).id
+    waiting = {"join_token_id": ids["join_token_id"], "first_at": make.NOON, "last_at": make.NOON}
+    ids["waiting_node_id"] = WaitingNode.objects.create(name="gpu-21", **waiting).id
+    growth = fleet.TrustMatter("devices_waiting", "1016 GPUs wait", node_id, None, 8, 1024)
+    fleet.raise_trust_incident(matter=growth, at=make.NOON)
+    ids["trust_incident_id"] = TrustIncident.objects.get(node_id=node_id).id
     invitation = fleet.invite_agent(node_id=node_id, expires_at=NEVER, at=make.NOON)
     everything = make.make_token(
         "read",

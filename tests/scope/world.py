@@ -37,6 +37,8 @@ from apps.fleet import actions as fleet
 from apps.fleet import queries as fleet_queries
 from apps.fleet.actions import clouds
 from apps.fleet.actions.cloud_machines import keep_machines
+from apps.fleet.actions.trust import TrustMatter, raise_trust_incident
+from apps.fleet.models import TrustIncident, WaitingNode
 from apps.ledger.models import (
     ApiHour,
     Bill,
@@ -272,7 +274,7 @@ def make_world() -> World:
         ),
         "account_id": _cloud(now),
         "token_id": tokens["osprey"].id,
-        "join_token_id": _join_token(fleet_ids["cluster_id"], now),
+        **_trusted(fleet_ids, now),
         "exclusion_id": ExcludedNodeName.objects.create(
             cluster_id=fleet_ids["cluster_id"],
             name="login-wagtail",
@@ -501,6 +503,21 @@ def _join_token(cluster_id: int, now: datetime) -> int:
     """What lets a fleet's nodes in is no team's to read."""
     token = fleet.NewJoinToken("join-of-terns", cluster_id, ("tern-*",), now + timedelta(days=1))
     return fleet.make_join_token(token=token, at=now).id
+
+
+def _trusted(fleet_ids: dict[str, int], now: datetime) -> dict[str, int]:
+    """A join token, a machine that waits with it, and a matter of a node."""
+    token_id = _join_token(fleet_ids["cluster_id"], now)
+    waiting = WaitingNode.objects.create(
+        join_token_id=token_id, name="tern-99", first_at=now, last_at=now
+    )
+    matter = TrustMatter("devices_waiting", "plovers", fleet_ids["node_id"], None, 8, 1024)
+    raise_trust_incident(matter=matter, at=now)
+    return {
+        "join_token_id": token_id,
+        "waiting_node_id": waiting.id,
+        "trust_incident_id": TrustIncident.objects.get().id,
+    }
 
 
 def _cloud(now: datetime) -> int:

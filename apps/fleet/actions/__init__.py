@@ -53,6 +53,8 @@ from apps.fleet.actions.inventory import (
 )
 from apps.fleet.actions.joining import (
     JOIN_PREFIX,
+    MOST_NODES,
+    USUAL_NODES,
     IssuedJoinToken,
     JoiningNode,
     JoinTokenNotUnderstood,
@@ -60,6 +62,7 @@ from apps.fleet.actions.joining import (
     JoinTokenUnknown,
     NewJoinToken,
     NodeHasAnAgent,
+    NodeNameOdd,
     NodeNotOfToken,
     NodeNotOnRecord,
     check_join_token,
@@ -68,4 +71,15 @@ from apps.fleet.actions.joining import (
     revoke_join_token,
 )
 from apps.fleet.actions.telling import ToldStatus, note_status, reclaim_node
-from apps.fleet.actions.trust import TrustMatter, raise_trust_incident
+from apps.fleet.actions.trust import (
+    TrustIncidentDecided,
+    TrustMatter,
+    decide_trust_incident,
+    raise_trust_incident,
+)
+from apps.fleet.actions.waiting import (
+    NodeTurnedAway,
+    NodeWaits,
+    WaitingNodeDecided,
+    decide_waiting_node,
+)

@@ -14,9 +14,11 @@ from apps.accounts.actions.tokens import (
     revoke_token,
 )
 from apps.accounts.queries import Scope, digest_of, tokens_in_force
+from apps.economics.machines import is_host_name, plain
 from apps.economics.refusal import Refusal
 from apps.fleet.actions.enrolment import EnrolledAgent, bind_agent, bind_cluster_token
 from apps.fleet.actions.inventory import NewNode, NodeNameTaken, add_node
+from apps.fleet.actions.waiting import NodeWaits, keep_waiting, refuse_or_admit
 from apps.fleet.models import Agent, Cluster, JoinToken, Node, Pool
 from apps.fleet.queries.inventory import nodes_named
 from apps.logs.changes import logged_change
@@ -25,6 +27,9 @@ JOIN_PREFIX = "rrj_"
 JOINED_SCOPES = (Scope.INGEST, Scope.JOBS)
 """What a node's own token may be given; measuring always is."""
 MOST_PATTERNS = 1_000
+MOST_NODES = 100_000
+USUAL_NODES = 20
+"""As many nodes a join token lets in where nobody says another number."""
 LIVELY = timedelta(minutes=5)
 """An agent heard of so lately still runs: another machine does not take its place."""
 
@@ -45,6 +50,10 @@ class NodeNotOfToken(Exception):
     """The token is not for a node of this name."""
 
 
+class NodeNameOdd(Exception):
+    """A new node is called by letters, digits, dots, hyphens and underscores."""
+
+
 class NodeNotOnRecord(Exception):
     """No node of this name lives in the cluster, and the token names no pool to add one to."""
 
@@ -55,7 +64,10 @@ class NodeHasAnAgent(Exception):
 
 @dataclass(frozen=True, slots=True)
 class NewJoinToken:
-    """What is asked for; `node_names` are names or shell patterns such as `gpu-*`."""
+    """What is asked for; `node_names` are names or shell patterns such as `gpu-*`.
+
+    Of nodes that are not on record it lets in so many that at most `most_nodes` of its live.
+    """
 
     name: str
     cluster_id: int
@@ -63,6 +75,7 @@ class NewJoinToken:
     expires_at: datetime
     pool_id: int | None = None
     reports_jobs: bool = True
+    most_nodes: int = USUAL_NODES
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +110,7 @@ def make_join_token(
         pool_id=token.pool_id,
         node_names=list(token.node_names),
         scopes=[*JOINED_SCOPES] if token.reports_jobs else [Scope.INGEST],
+        most_nodes=token.most_nodes,
         made_by_id=made_by_id,
         created_at=at,
         expires_at=token.expires_at,
@@ -115,6 +129,9 @@ def check_join_token(token: NewJoinToken, at: datetime) -> None:
     if len(token.node_names) > MOST_PATTERNS:
         said = f"{len(token.node_names)} names are more than {MOST_PATTERNS}; give patterns"
         raise JoinTokenNotUnderstood("node_names", said)
+    if not 1 <= token.most_nodes <= MOST_NODES:
+        said = f"a join token is for 1 to {MOST_NODES:,} nodes"
+        raise JoinTokenNotUnderstood("most_nodes", said)
     cluster = Cluster.objects.get(pk=token.cluster_id)
     if token.pool_id is None:
         return
@@ -139,16 +156,27 @@ def revoke_join_token(*, join_token_id: int, at: datetime) -> None:
 
 
 @logged_change()
-@transaction.atomic
 def join_node(
     *, secret: str, node: JoiningNode, at: datetime, good_for: timedelta | None = None
 ) -> EnrolledAgent:
     """Trade a join token for a token that writes this node alone, as often as machines come.
 
     A machine that comes again gets a new token and its earlier one ends. The token is good for so
-    long (None: until it is revoked). Refuses JoinTokenUnknown, JoinTokenOver, NodeNotOfToken,
-    NodeNotOnRecord, NodeHasAnAgent and SourceUnknown.
+    long (None: until it is revoked). One that is not on record, beyond the token's number, waits
+    for a person (decision 0229). Refuses JoinTokenUnknown, JoinTokenOver, NodeNotOfToken,
+    NodeNameOdd, NodeNotOnRecord, NodeHasAnAgent, NodeWaits, NodeTurnedAway and SourceUnknown.
     """
+    try:
+        return _join(secret, node, at, good_for)
+    except NodeWaits as waits:
+        keep_waiting(waits=waits, machine=plain(node.machine), version=plain(node.version), at=at)
+        raise
+
+
+@transaction.atomic
+def _join(
+    secret: str, node: JoiningNode, at: datetime, good_for: timedelta | None
+) -> EnrolledAgent:
     joining = _join_token(secret, node.name, at)
     node_id = _living_node(joining, node.name, at)
     Node.objects.select_for_update(no_key=True).get(pk=node_id)
@@ -192,7 +220,7 @@ def _join_token(secret: str, name: str, at: datetime) -> JoinToken:
         raise JoinTokenOver(f"the join token {said} at {ended:%Y-%m-%d %H:%M}Z")
     if not any(fnmatchcase(name, pattern) for pattern in joining.node_names):
         allowed = ", ".join(joining.node_names[:5])
-        raise NodeNotOfToken(f"this join token is for nodes named {allowed}; not for {name!r}")
+        raise NodeNotOfToken(f"this join token is for nodes named {allowed}; not for {name!a}")
     return joining
 
 
@@ -203,9 +231,15 @@ def _living_node(joining: JoinToken, name: str, at: datetime) -> int:
         return found
     if joining.pool is None:
         raise NodeNotOnRecord(
-            f"no node named {name!r} lives in cluster {joining.cluster.name}: add it, or make a"
+            f"no node named {name!a} lives in cluster {joining.cluster.name}: add it, or make a"
             " join token with a pool, to which nodes are added as they join"
         )
+    if not is_host_name(name):
+        raise NodeNameOdd(
+            f"a node cannot be called {name!a}: letters, digits, '.', '-' and '_', at most 253 of"
+            " them, a letter or digit first and last"
+        )
+    refuse_or_admit(joining, name, at)
     new = NewNode(name, joining.pool.id, at, joining.pool.gpus_per_node, joining.cluster_id)
     try:
         with transaction.atomic():

@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import connection
+from django.db import connection, transaction
+
+from apps.fleet.models import NodeCeiling, TrustDecision, TrustIncident, TrustKind
+from apps.logs.changes import logged_change
 
 RAISE = """
 INSERT INTO fleet_trustincident AS kept
@@ -56,8 +59,45 @@ def raise_trust_incident(*, matter: TrustMatter, at: datetime) -> None:
         "at": at,
     }
     with connection.cursor() as cursor:
-        if matter.reported is not None:
+        if matter.reported is not None and matter.node_id is not None:
             cursor.execute(GO_ON.format(key=key), given)
             if cursor.rowcount:
                 return
         cursor.execute(RAISE.format(key=key), given)
+
+
+class TrustIncidentDecided(Exception):
+    """A person has decided on it before, or it is decided elsewhere."""
+
+
+def close_trust_incident(
+    *, join_token_id: int, kind: TrustKind, decision: TrustDecision, by: str, at: datetime
+) -> None:
+    """The matter of a join token is decided, as its last waiting node was."""
+    TrustIncident.objects.filter(join_token_id=join_token_id, kind=kind, decided_at=None).update(
+        decision=decision, decided_at=at, decided_by=by
+    )
+
+
+@logged_change()
+@transaction.atomic
+def decide_trust_incident(
+    *, trust_incident_id: int, decision: TrustDecision, by: str, at: datetime
+) -> None:
+    """Decide a matter of a node; of a growth that is approved its number counts from then on.
+
+    Refuses TrustIncidentDecided; nodes that wait are decided one by one.
+    """
+    row = TrustIncident.objects.select_for_update(of=("self",)).get(pk=trust_incident_id)
+    if row.decided_at is not None:
+        raise TrustIncidentDecided(f"it was {row.decision} at {row.decided_at:%Y-%m-%d %H:%M}Z")
+    if row.node_id is None:
+        raise TrustIncidentDecided("nodes that wait are approved or refused one by one")
+    row.decision, row.decided_at, row.decided_by = decision, at, by
+    row.save(update_fields=["decision", "decided_at", "decided_by"])
+    if decision == TrustDecision.APPROVED and row.reported is not None:
+        NodeCeiling.objects.update_or_create(
+            node_id=row.node_id,
+            kind=row.kind,
+            defaults={"most": row.reported, "approved_at": at},
+        )

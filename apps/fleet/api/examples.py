@@ -159,6 +159,7 @@ _JOIN_TOKEN = {
     "pool": {"id": 3, "name": "h100"},
     "node_names": ["gpu-*"],
     "scopes": ["ingest", "jobs"],
+    "most_nodes": 24,
     "joined_agents": 12,
     "created_at": "2026-03-02T12:00:00Z",
     "expires_at": "2099-01-01T00:00:00Z",
@@ -172,6 +173,7 @@ NEW_JOIN_TOKEN = sent(
         "cluster": "atlas",
         "node_names": ["gpu-*"],
         "pool": "h100",
+        "most_nodes": 24,
         "expires_at": "2099-01-01T00:00:00Z",
     },
 )

@@ -40,6 +40,12 @@ class JoinTokenIn(Strict):
     reports_jobs = serializers.BooleanField(
         default=True, help_text="whether nodes may tell which jobs hold their GPUs"
     )
+    most_nodes = serializers.IntegerField(
+        min_value=1,
+        max_value=actions.MOST_NODES,
+        default=actions.USUAL_NODES,
+        help_text="how many nodes it adds; those beyond wait for a person and cost nothing",
+    )
     expires_at = Moment()
 
 
@@ -52,6 +58,7 @@ class JoinTokenOut(serializers.Serializer[Any]):
     pool = NamedOut(allow_null=True)
     node_names = serializers.ListField(child=serializers.CharField())
     scopes = serializers.ListField(child=serializers.CharField())
+    most_nodes = serializers.IntegerField()
     joined_agents = serializers.IntegerField()
     created_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField()
@@ -105,6 +112,7 @@ class JoinTokens(JoinTokensView):
             expires_at=asked["expires_at"],
             pool_id=_pool_id(asked["pool"]),
             reports_jobs=asked["reports_jobs"],
+            most_nodes=asked["most_nodes"],
         )
         token = actions.make_join_token(
             token=new, at=timezone.now(), made_by_id=self.viewer().person_id

@@ -1,6 +1,6 @@
 """What is owned or rented, by when."""
 
-from apps.fleet.models import TrustKind
+from apps.fleet.models import TrustDecision, TrustKind
 from apps.fleet.queries.agents import (
     AgentFact,
     AgentsHeard,
@@ -12,6 +12,7 @@ from apps.fleet.queries.agents import (
     living_machines,
     silent_agents,
 )
+from apps.fleet.queries.ceilings import NodeCeilings, ceilings_of_nodes, uuids_on_record
 from apps.fleet.queries.histories import (
     CapacityStep,
     DeviceLife,
@@ -64,5 +65,14 @@ from apps.fleet.queries.telling import (
     agent_states,
     disagreements,
     lives_on_node,
+)
+from apps.fleet.queries.trust import (
+    approved_ceilings,
+    trust_incident_if_any,
+    trust_incident_row,
+    trust_incidents,
+    waiting_node_if_any,
+    waiting_node_row,
+    waiting_nodes,
 )
 from apps.fleet.queries.unconfirmed import UnconfirmedDevice, unconfirmed_devices

@@ -273,7 +273,7 @@ def _join_token_rows() -> Rows:
     named = JoinToken.objects.annotate(cluster_name=F("cluster__name"), pool_name=F("pool__name"))
     rows: Rows = named.annotate(joined_agents=Count("agents")).values(
         *("id", "name", "cluster_id", "cluster_name", "pool_id", "pool_name", "node_names"),
-        *("scopes", "joined_agents", "created_at", "expires_at", "revoked_at"),
+        *("scopes", "most_nodes", "joined_agents", "created_at", "expires_at", "revoked_at"),
     )
     return rows
 

@@ -5,15 +5,13 @@ longer reports it; what names a GPU that another still reports is a mistake, or 
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from django.db import connection
-from numpy.typing import NDArray
 
 from apps.economics.hours import epoch_ms, from_epoch_ms
 from apps.fleet.queries import NodeSpan, devices_elsewhere
-from apps.telemetry.actions.remarks import Remark
 from apps.telemetry.actions.windows import JudgedWindows
 from apps.telemetry.actions.wire import DeviceIn
 
@@ -79,19 +77,7 @@ def _undisputed(told: NodeWindows, uuid_of: Mapping[int, str]) -> NodeWindows:
             disputed |= its & (starts >= from_ms) & (starts < to_ms + SILENT_MS)
         if spans and not (its & ~disputed).any():
             left[place] = None
-    return NodeWindows(told.node_id, left, _without_disputed(told.judgement, disputed))
-
-
-def _without_disputed(judgement: JudgedWindows, disputed: NDArray[np.bool_]) -> JudgedWindows:
-    """The windows of which no piece is disputed, with a remark for each other."""
-    refused = np.unique(judgement.pieces.window[disputed])
-    said = [Remark(index, "device", REASON, kept=False) for index in refused.tolist()]
-    return replace(
-        judgement,
-        pieces=judgement.pieces.taken(~np.isin(judgement.pieces.window, refused)),
-        accepted=judgement.accepted - len(said),
-        remarks=(*judgement.remarks, *said),
-    )
+    return NodeWindows(told.node_id, left, told.judgement.without(disputed, "device", REASON))
 
 
 def _heard_elsewhere(told: NodeWindows, uuid_of: Mapping[int, str]) -> Heard:

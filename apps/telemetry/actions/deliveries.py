@@ -9,6 +9,7 @@ from django.db import connection
 
 from apps.fleet.queries import AgentFact
 from apps.telemetry.actions.attempts import attempted
+from apps.telemetry.actions.ceilings import NodeSays, within_ceilings, within_device_ceilings
 from apps.telemetry.actions.claims import Devices, NodeWindows, undisputed
 from apps.telemetry.actions.interning import NewDevices, device_ids, registered_device_ids
 from apps.telemetry.actions.remarks import Remark
@@ -67,6 +68,11 @@ class JudgedBatch:
         """What a batch is known by."""
         return self.agent.agent_id, self.batch.boot, self.batch.sequence
 
+    def says(self) -> NodeSays:
+        """The same as ceilings look at it."""
+        at_ms = int(self.delivery.at.timestamp() * 1000)
+        return NodeSays(self.batch, self.judgement, self.agent, at_ms)
+
     def windows(self) -> NodeWindows:
         """What its node says."""
         return NodeWindows(self.agent.node_id, self.batch.devices, self.judgement)
@@ -98,7 +104,9 @@ def judged_batch(delivery: BatchDelivery) -> JudgedBatch:
     """What a delivery says; refuses BatchUnreadable, BatchTooLarge and NodeOfAnotherToken."""
     batch = wire(delivery.body) or tolerant_wire(delivery.body)
     refuse_another_node(batch.agent.node, delivery.agent)
-    return JudgedBatch(delivery, batch, judged(batch, int(delivery.at.timestamp() * 1000)))
+    judgement = judged(batch, int(delivery.at.timestamp() * 1000))
+    says = within_ceilings(JudgedBatch(delivery, batch, judgement).says())
+    return JudgedBatch(delivery, says.batch, says.judgement)
 
 
 def next_turn(
@@ -137,7 +145,7 @@ def registered_each(new: Sequence[JudgedBatch]) -> list[PlacedBatch | Receipt]:
     devices that are gone.
     """
     stored = _stored_keys([each.key for each in new])
-    fresh = [each for each in new if each.key not in stored]
+    fresh = _with_possible_devices([each for each in new if each.key not in stored])
     left = undisputed([each.windows() for each in fresh])
     lists = [
         _new_devices(each.delivery, windows) for each, windows in zip(fresh, left, strict=True)
@@ -149,6 +157,17 @@ def registered_each(new: Sequence[JudgedBatch]) -> list[PlacedBatch | Receipt]:
         for each, windows, told in zip(fresh, left, lists, strict=True)
     }
     return [placed.get(each.key) or earlier_receipt(each) for each in new]
+
+
+def _with_possible_devices(fresh: Sequence[JudgedBatch]) -> list[JudgedBatch]:
+    """Each without devices beyond what its node's machine can have."""
+    if not fresh:
+        return []
+    says = within_device_ceilings([each.says() for each in fresh])
+    return [
+        JudgedBatch(each.delivery, left.batch, left.judgement)
+        for each, left in zip(fresh, says, strict=True)
+    ]
 
 
 def _new_devices(delivery: BatchDelivery, windows: NodeWindows) -> NewDevices:

@@ -76,6 +76,11 @@ def holder_ids(*, keys: Collection[str]) -> Mapping[str, int]:
     return known
 
 
+def new_holders(keys: Collection[str | None]) -> list[str]:
+    """Those of the keys that this process does not know; asks nobody."""
+    return [key for key in keys if key and key not in _memory.holders]
+
+
 def _intern_keys(keys: Sequence[str]) -> dict[str, int]:
     with connection.cursor() as cursor:
         if "" in keys:

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from apps.economics.machines import plain
 from apps.telemetry.actions.windows import SENTINELS, TOLERANCE
 
 MOST_TEXT = 500
@@ -39,8 +40,8 @@ class Remarks:
 
 
 def storable(text: str) -> str:
-    """The text as Postgres keeps it: no NUL, no half of a surrogate pair, no endless line."""
-    return text[:MOST_TEXT].encode("utf-8", "replace").decode().replace("\0", "?")
+    """The text as it is kept: no markup, nothing that is not seen, no endless line."""
+    return plain(text[:MOST_TEXT].encode("utf-8", "replace").decode())
 
 
 def text_of(value: object) -> str:

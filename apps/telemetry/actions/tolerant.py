@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from apps.economics.machines import is_plain, plain
 from apps.telemetry.actions.remarks import UNKNOWN_FIELD, Remark, refused_indices
 from apps.telemetry.actions.wire import (
     COLUMNS,
@@ -22,6 +23,7 @@ from apps.telemetry.actions.wire import (
     WindowsIn,
     Wire,
     decoded_object,
+    device_texts,
     refuse_long_lists,
     window_count,
     wrong_devices,
@@ -35,6 +37,7 @@ class _NotStorable(ValueError):
 REQUIRED = ("device", "starts_at_ms", "seconds")
 LARGEST_WHOLE = 2**62
 NO_SUCH_KIND = "not one of gpu, mig"
+ODD = "has markup or a character that is not seen"
 
 
 def tolerant_wire(body: bytes) -> Wire:
@@ -155,6 +158,9 @@ def _readable_device(index: int, value: object, remarks: list[Remark]) -> Device
     except (_NotStorable, UnicodeEncodeError):
         remarks.append(Remark(None, where, "not Unicode text", kept=False))
         return None
+    if not all(map(is_plain, device_texts(device))):
+        remarks.append(Remark(None, where, ODD, kept=False))
+        return None
     return device
 
 
@@ -169,7 +175,10 @@ def _readable_holders(given: dict[str, Any], remarks: list[Remark]) -> tuple[str
 def _readable_holder(index: int, value: object, remarks: list[Remark]) -> str | None:
     try:
         if isinstance(value, str) and len(value) <= MAX_TEXT:
-            return _storable_text(value)
+            text = plain(_storable_text(value))
+            if text != value:
+                remarks.append(Remark(None, f"holders[{index}]", ODD, kept=True))
+            return text
     except (_NotStorable, UnicodeEncodeError):
         pass
     reason = f"not a text of at most {MAX_TEXT} characters"

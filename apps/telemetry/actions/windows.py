@@ -28,6 +28,8 @@ from apps.telemetry.actions.wire import (
 AHEAD_MS = 10 * 60_000
 SKEW_MS = 2_000
 SHORTEST_SECONDS, LONGEST_SECONDS = 10, 300
+# A flood that is refused for one reason must not become as many rows of remarks.
+MOST_REFUSED_ALIKE = 1_000
 # Agents integrate in floats: up to this much over a bound is rounding, and cut to the bound.
 TOLERANCE = 1.01
 MOST_WATTS = 20_000
@@ -90,6 +92,19 @@ class JudgedWindows:
     accepted: int
     offset_ms: int
     remarks: tuple[Remark, ...]
+
+    def without(self, refused: NDArray[np.bool_], field: str, reason: str) -> "JudgedWindows":
+        """The windows of which no piece is refused, with a remark for each other, up to a number."""
+        windows = np.unique(self.pieces.window[refused])
+        if not windows.size:
+            return self
+        said = [Remark(index, field, reason, kept=False) for index in windows.tolist()]
+        return JudgedWindows(
+            self.pieces.taken(~np.isin(self.pieces.window, windows)),
+            self.accepted - len(said),
+            self.offset_ms,
+            (*self.remarks, *said[:MOST_REFUSED_ALIKE]),
+        )
 
 
 def oldest_ms(at_ms: int) -> int:

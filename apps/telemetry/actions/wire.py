@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from apps.economics.machines import is_plain
 from apps.telemetry.actions.remarks import Remark
 
 FORMAT = 1
@@ -176,7 +177,7 @@ def wire(body: bytes) -> Wire | None:
     except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     refuse_long_lists(batch.devices, batch.holders)
-    if wrong_devices(batch.devices):
+    if wrong_devices(batch.devices) or not _are_plain(batch):
         return None
     columns = [getattr(batch.windows, name) for name in COLUMNS]
     count = window_count(columns)
@@ -196,6 +197,17 @@ def wire(body: bytes) -> Wire | None:
         cells=cells,
         refused=np.zeros(count, np.bool_),
     )
+
+
+def _are_plain(batch: BatchIn) -> bool:
+    """Whether all names are: most are looked at in one piece."""
+    names = [*batch.holders, *(text for device in batch.devices for text in device_texts(device))]
+    return is_plain("".join(names))
+
+
+def device_texts(device: DeviceIn) -> tuple[str, ...]:
+    """The names by which a device is shown."""
+    return device.uuid, device.model, device.parent or "", device.profile or ""
 
 
 def window_count(columns: list[Column | None]) -> int:

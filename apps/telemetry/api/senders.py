@@ -12,6 +12,7 @@ from apps.accounts.authentication import token_from_header
 from apps.accounts.queries import digest_of, tokens_in_force, tokens_with_scope
 from apps.fleet.actions import SeenAgent, agents_seen
 from apps.fleet.queries import AgentFact, agent_of_token, agents_by_token
+from apps.telemetry.actions import ceilings
 from apps.telemetry.actions.attempts import leave_lost_connection
 from apps.telemetry.actions.interning import are_devices_known
 
@@ -61,6 +62,7 @@ def forget() -> None:
     """Drop what is kept in memory, as a new process would."""
     global _memory
     _memory = _Memory()
+    ceilings.forget()
 
 
 def remember(at: datetime) -> None:

@@ -4,10 +4,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
+from django.conf import settings
+
 from apps.economics.job_voices import NodeWord, word_of_node
 from apps.economics.jobs import JobStatement
 from apps.fleet.actions import TrustMatter, raise_trust_incident
-from apps.fleet.queries import AgentFact, TrustKind, node_names
+from apps.fleet.queries import AgentFact, TrustKind, approved_ceilings, node_names
 from apps.workloads.actions.job_rows import Key, kept_events, kept_jobs
 
 
@@ -18,12 +20,13 @@ class NodeWords:
         self.agent = agent
         self.kept = _kept_statements(keys)
         self.problems: list[str] = []
+        self.labels_reported = 0
 
     def hear(self, key: Key, statement: JobStatement) -> NodeWord:
         """Return what counts of a statement; it is kept in mind for those that follow."""
         own = replace(statement, node=self.agent.node_name)
         kept = self.kept.setdefault(key, [])
-        word = word_of_node(own, kept)
+        word = word_of_node(self._with_possible_labels(own, kept), kept)
         if word.refusal or word.contradicted:
             said = word.refusal.format(job=key[1]) or f"reports otherwise of job {key[1]}"
             fields = f" ({', '.join(word.contradicted)})" if word.contradicted else ""
@@ -32,8 +35,38 @@ class NodeWords:
             kept.append(word.statement)
         return word
 
+    def _with_possible_labels(
+        self, told: JobStatement, kept: Iterable[JobStatement]
+    ) -> JobStatement:
+        """Without labels beyond those that agents may give a job; those given before stay."""
+        given = {name for each in kept for name, _ in each.labels}
+        new = [name for name, _ in told.labels if name not in given]
+        if len(given) + len(new) <= settings.MOST_LABELS_PER_JOB:
+            return told
+        room = max(0, self.most_labels() - len(given))
+        if len(new) <= room:
+            return told
+        self.labels_reported = max(self.labels_reported, len(given) + len(new))
+        beyond = set(new[room:])
+        left = tuple(pair for pair in told.labels if pair[0] not in beyond)
+        return replace(told, labels=left)
+
+    def most_labels(self) -> int:
+        """As many as settings say, or a person approved."""
+        approved = approved_ceilings(self.agent.node_id).get(TrustKind.LABELS, 0)
+        return max(int(settings.MOST_LABELS_PER_JOB), approved)
+
     def note_problems(self, at: datetime) -> None:
         """Count what was refused or left out, as a problem of the node that told it."""
+        if self.labels_reported:
+            matter = TrustMatter(
+                TrustKind.LABELS,
+                "labels of a job wait",
+                node_id=self.agent.node_id,
+                ceiling=self.most_labels(),
+                reported=self.labels_reported,
+            )
+            raise_trust_incident(matter=matter, at=at)
         if self.problems:
             raise_trust_incident(
                 matter=TrustMatter(

@@ -14,9 +14,11 @@ from apps.console.pages.fleet import (
     nodes,
     pools,
     timeline,
+    trust,
 )
 
 urlpatterns = [
+    *trust.urlpatterns,
     path("fleet/incidents", incidents.incidents, name="incidents"),
     path("fleet/incidents.csv", incidents.incidents_csv, name="incidents-csv"),
     path("fleet/agents", agents.agents, name="agents"),

@@ -16,6 +16,7 @@ from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Column, Table
 from apps.console.pages.fleet.agent_troubles import Trouble, is_silent, troubles_of, version_key
 from apps.console.pages.fleet.standing import Standing, standing_cell
+from apps.console.pages.fleet.trust import trust_sections
 from apps.console.pages.managers import who_manages
 from apps.fleet.queries import AgentState, agent_states
 from apps.show.amounts import count, counted
@@ -196,6 +197,7 @@ def agents(context: Context) -> ConsolePage:
         problems=tuple(reading.problems),
         sections=(
             FigureRow(figures(every)),
+            *trust_sections(context),
             AGENTS.section(
                 rows,
                 context,

@@ -37,6 +37,7 @@ from apps.console.pages.fleet.node_tables import (
 )
 from apps.console.pages.fleet.nodes import OUTAGES, gone_by, node_standing
 from apps.console.pages.fleet.standing import standing_cell
+from apps.console.pages.fleet.trust import trust_sections
 from apps.console.pages.meters import Metered, MeterTable, meter_table
 from apps.console.pages.pool_links import pool_href
 from apps.economics.gpu_meters import MS_PER_SECOND, meters_together
@@ -139,6 +140,7 @@ def node_page(row: Mapping[str, Any], context: Context) -> ConsolePage:
         sections=(
             FactList(list(_facts_of(row, here, context))),
             node_tabs(node_id, context),
+            *trust_sections(context, node_id),
             Include("fleet/_node_hours.html", _node_hours(node_id, first, context)),
             (CORE_HOLDERS if in_cores else HOLDERS).section(
                 holders_now(holders, lives), context, csv_href=csv("node-holders")

@@ -68,6 +68,13 @@ class JoinTokenForm(ChangeForm):
         longest=LONGEST_LIST,
     )
     pool = PickField("A node that is not on record goes into", hint="From then on it costs money.")
+    most_nodes = WholeField(
+        "For how many nodes",
+        "Those beyond wait for a person, and cost nothing.",
+        example="20",
+        initial=str(actions.USUAL_NODES),
+        is_needed=True,
+    )
     tells = PickField("Nodes may", TELLS, initial="yes")
     days = WholeField("Valid for days", example="90", initial="90", is_needed=True)
 
@@ -99,6 +106,7 @@ def join_tokens_table(context: Context) -> Table[JoinTokenRow]:
             Column("made", "Made", lambda row: row["created_at"], DAY_OR_INSTANT),
             Column("expires", "Expires", lambda row: row["expires_at"], DAY_OR_INSTANT),
             Column("revoked", "", lambda row: row["revoked_at"], INSTANT),
+            Column("most", "For nodes", lambda row: row["most_nodes"], COUNT, csv="most_nodes"),
             Column("state", "State",
                    lambda row: (row["revoked_at"] is not None, not is_good(row, context.at)),
                    csv="", shown=state),
@@ -142,6 +150,7 @@ def make_join_token(context: Context) -> Change[actions.NewJoinToken]:
             expires_at=context.at + timedelta(days=entered["days"]),
             pool_id=int(entered["pool"]) if entered["pool"] else None,
             reports_jobs=entered["tells"] == "yes",
+            most_nodes=entered["most_nodes"],
         )
         actions.check_join_token(new, context.at)
         return new
@@ -258,6 +267,8 @@ def _effects_of_join_token(new: actions.NewJoinToken, context: Context) -> Seque
     return (
         *said,
         f"A node that is not on record is put into {pool.name} as it comes, and costs from then on.",
+        f"At most {counted(new.most_nodes, 'node')} of them are in service at a time: those beyond"
+        " wait on the page of agents until somebody approves them, and cost nothing meanwhile.",
         node_price_words(pool, 1, context),
     )
 

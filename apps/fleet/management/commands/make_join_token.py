@@ -22,6 +22,12 @@ class Command(AnsweringCommand):
             "--nodes", required=True, nargs="+", metavar="NAME", help="names, or patterns: 'gpu-*'"
         )
         parser.add_argument("--pool", help="where nodes that are not on record are added")
+        parser.add_argument(
+            "--most-nodes",
+            type=int,
+            default=actions.USUAL_NODES,
+            help="how many nodes it adds; those beyond wait for a person (default: %(default)s)",
+        )
         parser.add_argument("--name", default="", help="what carries it, such as a DaemonSet")
         parser.add_argument("--expires-days", type=float, default=90)
         parser.add_argument("--without-jobs", action="store_true", help="they tell of no jobs")
@@ -36,6 +42,7 @@ class Command(AnsweringCommand):
             expires_at=expires_at,
             pool_id=None if options["pool"] is None else pool_named(options["pool"]).id,
             reports_jobs=not options["without_jobs"],
+            most_nodes=options["most_nodes"],
         )
         token = actions.make_join_token(token=new, at=at)
         return {"token": token.secret, "expires_at": expires_at.isoformat()}, token.secret

@@ -1,0 +1,290 @@
+"""What waits for a person: machines beyond their join token's number, and what nodes report too much of."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.http import HttpResponse
+from django.urls import path, reverse
+from django.utils.html import format_html_join
+
+from apps.console.kit.cells import COUNT, INSTANT, WRAPPED, linked, quiet
+from apps.console.kit.change import Change, ChangeForm, Done, changing
+from apps.console.kit.frame import EmptyState, Link
+from apps.console.kit.page import Section, shown
+from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, found_or_404
+from apps.console.kit.table import Column, Table
+from apps.console.pages.setup.new_nodes import node_price_words
+from apps.fleet import actions
+from apps.fleet import queries as fleet
+from apps.fleet.queries import TrustDecision, TrustKind
+from apps.show.amounts import count, counted
+
+TrustRow = dict[str, Any]
+"""A waiting machine, or a matter of trust, as it is listed."""
+KINDS = dict(TrustKind.choices)
+OPEN = "waits"
+CONTRADICTIONS = frozenset({TrustKind.JOB, TrustKind.SERVICE})
+DECIDED = EmptyState("Nothing waits here", "Somebody has decided on it already.")
+ADVICE = {
+    TrustKind.NODES: "Approve those that are yours below; refuse the others, or revoke the token.",
+    TrustKind.DEVICES: "Approve the number if the machine has so many; else look at its agent.",
+    TrustKind.SLICES: "Approve the number if the GPU is cut so; else look at its agent.",
+    TrustKind.HOLDERS: "Approve the number if so many work on one GPU in an hour.",
+    TrustKind.LABELS: "Approve the number if jobs need so many labels.",
+    TrustKind.NAMES: "Approve the number if so many jobs come and go in a day.",
+    TrustKind.JOB: "Two nodes disagree about a job, or one speaks of another’s: see who runs it.",
+    TrustKind.SERVICE: "Add an ownership rule that gives the service its jobs, or mend its name.",
+}
+
+WAITING_NODES = Table[TrustRow](
+    "waiting-nodes",
+    "Nodes that wait to join",
+    (
+        Column("name", "Node", lambda row: row["name"], WRAPPED),
+        Column("cluster", "Cluster", lambda row: row["cluster_name"]),
+        Column("token", "Came with", lambda row: row["join_token_name"], csv="join_token"),
+        Column("pool", "Would go into", lambda row: row["pool_name"]),
+        Column("first", "Since", lambda row: row["first_at"], INSTANT, csv="first_at"),
+        Column("last", "Came last", lambda row: row["last_at"], INSTANT, csv="last_at"),
+        Column("tries", "Times", lambda row: row["tries"], COUNT),
+    ),
+    noun=("node", "nodes"),
+    about="beyond the number of their join token: they cost nothing, and keep what they measure: {said}",
+    empty="No node waits.",
+)  # fmt: skip
+MATTERS = Table[TrustRow](
+    "trust",
+    "What waits for a person",
+    (
+        Column("kind", "Matter", lambda row: KINDS.get(row["kind"], row["kind"]), WRAPPED,
+               note=lambda row: row["detail"]),
+        Column("of", "Of", lambda row: row["node_name"] or f"token {row['join_token_name']}",
+               href=lambda row: _node_href(row)),
+        Column("detail", "", lambda row: row["detail"]),
+        Column("ceiling", "Taken", lambda row: row["ceiling"], COUNT, missing=quiet("not a number")),
+        Column("reported", "Reported", lambda row: row["reported"], COUNT,
+               missing=quiet("not a number")),
+        Column("count", "Times", lambda row: row["count"], COUNT),
+        Column("first", "Since", lambda row: row["first_at"], INSTANT, csv="first_at"),
+        Column("last", "Last", lambda row: row["last_at"], INSTANT, csv="last_at"),
+        Column("todo", "What to do", lambda row: ADVICE[row["kind"]], WRAPPED, csv="what_to_do",
+               sorts=False),
+    ),
+    noun=("matter", "matters"),
+    about="not stored and free of charge until somebody decides; each is one incident: {said}",
+    empty="Nothing waits.",
+)  # fmt: skip
+
+
+def trust_sections(context: Context, node_id: int | None = None) -> list[Section]:
+    """What waits (of one node), with how to decide for whoever may; nothing where nothing waits.
+
+    It names jobs, services and tokens of anybody: for those who see everything.
+    """
+    if not context.viewer.sees_prices:
+        return []
+    matters = fleet.trust_incidents(node_id, is_open=True)
+    waiting = fleet.waiting_nodes() if node_id is None else []
+    sections: list[Section] = []
+    if matters:
+        csv = reverse("trust-csv") if node_id is None else ""
+        table = _with_decisions(
+            MATTERS, "trust-incident", context, lambda r: r["node_id"] is not None
+        )
+        sections.append(table.section(matters, context, csv_href=csv))
+    if waiting:
+        table = _with_decisions(WAITING_NODES, "waiting-node", context, lambda _: True)
+        sections.append(table.section(waiting, context, csv_href=reverse("waiting-nodes-csv")))
+    return sections
+
+
+def _with_decisions(
+    table: Table[TrustRow], of: str, context: Context, may: Callable[[TrustRow], bool]
+) -> Table[TrustRow]:
+    """With links to approve and to refuse each, for whoever manages."""
+    if not context.viewer.may_manage:
+        return table
+
+    def links(row: TrustRow) -> str:
+        if not may(row):
+            return quiet("below, one by one")
+        ways = [("Approve", "approve"), ("Refuse", "refuse")]
+        if row.get("kind") in CONTRADICTIONS:
+            ways = [("Seen", "refuse")]
+        made = ((linked(text, reverse(f"{way}-{of}", args=[row["id"]])),) for text, way in ways)
+        return format_html_join(" · ", "{}", made)
+
+    decide: Column[TrustRow] = Column(
+        "decide",
+        "Decide",
+        lambda row: row["id"],
+        csv="",
+        sorts=False,
+        shown=lambda row, _: links(row),
+    )
+    return replace(table, columns=(table.columns[0], decide, *table.columns[1:]))
+
+
+@shown(SEES_EVERYTHING, "agents")
+def trust_csv(context: Context) -> HttpResponse:
+    """What waits for a person."""
+    return MATTERS.csv(fleet.trust_incidents(is_open=True), context, "what waits")
+
+
+@shown(SEES_EVERYTHING, "agents")
+def waiting_nodes_csv(context: Context) -> HttpResponse:
+    """The nodes that wait to join."""
+    return WAITING_NODES.csv(fleet.waiting_nodes(), context, "waiting nodes")
+
+
+@changing(MANAGES, "agents")
+def approve_waiting_node(context: Context, waiting_node_id: int) -> Change[None]:
+    """Says what the machine costs, then lets it in when it next comes."""
+    row = _waiting_row(waiting_node_id)
+    effects = [
+        f"{row['name']} joins {row['cluster_name']} when it next comes, within about ten minutes.",
+        "It costs from then on; what it measured before is kept and costs nothing.",
+    ]
+    if row["pool_id"] is not None:
+        pool = fleet.pools()[row["pool_id"]]
+        effects.append(f"It is put into {pool.name}. {node_price_words(pool, 1, context)}")
+    return _deciding_node(row, TrustDecision.APPROVED, effects, context)
+
+
+@changing(MANAGES, "agents")
+def refuse_waiting_node(context: Context, waiting_node_id: int) -> Change[None]:
+    """Says that it stays out, then turns it down."""
+    row = _waiting_row(waiting_node_id)
+    effects = [
+        f"No machine named {row['name']} joins with the token {row['join_token_name']}.",
+        "What it measured stays with it; no cost changes.",
+    ]
+    return _deciding_node(row, TrustDecision.REFUSED, effects, context)
+
+
+@changing(MANAGES, "agents")
+def approve_trust_incident(context: Context, trust_incident_id: int) -> Change[None]:
+    """Says how many count from then on, then lets them."""
+    row = _matter_row(trust_incident_id)
+    effects = [f"{row['node_name']} may have {count(row['reported'] or 0)} from now on."]
+    effects.append("They count within a minute, from then on; what was not stored stays unknown.")
+    return _deciding_matter(row, TrustDecision.APPROVED, effects, context)
+
+
+@changing(MANAGES, "agents")
+def refuse_trust_incident(context: Context, trust_incident_id: int) -> Change[None]:
+    """Says that nothing changes, then closes the matter."""
+    row = _matter_row(trust_incident_id)
+    effects = ["Nothing of it is stored, and no cost changes."]
+    if row["reported"] is not None:
+        effects.append(f"Up to {count(row['reported'])} are only counted; more is a new incident.")
+    return _deciding_matter(row, TrustDecision.REFUSED, effects, context)
+
+
+def _deciding_node(
+    row: TrustRow, decision: TrustDecision, effects: Sequence[str], context: Context
+) -> Change[None]:
+    def apply(_: None) -> Done:
+        actions.decide_waiting_node(
+            waiting_node_id=row["id"], decision=decision, by=context.viewer.name, at=context.at
+        )
+        return f"{row['name']} is {decision.label}.", ("agents",)
+
+    return _decision(
+        f"{_verb(decision)} the node {row['name']}",
+        f"It came {counted(row['tries'], 'time')} with the join token {row['join_token_name']}.",
+        _verb(decision),
+        effects,
+        apply,
+        is_open=row["decided_at"] is None,
+    )
+
+
+def _deciding_matter(
+    row: TrustRow, decision: TrustDecision, effects: Sequence[str], context: Context
+) -> Change[None]:
+    def apply(_: None) -> Done:
+        actions.decide_trust_incident(
+            trust_incident_id=row["id"], decision=decision, by=context.viewer.name, at=context.at
+        )
+        return f"{KINDS[row['kind']]}: {decision.label}.", ("node", row["node_id"])
+
+    is_seen = row["kind"] in CONTRADICTIONS
+    return _decision(
+        f"{KINDS[row['kind']]}: {row['node_name']}",
+        f"{row['detail']}; reported {counted(row['count'], 'time')}.",
+        "Seen" if is_seen else _verb(decision),
+        effects,
+        apply,
+        is_open=row["decided_at"] is None,
+    )
+
+
+def _decision(  # the words of one form
+    finding: str,
+    explanation: str,
+    confirm: str,
+    effects: Sequence[str],
+    apply: Callable[[None], Done],
+    *,
+    is_open: bool,
+) -> Change[None]:
+    def read(_: Mapping[str, Any]) -> None:
+        return None
+
+    return Change(
+        finding=finding,
+        explanation=explanation,
+        back=Link("Agents", reverse("agents")),
+        form=ChangeForm,
+        confirm=confirm,
+        read=read,
+        effects=lambda _: effects,
+        apply=apply,
+        refusals=(actions.WaitingNodeDecided, actions.TrustIncidentDecided),
+        empty=None if is_open else DECIDED,
+    )
+
+
+def _verb(decision: TrustDecision) -> str:
+    return "Approve" if decision == TrustDecision.APPROVED else "Refuse"
+
+
+def _waiting_row(waiting_node_id: int) -> TrustRow:
+    return found_or_404(fleet.waiting_node_if_any(waiting_node_id))
+
+
+def _matter_row(trust_incident_id: int) -> TrustRow:
+    row = found_or_404(fleet.trust_incident_if_any(trust_incident_id))
+    return found_or_404(row if row["node_id"] is not None else None)
+
+
+def _node_href(row: TrustRow) -> str:
+    return "" if row["node_id"] is None else reverse("node", args=[row["node_id"]])
+
+
+urlpatterns = [
+    path("fleet/agents/trust.csv", trust_csv, name="trust-csv"),
+    path("fleet/agents/waiting.csv", waiting_nodes_csv, name="waiting-nodes-csv"),
+    path(
+        "fleet/agents/waiting/<int:waiting_node_id>/approve",
+        approve_waiting_node,
+        name="approve-waiting-node",
+    ),
+    path(
+        "fleet/agents/waiting/<int:waiting_node_id>/refuse",
+        refuse_waiting_node,
+        name="refuse-waiting-node",
+    ),
+    path(
+        "fleet/agents/trust/<int:trust_incident_id>/approve",
+        approve_trust_incident,
+        name="approve-trust-incident",
+    ),
+    path(
+        "fleet/agents/trust/<int:trust_incident_id>/refuse",
+        refuse_trust_incident,
+        name="refuse-trust-incident",
+    ),
+]

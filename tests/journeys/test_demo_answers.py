@@ -1,10 +1,11 @@
 """What stands on the demo's weeks: of two of them first, then again of all, and nothing that people did is lost."""
 
 import inspect
+import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 import pytest
 from django.db import transaction
@@ -124,3 +125,36 @@ def test_every_scene_is_played_once_but_answers_which_are_played_early_too() -> 
         and [*inspect.signature(scene).parameters] == ["company"]
     }
     assert told == set(once)
+
+
+@pytest.mark.parametrize("scene", scenes.ANSWERS, ids=lambda scene: scene.__name__)
+def test_what_is_played_twice_changes_nothing_outside_the_rooms_that_are_emptied(
+    scene: scenes.Scene,
+) -> None:
+    """What it wrote elsewhere would be there twice."""
+    rooms = tuple(f"apps.{room}." for room in answers.ROOMS)
+    changing = {
+        module for module in modules_used_by(scene) if re.search(r"^apps\..*\.actions", module)
+    }
+    assert {module for module in changing if not module.startswith(rooms)} == set()
+
+
+def modules_used_by(function: object, seen: frozenset[object] = frozenset()) -> set[str]:
+    """The modules of everything of apps that a function names, and the functions of its own file."""
+    if not inspect.isfunction(function) or function in seen:
+        return set()
+    found = set()
+    for name in names_in(function.__code__):
+        value = function.__globals__.get(name)
+        module = (
+            value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "")
+        )
+        found.add(module or "")
+        if module == function.__module__:
+            found |= modules_used_by(value, seen | {function})
+    return found
+
+
+def names_in(code: CodeType) -> set[str]:
+    inner = [each for each in code.co_consts if isinstance(each, CodeType)]
+    return {*code.co_names}.union(*(names_in(each) for each in inner))

@@ -60,6 +60,7 @@ OF_ALL_WEEKS: tuple[Scene, ...] = (
     promises.ship_models,
     vendors.take_vendor_reports,
     kept.keep_views,
+    reviews.state_scores,
 )
 """Facts of weeks long ago: told once all of them are settled."""
 ANSWERS: tuple[Scene, ...] = (

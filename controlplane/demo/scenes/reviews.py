@@ -1,6 +1,6 @@
 """What work is worth by its owners' word, the weekly reviews of it, and what people said to them."""
 
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from apps.accounts.queries import Viewer, organisation, person_of_address, viewer_of_user
@@ -46,29 +46,36 @@ def state_worth(company: Company) -> None:
         state_value(value=value, by=platform, at=company.week.at)
 
 
-def review_weeks(company: Company) -> None:
-    """Owners say how good their work is, weeks are reviewed, and people decide."""
+def state_scores(company: Company) -> None:
+    """Owners say how good their work is, each on the Thursday of one of the last weeks."""
     today = local_day(company.week.at, organisation().zone)
     platform = viewer_of_user(person_of_address(MANAGES) or 0)
-    finance = viewer_of_user(person_of_address(SIGN_IN) or 0)
-    newest = last_week(company.week.at, organisation().zone)
-    weeks = [newest.back(back) for back in reversed(range(REVIEWED))]
-    told = [week for week in weeks if week.window(organisation().zone).starts_at >= company.since]
-    _state_scores(company, platform, told, today)
-    for week in told:
-        made_at = min(week.window(organisation().zone).ends_at + MADE_AFTER, company.week.at)
-        review.make_review(week=week, at=made_at)
-    if told:
-        _say_something(company, told[-1], (finance, platform))
-
-
-def _state_scores(company: Company, by: Viewer, weeks: list[ReviewWeek], today: date) -> None:
-    """Each on the Thursday of one of the last weeks."""
     for team, workload, name, values in SCORES:
-        for week, value in zip(weeks[-len(values) :], values, strict=False):
+        for week, value in zip(_reviewed_weeks(company)[-len(values) :], values, strict=False):
             day = min(week.first_day + timedelta(days=3), today)
             score = NewScore(company.workload(team, workload), name, value, True, day)
-            state_score(score=score, by=by, at=company.week.at, today=today)
+            state_score(score=score, by=platform, at=company.week.at, today=today)
+
+
+def review_weeks(company: Company) -> None:
+    """Weeks are reviewed, and people decide."""
+    zone = organisation().zone
+    weeks = _reviewed_weeks(company)
+    for week in weeks:
+        made_at = min(week.window(zone).ends_at + MADE_AFTER, company.week.at)
+        review.make_review(week=week, at=made_at)
+    if weeks:
+        platform = viewer_of_user(person_of_address(MANAGES) or 0)
+        finance = viewer_of_user(person_of_address(SIGN_IN) or 0)
+        _say_something(company, weeks[-1], (finance, platform))
+
+
+def _reviewed_weeks(company: Company) -> list[ReviewWeek]:
+    """Return the last whole weeks of the company, the earlier first."""
+    zone = organisation().zone
+    newest = last_week(company.week.at, zone)
+    weeks = [newest.back(back) for back in reversed(range(REVIEWED))]
+    return [week for week in weeks if week.window(zone).starts_at >= company.since]
 
 
 def _say_something(company: Company, week: ReviewWeek, people: tuple[Viewer, Viewer]) -> None:

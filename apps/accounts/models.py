@@ -8,6 +8,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from apps.personal.fields import CODE, DOCUMENT, IDENTIFIER, SECRET, TEXT, Declarations, free
+
 
 class StartingPoint(models.TextChoices):
     """Where an organisation's GPU work runs today: what it is shown first, and asked to connect."""
@@ -269,3 +271,33 @@ class Pseudonym(models.Model):
 
     def __str__(self) -> str:
         return self.pseudonym
+
+
+WITH_ACCESS = free("of one account: it is deleted or renamed with the person who signs in by it")
+PERSONAL_FIELDS: Declarations = {
+    "accesstoken": {"name": TEXT, "prefix": SECRET},
+    "organisation": {"name": TEXT, "zone": CODE},
+    "pseudonym": {"pseudonym": free("what stands for a name")},
+    "repeatedrequest": {"caller": IDENTIFIER, "key": TEXT, "body": DOCUMENT},
+    "savedview": {"name": TEXT, "address": TEXT},
+    "team": {"name": TEXT, "cost_centre": TEXT},
+    # Renamed by who is taken out: two people may have one name.
+    "user": {"email": WITH_ACCESS, "name": WITH_ACCESS, "password": SECRET},
+    "account.emailaddress": {"email": WITH_ACCESS},
+    "account.emailconfirmation": {"key": SECRET},
+    "auth.group": {"name": CODE},
+    "auth.permission": {"name": CODE, "codename": CODE},
+    "contenttypes.contenttype": {"app_label": CODE, "model": CODE},
+    "mfa.authenticator": {"type": CODE, "data": SECRET},
+    "pghistory.context": {"metadata": DOCUMENT},
+    "sessions.session": {"session_key": SECRET, "session_data": SECRET},
+    "socialaccount.socialaccount": {
+        "provider": CODE, "uid": WITH_ACCESS, "extra_data": WITH_ACCESS,
+    },
+    "socialaccount.socialapp": {
+        "provider": CODE, "provider_id": CODE, "name": CODE, "client_id": SECRET,
+        "secret": SECRET, "key": SECRET, "settings": SECRET,
+    },
+    "socialaccount.socialtoken": {"token": SECRET, "token_secret": SECRET},
+}  # fmt: skip
+"""What the columns of this app, and of those of others that people sign in with, may hold of a person."""

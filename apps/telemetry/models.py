@@ -2,6 +2,8 @@
 
 from django.db import models
 
+from apps.personal.fields import CODE, DOCUMENT, FIGURES, MACHINE, TEXT, Declarations
+
 
 class HolderKey(models.Model):
     """The agent's text for whose process it saw, interned; id 0 is '' (nobody, or the device)."""
@@ -219,3 +221,13 @@ class Incident(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} on {self.node_id}"
+
+
+PERSONAL_FIELDS: Declarations = {
+    "batch": {"remarks": DOCUMENT},
+    "holderkey": {"key": TEXT},
+    "incident": {"uuid": MACHINE, "kind": CODE, "detail": TEXT},
+    "report": {"answer": DOCUMENT},
+    "usagehour": {"observed": FIGURES, "worked": FIGURES},
+    "windowrejection": {"field": CODE, "reason": TEXT},
+}

@@ -1,7 +1,7 @@
 """Names that were taken out: what stands in their place, found without knowing the name."""
 
 import hmac
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from django.conf import settings
 
@@ -22,6 +22,11 @@ def pseudonym_of(name: str) -> str:
     return f"{shown}@pseudonym.invalid" if "@" in name else shown
 
 
+def is_anybody_taken_out() -> bool:
+    """Whether any name was taken out: mostly none was, and then nothing that arrives needs a look."""
+    return Pseudonym.objects.exists()
+
+
 def pseudonyms_of(names: Collection[str]) -> dict[str, str]:
     """Those of these names that were taken out, each with what is written for it."""
     if not names:
@@ -31,5 +36,12 @@ def pseudonyms_of(names: Collection[str]) -> dict[str, str]:
         bytes(digest): shown
         for digest, shown in Pseudonym.objects.values_list("digest", "pseudonym")
     }
-    digests = {name: name_digest(name) for name in names} if kept else {}
-    return {name: kept[digest] for name, digest in digests.items() if digest in kept}
+    return {name: shown for name in names if kept and (shown := _shown_of(name, kept))}
+
+
+def _shown_of(name: str, kept: Mapping[bytes, str]) -> str | None:
+    """By the name as it is, else by it in small letters: what was taken out so is meant in any case."""
+    shown = kept.get(name_digest(name))
+    if shown is None and name != name.casefold():
+        shown = kept.get(name_digest(name.casefold()))
+    return shown

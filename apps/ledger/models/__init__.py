@@ -24,6 +24,7 @@ from apps.ledger.models.charges import (
 )
 from apps.ledger.models.closes import Close, CorrectedHour, StatementLine
 from apps.ledger.models.exports import Export, ExportState, ExportWhat, FileForm
+from apps.ledger.models.personal import PERSONAL_FIELDS
 from apps.ledger.models.rollups import (
     ClockSweep,
     LedgerDay,

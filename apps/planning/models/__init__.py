@@ -17,6 +17,7 @@ from apps.planning.models.forecasts import (
 )
 from apps.planning.models.gpu_quotas import GpuQuota
 from apps.planning.models.headroom import HeadroomDimension, HeadroomPolicy
+from apps.planning.models.personal import PERSONAL_FIELDS
 from apps.planning.models.plans import PlannedItem, PlannedKind, WhatIfPlan
 from apps.planning.models.portfolio import PortfolioRun, PortfolioState
 from apps.planning.models.power_limits import PowerLimit

@@ -21,6 +21,7 @@ from apps.review.models.channels import (
 from apps.review.models.chart_notes import ChartNote
 from apps.review.models.findings import Finding, FindingKind, Measure
 from apps.review.models.looks import Look
+from apps.review.models.personal import PERSONAL_FIELDS
 from apps.review.models.recommendations import (
     Recommendation,
     RecommendationLook,

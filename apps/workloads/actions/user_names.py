@@ -1,74 +1,58 @@
 """What jobs call a person, where that name was taken out."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
-from django.db import transaction
-from django.db.models import Q, TextField
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast
-
-from apps.accounts.queries.pseudonyms import pseudonyms_of
+from apps.accounts.queries.pseudonyms import is_anybody_taken_out, pseudonyms_of
 from apps.economics.jobs import JobEventIn, JobStatement
-from apps.logs.changes import answered, logged_change
+from apps.personal.names import TakenNames, words_of
 from apps.workloads.actions.statements import statement_of, told
-from apps.workloads.models import Job, JobEvent
+from apps.workloads.models import JobEvent
+from apps.workloads.models.personal import STATED
 
-AT_ONCE = 2000
+TEXTS = tuple(name for name in STATED if name != "labels")
 
 
-@logged_change(count=answered)
-@transaction.atomic
-def rename_users(*, written: Mapping[str, str]) -> int:
-    """Write pseudonyms for these users, and where a label names them, in jobs and all that was said of them; how many jobs.
+def reseal_events(ids: Sequence[int]) -> None:
+    """Give these statements of jobs the digest of what they say now.
 
-    Statements get the digest of what they say now: the same one from a scheduler, whose names are
-    replaced as they arrive, still changes nothing.
+    The same one from a scheduler, whose names are replaced as they arrive, then still changes nothing.
     """
-    named = Q(user__in=list(written)) | Q(events__content__user__in=list(written))
-    for name in written:
-        value = json.dumps(name, ensure_ascii=False)
-        named |= Q(own_labels__contains=value) | Q(said_labels__contains=value)
-    jobs = Job.objects.annotate(
-        own_labels=Cast("labels", TextField()),
-        said_labels=KeyTextTransform("labels", "events__content"),
-    )
-    ids = sorted(set(jobs.filter(named).values_list("id", flat=True)))
-    for start in range(0, len(ids), AT_ONCE):
-        _rename_some(ids[start : start + AT_ONCE], written)
-    return len(ids)
-
-
-def _rename_some(ids: Sequence[int], written: Mapping[str, str]) -> None:
-    jobs = list(Job.objects.filter(id__in=ids).only("user", "labels"))
-    for job in jobs:
-        job.user = written.get(job.user, job.user)
-        job.labels = {key: written.get(value, value) for key, value in job.labels.items()}
-    Job.objects.bulk_update(jobs, ["user", "labels"], batch_size=AT_ONCE)
-    events = list(JobEvent.objects.filter(job_id__in=ids))
+    events = list(JobEvent.objects.filter(id__in=ids))
     for event in events:
-        kept = told(_renamed_statement(statement_of(json.dumps(event.content)), written))
+        kept = told(statement_of(json.dumps(event.content)))
         event.content, event.digest = json.loads(kept.content), kept.digest
-    JobEvent.objects.bulk_update(events, ["content", "digest"], batch_size=AT_ONCE)
+    JobEvent.objects.bulk_update(events, ["content", "digest"], batch_size=2000)
 
 
 def with_pseudonyms(events: Sequence[JobEventIn]) -> Sequence[JobEventIn]:
     """The statements as they may be kept: people whose names were taken out by their pseudonyms."""
-    names = {event.statement.user for event in events if event.statement.user}
-    names |= {value for event in events for _, value in event.statement.labels}
-    written = pseudonyms_of(names)
+    if not is_anybody_taken_out():
+        return events
+    texts = {text for event in events for text in _texts_of(event.statement)}
+    written = pseudonyms_of({word for text in texts for word in words_of(text)})
     if not written:
         return events
+    names = TakenNames(written)
     return [
-        replace(event, statement=_renamed_statement(event.statement, written)) for event in events
+        replace(event, statement=_renamed_statement(event.statement, names)) for event in events
     ]
 
 
-def _renamed_statement(statement: JobStatement, written: Mapping[str, str]) -> JobStatement:
-    user = statement.user
-    return replace(
-        statement,
-        user=written.get(user, user) if user is not None else None,
-        labels=tuple((key, written.get(value, value)) for key, value in statement.labels),
+def _texts_of(statement: JobStatement) -> Iterator[str]:
+    yield from (text for name in TEXTS if (text := getattr(statement, name)))
+    for key, value in statement.labels:
+        yield from (key, value)
+
+
+def _renamed_statement(statement: JobStatement, names: TakenNames) -> JobStatement:
+    said: dict[str, Any] = {
+        name: text and names.in_text(text)
+        for name, text in ((name, getattr(statement, name)) for name in TEXTS)
+    }
+    said["labels"] = tuple(
+        (names.in_text(key), names.in_text(value)) for key, value in statement.labels
     )
+    return replace(statement, **said)

@@ -2,6 +2,7 @@
 
 from apps.workloads.models.imports import ImportBatch, RejectedRow
 from apps.workloads.models.jobs import Allocation, Job, JobEvent, RunSpan
+from apps.workloads.models.personal import PERSONAL_FIELDS
 from apps.workloads.models.reports import (
     RunAttempt,
     RunEvent,

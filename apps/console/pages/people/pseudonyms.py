@@ -1,9 +1,8 @@
 """Taking a person out: what names them is replaced everywhere, and amounts stay."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.db import transaction
 from django.urls import path, reverse
 
 from apps.accounts import actions
@@ -14,8 +13,8 @@ from apps.console.kit.entries import PickField, TextField
 from apps.console.kit.frame import Link
 from apps.console.kit.request import MANAGES, Context
 from apps.economics.refusal import Refusal
+from apps.personal.names import PLAIN_WORDS
 from apps.show.amounts import counted
-from apps.workloads.actions.user_names import rename_users
 
 
 class PseudonymForm(ChangeForm):
@@ -46,8 +45,10 @@ def pseudonymise_person(context: Context) -> Change[Mapping[str, Any]]:
         names = actions.names_to_take_out(**chosen)
         return (
             *(f"{name} is written {pseudonym_of(name)} from now on." for name in names),
-            "In jobs, roll-ups by user, ownership rules, notes, alerts, the audit trail and what "
-            "was asked; jobs that a scheduler reports again are written so too.",
+            "In every column that may name a person, in whatever case it is written there: jobs, roll-ups by "
+            "user, rules, notes, alerts, anomalies, frozen reviews, the audit trail and what was asked; jobs "
+            "that a scheduler reports again are written so too.",
+            *_plain_words(names),
             *([f"{person.name} cannot sign in any more."] if person else []),
             "Amounts and times stay: the same dollars belong to the same teams, jobs and runs.",
             "Log files, exports and backups that were made before, and names of jobs, runs and tags "
@@ -56,10 +57,11 @@ def pseudonymise_person(context: Context) -> Change[Mapping[str, Any]]:
         )
 
     def apply(chosen: Mapping[str, Any]) -> Done:
-        with transaction.atomic():
-            taken = actions.pseudonymise(**chosen, by=context.viewer.person_id, at=context.at)
-            jobs = rename_users(written=taken.written)
-        said = f"{counted(jobs, 'job')} and {counted(taken.rows, 'other row')} were rewritten."
+        taken = actions.pseudonymise(**chosen, by=context.viewer.person_id, at=context.at)
+        jobs = taken.by_table.get("workloads.job", 0)
+        said = (
+            f"{counted(jobs, 'job')} and {counted(taken.rows - jobs, 'other row')} were rewritten."
+        )
         return said, ("people",)
 
     return Change(
@@ -79,6 +81,13 @@ def pseudonymise_person(context: Context) -> Change[Mapping[str, Any]]:
         apply=apply,
         refusals=(Refusal, actions.LastManager),
     )
+
+
+def _plain_words(names: Sequence[str]) -> list[str]:
+    """What is said of names that are words too."""
+    words = [name for name in names if name.casefold() in PLAIN_WORDS]
+    stays = "also a word: in the middle of a sentence it stays, as nobody can tell which is meant."
+    return [f"{name} is {stays}" for name in words]
 
 
 urlpatterns = [path("people/pseudonymise", pseudonymise_person, name="pseudonymise")]

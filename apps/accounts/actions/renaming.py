@@ -1,0 +1,162 @@
+"""The rows of one table in which a name stands, found in slices and rewritten."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, LiteralString
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import connection
+from django.db.models import IntegerField, JSONField, Model, UUIDField
+from psycopg import sql
+
+from apps.personal.fields import PersonalField, personal_fields, reseal_of
+from apps.personal.names import TakenNames
+
+SLICE, WRITTEN_AT_ONCE = 20_000, 2_000
+"""So many ids are looked through by one statement, however large the table."""
+Row = tuple[Any, ...]
+
+
+def rename_table(model: type[Model], names: TakenNames) -> int:
+    """Write pseudonyms for these names in every personal column of a table; how many rows changed."""
+    fields = personal_fields(model)
+    if not fields:
+        return 0
+    reseal, count = reseal_of(model), 0
+    for rows in _rows_naming(model, fields, names):
+        changed = [new for row in rows if (new := _renamed_row(model, fields, row, names))]
+        _write_rows(model, fields, changed)
+        if reseal is not None and changed:
+            reseal([row[-1] for row in changed])
+        count += len(changed)
+    return count
+
+
+def _rows_naming(
+    model: type[Model], fields: Mapping[str, PersonalField], names: TakenNames
+) -> Iterator[Sequence[Row]]:
+    """Key and values of rows that have any spelling of a name in them, by slices of the key."""
+    columns = [
+        sql.SQL("{}::text" if _is_json(model, name) else "{}").format(_column(model, name))
+        for name in fields
+    ]
+    holds = [sql.SQL("{}::text ILIKE ANY(%s)").format(_column(model, name)) for name in fields]
+    asked = sql.SQL("SELECT {columns} FROM {table} WHERE ({holds})").format(
+        columns=sql.SQL(", ").join([*_keys(model), *columns]),
+        table=sql.Identifier(model._meta.db_table),
+        holds=sql.SQL(" OR ").join(holds),
+    )
+    params = [_patterns(names)] * len(fields)
+    for within, span in _slices(model):
+        with connection.cursor() as cursor:
+            cursor.execute(asked + within, [*params, *span])
+            yield cursor.fetchall()
+
+
+def _slices(model: type[Model]) -> Iterator[tuple[sql.Composable, list[int]]]:
+    """Conditions that together are all rows: spans of a whole number that is the key, else one."""
+    keys = _keys(model)
+    if len(keys) > 1 or not isinstance(model._meta.pk_fields[0], IntegerField):
+        yield sql.SQL(""), []
+        return
+    (column,), table = keys, sql.Identifier(model._meta.db_table)
+    with connection.cursor() as cursor:
+        cursor.execute(sql.SQL("SELECT min({0}), max({0}) FROM {1}").format(column, table))
+        least, most = cursor.fetchone()
+    if least is None:
+        return
+    within = sql.SQL(" AND {0} >= %s AND {0} < %s").format(column)
+    for first in range(least, most + 1, SLICE):
+        yield within, [first, first + SLICE]
+
+
+def _patterns(names: TakenNames) -> list[str]:
+    """What ILIKE finds every spelling by, as text and as it stands within the quotes of JSON."""
+    spelt = {
+        text
+        for name in names.spellings
+        for text in (name, json.dumps(name, ensure_ascii=False)[1:-1])
+    }
+    escaped = (text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") for text in spelt)
+    return [f"%{text}%" for text in sorted(escaped)]
+
+
+def _renamed_row(
+    model: type[Model], fields: Mapping[str, PersonalField], row: Row, names: TakenNames
+) -> Row | None:
+    """What is written: the columns, then the key; None where no name is a word of it."""
+    keys = len(model._meta.pk_fields)
+    was = [
+        json.loads(value) if value is not None and _is_json(model, name) else value
+        for name, value in zip(fields, row[keys:], strict=True)
+    ]
+    new = [
+        value if value is None else field.renamed(value, names)
+        for field, value in zip(fields.values(), was, strict=True)
+    ]
+    return None if new == was else (*new, *row[:keys])
+
+
+def _write_rows(
+    model: type[Model], fields: Mapping[str, PersonalField], changed: Sequence[Row]
+) -> None:
+    """In one statement for each two thousand rows; what is null stays what it was."""
+    names = [_column_name(field) for field in model._meta.pk_fields]
+    written = [*map(model._meta.get_field, fields)]
+    columns = [_column_name(field) for field in written]
+    types = [
+        sql.SQL("{} {}").format(
+            sql.Identifier(_column_name(field)), sql.SQL(_recordset_type(field))
+        )
+        for field in (*written, *model._meta.pk_fields)
+    ]
+    write = sql.SQL(
+        "UPDATE {table} AS kept SET {columns} FROM jsonb_to_recordset(%s::jsonb) AS new ({types}) WHERE {keys}"
+    ).format(
+        table=sql.Identifier(model._meta.db_table),
+        columns=sql.SQL(", ").join(
+            [
+                sql.SQL("{0} = COALESCE(new.{0}, kept.{0})").format(sql.Identifier(column))
+                for column in columns
+            ]
+        ),
+        types=sql.SQL(", ").join(types),
+        keys=sql.SQL(" AND ").join(
+            [sql.SQL("new.{0} = kept.{0}").format(sql.Identifier(name)) for name in names]
+        ),
+    )
+    for start in range(0, len(changed), WRITTEN_AT_ONCE):
+        some = changed[start : start + WRITTEN_AT_ONCE]
+        rows = [dict(zip([*columns, *names], row, strict=True)) for row in some]
+        with connection.cursor() as cursor:
+            cursor.execute(write, (json.dumps(rows, default=str),))
+
+
+def _recordset_type(field: Any) -> LiteralString:
+    """As which type a value comes back out of JSON; of what points at a row, as that row's key."""
+    while field.is_relation:
+        field = field.target_field
+    if isinstance(field, ArrayField):
+        return "text[]"
+    if isinstance(field, JSONField):
+        return "jsonb"
+    if isinstance(field, UUIDField):
+        return "uuid"
+    return "bigint" if isinstance(field, IntegerField) else "text"
+
+
+def _column_name(field: Any) -> str:
+    return str(field.column)
+
+
+def _keys(model: type[Model]) -> list[sql.Identifier]:
+    return [sql.Identifier(_column_name(field)) for field in model._meta.pk_fields]
+
+
+def _column(model: type[Model], name: str) -> sql.Identifier:
+    return sql.Identifier(_column_name(model._meta.get_field(name)))
+
+
+def _is_json(model: type[Model], name: str) -> bool:
+    """Whether a column is a document; a list of texts is none."""
+    return isinstance(model._meta.get_field(name), JSONField)

@@ -1,0 +1,60 @@
+"""What the columns of this app may hold of a person: see apps.personal.fields."""
+
+from apps.personal.fields import (
+    CODE,
+    DOCUMENT,
+    FIGURES,
+    IDENTIFIER,
+    MACHINE,
+    MODEL,
+    NAME,
+    TEXT,
+    Declarations,
+)
+
+PERSONAL_FIELDS: Declarations = {
+    "agent": {"machine": MACHINE, "version": CODE},
+    "agentstatus": {
+        "driver": CODE,
+        "instance_type": MACHINE,
+        "missing": MACHINE,
+        "problems": DOCUMENT,
+        "provider_id": MACHINE,
+        "purchase_option": CODE,
+        "region": MACHINE,
+        "state": CODE,
+    },
+    "cloudaccount": {
+        "account": IDENTIFIER,
+        "export_region": CODE,
+        "export_uri": IDENTIFIER,
+        "name": TEXT,
+        "provider": CODE,
+        "regions": CODE,
+        "role_arn": IDENTIFIER,
+        "syncs": CODE,
+    },
+    "cloudmachine": {
+        "external_id": MACHINE,
+        "instance_type": MACHINE,
+        "name": MACHINE,
+        "names": MACHINE,
+        "purchase_option": CODE,
+        "region": MACHINE,
+        "zone": MACHINE,
+    },
+    "cloudsync": {"counts": FIGURES, "cursor": FIGURES, "error": TEXT, "note": TEXT, "what": CODE},
+    "cluster": {"name": MACHINE},
+    "device": {"model": MODEL, "profile": MACHINE, "uuid": MACHINE},
+    "jointoken": {"name": TEXT, "node_names": MACHINE, "scopes": CODE},
+    "node": {"end_reason": TEXT, "name": MACHINE, "provider_id": MACHINE},
+    "pool": {
+        "gpu_model": MODEL,
+        "instance_type": MACHINE,
+        "name": MACHINE,
+        "provider": CODE,
+        "region": MACHINE,
+    },
+    "trustincident": {"detail": TEXT, "decided_by": NAME},
+    "waitingnode": {"name": MACHINE, "machine": MACHINE, "version": CODE},
+}

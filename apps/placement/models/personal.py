@@ -1,0 +1,62 @@
+"""What the columns of this app may hold of a person: see apps.personal.fields."""
+
+from apps.personal.fields import (
+    CODE,
+    DOCUMENT,
+    FIGURES,
+    IDENTIFIER,
+    MACHINE,
+    MODEL,
+    NAME,
+    TEXT,
+    Declarations,
+)
+
+PERSONAL_FIELDS: Declarations = {
+    "acceleratorregion": {"gpu_model": MODEL, "provider": CODE, "region": CODE, "source": TEXT},
+    "bookoffer": {
+        "gpu_model": MODEL,
+        "idle_by_node": FIGURES,
+        "instance_type": MACHINE,
+        "interruptions": DOCUMENT,
+        "key": IDENTIFIER,
+        "name": TEXT,
+        "notes": DOCUMENT,
+        "option": CODE,
+        "provider": CODE,
+        "rates": DOCUMENT,
+        "region": CODE,
+        "waits_by_priority": DOCUMENT,
+    },
+    "egressprice": {"source": TEXT, "source_place": CODE, "target_place": CODE},
+    "fleetmove": {"closed_reason": TEXT, "key": IDENTIFIER, "kind": CODE},
+    "fleetmovelook": {"kinds": FIGURES},
+    "fleetmoveproposal": {"document": DOCUMENT},
+    "jobadmission": {
+        "answer": DOCUMENT,
+        "asked_name": NAME,
+        "job": DOCUMENT,
+        "overridden_name": NAME,
+        "override_reason": TEXT,
+        "used_by": IDENTIFIER,
+    },
+    "jobquote": {
+        "answer": DOCUMENT,
+        "chosen": IDENTIFIER,
+        "expected": IDENTIFIER,
+        "job": DOCUMENT,
+        "pool_offers": FIGURES,
+        "run_name": TEXT,
+    },
+    "keptspotplan": {"modes": FIGURES, "thin": TEXT},
+    "offerbook": {"budgets": DOCUMENT, "calibration": FIGURES, "left_out": DOCUMENT},
+    "spotseries": {
+        "gpu_model": MODEL,
+        "instance_type": MACHINE,
+        "name": TEXT,
+        "provider": CODE,
+        "region": CODE,
+        "source": TEXT,
+        "zone": CODE,
+    },
+}

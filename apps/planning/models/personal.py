@@ -1,0 +1,65 @@
+"""What the columns of this app may hold of a person: see apps.personal.fields."""
+
+from apps.personal.fields import (
+    CODE,
+    DOCUMENT,
+    FIGURES,
+    IDENTIFIER,
+    MODEL,
+    NAME,
+    TEXT,
+    Declarations,
+)
+
+PERSONAL_FIELDS: Declarations = {
+    "budget": {"key": TEXT, "name": TEXT, "note": TEXT},
+    "capacityrequest": {"gpu_model": MODEL, "profile": FIGURES, "reason": TEXT},
+    "capacityrequeststep": {"reason": TEXT},
+    "demandevent": {"key": TEXT, "name": TEXT},
+    "forecast": {
+        "backtests": FIGURES,
+        "events": DOCUMENT,
+        "months": FIGURES,
+        "queue": TEXT,
+        "refusal": TEXT,
+        "shift": FIGURES,
+        "weights": FIGURES,
+    },
+    "forecastpaths": {"totals": FIGURES},
+    "forecastseries": {"key": TEXT},
+    "gpuquota": {
+        "gpu_model": MODEL,
+        "note": TEXT,
+        "provider": CODE,
+        "raised_by": NAME,
+        "region": CODE,
+    },
+    "headroompolicy": {"key": TEXT, "name": TEXT, "note": TEXT},
+    "keptscenario": {"name": TEXT, "text": TEXT},
+    "planneditem": {"inputs": DOCUMENT, "name": TEXT},
+    "portfoliorun": {
+        "answer": DOCUMENT,
+        "overlay": DOCUMENT,
+        "refusal": TEXT,
+        "state": CODE,
+        "text": TEXT,
+    },
+    "powerlimit": {"name": TEXT, "note": TEXT},
+    "reconciliation": {"backtests": FIGURES, "ways": FIGURES},
+    "rejectedseriesrow": {"field": CODE, "reason": TEXT},
+    "scenariorun": {
+        "answer": DOCUMENT,
+        "inputs": DOCUMENT,
+        "measured": DOCUMENT,
+        "moved": DOCUMENT,
+        "refusal": TEXT,
+    },
+    "seriesimport": {
+        "asked": DOCUMENT,
+        "failure": TEXT,
+        "name": TEXT,
+        "seen": DOCUMENT,
+        "stored_as": IDENTIFIER,
+    },
+    "whatifplan": {"description": TEXT, "gpu_model": MODEL, "name": TEXT},
+}

@@ -18,6 +18,8 @@ FOREIGN: dict[str, dict[str, int]] = {}
 READS_EVERY_HISTORY = {"apps/accounts/queries/trail.py"}
 # It lists tables by name, and reads no row of them.
 LISTS_EVERY_TABLE = {"apps/console/pages/retention/pages.py"}
+# It takes a name out of what each app declares as personal.
+REWRITES_EVERY_TABLE = {"apps/accounts/actions/renaming.py"}
 
 
 def test_statements_name_tables_of_their_own_app_and_ever_fewer_others() -> None:
@@ -30,7 +32,7 @@ def test_statements_name_tables_of_their_own_app_and_ever_fewer_others() -> None
 
 def test_no_statement_is_given_its_table_where_nobody_sees_it() -> None:
     found = {str(source.path) for source in _of_apps() if "_meta.db_table" in source.text}
-    assert found == READS_EVERY_HISTORY | LISTS_EVERY_TABLE
+    assert found == READS_EVERY_HISTORY | LISTS_EVERY_TABLE | REWRITES_EVERY_TABLE
 
 
 @pytest.mark.django_db

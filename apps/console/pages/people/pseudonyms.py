@@ -17,6 +17,19 @@ from apps.personal.names import PLAIN_WORDS
 from apps.show.amounts import counted
 
 
+IN_EVERY_COLUMN = (
+    "In every column that may name a person, in whatever case it is written there: jobs, roll-ups by "
+    "user, rules, notes, alerts, anomalies, frozen reviews, the audit trail and what was asked; jobs "
+    "that a scheduler reports again are written so too."
+)
+WHAT_STAYS = (
+    "Amounts and times stay: the same dollars belong to the same teams, jobs and runs.",
+    "Log files, exports, uploads and backups that were made before, and names of jobs, runs and tags "
+    "that are sent from now on, are not changed.",
+    "The name itself is kept nowhere: this cannot be taken back.",
+)
+
+
 class PseudonymForm(ChangeForm):
     """Who is taken out."""
 
@@ -45,15 +58,10 @@ def pseudonymise_person(context: Context) -> Change[Mapping[str, Any]]:
         names = actions.names_to_take_out(**chosen)
         return (
             *(f"{name} is written {pseudonym_of(name)} from now on." for name in names),
-            "In every column that may name a person, in whatever case it is written there: jobs, roll-ups by "
-            "user, rules, notes, alerts, anomalies, frozen reviews, the audit trail and what was asked; jobs "
-            "that a scheduler reports again are written so too.",
+            IN_EVERY_COLUMN,
             *_plain_words(names),
             *([f"{person.name} cannot sign in any more."] if person else []),
-            "Amounts and times stay: the same dollars belong to the same teams, jobs and runs.",
-            "Log files, exports and backups that were made before, and names of jobs, runs and tags "
-            "that are sent from now on, are not changed.",
-            "The name itself is kept nowhere: this cannot be taken back.",
+            *WHAT_STAYS,
         )
 
     def apply(chosen: Mapping[str, Any]) -> Done:

@@ -28,7 +28,7 @@ def sending() -> Sending:
     make.make_organisation()
     began_at = this_hour() - timedelta(days=1)
     pool = make.make_pool("pair", instance_type="a2-highgpu-2g", gpus_per_node=2)
-    scene.make_rate(pool, Decimal("20"))
+    scene.make_rate(pool, Decimal(20))
     node = make.make_node("gpu-01", pool_id=pool, at=began_at, units=2)
     token = make.make_token(at=began_at)
     agent = make.make_agent(node_id=node, token_id=token.id, at=began_at)

@@ -16,7 +16,6 @@ from apps.economics.refusal import Refusal
 from apps.personal.names import PLAIN_WORDS
 from apps.show.amounts import counted
 
-
 IN_EVERY_COLUMN = (
     "In every column that may name a person, in whatever case it is written there: jobs, roll-ups by "
     "user, rules, notes, alerts, anomalies, frozen reviews, the audit trail and what was asked; jobs "

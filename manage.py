@@ -99,12 +99,13 @@ def prepare(command: str) -> None:
 
         django.setup()
         return
+    from controlplane.copies.refusal import CopyRefused
     from controlplane.migration_history import DatabaseTooOld
     from controlplane.readiness import make_ready
 
     try:
         make_ready(command)
-    except DatabaseTooOld as problem:
+    except (DatabaseTooOld, CopyRefused) as problem:
         sys.exit(str(problem))
 
 

@@ -112,6 +112,11 @@ def start(home: Path) -> str:
     return f"postgres://postgres@/{DATABASE}?host={quote(str(folder), safe='')}"
 
 
+def is_used() -> bool:
+    """Return whether this process works with the embedded server, and not with one that a setting names."""
+    return bool(_used)
+
+
 def revive() -> bool:
     """Start the server that this process uses again if it died; whether it had.
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -308,7 +308,20 @@ def environment(variables: Mapping[str, str] | None = None) -> Environment:
     _refuse_small_spool(chosen)
     if chosen.oidc_issuer and not (chosen.oidc_client_id and chosen.oidc_client_secret):
         raise BadEnvironment("RUNRATE_OIDC_ISSUER needs RUNRATE_OIDC_CLIENT_ID and _CLIENT_SECRET")
-    return chosen
+    return chosen if chosen.database_url else replace(chosen, database_url=_moved_to(chosen.home))
+
+
+MOVED_TO = "database_url"
+"""The file under RUNRATE_HOME in which `manage.py move_database` names the database that took the embedded one's place."""
+
+
+def _moved_to(home: Path) -> str:
+    try:
+        return (home.expanduser() / MOVED_TO).read_text().strip()
+    except FileNotFoundError:
+        return ""
+    except OSError as problem:
+        raise BadEnvironment(f"{home / MOVED_TO} cannot be read: {problem.strerror}") from problem
 
 
 def _refuse_small_spool(chosen: Environment) -> None:

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 def make_ready(command: str = "") -> None:
     """Migrate if needed and bootstrap an empty database with defaults, saying so on stderr.
 
-    With `command` what it adds is that command's in the audit trail. Refuses DatabaseTooOld.
+    With `command` what it adds is that command's in the audit trail. Finishes a restore or an upgrade that was
+    killed. Refuses DatabaseTooOld, CopyRefused.
     """
     import django
 
@@ -21,6 +22,7 @@ def make_ready(command: str = "") -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(7305021)")
         try:
+            _finish_what_was_begun()
             if not is_migrated():
                 refuse_too_old()
                 print("Preparing the database …", file=sys.stderr)
@@ -28,6 +30,22 @@ def make_ready(command: str = "") -> None:
             _bootstrap(command)
         finally:
             cursor.execute("SELECT pg_advisory_unlock(7305021)")
+
+
+def _finish_what_was_begun() -> None:
+    from controlplane.settings import HOME
+
+    is_restoring, is_upgrading = any(HOME.glob("restoring-*")), (HOME / "upgrade.json").exists()
+    if not is_restoring and not is_upgrading:
+        return
+    from controlplane.copies.finishing import finish_restore
+    from controlplane.copies.making import say_nothing
+    from controlplane.copies.standing import alone
+    from controlplane.copies.upgrading import finish_upgrade
+
+    with alone(HOME):
+        finish_restore(HOME)
+        finish_upgrade(HOME, lambda words: print(words, file=sys.stderr), say_nothing)
 
 
 def _bootstrap(command: str) -> None:

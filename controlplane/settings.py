@@ -43,7 +43,8 @@ LOST_AFTER = {
 }
 
 
-def _database(url: str) -> dict[str, object]:
+def database_of(url: str) -> dict[str, object]:
+    """Return the database of an address as Django takes it; refuses BadEnvironment."""
     parts = urlsplit(url)
     if url and parts.scheme not in {"postgres", "postgresql"}:
         raise BadEnvironment("RUNRATE_DATABASE_URL must start with postgres://")
@@ -71,7 +72,7 @@ ROOT_URLCONF = "controlplane.urls"
 WSGI_APPLICATION = "controlplane.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.User"
-DATABASES = {"default": _database(ENVIRONMENT.database_url)}
+DATABASES = {"default": database_of(ENVIRONMENT.database_url)}
 TAG_KEYS: tuple[str, ...] = ENVIRONMENT.tag_keys
 AGENT_TOKEN_DAYS: int = ENVIRONMENT.agent_token_days
 FINDING_FLOOR: int = ENVIRONMENT.finding_floor

@@ -17,6 +17,8 @@ from typing import IO, Any
 
 import zstandard
 
+from controlplane.copies.refusal import CopyRefused
+
 FORMAT = 1
 MANIFEST, DIGESTS = "manifest.json", "digests.json"
 PART_BYTES = 4 * 1024 * 1024
@@ -27,10 +29,6 @@ LARGEST_PART = 64 * 1024 * 1024
 LARGEST_MEMBER = 128 * 1024 * 1024
 
 Json = dict[str, Any]
-
-
-class CopyRefused(Exception):
-    """A copy cannot be made or brought back as things are; the message says why and what to do."""
 
 
 class CopyDamaged(CopyRefused):

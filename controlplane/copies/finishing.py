@@ -22,15 +22,17 @@ FILE_BLOCK = 1024 * 1024
 def finish_restore(home: Path) -> None:
     """Finish what a restore left to do, or forget what one that was broken off left: by what the database says."""
     stages = list(home.glob(f"{STAGE}*"))
-    if stages:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT obj_description(to_regnamespace('public')::oid, 'pg_namespace')")
-            mark = (cursor.fetchone() or ("",))[0] or ""
-        for stage in stages:
-            if mark == MARK + stage.name.removeprefix(STAGE) and (stage / "list.json").exists():
-                _put_in_place(home, stage)
-            shutil.rmtree(stage)
+    if not stages:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT obj_description(to_regnamespace('public')::oid, 'pg_namespace')")
+        mark = (cursor.fetchone() or ("",))[0] or ""
+    for stage in stages:
+        if mark == MARK + stage.name.removeprefix(STAGE) and (stage / "list.json").exists():
+            _put_in_place(home, stage)
     drop_replaced()
+    for stage in stages:
+        shutil.rmtree(stage)
 
 
 def drop_replaced() -> None:

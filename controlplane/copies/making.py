@@ -22,7 +22,7 @@ from apps.web.queries.table_digests import (
     table_digest,
     write_values_alike,
 )
-from controlplane.copies.archive import FORMAT, MANIFEST, CopyRefused, CopyWriter, Json
+from controlplane.copies.archive import FORMAT, MANIFEST, CopyWriter, Json
 from controlplane.copies.contents import (
     CopiedTable,
     WantedFiles,
@@ -34,6 +34,7 @@ from controlplane.copies.contents import (
     wanted_files,
 )
 from controlplane.copies.installation import mark_of_key, settings_to_keep, wanted_names
+from controlplane.copies.refusal import CopyRefused
 from controlplane.copies.release import runrate_release
 from controlplane.copies.server import OLDEST_MAJOR, Server
 from controlplane.env import Environment

@@ -1,6 +1,6 @@
 """Prove what was brought back or upgraded before it is believed."""
 
-from controlplane.copies.archive import CopyRefused
+from controlplane.copies.refusal import CopyRefused
 from controlplane.ledger_audit import audit_here
 
 

@@ -35,18 +35,12 @@ class SchemaAge:
 
 
 def age_of_schema(applied: Iterable[Sequence[str]]) -> SchemaAge:
-    """Hold the migrations of a database against those of this Runrate; one that replaces others counts as all of them."""
+    """Hold the migrations of a database against those of this Runrate; it knows those that one of its own replaces."""
     from django.db.migrations.loader import MigrationLoader
 
     loader = MigrationLoader(None)
     held = {(app, name) for app, name in applied}
-    lacking = [
-        f"{app}.{name}"
-        for (app, name), migration in loader.disk_migrations.items()
-        if (app, name) not in held
-        and not (migration.replaces and set(migration.replaces) <= held)
-        and not any((app, name) in other.replaces for other in loader.disk_migrations.values())
-    ]
+    lacking = [f"{app}.{name}" for app, name in loader.disk_migrations if (app, name) not in held]
     known = set(loader.disk_migrations)
     for migration in loader.disk_migrations.values():
         known |= set(migration.replaces)

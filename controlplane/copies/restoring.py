@@ -20,10 +20,11 @@ from django.db import DatabaseError, connection, transaction
 from psycopg.sql import SQL, Identifier, Literal
 
 from apps.web.queries.table_digests import table_columns, table_digests
-from controlplane.copies.archive import CopyDamaged, CopyReader, CopyRefused, Json, Member
+from controlplane.copies.archive import CopyDamaged, CopyReader, Json, Member
 from controlplane.copies.contents import applied_migrations, copy_statement, set_sequences
 from controlplane.copies.finishing import FOLDERS, MARK, REPLACED, STAGE, finish_restore
 from controlplane.copies.making import Progress, megabytes
+from controlplane.copies.refusal import CopyRefused
 from controlplane.copies.release import age_of_schema
 from controlplane.copies.server import OLDEST_MAJOR
 from controlplane.copies.standing import see_that_nobody_works

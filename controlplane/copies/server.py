@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from controlplane.copies.archive import CopyRefused
+from controlplane.copies.refusal import CopyRefused
 from controlplane.postgres_programs import binaries
 
 OLDEST_MAJOR = 15

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from controlplane.copies.archive import CopyRefused
+from controlplane.copies.refusal import CopyRefused
 from controlplane.folders import own_folder
 
 LOCK = "services.lock"

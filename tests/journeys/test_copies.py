@@ -17,9 +17,10 @@ from django.test import override_settings
 from apps.files import open_file
 from apps.ledger.models import BillImport
 from apps.web.queries.table_digests import table_digests
-from controlplane.copies.archive import CopyDamaged, CopyRefused, pack, unpack
+from controlplane.copies.archive import CopyDamaged, pack, unpack
 from controlplane.copies.making import make_copy, say_nothing
 from controlplane.copies.proving import prove_ledger
+from controlplane.copies.refusal import CopyRefused
 from controlplane.copies.restoring import Restored, RestoreWanted, restore_copy
 from controlplane.copies.standing import alone, served
 from controlplane.ledger_audit import audit

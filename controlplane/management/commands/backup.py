@@ -9,10 +9,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from controlplane.copies.archive import CopyRefused
 from controlplane.copies.installation import secrets_to_keep, write_secrets
 from controlplane.copies.making import PrintedProgress, make_copy, megabytes, say_nothing
 from controlplane.copies.of_settings import this_installation
+from controlplane.copies.refusal import CopyRefused
 
 
 class Command(BaseCommand):

@@ -8,10 +8,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from controlplane.copies.archive import CopyRefused
 from controlplane.copies.installation import mark_of_key, read_secrets
 from controlplane.copies.making import PrintedProgress, say_nothing
 from controlplane.copies.proving import prove_ledger
+from controlplane.copies.refusal import CopyRefused
 from controlplane.copies.restoring import RestoreWanted, restore_copy
 from controlplane.copies.standing import alone
 from controlplane.settings import ENVIRONMENT, HOME

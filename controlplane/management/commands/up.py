@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from apps.accounts.queries import first_person_secret
 from controlplane import processes
-from controlplane.copies.archive import CopyRefused
+from controlplane.copies.refusal import CopyRefused
 from controlplane.copies.standing import served
 from controlplane.first_person import first_person_words, local_origin
 from controlplane.settings import ENVIRONMENT, HOME

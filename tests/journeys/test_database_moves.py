@@ -1,0 +1,183 @@
+"""An embedded installation moves to a Postgres of its keeper's, and back while nothing new was written."""
+
+import os
+import secrets
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+import pytest_django
+from django.db import connection
+from django.test import override_settings
+
+from apps.web.queries.table_digests import table_digests
+from controlplane.copies.making import say_nothing
+from controlplane.copies.moving import connected_to, move_back, move_to
+from controlplane.copies.refusal import CopyRefused
+from controlplane.env import environment
+from controlplane.settings import database_of
+from tests.databases import address, kept_until_the_end, other_database
+from tests.journeys.copied_world import (
+    AT,
+    CopiedWorld,
+    installation,
+    keep_upload,
+    make_copied_world,
+)
+from tests.journeys.installations import FirstStart, manage
+from tests.journeys.test_processes import free_port
+
+pytestmark = pytest.mark.django_db(transaction=True)
+DEBIANS = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+
+
+@pytest.fixture(scope="module")
+def world(
+    django_db_setup: None,
+    django_db_blocker: pytest_django.DjangoDbBlocker,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[CopiedWorld]:
+    """An installation that moves."""
+    with django_db_blocker.unblock(), kept_until_the_end():
+        yield make_copied_world(tmp_path_factory.mktemp("moved"))
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Path]:
+    """Its home."""
+    with override_settings(HOME=tmp_path):
+        yield tmp_path
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[str]:
+    """The address of an empty database."""
+    with other_database():
+        url = address()
+        name = connection.settings_dict["NAME"]
+        connection.close()
+        connection.settings_dict["NAME"] = name.rpartition("_")[0]
+        yield url
+        connection.settings_dict["NAME"] = name
+
+
+def test_what_moved_is_used_by_the_next_start_and_is_the_same(
+    world: CopiedWorld, home: Path, elsewhere: str
+) -> None:
+    move_to(elsewhere, installation(home), say_nothing, AT)
+
+    assert environment({"RUNRATE_HOME": str(home)}).database_url == elsewhere
+    named = {"RUNRATE_HOME": str(home), "RUNRATE_DATABASE_URL": "postgres://other/one"}
+    assert environment(named).database_url == "postgres://other/one"
+    assert (home / "database_url").stat().st_mode & 0o777 == 0o600
+    assert table_digests() == world.digests
+    with connected_to(database_of(elsewhere)):
+        assert table_digests() == world.digests
+        assert "runrate" in move_back(home)
+    assert environment({"RUNRATE_HOME": str(home)}).database_url == ""
+
+
+def test_there_is_no_way_back_once_something_was_written(
+    world: CopiedWorld, home: Path, elsewhere: str
+) -> None:
+    move_to(elsewhere, installation(home), say_nothing, AT)
+    with connected_to(database_of(elsewhere)):
+        keep_upload(b"written since")
+        with pytest.raises(
+            CopyRefused, match=r"something was written to .*tables ledger_billimport\)"
+        ):
+            move_back(home)
+    assert environment({"RUNRATE_HOME": str(home)}).database_url == elsewhere
+
+
+def test_nothing_moves_where_it_cannot(world: CopiedWorld, home: Path, elsewhere: str) -> None:
+    """A place that is taken, one that does not answer, and one that is none."""
+    wrong = {
+        address(): "the database is not empty",
+        f"postgres://runrate:geheim@127.0.0.1:{free_port()}/runrate": "does not answer",
+        "mysql://localhost/runrate": "begins with postgres://",
+    }
+    for url, words in wrong.items():
+        with pytest.raises(CopyRefused, match=words) as refused:
+            move_to(url, installation(home), say_nothing, AT)
+        assert "geheim" not in str(refused.value)
+        assert not (home / "database_url").exists()
+        assert not (home / "moving.copy").exists()
+    with pytest.raises(CopyRefused, match="nothing was moved"):
+        move_back(home)
+
+
+@contextmanager
+def debians_postgres(folder: Path) -> Iterator[str]:
+    """The URL of an empty database of Debian's own server, whose role owns it and may do no more."""
+    if not DEBIANS or os.geteuid():
+        pytest.skip("Debian's Postgres is not installed")
+    binaries, data = DEBIANS[-1].parent, folder / "debian"
+    data.mkdir()
+    shutil.chown(data, "postgres", "postgres")
+    for parent in (folder, *folder.parents):
+        parent.chmod(parent.stat().st_mode | 0o011) if parent.stat().st_uid == 0 else None
+    port, password = free_port(), secrets.token_urlsafe(12)
+
+    def run(program: str, *options: str) -> None:
+        subprocess.run(
+            [binaries / program, "-D", data, *options],
+            user="postgres",
+            group="postgres",
+            cwd=data,
+            check=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    run("initdb", "--auth-local=trust", "--auth-host=scram-sha-256")
+    started = f"-p {port} -k {data} -c listen_addresses=127.0.0.1 -c fsync=off"
+    run("pg_ctl", "start", "-w", "-l", str(data / "log"), "-o", started)
+    try:
+        with psycopg.connect(
+            host=str(data), port=port, user="postgres", dbname="postgres", autocommit=True
+        ) as server:
+            server.execute(f"CREATE ROLE runrate LOGIN PASSWORD '{password}'".encode())
+            server.execute("CREATE DATABASE runrate OWNER runrate")
+        yield f"postgres://runrate:{password}@127.0.0.1:{port}/runrate"
+    finally:
+        run("pg_ctl", "stop", "-m", "immediate")
+
+
+@pytest.mark.proof
+def test_an_installation_moves_to_debians_postgres(first_start: FirstStart, tmp_path: Path) -> None:
+    """By its commands, to an older version, as a role that owns its database and no more."""
+    home = first_start.copied_to(tmp_path)
+    with debians_postgres(tmp_path) as url:
+        moved = manage(home, "move_database", url)
+        assert moved.returncode == 0, moved.stdout + moved.stderr
+        assert "every table has the digest that it had" in moved.stdout
+
+        back = manage(home, "move_database", "--back")
+        assert back.returncode == 0, back.stdout + back.stderr
+        taken = manage(home, "move_database", url)
+        assert taken.returncode == 1
+        assert "the database is not empty" in taken.stderr
+        with psycopg.connect(url, autocommit=True) as server:
+            server.execute("DROP SCHEMA public CASCADE")
+        assert manage(home, "move_database", url).returncode == 0
+
+        team = "from apps.accounts.actions import add_team; add_team(name='New', parent_id=None)"
+        written = manage(home, "shell", "-c", team)
+        assert written.returncode == 0, written.stderr
+        with psycopg.connect(url) as server:
+            rows = server.execute("SELECT name FROM accounts_team WHERE name = 'New'").fetchall()
+            assert rows == [("New",)]
+        late = manage(home, "move_database", "--back")
+        assert late.returncode == 1
+        assert "something was written to runrate@127.0.0.1" in late.stderr
+
+        copy = tmp_path / "debian.copy"
+        assert manage(home, "backup", str(copy)).returncode == 0
+        replaced = manage(home, "restore", str(copy), "--replace")
+        assert replaced.returncode == 0, replaced.stderr
+        assert "the ledger adds up" in replaced.stdout

@@ -40,6 +40,12 @@ beat_schedule_filename = str(HOME / "beat-schedule")
 
 # A sweep that finds nothing costs one query; a message lost with the broker is found by the next.
 beat_schedule = {
+    "make-backups": {
+        "task": "controlplane.tasks.make_backups",
+        # Little is due each time: this is how long somebody waits who wants one at once.
+        "schedule": 60.0,
+        "options": {"expires": 60},
+    },
     "roll-up-usage": {
         "task": "apps.telemetry.tasks.roll_up_usage",
         "schedule": 20.0,

@@ -29,6 +29,7 @@ app.autodiscover_tasks(
         "apps.planning",
         "apps.placement",
         "apps.review",
+        "controlplane",
     ]
 )
 

@@ -259,6 +259,16 @@ class Environment:
         90,
         "days for which quotes are kept that no job or run took, at least 31; taken ones stay, for calibration",
     )
+    backup_every_hours: int = _variable(
+        values.natural, 0, "hours between two backups that are made by themselves; 0: none"
+    )
+    backup_keep_daily: int = _variable(
+        values.natural, 7, "of how many days the newest backup is kept; the newest of all always is"
+    )
+    backup_keep_weekly: int = _variable(values.natural, 4, "of how many weeks the newest backup is kept")
+    backup_keep_monthly: int = _variable(
+        values.natural, 6, "of how many months the newest backup is kept"
+    )
     site_url: str = _variable(
         values.origin,
         "",

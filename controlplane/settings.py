@@ -95,6 +95,10 @@ MOST_NEW_NAMES: int = ENVIRONMENT.most_new_names
 KEEP_WINDOW_DAYS: int = ENVIRONMENT.keep_window_days
 KEEP_USAGE_MONTHS: int = ENVIRONMENT.keep_usage_months
 KEEP_QUOTE_DAYS: int = ENVIRONMENT.keep_quote_days
+BACKUP_EVERY_HOURS: int = ENVIRONMENT.backup_every_hours
+BACKUP_KEEP_DAILY: int = ENVIRONMENT.backup_keep_daily
+BACKUP_KEEP_WEEKLY: int = ENVIRONMENT.backup_keep_weekly
+BACKUP_KEEP_MONTHLY: int = ENVIRONMENT.backup_keep_monthly
 
 SITE_URL: str = ENVIRONMENT.site_url
 WEBHOOK_NETWORKS: tuple[str, ...] = ENVIRONMENT.webhook_networks

@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import IO, Any
+from typing import IO, Any, Protocol, cast
 
 import zstandard
 
@@ -35,11 +35,21 @@ class CopyDamaged(CopyRefused):
     """The file is no whole copy; the message names the member."""
 
 
+class WrittenTo(Protocol):
+    """What a copy is written to: a file, or a draft of a stored one."""
+
+    def write(self, block: bytes, /) -> int:
+        """Take some bytes."""
+
+    def tell(self) -> int:
+        """Return how many it took."""
+
+
 @dataclass(slots=True)
 class CopyWriter:
     """Writes the members of a copy one after the other; `finish` makes it a whole one."""
 
-    out: IO[bytes]
+    out: WrittenTo
     written_at: float
     digests: dict[str, str] = field(default_factory=dict)
     packed_bytes: int = 0
@@ -48,7 +58,9 @@ class CopyWriter:
     _packing: deque[tuple[str, Future[bytes]]] = field(default_factory=deque)
 
     def __post_init__(self) -> None:
-        self._tar = tarfile.open(fileobj=self.out, mode="w", format=tarfile.PAX_FORMAT)  # noqa: SIM115  # closed by finish
+        # It writes and tells, and does no more with a file.
+        out = cast("IO[bytes]", self.out)
+        self._tar = tarfile.TarFile(fileobj=out, mode="w", format=tarfile.PAX_FORMAT)
         self._pool = ThreadPoolExecutor(PACKERS)
 
     def add_json(self, name: str, content: Json) -> None:

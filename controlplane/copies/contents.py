@@ -19,7 +19,7 @@ SELECT part.relname, pg_relation_size(part.oid),
    AND part.relpersistence = 'p'
  ORDER BY part.relname
 """
-MIGRATIONS = "SELECT app, name FROM public.django_migrations ORDER BY app, name"
+MIGRATIONS = "SELECT app, name FROM public.django_migrations ORDER BY id"
 # A file is wanted while a row has its name: an upload that is not imported yet, an export that can be fetched.
 NAMES_FILES = """
 SELECT table_name FROM information_schema.columns
@@ -52,7 +52,7 @@ def copied_tables(cursor: Cursor[Any]) -> list[CopiedTable]:
 
 
 def applied_migrations(cursor: Cursor[Any]) -> list[list[str]]:
-    """Return the migrations that the database has, as [app, name]; none of an empty one."""
+    """Return the migrations that the database has, as [app, name] in the order in which they were applied; none of an empty one."""
     cursor.execute("SELECT to_regclass('public.django_migrations') IS NOT NULL")
     if not _only_value(cursor):
         return []

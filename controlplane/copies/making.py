@@ -73,11 +73,14 @@ def make_copy(of: Installation, path: Path, progress: Progress, at: datetime) ->
     """Write a copy to a file: whole, or not there at all. Refuses CopyRefused."""
     with _draft_of(path) as draft:
         _see_that_it_fits(of.server, path.parent)
+        draft.truncate()
         for _ in range(TRIES - 1):
             # A partition that was over may be dropped between the look at it and the read.
             with suppress(psycopg.errors.UndefinedTable):
-                return _write_copy(of, draft, progress, at)
-        return _write_copy(of, draft, progress, at)
+                return write_copy(of, draft, progress, at)
+            draft.seek(0)
+            draft.truncate()
+        return write_copy(of, draft, progress, at)
 
 
 @contextmanager
@@ -108,7 +111,7 @@ def _draft_of(path: Path) -> Iterator[IO[bytes]]:
             draft.unlink(missing_ok=True)
 
 
-def _write_copy(of: Installation, draft: IO[bytes], progress: Progress, at: datetime) -> MadeCopy:
+def write_copy(of: Installation, draft: IO[bytes], progress: Progress, at: datetime) -> MadeCopy:
     copy_id = secrets.token_hex(8)
     draft.seek(0)
     draft.truncate()

@@ -2,7 +2,7 @@
 
 import subprocess
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 
@@ -35,25 +35,34 @@ class SchemaAge:
 
 
 def age_of_schema(applied: Iterable[Sequence[str]]) -> SchemaAge:
-    """Hold the migrations of a database against those of this Runrate; it knows those that one of its own replaces."""
+    """Hold the migrations of a database against those of this Runrate; it knows those that one of its own replaces.
+
+    They come in the order in which they were applied.
+    """
     from django.db.migrations.loader import MigrationLoader
 
     loader = MigrationLoader(None)
-    held = {(app, name) for app, name in applied}
+    ordered = [(app, name) for app, name in applied]
+    held = set(ordered)
     lacking = [f"{app}.{name}" for app, name in loader.disk_migrations if (app, name) not in held]
     known = set(loader.disk_migrations)
     for migration in loader.disk_migrations.values():
         known |= set(migration.replaces)
-    # What came before a squash whose own traces are gone is not of a newer Runrate.
-    unknown = [
-        f"{app}.{name}"
-        for app, name in sorted(held - known)
-        if app in loader.migrated_apps and not _is_before(name, app, loader.disk_migrations)
-    ]
-    return SchemaAge(tuple(sorted(lacking)), tuple(unknown))
+    newer = [f"{app}.{name}" for app, name in _after_known(ordered, known) if app in loader.migrated_apps]  # fmt: skip
+    return SchemaAge(tuple(sorted(lacking)), tuple(newer))
 
 
-def _is_before(name: str, app: str, disk: Iterable[tuple[str, str]]) -> bool:
-    """Whether a migration's number is below the first that this Runrate still has of the app."""
-    numbers = [other[:4] for label, other in disk if label == app and other[:4].isdigit()]
-    return bool(numbers) and name[:4].isdigit() and name[:4] < min(numbers)
+def _after_known(
+    ordered: Sequence[tuple[str, str]], known: Set[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """Return those that were applied after the last of their app that this Runrate knows.
+
+    What it does not know and came before was replaced long ago.
+    """
+    later: dict[str, list[tuple[str, str]]] = {}
+    for app, name in ordered:
+        if (app, name) in known:
+            later[app] = []
+        else:
+            later.setdefault(app, []).append((app, name))
+    return [key for keys in later.values() for key in keys]

@@ -10,6 +10,7 @@ class AlertKind(models.TextChoices):
     BUDGET_THRESHOLD = "budget_threshold", "budget used"
     BUDGET_FORECAST = "budget_forecast", "budget forecast"
     ANOMALY = "anomaly", "anomaly"
+    BACKUP = "backup", "backup"
 
 
 class AlertSeverity(models.TextChoices):

@@ -13,6 +13,7 @@ from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.kit.table import Column, Table
 from apps.console.pages.people.pages import tabs_of
+from apps.console.pages.retention.backups import back_up_view, backups_card
 from apps.console.pages.retention.rules import (
     FOR_GOOD,
     RetentionRule,
@@ -65,6 +66,10 @@ def kept_tables() -> list[KeptTable]:
 @shown(SEES_EVERYTHING, "people")
 def retention(context: Context) -> ConsolePage:
     """How long what is kept stays, table by table."""
+    return _retention_page(context)
+
+
+def _retention_page(context: Context) -> ConsolePage:
     kept = kept_tables()
     size = sum(each.table.size for each in kept)
     for_good = sum(1 for each in kept if each.rule and each.rule.kept == FOR_GOOD)
@@ -78,7 +83,10 @@ def retention(context: Context) -> ConsolePage:
             "What names a person can be taken out of all of them: People → Pseudonymise a person.",
         ),
         tabs=tabs_of("retention"),
-        sections=(TABLES.section(kept, context, csv_href=reverse("retention-csv")),),
+        sections=(
+            backups_card(context.at),
+            TABLES.section(kept, context, csv_href=reverse("retention-csv")),
+        ),
     )
 
 
@@ -109,5 +117,6 @@ def _row_words(model: type[Model] | None) -> str:
 
 urlpatterns = [
     path("people/retention", retention, name="retention"),
+    path("people/retention/back-up", back_up_view(_retention_page), name="back-up"),
     path("people/retention.csv", retention_csv, name="retention-csv"),
 ]

@@ -22,7 +22,7 @@ from apps.web.queries.table_digests import (
     table_digest,
     write_values_alike,
 )
-from controlplane.copies.archive import FORMAT, MANIFEST, CopyWriter, Json
+from controlplane.copies.archive import FORMAT, MANIFEST, CopyWriter, Json, WrittenTo
 from controlplane.copies.contents import (
     CopiedTable,
     WantedFiles,
@@ -111,10 +111,9 @@ def _draft_of(path: Path) -> Iterator[IO[bytes]]:
             draft.unlink(missing_ok=True)
 
 
-def write_copy(of: Installation, draft: IO[bytes], progress: Progress, at: datetime) -> MadeCopy:
+def write_copy(of: Installation, draft: WrittenTo, progress: Progress, at: datetime) -> MadeCopy:
+    """Write a copy to whatever takes its bytes one after the other. Refuses CopyRefused."""
     copy_id = secrets.token_hex(8)
-    draft.seek(0)
-    draft.truncate()
     writer = CopyWriter(draft, at.timestamp())
     with closing(of.server.connect()) as reading:
         cursor = reading.cursor()

@@ -45,7 +45,7 @@ def make_backup_if_due(of: Installation, plan: BackupPlan, at: datetime) -> Kept
             made = _make(of, at)
         except (CopyRefused, OSError, psycopg.Error, DatabaseError, BucketUnreachable) as problem:
             log.warning("backup_failed reason=%s", type(problem).__name__)
-            cache.set(FAILURE, {"at": at, "why": str(problem).strip()}, FAILURE_SECONDS)
+            cache.set(FAILURE, {"at": at.isoformat(), "why": str(problem).strip()}, FAILURE_SECONDS)
             return None
         finally:
             cache.delete_many([PROGRESS, ASKED])

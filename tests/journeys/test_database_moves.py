@@ -4,6 +4,7 @@ import os
 import secrets
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -112,15 +113,14 @@ def test_nothing_moves_where_it_cannot(world: CopiedWorld, home: Path, elsewhere
 
 
 @contextmanager
-def debians_postgres(folder: Path) -> Iterator[str]:
+def debians_postgres() -> Iterator[str]:
     """The URL of an empty database of Debian's own server, whose role owns it and may do no more."""
     if not DEBIANS or os.geteuid():
         pytest.skip("Debian's Postgres is not installed")
-    binaries, data = DEBIANS[-1].parent, folder / "debian"
-    data.mkdir()
+    binaries = DEBIANS[-1].parent
+    # Its account may enter no folder of the tests'.
+    data = Path(tempfile.mkdtemp(prefix="debian-", dir="/tmp"))
     shutil.chown(data, "postgres", "postgres")
-    for parent in (folder, *folder.parents):
-        parent.chmod(parent.stat().st_mode | 0o011) if parent.stat().st_uid == 0 else None
     port, password = free_port(), secrets.token_urlsafe(12)
 
     def run(program: str, *options: str) -> None:
@@ -146,13 +146,14 @@ def debians_postgres(folder: Path) -> Iterator[str]:
         yield f"postgres://runrate:{password}@127.0.0.1:{port}/runrate"
     finally:
         run("pg_ctl", "stop", "-m", "immediate")
+        shutil.rmtree(data)
 
 
 @pytest.mark.proof
 def test_an_installation_moves_to_debians_postgres(first_start: FirstStart, tmp_path: Path) -> None:
     """By its commands, to an older version, as a role that owns its database and no more."""
     home = first_start.copied_to(tmp_path)
-    with debians_postgres(tmp_path) as url:
+    with debians_postgres() as url:
         moved = manage(home, "move_database", url)
         assert moved.returncode == 0, moved.stdout + moved.stderr
         assert "every table has the digest that it had" in moved.stdout

@@ -74,7 +74,8 @@ def backup_state() -> BackupState:
     ]
     copies = tuple(sorted(found, key=lambda copy: copy.made_at, reverse=True))
     failure = cache.get(FAILURE) or {}
-    return BackupState(copies, cache.get(PROGRESS), failure.get("why", ""), failure.get("at"))
+    failed_at = datetime.fromisoformat(failure["at"]) if failure else None
+    return BackupState(copies, cache.get(PROGRESS), failure.get("why", ""), failed_at)
 
 
 def ask_backup() -> None:

@@ -129,7 +129,7 @@ def test_a_failure_is_told_kept_and_over_with_the_next_copy(
     assert "none yet" in page
 
     assert make_backups() == 0, "tried again only after a while"
-    cache.set(FAILURE, {"at": AT, "why": "the disk is full"})
+    cache.set(FAILURE, {"at": AT.isoformat(), "why": "the disk is full"})
     assert make_backups() == 1
     alert.refresh_from_db()
     assert alert.state == "resolved"
@@ -139,7 +139,7 @@ def test_one_that_grows_old_is_told_and_shown() -> None:
     back_up(datetime.now(UTC) - timedelta(days=5))
     state = backup_state()
     assert is_old(state, DAILY, datetime.now(UTC))
-    cache.set(FAILURE, {"at": datetime.now(UTC), "why": "the bucket does not answer"})
+    cache.set(FAILURE, {"at": datetime.now(UTC).isoformat(), "why": "the bucket does not answer"})
     make_backups()
     alert = Alert.objects.get(matter="backup:old")
     assert (alert.severity, alert.title) == ("urgent", "The newest backup is 5 days old")

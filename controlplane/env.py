@@ -265,7 +265,9 @@ class Environment:
     backup_keep_daily: int = _variable(
         values.natural, 7, "of how many days the newest backup is kept; the newest of all always is"
     )
-    backup_keep_weekly: int = _variable(values.natural, 4, "of how many weeks the newest backup is kept")
+    backup_keep_weekly: int = _variable(
+        values.natural, 4, "of how many weeks the newest backup is kept"
+    )
     backup_keep_monthly: int = _variable(
         values.natural, 6, "of how many months the newest backup is kept"
     )

@@ -52,6 +52,9 @@ class Command(BaseCommand):
                     allows_older=options["older_postgres"],
                     secret_key=self._key_beside(path, options["secrets"]),
                 )
+                if wanted.secret_key:
+                    # What a migration seals must be opened by the key that the installation then has.
+                    settings.SECRET_KEY = wanted.secret_key
                 restored = restore_copy(source, HOME, wanted, tell, prove_ledger)
         except OSError as problem:
             raise CommandError(f"Nothing was changed: {path}: {problem.strerror}") from problem

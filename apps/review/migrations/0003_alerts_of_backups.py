@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("review", "0001_squashed_0012_verdicts_of_findings"),
+        ("review", "0002_seal_webhook_addresses"),
     ]
 
     operations = [

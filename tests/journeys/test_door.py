@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from django.core.cache import cache
 from django.db import connection, transaction
@@ -231,6 +232,82 @@ def test_a_huge_body_of_a_stranger_is_refused_before_it_is_read(
     with server.sent(head, b"--x\r\n") as caller:
         assert status_of(caller) == 401
     assert not any((server.home / "uploads").glob("*"))
+
+
+@pytest.mark.parametrize(
+    ("scope", "method", "path", "statuses", "words"),
+    [
+        ("read", "POST", "/api/v1/costs", {403, 405}, b""),
+        ("read", "GET", "/api/v1/costs", {413}, b"limit is 0 bytes"),
+        ("read", "POST", "/api/v1/teams", {403}, b"'manage'"),
+        ("read", "POST", "/api/v1/bills/imports", {403}, b"bills are for"),
+        ("manage", "POST", "/api/v1/teams", {413}, b"8 MiB (8388608 bytes)"),
+        ("manage", "POST", "/api/v1/bills/imports", {413}, b"bytes)"),
+        ("ingest", "POST", "/api/v1/telemetry/batches", {413}, b"5 MiB"),
+        ("ingest", "POST", "/api/v1/costs", {403, 405}, b""),
+        ("manage", "POST", "/api/v1/nothing-here", {404}, b""),
+    ],
+)
+def test_a_huge_body_of_somebody_known_is_answered_before_it_is_read(
+    server: Server, agent: str, scope: str, method: str, path: str, statuses: set[int], words: bytes
+) -> None:
+    secret = agent if scope == "ingest" else make.make_token(scope).secret
+    if scope == "ingest":
+        # An agent whose delivery was taken lately is known without being looked up, there alone.
+        assert deliver(server, agent) == 200
+    head = (
+        f"{method} {path} HTTP/1.1\r\nAuthorization: Bearer {secret}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {839 * 2**20}"
+    )
+    with server.sent(head, b"[") as caller:
+        answer = caller.recv(4_096)
+    assert int(answer.split()[1]) in statuses, answer
+    assert words in answer
+    assert b"application/problem+json" in answer
+
+
+def test_a_body_in_chunks_is_taken_up_to_the_limit(server: Server, agent: str) -> None:
+    given = {"Authorization": f"Bearer {make.make_token('manage').secret}"}
+    caller = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    with contextlib.closing(caller):
+        parts = iter([b'{"name": ', b'"Otters"}'])
+        caller.request(
+            "POST",
+            "/api/v1/teams",
+            parts,
+            given | {"Content-Type": "application/json"},
+            encode_chunked=True,
+        )
+        assert caller.getresponse().status == 201
+    head = (
+        "POST /api/v1/teams HTTP/1.1\r\nTransfer-Encoding: chunked\r\n"
+        f"Content-Type: application/json\r\nAuthorization: {given['Authorization']}"
+    )
+    chunk = b"100000\r\n" + b" " * 0x100000 + b"\r\n"
+    with server.sent(head, chunk) as slow:
+        with contextlib.suppress(OSError):
+            slow.sendall(chunk * 20)
+        assert status_of(slow) == 413
+
+
+def test_what_was_spooled_is_gone_when_its_sender_leaves(server: Server, agent: str) -> None:
+    head = (
+        f"POST /api/v1/bills/imports HTTP/1.1\r\nAuthorization: Bearer {make.make_token('manage').secret}\r\n"
+        f"Content-Type: multipart/form-data; boundary=x\r\nContent-Length: {MEGABYTES_262}"
+    )
+    with server.sent(head, b"x" * 5_000_000):
+        wait_until(lambda: spooled(server) != [])
+    wait_until(lambda: spooled(server) == [])
+
+
+def spooled(server: Server) -> list[str]:
+    """Files without a name, under the server's home, that its processes have open."""
+    opened = []
+    for child in psutil.Process().children(recursive=True):
+        for link in Path(f"/proc/{child.pid}/fd").glob("*"):
+            with contextlib.suppress(OSError):
+                opened.append(str(link.readlink()))
+    return [path for path in opened if path.startswith(str(server.home / "uploads"))]
 
 
 def test_who_is_known_sends_more(server: Server, agent: str) -> None:

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from botocore.exceptions import ClientError
 from pyarrow import parquet as untyped
 
+from apps.files.lines import LONGEST_LINE
 from apps.files.parquet import ParquetRefused, open_parquet
 from apps.providers.aws.access import CONFIG, in_words, session
 from apps.providers.pace import Pace
@@ -184,7 +185,9 @@ def _join_csv(parts: Sequence[Path], whole: Path) -> None:
     with whole.open("wb") as raw, gzip.GzipFile("", "wb", LEVEL, fileobj=raw, mtime=0) as out:
         for part in parts:
             with gzip.open(part, "rb") as source:
-                first = source.readline()
+                first = source.readline(LONGEST_LINE)
+                if len(first) == LONGEST_LINE:
+                    raise DeliveryUnreadable("the heading of a file is longer than a megabyte")
                 if heading and first != heading:
                     raise DeliveryUnreadable("the files of one delivery have different columns")
                 if not heading:

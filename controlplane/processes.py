@@ -200,11 +200,18 @@ def _end_orphans(ended: subprocess.Popen[bytes]) -> None:
 
 
 def stop(children: Sequence[Child]) -> None:
-    """Ask every child to end, and kill the groups of those that do not within the grace."""
+    """Ask every child to end, and kill the groups of those that do not within the grace.
+
+    Of one that had ended by itself, what it left running ends too.
+    """
     for child in children:
         if child.question is not None:
             child.question.end()
-    alive = [child.process for child in children if child.process and child.process.poll() is None]
+    processes = [child.process for child in children if child.process]
+    alive = [process for process in processes if process.poll() is None]
+    for process in processes:
+        if process not in alive:
+            _end_orphans(process)
     for process in alive:
         process.send_signal(signal.SIGTERM)
     deadline = time.monotonic() + GRACE_SECONDS

@@ -309,17 +309,20 @@ def _see_that_it_is_free(listen: str) -> None:
 
 
 def _wait_until_ready(web: processes.Child, listen: str) -> None:
+    """Refuses CommandError where the server has ended; what it left running may answer still."""
     deadline = time.monotonic() + READY_SECONDS
-    while True:
+    trouble: OSError | None = None
+    while time.monotonic() < deadline:
+        code = web.process.poll() if web.process else None
+        if code is not None:
+            raise CommandError(f"the web server did not start: it ended with {code}")
         try:
             with urllib.request.urlopen(f"http://{listen}/readyz", timeout=2):
                 return
-        except OSError as trouble:
-            code = web.process.poll() if web.process else None
-            if code is not None or time.monotonic() > deadline:
-                why = f"it ended with {code}" if code is not None else trouble
-                raise CommandError(f"the web server did not start: {why}") from trouble
+        except OSError as problem:
+            trouble = problem
             time.sleep(0.1)
+    raise CommandError(f"the web server did not start: {trouble}")
 
 
 def _write_private(path: Path, text: str) -> None:

@@ -49,7 +49,8 @@ def test_the_pages_show_what_waits_and_take_a_decision(node_id: int) -> None:
         "job &lt;b&gt;7",
     ):
         assert text in agents
-    assert "1016 GPUs wait" in client.get(f"/fleet/nodes/{node_id}").content.decode()
+    for path in (f"/fleet/nodes/{node_id}", "/fleet/incidents"):
+        assert "1016 GPUs wait" in client.get(path).content.decode()
     growth = TrustIncident.objects.get(kind=TrustKind.DEVICES)
     text = confirmed(client, f"/fleet/agents/trust/{growth.id}/approve")
     assert "may have 1,024 from now on" in text

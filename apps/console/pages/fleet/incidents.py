@@ -23,6 +23,7 @@ from apps.console.pages.fleet.incident_costs import (
     known_until,
 )
 from apps.console.pages.fleet.standing import Standing, standing_cell
+from apps.console.pages.fleet.trust import trust_sections
 from apps.show.amounts import count, counted
 from apps.show.incidents import UNUSABLE, incident_advice, incident_label
 from apps.show.money import short_amount
@@ -189,6 +190,7 @@ def incidents(context: Context) -> ConsolePage:
         problems=(*question.reading.problems, *_left_out(facts)),
         sections=(
             FigureRow(figures(facts, context, question.reading)),
+            *trust_sections(context),
             incident_table(context).section(
                 rows,
                 context,

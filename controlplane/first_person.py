@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from django.urls import reverse
+from apps.accounts.queries.invitation_paths import first_person_path
 
 EVERYWHERE = ("", "0.0.0.0", "::")  # noqa: S104 - told apart, not listened on
 
@@ -18,7 +18,7 @@ def local_origin(listen: str) -> str:
 
 def first_person_words(secret: str, listen: str, origins: Sequence[str]) -> str:
     """The page that lets the first person in: at the first of `origins` where a proxy has any."""
-    path = reverse("first-person", kwargs={"secret": secret})
+    path = first_person_path(secret)
     origin = origins[0].rstrip("/") if origins else local_origin(listen)
     return (
         f"Nobody can sign in yet. The first person comes in at {origin}{path}\n"

@@ -2,6 +2,7 @@
 
 from django.urls import include, path
 
+from apps.accounts.queries.invitation_paths import FIRST_INVITATION, INVITATION
 from apps.console.pages.invitation import accept, first_person
 from apps.console.pages.sign_in import SignIn, SignOut
 
@@ -31,8 +32,8 @@ urlpatterns = [
     path("sign-in", SignIn.as_view(), name="sign-in"),
     path("sign-in", SignIn.as_view(), name="account_login"),
     path("sign-out", SignOut.as_view(), name="sign-out"),
-    path("invitation/first/<slug:secret>", first_person, name="first-person"),
-    path("invitation/<slug:secret>", accept, name="accept-invitation"),
+    path(f"{FIRST_INVITATION}<slug:secret>", first_person, name="first-person"),
+    path(f"{INVITATION}<slug:secret>", accept, name="accept-invitation"),
     path("", include("apps.console.pages.account_urls")),
     path("", include("apps.console.pages.closes.pages")),
     path("", include("apps.console.pages.closes.changes")),

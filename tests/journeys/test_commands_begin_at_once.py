@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 from django.core.management import get_commands
 from django.core.management.base import BaseCommand
+from django.urls import reverse
 
+from apps.accounts.queries.invitation_paths import first_person_path, invitation_path
 from controlplane.command_line import OURS, CommandLine
+from tests import make
+from tests.databases import address
 from tests.journeys.installations import ROOT, bare_environment
 
 NEVER = {
@@ -21,7 +25,11 @@ NEVER = {
 NOT_FOR_MASTER_DATA = NEVER | {"celery", "numpy", "apps.ledger.queries", "apps.ledger.actions"}
 WITH_SWEEPS = {"demo", "settle", "sync_cloud"}
 """They call what a worker does, which registers itself with Celery."""
-OF_THE_DEMO = {"demo": {"apps.console.kit"}}
+NEEDED = {
+    "demo": {"apps.console.kit"},
+    "reseal_secrets": {"requests", "rest_framework.serializers"},
+}
+"""The demo draws what it says; second factors are sealed by what signs people in."""
 LIGHT_ROOMS = ("apps.accounts", "apps.fleet", "apps.pricing", "apps.workloads")
 """Rooms below the ledger: commands of theirs do no arithmetic."""
 
@@ -66,7 +74,7 @@ def brought(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
 def test_no_command_loads_pages_rest_or_what_draws(brought: dict[str, set[str]]) -> None:
     assert len(brought) > 50
     heavy = {name: modules & NEVER for name, modules in brought.items() if modules & NEVER}
-    assert heavy == OF_THE_DEMO
+    assert heavy == NEEDED
 
 
 def test_celery_comes_with_the_commands_that_do_a_sweeps_work_alone(
@@ -86,6 +94,51 @@ def test_a_command_about_people_machines_prices_or_jobs_loads_no_ledger_and_no_a
     }
     assert {name: modules for name, modules in light.items() if modules} == {}
     assert {"add_person", "add_pool", "load_price_table", "import_sacct"} <= set(light)
+
+
+RUN = """
+import json, sys
+from controlplane.command_line import CommandLine
+for words in json.loads(sys.argv[1]):
+    CommandLine(["manage.py", *words.split()]).execute()
+print(json.dumps(sorted(set(json.loads(sys.argv[2])) & set(sys.modules))))
+"""
+SET_UP = (
+    "add_person you@example.com --name You --role finance",
+    "invite_person lead@example.com --name Lead --role viewer",
+    "first_person",
+    "add_team Vision",
+    "add_cluster atlas --kind slurm",
+    "make_join_token --cluster atlas --nodes gpu-01",
+    "make_token me --scope read",
+    "load_price_table",
+)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_a_first_set_up_runs_loads_no_page_while_it_runs_either(tmp_path: Path) -> None:
+    """A link to a page is printed without the page."""
+    make.make_organisation()
+    environment = bare_environment(tmp_path) | {
+        "DJANGO_SETTINGS_MODULE": "controlplane.settings",
+        "RUNRATE_DATABASE_URL": address(),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, json.dumps(SET_UP), json.dumps(sorted(NOT_FOR_MASTER_DATA))],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == []
+    assert "/invitation/" in done.stdout
+
+
+def test_links_that_commands_print_lead_to_their_pages() -> None:
+    assert reverse("accept-invitation", args=["s"]) == invitation_path("s")
+    assert reverse("first-person", args=["s"]) == first_person_path("s")
 
 
 @pytest.fixture

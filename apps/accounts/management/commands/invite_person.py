@@ -6,11 +6,11 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
-from django.urls import reverse
 from django.utils import timezone
 
 from apps.accounts import actions
 from apps.accounts.queries import Role, person_of_address, teams
+from apps.accounts.queries.invitation_paths import invitation_path
 from apps.economics.refusal import Refusal
 
 
@@ -37,7 +37,7 @@ class Command(BaseCommand):
             raise CommandError(str(refusal)) from refusal
         origins = [*settings.CSRF_TRUSTED_ORIGINS, "http://127.0.0.1:8000"]
         origin = (options["origin"] or origins[0]).rstrip("/")
-        link = origin + reverse("accept-invitation", kwargs={"secret": invited.secret})
+        link = origin + invitation_path(invited.secret)
         if options["json"]:
             self.stdout.write(json.dumps({"id": invited.person_id, "link": link}))
         else:

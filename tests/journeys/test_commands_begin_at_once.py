@@ -104,9 +104,9 @@ for words in json.loads(sys.argv[1]):
 print(json.dumps(sorted(set(json.loads(sys.argv[2])) & set(sys.modules))))
 """
 SET_UP = (
+    "first_person",
     "add_person you@example.com --name You --role finance",
     "invite_person lead@example.com --name Lead --role viewer",
-    "first_person",
     "add_team Vision",
     "add_cluster atlas --kind slurm",
     "make_join_token --cluster atlas --nodes gpu-01",

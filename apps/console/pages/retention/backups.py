@@ -19,6 +19,12 @@ from apps.web.queries.backups import (
 )
 
 
+SECRETS = (
+    "are in none of these: keep RUNRATE_SECRET_KEY apart, or the file secret_key of RUNRATE_HOME; "
+    "without it, sealed addresses of webhooks and second factors cannot be read again"
+)
+
+
 def backups_card(at: datetime) -> Include:
     """Return the card as things are."""
     return Include("retention/_backups.html", backup_facts(backup_state(), backup_plan(), at))
@@ -38,7 +44,7 @@ def backup_facts(state: BackupState, plan: BackupPlan, at: datetime) -> list[tup
         facts.append(("Now", f"one is being made, {state.making:.0%} of it is there"))
     if state.failure:
         facts.append(("Last try", f"failed: {state.failure}"))
-    facts.append(("Secrets", "are in none of them: keep RUNRATE_SECRET_KEY apart (manage.py backup writes a file of them)"))  # fmt: skip
+    facts.append(("Secrets", SECRETS))
     return facts
 
 

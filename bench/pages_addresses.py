@@ -98,9 +98,11 @@ PLANTED: dict[str, SeededRow | str] = {
     "target_id": SeededRow("planning.ActivityTarget"),
     "team_id": "100",
     "token_id": SeededRow("accounts.AccessToken"),
+    "trust_incident_id": SeededRow("fleet.TrustIncident"),
     "verdict_id": SeededRow("review.AnomalyVerdict", {"series": "spend_team|100"}),
     "view_id": SeededRow("accounts.SavedView"),
     "waiting_id": SeededRow("pricing.Rate", {"standing": "waiting"}),
+    "waiting_node_id": SeededRow("fleet.WaitingNode"),
     "week": SeededRow("review.WeeklyReview", {}, False, "week"),
     "workload_id": SeededRow("workloads.Workload", LEADS),
 }

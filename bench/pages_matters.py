@@ -14,6 +14,7 @@ from apps.accounts import actions as accounts
 from apps.accounts.queries import Viewer, viewer_of_user
 from apps.economics.hours import hour_of
 from apps.fleet import actions as fleet
+from apps.fleet.models import Node, TrustIncident, TrustKind, WaitingNode
 from apps.placement.actions import ask_admission, make_offer_book, make_quote
 from apps.placement.queries.admission_limits import AdmissionJob
 from apps.placement.queries.asked import AskedQuote, AskedWork
@@ -264,7 +265,14 @@ def _kept_by_people(company: Company) -> None:
 def _doors(company: Company) -> None:
     """A way in for nodes, a name that is none of ours, a promise and a file."""
     token = fleet.NewJoinToken("nodes", CLUSTER, ("gpu-*",), company.at + timedelta(days=9))
-    fleet.make_join_token(token=token, at=company.at)
+    token_id = fleet.make_join_token(token=token, at=company.at).id
+    WaitingNode.objects.create(
+        join_token_id=token_id, name="gpu-9999", first_at=company.at, last_at=company.at
+    )
+    TrustIncident.objects.create(
+        kind=TrustKind.DEVICES, node=Node.objects.earliest("pk"), ceiling=8, reported=1024,
+        first_at=company.at, last_at=company.at,
+    )  # fmt: skip
     ExcludedNodeName.objects.create(
         cluster_id=CLUSTER, name="login-1", reason="a login node", decided_at=company.at
     )

@@ -9,9 +9,9 @@ from typing import IO, Any
 
 from apps.files.limits import MEBIBYTE, STRANGERS_BYTES, size_words
 from apps.telemetry.api import is_sender_known
-from apps.web.rest.body_limits import Address, Sender, address_of, sender_of_environ
+from apps.web.rest.body_limits import Address, BodySender, address_of, sender_of_environ
 from controlplane.settings import ENVIRONMENT, HOME
-from controlplane.spool import Holding, Spool, SpoolFull
+from controlplane.spool import Spool, SpooledBody, SpoolFull
 
 BATCHES = "/api/v1/telemetry/batches"
 MOST_STRANGERS = 128
@@ -70,16 +70,16 @@ class BodyReader:
 
     async def _sender(
         self, environ: dict[str, Any], address: Address, length: int | None
-    ) -> Sender:
+    ) -> BodySender:
         """Who sends more than strangers may, where they may do so here. Refuses Refused.
 
         Who sends less is looked at once the body is here.
         """
         header = environ.get("HTTP_AUTHORIZATION")
         if is_batch(environ) and is_sender_known(header):
-            return Sender("agent")
+            return BodySender("agent")
         if length is not None and length <= STRANGERS_BYTES:
-            return Sender("")
+            return BodySender("")
         loop = asyncio.get_running_loop()
         sender = await loop.run_in_executor(self.threads, sender_of_environ, environ, address)
         if not sender.key and length is not None:
@@ -89,7 +89,7 @@ class BodyReader:
         return sender
 
     @asynccontextmanager
-    async def _time(self, sender: Sender, length: int | None) -> AsyncIterator[asyncio.Timeout]:
+    async def _time(self, sender: BodySender, length: int | None) -> AsyncIterator[asyncio.Timeout]:
         """As long as a body of this length may take; of strangers only so many at once. Refuses Refused."""
         mine = object()
         try:
@@ -115,7 +115,7 @@ class BodyReader:
         protocol: Any,
         length: int | None,
         most: int,
-        sender: Sender,
+        sender: BodySender,
         limit: asyncio.Timeout,
     ) -> IO[bytes]:
         """The body, in memory or, where it is long, in a file that has no name. Refuses Refused."""
@@ -139,7 +139,7 @@ class BodyReader:
 
 
 async def _fill(
-    holding: Holding, protocol: Any, length: int | None, most: int, limit: asyncio.Timeout
+    holding: SpooledBody, protocol: Any, length: int | None, most: int, limit: asyncio.Timeout
 ) -> None:
     """Take a body part by part; of one in chunks each gives time for the next, up to `most` bytes."""
     async for part in protocol:

@@ -34,9 +34,9 @@ class Spool:
         """The bytes of all bodies that are held."""
         return self._of_caller.total()
 
-    def holding(self, caller: str) -> "Holding":
+    def holding(self, caller: str) -> "SpooledBody":
         """Begin to hold a body of a caller."""
-        return Holding(self, caller)
+        return SpooledBody(self, caller)
 
     def take(self, caller: str, size_bytes: int) -> None:
         """Count so many bytes more. Refuses SpoolFull, and then counts nothing."""
@@ -68,7 +68,7 @@ class Spool:
             return os.dup(file.fileno())
 
 
-class Holding:
+class SpooledBody:
     """The bytes of one body, counted until it is closed."""
 
     def __init__(self, spool: Spool, caller: str) -> None:
@@ -111,7 +111,7 @@ class Holding:
 class _HeldBody(io.RawIOBase):
     """A body as it is read; when it is closed, or nobody has it any more, it is held no longer."""
 
-    def __init__(self, holding: Holding, file: IO[bytes]) -> None:
+    def __init__(self, holding: SpooledBody, file: IO[bytes]) -> None:
         self._holding, self._file = holding, file
 
     def readable(self) -> bool:

@@ -144,7 +144,7 @@ def test_the_same_file_asks_for_admission(live_server: Any, token: str) -> None:
 
 @pytest.mark.parametrize(
     ("scopes", "said"),
-    [(("read",), "quotes are asked by finance and platform"), (("jobs",), "quotes are asked")],
+    [(("read",), "asked by finance and platform"), (("jobs",), "quotes and admissions are asked")],
 )
 def test_a_token_that_may_not_ask_is_told_so(
     live_server: Any, token: str, scopes: tuple[str, ...], said: str

@@ -4,16 +4,11 @@ from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.mfa.adapter import DefaultMFAAdapter
-from allauth.mfa.models import Authenticator
-from django.db import transaction
 from django.http import HttpRequest
 
+from apps.accounts.actions.second_factors import SECOND_FACTORS
 from apps.accounts.authentication.machines import machine_of
 from apps.accounts.queries.sealed import opened_secret, sealed_secret
-
-SECOND_FACTORS = "second factors"
-SEALED_DATA = ("secret", "seed")
-"""What of a second factor is sealed."""
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth is not typed
@@ -58,24 +53,3 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth i
         Then no code fits, and the person is invited anew.
         """
         return opened_secret(encrypted_text, SECOND_FACTORS) or ""
-
-
-@transaction.atomic
-def reseal_second_factors() -> tuple[int, int]:
-    """Seal each with the present key: how many were, and how many no key opens."""
-    done = lost = 0
-    for factor in Authenticator.objects.select_for_update().order_by("pk"):
-        opened = {
-            name: opened_secret(factor.data[name], SECOND_FACTORS)
-            for name in SEALED_DATA
-            if name in factor.data
-        }
-        if None in opened.values():
-            lost += 1
-            continue
-        factor.data |= {
-            name: sealed_secret(text or "", SECOND_FACTORS) for name, text in opened.items()
-        }
-        factor.save(update_fields=["data"])
-        done += 1
-    return done, lost

@@ -49,6 +49,8 @@ KINDS = {
     "fleet.Pool": "pool",
     "fleet.SharePolicy": "share policy",
     "fleet.JoinToken": "join token",
+    "fleet.NodeCeiling": "ceiling of a node",
+    "fleet.WaitingNode": "node that waits to be approved",
     "fleet.CloudAccount": "cloud account",
     "workloads.OwnershipRule": "ownership rule",
     "workloads.ExcludedNodeName": "node that is not ours",

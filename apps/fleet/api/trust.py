@@ -8,6 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.files.limits import BodyKind
 from apps.fleet import actions
 from apps.fleet.api import trust_examples as examples
 from apps.fleet.queries import TrustDecision, TrustKind, trust_incident_row, waiting_node_row
@@ -112,6 +113,8 @@ class WaitingNodeView(RestView):
 class WaitingNodeApproval(WaitingNodeView):
     """A waiting machine may join."""
 
+    body = BodyKind.EMPTY
+
     @extend_schema(
         operation_id="approve_waiting_node",
         request=None,
@@ -125,6 +128,8 @@ class WaitingNodeApproval(WaitingNodeView):
 
 class WaitingNodeRefusal(WaitingNodeView):
     """A waiting machine is refused."""
+
+    body = BodyKind.EMPTY
 
     decision = TrustDecision.REFUSED
 
@@ -182,6 +187,8 @@ class TrustIncidentView(RestView):
 class TrustIncidentApproval(TrustIncidentView):
     """A growth is right."""
 
+    body = BodyKind.EMPTY
+
     @extend_schema(
         operation_id="approve_trust_incident",
         request=None,
@@ -195,6 +202,8 @@ class TrustIncidentApproval(TrustIncidentView):
 
 class TrustIncidentRefusal(TrustIncidentView):
     """A growth is wrong, or a contradiction is seen."""
+
+    body = BodyKind.EMPTY
 
     decision = TrustDecision.REFUSED
 

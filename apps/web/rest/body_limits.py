@@ -50,7 +50,7 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
-class Sender:
+class BodySender:
     """Who sends, as a key to count by (empty: a stranger), and why they may not (empty: they may)."""
 
     key: str
@@ -120,14 +120,14 @@ def kind_of(view: Any, method: str) -> BodyKind:
     return getattr(view, "body", BodyKind.FORM)
 
 
-def sender_of_environ(environ: Mapping[str, Any], address: Address) -> Sender:
+def sender_of_environ(environ: Mapping[str, Any], address: Address) -> BodySender:
     """Return who sends, and whether the address takes anything from them; reads nothing of the body."""
     close_old_connections()
     try:
         caller = caller_of_environ(environ)
         if caller is None:
-            return Sender("")
-        return Sender(_key_of(caller), _why_not(environ, address, caller))
+            return BodySender("")
+        return BodySender(_key_of(caller), _why_not(environ, address, caller))
     finally:
         close_old_connections()
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from apps.accounts.authentication.sign_in import reseal_second_factors
+from apps.accounts.actions.second_factors import reseal_second_factors
 from apps.review.actions.channels import reseal_addresses
 
 

@@ -18,7 +18,6 @@ from apps.web.queries.backups import (
     is_old,
 )
 
-
 SECRETS = (
     "are in none of these: keep RUNRATE_SECRET_KEY apart, or the file secret_key of RUNRATE_HOME; "
     "without it, sealed addresses of webhooks and second factors cannot be read again"

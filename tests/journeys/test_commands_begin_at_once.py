@@ -27,9 +27,8 @@ WITH_SWEEPS = {"demo", "settle", "sync_cloud"}
 """They call what a worker does, which registers itself with Celery."""
 NEEDED = {
     "demo": {"apps.console.kit"},
-    "reseal_secrets": {"requests", "rest_framework.serializers"},
 }
-"""The demo draws what it says; second factors are sealed by what signs people in."""
+"""The demo draws what it says."""
 LIGHT_ROOMS = ("apps.accounts", "apps.fleet", "apps.pricing", "apps.workloads")
 """Rooms below the ledger: commands of theirs do no arithmetic."""
 

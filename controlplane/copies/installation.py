@@ -31,11 +31,11 @@ ABOUT_SECRETS = (
 def settings_to_keep(chosen: Environment) -> dict[str, str]:
     """Return the settings that differ from their defaults and are no secrets, by variable."""
     return {
-        f"RUNRATE_{each.name.upper()}": str(os.environ.get(f"RUNRATE_{each.name.upper()}", getattr(chosen, each.name)))
+        f"RUNRATE_{each.name.upper()}": _text_of(getattr(chosen, each.name))
         for each in fields(chosen)
         if each.name not in SECRET_SETTINGS | OF_THE_MACHINE
         and getattr(chosen, each.name) != each.default
-    }  # fmt: skip
+    }
 
 
 def secrets_to_keep(chosen: Environment, secret_key: str) -> dict[str, str]:

@@ -2,9 +2,11 @@
 
 import io
 import json
+import re
 import shutil
 import tarfile
 from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -18,11 +20,17 @@ from apps.files import open_file
 from apps.ledger.models import BillImport
 from apps.web.queries.table_digests import table_digests
 from controlplane.copies.archive import CopyDamaged, pack, unpack
+from controlplane.copies.installation import (
+    SECRET_SETTINGS,
+    secrets_to_keep,
+    settings_to_keep,
+)
 from controlplane.copies.making import make_copy, say_nothing
 from controlplane.copies.proving import prove_ledger
 from controlplane.copies.refusal import CopyRefused
 from controlplane.copies.restoring import Restored, RestoreWanted, restore_copy
 from controlplane.copies.standing import alone, served
+from controlplane.env import Environment, environment
 from controlplane.ledger_audit import audit
 from tests.databases import kept_until_the_end, other_database
 from tests.journeys.copied_world import (
@@ -126,6 +134,31 @@ def test_a_copy_says_what_it_is_first_and_holds_no_secret(world: CopiedWorld) ->
         plain = unpack(name, content) if name.endswith(".zst") else content
         assert secret not in plain, name
     assert world.path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_setting_that_holds_a_secret_is_in_the_file_of_secrets_alone() -> None:
+    """Found by what settings are called: a new one must be decided on here."""
+    sounds = re.compile("secret|password|url|_key$|_keys$|token$")
+    harmless = {"site_url", "tag_keys"}
+    named = {each.name for each in fields(Environment) if sounds.search(each.name)}
+    assert named - harmless == SECRET_SETTINGS
+
+    chosen = replace(
+        environment({}),
+        old_secret_keys=("older", "oldest"),
+        mail_url="smtp://u:geheim@mail",
+        site_url="https://runrate.example.org",
+        tag_keys=("project", "phase"),
+    )
+    assert settings_to_keep(chosen) == {
+        "RUNRATE_SITE_URL": "https://runrate.example.org",
+        "RUNRATE_TAG_KEYS": "project,phase",
+    }
+    assert secrets_to_keep(chosen, "present") == {
+        "RUNRATE_MAIL_URL": "smtp://u:geheim@mail",
+        "RUNRATE_OLD_SECRET_KEYS": "older,oldest",
+        "RUNRATE_SECRET_KEY": "present",
+    }
 
 
 def test_rows_go_on_counting_where_they_stood(world: CopiedWorld, home: Path) -> None:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 
 from django.db import transaction
+from django.db.models import Q
 
 from apps.accounts.actions.tokens import (
     TokenAlreadyRevoked,
@@ -197,9 +198,12 @@ def _join(
         agent_id = earlier.id
         with suppress(TokenAlreadyRevoked):
             revoke_token(token_id=earlier.token_id, at=at)
+    # It stays of the token that added its node: two tokens of a cluster would else hand nodes to
+    # one another and add as many again.
+    joined_by = joining.id if earlier is None else earlier.join_token_id
     Agent.objects.filter(pk=agent_id).update(
         token_id=token.id,
-        join_token_id=joining.id,
+        join_token_id=joined_by,
         machine=node.machine,
         version=node.version,
         enrolled_at=at,
@@ -239,6 +243,7 @@ def _living_node(joining: JoinToken, name: str, at: datetime) -> int:
             f"a node cannot be called {name!a}: letters, digits, '.', '-' and '_', at most 253 of"
             " them, a letter or digit first and last"
         )
+    _refuse_namesake(joining.cluster_id, name, at)
     refuse_or_admit(joining, name, at)
     new = NewNode(name, joining.pool.id, at, joining.pool.gpus_per_node, joining.cluster_id)
     try:
@@ -250,6 +255,23 @@ def _living_node(joining: JoinToken, name: str, at: datetime) -> int:
         if found is None:
             raise
         return found
+
+
+def _refuse_namesake(cluster_id: int, name: str, at: datetime) -> None:
+    """Refuse NodeNameOdd where a node lives that such a machine could pass for, or is.
+
+    Names of hosts are the same in any case, and with or without their domain.
+    """
+    folded = name.lower()
+    short = folded.partition(".")[0]
+    alike = Q(name__iexact=folded) | Q(name__iexact=short) | Q(name__istartswith=f"{folded}.")
+    living = Node.objects.filter(alike, cluster_id=cluster_id, period__contains=at)
+    for other in living.order_by("id").values_list("name", flat=True):
+        if other != name:
+            raise NodeNameOdd(
+                f"the node {other} lives in this cluster, and {name} would be the same machine:"
+                f" have its agent report as {other}, or end that node first"
+            )
 
 
 def _node_alive(cluster_id: int, name: str, at: datetime) -> int | None:

@@ -140,3 +140,33 @@ def test_the_command_takes_the_number(capsys: pytest.CaptureFixture[str]) -> Non
     assert JoinToken.objects.get().most_nodes == 64
     assert queries.waiting_nodes() == []
     assert timedelta(days=89) < JoinToken.objects.get().expires_at - timezone.now()
+
+
+def test_two_tokens_of_a_cluster_add_no_more_nodes_by_taking_them_from_one_another() -> None:
+    first = token_for(2)
+    pool = JoinToken.objects.get().pool_id
+    second = join_token(pool_id=pool, most_nodes=2, name="another")
+    for number in range(2):
+        join(first, f"gpu-{number}")
+        join(second, f"gpu-{number}", at=NOON + MINUTE)
+    with pytest.raises(actions.NodeWaits):
+        join(first, "gpu-2", at=NOON + 2 * MINUTE)
+    assert join(second, "gpu-2", at=NOON + 2 * MINUTE).node_name == "gpu-2"
+
+
+@pytest.mark.parametrize("name", ["GPU-01", "gpu-01.elsewhere", "Gpu-01.atlas"])
+def test_no_new_node_is_called_as_one_that_lives_in_other_letters_or_another_domain(
+    name: str,
+) -> None:
+    secret = token_for(9, node_names=("*",))
+    join(secret, "gpu-01")
+    with pytest.raises(actions.NodeNameOdd, match="the node gpu-01 lives"):
+        join(secret, name)
+    join(secret, "gpu-02.atlas")
+    with pytest.raises(actions.NodeNameOdd, match=r"gpu-02\.atlas"):
+        join(secret, "gpu-02")
+    # Of two domains they are two machines, and as one ends its name is free.
+    assert join(secret, "gpu-02.hydra").node_name == "gpu-02.hydra"
+    node = Node.objects.get(name="gpu-01")
+    actions.end_node(node_id=node.id, ended_at=NOON + MINUTE, reason="", at=NOON + MINUTE)
+    assert join(secret, name, at=NOON + 2 * MINUTE).node_name == name

@@ -185,7 +185,15 @@ class TakenNames:
     def _replaced(self, pattern: re.Pattern[str] | None, text: str) -> str:
         if pattern is None:
             return text
-        return pattern.sub(lambda found: self._by_folded[found[0].casefold()], text)
+        return pattern.sub(lambda found: self._written_for(found[0]), text)
+
+    def _written_for(self, spelling: str) -> str:
+        """What is written for a spelling that was found: of `İ` and `ı` a search makes an `i`, folding does not."""
+        shown = self._by_folded.get(spelling.casefold())
+        if shown is not None:
+            return shown
+        alike = re.compile(re.escape(spelling), re.IGNORECASE)
+        return next(new for old, new in self._spelt.items() if alike.fullmatch(old))
 
 
 def words_of(text: str) -> Iterator[str]:

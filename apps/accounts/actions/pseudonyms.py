@@ -81,14 +81,13 @@ def pseudonymise(
 
 
 def names_to_take_out(names: Sequence[str], person_id: int | None) -> list[str]:
-    """The names that were entered and the person's own, each once, without those that are taken out already.
+    """The names that were entered and the person's own, earlier ones too, each once, without those that are taken out already.
 
     Refuses PseudonymRefused, User.DoesNotExist.
     """
     taken = [name.strip() for name in names if name.strip()]
     if person_id is not None:
-        user = User.objects.get(pk=person_id)
-        taken += [user.email, user.name]
+        taken += _own_names(User.objects.get(pk=person_id))
     if not taken or any(len(name) < SHORTEST for name in taken):
         raise PseudonymRefused("names", f"a name has {SHORTEST} characters or more")
     known = Pseudonym.objects.filter(pseudonym__in=taken).values_list("pseudonym", flat=True)
@@ -96,6 +95,13 @@ def names_to_take_out(names: Sequence[str], person_id: int | None) -> list[str]:
     if not left:
         raise PseudonymRefused("names", "these names are taken out already")
     return left
+
+
+def _own_names(user: User) -> list[str]:
+    """By what an account goes and went; a single letter is nothing that a text can be searched for."""
+    history = apps.get_model("accounts", "UserEvent").objects.filter(pgh_obj_id=user.pk)
+    earlier = [name for pair in history.order_by("pgh_id").values_list("email", "name") for name in pair]  # fmt: skip
+    return [name for name in (user.email, user.name, *earlier) if len(name.strip()) >= SHORTEST]
 
 
 def _end_access(person_id: int) -> None:
@@ -111,6 +117,8 @@ def _rename_person(person_id: int, written: Mapping[str, str]) -> None:
         "email": written.get(user.email, user.email),
         "name": written.get(user.name, user.name),
     }
+    if len(user.name.strip()) < SHORTEST:
+        names["name"] = names["email"]
     User.objects.filter(pk=person_id).update(**names)
     # What the database wrote down of them before has the name that they had then.
     history = apps.get_model("accounts", "UserEvent")

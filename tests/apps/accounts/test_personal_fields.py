@@ -13,6 +13,7 @@ from django.db.models import JSONField
 from psycopg import sql
 
 from apps.accounts import actions
+from apps.accounts.models import User
 from apps.accounts.queries.pseudonyms import pseudonym_of
 from apps.economics.jobs import EventKind, JobEventIn, JobSource, JobStatement
 from apps.personal.fields import (
@@ -30,7 +31,7 @@ from apps.review.queries.weekly.kept import digest_is_good
 from apps.workloads.actions.recording import record_events
 from apps.workloads.models import Job, JobEvent
 from tests.apps.review.test_alerts import raised
-from tests.make import NOON, make_organisation
+from tests.make import NOON, make_organisation, make_person
 from tests.scope.world import make_world
 
 pytestmark = pytest.mark.django_db
@@ -207,6 +208,36 @@ def test_names_are_whole_words_in_any_case(text: str, written: str | None) -> No
 def test_a_column_of_names_holds_no_plain_words() -> None:
     names = TakenNames({"will": "R"})
     assert names.in_name("token of will") == "token of R"
+
+
+@pytest.mark.parametrize("text", ["ALİ", "of Alı.", "ali and ALİ"])
+def test_a_letter_that_a_search_takes_for_another_ends_nothing(text: str) -> None:
+    names = TakenNames({"ali": "P"})
+    assert "P" in names.in_text(f"by {text}")
+    assert names.in_name(f"token of {text}").count("P") == text.casefold().count("al")
+
+
+def test_earlier_names_of_an_account_are_taken_out_with_it() -> None:
+    make_organisation()
+    grace = make_person("grace@old.example", name="Grace Murray", role="viewer")
+    User.objects.filter(pk=grace).update(name="Grace Hopper", email="grace@new.example")
+    raised(facts=[("asked by", "Grace Murray, grace@old.example")])
+    actions.pseudonymise(names=[], person_id=grace, by=None, at=NOON)
+    assert rows_naming("Grace Murray") == rows_naming("grace@old.example") == []
+    with pytest.raises(actions.PseudonymRefused, match="already"):
+        actions.pseudonymise(names=[], person_id=grace, by=None, at=NOON)
+
+
+@pytest.mark.parametrize("name", ["J", ""])
+def test_an_account_of_one_letter_is_taken_out_too(name: str) -> None:
+    make_organisation()
+    person = make_person("j@example.org", name="J", role="viewer")
+    User.objects.filter(pk=person).update(name=name)
+    actions.pseudonymise(names=[], person_id=person, by=None, at=NOON)
+    user = User.objects.get(pk=person)
+    assert user.name == user.email == pseudonym_of("j@example.org")
+    with pytest.raises(actions.PseudonymRefused, match="already"):
+        actions.pseudonymise(names=[], person_id=person, by=None, at=NOON)
 
 
 @contextmanager

@@ -1,21 +1,43 @@
-"""The lines of a text, none of which is longer than a row of a table can be."""
+"""The lines and rows of a text, none of which is longer than a row of a table can be, nor most of which are."""
 
-from collections.abc import Iterator
+import csv
+from collections.abc import Iterable, Iterator
 from typing import IO
 
 LONGEST_LINE = 1 << 20
 MOST_TEXT = 32 << 30
 """More letters than this no file may unpack to."""
 MOST_COLUMNS = 10_000
+LETTERS_A_ROW, LETTERS_MORE = 8 << 10, 16 << 20
+"""So long may rows be on average, and so much more at any place: who reads holds some thousand at once."""
 
 
 class LineTooLong(ValueError):
     """A line of more than a megabyte is no row of a table; nor does a table go on for ever."""
 
 
+class RowAllowance:
+    """How many letters the next rows may have: what short ones leave is for long ones, up to a bound."""
+
+    def __init__(self) -> None:
+        self.left = LETTERS_MORE
+
+    def take(self, letters: int) -> None:
+        """Count letters of the row that is being read. Refuses LineTooLong."""
+        self.left -= letters
+        if self.left < 0:
+            raise LineTooLong(
+                f"its rows are longer than {LETTERS_A_ROW:,} letters on average, over {LETTERS_MORE >> 20} MiB"
+            )
+
+    def end_row(self) -> None:
+        """Begin another row."""
+        self.left = min(self.left + LETTERS_A_ROW, LETTERS_MORE)
+
+
 def bounded_lines(text: IO[str]) -> Iterator[str]:
-    """Each line with its ending; one that is endless fills no memory. Refuses LineTooLong."""
-    number, left = 0, MOST_TEXT
+    """Each line with its ending; one that is endless, or many that are long, fill no memory. Refuses LineTooLong."""
+    number, left, allowance = 0, MOST_TEXT, RowAllowance()
     while line := text.readline(LONGEST_LINE):
         number += 1
         left -= len(line)
@@ -23,4 +45,32 @@ def bounded_lines(text: IO[str]) -> Iterator[str]:
             raise LineTooLong(f"the file unpacks to more than {MOST_TEXT >> 30} GiB of text")
         if len(line) == LONGEST_LINE:
             raise LineTooLong(f"line {number} is longer than a megabyte")
+        allowance.take(len(line))
+        allowance.end_row()
         yield line
+
+
+class CsvRows:
+    """The rows of a CSV; one that goes on over lines without end fills no memory. Refuses LineTooLong and csv.Error."""
+
+    def __init__(self, lines: Iterable[str], delimiter: str) -> None:
+        self._allowance = RowAllowance()
+        self._reader = csv.reader(self._counted(lines), delimiter=delimiter)
+
+    @property
+    def line_num(self) -> int:
+        """How many lines are read."""
+        return self._reader.line_num
+
+    def __iter__(self) -> "CsvRows":
+        return self
+
+    def __next__(self) -> list[str]:
+        cells = next(self._reader)
+        self._allowance.end_row()
+        return cells
+
+    def _counted(self, lines: Iterable[str]) -> Iterator[str]:
+        for line in lines:
+            self._allowance.take(len(line))
+            yield line

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Protocol
 
 from apps.economics.focus.cells import BadCell
 from apps.economics.focus.columns import NotABill, known_columns, layout_of
 from apps.economics.focus.cur import CurReader, is_cur
 from apps.economics.focus.rows import BilledRow, Rejection, RowReader
-from apps.files.lines import MOST_COLUMNS, LineTooLong, bounded_lines
+from apps.files.lines import MOST_COLUMNS, CsvRows, LineTooLong, RowAllowance, bounded_lines
 from apps.files.parquet import ParquetRefused, ParquetTable, open_parquet
 from apps.ledger.providers.bill_text import PARQUET_MAGIC, BillBreaksOff, begins_with, text_of
 from apps.ledger.providers.read_ahead import read_ahead
@@ -134,7 +134,7 @@ def _csv_table(text: IO[str]) -> tuple[list[str], Iterator[tuple[int, Sequence[o
     csv.field_size_limit(LONGEST_CELL)
     lines = bounded_lines(text)
     first = next(lines, "")
-    rows = csv.reader(chain([first], lines), delimiter=_likely_delimiter(first))
+    rows = CsvRows(chain([first], lines), _likely_delimiter(first))
     names = next(rows, None)
     if not names:
         raise NotABill("the file is empty")
@@ -153,7 +153,7 @@ def _likely_delimiter(heading: str) -> str:
     return max(DELIMITERS, key=told)
 
 
-def _csv_rows(rows: Any) -> Iterator[tuple[int, Sequence[object]]]:
+def _csv_rows(rows: CsvRows) -> Iterator[tuple[int, Sequence[object]]]:
     # `line_num` is where a row ends; one with line ends in a cell begins above that.
     begins = rows.line_num + 1
     for row in rows:
@@ -175,11 +175,14 @@ def _parquet_table(
 
 
 def _parquet_rows(table: ParquetTable) -> Iterator[tuple[int, Sequence[object]]]:
-    number = 0
+    number, allowance = 0, RowAllowance()
     try:
         for batch in table.batches:
+            width = batch.nbytes // max(1, batch.num_rows)
             columns = [column.to_pylist() for column in batch.columns]
             for row in zip(*columns, strict=True):
+                allowance.take(width)
+                allowance.end_row()
                 number += 1
                 yield number, row
     except ParquetRefused as broken:

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 from apps.economics.forecast.series import HourlySeries, SpanTooLong, hourly_means
 from apps.economics.refusal import Refusal
-from apps.files.lines import MOST_COLUMNS
+from apps.files.lines import MOST_COLUMNS, CsvRows, LineTooLong
 from apps.files.parquet import ParquetRefused, open_parquet
 
 GZIP_MAGIC, PARQUET_MAGIC = b"\x1f\x8b", b"PAR1"
@@ -29,7 +29,7 @@ LONGEST_SHOWN = 60
 """Of a cell, in what is said of it."""
 LONGEST_LIST = 1_000
 ROWS_AT_ONCE = 5_000
-BROKEN = (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error)
+BROKEN = (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error, LineTooLong)
 
 
 class SeriesRow(NamedTuple):
@@ -160,7 +160,7 @@ def _csv_table(text: io.TextIOWrapper, source: BinaryIO) -> SeriesTable:
         raise SeriesFileRefused("", f"the file has more than {MOST_COLUMNS:,} columns")
 
     def rows_of(separator: str, _: tuple[int, int]) -> Iterator[tuple[int, Sequence[str]]]:
-        rows = csv.reader(_lines_of(text), delimiter=separator)
+        rows = CsvRows(_lines_of(text), separator)
         for cells in rows:
             yield rows.line_num + 1, cells
 

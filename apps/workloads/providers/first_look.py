@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from apps.files.lines import CsvRows
 from apps.uploads.files import storable_text
 from apps.workloads.providers.job_mapping import MappingRefused, mapping_of
 from apps.workloads.providers.job_record import JobRecord, JobRow, RejectedJobRow
@@ -143,7 +144,7 @@ def _bare_name(name: str) -> str:
 
 def _csv_cells(lines: Sequence[str], delimiter: str) -> Iterator[list[str]]:
     try:
-        for row in csv.reader(lines, delimiter=delimiter):
+        for row in CsvRows(lines, delimiter):
             yield [cell.strip().replace("\0", "") for cell in row]
     except csv.Error:
         return

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from apps.economics import node_lists
+from apps.files.lines import CsvRows
 from apps.workloads.providers import moments
 from apps.workloads.providers.amounts import read_amount
 from apps.workloads.providers.job_mapping import (
@@ -138,7 +139,7 @@ def _numbered_rows(
     lines: Iterable[str], *, delimiter: str
 ) -> Iterator[tuple[int, list[str] | RejectedJobRow]]:
     """Each row with the line it begins in; a row that is no CSV is a rejection."""
-    reader = csv.reader(lines, delimiter=delimiter)
+    reader = CsvRows(lines, delimiter)
     while True:
         line = reader.line_num + 1
         try:

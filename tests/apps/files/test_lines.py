@@ -1,11 +1,12 @@
 """Lines of a text that is packed: none is endless, and nor is the text."""
 
 import io
+import itertools
 
 import pytest
 
 from apps.files import lines
-from apps.files.lines import LineTooLong, bounded_lines
+from apps.files.lines import CsvRows, LineTooLong, bounded_lines
 
 
 def test_lines_come_with_their_endings() -> None:
@@ -21,3 +22,22 @@ def test_an_endless_text_ends(monkeypatch) -> None:
     monkeypatch.setattr(lines, "MOST_TEXT", 10)
     with pytest.raises(LineTooLong, match="unpacks to more"):
         list(bounded_lines(io.StringIO("abc\n" * 3)))
+
+
+def test_many_long_lines_are_named_and_some_are_taken() -> None:
+    long = "x" * (1 << 19) + "\n"
+    assert len(list(bounded_lines(io.StringIO(long * 20)))) == 20
+    with pytest.raises(LineTooLong, match="longer than 8,192 letters on average"):
+        list(bounded_lines(io.StringIO(long * 40)))
+
+
+def test_a_row_that_goes_on_over_lines_without_end_is_named() -> None:
+    rows = CsvRows(itertools.chain(["a,b\n", '1,"\n'], itertools.repeat('","\n')), ",")
+    with pytest.raises(LineTooLong, match="on average"):
+        list(rows)
+
+
+def test_short_rows_go_on_and_on() -> None:
+    rows = CsvRows(('1,"two\nlines"\n' for _ in range(100_000)), ",")
+    assert sum(1 for _ in rows) == 100_000
+    assert rows.line_num == 100_000

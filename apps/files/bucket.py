@@ -120,11 +120,21 @@ class BucketPlace:
         folder = Path(tempfile.mkdtemp(dir=self.temporary))
         try:
             path = folder / PurePosixPath(name).name
-            with self.open(name) as source, path.open("xb") as out:
-                shutil.copyfileobj(source, out, PART_BYTES)
+            with _asking_bucket():
+                self._copy_to(name, path)
             yield str(path)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+    def _copy_to(self, name: str, path: Path) -> None:
+        """Copy a file out of the bucket. Refuses BucketUnreachable of all that hinders it but that there is none."""
+        try:
+            with self.open(name) as source, path.open("xb") as out:
+                shutil.copyfileobj(source, out, PART_BYTES)
+        except (FileNotFoundError, BucketUnreachable):
+            raise
+        except OSError as trouble:
+            raise BucketUnreachable(str(trouble)) from trouble
 
     def forget_drafts(self, folder: str, begun_before: datetime) -> int:
         """Abort uploads that began before; return how many."""

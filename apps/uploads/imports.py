@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from django.db import models, transaction
-from django.db.models import Q
+from django.db.models import F, Q
 
 MOST_TRIES = 3
 """So often a file is taken up by itself; then only a person has it read again."""
@@ -178,6 +178,12 @@ def break_off(table: type[UploadedImport], import_id: int, failure: str, at: dat
     table._default_manager.filter(pk=import_id).exclude(state__in=OVER).update(
         state=ImportState.FAILED, failure=failure, ended_at=at
     )
+
+
+def lay_down(table: type[UploadedImport], import_id: int, at: datetime) -> None:
+    """Leave the file for later, for the place where it lies cannot be asked now: that is no try of it."""
+    mine = table._default_manager.filter(pk=import_id, tries__gt=0).exclude(state__in=OVER)
+    mine.update(alive_at=at, tries=F("tries") - 1)
 
 
 def files_over(table: type[UploadedImport]) -> dict[int, str]:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from django.db import connection, transaction
+from django.db.models import F
 
 from apps.ledger.actions.bill_exchange import drop_rows
 from apps.ledger.models import BillImport, BillImportState, RejectedBillRow
@@ -101,6 +102,16 @@ def claim_bill(*, at: datetime) -> ClaimedBill | None:
         ]
     )
     return ClaimedBill(batch.id, batch.name, batch.stored_as)
+
+
+@logged_change()
+@transaction.atomic
+def lay_down_bill(*, import_id: int) -> None:
+    """Leave the file for a later sweep, for the place where it lies does not answer: that is no try of it."""
+    drop_rows(import_id)
+    BillImport.objects.filter(id=import_id, state=BillImportState.RUNNING).update(
+        state=BillImportState.WAITING, alive_at=None, tries=F("tries") - 1
+    )
 
 
 def _tried_enough() -> list[int]:

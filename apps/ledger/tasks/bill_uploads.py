@@ -5,6 +5,7 @@ import logging
 from django.utils import timezone
 
 from apps.economics.focus.columns import NotABill
+from apps.files import BucketUnreachable
 from apps.ledger.actions import bill_uploads
 from apps.ledger.actions.bill_taking import take_bill
 from apps.ledger.actions.bills import DeliveryCalledOff, NoRowRead, break_off_delivery
@@ -24,7 +25,12 @@ def take_uploaded() -> None:
         if not is_alone:
             return
         while (claimed := bill_uploads.claim_bill(at=timezone.now())) is not None:
-            _take_claimed(claimed)
+            try:
+                _take_claimed(claimed)
+            except BucketUnreachable as away:
+                log.warning("bill_file_away import=%s reason=%s", claimed.id, away)
+                bill_uploads.lay_down_bill(import_id=claimed.id)
+                return
         _forget_files()
 
 
@@ -35,6 +41,8 @@ def _take_claimed(claimed: bill_uploads.ClaimedBill) -> None:
             open_bill(path, name=claimed.name) as file,
         ):
             take_bill(file=file, clock=timezone.now, import_id=claimed.id)
+    except BucketUnreachable:
+        raise
     except REFUSALS as broken:
         log.warning("bill_broken_off import=%s reason=%s", claimed.id, type(broken).__name__)
         break_off_delivery(import_id=claimed.id, failure=why_unread(broken), at=timezone.now())

@@ -131,6 +131,12 @@ def break_off_series_import(*, import_id: int, failure: str, at: datetime) -> No
     steps.break_off(SeriesImport, import_id, failure, at)
 
 
+@logged_change()
+def lay_down_series(*, import_id: int, at: datetime) -> None:
+    """Leave the file for later: the place where it lies does not answer."""
+    steps.lay_down(SeriesImport, import_id, at)
+
+
 def series_files_to_forget() -> dict[int, str]:
     """Files of imports that are over, by import."""
     return steps.files_over(SeriesImport)

@@ -13,6 +13,7 @@ from django.utils import timezone
 from apps.accounts.queries import known_zones, organisation
 from apps.economics.hours import HOUR
 from apps.economics.refusal import Refusal
+from apps.files import BucketUnreachable
 from apps.planning.actions import series_uploads
 from apps.planning.actions.series_uploads import ClaimedSeries, RowsRead
 from apps.planning.providers.series_file import (
@@ -56,6 +57,9 @@ def work_on_series() -> None:
                 (_import_file if claimed.is_confirmed else _look_at_file)(claimed, path)
         except SeriesDiscarded:
             continue
+        except BucketUnreachable as away:
+            log.warning("series_file_away import=%s reason=%s", claimed.id, away)
+            series_uploads.lay_down_series(import_id=claimed.id, at=timezone.now())
         except (Refusal, OSError) as broken:
             log.warning("series_broken_off import=%s reason=%s", claimed.id, type(broken).__name__)
             failure = _failure_words(broken, claimed)

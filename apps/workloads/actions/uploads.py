@@ -84,6 +84,12 @@ def break_off(*, batch_id: int, failure: str, at: datetime) -> None:
     steps.break_off(ImportBatch, batch_id, failure, at)
 
 
+@logged_change()
+def lay_down_file(*, batch_id: int, at: datetime) -> None:
+    """Leave the file for later: the place where it lies does not answer."""
+    steps.lay_down(ImportBatch, batch_id, at)
+
+
 def files_to_forget() -> dict[int, str]:
     """Files of imports that are over, by import."""
     return steps.files_over(ImportBatch)

@@ -7,6 +7,7 @@ from itertools import islice
 
 from django.utils import timezone
 
+from apps.files import BucketUnreachable
 from apps.files.lines import LineTooLong
 from apps.uploads.files import forget_stored, stored_path, why_unread
 from apps.workloads.actions import imports, uploads
@@ -43,6 +44,9 @@ def work_on_files() -> None:
         try:
             with stored_path(claimed.stored_as) as path, open_jobs(str(path)) as file:
                 _work_on_file(claimed, file)
+        except BucketUnreachable as away:
+            log.warning("import_file_away batch=%s reason=%s", claimed.id, away)
+            uploads.lay_down_file(batch_id=claimed.id, at=timezone.now())
         except UNREADABLE as broken:
             log.warning("import_broken_off batch=%s reason=%s", claimed.id, type(broken).__name__)
             failure = why_unread(broken)

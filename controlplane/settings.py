@@ -45,7 +45,15 @@ LOST_AFTER = {
 
 def database_of(url: str) -> dict[str, object]:
     """Return the database of an address as Django takes it; refuses BadEnvironment."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        # What Python says of it may hold a part of the password.
+        raise BadEnvironment(
+            "RUNRATE_DATABASE_URL cannot be read: postgres://user:password@host:port/name, "
+            "where # / ? @ [ ] of a password are written as %23 %2F %3F %40 %5B %5D"
+        ) from None
     if url and parts.scheme not in {"postgres", "postgresql"}:
         raise BadEnvironment("RUNRATE_DATABASE_URL must start with postgres://")
     options = dict(parse_qsl(parts.query))
@@ -55,7 +63,7 @@ def database_of(url: str) -> dict[str, object]:
         "USER": unquote(parts.username or "postgres"),
         "PASSWORD": unquote(parts.password or ""),
         "HOST": options.pop("host", parts.hostname or ""),
-        "PORT": str(parts.port or ""),
+        "PORT": str(port or ""),
         "OPTIONS": {"application_name": "runrate", **LOST_AFTER, **options},
         "CONN_MAX_AGE": 600,
         "CONN_HEALTH_CHECKS": True,

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from apps.accounts.queries import has_organisation
 from apps.review.actions.backup_alerts import tell_backups
-from apps.web.queries.backups import backup_plan, backup_state, is_old
+from apps.web.queries.backups import backup_plan, backup_state, is_old, newest_made_by
 from controlplane.copies.of_settings import this_installation
 from controlplane.copies.schedule import make_backup_if_due
 
@@ -18,6 +18,7 @@ def make_backups() -> int:
     plan, at = backup_plan(), timezone.now()
     made = make_backup_if_due(this_installation(), plan, at)
     state = backup_state()
-    newest_at = state.newest.made_at if state.newest else None
+    newest = newest_made_by(state, at)
+    newest_at = newest.made_at if newest else None
     tell_backups(failure=state.failure, newest_at=newest_at, is_old=is_old(state, plan, at), at=at)
     return int(made is not None)

@@ -115,7 +115,6 @@ def copy_statement(table: str, columns: Sequence[str], way: str) -> Any:
 def begin_reading(cursor: Cursor[Any]) -> str:
     """Begin a transaction that sees one moment, and return the name by which others may see it too."""
     cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-    cursor.execute("SET LOCAL statement_timeout = 0")
     cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
     write_values_alike(cursor)
     cursor.execute("SELECT pg_export_snapshot()")

@@ -90,6 +90,9 @@ def _draft_of(path: Path) -> Iterator[IO[bytes]]:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if path.is_dir():
             raise CopyRefused(f"{path} is a folder: name a file in it")
+        if path.exists() and not path.is_file():
+            # What takes its place would be a file: of /dev/null too.
+            raise CopyRefused(f"{path} is a device or a pipe: name a file")
         draft = path.with_name(f".{path.name}.part")
         opened = os.open(draft, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
     except OSError as problem:

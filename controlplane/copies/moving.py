@@ -60,6 +60,10 @@ def move_back(home: Path) -> str:
     """
     if not (home / MOVED_TO).exists():
         raise CopyRefused(f"nothing was moved: there is no {home / MOVED_TO}")
+    if not (home / "postgres" / "PG_VERSION").exists():
+        raise CopyRefused(
+            f"the embedded database is not at {home / 'postgres'} any more; a start without {home / MOVED_TO} would begin with an empty one"
+        )
     try:
         note = json.loads((home / NOTE).read_text())
     except FileNotFoundError as problem:
@@ -110,7 +114,9 @@ def _checked(url: str) -> dict[str, object]:
         with closing(Server.of_settings(chosen).connect()):
             return chosen
     except BadEnvironment as problem:
-        raise CopyRefused("an address of a database begins with postgres://") from problem
+        raise CopyRefused(
+            str(problem).replace("RUNRATE_DATABASE_URL", "the address", 1)
+        ) from problem
     except (psycopg.Error, ValueError) as problem:
         raise CopyRefused(f"{place_of(url)} does not answer: {str(problem).strip()}") from problem
 

@@ -23,6 +23,7 @@ from apps.web.queries.table_digests import table_columns, table_digests
 from controlplane.copies.archive import CopyDamaged, CopyReader, Json, Member
 from controlplane.copies.contents import applied_migrations, copy_statement, set_sequences
 from controlplane.copies.finishing import FOLDERS, MARK, REPLACED, STAGE, finish_restore
+from controlplane.copies.installation import mark_of_key
 from controlplane.copies.making import Progress, megabytes
 from controlplane.copies.refusal import CopyRefused
 from controlplane.copies.release import age_of_schema
@@ -165,6 +166,14 @@ def _refuse_what_does_not_fit(restore: _Restore) -> None:
         raise CopyRefused(
             f"the copy is of a newer Runrate ({made.get('version')} {str(made.get('commit'))[:12]}): this one does not know "
             f"{age.unknown[0]}{f' and {len(age.unknown) - 1} more migrations' if len(age.unknown) > 1 else ''}; install that version first"
+        )
+    if (
+        wanted.secret_key is not None
+        and mark_of_key(wanted.secret_key) != manifest["secret_key_mark"]
+    ):
+        raise CopyRefused(
+            "the file of secrets is not of this copy: the signing key in it is another than the copy's. "
+            "Name the right one by --secrets FILE"
         )
     if tables and not wanted.replaces:
         raise CopyRefused(

@@ -50,7 +50,7 @@ def make_backup_if_due(of: Installation, plan: BackupPlan, at: datetime) -> Kept
         finally:
             cache.delete_many([PROGRESS, ASKED])
         cache.delete(FAILURE)
-        _forget_old(plan, at)
+        _forget_old(plan, at, made)
         return made
 
 
@@ -62,9 +62,10 @@ def _make(of: Installation, at: datetime) -> KeptCopy:
     return KeptCopy(name, at, made.size)
 
 
-def _forget_old(plan: BackupPlan, at: datetime) -> None:
+def _forget_old(plan: BackupPlan, at: datetime, made: KeptCopy) -> None:
     copies = backup_state().copies
-    kept = kept_copies(copies, plan)
+    # Beside one of a clock that ran ahead it is not the newest.
+    kept = kept_copies(copies, plan) | {made.name}
     for copy in copies:
         if copy.name not in kept:
             delete_file(copy.name)

@@ -41,7 +41,9 @@ class Server:
 
     def connect(self) -> psycopg.Connection[Any]:
         """Return a connection in autocommit mode."""
-        return psycopg.connect(make_conninfo(**self.parameters), autocommit=True)
+        # Rows are written as the server sends them, and read as UTF-8 where they are brought back.
+        named = {**self.parameters, "client_encoding": "UTF8"}
+        return psycopg.connect(make_conninfo(**named), autocommit=True)
 
     def schema(self, section: str, snapshot: str, major: int) -> str:
         """Return the statements that make one section of the schema, as a snapshot has it.
@@ -53,13 +55,14 @@ class Server:
             str(self._dump_program(major)), f"--section={section}", f"--snapshot={snapshot}",
             "--schema=public", "--no-owner", "--no-privileges", "--no-tablespaces",
             "--no-publications", "--no-subscriptions", "--no-security-labels", "--no-password",
+            "--encoding=UTF8",
             f"--dbname={make_conninfo(**named)}",
         ]  # fmt: skip
         password = self.parameters.get("password")
         ran = subprocess.run(  # noqa: S603  # a program of Postgres
             command,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             check=False,
             env={**os.environ, **({"PGPASSWORD": password} if password else {})},
         )

@@ -13,10 +13,11 @@ LOCK = "services.lock"
 # The number that every process takes which prepares the database (controlplane/readiness.py).
 PREPARING = 7_305_021
 OTHERS = """
+-- Of other roles' connections a role that may see no more sees neither name nor kind; a process of the server has no role.
 SELECT coalesce(nullif(application_name, ''), 'without a name'), count(*), min(pid)
   FROM pg_stat_activity
  WHERE datname = current_database() AND pid <> pg_backend_pid()
-   AND backend_type = 'client backend'
+   AND coalesce(backend_type, 'client backend') = 'client backend' AND usesysid IS NOT NULL
  GROUP BY 1 ORDER BY 1
 """
 STOP = "stop web, worker and beat (of `make run`: Ctrl-C, or SIGTERM to manage.py up) and whoever else has it open, then try again"

@@ -49,7 +49,9 @@ def world(
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Path]:
-    """Its home."""
+    """Its home, where its embedded database lies."""
+    (tmp_path / "postgres").mkdir()
+    (tmp_path / "postgres" / "PG_VERSION").write_text("18")
     with override_settings(HOME=tmp_path):
         yield tmp_path
 
@@ -95,12 +97,27 @@ def test_there_is_no_way_back_once_something_was_written(
     assert environment({"RUNRATE_HOME": str(home)}).database_url == elsewhere
 
 
+def test_there_is_no_way_back_to_an_embedded_database_that_was_deleted(
+    world: CopiedWorld, home: Path, elsewhere: str
+) -> None:
+    """The next start would make an empty one."""
+    move_to(elsewhere, installation(home), say_nothing, AT)
+    shutil.rmtree(home / "postgres")
+    with (
+        connected_to(database_of(elsewhere)),
+        pytest.raises(CopyRefused, match="would begin with an empty one"),
+    ):
+        move_back(home)
+    assert environment({"RUNRATE_HOME": str(home)}).database_url == elsewhere
+
+
 def test_nothing_moves_where_it_cannot(world: CopiedWorld, home: Path, elsewhere: str) -> None:
     """A place that is taken, one that does not answer, and one that is none."""
     wrong = {
         address(): "the database is not empty",
+        "postgres://runrate:geheim#1@localhost/runrate": "the address cannot be read",
         f"postgres://runrate:geheim@127.0.0.1:{free_port()}/runrate": "does not answer",
-        "mysql://localhost/runrate": "begins with postgres://",
+        "mysql://localhost/runrate": "the address must start with postgres://",
     }
     for url, words in wrong.items():
         with pytest.raises(CopyRefused, match=words) as refused:

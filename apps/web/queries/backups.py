@@ -16,6 +16,7 @@ STAMP = "%Y%m%dT%H%M%SZ"
 PROGRESS, FAILURE, ASKED = "backup:progress", "backup:failure", "backup:asked"
 TRIED_AGAIN_AFTER = timedelta(minutes=10)
 ASKED_SECONDS = 3600
+CLOCKS_DIFFER = timedelta(minutes=10)
 OLD_AFTER = 2
 """How many times the span between two copies the newest may be old."""
 
@@ -89,15 +90,21 @@ def is_due(state: BackupState, plan: BackupPlan, at: datetime) -> bool:
         return True
     if plan.every is None:
         return False
-    if state.failed_at is not None and at - state.failed_at < TRIED_AGAIN_AFTER:
+    if state.failed_at is not None and abs(at - state.failed_at) < TRIED_AGAIN_AFTER:
         return False
-    return state.newest is None or at - state.newest.made_at >= plan.every
+    newest = newest_made_by(state, at)
+    return newest is None or at - newest.made_at >= plan.every
 
 
 def is_old(state: BackupState, plan: BackupPlan, at: datetime) -> bool:
     """Return whether the newest copy is older than it may be."""
-    newest = state.newest
+    newest = newest_made_by(state, at)
     return plan.every is not None and newest is not None and at - newest.made_at > OLD_AFTER * plan.every  # fmt: skip
+
+
+def newest_made_by(state: BackupState, at: datetime) -> KeptCopy | None:
+    """Return the newest copy that was made by then: one of a clock that ran ahead keeps no other from being made."""
+    return next((copy for copy in state.copies if copy.made_at <= at + CLOCKS_DIFFER), None)
 
 
 def kept_copies(copies: Sequence[KeptCopy], plan: BackupPlan) -> set[str]:

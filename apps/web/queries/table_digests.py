@@ -16,7 +16,7 @@ from django.db import connection, transaction
 AS_TEXT = """
 SELECT set_config('timezone', 'UTC', true), set_config('datestyle', 'ISO, YMD', true),
        set_config('intervalstyle', 'postgres', true), set_config('extra_float_digits', '1', true),
-       set_config('bytea_output', 'hex', true)
+       set_config('bytea_output', 'hex', true), set_config('statement_timeout', '0', true)
 """
 COLUMNS = """
 SELECT root.relname, array_agg(attname::text ORDER BY attname)
@@ -75,7 +75,7 @@ def table_columns(cursor: Cursor) -> dict[str, tuple[str, ...]]:
 
 
 def write_values_alike(cursor: Cursor) -> None:
-    """Have values written as text in one way until the transaction ends."""
+    """Have values written as text in one way until the transaction ends, and statements last as long as a large table takes."""
     cursor.execute(AS_TEXT)
 
 

@@ -7,8 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import psycopg
 from django.core.management.base import BaseCommand, CommandError
 
+from apps.files import BucketUnreachable
 from controlplane.copies.installation import secrets_to_keep, write_secrets
 from controlplane.copies.making import PrintedProgress, make_copy, megabytes, say_nothing
 from controlplane.copies.of_settings import this_installation
@@ -41,18 +43,23 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Copy, and say what was written where."""
         path: Path = options["file"]
+        secrets = self._place_of_secrets(path, options)
         of = this_installation()
         tell = PrintedProgress(self.stderr.write) if sys.stderr.isatty() else say_nothing
         try:
             made = make_copy(of, path, tell, datetime.now(UTC))
         except CopyRefused as refusal:
             raise CommandError(f"No copy was made: {refusal}") from refusal
-        secrets = None
-        if not options["without_secrets"]:
-            secrets = options["secrets"] or path.with_name(f"{path.name}.secrets")
-            write_secrets(
-                secrets, str(made.manifest["id"]), secrets_to_keep(of.chosen, of.secret_key)
-            )
+        except (psycopg.Error, BucketUnreachable) as problem:
+            raise CommandError(f"No copy was made: {str(problem).strip()}") from problem
+        if secrets is not None:
+            kept = secrets_to_keep(of.chosen, of.secret_key)
+            try:
+                write_secrets(secrets, str(made.manifest["id"]), kept)
+            except OSError as problem:
+                raise CommandError(
+                    f"{path} is made, but its secrets could not be written to {secrets}: {problem.strerror}"
+                ) from problem
         for name in made.missing_files:
             self.stderr.write(
                 f"{name} is named by an import and is not there; it is not in the copy"
@@ -64,3 +71,16 @@ class Command(BaseCommand):
         self.stdout.write(f"{path}: {megabytes(made.size)}, of a database of {megabytes(made.database_bytes)}")  # fmt: skip
         if secrets is not None:
             self.stdout.write(f"{secrets}: the secrets, for its owner alone; keep it apart")
+
+    def _place_of_secrets(self, path: Path, options: dict[str, Any]) -> Path | None:
+        """Return where secrets go, None: nowhere; refuses CommandError before anything is written."""
+        if options["without_secrets"]:
+            return None
+        place: Path = options["secrets"] or path.with_name(f"{path.name}.secrets")
+        if place.resolve() == path.resolve():
+            raise CommandError(f"No copy was made: {place} cannot be the copy and its secrets both")
+        if place.exists() and not place.is_file():
+            raise CommandError(f"No copy was made: {place} is there and is no file")
+        if options["secrets"] and not place.parent.is_dir():
+            raise CommandError(f"No copy was made: {place.parent}, for the secrets, is no folder")
+        return place

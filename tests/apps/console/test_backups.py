@@ -175,3 +175,16 @@ def test_a_click_asks_for_one() -> None:
         assert make_backups() == 1
         assert backup_plan().every is None
         assert backup_state().newest is not None
+
+
+def test_a_clock_that_ran_ahead_keeps_no_copy_from_being_made_or_kept() -> None:
+    """A copy of ten years from now is neither the newest nor in time."""
+    ahead = back_up(AT + timedelta(days=3650))
+    assert ahead is not None
+    assert is_due(backup_state(), DAILY, AT)
+    only_one = BackupPlan(timedelta(hours=24), 1, 0, 0)
+    made = back_up(AT, only_one)
+    assert made is not None
+    assert made.name in {copy.name for copy in backup_state().copies}
+    assert not is_due(backup_state(), only_one, AT + timedelta(hours=1))
+    assert is_old(backup_state(), only_one, AT + timedelta(days=3))

@@ -40,10 +40,12 @@ class Server:
         return cls({key: str(value) for key, value in named.items() if value} | options)
 
     def connect(self) -> psycopg.Connection[Any]:
-        """Return a connection in autocommit mode."""
+        """Return a connection in autocommit mode, whose statements last as long as a large table takes."""
         # Rows are written as the server sends them, and read as UTF-8 where they are brought back.
         named = {**self.parameters, "client_encoding": "UTF8"}
-        return psycopg.connect(make_conninfo(**named), autocommit=True)
+        connected = psycopg.connect(make_conninfo(**named), autocommit=True)
+        connected.execute("SET statement_timeout = 0")
+        return connected
 
     def schema(self, section: str, snapshot: str, major: int) -> str:
         """Return the statements that make one section of the schema, as a snapshot has it.

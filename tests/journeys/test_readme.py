@@ -128,7 +128,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 def running(clone: Path, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     """`make run` in it, until it is ready."""
     process = subprocess.Popen(["make", "run"], cwd=clone, env=environment, start_new_session=True)
-    until = time.monotonic() + 180
+    until = time.monotonic() + 600
     try:
         while not is_ready(environment["RUNRATE_LISTEN"]):
             assert process.poll() is None, "make run ended"

@@ -95,6 +95,7 @@ class WaitingNodeView(RestView):
     """What a person decides on a waiting machine."""
 
     reads = changes = (Manages,)
+    body = BodyKind.EMPTY
     decision = TrustDecision.APPROVED
 
     def decide(self, request: Request, waiting_node_id: int) -> Response:
@@ -113,8 +114,6 @@ class WaitingNodeView(RestView):
 class WaitingNodeApproval(WaitingNodeView):
     """A waiting machine may join."""
 
-    body = BodyKind.EMPTY
-
     @extend_schema(
         operation_id="approve_waiting_node",
         request=None,
@@ -128,8 +127,6 @@ class WaitingNodeApproval(WaitingNodeView):
 
 class WaitingNodeRefusal(WaitingNodeView):
     """A waiting machine is refused."""
-
-    body = BodyKind.EMPTY
 
     decision = TrustDecision.REFUSED
 
@@ -169,6 +166,7 @@ class TrustIncidentView(RestView):
     """What a person decides on a matter of trust."""
 
     reads = changes = (Manages,)
+    body = BodyKind.EMPTY
     decision = TrustDecision.APPROVED
 
     def decide(self, request: Request, trust_incident_id: int) -> Response:
@@ -187,8 +185,6 @@ class TrustIncidentView(RestView):
 class TrustIncidentApproval(TrustIncidentView):
     """A growth is right."""
 
-    body = BodyKind.EMPTY
-
     @extend_schema(
         operation_id="approve_trust_incident",
         request=None,
@@ -202,8 +198,6 @@ class TrustIncidentApproval(TrustIncidentView):
 
 class TrustIncidentRefusal(TrustIncidentView):
     """A growth is wrong, or a contradiction is seen."""
-
-    body = BodyKind.EMPTY
 
     decision = TrustDecision.REFUSED
 

@@ -45,11 +45,17 @@ def read_schema_state() -> SchemaState:
     return SchemaState(pending, _unknown(executor.loader))
 
 
+def known_migrations(loader: MigrationLoader) -> set[tuple[str, str]]:
+    """Return those of this code by app and name, with those that one of them replaces."""
+    known = set(loader.disk_migrations)
+    for migration in loader.disk_migrations.values():
+        known.update(migration.replaces)
+    return known
+
+
 def _unknown(loader: MigrationLoader) -> tuple[str, ...]:
     """Applied ones that this code neither has nor replaces: a later version was here."""
-    named = set(loader.disk_migrations)
-    for migration in loader.disk_migrations.values():
-        named.update(migration.replaces)
+    named = known_migrations(loader)
     apps = {app for app, _ in named}
     applied = set(loader.applied_migrations or ())
     return tuple(sorted(f"{app}.{name}" for app, name in applied - named if app in apps))

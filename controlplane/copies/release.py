@@ -41,13 +41,13 @@ def age_of_schema(applied: Iterable[Sequence[str]]) -> SchemaAge:
     """
     from django.db.migrations.loader import MigrationLoader
 
+    from controlplane.schema_state import known_migrations
+
     loader = MigrationLoader(None)
     ordered = [(app, name) for app, name in applied]
     held = set(ordered)
     lacking = [f"{app}.{name}" for app, name in loader.disk_migrations if (app, name) not in held]
-    known = set(loader.disk_migrations)
-    for migration in loader.disk_migrations.values():
-        known |= set(migration.replaces)
+    known = known_migrations(loader)
     newer = [f"{app}.{name}" for app, name in _after_known(ordered, known) if app in loader.migrated_apps]  # fmt: skip
     return SchemaAge(tuple(sorted(lacking)), tuple(newer))
 

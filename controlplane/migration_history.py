@@ -14,6 +14,8 @@ from django.db.migrations.recorder import MigrationRecorder
 SQUASHED_FROM = "ceddcbd1"
 """The last commit that has the migrations which became one."""
 SQUASHED_ON = "28 November 2026"
+PREPARING_LOCK = 7_305_021
+"""The advisory lock, arbitrary but fixed, of every process that brings tables up to date or puts others in their place."""
 
 
 class DatabaseTooOld(Exception):

@@ -16,11 +16,10 @@ def make_ready(command: str = "") -> None:
     from django.core.management import call_command
     from django.db import connection
 
-    from controlplane.migration_history import is_migrated, refuse_too_old
+    from controlplane.migration_history import PREPARING_LOCK, is_migrated, refuse_too_old
 
-    # The lock's number is arbitrary but fixed; every process that migrates takes the same one.
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(7305021)")
+        cursor.execute("SELECT pg_advisory_lock(%s)", [PREPARING_LOCK])
         try:
             _finish_what_was_begun()
             if not is_migrated():
@@ -29,7 +28,7 @@ def make_ready(command: str = "") -> None:
                 call_command("migrate", verbosity=0, interactive=False)
             _bootstrap(command)
         finally:
-            cursor.execute("SELECT pg_advisory_unlock(7305021)")
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [PREPARING_LOCK])
 
 
 def _finish_what_was_begun() -> None:

@@ -29,6 +29,7 @@ from controlplane.copies.refusal import CopyRefused
 from controlplane.copies.release import age_of_schema
 from controlplane.copies.server import OLDEST_MAJOR
 from controlplane.copies.standing import see_that_nobody_works
+from controlplane.migration_history import PREPARING_LOCK
 
 # Rows and indexes as they were, and what the server notes of them until its next checkpoint.
 SHARE_OF_DATABASE = 1.3
@@ -197,7 +198,7 @@ def _refuse_full_disk(restore: _Restore) -> None:
 def _lock_database() -> None:
     """Nobody prepares the database meanwhile."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(7305021)")
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [PREPARING_LOCK])
         # One statement may take minutes, and so may a part of the file.
         for name in ("statement_timeout", "idle_in_transaction_session_timeout"):
             cursor.execute(SQL("SET LOCAL {} = 0").format(Identifier(name)))

@@ -10,8 +10,6 @@ from controlplane.copies.refusal import CopyRefused
 from controlplane.folders import own_folder
 
 LOCK = "services.lock"
-# The number that every process takes which prepares the database (controlplane/readiness.py).
-PREPARING = 7_305_021
 OTHERS = """
 -- Of other roles' connections a role that may see no more sees neither name nor kind; a process of the server has no role.
 SELECT coalesce(nullif(application_name, ''), 'without a name'), count(*), min(pid)

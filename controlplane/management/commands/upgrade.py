@@ -12,7 +12,7 @@ from controlplane.copies.making import PrintedProgress, say_nothing
 from controlplane.copies.of_settings import this_installation
 from controlplane.copies.refusal import CopyRefused
 from controlplane.copies.release import runrate_release
-from controlplane.copies.standing import PREPARING, alone, see_that_nobody_works
+from controlplane.copies.standing import alone, see_that_nobody_works
 from controlplane.copies.upgrading import (
     WENT_BACK,
     begin_upgrade,
@@ -21,6 +21,7 @@ from controlplane.copies.upgrading import (
     schema_age,
     upgrade_note,
 )
+from controlplane.migration_history import PREPARING_LOCK
 from controlplane.settings import HOME
 
 
@@ -44,7 +45,7 @@ class Command(BaseCommand):
                 return
             with alone(HOME), connection.cursor() as cursor:
                 see_that_nobody_works(cursor)
-                cursor.execute("SELECT pg_advisory_lock(%s)", [PREPARING])
+                cursor.execute("SELECT pg_advisory_lock(%s)", [PREPARING_LOCK])
                 self._upgrade()
         except CopyRefused as refusal:
             raise CommandError(str(refusal)) from refusal

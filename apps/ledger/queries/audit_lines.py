@@ -19,6 +19,17 @@ NOT_WAITING: LiteralString = """
 NOT EXISTS (SELECT 1 FROM waiting WHERE waiting.hour = charge.hour
             AND (waiting.pass_id = 2 OR waiting.pass_id = 3 AND waiting.unit = charge.node_id))
 """
+# Which price held in an hour is asked of what is settled from prices as they stand: not of a month
+# that is closed, nor of an hour that waits to be charged (pass 2), nor of a charge that stands empty.
+BY_PRICES: LiteralString = """
+(charge.digest = '' OR charge.posting_month IN (SELECT month FROM frozen)
+ OR charge.hour IN (SELECT waits.hour FROM waiting AS waits WHERE waits.pass_id = 2))
+"""
+ITS_HOUR: LiteralString = "tstzrange(charge.hour, charge.hour + interval '1 hour')"
+# A commitment may be given back before its term is over.
+IN_ITS_TERM: LiteralString = f"""
+bought.period && {ITS_HOUR} AND (bought.ended_at IS NULL OR bought.ended_at > charge.hour)
+"""
 SPAN: LiteralString = "charge.hour >= %(from)s AND charge.hour < %(to)s"
 ITS_NODE: LiteralString = "LEFT JOIN fleet_node AS node ON node.id = charge.node_id"
 MONTH: LiteralString = "date_trunc('month', charge.hour AT TIME ZONE %(zone)s)::date"
@@ -128,21 +139,22 @@ CHARGE_FACTS = Agreement(
             "shared cost",
             "'one in force in the hour'",
             "charge.shared_cost_id",
-            "charge.shared_cost_id IS NULL OR cost.period @> charge.hour",
+            f"charge.shared_cost_id IS NULL OR cost.period @> charge.hour OR {BY_PRICES}",
         ),
         Fact(
             "commitment",
             "'one in force in the hour'",
             "charge.commitment_id",
-            """charge.commitment_id IS NULL
+            f"""charge.commitment_id IS NULL
                OR charge.billed_charge_id IS NOT NULL AND bought.id IS NOT NULL
-               OR bought.period && tstzrange(charge.hour, charge.hour + interval '1 hour')""",
+               OR {IN_ITS_TERM} OR bought.id IS NOT NULL AND {BY_PRICES}""",
         ),
         Fact(
             "plan",
-            "'a plan of the pool'",
+            "'a plan of the pool, in force in the hour'",
             "charge.owned_plan_id",
-            "charge.owned_plan_id IS NULL OR plan.pool_id = charge.pool_id",
+            f"""charge.owned_plan_id IS NULL
+               OR plan.pool_id = charge.pool_id AND (plan.period && {ITS_HOUR} OR {BY_PRICES})""",
         ),
     ),
     place="coalesce(node.name, charge.kind)",
@@ -151,7 +163,7 @@ CHARGE_FACTS = Agreement(
 )
 
 PIECE_FACTS = Agreement(
-    tables=(),
+    tables=(FROZEN, WAITING),
     source=f"""ledger_chargepiece AS piece JOIN ledger_charge AS charge ON charge.id = piece.charge_id
     {ITS_NODE}
     LEFT JOIN pricing_rate AS listed ON listed.id = piece.list_rate_id
@@ -163,24 +175,24 @@ PIECE_FACTS = Agreement(
             "list rate",
             "'a rate in force then'",
             "piece.list_rate_id",
-            """piece.list_rate_id IS NULL
+            f"""piece.list_rate_id IS NULL
                OR (listed.pool_id IS NULL OR listed.pool_id = charge.pool_id)
-                  AND listed.period && tstzrange(charge.hour, charge.hour + interval '1 hour')""",
+                  AND (listed.period && {ITS_HOUR} OR {BY_PRICES})""",
         ),
         Fact(
             "contract rate",
             "'a rate in force then'",
             "piece.contract_rate_id",
-            """piece.contract_rate_id IS NULL
+            f"""piece.contract_rate_id IS NULL
                OR (contracted.pool_id IS NULL OR contracted.pool_id = charge.pool_id)
-                  AND contracted.period && tstzrange(charge.hour, charge.hour + interval '1 hour')""",
+                  AND (contracted.period && {ITS_HOUR} OR {BY_PRICES})""",
         ),
         Fact(
             "commitment",
             "'one in force then'",
             "piece.commitment_id",
-            """piece.commitment_id IS NULL AND charge.part <> 3
-               OR bought.period && tstzrange(charge.hour, charge.hour + interval '1 hour')
+            f"""piece.commitment_id IS NULL AND charge.part <> 3
+               OR ({IN_ITS_TERM} OR bought.id IS NOT NULL AND {BY_PRICES})
                   AND charge.part IN (0, 1, 3, 4)""",
         ),
     ),

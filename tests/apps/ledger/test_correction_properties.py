@@ -20,9 +20,10 @@ from apps.ledger.models import Line
 from apps.ledger.queries.closes.months import late_facts
 from apps.ledger.queries.tables import rows
 from apps.pricing import actions as pricing
-from apps.pricing.models import Rate
+from apps.pricing.models import Commitment, OwnedPlan, Rate, SharedCost
 from apps.telemetry.actions.partitions import ensure_months
-from apps.workloads.actions.rules import add_rule
+from apps.workloads.actions.rules import add_rule, end_rule
+from apps.workloads.models import OwnershipRule
 from apps.workloads.queries import RuleFact
 from controlplane.ledger_audit import audit_here
 from tests import make
@@ -122,6 +123,68 @@ def halve_a_node(world: World) -> None:
     )
 
 
+def end_shared_costs(world: World) -> None:
+    for cost_id, name in SharedCost.objects.values_list("id", "name"):
+        ended_at = TEN + HOUR if name == "support" else TEN + 2 * HOUR
+        pricing.end_shared_cost(cost_id=cost_id, ended_at=ended_at, at=IN_APRIL)
+
+
+def add_commitment(world: World) -> None:
+    """The first pool's node was reserved for all of its life."""
+    bought = pricing.NewCommitment(
+        name="reserved",
+        kind="reserved",
+        currency="USD",
+        starts_at=TEN,
+        ends_at=TEN + 3 * HOUR,
+        pool_id=world.pools[0],
+        units=1,
+        hourly=Decimal(40),
+    )
+    pricing.add_commitment(commitment=bought, at=IN_APRIL)
+
+
+def end_commitments(world: World) -> None:
+    for commitment_id in Commitment.objects.values_list("id", flat=True):
+        pricing.end_commitment(commitment_id=commitment_id, ended_at=TEN + HOUR, at=IN_APRIL)
+
+
+def add_plan(world: World) -> None:
+    """Hardware that nobody put into the inventory."""
+    scene.make_owned_plan("rack", starts_at=TEN, ends_at=TEN + 3 * HOUR)
+
+
+def end_plans(world: World) -> None:
+    for plan_id in OwnedPlan.objects.values_list("id", flat=True):
+        pricing.end_owned_plan(plan_id=plan_id, ended_at=TEN + 2 * HOUR, at=IN_APRIL)
+
+
+def end_late_rules(world: World) -> None:
+    """Research's account is Research's again before its job is over."""
+    for rule_id in OwnershipRule.objects.filter(priority=1).values_list("id", flat=True):
+        end_rule(rule_id=rule_id, ended_at=TEN + 90 * MINUTE, at=IN_APRIL)
+
+
+def weigh_cores(world: World, weight: str, from_at: datetime) -> None:
+    fleet.weigh_cores(
+        pool_id=world.pools[1],
+        cores_per_node=64,
+        weight=Decimal(weight),
+        from_at=from_at,
+        at=TEN + 3 * HOUR,
+    )
+
+
+def set_share(world: World, share: str, starts_at: datetime) -> None:
+    pricing.set_gpu_share(
+        pool_id=world.pools[0],
+        gpu_share=Decimal(share),
+        starts_at=starts_at,
+        note="agreed",
+        at=TEN + 3 * HOUR,
+    )
+
+
 FACTS: Mapping[str, Callable[[World], object]] = {
     "price": lambda world: contract(
         world.pools[0], "49.16", starts_at=TEN + 20 * MINUTE, ends_at=TEN + 3 * HOUR
@@ -146,7 +209,17 @@ FACTS: Mapping[str, Callable[[World], object]] = {
     "shared": lambda world: scene.make_shared_cost(
         "storage", starts_at=TEN + HOUR, ends_at=TEN + 3 * HOUR
     ),
+    "no shared": end_shared_costs,
     "capacity": halve_a_node,
+    "commitment": add_commitment,
+    "no commitment": end_commitments,
+    "plan": add_plan,
+    "no plan": end_plans,
+    "no owner": end_late_rules,
+    "cores": lambda world: weigh_cores(world, "0.125", TEN),
+    "no cores": lambda world: weigh_cores(world, "0", TEN + 2 * HOUR),
+    "share": lambda world: set_share(world, "0.9", TEN),
+    "no share": lambda world: set_share(world, "1", TEN + 90 * MINUTE),
 }
 
 
@@ -164,6 +237,11 @@ happenings = st.lists(st.sampled_from([*FACTS, *STEPS]), min_size=3, max_size=10
 @settings(max_examples=1, phases=PHASES, suppress_health_check=HELD)
 @example(happens=["price", "correct", "job", "correct", "settle"])
 @example(happens=["job", "correct", "usage", "correct", "reopen", "tiers", "correct", "no tiers"])
+@example(happens=["price", "tiers", "reopen", "no price", "no tiers"])
+@example(
+    happens=["shared", "commitment", "plan", "reopen", "no shared", "no commitment", "no plan"]
+)
+@example(happens=["owner", "cores", "share", "reopen", "no owner", "no cores", "no share"])
 @given(happens=happenings)
 def test_a_month_costs_what_it_would_had_it_never_been_closed(
     world: World, happens: Sequence[str]

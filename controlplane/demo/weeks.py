@@ -5,7 +5,7 @@ import io
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
-from typing import Self
+from typing import Any, Self
 
 from django.core.management import call_command
 from django.db import connection
@@ -73,12 +73,12 @@ class WeekFiller:
         return self.teller.submit(_tell_week, self.company, self.earlier, week)
 
 
-def work_out(company: Company, span: DemoSpan) -> None:
-    """The cloud's bill of a week of which all else is told; then its dollars."""
+def work_out(company: Company, span: DemoSpan, *, processes: int = 1) -> None:
+    """The cloud's bill of a week of which all else is told; then its dollars, by so many processes."""
     take_bill(company, span)
     fold_runs()
     price_calls()
-    _settle(starts_at=span.starts_at, ends_at=span.ends_at)
+    _settle(starts_at=span.starts_at, ends_at=span.ends_at, processes=processes)
 
 
 def settle_rest() -> None:
@@ -86,9 +86,9 @@ def settle_rest() -> None:
     _settle()
 
 
-def _settle(**span: datetime) -> None:
+def _settle(**options: Any) -> None:
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        call_command("settle", **span)
+        call_command("settle", **options)
 
 
 def _tell_jobs(company: Company, earlier: Chapter) -> None:

@@ -1,10 +1,11 @@
 """How much a node may name: GPUs, slices, holders of a GPU's hour, new names in a day (decision 0230).
 
-What goes beyond is not stored, and is one counted incident of the node until a person decides. Of a
-node that stays below, as every honest one does, this process's memory alone is asked.
+What goes beyond is not stored, and is one counted incident of the node until a person decides. What
+counts is what is stored, by whichever process (decision 0244): it is read as a batch names a holder
+that this process does not know of that hour. Of one that names the same as before nothing is read.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -20,6 +21,13 @@ from apps.fleet.queries import (
     ceilings_of_nodes,
     uuids_on_record,
 )
+from apps.telemetry.actions.gpus_beside import (
+    NONE_BESIDE,
+    GpusBeside,
+    ListedGpus,
+    gpus_beside,
+)
+from apps.telemetry.actions.hour_holders import DeviceHour, stored_holders
 from apps.telemetry.actions.interning import new_holders
 from apps.telemetry.actions.windows import JudgedWindows
 from apps.telemetry.actions.wire import DeviceIn, Wire
@@ -28,6 +36,7 @@ BELIEVED_MS = 60_000
 """What a person approved is noticed by this process within this time; an incident counts as often."""
 DAY_MS = 24 * HOUR_MS
 MOST_HOURS_KEPT = 4
+"""Hours of a node that stay in memory: those used last; others are read again as they come."""
 WAITS = "more than this node may have: waits for a person"
 
 
@@ -42,6 +51,17 @@ class _NodeMemory:
     day: int = 0
     names: int = 0
     raised_ms: dict[str, int] = field(default_factory=dict)
+
+    def holders_of(self, hour: int, uuid: str) -> set[str]:
+        """The holders of a device's hour that this process knows; the hour is now the last used."""
+        devices = self.hours.pop(hour, None)
+        self.hours[hour] = devices = {} if devices is None else devices
+        return devices.setdefault(uuid, set())
+
+    def drop_hours(self) -> None:
+        """Keep those that were used last."""
+        for hour in list(self.hours)[:-MOST_HOURS_KEPT]:
+            self.hours.pop(hour, None)
 
 
 _nodes: dict[int, _NodeMemory] = {}
@@ -77,6 +97,10 @@ class NodeSays:
             memory.ceilings = ceilings_of_nodes([self.agent.node_id])[self.agent.node_id]
         return memory.ceilings
 
+    def gpus(self) -> list[str]:
+        """The UUIDs of the GPUs that its list names, or is about as it names their slices."""
+        return list(dict.fromkeys(_gpu_of(device) for device in self.batch.devices if device))
+
     def without_devices(self, uuids: Collection[str]) -> "NodeSays":
         """Without these devices and their windows."""
         left = tuple(
@@ -89,12 +113,40 @@ class NodeSays:
         return replace(self, batch=replace(self.batch, devices=left), judgement=judgement)
 
 
-def within_ceilings(says: NodeSays) -> NodeSays:
-    """Without the windows of devices that wait, and of holders and names beyond the ceilings."""
+@dataclass(frozen=True, slots=True)
+class _HourNames:
+    """The holders that a batch names, by device and hour.
+
+    `codes` has a number for each piece, `names` what each number stands for: hour (since the epoch),
+    device and holder; `seen` the holders of each device's hour that were named or stored before.
+    """
+
+    codes: NDArray[np.int64]
+    names: Mapping[int, tuple[int, str, str]]
+    seen: Mapping[tuple[int, str], set[str]]
+
+
+def within_ceilings(told: Sequence[NodeSays]) -> list[NodeSays]:
+    """Each without the windows of devices that wait, and of holders and names beyond the ceilings.
+
+    What is stored of hours in which new holders are named is read for all of them at once, before
+    anything is counted.
+    """
+    left = [_without_waiting(says) for says in told]
+    named = [_hour_names(says) for says in left]
+    _learn_stored_holders(left, named)
+    within = [
+        _without_names(_without_holders(says, names))
+        for says, names in zip(left, named, strict=True)
+    ]
+    for says in left:
+        says.memory().drop_hours()
+    return within
+
+
+def _without_waiting(says: NodeSays) -> NodeSays:
     waiting = says.memory().waiting
-    if waiting:
-        says = says.without_devices(waiting)
-    return _without_names(_without_holders(says))
+    return says.without_devices(waiting) if waiting else says
 
 
 def within_device_ceilings(told: Sequence[NodeSays]) -> list[NodeSays]:
@@ -114,24 +166,35 @@ def within_device_ceilings(told: Sequence[NodeSays]) -> list[NodeSays]:
         for name in (device.uuid, _gpu_of(device))
     }
     known = uuids_on_record(node_ids, names)
-    return [_within_device_ceilings(says, known[says.agent.node_id]) for says in told]
-
-
-def _within_device_ceilings(says: NodeSays, known: Collection[str]) -> NodeSays:
-    devices = [device for device in says.batch.devices if device is not None]
-    ceilings, memory = says.ceilings(), says.memory()
-    gpus = list(dict.fromkeys(map(_gpu_of, devices)))
-    beyond = set(_beyond(gpus, known, ceilings.most_gpus()))
-    if beyond:
-        _raise(
-            says,
-            TrustMatter(
-                TrustKind.DEVICES,
-                f"{len(beyond)} GPUs wait, as {min(beyond)}",
-                ceiling=ceilings.most_gpus(),
-                reported=len(gpus),
-            ),
+    beside = gpus_beside(
+        [span for says in told if (span := _span_of_new_gpus(says, known[says.agent.node_id]))]
+    )
+    return [
+        _within_device_ceilings(
+            says, known[says.agent.node_id], beside.get(says.agent.node_id, NONE_BESIDE)
         )
+        for says in told
+    ]
+
+
+def _span_of_new_gpus(says: NodeSays, known: Collection[str]) -> ListedGpus | None:
+    """When a list with new GPUs has windows, and which it names; None without a new one."""
+    gpus = says.gpus()
+    pieces = says.judgement.pieces
+    if not pieces.device.size or all(uuid in known for uuid in gpus):
+        return None
+    return ListedGpus(
+        says.agent.node_id,
+        from_epoch_ms(int(pieces.starts_at_ms.min())),
+        from_epoch_ms(int((pieces.starts_at_ms + pieces.length_ms).max())),
+        frozenset(gpus),
+    )
+
+
+def _within_device_ceilings(says: NodeSays, known: Collection[str], beside: GpusBeside) -> NodeSays:
+    devices = [device for device in says.batch.devices if device is not None]
+    memory = says.memory()
+    beyond = _gpus_beyond(says, known, beside)
     waiting = {device.uuid for device in devices if _gpu_of(device) in beyond}
     waiting |= _slices_beyond(says, devices, known)
     new = [uuid for device in devices if (uuid := device.uuid) not in {*known, *waiting}]
@@ -140,6 +203,29 @@ def _within_device_ceilings(says: NodeSays, known: Collection[str]) -> NodeSays:
         return says
     memory.waiting = frozenset(waiting)
     return says.without_devices(waiting)
+
+
+def _gpus_beyond(says: NodeSays, known: Collection[str], beside: GpusBeside) -> set[str]:
+    """The GPUs that the node has no room for, beside those that it reports in other lists.
+
+    Of one hour as many again are taken: a machine may be made anew with other GPUs in it.
+    """
+    gpus, most = says.gpus(), says.ceilings().most_gpus()
+    room = min(most - beside.together, 2 * most - beside.in_an_hour)
+    on_record = sum(uuid in known for uuid in gpus)
+    beyond = set(_beyond(gpus, known, max(room, min(on_record, most))))
+    if beyond:
+        others = beside.together if room == most - beside.together else beside.in_an_hour
+        _raise(
+            says,
+            TrustMatter(
+                TrustKind.DEVICES,
+                f"{len(beyond)} GPUs wait, as {min(beyond)}",
+                ceiling=most,
+                reported=len(gpus) + others,
+            ),
+        )
+    return beyond
 
 
 def _slices_beyond(says: NodeSays, devices: Sequence[DeviceIn], known: Collection[str]) -> set[str]:
@@ -199,36 +285,56 @@ def _counted_names(says: NodeSays, new: Sequence[str]) -> Sequence[str]:
     return beyond
 
 
-def _without_holders(says: NodeSays) -> NodeSays:
-    """Without the windows of holders beyond those that a device can have in an hour."""
-    pieces, holders = says.judgement.pieces, says.batch.holders
+def _hour_names(says: NodeSays) -> _HourNames:
+    pieces, holders, memory = says.judgement.pieces, says.batch.holders, says.memory()
     if not pieces.device.size:
-        return says
+        return _HourNames(np.zeros(0, np.int64), {}, {})
     hours = pieces.starts_at_ms // HOUR_MS
     devices, first = len(says.batch.devices), int(hours.min())
     codes = ((hours - first) * devices + pieces.device) * len(holders) + pieces.holder
-    memory = says.memory()
-    refused = []
+    names: dict[int, tuple[int, str, str]] = {}
     for code in np.unique(codes).tolist():
         place, holder = divmod(code, len(holders))
         hour, device = divmod(place, devices)
         key, named = holders[holder], says.batch.devices[device]
-        if not key or named is None:
+        if key and named is not None:
+            names[code] = first + hour, named.uuid, key
+    places = dict.fromkeys((hour, uuid) for hour, uuid, _ in names.values())
+    return _HourNames(codes, names, {place: memory.holders_of(*place) for place in places})
+
+
+def _learn_stored_holders(told: Sequence[NodeSays], named: Sequence[_HourNames]) -> None:
+    """Read what is stored of each device's hour for which a holder is named that is new to it."""
+    asked: dict[DeviceHour, set[str]] = {}
+    for says, names in zip(told, named, strict=True):
+        for hour, uuid, key in names.names.values():
+            seen = names.seen[hour, uuid]
+            if key not in seen and _has_room(says, seen):
+                asked[DeviceHour(says.agent.node_id, uuid, hour)] = seen
+    if asked:
+        for place, keys in stored_holders(list(asked)).items():
+            asked[place] |= keys
+
+
+def _without_holders(says: NodeSays, named: _HourNames) -> NodeSays:
+    """Without the windows of holders beyond those that a device can have in an hour."""
+    refused = []
+    for code, (hour, uuid, key) in named.names.items():
+        seen = named.seen[hour, uuid]
+        if key in seen:
             continue
-        seen = _holders_seen(memory, first + hour).setdefault(named.uuid, set())
-        if not _has_room(says, seen, key):
+        if _has_room(says, seen):
+            seen.add(key)
+        else:
             refused.append(code)
-    return _without_codes(says, codes, refused) if refused else says
+    return _without_codes(says, named.codes, refused) if refused else says
 
 
-def _has_room(says: NodeSays, seen: set[str], key: str) -> bool:
-    """Whether a device's hour can have this holder too; it is then one of them."""
-    if key in seen:
+def _has_room(says: NodeSays, seen: Collection[str]) -> bool:
+    """Whether a device's hour with these holders can have another one."""
+    if len(seen) < settings.MOST_HOLDERS_PER_GPU:
         return True
-    if len(seen) >= settings.MOST_HOLDERS_PER_GPU and len(seen) >= says.ceilings().most_holders():
-        return False
-    seen.add(key)
-    return True
+    return len(seen) < says.ceilings().most_holders()
 
 
 def _without_codes(says: NodeSays, codes: NDArray[np.int64], refused: Sequence[int]) -> NodeSays:
@@ -260,15 +366,6 @@ def _without_holder_windows(
     left = tuple(None if key in unused else key for key in says.batch.holders)
     judgement = says.judgement.without(gone, "holder", WAITS)
     return replace(says, batch=replace(says.batch, holders=left), judgement=judgement)
-
-
-def _holders_seen(memory: _NodeMemory, hour: int) -> dict[str, set[str]]:
-    seen = memory.hours.get(hour)
-    if seen is None:
-        while len(memory.hours) >= MOST_HOURS_KEPT:
-            memory.hours.pop(next(iter(memory.hours)))
-        seen = memory.hours[hour] = {}
-    return seen
 
 
 def _raise(says: NodeSays, matter: TrustMatter) -> None:

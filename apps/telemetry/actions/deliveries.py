@@ -101,12 +101,15 @@ def refuse_another_node(named: str, agent: AgentFact) -> None:
 
 
 def judged_batch(delivery: BatchDelivery) -> JudgedBatch:
-    """What a delivery says; refuses BatchUnreadable, BatchTooLarge and NodeOfAnotherToken."""
+    """Return what a delivery says; refuses BatchUnreadable, BatchTooLarge and NodeOfAnotherToken."""
     batch = wire(delivery.body) or tolerant_wire(delivery.body)
     refuse_another_node(batch.agent.node, delivery.agent)
-    judgement = judged(batch, int(delivery.at.timestamp() * 1000))
-    says = within_ceilings(JudgedBatch(delivery, batch, judgement).says())
-    return JudgedBatch(delivery, says.batch, says.judgement)
+    return JudgedBatch(delivery, batch, judged(batch, int(delivery.at.timestamp() * 1000)))
+
+
+def bounded_each(batches: Sequence[JudgedBatch]) -> list[JudgedBatch]:
+    """Return each batch without what goes beyond the ceilings of its node."""
+    return _left_of(batches, within_ceilings([each.says() for each in batches]))
 
 
 def next_turn(
@@ -163,10 +166,13 @@ def _with_possible_devices(fresh: Sequence[JudgedBatch]) -> list[JudgedBatch]:
     """Each without devices beyond what its node's machine can have."""
     if not fresh:
         return []
-    says = within_device_ceilings([each.says() for each in fresh])
+    return _left_of(fresh, within_device_ceilings([each.says() for each in fresh]))
+
+
+def _left_of(batches: Sequence[JudgedBatch], left: Sequence[NodeSays]) -> list[JudgedBatch]:
     return [
-        JudgedBatch(each.delivery, left.batch, left.judgement)
-        for each, left in zip(fresh, says, strict=True)
+        JudgedBatch(each.delivery, says.batch, says.judgement)
+        for each, says in zip(batches, left, strict=True)
     ]
 
 

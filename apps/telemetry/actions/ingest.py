@@ -23,6 +23,7 @@ from apps.telemetry.actions.deliveries import (
     JudgedBatch,
     PlacedBatch,
     Receipt,
+    bounded_each,
     earlier_receipt,
     judged_batch,
     next_turn,
@@ -105,7 +106,7 @@ def ingest_each(deliveries: Sequence[BatchDelivery]) -> list[Receipt | Exception
     window: it is remarked on, by its index in the batch.
     """
     read = [attempted(partial(judged_batch, delivery)) for delivery in deliveries]
-    left = dict(enumerate(read))
+    left = dict(enumerate(_advanced(JudgedBatch, bounded_each, read)))
     receipts: dict[int, Receipt | Exception] = {}
     while left:
         turn = next_turn(left)

@@ -5,12 +5,16 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
+from apps.economics.hours import HOUR
 from apps.fleet.actions import decide_trust_incident
 from apps.fleet.models import Device, TrustDecision, TrustIncident
 from apps.telemetry import api as telemetry_api
 from apps.telemetry.actions import ceilings
+from apps.telemetry.actions.ingest import KINDS
 from apps.telemetry.actions.rollup import roll_up_hour
 from apps.telemetry.models import HolderKey, TelemetryWindow, UsageHour
 from controlplane.ledger_audit import audit_here
@@ -203,3 +207,97 @@ def test_it_is_decided_over_the_wire_too(sending: Sending) -> None:
     assert answer.json()["decision"] == "approved"
     again = client.post(f"/api/v1/trust-incidents/{row['id']}/refuse", {}, "application/json")
     assert again.status_code == 409
+
+
+def send_new_holders(sending: Sending, batch_number: int, hours: range) -> int:
+    """250 holders that nobody named before in each of the hours; how many windows were taken."""
+    keys = ["", *(f"process/{batch_number}-{number}" for number in range(250))]
+    windows = [
+        window(batch_number, hour=this_hour() - back * HOUR, holder=holder)
+        for back in hours
+        for holder in range(1, 251)
+    ]
+    answer = sending.post(
+        batch(windows, devices=devices_of(2), holders=keys, sequence=batch_number)
+    )
+    accepted: int = answer.json()["accepted"]
+    return accepted
+
+
+def most_holders_of_an_hour() -> int:
+    hours: dict[Any, set[int]] = {}
+    for starts_at, holder in TelemetryWindow.objects.values_list("starts_at", "holder_id"):
+        hours.setdefault(starts_at.replace(minute=0), set()).add(holder)
+    return max(len(holders) for holders in hours.values())
+
+
+@pytest.mark.parametrize("forgets", [False, True], ids=["one process", "another each time"])
+def test_the_holders_of_old_hours_that_left_the_memory_still_count(
+    sending: Sending, *, forgets: bool
+) -> None:
+    taken = []
+    for batch_number in range(4):
+        if forgets:
+            ceilings.forget()
+        taken.append(send_new_holders(sending, batch_number, range(1, 6)))
+    assert taken == [5 * 250, 5 * 6, 0, 0]
+    assert most_holders_of_an_hour() == 256
+    assert TrustIncident.objects.get().kind == "holders_waiting"
+
+
+def store_as_another_process(holders: int) -> None:
+    """Windows like the one that is stored, of so many holders that this process never heard of."""
+    columns = ", ".join(name for name, _ in KINDS if name != "holder_id")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO telemetry_holderkey (key)"
+            " SELECT 'elsewhere/' || number FROM generate_series(1, %s) AS number",
+            [holders],
+        )
+        cursor.execute(
+            f"INSERT INTO telemetry_window ({columns}, holder_id)"  # noqa: S608
+            f" SELECT {columns}, holder.id FROM telemetry_window, telemetry_holderkey AS holder"
+            " WHERE holder.key LIKE 'elsewhere/%%'"
+        )
+
+
+def test_what_another_process_stored_meanwhile_counts(sending: Sending) -> None:
+    assert sending.post(batch([window(59)], devices=devices_of(2))).json()["accepted"] == 1
+    store_as_another_process(200)
+    assert send_new_holders(sending, 1, range(1)) == 55
+    assert most_holders_of_an_hour() == 256
+
+
+def test_holders_that_were_named_in_the_hour_before_are_not_read(sending: Sending) -> None:
+    sending.post(batch([window(1)], devices=devices_of(2)))
+    with CaptureQueriesContext(connection) as asked:
+        sending.post(batch([window(2)], devices=devices_of(2), sequence=1))
+    assert not [each for each in asked if "telemetry_window AS stored" in each["sql"]]
+    with CaptureQueriesContext(connection) as asked:
+        fresh = ["", "slurm/atlas/4712"]
+        sending.post(batch([window(3)], devices=devices_of(2), holders=fresh, sequence=2))
+    assert len([each for each in asked if "telemetry_window AS stored" in each["sql"]]) == 1
+
+
+def test_gpus_in_lists_that_take_turns_count_together(sending: Sending) -> None:
+    def post_pair(first: int, minute: int, back: int = 0) -> int:
+        pair = [gpu(first), gpu(first + 1)]
+        windows = [
+            window(minute, hour=this_hour() - back * HOUR, device=device) for device in (0, 1)
+        ]
+        answer = sending.post(batch(windows, devices=pair, sequence=100 * minute + first))
+        accepted: int = answer.json()["accepted"]
+        return accepted
+
+    assert post_pair(0, 1) == 2
+    telemetry_api.forget()
+    assert post_pair(2, 1) == 0
+    telemetry_api.forget()
+    # A machine made anew, with other GPUs in it, is no flood; a third one in the hour is.
+    assert post_pair(2, 10) == 2
+    telemetry_api.forget()
+    assert post_pair(4, 20) == 0
+    assert post_pair(0, 21) == 2
+    assert set(Device.objects.values_list("uuid", flat=True)) == {f"GPU-{n}" for n in range(4)}
+    incident = TrustIncident.objects.get()
+    assert (incident.kind, incident.ceiling, incident.reported) == ("devices_waiting", 2, 6)

@@ -1,5 +1,7 @@
 """What machines report beyond what is theirs, over the wire: listed, approved and refused."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.utils import timezone
@@ -13,7 +15,7 @@ from apps.fleet import actions
 from apps.fleet.api import trust_examples as examples
 from apps.fleet.queries import TrustDecision, TrustKind, trust_incident_row, waiting_node_row
 from apps.fleet.queries.trust import trust_incident_page, waiting_node_page
-from apps.web.rest.money import NamedOut
+from apps.web.rest.money import NamedOut, named_parts
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Id, Parameters, Strict, parsed
@@ -91,24 +93,34 @@ class WaitingNodes(RestView):
         return paged(request, page, serialize_waiting_node)
 
 
-class WaitingNodeView(RestView):
-    """What a person decides on a waiting machine."""
+class TrustDecisionView(RestView):
+    """What a person decides on what waits."""
 
     reads = changes = (Manages,)
     body = BodyKind.EMPTY
     decision = TrustDecision.APPROVED
 
-    def decide(self, request: Request, waiting_node_id: int) -> Response:
-        """Decide, and answer the machine as it stands then; the same again changes nothing."""
+    def decided(
+        self,
+        request: Request,
+        row_of: Callable[[], dict[str, Any]],
+        decide: Callable[..., None],
+    ) -> dict[str, Any]:
+        """Decide, and return the row as it stands then; the same again changes nothing."""
         parsed(Strict, request)
-        if waiting_node_row(waiting_node_id)["decision"] != self.decision:
-            actions.decide_waiting_node(
-                waiting_node_id=waiting_node_id,
-                decision=self.decision,
-                by=self.viewer().name,
-                at=timezone.now(),
-            )
-        return Response(serialize_waiting_node(waiting_node_row(waiting_node_id)))
+        if row_of()["decision"] != self.decision:
+            decide(decision=self.decision, by=self.viewer().name, at=timezone.now())
+        return row_of()
+
+
+class WaitingNodeView(TrustDecisionView):
+    """What a person decides on a waiting machine."""
+
+    def decide(self, request: Request, waiting_node_id: int) -> Response:
+        """Answer the machine as it stands then."""
+        row_of = partial(waiting_node_row, waiting_node_id)
+        decide = partial(actions.decide_waiting_node, waiting_node_id=waiting_node_id)
+        return Response(serialize_waiting_node(self.decided(request, row_of, decide)))
 
 
 class WaitingNodeApproval(WaitingNodeView):
@@ -162,24 +174,14 @@ class TrustIncidents(RestView):
         return paged(request, page, serialize_trust_incident)
 
 
-class TrustIncidentView(RestView):
+class TrustIncidentView(TrustDecisionView):
     """What a person decides on a matter of trust."""
 
-    reads = changes = (Manages,)
-    body = BodyKind.EMPTY
-    decision = TrustDecision.APPROVED
-
     def decide(self, request: Request, trust_incident_id: int) -> Response:
-        """Decide, and answer the matter as it stands then; the same again changes nothing."""
-        parsed(Strict, request)
-        if trust_incident_row(trust_incident_id)["decision"] != self.decision:
-            actions.decide_trust_incident(
-                trust_incident_id=trust_incident_id,
-                decision=self.decision,
-                by=self.viewer().name,
-                at=timezone.now(),
-            )
-        return Response(serialize_trust_incident(trust_incident_row(trust_incident_id)))
+        """Answer the matter as it stands then."""
+        row_of = partial(trust_incident_row, trust_incident_id)
+        decide = partial(actions.decide_trust_incident, trust_incident_id=trust_incident_id)
+        return Response(serialize_trust_incident(self.decided(request, row_of, decide)))
 
 
 class TrustIncidentApproval(TrustIncidentView):
@@ -214,18 +216,9 @@ class TrustIncidentRefusal(TrustIncidentView):
 
 def serialize_waiting_node(row: dict[str, Any]) -> dict[str, Any]:
     """A waiting machine as it is answered."""
-    return told_as(WaitingNodeOut, row | _named(row, "cluster", "join_token", "pool"))
+    return told_as(WaitingNodeOut, row | named_parts(row, "cluster", "join_token", "pool"))
 
 
 def serialize_trust_incident(row: dict[str, Any]) -> dict[str, Any]:
     """A matter of trust as it is answered."""
-    return told_as(TrustIncidentOut, row | _named(row, "node", "join_token"))
-
-
-def _named(row: dict[str, Any], *names: str) -> dict[str, Any]:
-    return {
-        name: None
-        if row[f"{name}_id"] is None
-        else {"id": row[f"{name}_id"], "name": row[f"{name}_name"]}
-        for name in names
-    }
+    return told_as(TrustIncidentOut, row | named_parts(row, "node", "join_token"))

@@ -98,3 +98,13 @@ class NamedOut(serializers.Serializer[Any]):
 
     id = serializers.IntegerField(allow_null=True)
     name = serializers.CharField()
+
+
+def named_parts(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Return what `row` has as `<name>_id` and `<name>_name`, as NamedOut answers it; None of none."""
+    return {
+        name: None
+        if row[f"{name}_id"] is None
+        else {"id": row[f"{name}_id"], "name": row[f"{name}_name"]}
+        for name in names
+    }

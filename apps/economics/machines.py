@@ -4,6 +4,8 @@ import re
 
 MOST_NAME = 253
 MARKUP = frozenset("<>")
+ODD = "has markup or a character that is not seen"
+MOST_SHOWN = 80
 HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 
@@ -25,6 +27,20 @@ def is_plain(text: str) -> bool:
     surrogate pairs and separators other than the space are not seen.
     """
     return text.isprintable() and MARKUP.isdisjoint(text)
+
+
+def name_fault(text: str, most: int = MOST_NAME) -> str:
+    """Return why a text is no name of at most so many characters; empty where it is one."""
+    if len(text) > most:
+        return f"has {len(text):,} characters, more than {most:,}"
+    return "" if is_plain(text) else f"{text[:MOST_SHOWN]!a} {ODD}"
+
+
+def seen_text(text: str) -> str:
+    """The text with a question mark for each character that is not seen; markup stays."""
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def plain(text: str) -> str:

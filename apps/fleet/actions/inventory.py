@@ -11,6 +11,7 @@ from django.db.models import Max
 from apps.accounts.actions import hold_organisation
 from apps.accounts.actions.constraints import refusing
 from apps.economics.hours import hour_of
+from apps.economics.machines import name_fault
 from apps.economics.purchase import PurchaseOption
 from apps.economics.refusal import Refusal
 from apps.fleet.actions.lives import ChangedLife, change_lives, tell_life
@@ -30,6 +31,10 @@ from apps.fleet.queries.listing import cluster_named
 from apps.logs.changes import items_of, logged_change
 from apps.marks.actions import ORGANISATION, mark_span
 from apps.marks.queries import Pass
+
+
+class ClusterNameOdd(Refusal):
+    """A name with markup, with characters that are not seen, or without any."""
 
 
 class ClusterNameTaken(Refusal):
@@ -117,7 +122,10 @@ class NewOutage:
 
 @logged_change()
 def add_cluster(*, name: str, kind: str = "other", at: datetime) -> int:
-    """Add a scheduler's domain; answers its id. Refuses ClusterNameTaken."""
+    """Add a scheduler's domain; answers its id. Refuses ClusterNameOdd and ClusterNameTaken."""
+    fault = "is empty" if not name.strip() else name_fault(name)
+    if fault:
+        raise ClusterNameOdd("name", f"the name of a cluster {fault}")
     taken = ClusterNameTaken("name", f"there is a cluster named {name!r} already")
     with refusing({"fleet_cluster_name_key": taken}):
         return Cluster.objects.create(name=name, kind=kind, created_at=at).id

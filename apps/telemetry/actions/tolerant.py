@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from apps.economics.machines import is_plain, plain
+from apps.economics.machines import ODD, is_plain, plain
 from apps.telemetry.actions.remarks import UNKNOWN_FIELD, Remark, refused_indices
 from apps.telemetry.actions.wire import (
     COLUMNS,
@@ -37,7 +37,6 @@ class _NotStorable(ValueError):
 REQUIRED = ("device", "starts_at_ms", "seconds")
 LARGEST_WHOLE = 2**62
 NO_SUCH_KIND = "not one of gpu, mig"
-ODD = "has markup or a character that is not seen"
 
 
 def tolerant_wire(body: bytes) -> Wire:

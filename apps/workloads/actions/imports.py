@@ -9,7 +9,14 @@ from django.db import transaction
 from django.db.models import F
 
 from apps.economics.job_fold import TEXTS
-from apps.economics.jobs import JobRecord, RecordHasNoTime, RejectedJobRow, event_of_record
+from apps.economics.job_names import name_faults
+from apps.economics.jobs import (
+    JobEventIn,
+    JobRecord,
+    RecordHasNoTime,
+    RejectedJobRow,
+    event_of_record,
+)
 from apps.logs.changes import field_of, items_of, logged_change
 from apps.uploads.imports import MOST_REJECTIONS_KEPT, ImportState
 from apps.workloads.actions.recording import record_events
@@ -114,20 +121,26 @@ def _note_held(batch_id: int, records: Sequence[JobRecord]) -> None:
 def _refusal_of_record(record: JobRecord) -> RejectedJobRow | None:
     """Why the tables cannot hold a record, if they cannot."""
     try:
-        event_of_record(record)
+        event = event_of_record(record)
     except RecordHasNoTime as refused:
         return RejectedJobRow(record.line, "submitted_at", str(refused))
+    for name, message in _record_faults(record, event):
+        return RejectedJobRow(record.line, name, message)
+    return None
+
+
+def _record_faults(record: JobRecord, event: JobEventIn) -> Iterator[tuple[str, str]]:
     for name in ("submitted_at", "started_at", "ended_at"):
         moment: datetime | None = getattr(record, name)
         if moment is not None and not EARLIEST <= moment <= LATEST:
-            return RejectedJobRow(record.line, name, f"{moment.isoformat()} is no time of a job")
+            yield name, f"{moment.isoformat()} is no time of a job"
     for name, text in _texts_of_record(record):
         if NUL in text:
-            return RejectedJobRow(record.line, name, "holds a NUL character, which no text may")
+            yield name, "holds a NUL character, which no text may"
+    yield from name_faults(event)
     for name, amount in _amounts_of_record(record):
         if max(amount.numerator, amount.denominator) > LARGEST_PART:
-            return RejectedJobRow(record.line, name, "is no amount that a job holds")
-    return None
+            yield name, "is no amount that a job holds"
 
 
 def _amounts_of_record(record: JobRecord) -> Iterator[tuple[str, Fraction]]:

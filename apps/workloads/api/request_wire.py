@@ -8,6 +8,7 @@ import msgspec
 
 from apps.economics.hours import hour_of
 from apps.economics.latency import Histogram, HistogramUnreadable
+from apps.economics.machines import name_fault
 from apps.workloads.actions.request_statements import CountedRequests
 from apps.workloads.actions.requests import KEPT
 from apps.workloads.api.wire import MOST_AHEAD, Fault, Moment, Named, fault_of
@@ -104,6 +105,8 @@ def _request_faults(told: RequestHourIn, at: datetime) -> Iterator[tuple[str, st
         # Postgres keeps no NUL in a text.
         if "\0" in getattr(told, name):
             yield name, "holds a NUL character, which no text may"
+        if fault := name_fault(getattr(told, name)):
+            yield name, fault
 
 
 def _hour_faults(hour: datetime, at: datetime) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,9 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 import msgspec
 
 from apps.economics.job_fold import TEXTS
+from apps.economics.job_names import name_faults
 from apps.economics.jobs import AllocationRecord, EventKind, JobEventIn, JobSource, JobStatement
+from apps.economics.machines import seen_text
 
 MOST_LABELS = 32
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
@@ -107,7 +109,10 @@ def read_event(body: bytes | msgspec.Raw, *, at: datetime, row: int | None = Non
         raise EventUnreadable(fault_of(str(refused), row)) from refused
     for field, message in _event_faults(event, at):
         raise EventUnreadable(Fault(field, message, row))
-    return JobEventIn(event.cluster, event.raw_id, _statement_of_event(event))
+    read = JobEventIn(event.cluster, event.raw_id, _statement_of_event(event))
+    for field, message in name_faults(read):
+        raise EventUnreadable(Fault(field, message, row))
+    return read
 
 
 _EVENT = msgspec.json.Decoder(EventIn)
@@ -169,7 +174,9 @@ def _read_share(text: str) -> Fraction | None:
 
 def _statement_of_event(event: EventIn) -> JobStatement:
     said = {name: getattr(event, name) for name in TEXTS}
-    texts: dict[str, Any] = {n: None if t in {None, ""} else str(t) for n, t in said.items()}
+    texts: dict[str, Any] = {
+        n: None if t in {None, ""} else seen_text(str(t)) for n, t in said.items()
+    }
     return JobStatement(
         kind=EventKind[event.event.upper()],
         at=event.at.astimezone(UTC),
@@ -179,7 +186,7 @@ def _statement_of_event(event: EventIn) -> JobStatement:
         state=_first_state_word(event.state),
         **texts,
         cpus=None if event.cpus is None else Fraction(event.cpus),
-        run=event.run or None,
+        run=seen_text(event.run or "") or None,
         labels=tuple(sorted((event.labels or {}).items())),
         allocations=_allocation_records(event.allocations),
     )

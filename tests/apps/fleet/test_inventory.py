@@ -232,6 +232,15 @@ def test_names_of_pools_and_clusters_are_taken_once() -> None:
         actions.add_cluster(name="atlas", at=NOON)
 
 
+@pytest.mark.parametrize("name", ["at\u202elas", "<b>atlas", "atlas\n", " ", "a" * 254])
+def test_a_cluster_has_a_name_that_can_be_read(name: str) -> None:
+    with pytest.raises(actions.ClusterNameOdd) as refused:
+        actions.add_cluster(name=name, at=NOON)
+    assert refused.value.field == "name"
+    with pytest.raises(actions.ClusterNameOdd):
+        actions.open_cluster(name=name, at=NOON)
+
+
 def test_the_fleet_has_lived_since_its_first_node() -> None:
     assert queries.lived_since() is None
     make_node("gpu-01")

@@ -72,6 +72,24 @@ def test_accounting_completes_what_the_scheduler_said():
     assert held("1") == [("gpu-01", 2, 1, at(0), at(60))]
 
 
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"cluster": "<i>atlas"}, "cluster"),
+        ({"labels": {"project": "llm\u202e"}}, "labels.project"),
+        ({"labels": {"pro\x07": "llm"}}, "labels"),
+        ({"allocations": (AllocationRecord("gpu\u202e10", Fraction(1)),)}, "allocations[0].node"),
+        ({"allocations": (AllocationRecord("g" * 254, Fraction(1)),)}, "allocations[0].node"),
+    ],
+)
+def test_a_row_with_an_odd_name_is_rejected_with_its_line(given: dict[str, Any], field: str):
+    counts = take(record("3", **given), record("4", name="lr<1e-4\u202e"))
+    assert counts.imported == 1
+    (rejected,) = counts.rejected
+    assert (rejected.line, rejected.field) == (3, field)
+    assert Job.objects.get().name == "lr<1e-4?"
+
+
 def test_a_batch_says_what_came_of_it():
     batch_id = batch()
     take(record("1"), record("2"), batch_id=batch_id)

@@ -104,6 +104,21 @@ def test_a_share_is_a_part_of_each_gpu():
         ({"restart_count": -1}, "restart_count", ">= 0"),
         ({"cpus": 1.5}, "cpus", "int"),
         ({"user": "a\x00b"}, "user", "NUL"),
+        ({"cluster": "at\u202elas"}, "cluster", r"'at\u202elas' has markup or a character"),
+        ({"raw_id": "<b>4711"}, "raw_id", "has markup"),
+        ({"labels": {"pro\u200bject": "llm"}}, "labels", "not seen"),
+        ({"labels": {"project": "llm\x07"}}, "labels.project", "not seen"),
+        ({"labels": {"project": "<script>"}}, "labels.project", "has markup"),
+        (
+            {"allocations": [{"node": "a"}, {"node": "gpu\u202e10"}]},
+            "allocations[1].node",
+            "not seen",
+        ),
+        (
+            {"allocations": [{"node": "a", "gpus": 1, "devices": ["GPU\n1"]}]},
+            "allocations[0].devices[0]",
+            "not seen",
+        ),
         ({"labels": {"project": 3}}, "labels[...]", "Expected `str`"),
         ({"labels": {f"k{n}": "v" for n in range(33)}}, "labels", "33 labels are more than 32"),
         ({"allocations": [{"gpus": 1}]}, "allocations[0].node", "is required"),
@@ -134,6 +149,13 @@ def test_what_is_wrong_is_named(change: dict[str, Any], field: str, message: str
     assert error["field"] == field
     assert message in error["message"]
     assert not Job.objects.exists()
+
+
+def test_a_text_that_names_nothing_else_keeps_its_job():
+    texts = {"name": "lr<1e-4\u202e", "user": "ada\u200b", "account": "<none>"}
+    assert post("jobs", EVENT | texts).status_code == 200
+    job = Job.objects.get()
+    assert (job.name, job.user, job.account) == ("lr<1e-4?", "ada?", "<none>")
 
 
 @pytest.mark.parametrize("name", ["cluster", "raw_id", "event", "at"])

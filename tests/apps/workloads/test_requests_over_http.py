@@ -92,6 +92,8 @@ def test_what_the_agent_sends_is_taken(team: int) -> None:
         ({"latency": HISTOGRAM | {"bounds_seconds": [2, 1]}}, "latency", "bounds rise"),
         ({"first_token": {"counts": [1]}}, "first_token.bounds_seconds", "is required"),
         ({"feature": "a\x00b"}, "feature", "NUL"),
+        ({"service": "chat\u202e"}, "service", "not seen"),
+        ({"model": "<b>llama"}, "model", "has markup"),
     ],
 )
 def test_a_bad_row_is_named_and_the_others_are_kept(

@@ -1,9 +1,9 @@
 """One page of a long list, found by the key of its first or last row, never by counting rows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from operator import or_
+from operator import itemgetter, or_
 from typing import Any, Generic, TypeVar
 
 from django.db.models import Q, QuerySet
@@ -56,10 +56,35 @@ def page_of(
     del rows[asked.limit :]
     if backward:
         rows.reverse()
+    return _slice_of_rows(rows, asked, order, has_more=has_more)
+
+
+def merged_page(
+    slices: Sequence[Slice[dict[str, Any]]], asked: PageAsked, *order: str
+) -> Slice[dict[str, Any]]:
+    """Return one page of several lists that are read as one, given the asked page of each.
+
+    Their rows carry the names of `order`, in which each of the lists is and all are unique together.
+    """
+    backward = asked.before is not None
+    rows = [row for each in slices for row in each.rows]
+    for name in reversed(order):
+        rows.sort(key=itemgetter(name.lstrip("-")), reverse=name.startswith("-"))
+    edges = [each.before if backward else each.after for each in slices]
+    has_more = len(rows) > asked.limit or any(edge is not None for edge in edges)
+    kept = rows[-asked.limit :] if backward else rows[: asked.limit]
+    return _slice_of_rows(kept, asked, order, has_more=has_more)
+
+
+def _slice_of_rows(
+    rows: list[dict[str, Any]], asked: PageAsked, order: tuple[str, ...], *, has_more: bool
+) -> Slice[dict[str, Any]]:
+    """These rows; `has_more`: others lie beyond them in the direction in which was asked."""
     if not rows:
         return Slice([], None, None)
+    backward = asked.before is not None
     has_next = backward or has_more
-    has_previous = has_more if backward else key is not None
+    has_previous = has_more if backward else asked.after is not None
     return Slice(
         rows,
         after=_key_of_row(rows[-1], order) if has_next else None,

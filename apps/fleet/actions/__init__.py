@@ -28,6 +28,7 @@ from apps.fleet.actions.enrolment import (
     invite_agent,
 )
 from apps.fleet.actions.inventory import (
+    ClusterNameOdd,
     ClusterNameTaken,
     CoresAreNotWeighed,
     DeviceOfAnotherNode,

@@ -4,6 +4,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
@@ -15,12 +16,14 @@ from apps.accounts.actions.tokens import (
     revoke_token,
 )
 from apps.accounts.queries import Scope, digest_of, tokens_in_force
+from apps.economics.hours import HOUR
 from apps.economics.machines import is_host_name, plain
 from apps.economics.refusal import Refusal
 from apps.fleet.actions.enrolment import EnrolledAgent, bind_agent, bind_cluster_token
 from apps.fleet.actions.inventory import NewNode, NodeNameTaken, add_node
+from apps.fleet.actions.trust import TrustMatter, raise_trust_incident
 from apps.fleet.actions.waiting import NodeWaits, keep_waiting, refuse_or_admit
-from apps.fleet.models import Agent, Cluster, JoinToken, Node, Pool
+from apps.fleet.models import Agent, Cluster, JoinToken, Node, Pool, TrustKind
 from apps.fleet.queries.inventory import nodes_named
 from apps.logs.changes import logged_change
 
@@ -33,6 +36,8 @@ USUAL_NODES = 20
 """As many nodes a join token lets in where nobody says another number."""
 LIVELY = timedelta(minutes=5)
 """An agent heard of so lately still runs: another machine does not take its place."""
+TAKEOVERS = 3
+"""So often in an hour an agent that still spoke was replaced: no restart, an incident."""
 
 
 class JoinTokenNotUnderstood(Refusal):
@@ -182,6 +187,7 @@ def _join(
     node_id = _living_node(joining, node.name, at)
     Node.objects.select_for_update(no_key=True).get(pk=node_id)
     earlier = _earlier_agent(node_id, node, at)
+    takeovers = _count_takeover(earlier, node, at)
     token = make_token(
         name=f"agent on {node.name}",
         scopes=joining.scopes,
@@ -207,6 +213,7 @@ def _join(
         machine=node.machine,
         version=node.version,
         enrolled_at=at,
+        **takeovers,
     )
     return EnrolledAgent(
         token.id, token.secret, agent_id, node_id, node.name, frozenset(joining.scopes)
@@ -298,6 +305,30 @@ def _earlier_agent(node_id: int, node: JoiningNode, at: datetime) -> Agent | Non
         )
     joined = agents.filter(source=node.source).exclude(join_token=None)
     return joined.order_by("-enrolled_at", "-id").first()
+
+
+def _count_takeover(earlier: Agent | None, node: JoiningNode, at: datetime) -> dict[str, Any]:
+    """Return the agent's count of takeovers, where one that still spoke loses its token now.
+
+    One is a restart. Several in an hour are two agents of one machine that end each other's tokens,
+    or one that starts again and again: an incident of the node.
+    """
+    heard = None if earlier is None else _heard_at(earlier)
+    if earlier is None or heard is None or at - heard >= LIVELY:
+        return {}
+    since = earlier.takeovers_since
+    if since is None or not since <= at < since + HOUR:
+        return {"takeovers": 1, "takeovers_since": at}
+    takeovers = earlier.takeovers + 1
+    if takeovers >= TAKEOVERS:
+        matter = TrustMatter(
+            TrustKind.AGENTS,
+            f"agents of {earlier.source} on {node.name} took each other’s place {takeovers} times"
+            f" since {since:%H:%M}Z: two run on one machine, or one starts again and again",
+            node_id=earlier.node_id,
+        )
+        raise_trust_incident(matter=matter, at=at)
+    return {"takeovers": takeovers}
 
 
 def _heard_at(agent: Agent) -> datetime | None:

@@ -236,7 +236,8 @@ class Outage(models.Model):
 class Agent(models.Model):
     """What reports for a node; its token writes only that node.
 
-    Where it came with a join token, `machine` is what tells its machine from another of its name.
+    Where it came with a join token, `machine` is what tells its machine from another of its name,
+    and `takeovers` how often since `takeovers_since` it came again while the one before still spoke.
     """
 
     id = models.AutoField(primary_key=True)
@@ -253,6 +254,8 @@ class Agent(models.Model):
     machine = models.TextField(blank=True, default="")
     version = models.TextField(blank=True, default="")
     enrolled_at = models.DateTimeField()
+    takeovers = models.PositiveIntegerField(default=0, db_default=0)
+    takeovers_since = models.DateTimeField(null=True)
     last_seen_at = models.DateTimeField(null=True)
     clock_offset_ms = models.BigIntegerField(default=0)
 

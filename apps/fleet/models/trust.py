@@ -19,6 +19,7 @@ class TrustKind(models.TextChoices):
     NAMES = "names_waiting", "More new names than in a day"
     JOB = "job_of_others", "Reports a job of other nodes"
     SERVICE = "service_elsewhere", "Reports a service that does not run there"
+    AGENTS = "agents_in_turn", "Agents replace one another"
 
 
 class TrustDecision(models.TextChoices):

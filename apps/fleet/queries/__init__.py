@@ -71,6 +71,7 @@ from apps.fleet.queries.trust import (
     trust_incident_if_any,
     trust_incident_row,
     trust_incidents,
+    trust_incidents_begun,
     waiting_node_if_any,
     waiting_node_row,
     waiting_nodes,

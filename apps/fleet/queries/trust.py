@@ -1,10 +1,12 @@
 """What waits for a person: machines beyond their join token's number, growth of nodes, contradictions."""
 
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
-from django.db.models import F
+from django.db.models import F, Q
 
-from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.accounts.queries.paging import PageAsked, Slice, equal_to_given, page_of
 from apps.fleet.models import NodeCeiling, TrustIncident, WaitingNode
 
 WAITING = (
@@ -40,6 +42,36 @@ def trust_incident_page(
 ) -> Slice[dict[str, Any]]:
     """Matters of trust (of a node), the latest first."""
     return page_of(_incident_rows(node_id, is_open=is_open), asked, "-id")
+
+
+def trust_incidents_begun(
+    asked: PageAsked, chosen: Mapping[str, Any], since: datetime | None
+) -> Slice[dict[str, Any]]:
+    """Return matters of trust that fit `chosen` (by lookup) as incidents, the one begun last first.
+
+    `id` is the matter's below zero, so that it is no other incident's; a key of `asked` is of
+    (started_at, id). `ended_at` is when a person decided. Of `since`: none decided before.
+    """
+    rows = _incident_rows().filter(equal_to_given(chosen))
+    if since is not None:
+        rows = rows.filter(Q(decided_at=None) | Q(decided_at__gte=since))
+    own = PageAsked(asked.limit, _own_key(asked.after), _own_key(asked.before))
+    page = page_of(rows, own, "-first_at", "id")
+    return Slice([_as_incident(row) for row in page.rows], page.after, page.before)
+
+
+def _own_key(key: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+    return None if key is None else (*key[:-1], -key[-1])
+
+
+def _as_incident(row: dict[str, Any]) -> dict[str, Any]:
+    told = {name: row[name] for name in INCIDENT if name not in {"id", "first_at", "decided_at"}}
+    return told | {
+        "id": -row["id"],
+        "trust_incident_id": row["id"],
+        "started_at": row["first_at"],
+        "ended_at": row["decided_at"],
+    }
 
 
 def trust_incidents(

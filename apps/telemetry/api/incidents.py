@@ -8,9 +8,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.telemetry.queries import IncidentsWanted, incidents
+from apps.telemetry.queries import IncidentsWanted, incidents, incidents_and_trust
 from apps.web.rest.examples import listed
-from apps.web.rest.money import NamedOut
+from apps.web.rest.money import NamedOut, named_parts
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Id, Moment, Parameters, Text
@@ -30,6 +30,8 @@ EXAMPLE = listed(
         "last_at": "2026-03-02T12:14:00Z",
         "ended_at": "2026-03-02T12:14:00Z",
         "count": 3,
+        "trust_incident_id": None,
+        "join_token": None,
     },
 )
 
@@ -48,11 +50,13 @@ class IncidentsAsked(Parameters):
 class IncidentOut(serializers.Serializer[Any]):
     """What happened to a node or a device of it; `ended_at` is null while it lasts.
 
-    `uuid` is the device as the agent named it; `device_id` is null where none is on record.
+    `uuid` is the device as the agent named it; `device_id` is null where none is on record. A matter
+    of trust lasts until a person decides on it, and is listed for those who see everything: its `id`
+    is below zero, `node` is null where it is of the machines that come with `join_token`.
     """
 
     id = serializers.IntegerField()
-    node = NamedOut()
+    node = NamedOut(allow_null=True)
     device_id = serializers.IntegerField(allow_null=True)
     uuid = serializers.CharField()
     kind = serializers.CharField()
@@ -62,6 +66,10 @@ class IncidentOut(serializers.Serializer[Any]):
     last_at = serializers.DateTimeField()
     ended_at = serializers.DateTimeField(allow_null=True)
     count = serializers.IntegerField(help_text="how often it was reported")
+    trust_incident_id = serializers.IntegerField(
+        allow_null=True, help_text="where /trust-incidents/{id}/approve and /refuse decide on it"
+    )
+    join_token = NamedOut(allow_null=True)
 
 
 class Incidents(RestView):
@@ -80,10 +88,13 @@ class Incidents(RestView):
         asked = IncidentsAsked.of(request)
         is_open = asked.pop("open", None)
         wanted = IncidentsWanted(**asked, is_open=is_open)
-        return paged(request, incidents(wanted, page_asked(request)), _serialize_incident)
+        # Matters of trust name jobs, services and tokens of anybody.
+        listed_of = incidents_and_trust if self.viewer().sees_prices else incidents
+        return paged(request, listed_of(wanted, page_asked(request)), _serialize_incident)
 
 
 def _serialize_incident(row: Mapping[str, Any]) -> dict[str, Any]:
-    told = dict(row)
-    told["node"] = {"id": told.pop("node_id"), "name": told.pop("node_name")}
-    return told_as(IncidentOut, told)
+    nothing = {"trust_incident_id": None, "join_token_id": None, "join_token_name": None}
+    of_device = {"device_id": None, "uuid": "", "code": None}
+    told = nothing | of_device | row
+    return told_as(IncidentOut, told | named_parts(told, "node", "join_token"))

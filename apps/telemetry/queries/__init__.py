@@ -15,7 +15,7 @@ from apps.telemetry.queries.incident_facts import (
     incident_nodes,
     open_incidents,
 )
-from apps.telemetry.queries.incidents import IncidentsWanted, incidents
+from apps.telemetry.queries.incidents import IncidentsWanted, incidents, incidents_and_trust
 from apps.telemetry.queries.meters import meters_of
 from apps.telemetry.queries.readings import (
     DeviceHourReading,

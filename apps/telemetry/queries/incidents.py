@@ -6,7 +6,14 @@ from typing import Any
 
 from django.db.models import F, Q
 
-from apps.accounts.queries.paging import PageAsked, Slice, equal_to_given, page_of
+from apps.accounts.queries.paging import (
+    PageAsked,
+    Slice,
+    equal_to_given,
+    merged_page,
+    page_of,
+)
+from apps.fleet.queries import trust_incidents_begun
 from apps.telemetry.models import Incident
 
 
@@ -30,6 +37,24 @@ def incidents(wanted: IncidentsWanted, asked: PageAsked) -> Slice[dict[str, Any]
         *("started_at", "last_at", "ended_at", "count"),
     )
     return page_of(rows.values(*columns), asked, "-started_at", "-id")
+
+
+def incidents_and_trust(wanted: IncidentsWanted, asked: PageAsked) -> Slice[dict[str, Any]]:
+    """Return incidents and matters of trust as one list, the one that began last first.
+
+    A matter of trust is of a node, or of the machines that come with a join token; of no device.
+    """
+    reported = incidents(wanted, asked)
+    if wanted.device_id is not None:
+        return reported
+    chosen = {
+        "node_id": wanted.node_id,
+        "kind": wanted.kind,
+        "decided_at__isnull": wanted.is_open,
+        "first_at__lt": wanted.until,
+    }
+    matters = trust_incidents_begun(asked, chosen, wanted.since)
+    return merged_page([reported, matters], asked, "-started_at", "-id")
 
 
 def chosen_by(wanted: IncidentsWanted) -> Q:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from apps.accounts.actions import revoke_token
 from apps.accounts.queries import token_of
 from apps.fleet import actions
-from apps.fleet.models import Agent, JoinToken, Node
+from apps.fleet.models import Agent, JoinToken, Node, TrustIncident
 from apps.workloads.models import Job
 from tests.apps.telemetry.sending import Sending, batch, window
 from tests.make import NOON, make_agent, make_cluster, make_node, make_pool, make_token
@@ -84,6 +84,28 @@ def test_a_machine_that_comes_again_gets_a_new_token_and_the_old_one_ends() -> N
     assert (again.agent_id, Agent.objects.count()) == (first.agent_id, 1)
     assert token_of(first.secret, NOON + MINUTE) is None
     assert token_of(again.secret, NOON + MINUTE) is not None
+
+
+def test_agents_that_replace_one_another_are_one_incident_of_their_node() -> None:
+    secret, node = join_token(), node_in_atlas()
+    for minute in range(3):
+        join(secret, at=NOON + minute * MINUTE)
+    assert not TrustIncident.objects.exists()  # it may have been started anew twice
+    for minute in range(3, 6):
+        join(secret, at=NOON + minute * MINUTE)
+    incident = TrustIncident.objects.get()
+    assert (incident.kind, incident.node_id, incident.count) == ("agents_in_turn", node, 3)
+    assert "nvml on gpu-01 took each other" in incident.detail
+    assert "5 times since 12:01Z" in incident.detail
+
+
+def test_an_agent_that_is_started_anew_now_and_then_raises_nothing() -> None:
+    secret, _ = join_token(), node_in_atlas()
+    for hour in range(9):
+        join(secret, at=NOON + hour * 45 * MINUTE)
+        join(secret, at=NOON + hour * 45 * MINUTE + MINUTE)
+    join(secret, source="dcgm", at=NOON + 9 * 45 * MINUTE)
+    assert not TrustIncident.objects.exists()
 
 
 def test_of_two_machines_with_one_name_the_one_that_is_there_stays() -> None:

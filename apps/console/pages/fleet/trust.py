@@ -24,7 +24,7 @@ TrustRow = dict[str, Any]
 """A waiting machine, or a matter of trust, as it is listed."""
 KINDS = dict(TrustKind.choices)
 OPEN = "waits"
-CONTRADICTIONS = frozenset({TrustKind.JOB, TrustKind.SERVICE})
+CONTRADICTIONS = frozenset({TrustKind.JOB, TrustKind.SERVICE, TrustKind.AGENTS})
 DECIDED = EmptyState("Nothing waits here", "Somebody has decided on it already.")
 ADVICE = {
     TrustKind.NODES: "Approve those that are yours below; refuse the others, or revoke the token.",
@@ -34,6 +34,7 @@ ADVICE = {
     TrustKind.LABELS: "Approve the number if jobs need so many labels.",
     TrustKind.NAMES: "Approve the number if so many jobs come and go in a day.",
     TrustKind.JOB: "Two nodes disagree about a job, or one speaks of another’s: see who runs it.",
+    TrustKind.AGENTS: "Leave one agent on the machine, or see in its log why it starts again.",
     TrustKind.SERVICE: "Add an ownership rule that gives the service its jobs, or mend its name.",
 }
 

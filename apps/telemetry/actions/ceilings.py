@@ -27,7 +27,7 @@ from apps.telemetry.actions.gpus_beside import (
     ListedGpus,
     gpus_beside,
 )
-from apps.telemetry.actions.hour_holders import DeviceHour, stored_holders
+from apps.telemetry.actions.hour_holders import DeviceAtHour, stored_holders
 from apps.telemetry.actions.interning import new_holders
 from apps.telemetry.actions.windows import JudgedWindows
 from apps.telemetry.actions.wire import DeviceIn, Wire
@@ -305,12 +305,12 @@ def _hour_names(says: NodeSays) -> _HourNames:
 
 def _learn_stored_holders(told: Sequence[NodeSays], named: Sequence[_HourNames]) -> None:
     """Read what is stored of each device's hour for which a holder is named that is new to it."""
-    asked: dict[DeviceHour, set[str]] = {}
+    asked: dict[DeviceAtHour, set[str]] = {}
     for says, names in zip(told, named, strict=True):
         for hour, uuid, key in names.names.values():
             seen = names.seen[hour, uuid]
             if key not in seen and _has_room(says, seen):
-                asked[DeviceHour(says.agent.node_id, uuid, hour)] = seen
+                asked[DeviceAtHour(says.agent.node_id, uuid, hour)] = seen
     if asked:
         for place, keys in stored_holders(list(asked)).items():
             asked[place] |= keys

@@ -24,7 +24,7 @@ WHERE holder.key <> ''
 """
 
 
-class DeviceHour(NamedTuple):
+class DeviceAtHour(NamedTuple):
     """A device of a node, by its UUID, in an hour, counted since the epoch."""
 
     node_id: int
@@ -32,11 +32,11 @@ class DeviceHour(NamedTuple):
     hour: int
 
 
-def stored_holders(asked: Sequence[DeviceHour]) -> dict[DeviceHour, set[str]]:
+def stored_holders(asked: Sequence[DeviceAtHour]) -> dict[DeviceAtHour, set[str]]:
     """Return the keys of the holders of each device's hour; nothing of one without holders."""
     node_ids, uuids, hours = zip(*asked, strict=True)
     starts = [from_epoch_ms(hour * HOUR_MS) for hour in hours]
-    found: dict[DeviceHour, set[str]] = {}
+    found: dict[DeviceAtHour, set[str]] = {}
     with connection.cursor() as cursor:
         cursor.execute(STORED, [list(node_ids), list(uuids), starts])
         for place, key in cursor.fetchall():

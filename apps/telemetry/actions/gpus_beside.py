@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import connection
 
@@ -64,7 +64,7 @@ def gpus_beside(lists: Sequence[ListedGpus]) -> dict[int, GpusBeside]:
     """
     if not lists:
         return {}
-    given = {
+    given: dict[str, Any] = {
         "nodes": [each.node_id for each in lists],
         "starts": [each.starts_at for each in lists],
         "ends": [each.ends_at for each in lists],

@@ -96,5 +96,5 @@ class Incidents(RestView):
 def _serialize_incident(row: Mapping[str, Any]) -> dict[str, Any]:
     nothing = {"trust_incident_id": None, "join_token_id": None, "join_token_name": None}
     of_device = {"device_id": None, "uuid": "", "code": None}
-    told = nothing | of_device | row
+    told = {**nothing, **of_device, **row}
     return told_as(IncidentOut, told | named_parts(told, "node", "join_token"))

@@ -5,10 +5,17 @@ from contextlib import ExitStack
 from typing import Any
 
 from celery import Celery, bootsteps
-from celery.signals import before_task_publish, task_postrun, task_prerun
+from celery.signals import (
+    before_task_publish,
+    task_postrun,
+    task_prerun,
+    worker_init,
+    worker_shutting_down,
+)
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
 
+from apps.files.stopping import STOP
 from apps.logs.context import acting, current_request
 from controlplane.broker import LOOKS_FOR_MESSAGES
 from controlplane.heartbeats import EVERY_SECONDS, OwnHeartbeat
@@ -57,6 +64,18 @@ class SignOfLife(bootsteps.StartStopStep):
 
 app.steps["worker"].add(SignOfLife)
 _RUNNING: dict[str, ExitStack] = {}
+
+
+@worker_init.connect
+def begin_worker(**_: Any) -> None:
+    """What another worker of this machine was asked is not asked of this one."""
+    STOP.renew()
+
+
+@worker_shutting_down.connect
+def ask_to_stop(**_: Any) -> None:
+    """Whatever is at a file in this worker lays it down, so that it ends within the time that it has."""
+    STOP.post()
 
 
 @before_task_publish.connect

@@ -106,6 +106,7 @@ STATUS_OF: dict[type[Exception], int] = {
     fleet.TrustIncidentDecided: 409,
     fleet.WaitingNodeDecided: 409,
     bill_uploads.BillImportOver: 409,
+    bill_uploads.BillNotKept: 409,
     bills.DeliveryCalledOff: 409,
     bills.DeliveryNotNewest: 409,
     bills.DeliveryNotUndoable: 409,

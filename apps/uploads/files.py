@@ -12,6 +12,7 @@ from apps.files import begin_file, delete_file, forget_drafts, local_copy
 
 UPLOADS = "uploads"
 LONGEST_NAME = 120
+STOPPED = "the worker that read it was asked to stop; it is read again from its first row"
 HALF_SENT_FOR = timedelta(days=1)
 """No file is sent for longer: what is half there by then is of a process that died."""
 
@@ -73,6 +74,11 @@ def forget_stored(files: Mapping[int, str], forget: Callable[[int], None], *, at
 
 def _name_of(stored_as: str) -> str:
     return f"{UPLOADS}/{stored_as}"
+
+
+def why_away(trouble: Exception) -> str:
+    """Return what is said of a file that waits for the place where it lies, as a table may keep it."""
+    return storable_text(f"it waits for the place where files are kept: {trouble}")
 
 
 def why_unread(broken: Exception) -> str:

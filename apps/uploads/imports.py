@@ -9,14 +9,16 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from django.db import models, transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 MOST_TRIES = 3
 """So often a file is taken up by itself; then only a person has it read again."""
 BROKEN_OFF = (
     f"it was taken up {MOST_TRIES} times, and each time its reading ended without a word: what reads it was "
-    "stopped, or ran out of memory; look at the file, then have it read again"
+    "killed, or ran out of memory; look at the file, then have it read again"
 )
+FURTHER_BY = 10
+"""A try that got further than all before it by so much of the file, one part in ten, was not ended by the file."""
 SILENT_AFTER = timedelta(minutes=2)
 """Whoever works on a file says so with every chunk; after this long, somebody else takes it up."""
 
@@ -46,6 +48,7 @@ class ImportState(models.TextChoices):
 
 
 OVER = frozenset({ImportState.DONE, ImportState.DISCARDED})
+DUE = (ImportState.LOOKING, ImportState.WAITING, ImportState.RUNNING)
 
 
 class UploadedImport(models.Model):
@@ -53,8 +56,8 @@ class UploadedImport(models.Model):
 
     `stored_as` is the uploaded file's name while it is kept; `asked` how
     it is to be read, `seen` what a look at it found; `alive_at` the last sign of life of whoever
-    works on it. `read_bytes` is how far it is in the file; `tries` how often it was taken up since a
-    person last had it read.
+    works on it. `read_bytes` is how far it is in the file, `furthest_bytes` how far it ever was; `tries` how often it
+    was taken up since a person last had it read, but for those that the file did not end.
     """
 
     name = models.TextField()
@@ -74,6 +77,7 @@ class UploadedImport(models.Model):
     alive_at = models.DateTimeField(null=True)
     read_bytes = models.BigIntegerField(default=0)
     tries = models.IntegerField(default=0)
+    furthest_bytes = models.BigIntegerField(default=0)
 
     class Meta:
         abstract = True
@@ -102,8 +106,13 @@ def ask_again(table: type[UploadedImport], import_id: int, asked: Mapping[str, o
         raise ImportNotReady(f"{batch.name} is being imported")
     batch.asked, batch.seen = dict(asked), {**batch.seen, "trial": None}
     batch.state, batch.alive_at, batch.failure = ImportState.LOOKING, None, ""
-    batch.tries = 0
-    batch.save(update_fields=["asked", "seen", "state", "alive_at", "failure", "tries"])
+    batch.tries = batch.read_bytes = batch.furthest_bytes = 0
+    batch.save(
+        update_fields=[
+            *("asked", "seen", "state", "alive_at", "failure"),
+            *("tries", "read_bytes", "furthest_bytes"),
+        ]
+    )
 
 
 @transaction.atomic
@@ -115,8 +124,9 @@ def confirm(table: type[UploadedImport], import_id: int, needs: str) -> None:
     batch = _open_import(table, import_id)
     if batch.state != ImportState.ASKING or not (batch.seen.get("trial") or {}).get(needs):
         raise ImportNotReady(f"{batch.name} cannot be imported as it would be read now")
-    batch.state, batch.alive_at, batch.tries = ImportState.WAITING, None, 0
-    batch.save(update_fields=["state", "alive_at", "tries"])
+    batch.state, batch.alive_at = ImportState.WAITING, None
+    batch.tries = batch.read_bytes = batch.furthest_bytes = 0
+    batch.save(update_fields=["state", "alive_at", "tries", "read_bytes", "furthest_bytes"])
 
 
 @transaction.atomic
@@ -135,26 +145,32 @@ def claim(table: type[Imported], at: datetime) -> Imported | None:
     more than MOST_TRIES times. The try is on record before the work begins.
     """
     idle = Q(alive_at=None) | Q(alive_at__lt=at - SILENT_AFTER)
-    due = [ImportState.LOOKING, ImportState.WAITING, ImportState.RUNNING]
-    table._default_manager.filter(idle, state__in=due, tries__gte=MOST_TRIES).update(
+    idle_files = table._default_manager.filter(idle, state__in=DUE)
+    _give_tries_back(idle_files)
+    idle_files.filter(tries__gte=MOST_TRIES).update(
         state=ImportState.FAILED, failure=BROKEN_OFF, ended_at=at
     )
     batch = (
-        table._default_manager.select_for_update(skip_locked=True)
-        .filter(idle, state__in=due)
-        .exclude(stored_as="")
-        .order_by("pk")
-        .first()
+        idle_files.select_for_update(skip_locked=True).exclude(stored_as="").order_by("pk").first()
     )
     if batch is None:
         return None
-    batch.alive_at = at
+    batch.alive_at, batch.failure = at, ""
     batch.tries += 1
+    batch.read_bytes = 0
     if batch.state != ImportState.LOOKING:
         batch.state = ImportState.RUNNING
-        batch.rows = batch.imported = batch.unchanged = batch.rejected = batch.read_bytes = 0
+        batch.rows = batch.imported = batch.unchanged = batch.rejected = 0
     batch.save()
     return batch
+
+
+def _give_tries_back(idle_files: QuerySet[Imported]) -> None:
+    """Do not count a try that got further than all before it; the first one has none before it."""
+    part = F("size_bytes") / FURTHER_BY
+    further = idle_files.filter(tries__gt=1, read_bytes__gt=F("furthest_bytes") + part)
+    further.update(tries=F("tries") - 1)
+    idle_files.filter(read_bytes__gt=F("furthest_bytes")).update(furthest_bytes=F("read_bytes"))
 
 
 def say_alive(
@@ -180,10 +196,13 @@ def break_off(table: type[UploadedImport], import_id: int, failure: str, at: dat
     )
 
 
-def lay_down(table: type[UploadedImport], import_id: int, at: datetime) -> None:
-    """Leave the file for later, for the place where it lies cannot be asked now: that is no try of it."""
-    mine = table._default_manager.filter(pk=import_id, tries__gt=0).exclude(state__in=OVER)
-    mine.update(alive_at=at, tries=F("tries") - 1)
+def lay_down(table: type[UploadedImport], import_id: int, at: datetime | None, reason: str) -> None:
+    """Leave the file for later, for a `reason` that is not its own: that is no try of it.
+
+    It is taken up again SILENT_AFTER from `at`; None: by whoever comes next.
+    """
+    mine = table._default_manager.filter(pk=import_id, tries__gt=0, state__in=DUE)
+    mine.update(alive_at=at, tries=F("tries") - 1, failure=reason)
 
 
 def files_over(table: type[UploadedImport]) -> dict[int, str]:

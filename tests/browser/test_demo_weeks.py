@@ -46,7 +46,7 @@ BY_A_BUTTON = {
     "exclude-nodes", "explorer",
     "first-agent", "first-invitation", "first-jobs-token", "invite-again", "invite-person",
     "make-join-token", "make-token", "name-nodes", "organisation", "place-in-teams",
-    "read-cloud-account", "read-import", "read-series-import", "run-crossover", "refuse-rate", "reopen-month", "revoke-join-token",
+    "read-bill-again", "read-cloud-account", "read-import", "read-series-import", "run-crossover", "refuse-rate", "reopen-month", "revoke-join-token",
     "search-suggested", "set-gpu-share", "set-price-approval", "start-import", "undo-bill", "upload-bill",
     "upload-jobs", "add-team", "add-workload", "downloads", "end-outage", "end-rate",
 }  # fmt: skip

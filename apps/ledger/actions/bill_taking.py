@@ -9,6 +9,7 @@ from typing import Protocol
 
 from apps.economics.focus.cells import EXACTLY
 from apps.economics.focus.rows import BilledRow, BillKey, Rejection
+from apps.files.stopping import WorkerStops
 from apps.ledger.actions import bills
 from apps.logs.changes import field_of, logged_change
 
@@ -88,6 +89,9 @@ def take_bill(
         return bills.repeat_delivery(import_id=import_id, before=before, at=clock())
     try:
         return _take_rows(file, import_id, clock)
+    except WorkerStops:
+        # Nothing is wrong with the file: whoever has the import lays it down.
+        raise
     except Exception as broken:
         bills.break_off_delivery(import_id=import_id, failure=str(broken), at=clock())
         raise

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import connection, transaction
-from django.db.models import F
+from django.db.models import F, Q
 
 from apps.ledger.actions.bill_exchange import drop_rows
 from apps.ledger.models import BillImport, BillImportState, RejectedBillRow
@@ -18,13 +18,22 @@ from apps.uploads.imports import MOST_TRIES
 TAKING = 7_305_032
 BROKEN_OFF = (
     f"it was taken up {MOST_TRIES} times, and each time its reading ended without a word: what reads it was "
-    "stopped, or ran out of memory; look at the file, then send it again"
+    "killed, or ran out of memory; look at the file, then have it read again, or send another"
 )
+CALLED_OFF = "it was called off"
+FURTHER_BY = 10
+"""A try that read more rows than all before it, by one in ten of those, was not ended by the file."""
+KEPT_FOR = timedelta(days=1)
+"""So long a file of which nothing was taken is kept: somebody may have it read again."""
 UNDER_WAY = (BillImportState.WAITING, BillImportState.RUNNING)
 
 
 class BillImportOver(Exception):
     """An import that ended is not called off any more."""
+
+
+class BillNotKept(Exception):
+    """A file that is taken in, or no longer kept, is not read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +86,7 @@ def claim_bill(*, at: datetime) -> ClaimedBill | None:
     One whose worker died is begun again from its first row, but no more than MOST_TRIES times. The try is
     on record before the work begins.
     """
+    _give_tries_back()
     for import_id in _tried_enough():
         drop_rows(import_id)
         BillImport.objects.filter(id=import_id).update(
@@ -94,11 +104,13 @@ def claim_bill(*, at: datetime) -> ClaimedBill | None:
     drop_rows(batch.id)
     RejectedBillRow.objects.filter(batch=batch).delete()
     batch.state, batch.alive_at, batch.rows, batch.rejected = BillImportState.RUNNING, at, 0, 0
+    batch.failure = ""
     batch.unread_from = batch.unread_until = None
     batch.tries += 1
     batch.save(
         update_fields=[
-            *("state", "alive_at", "rows", "rejected", "unread_from", "unread_until", "tries")
+            *("state", "alive_at", "rows", "rejected", "unread_from", "unread_until"),
+            *("tries", "failure"),
         ]
     )
     return ClaimedBill(batch.id, batch.name, batch.stored_as)
@@ -106,12 +118,35 @@ def claim_bill(*, at: datetime) -> ClaimedBill | None:
 
 @logged_change()
 @transaction.atomic
-def lay_down_bill(*, import_id: int) -> None:
-    """Leave the file for a later sweep, for the place where it lies does not answer: that is no try of it."""
+def lay_down_bill(*, import_id: int, reason: str) -> None:
+    """Leave the file for a later sweep, for a reason that is not its own: that is no try of it."""
     drop_rows(import_id)
     BillImport.objects.filter(id=import_id, state=BillImportState.RUNNING).update(
-        state=BillImportState.WAITING, alive_at=None, tries=F("tries") - 1
+        state=BillImportState.WAITING, alive_at=None, tries=F("tries") - 1, failure=reason
     )
+
+
+@logged_change()
+@transaction.atomic
+def read_bill_again(*, import_id: int, at: datetime) -> None:
+    """Have a file of which nothing was taken read again, from its first row. Refuses BillNotKept."""
+    batch = BillImport.objects.select_for_update().get(id=import_id)
+    if batch.state != BillImportState.FAILED or not batch.stored_as:
+        raise BillNotKept(f"the file of {batch.name} is not kept: send it again")
+    batch.state, batch.failure, batch.ended_at = BillImportState.WAITING, "", None
+    batch.rows = batch.rejected = batch.tries = batch.furthest_rows = 0
+    batch.alive_at = None
+    batch.save()
+    RejectedBillRow.objects.filter(batch=batch).delete()
+
+
+def _give_tries_back() -> None:
+    """Do not count a try that got further than all before it; the first one has none before it."""
+    cut = BillImport.objects.filter(state=BillImportState.RUNNING).exclude(stored_as="")
+    part = F("furthest_rows") / FURTHER_BY
+    further = cut.filter(tries__gt=1, rows__gt=F("furthest_rows") + part)
+    further.update(tries=F("tries") - 1)
+    cut.filter(rows__gt=F("furthest_rows")).update(furthest_rows=F("rows"))
 
 
 def _tried_enough() -> list[int]:
@@ -128,14 +163,16 @@ def call_off_bill(*, import_id: int, at: datetime) -> None:
     if batch.state not in UNDER_WAY:
         raise BillImportOver(f"{batch.name} is {batch.get_state_display()}")
     drop_rows(batch.id)
-    batch.state, batch.failure, batch.ended_at = BillImportState.FAILED, "it was called off", at
+    batch.state, batch.failure, batch.ended_at = BillImportState.FAILED, CALLED_OFF, at
     batch.save(update_fields=["state", "failure", "ended_at"])
 
 
-def bill_files_to_forget() -> dict[int, str]:
-    """Files of imports that are over, by import."""
+def bill_files_to_forget(*, at: datetime) -> dict[int, str]:
+    """Files of imports that are over, by import; of which nothing was taken, a day later."""
+    failed = Q(state=BillImportState.FAILED, ended_at__gt=at - KEPT_FOR)
+    may_be_read_again = failed & ~Q(failure=CALLED_OFF)
     over = BillImport.objects.exclude(state__in=UNDER_WAY).exclude(stored_as="")
-    return dict(over.order_by("id").values_list("id", "stored_as"))
+    return dict(over.exclude(may_be_read_again).order_by("id").values_list("id", "stored_as"))
 
 
 @logged_change()

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import F, Q
 
 from apps.ledger.models import Export, ExportState, ExportWhat, FileForm
 from apps.ledger.queries.exports import OPEN, Asker
@@ -16,7 +16,7 @@ from apps.logs.changes import answered, logged_change
 KEPT_FOR = timedelta(days=7)
 SILENT_AFTER = timedelta(minutes=5)
 """Whoever makes an export says so with every day of it; after this long, somebody else begins again."""
-MOST_ATTEMPTS = 3
+MOST_TRIES = 3
 MOST_OPEN = 5
 """How many exports one asker may have waiting."""
 
@@ -99,7 +99,7 @@ def take_up_export(*, at: datetime) -> Turn | None:
     """
     silent = Q(alive_at=None) | Q(alive_at__lt=at - SILENT_AFTER)
     making = Export.objects.filter(state=ExportState.MAKING)
-    making.filter(silent, attempt__gte=MOST_ATTEMPTS).update(
+    making.filter(silent, tries__gte=MOST_TRIES).update(
         state=ExportState.FAILED,
         ended_at=at,
         failure="it was begun three times and never came whole",
@@ -115,9 +115,13 @@ def take_up_export(*, at: datetime) -> Turn | None:
     if export is None:
         return None
     export.state, export.alive_at, export.has_file = ExportState.MAKING, at, True
-    export.rows, export.rows_estimated, export.attempt = 0, None, export.attempt + 1
+    export.rows, export.rows_estimated, export.failure = 0, None, ""
+    export.attempt, export.tries = export.attempt + 1, export.tries + 1
     export.save(
-        update_fields=["state", "alive_at", "has_file", "rows", "rows_estimated", "attempt"]
+        update_fields=[
+            *("state", "alive_at", "has_file", "rows", "rows_estimated"),
+            *("attempt", "tries", "failure"),
+        ]
     )
     return Turn(export.id, export.attempt)
 
@@ -153,6 +157,17 @@ def end_export(*, turn: Turn, written: WrittenExport, at: datetime) -> bool:
         expires_at=at + KEPT_FOR,
     )
     return True
+
+
+@logged_change()
+def lay_down_export(*, turn: Turn, reason: str, at: datetime | None) -> None:
+    """Leave it for later, for a reason that is not its own: that is no try of it.
+
+    It is taken up again SILENT_AFTER from `at`; None: by whoever comes next.
+    """
+    _own_turn(turn).update(
+        state=ExportState.QUEUED, alive_at=at, tries=F("tries") - 1, failure=reason
+    )
 
 
 @logged_change()

@@ -74,8 +74,8 @@ class BillImport(models.Model):
 
     `totals` are the sums of the rows taken in, by currency and basis, as text; `flags` what is odd
     about the file, in words. `is_addition`: the file is one of several of its period and replaces
-    nothing. `stored_as` is the file's name while it is kept, `tries` how often it was taken up; `alive_at`
-    the last sign of life of whoever works on it. `unread_…`: what the billing periods
+    nothing. `stored_as` is the file's name while it is kept, `tries` how often it was taken up, but for those
+    that the file did not end, `furthest_rows` how many rows were ever read of it; `alive_at` the last sign of life of whoever works on it. `unread_…`: what the billing periods
     of rows that could not be read span, null where none says it. `accepted_…`: who let it stand
     without them, when and why.
     """
@@ -95,6 +95,7 @@ class BillImport(models.Model):
     size_bytes = models.BigIntegerField(default=0)
     stored_as = models.TextField(blank=True, default="")
     tries = models.IntegerField(default=0)
+    furthest_rows = models.BigIntegerField(default=0)
     failure = models.TextField(blank=True, default="")
     started_at = models.DateTimeField()
     alive_at = models.DateTimeField(null=True)

@@ -37,7 +37,7 @@ class Export(models.Model):
 
     `asked` are the filters in words, `chosen` the ids they meant. `team_ids` are the teams whose
     rows are in the file, decided when it was made; null: everybody's. `alive_at` is when whoever
-    makes it last said so; `attempt` counts who took it up.
+    makes it last said so; `attempt` counts who took it up, `tries` those of them that nobody else ended.
     """
 
     person = models.ForeignKey(
@@ -62,6 +62,7 @@ class Export(models.Model):
     digest = models.TextField(blank=True, default="")
     failure = models.TextField(blank=True, default="")
     attempt = models.IntegerField(default=0)
+    tries = models.IntegerField(default=0)
     asked_at = models.DateTimeField()
     alive_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)

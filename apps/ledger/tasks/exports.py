@@ -9,7 +9,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts import queries as accounts
-from apps.files import delete_file, forget_drafts, write_file
+from apps.files import BucketUnreachable, delete_file, forget_drafts, write_file
+from apps.files.stopping import STOP, WorkerStops, refuse_to_go_on, stopping_between_rows
 from apps.ledger.actions import exports
 from apps.ledger.queries.export_rows import rows_expected, rows_of_day
 from apps.ledger.queries.exports import (
@@ -29,6 +30,8 @@ log = logging.getLogger(__name__)
 DAY = timedelta(days=1)
 HALF_MADE_FOR = timedelta(days=1)
 """What nobody wrote to for so long is of a worker that died."""
+AWAY = "it waits for the place where files are kept: {}"
+STOPPED = "the worker that made it was asked to stop; it is made anew"
 NOT_KEPT = "the place where files are kept would not take it"
 
 
@@ -42,15 +45,30 @@ class NoLongerAllowed(Exception):
 
 def make_waiting() -> None:
     """Make one export after the other until none is due."""
-    while (turn := exports.take_up_export(at=timezone.now())) is not None:
-        try:
-            _make_file(turn)
-        except Unwanted:
-            log.info("export_unwanted export=%s", turn.export_id)
-        except (NoLongerAllowed, OSError) as broken:
-            log.warning("export_broken_off export=%s reason=%s", turn.export_id, broken)
-            said = str(broken) if isinstance(broken, NoLongerAllowed) else NOT_KEPT
-            exports.break_off_export(turn=turn, failure=said, at=timezone.now())
+    with stopping_between_rows():
+        while not STOP.is_posted() and _make_next():
+            pass
+
+
+def _make_next() -> bool:
+    """Make one export; False: none is due."""
+    turn = exports.take_up_export(at=timezone.now())
+    if turn is None:
+        return False
+    try:
+        _make_file(turn)
+    except Unwanted:
+        log.info("export_unwanted export=%s", turn.export_id)
+    except WorkerStops:
+        exports.lay_down_export(turn=turn, reason=STOPPED, at=None)
+    except BucketUnreachable as away:
+        log.warning("export_place_away export=%s reason=%s", turn.export_id, away)
+        exports.lay_down_export(turn=turn, reason=AWAY.format(away), at=timezone.now())
+    except (NoLongerAllowed, OSError) as broken:
+        log.warning("export_broken_off export=%s reason=%s", turn.export_id, broken)
+        said = str(broken) if isinstance(broken, NoLongerAllowed) else NOT_KEPT
+        exports.break_off_export(turn=turn, failure=said, at=timezone.now())
+    return True
 
 
 def forget_files() -> None:
@@ -84,6 +102,7 @@ def _write_rows(turn: exports.Turn, wanted: Wanted, form: FileForm, out: Hashed)
     with rows_file(form, wanted.what, out) as file:
         for day in _days_wanted(wanted):
             for block in rows_of_day(wanted, day, currency):
+                refuse_to_go_on()
                 rows += block.count(b"\n")
                 file.write(block)
             file.end_day()

@@ -132,9 +132,9 @@ def break_off_series_import(*, import_id: int, failure: str, at: datetime) -> No
 
 
 @logged_change()
-def lay_down_series(*, import_id: int, at: datetime) -> None:
-    """Leave the file for later: the place where it lies does not answer."""
-    steps.lay_down(SeriesImport, import_id, at)
+def lay_down_series(*, import_id: int, reason: str, at: datetime | None) -> None:
+    """Leave the file for later, for a reason that is not its own; `at` None: for whoever comes next."""
+    steps.lay_down(SeriesImport, import_id, at, reason)
 
 
 def series_files_to_forget() -> dict[int, str]:

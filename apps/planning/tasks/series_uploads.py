@@ -14,6 +14,7 @@ from apps.accounts.queries import known_zones, organisation
 from apps.economics.hours import HOUR
 from apps.economics.refusal import Refusal
 from apps.files import BucketUnreachable
+from apps.files.stopping import STOP, WorkerStops, refuse_to_go_on, stopping_between_rows
 from apps.planning.actions import series_uploads
 from apps.planning.actions.series_uploads import ClaimedSeries, RowsRead
 from apps.planning.providers.series_file import (
@@ -33,7 +34,14 @@ from apps.planning.providers.series_history import (
 from apps.planning.queries.history_units import MOST_AMOUNT, UnitUnknown, factor_of, units_of
 from apps.planning.queries.series import SeriesKey
 from apps.planning.queries.series_imports import hours_compared
-from apps.uploads.files import forget_stored, storable_text, stored_path, why_unread
+from apps.uploads.files import (
+    STOPPED,
+    forget_stored,
+    storable_text,
+    stored_path,
+    why_away,
+    why_unread,
+)
 from apps.uploads.imports import RejectedFact
 
 log = logging.getLogger(__name__)
@@ -51,21 +59,35 @@ class SeriesDiscarded(Exception):
 
 def work_on_series() -> None:
     """Take up one file after the other until none is due."""
-    while (claimed := series_uploads.claim_series_file(at=timezone.now())) is not None:
-        try:
-            with stored_path(claimed.stored_as) as path:
-                (_import_file if claimed.is_confirmed else _look_at_file)(claimed, path)
-        except SeriesDiscarded:
-            continue
-        except BucketUnreachable as away:
-            log.warning("series_file_away import=%s reason=%s", claimed.id, away)
-            series_uploads.lay_down_series(import_id=claimed.id, at=timezone.now())
-        except (Refusal, OSError) as broken:
-            log.warning("series_broken_off import=%s reason=%s", claimed.id, type(broken).__name__)
-            failure = _failure_words(broken, claimed)
-            series_uploads.break_off_series_import(
-                import_id=claimed.id, failure=failure, at=timezone.now()
-            )
+    with stopping_between_rows():
+        while not STOP.is_posted() and _work_on_next():
+            pass
+
+
+def _work_on_next() -> bool:
+    """Take up one file; False: none is due."""
+    claimed = series_uploads.claim_series_file(at=timezone.now())
+    if claimed is None:
+        return False
+    try:
+        with stored_path(claimed.stored_as) as path:
+            (_import_file if claimed.is_confirmed else _look_at_file)(claimed, path)
+    except SeriesDiscarded:
+        log.info("series_discarded import=%s", claimed.id)
+    except WorkerStops:
+        series_uploads.lay_down_series(import_id=claimed.id, reason=STOPPED, at=None)
+    except BucketUnreachable as away:
+        log.warning("series_file_away import=%s reason=%s", claimed.id, away)
+        series_uploads.lay_down_series(
+            import_id=claimed.id, reason=why_away(away), at=timezone.now()
+        )
+    except (Refusal, OSError) as broken:
+        log.warning("series_broken_off import=%s reason=%s", claimed.id, type(broken).__name__)
+        failure = _failure_words(broken, claimed)
+        series_uploads.break_off_series_import(
+            import_id=claimed.id, failure=failure, at=timezone.now()
+        )
+    return True
 
 
 def forget_series_files() -> None:
@@ -110,6 +132,7 @@ def _read_file(
     """All of it, as it was asked; whoever reads says so now and then. Refuses SeriesDiscarded."""
 
     def watch(read_bytes: int) -> None:
+        refuse_to_go_on()
         if not series_uploads.still_wanted(
             claimed=claimed, read_bytes=read_bytes, at=timezone.now()
         ):

@@ -85,9 +85,9 @@ def break_off(*, batch_id: int, failure: str, at: datetime) -> None:
 
 
 @logged_change()
-def lay_down_file(*, batch_id: int, at: datetime) -> None:
-    """Leave the file for later: the place where it lies does not answer."""
-    steps.lay_down(ImportBatch, batch_id, at)
+def lay_down_file(*, batch_id: int, reason: str, at: datetime | None) -> None:
+    """Leave the file for later, for a reason that is not its own; `at` None: for whoever comes next."""
+    steps.lay_down(ImportBatch, batch_id, at, reason)
 
 
 def files_to_forget() -> dict[int, str]:

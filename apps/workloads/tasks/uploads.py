@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from apps.files import BucketUnreachable
 from apps.files.lines import LineTooLong
-from apps.uploads.files import forget_stored, stored_path, why_unread
+from apps.files.stopping import STOP, WorkerStops, refuse_to_go_on, stopping_between_rows
+from apps.uploads.files import STOPPED, forget_stored, stored_path, why_away, why_unread
 from apps.workloads.actions import imports, uploads
 from apps.workloads.providers.first_look import (
     LINES_TRIED,
@@ -40,17 +41,29 @@ UNREADABLE = (
 
 def work_on_files() -> None:
     """Take up one file after the other until none is due."""
-    while (claimed := uploads.claim_file(at=timezone.now())) is not None:
-        try:
-            with stored_path(claimed.stored_as) as path, open_jobs(str(path)) as file:
-                _work_on_file(claimed, file)
-        except BucketUnreachable as away:
-            log.warning("import_file_away batch=%s reason=%s", claimed.id, away)
-            uploads.lay_down_file(batch_id=claimed.id, at=timezone.now())
-        except UNREADABLE as broken:
-            log.warning("import_broken_off batch=%s reason=%s", claimed.id, type(broken).__name__)
-            failure = why_unread(broken)
-            uploads.break_off(batch_id=claimed.id, failure=failure, at=timezone.now())
+    with stopping_between_rows():
+        while not STOP.is_posted() and _work_on_next():
+            pass
+
+
+def _work_on_next() -> bool:
+    """Take up one file; False: none is due."""
+    claimed = uploads.claim_file(at=timezone.now())
+    if claimed is None:
+        return False
+    try:
+        with stored_path(claimed.stored_as) as path, open_jobs(str(path)) as file:
+            _work_on_file(claimed, file)
+    except WorkerStops:
+        uploads.lay_down_file(batch_id=claimed.id, reason=STOPPED, at=None)
+    except BucketUnreachable as away:
+        log.warning("import_file_away batch=%s reason=%s", claimed.id, away)
+        uploads.lay_down_file(batch_id=claimed.id, reason=why_away(away), at=timezone.now())
+    except UNREADABLE as broken:
+        log.warning("import_broken_off batch=%s reason=%s", claimed.id, type(broken).__name__)
+        failure = why_unread(broken)
+        uploads.break_off(batch_id=claimed.id, failure=failure, at=timezone.now())
+    return True
 
 
 def forget_files() -> None:
@@ -84,6 +97,7 @@ def _look_at_file(claimed: uploads.Claimed, file: JobFile) -> None:
 def _import_file(claimed: uploads.Claimed, file: JobFile) -> None:
     rows = rows_of(claimed.kind, claimed.asked, file.lines())
     for chunk in file.chunks(rows):
+        refuse_to_go_on()
         at = timezone.now()
         if not uploads.still_wanted(batch_id=claimed.id, read_bytes=file.read_bytes, at=at):
             return

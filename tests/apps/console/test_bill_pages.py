@@ -181,8 +181,25 @@ def test_what_is_no_bill_says_why_and_leaves_nothing(uploads_folder: Path) -> No
 
     take_bills()
 
-    assert "the header has no BilledCost" in words_of(client.get(page))
+    said = words_of(client.get(page))
+    assert "the header has no BilledCost" in said
+    assert "Read it again" in said
+    assert len(list(uploads_folder.iterdir())) == 1
+
+
+def test_what_was_broken_off_is_read_again_by_a_button(uploads_folder: Path) -> None:
+    client = client_of()
+    page = sent(client, hour_row("1"))
+    BillImport.objects.update(state="failed", failure="it ran out of memory", tries=3)
+
+    assert "Read it again" in words_of(client.get(page))
+    client.post(f"{page}/read-again")
+    take_bills()
+
+    assert "1 new row came from july.csv." in words_of(client.get(page))
     assert list(uploads_folder.iterdir()) == []
+    answer = client.post(f"{page}/read-again")
+    assert (answer.status_code, "is not kept: send it again" in words_of(answer)) == (409, True)
 
 
 def test_an_upload_whose_file_is_gone_says_so(uploads_folder: Path) -> None:
@@ -218,7 +235,7 @@ def test_only_finance_and_platform_see_bills_and_the_way_to_them() -> None:
         assert client.get(address).status_code == 200
         assert member.get(address).status_code == 403
         assert Client().get(address).status_code == 302
-    for address in ("/bills/upload", f"{page}/undo", f"{page}/call-off"):
+    for address in ("/bills/upload", f"{page}/undo", f"{page}/call-off", f"{page}/read-again"):
         assert member.post(address).status_code == 403
     assert client.get("/bills/imports/999999").status_code == 404
 

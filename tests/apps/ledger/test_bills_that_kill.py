@@ -2,21 +2,27 @@
 
 import gzip
 import os
+import signal
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from django.conf import settings
 from django.db import connection
+from django.utils import timezone
 from pyarrow import parquet
 
 from apps.files import is_stored
 from apps.ledger.actions import bill_uploads
-from apps.ledger.models import BillImport
+from apps.ledger.models import BillImport, BillRow
+from apps.ledger.tasks import bill_uploads as bill_sweep
+from apps.uploads.files import STOPPED as UPLOAD_STOPPED
 from apps.uploads.files import UploadDraft
 from tests import make
+from tests.apps.ledger.bill_files import hour_row, text_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ROOT = Path(__file__).parents[3]
@@ -28,6 +34,15 @@ take_bills.apply(throw=True)
 # Of this program alone: ru_maxrss begins with what the tests' own process had come to.
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM:"))
 print(int(peak.split()[1]) >> 10)
+"""
+STOPPED = """
+import os, signal
+from apps.ledger.actions import bills
+stage = bills.stage_rows
+def stage_and_stop(**given):
+    stage(**given)
+    os.kill(os.getpid(), signal.SIGTERM)
+bills.stage_rows = stage_and_stop
 """
 KILLED = "import os; from apps.ledger.tasks import bill_uploads; bill_uploads.open_bill = lambda *a, **k: os.kill(os.getpid(), 9)"
 
@@ -86,7 +101,7 @@ def test_a_tiny_file_that_decodes_to_eighty_gigabytes_leaves_its_worker_alive(
         batch = BillImport.objects.get(id=import_id)
         assert (batch.state, batch.tries) == ("failed", 1)
         assert batch.failure
-        assert not batch.stored_as
+        assert batch.stored_as
 
 
 def test_a_file_that_kills_its_worker_is_broken_off_after_three_tries(tmp_path: Path) -> None:
@@ -101,4 +116,44 @@ def test_a_file_that_kills_its_worker_is_broken_off_after_three_tries(tmp_path: 
     batch.refresh_from_db()
     assert (batch.state, batch.failure) == ("failed", bill_uploads.BROKEN_OFF)
     assert "3 times" in batch.failure
-    assert not is_stored(stored_as)
+    assert is_stored(stored_as)
+
+
+def test_a_worker_that_is_stopped_again_and_again_breaks_no_bill_off() -> None:
+    rows = [hour_row("1", ResourceId=f"node-{number}") for number in range(6_000)]
+    import_id = send(text_of(rows).encode())
+    for _ in range(4):
+        assert sweep(STOPPED).returncode == -signal.SIGTERM
+        batch = BillImport.objects.get(id=import_id)
+        assert (batch.state, batch.tries, batch.failure) == ("waiting", 0, UPLOAD_STOPPED)
+        assert not BillRow.objects.exists()
+    assert sweep().returncode == 0
+    batch.refresh_from_db()
+    assert (batch.state, batch.imported, batch.failure) == ("done", 6_000, "")
+
+
+def test_a_try_that_read_more_rows_is_given_back() -> None:
+    import_id = send(b"whatever")
+    for rows, tries in ((2_500, 1), (5_000, 2), (7_500, 2), (7_600, 2), (7_600, 3)):
+        assert bill_uploads.claim_bill(at=make.NOON) is not None
+        assert BillImport.objects.get(id=import_id).tries == tries, rows
+        BillImport.objects.update(rows=rows)
+    assert bill_uploads.claim_bill(at=make.NOON) is None
+    assert BillImport.objects.get(id=import_id).failure == bill_uploads.BROKEN_OFF
+
+
+def test_a_broken_off_bill_is_read_again_for_a_day_and_then_forgotten() -> None:
+    import_id = send(b"no bill\n")
+    bill_sweep.take_uploaded()
+    batch = BillImport.objects.get(id=import_id)
+    assert (batch.state, batch.tries, bool(batch.ended_at)) == ("failed", 1, True)
+    bill_uploads.read_bill_again(import_id=import_id, at=make.NOON)
+    batch.refresh_from_db()
+    assert (batch.state, batch.tries, batch.failure) == ("waiting", 0, "")
+    bill_sweep.take_uploaded()
+    BillImport.objects.update(ended_at=timezone.now() - timedelta(days=1, minutes=1))
+    bill_sweep.take_uploaded()
+    batch.refresh_from_db()
+    assert (batch.state, batch.stored_as) == ("failed", "")
+    with pytest.raises(bill_uploads.BillNotKept, match="send it again"):
+        bill_uploads.read_bill_again(import_id=import_id, at=make.NOON)

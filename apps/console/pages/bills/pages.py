@@ -127,7 +127,15 @@ def _import_page(context: Context, import_id: int) -> ConsolePage:
         back=Link("All bills", reverse("bills")),
         refresh_seconds=2 if is_busy else 0,
         sections=(
-            Include("bills/_import.html", {"fact": fact, "is_busy": is_busy, "bills": whole}),
+            Include(
+                "bills/_import.html",
+                {
+                    "fact": fact,
+                    "is_busy": is_busy,
+                    "bills": whole,
+                    "may_be_read_again": fact.state == "failed" and bool(fact.stored_as),
+                },
+            ),
             SUMS.section(sorted(fact.totals.items()), context) if is_over and fact.totals else None,
             BILLS.section(
                 whole,
@@ -185,6 +193,24 @@ def call_off(context: Context, import_id: int) -> Act:
     )
 
 
+@acting(SEES_EVERYTHING, "bills")
+def read_again(context: Context, import_id: int) -> Act:
+    """Have a file of which nothing was taken read again, for as long as it is kept."""
+    fact = delivery_or_404(import_id)
+
+    def apply(_: Mapping[str, Any]) -> Done:
+        bill_uploads.read_bill_again(import_id=import_id, at=context.at)
+        return f"{fact.name} is read again.", ("bill-import", import_id)
+
+    return Act(
+        form=ChangeForm(context.sent, context, is_sent=True),
+        apply=apply,
+        page=lambda _: _import_page(context, import_id),
+        refusals=(bill_uploads.BillNotKept,),
+        status=409,
+    )
+
+
 def _bills_finding(found: Sequence[ledger.BillFact]) -> str:
     waiting = sum(bill.state != "reconciled" for bill in found)
     if not found:
@@ -237,6 +263,7 @@ urlpatterns = [
     path("bills/imports.csv", files_csv, name="bill-imports-csv"),
     path("bills/imports/<int:import_id>", one_import, name="bill-import"),
     path("bills/imports/<int:import_id>/call-off", call_off, name="call-off-bill"),
+    path("bills/imports/<int:import_id>/read-again", read_again, name="read-bill-again"),
     path("bills/imports/<int:import_id>/accept", accept, name="accept-bill"),
     path("bills/imports/<int:import_id>/undo", undo, name="undo-bill"),
     path("bills/imports/<int:import_id>/rejected.csv", rejected_csv, name="rejected-bill-rows"),

@@ -67,7 +67,7 @@ class BillFact:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryFact:
-    """One delivery of a bill's file."""
+    """One delivery of a bill's file; `stored_as` is its name while it is kept."""
 
     id: int
     name: str
@@ -82,6 +82,7 @@ class DeliveryFact:
     totals: Mapping[str, Mapping[str, str]]
     flags: Sequence[str]
     size_bytes: int
+    stored_as: str
     failure: str
     started_at: datetime
     ended_at: datetime | None

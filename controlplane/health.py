@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.views.decorators.http import require_safe
 
 from apps.accounts.queries import has_organisation
+from apps.files import place_trouble
 from apps.files.limits import BodyKind
 from apps.marks.queries import waiting_by_pass
 from apps.web.rest.body_limits import takes_body
@@ -39,12 +40,16 @@ def healthz(request: HttpRequest) -> HttpResponse:
 def readyz(request: HttpRequest) -> JsonResponse:
     """The process can reach its database, and the database has the tables that this code expects."""
     reasons = unreadiness()
-    return JsonResponse(readiness(reasons), status=503 if reasons else 200)
+    return JsonResponse(readiness(reasons, place_trouble()), status=503 if reasons else 200)
 
 
-def readiness(reasons: Mapping[str, object]) -> dict[str, object]:
-    """Return what `/readyz` says where these reasons stand against it."""
-    return {"ready": not reasons, **reasons}
+def readiness(reasons: Mapping[str, object], files: str) -> dict[str, object]:
+    """Return what `/readyz` says where these reasons stand against it.
+
+    `files` is what is wrong with the place where files are kept, empty: nothing. Imports and exports wait for it; no
+    page does, and no agent: the process is ready without it.
+    """
+    return {"ready": not reasons, **reasons} | ({"files": files} if files else {})
 
 
 def unreadiness_of_thread() -> dict[str, object]:

@@ -23,7 +23,8 @@ from apps.accounts import actions as accounts
 from apps.accounts.queries import NoOrganisation
 from apps.accounts.queries.paging import CursorNotUnderstood
 from apps.economics.refusal import Refusal
-from apps.files import BucketUnreachable
+from apps.files import PlaceFull, PlaceUnreachable
+from apps.files.trouble import FULL
 from apps.fleet import actions as fleet
 from apps.ledger.actions import (
     bill_rules,
@@ -72,7 +73,8 @@ STATUS_OF: dict[type[Exception], int] = {
     ObjectDoesNotExist: 404,
     CursorNotUnderstood: 400,
     NoOrganisation: 409,
-    BucketUnreachable: 503,
+    PlaceFull: 507,
+    PlaceUnreachable: 503,
     accounts.AlreadyBootstrapped: 409,
     accounts.GroupsGrantNothing: 403,
     accounts.LastManager: 409,
@@ -188,6 +190,9 @@ def status_of(refusal: Exception) -> int | None:
     for kind in type(refusal).__mro__:
         if kind in STATUS_OF:
             return STATUS_OF[kind]
+    if isinstance(refusal, OSError) and refusal.errno in FULL:
+        # What Django keeps of a form lies on a disk too.
+        return STATUS_OF[PlaceFull]
     return None
 
 

@@ -1,19 +1,27 @@
 """Bodies that are on their way to a thread: in memory, or in files without a name, within a bound."""
 
 import io
+import logging
 import os
 import shutil
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import IO
 
 from controlplane.folders import own_folder
 
+log = logging.getLogger(__name__)
+
 IN_MEMORY_BYTES = 1 << 20
 LEFT_FREE_BYTES = 512 << 20
 """So much of the disk stays free for the database, whatever is sent."""
+
+
+NO_ROOM_ON_DISK = "The disk has no room for it: tell who runs this installation."
 
 
 class SpoolFull(Exception):
@@ -63,7 +71,7 @@ class Spool:
         """Open a file that has no name, for it to be gone with its last reader. Refuses SpoolFull."""
         own_folder(self.folder)
         if shutil.disk_usage(self.folder).free - size_bytes < LEFT_FREE_BYTES:
-            raise SpoolFull("The disk has no room for it: tell who runs this installation.")
+            raise SpoolFull(NO_ROOM_ON_DISK)
         with tempfile.TemporaryFile(dir=self.folder) as file:
             return os.dup(file.fileno())
 
@@ -83,22 +91,28 @@ class SpooledBody:
         self.spool.take(self.caller, size_bytes)
         self._counted += size_bytes
         if self._counted > IN_MEMORY_BYTES and not self._is_on_disk:
-            on_disk = os.fdopen(self.spool.open_file(self._counted), "w+b")
-            shutil.copyfileobj(self._rewound(), on_disk)
-            self._file, self._is_on_disk = on_disk, True
+            with _room_on_disk():
+                before = self._rewound()
+                self._file = os.fdopen(self.spool.open_file(self._counted), "w+b")
+                self._is_on_disk = True
+                shutil.copyfileobj(before, self._file)
 
     def write(self, part: bytes) -> None:
-        """Append what came."""
-        self._file.write(part)
+        """Append what came. Refuses SpoolFull."""
+        with _room_on_disk():
+            self._file.write(part)
         self.size_bytes += len(part)
 
     def body(self) -> IO[bytes]:
-        """Return the whole from its beginning; closing it gives back what was counted."""
-        return io.BufferedReader(_HeldBody(self, self._rewound()))
+        """Return the whole from its beginning; closing it gives back what was counted. Refuses SpoolFull."""
+        with _room_on_disk():
+            return io.BufferedReader(_HeldBody(self, self._rewound()))
 
     def close(self) -> None:
         """Give back what was counted, and the disk with it; a second time do nothing."""
-        self._file.close()
+        # Closing writes what is left, for which a full disk has no room; the file goes all the same.
+        with suppress(OSError):
+            self._file.close()
         counted, self._counted = self._counted, 0
         if counted:
             self.spool.give_back(self.caller, counted)
@@ -106,6 +120,16 @@ class SpooledBody:
     def _rewound(self) -> IO[bytes]:
         self._file.seek(0)
         return self._file
+
+
+@contextmanager
+def _room_on_disk() -> Iterator[None]:
+    """Refuse SpoolFull where the disk became full meanwhile, by others too, or fails."""
+    try:
+        yield
+    except OSError as trouble:
+        log.warning("body_not_spooled reason=%s", trouble.strerror or trouble)
+        raise SpoolFull(NO_ROOM_ON_DISK) from trouble
 
 
 class _HeldBody(io.RawIOBase):

@@ -3,34 +3,35 @@
 Keys, region and endpoint come from the environment (AWS_…) or the machine's role, as boto3 has them.
 """
 
+import errno
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from apps.files.drafts import FileEntry
+from apps.files.trouble import PlaceUnreachable
 
+REFUSES_CONDITION = frozenset({errno.EINVAL, errno.EBUSY, errno.ENOSYS})
 PART_BYTES = 16 << 20
 """Ten thousand parts, as many as S3 takes of a file, are 160 GB; a part is held in memory."""
 
 
-class BucketUnreachable(OSError):
-    """The bucket cannot be asked: its driver is not installed, or it does not answer."""
-
-
 @contextmanager
 def _asking_bucket() -> Iterator[None]:
-    """Refuse BucketUnreachable of what the bucket's driver raises that is no OSError."""
+    """Refuse PlaceUnreachable of whatever the bucket's driver raises, but that a file is not there."""
     # Whoever has a driver has botocore; who has none never comes here.
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:
         yield
-    except (BotoCoreError, ClientError) as trouble:
-        raise BucketUnreachable(str(trouble)) from trouble
+    except (FileNotFoundError, PlaceUnreachable):
+        raise
+    except (BotoCoreError, ClientError, OSError) as trouble:
+        raise PlaceUnreachable(str(trouble)) from trouble
 
 
 class BucketDraft:
@@ -127,29 +128,65 @@ class BucketPlace:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _copy_to(self, name: str, path: Path) -> None:
-        """Copy a file out of the bucket. Refuses BucketUnreachable of all that hinders it but that there is none."""
+        """Copy a file out of the bucket. Refuses PlaceUnreachable of all that hinders it but that there is none."""
         try:
             with self.open(name) as source, path.open("xb") as out:
                 shutil.copyfileobj(source, out, PART_BYTES)
-        except (FileNotFoundError, BucketUnreachable):
+        except (FileNotFoundError, PlaceUnreachable):
             raise
         except OSError as trouble:
-            raise BucketUnreachable(str(trouble)) from trouble
+            raise PlaceUnreachable(str(trouble)) from trouble
 
     def forget_drafts(self, folder: str, begun_before: datetime) -> int:
         """Abort uploads that began before; return how many."""
-        system = self._system()
-        bucket, _, prefix = self._key(folder).partition("/")
+        system, bucket = self._system(), self._bucket
         with _asking_bucket():
-            page = system.call_s3("list_multipart_uploads", Bucket=bucket, Prefix=f"{prefix}/")
             old = [
                 {"Key": upload["Key"], "UploadId": upload["UploadId"]}
-                for upload in page.get("Uploads") or ()
+                for upload in self._uploads_under_way(system, folder)
                 if upload["Initiated"] < begun_before
             ]
             for upload in old:
-                system.call_s3("abort_multipart_upload", Bucket=bucket, **upload)
+                # Whoever began it may have completed or aborted it meanwhile.
+                with suppress(FileNotFoundError):
+                    system.call_s3("abort_multipart_upload", Bucket=bucket, **upload)
         return len(old)
+
+    def begin_mark(self, name: str, mark: str) -> None:
+        """Write a small file where there is none of this name."""
+        _, _, key = self._key(name).partition("/")
+        system, asked = self._system(), {"Bucket": self._bucket, "Key": key, "Body": mark.encode()}
+        with _asking_bucket():
+            try:
+                system.call_s3("put_object", IfNoneMatch="*", **asked)
+            except FileExistsError:
+                return
+            except OSError as refused:
+                if refused.errno not in REFUSES_CONDITION:
+                    raise
+                # There is one, or the store knows no conditions.
+                if not self.is_there(name):
+                    system.call_s3("put_object", **asked)
+
+    def _uploads_under_way(self, system: Any, folder: str) -> Iterator[Mapping[str, Any]]:
+        """Yield every upload below a folder: S3 lists a thousand at a time."""
+        _, _, prefix = self._key(folder).partition("/")
+        after: dict[str, str] = {}
+        while True:
+            page = system.call_s3(
+                "list_multipart_uploads", Bucket=self._bucket, Prefix=f"{prefix}/", **after
+            )
+            yield from page.get("Uploads") or ()
+            if not page.get("IsTruncated"):
+                return
+            after = {
+                "KeyMarker": page["NextKeyMarker"],
+                "UploadIdMarker": page.get("NextUploadIdMarker") or "",
+            }
+
+    @property
+    def _bucket(self) -> str:
+        return self.root.partition("/")[0]
 
     def _key(self, name: str) -> str:
         return f"{self.root}/{name}" if name else self.root
@@ -164,6 +201,6 @@ class BucketPlace:
         try:
             return driver.filesystem(self.scheme, use_listings_cache=False)
         except ImportError as missing:
-            raise BucketUnreachable(
+            raise PlaceUnreachable(
                 f"{self.scheme}:// needs a driver that is not installed: uv sync --extra s3"
             ) from missing

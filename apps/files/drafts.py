@@ -53,5 +53,8 @@ class FilePlace(Protocol):
     def local_copy(self, name: str) -> AbstractContextManager[str]:
         """Give a path on this machine that has the file, for as long as it is needed."""
 
+    def begin_mark(self, name: str, mark: str) -> None:
+        """Write a small file where there is none of this name."""
+
     def forget_drafts(self, folder: str, begun_before: datetime) -> int:
         """Delete drafts of who died while writing; return how many."""

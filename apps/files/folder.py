@@ -2,48 +2,56 @@
 
 import os
 import secrets
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
 from apps.files.drafts import FileEntry
 from apps.files.names import DRAFT_ENDING
+from apps.files.trouble import reaching, reading_from
 
 
 class FolderDraft:
     """A file under a name of its own, beside the one that it becomes."""
 
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.path = path
+    def __init__(self, path: Path, address: str) -> None:
+        self.path, self.address = path, address
         self.part = path.with_name(f"{path.name}.{secrets.token_hex(8)}{DRAFT_ENDING}")
-        self.out = self.part.open("xb")
-        self.part.chmod(0o600)
+        with reaching(address):
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.out = self.part.open("xb")
+            self.part.chmod(0o600)
 
     def write(self, block: bytes, /) -> int:
-        """Append some bytes."""
-        return self.out.write(block)
+        """Append some bytes. Refuses PlaceFull and PlaceUnreachable."""
+        with reaching(self.address):
+            return self.out.write(block)
 
     def flush(self) -> None:
-        """Hand on what is in memory."""
-        self.out.flush()
+        """Hand on what is in memory. Refuses PlaceFull and PlaceUnreachable."""
+        with reaching(self.address):
+            self.out.flush()
 
     def publish(self) -> None:
-        """Put the whole file under its name."""
+        """Put the whole file under its name. Refuses PlaceFull and PlaceUnreachable."""
         if self.out.closed:
             return
-        self.out.flush()
-        # After a power cut the name would else stand for a file without content.
-        os.fsync(self.out.fileno())
-        self.out.close()
-        self.part.replace(self.path)
+        with reaching(self.address):
+            self.out.flush()
+            # After a power cut the name would else stand for a file without content.
+            os.fsync(self.out.fileno())
+            self.out.close()
+            self.part.replace(self.path)
 
     def discard(self) -> None:
-        """Leave nothing of it."""
-        self.out.close()
-        self.part.unlink(missing_ok=True)
+        """Leave nothing of it, also where the disk is full or gone: closing writes what is left."""
+        with suppress(OSError):
+            self.out.close()
+        with suppress(OSError):
+            self.part.unlink(missing_ok=True)
 
 
 class FolderPlace:
@@ -54,15 +62,17 @@ class FolderPlace:
 
     def open(self, name: str) -> IO[bytes]:
         """Open a whole file for reading. Refuses FileNotFoundError."""
-        return (self.root / name).open("rb")
+        with reaching(str(self.root)):
+            return (self.root / name).open("rb")
 
     def draft(self, name: str) -> FolderDraft:
         """Begin a file."""
-        return FolderDraft(self.root / name)
+        return FolderDraft(self.root / name, str(self.root))
 
     def delete(self, name: str) -> None:
         """Delete a file, if there is one."""
-        (self.root / name).unlink(missing_ok=True)
+        with reaching(str(self.root)):
+            (self.root / name).unlink(missing_ok=True)
 
     def entries(self, folder: str) -> Iterator[FileEntry]:
         """List the files in a folder and in those below it, by name."""
@@ -76,14 +86,39 @@ class FolderPlace:
 
     def is_there(self, name: str) -> bool:
         """Return whether the whole file is there."""
-        return (self.root / name).is_file()
+        try:
+            with reaching(str(self.root)):
+                return stat.S_ISREG((self.root / name).stat().st_mode)
+        except FileNotFoundError:
+            return False
 
     @contextmanager
     def local_copy(self, name: str) -> Iterator[str]:
         """Give the file itself. Refuses FileNotFoundError."""
         path = self.root / name
-        path.stat()
-        yield str(path)
+        with reaching(str(self.root)):
+            path.stat()
+        with reading_from(str(self.root)):
+            yield str(path)
+
+    def begin_mark(self, name: str, mark: str) -> None:
+        """Write a small file where there is none of this name."""
+        path = self.root / name
+        with reaching(str(self.root)):
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            draft = path.with_name(f"{name}.{secrets.token_hex(8)}{DRAFT_ENDING}")
+            draft.touch(mode=0o600)
+            draft.write_text(mark)
+            try:
+                # A link is made where there is nothing, or not at all.
+                os.link(draft, path)
+            except FileExistsError:
+                pass
+            except OSError:
+                # Some that are mounted know no links.
+                draft.replace(path)
+            finally:
+                draft.unlink(missing_ok=True)
 
     def forget_drafts(self, folder: str, begun_before: datetime) -> int:
         """Delete drafts that nobody wrote to since `begun_before`; return how many."""
@@ -98,8 +133,9 @@ class FolderPlace:
         return forgotten
 
     def _paths(self, folder: str, *, is_draft: bool) -> list[Path]:
-        return sorted(
-            path
-            for path in (self.root / folder).rglob("*")
-            if path.is_file() and path.name.endswith(DRAFT_ENDING) == is_draft
-        )
+        with reaching(str(self.root)):
+            return sorted(
+                path
+                for path in (self.root / folder).rglob("*")
+                if path.is_file() and path.name.endswith(DRAFT_ENDING) == is_draft
+            )

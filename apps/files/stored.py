@@ -14,7 +14,9 @@ from django.conf import settings
 from apps.files.bucket import BucketPlace
 from apps.files.drafts import Draft, FileEntry, FilePlace
 from apps.files.folder import FolderPlace
+from apps.files.marks import MarkedPlace
 from apps.files.names import checked_name
+from apps.files.trouble import PlaceUnreachable
 
 
 def open_file(name: str) -> IO[bytes]:
@@ -58,9 +60,9 @@ def list_files(folder: str) -> list[FileEntry]:
 
 
 def is_stored(name: str) -> bool:
-    """Return whether there is such a file, whole."""
+    """Return whether there is such a file, whole. Refuses PlaceUnreachable where nobody can know."""
     checked_name(name)
-    return any(place.is_there(name) for place in _places())
+    return _place_of(name).is_there(name)
 
 
 @contextmanager
@@ -80,19 +82,35 @@ def forget_drafts(folder: str, begun_before: datetime) -> int:
     return sum(place.forget_drafts(folder, begun_before) for place in _places())
 
 
+def place_trouble() -> str:
+    """Return why the place where files are kept cannot be asked, or is not the one it was; empty: it can."""
+    place = _places()[0]
+    if not isinstance(place, MarkedPlace):
+        return ""
+    try:
+        place.check_if_used()
+    except PlaceUnreachable as away:
+        return str(away)
+    return ""
+
+
 def _place_of(name: str) -> FilePlace:
-    """Return the place that has the file, or the first."""
-    first, *others = _places()
-    if not others or first.is_there(name):
-        return first
-    return next((place for place in others if place.is_there(name)), first)
+    """Return the place that has the file, or the first. Refuses PlaceUnreachable where that is not there itself."""
+    places = _places()
+    found = next((place for place in places if place.is_there(name)), None)
+    if found is not None:
+        return found
+    if isinstance(places[0], MarkedPlace):
+        places[0].check()
+    return places[0]
 
 
 def _places() -> list[FilePlace]:
     home = FolderPlace(Path(settings.HOME))
     address: str = settings.FILES
     if "://" in address:
-        return [BucketPlace(address, Path(settings.HOME) / "temporary"), home]
+        bucket = BucketPlace(address, home.root / "temporary")
+        return [MarkedPlace(bucket, address, home.root), home]
     if address and Path(address) != home.root:
-        return [FolderPlace(Path(address)), home]
+        return [MarkedPlace(FolderPlace(Path(address)), address, home.root), home]
     return [home]

@@ -10,7 +10,7 @@ import psycopg
 from django.core.cache import cache
 from django.db import DatabaseError, connection
 
-from apps.files import BucketUnreachable, Draft, delete_file, forget_drafts, write_file
+from apps.files import Draft, PlaceUnreachable, delete_file, forget_drafts, write_file
 from apps.web.queries.backups import (
     ASKED,
     FAILURE,
@@ -43,7 +43,7 @@ def make_backup_if_due(of: Installation, plan: BackupPlan, at: datetime) -> Kept
             return None
         try:
             made = _make(of, at)
-        except (CopyRefused, OSError, psycopg.Error, DatabaseError, BucketUnreachable) as problem:
+        except (CopyRefused, OSError, psycopg.Error, DatabaseError, PlaceUnreachable) as problem:
             log.warning("backup_failed reason=%s", type(problem).__name__)
             cache.set(FAILURE, {"at": at.isoformat(), "why": str(problem).strip()}, FAILURE_SECONDS)
             return None

@@ -1,9 +1,15 @@
 """Bodies on their way are counted, by caller and over all, and nothing of them stays."""
 
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from apps.web.rest.body_limits import BodySender
+from controlplane.bodies import BodyReader, Refused
 from controlplane.spool import Spool, SpoolFull
 
 MEGABYTE = 1 << 20
@@ -57,3 +63,56 @@ def test_the_disk_keeps_room_for_the_database(spool: Spool, monkeypatch) -> None
     monkeypatch.setattr("controlplane.spool.LEFT_FREE_BYTES", 1 << 60)
     with pytest.raises(SpoolFull, match="no room"):
         spool.holding("token:1").grow(2 * MEGABYTE)
+
+
+@pytest.fixture
+def full_disk(spool: Spool, monkeypatch) -> Spool:
+    """A disk that had room when it was asked, and has none when it is written to."""
+    monkeypatch.setattr(spool, "open_file", lambda size_bytes: os.open("/dev/full", os.O_RDWR))
+    return spool
+
+
+def test_a_disk_that_becomes_full_is_said_at_any_step_and_nothing_stays_held(
+    full_disk: Spool,
+) -> None:
+    holding = full_disk.holding("token:1")
+    holding.grow(2 * MEGABYTE)
+    with pytest.raises(SpoolFull, match="The disk has no room for it"):
+        holding.write(b"x" * 2 * MEGABYTE)
+    holding.close()
+    # What is short waits in memory until the whole is read.
+    short = full_disk.holding("token:1")
+    short.grow(2 * MEGABYTE)
+    short.write(b"x")
+    with pytest.raises(SpoolFull, match="The disk has no room for it"):
+        short.body()
+    short.close()
+    grown = full_disk.holding("token:1")
+    grown.grow(MEGABYTE)
+    grown.write(b"x" * MEGABYTE)
+    with pytest.raises(SpoolFull, match="The disk has no room for it"):
+        grown.grow(1)
+    grown.close()
+    assert full_disk.held_bytes == 0
+
+
+@pytest.mark.parametrize("length", [2 * MEGABYTE, None])
+def test_a_body_for_which_the_disk_has_no_room_is_answered_in_words(
+    full_disk: Spool, length: int | None
+) -> None:
+    async def parts() -> AsyncIterator[bytes]:
+        for _ in range(2):
+            yield b"x" * MEGABYTE
+
+    async def read() -> None:
+        reader = BodyReader(ThreadPoolExecutor(1))
+        reader.spool = full_disk
+        async with asyncio.timeout(10) as limit:
+            await reader._read(parts(), length, 4 * MEGABYTE, BodySender("token:1"), limit)
+
+    with pytest.raises(Refused) as refused:
+        asyncio.run(read())
+    status, title, detail = refused.value.args
+    assert (status, title) == (503, "No room for this body now")
+    assert "The disk has no room for it" in detail
+    assert full_disk.held_bytes == 0

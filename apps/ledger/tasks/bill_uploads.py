@@ -6,7 +6,7 @@ from dataclasses import replace
 from django.utils import timezone
 
 from apps.economics.focus.columns import NotABill
-from apps.files import BucketUnreachable
+from apps.files import PlaceUnreachable
 from apps.files.stopping import STOP, WorkerStops, stopping_between_rows, until_stopped
 from apps.ledger.actions import bill_uploads
 from apps.ledger.actions.bill_taking import take_bill
@@ -43,7 +43,7 @@ def _take_or_lay_down(claimed: bill_uploads.ClaimedBill) -> bool:
     except WorkerStops:
         bill_uploads.lay_down_bill(import_id=claimed.id, reason=STOPPED)
         return False
-    except BucketUnreachable as away:
+    except PlaceUnreachable as away:
         log.warning("bill_file_away import=%s reason=%s", claimed.id, away)
         bill_uploads.lay_down_bill(import_id=claimed.id, reason=why_away(away))
         return False
@@ -58,7 +58,7 @@ def _take_claimed(claimed: bill_uploads.ClaimedBill) -> None:
         ):
             stoppable = replace(file, rows=until_stopped(file.rows))
             take_bill(file=stoppable, clock=timezone.now, import_id=claimed.id)
-    except BucketUnreachable:
+    except PlaceUnreachable:
         raise
     except REFUSALS as broken:
         log.warning("bill_broken_off import=%s reason=%s", claimed.id, type(broken).__name__)

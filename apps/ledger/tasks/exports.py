@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts import queries as accounts
-from apps.files import BucketUnreachable, delete_file, forget_drafts, write_file
+from apps.files import PlaceUnreachable, delete_file, forget_drafts, write_file
 from apps.files.stopping import STOP, WorkerStops, refuse_to_go_on, stopping_between_rows
 from apps.ledger.actions import exports
 from apps.ledger.queries.export_rows import rows_expected, rows_of_day
@@ -61,7 +61,7 @@ def _make_next() -> bool:
         log.info("export_unwanted export=%s", turn.export_id)
     except WorkerStops:
         exports.lay_down_export(turn=turn, reason=STOPPED, at=None)
-    except BucketUnreachable as away:
+    except PlaceUnreachable as away:
         log.warning("export_place_away export=%s reason=%s", turn.export_id, away)
         exports.lay_down_export(turn=turn, reason=AWAY.format(away), at=timezone.now())
     except (NoLongerAllowed, OSError) as broken:

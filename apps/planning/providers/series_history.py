@@ -104,14 +104,18 @@ def read_what_can(
     rows = list(_checked_rows(scanned, columns, form, until.timestamp(), rejected.append))
     taken = [row for row in rows if not _is_spoiled(row)]
     if not taken and rejected:
-        first = rejected[0]
-        raise SeriesFileRefused(
-            first.field,
-            f"none of its rows can be taken; the first is row {first.number}: {first.reason}",
-        )
+        raise _none_taken("none of its rows can be taken", rejected[0])
     _refuse_unplaced(rows, rejected, form)
     points = _known_hours(rows, columns, form)
+    if not points and rejected:
+        raise _none_taken("no hour of it has rows that are all right", rejected[0])
     return ReadHistory(points, taken[:FIRST_ROWS], len(taken) + len(rejected), rejected)
+
+
+def _none_taken(reason: str, first: SeriesRowRefused) -> SeriesFileRefused:
+    return SeriesFileRefused(
+        first.field, f"{reason}; the first is row {first.number}: {first.reason}"
+    )
 
 
 def _at_most(

@@ -13,7 +13,7 @@ from django.utils import timezone
 from apps.accounts.queries import known_zones, organisation
 from apps.economics.hours import HOUR
 from apps.economics.refusal import Refusal
-from apps.files import BucketUnreachable
+from apps.files import PlaceUnreachable
 from apps.files.stopping import STOP, WorkerStops, refuse_to_go_on, stopping_between_rows
 from apps.planning.actions import series_uploads
 from apps.planning.actions.series_uploads import ClaimedSeries, RowsRead
@@ -76,7 +76,7 @@ def _work_on_next() -> bool:
         log.info("series_discarded import=%s", claimed.id)
     except WorkerStops:
         series_uploads.lay_down_series(import_id=claimed.id, reason=STOPPED, at=None)
-    except BucketUnreachable as away:
+    except PlaceUnreachable as away:
         log.warning("series_file_away import=%s reason=%s", claimed.id, away)
         series_uploads.lay_down_series(
             import_id=claimed.id, reason=why_away(away), at=timezone.now()

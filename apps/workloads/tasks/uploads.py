@@ -7,7 +7,7 @@ from itertools import islice
 
 from django.utils import timezone
 
-from apps.files import BucketUnreachable
+from apps.files import PlaceUnreachable
 from apps.files.lines import LineTooLong
 from apps.files.stopping import STOP, WorkerStops, refuse_to_go_on, stopping_between_rows
 from apps.uploads.files import STOPPED, forget_stored, stored_path, why_away, why_unread
@@ -56,7 +56,7 @@ def _work_on_next() -> bool:
             _work_on_file(claimed, file)
     except WorkerStops:
         uploads.lay_down_file(batch_id=claimed.id, reason=STOPPED, at=None)
-    except BucketUnreachable as away:
+    except PlaceUnreachable as away:
         log.warning("import_file_away batch=%s reason=%s", claimed.id, away)
         uploads.lay_down_file(batch_id=claimed.id, reason=why_away(away), at=timezone.now())
     except UNREADABLE as broken:
@@ -76,6 +76,7 @@ def forget_files() -> None:
 
 
 def _work_on_file(claimed: uploads.Claimed, file: JobFile) -> None:
+    refuse_to_go_on()
     if claimed.kind:
         _import_file(claimed, file)
     else:

@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 from django.core.management.base import BaseCommand, CommandError
 
-from apps.files import BucketUnreachable
+from apps.files import PlaceUnreachable
 from controlplane.copies.installation import secrets_to_keep, write_secrets
 from controlplane.copies.making import PrintedProgress, make_copy, megabytes, say_nothing
 from controlplane.copies.of_settings import this_installation
@@ -50,7 +50,7 @@ class Command(BaseCommand):
             made = make_copy(of, path, tell, datetime.now(UTC))
         except CopyRefused as refusal:
             raise CommandError(f"No copy was made: {refusal}") from refusal
-        except (psycopg.Error, BucketUnreachable) as problem:
+        except (psycopg.Error, PlaceUnreachable) as problem:
             raise CommandError(f"No copy was made: {str(problem).strip()}") from problem
         if secrets is not None:
             kept = secrets_to_keep(of.chosen, of.secret_key)

@@ -11,6 +11,7 @@ from apps.ledger.actions import bill_uploads
 from apps.ledger.actions.reconcile import reconcile_bill
 from apps.ledger.models import Bill, BillImport, BillRow
 from apps.ledger.tasks import take_bills
+from apps.uploads.files import UploadDraft
 from tests import make
 from tests.apps.console.people import client_of, confirmed, words_of
 from tests.apps.ledger.bill_files import deliver, hour_row, text_of
@@ -253,3 +254,28 @@ def test_bills_over_rest_are_exact_and_for_who_sees_prices() -> None:
     assert (bill["billed"], bill["effective"]) == ("3.000000000001", "1.000000000001")
     refused = Client().get("/api/v1/bills", headers={"Authorization": f"Bearer {team.secret}"})
     assert refused.status_code == 403
+
+
+def test_a_file_for_which_there_is_no_room_is_refused_in_words(
+    uploads_folder: Path, monkeypatch
+) -> None:
+    file = SimpleUploadedFile("july.csv", text_of([hour_row("1")]).encode())
+    real = UploadDraft.__init__
+
+    def on_a_full_disk(draft: UploadDraft, ending: str = "upload") -> None:
+        real(draft, ending)
+        draft._draft.out.close()
+        draft._draft.out = Path("/dev/full").open("wb", buffering=0)  # noqa: SIM115
+
+    monkeypatch.setattr(UploadDraft, "__init__", on_a_full_disk)
+    answer = client_of().post("/bills/upload", {"file": file})
+    assert (answer.status_code, "has no room" in words_of(answer)) == (507, True)
+    secret = make.make_token("manage").secret
+    file.seek(0)
+    answer = Client(headers={"Authorization": f"Bearer {secret}"}).post(
+        "/api/v1/bills/imports", {"file": file}
+    )
+    assert (answer.status_code, answer["Content-Type"]) == (507, "application/problem+json")
+    assert "has no room" in answer.json()["detail"]
+    assert list(uploads_folder.iterdir()) == []
+    assert not BillImport.objects.exists()

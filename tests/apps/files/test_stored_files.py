@@ -12,7 +12,7 @@ import pytest
 
 from apps.files import (
     BadFileName,
-    BucketUnreachable,
+    PlaceUnreachable,
     begin_file,
     delete_file,
     forget_drafts,
@@ -20,8 +20,10 @@ from apps.files import (
     list_files,
     local_copy,
     open_file,
+    stored,
     write_file,
 )
+from apps.files.marks import MARK, NOTE
 from tests.buckets import new_bucket, served_buckets
 
 MEGABYTE = 1 << 20
@@ -168,6 +170,34 @@ def test_no_name_leads_out_of_the_place(name: str, settings, tmp_path) -> None:
             act(name)
 
 
+def test_a_bucket_whose_mark_is_gone_is_not_taken_for_one_without_the_file(
+    place: str, settings
+) -> None:
+    if place == "home":
+        return
+    written("exports/1.csv.gz", b"one")
+    mark = settings.FILES.removesuffix("/") + "/.runrate-files"
+    if place == "bucket":
+        fsspec.filesystem("s3").rm_file(mark)
+    else:
+        Path(mark).unlink()
+    with pytest.raises(PlaceUnreachable, match="is missing"):
+        open_file("exports/2.csv.gz")
+
+
+def test_of_several_marks_the_first_stays(place: str, settings, tmp_path) -> None:
+    if place == "home":
+        return
+    written("exports/1.csv.gz", b"one")
+    marked = stored._places()[0]
+    before = marked._mark()
+    marked.place.begin_mark(MARK, "f" * 32)
+    assert marked._mark() == before
+    settings.HOME = tmp_path / "another"
+    written("exports/2.csv.gz", b"two")
+    assert (tmp_path / "another" / NOTE).read_text() == (tmp_path / "home" / NOTE).read_text()
+
+
 def test_a_folder_and_its_files_are_shut_to_others(settings, tmp_path) -> None:
     settings.HOME, settings.FILES = tmp_path / "home", str(tmp_path / "mounted")
     written("exports/1.csv", b"one")
@@ -179,13 +209,13 @@ def test_a_bucket_that_is_not_there_or_does_not_answer_is_said(
     bucket: str, settings, tmp_path, monkeypatch
 ) -> None:
     settings.HOME, settings.FILES = tmp_path, f"s3://{bucket}-of-another"
-    with pytest.raises(FileNotFoundError, match="bucket"):
+    with pytest.raises(PlaceUnreachable, match="bucket"):
         written("exports/1.csv", b"one")
     # Nothing listens on the first port; fsspec makes a client for each endpoint.
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     fsspec.filesystem("s3").clear_instance_cache()
-    with pytest.raises(BucketUnreachable, match="connect"):
+    with pytest.raises(PlaceUnreachable, match="connect"):
         written("exports/1.csv", b"one")
     fsspec.filesystem("s3").clear_instance_cache()
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from apps.economics.refusal import Refusal
 from apps.planning.providers import series_history
-from apps.planning.providers.series_file import SeriesColumns
+from apps.planning.providers.series_file import SeriesColumns, SeriesFileRefused
 from apps.planning.providers.series_history import (
+    HistoryForm,
     ReadHistory,
     history_form,
     read_history,
@@ -104,3 +105,14 @@ def test_whoever_reads_says_how_far_it_is(folder, monkeypatch):
     form, heard = history_form("gpu_hours", "gpus", rows_are_days=False), []
     read_what_can(path, columns=COLUMNS, form=form, until=UNTIL, watch=heard.append)
     assert heard == [path.stat().st_size] * 2
+
+
+def test_a_file_none_of_whose_hours_is_all_right_says_which_row_is_wrong(tmp_path: Path) -> None:
+    path = tmp_path / "history.csv"
+    path.write_text("time,value\n2026-03-02 10:00,1\n2026-03-02 10:00,2\n")
+    form = HistoryForm(0.0, 10.0, False, False)
+    columns = SeriesColumns("time", "value", UTC)
+    with pytest.raises(SeriesFileRefused, match=r"no hour of it has rows .* row 3: this moment"):
+        read_what_can(
+            path, columns=columns, form=form, until=datetime(2026, 4, 1, tzinfo=UTC), watch=print
+        )

@@ -96,7 +96,7 @@ def test_a_worker_that_was_asked_to_stop_lays_its_file_down_and_that_is_no_try(
     settings.HOME = tmp_path
     make.make_organisation()
     draft = UploadDraft()
-    draft.write(b"time,value\n" + b"2026-03-02 10:00,1\n" * 20)
+    draft.write(b"time,value\n" + b"2026-03-02 10:00,1\n2026-03-02 11:00,2\n")
     draft.publish()
     stored = draft.stored("history.csv")
     batch_id = uploads.keep_upload(upload=stored, at=make.NOON)

@@ -1,6 +1,7 @@
 """Takes an uploaded file to where it is kept, as it comes in."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import wraps
 from typing import Any, ClassVar
@@ -19,6 +20,7 @@ from apps.console.kit.entries import UploadField
 from apps.console.kit.page import ConsolePage, answered
 from apps.console.kit.request import Context, View, request_context, shown_to
 from apps.console.kit.table import Column, Table
+from apps.files import PlaceFull, PlaceUnreachable
 from apps.files.limits import BodyKind, size_words
 from apps.ledger.queries.bills.deliveries import RejectedBillFact
 from apps.uploads.files import StoredFile, UploadDraft
@@ -83,6 +85,11 @@ class ToUploads(FileUploadHandler):
             self.upload.forget()
             self.is_open = False
 
+    def forget_what_can(self) -> None:
+        """Delete what was written, where its place lets anybody."""
+        with suppress(PlaceUnreachable):
+            self.forget()
+
     def received(self, file: "UploadedFile[Any]") -> StoredFile:
         """The file that a form has, as it is kept. Refuses FileNotFoundError where none came."""
         if self.upload is None:
@@ -131,7 +138,13 @@ def receiving(
 
             handlers: list[FileUploadHandler] = [receiver]
             request.upload_handlers = handlers
-            answer: HttpResponseBase = csrf_protect(answer_form)(request)
+            try:
+                answer: HttpResponseBase = csrf_protect(answer_form)(request)
+            except (PlaceFull, PlaceUnreachable) as trouble:
+                receiver.forget_what_can()
+                said = f"That file could not be kept: {trouble}."
+                status = 507 if isinstance(trouble, PlaceFull) else 503
+                return answered(request, replace(page(context, None), problems=(said,)), status)
             if answer.status_code != 302:
                 receiver.forget()
             return answer

@@ -97,6 +97,14 @@ class ToUploads(FileUploadHandler):
         return self.upload.stored(file.name or "")
 
 
+def _answer_not_kept(
+    request: HttpRequest, page: ConsolePage, trouble: PlaceFull | PlaceUnreachable
+) -> HttpResponse:
+    said = f"That file could not be kept: {trouble}."
+    status = 507 if isinstance(trouble, PlaceFull) else 503
+    return answered(request, replace(page, problems=(said,)), status)
+
+
 def receiving(
     roles: frozenset[Role],
     here: str,
@@ -142,9 +150,7 @@ def receiving(
                 answer: HttpResponseBase = csrf_protect(answer_form)(request)
             except (PlaceFull, PlaceUnreachable) as trouble:
                 receiver.forget_what_can()
-                said = f"That file could not be kept: {trouble}."
-                status = 507 if isinstance(trouble, PlaceFull) else 503
-                return answered(request, replace(page(context, None), problems=(said,)), status)
+                return _answer_not_kept(request, page(context, None), trouble)
             if answer.status_code != 302:
                 receiver.forget()
             return answer

@@ -20,11 +20,10 @@ from kombu.transport.filesystem import exchange_queue_t
 from kombu.utils.json import dumps, loads
 
 from controlplane.folders import own_folder
+from controlplane.unreadable import UNREADABLE
 
 log = logging.getLogger(__name__)
 
-UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""What reading a message raises that is none: half of one, a wrong type, brackets in ten thousand brackets."""
 SCHEME = "files"
 SPOILT = "unreadable"
 """The folder in which spoilt messages are kept for whoever wants to know what they were."""
@@ -115,3 +114,7 @@ class Transport(FileTransport):
 
 
 TRANSPORT_ALIASES[SCHEME] = f"{__name__}:Transport"
+# By name: who has files for a broker never loads a driver of Redis.
+TRANSPORT_ALIASES["redis"] = TRANSPORT_ALIASES["rediss"] = (
+    "controlplane.redis_broker:RedisTransport"
+)

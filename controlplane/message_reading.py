@@ -5,7 +5,7 @@ from typing import Any
 
 from celery.worker.consumer import Consumer as CeleryConsumer
 
-from controlplane.broker import UNREADABLE
+from controlplane.unreadable import UNREADABLE
 
 
 class Consumer(CeleryConsumer):

@@ -10,9 +10,12 @@ from queue import Empty
 
 import kombu
 import pytest
+import redis
 from kombu.simple import SimpleQueue
 
 from controlplane.broker import SCHEME, SPOILT
+from controlplane.redis_broker import COUNT_KEY, KEPT_KEY
+from tests.journeys.test_queues import redis_server
 
 QUEUE = "runrate"
 OLD = "0" * 20
@@ -101,3 +104,24 @@ def test_readers_never_see_half_a_message_and_each_message_has_one_reader(queue,
         reader.join()
     assert sorted(got) == list(range(200))
     assert not (folder / SPOILT).exists()
+
+
+def test_a_message_in_redis_that_is_none_is_counted_and_the_next_one_read(caplog) -> None:
+    spoilt: list[str | bytes] = ["half a mess", b"\xff\xfe", "[" * 200_000, "[]", "{}", "7"]
+    with (
+        redis_server() as url,
+        kombu.Connection(url) as connection,
+        connection.SimpleQueue(QUEUE) as queue,
+    ):
+        client = redis.Redis.from_url(url)
+        for message in spoilt:
+            client.lpush(QUEUE, message)
+        queue.put({"good": True})
+        with caplog.at_level(logging.WARNING):
+            message = queue.get(timeout=10)
+        message.ack()
+        assert message.payload == {"good": True}
+        assert client.llen(QUEUE) == 0
+        assert int(client.get(COUNT_KEY)) == len(spoilt)
+        assert client.lindex(KEPT_KEY, -1) == b"half a mess"
+    assert caplog.text.count("message_unreadable") == len(spoilt)

@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 import psycopg
 import pytest
+import redis
 from celery import Celery
 
 from controlplane import beat, clock
@@ -21,6 +22,7 @@ from controlplane.broker import SCHEME
 from controlplane.celery import app
 from controlplane.embedded_postgres import running
 from controlplane.queues import PEOPLE, SWEEPS, WAITED_FOR
+from controlplane.redis_broker import COUNT_KEY, KEPT_KEY
 from tests.databases import wait_until
 from tests.journeys.installations import ROOT, FirstStart, bare_environment, manage
 from tests.journeys.test_processes import free_port
@@ -209,6 +211,30 @@ def test_workers_outlive_each_other_and_messages_of_every_kind_and_end_with_thei
         workers.process.kill()
         workers.process.wait()
         wait_for(lambda: not [each for each in family if is_alive(each)])
+
+
+@pytest.mark.proof
+def test_messages_in_redis_that_are_none_are_counted_and_end_no_worker(
+    first_start: FirstStart, tmp_path: Path
+) -> None:
+    home = first_start.copied_to(tmp_path)
+    with redis_server() as url, working(home, url) as workers:
+        before = wait_for(lambda: both_of(workers))
+        client = redis.Redis.from_url(url)
+        hostile = ["half a mess", b"\xff\xfe", "", "7", "{}", *hostile_messages()]
+        for message in hostile:
+            client.lpush(PEOPLE, message)
+            client.lpush(SWEEPS, message)
+        wait_for(lambda: not client.llen(PEOPLE) and not client.llen(SWEEPS))
+        with psycopg.connect(workers.url, autocommit=True) as database:
+            database.execute(
+                "INSERT INTO django_session VALUES ('old', '', now() - interval '1 day')"
+            )
+        workers.send(SWEEP)
+        wait_for(lambda: workers.ask("SELECT count(*) FROM django_session") == 0)
+        assert both_of(workers) == before
+        assert int(client.get(COUNT_KEY)) >= 2 * 8
+        assert b"half a mess" in client.lrange(KEPT_KEY, 0, -1)
 
 
 @pytest.mark.proof

@@ -97,6 +97,12 @@ class ToUploads(FileUploadHandler):
         return self.upload.stored(file.name or "")
 
 
+def _answer_too_large(request: HttpRequest, page: ConsolePage, kind: BodyKind) -> HttpResponse:
+    most = size_words(largest_file_of(kind))
+    said = f"That file is larger than the {most} that are taken: send it as gzip or Parquet."
+    return answered(request, replace(page, problems=(said,)), 413)
+
+
 def _answer_not_kept(
     request: HttpRequest, page: ConsolePage, trouble: PlaceFull | PlaceUnreachable
 ) -> HttpResponse:
@@ -129,9 +135,7 @@ def receiving(
         def view(request: HttpRequest, /) -> HttpResponseBase:
             context = request_context(request, here, carries=False)
             if int(request.META.get("CONTENT_LENGTH") or 0) > most_bytes_of(form.takes):
-                most = size_words(largest_file_of(form.takes))
-                said = f"That file is larger than the {most} that are taken: send it as gzip or Parquet."
-                return answered(request, replace(page(context, None), problems=(said,)), 413)
+                return _answer_too_large(request, page(context, None), form.takes)
             receiver = ToUploads(request)
 
             def answer_form(request: HttpRequest) -> HttpResponse:
@@ -149,10 +153,9 @@ def receiving(
             try:
                 answer: HttpResponseBase = csrf_protect(answer_form)(request)
             except (PlaceFull, PlaceUnreachable) as trouble:
-                receiver.forget_what_can()
-                return _answer_not_kept(request, page(context, None), trouble)
+                answer = _answer_not_kept(request, page(context, None), trouble)
             if answer.status_code != 302:
-                receiver.forget()
+                receiver.forget_what_can()
             return answer
 
         return view

@@ -23,7 +23,7 @@ class RedisChannel(Channel):
     def _brpop_read(self, **options: Any) -> Any:
         """Hand on the message that was waited for; one that is none is put aside. Refuses Empty."""
         try:
-            return super()._brpop_read(**options)
+            return super()._brpop_read(**options)  # type: ignore[misc]  # its stubs lack it
         except UNREADABLE as problem:
             self._put_aside(problem)
             return True

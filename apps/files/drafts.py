@@ -53,8 +53,12 @@ class FilePlace(Protocol):
     def local_copy(self, name: str) -> AbstractContextManager[str]:
         """Give a path on this machine that has the file, for as long as it is needed."""
 
-    def begin_mark(self, name: str, mark: str) -> None:
-        """Write a small file where there is none of this name."""
-
     def forget_drafts(self, folder: str, begun_before: datetime) -> int:
         """Delete drafts of who died while writing; return how many."""
+
+
+class MarkablePlace(FilePlace, Protocol):
+    """One of which a mark says that it is the same as before."""
+
+    def begin_mark(self, name: str, mark: str) -> None:
+        """Write a small file where there is none of this name."""

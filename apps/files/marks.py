@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO
 
-from apps.files.drafts import Draft, FileEntry, FilePlace
+from apps.files.drafts import Draft, FileEntry, MarkablePlace
 from apps.files.trouble import PlaceUnreachable
 
 MARK = ".runrate-files"
@@ -26,7 +26,7 @@ class MarkedPlace:
     more, or is another, refuses PlaceUnreachable: what lies there now is not what was used before.
     """
 
-    def __init__(self, place: FilePlace, address: str, home: Path) -> None:
+    def __init__(self, place: MarkablePlace, address: str, home: Path) -> None:
         self.place, self.address, self.home = place, address, home
 
     def open(self, name: str) -> IO[bytes]:

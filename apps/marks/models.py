@@ -17,14 +17,16 @@ class Pass(models.IntegerChoices):
     ROLLUP = 5
     CALLS = 6
     DIVIDE = 7
+    ROLLUP_CORRECTIONS = 8
+    DIVIDE_CORRECTIONS = 9
 
 
 class ChangedHour(models.Model):
     """This pass must do this unit's hour again.
 
     `unit` is the node for usage and split, 0 for charge and spread, the pool (0: none) for rollup
-    and divide, whose `hour` is the first of the local day, 0 or 1 for calls to model APIs: those
-    that are new, or all of the hour anew. A settler deletes a mark only at the revision it read before the facts.
+    and divide, of corrections too, whose `hour` is the first of the local day, 0 or 1 for calls to
+    model APIs: those that are new, or all of the hour anew. A settler deletes a mark only at the revision it read before the facts.
     """
 
     pk = models.CompositePrimaryKey("pass_id", "hour", "unit")

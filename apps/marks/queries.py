@@ -9,7 +9,11 @@ from django.db.models import Count, Min
 
 from apps.marks.models import ChangedHour, ChangedRange, Pass
 
-OF_DAYS = (Pass.ROLLUP, Pass.DIVIDE)
+OF_OWN_MONTH = (Pass.ROLLUP, Pass.DIVIDE)
+"""The passes that do a local day as it stands in its own month."""
+OF_CORRECTIONS = (Pass.ROLLUP_CORRECTIONS, Pass.DIVIDE_CORRECTIONS)
+"""The passes that do what later months post of a local day, whether or not its own is closed."""
+OF_DAYS = (*OF_OWN_MONTH, *OF_CORRECTIONS)
 """The passes that do a local day, of which their marks name the first hour."""
 OF_HOURS = tuple(each for each in Pass if each not in OF_DAYS)
 """The passes that do an hour."""
@@ -97,17 +101,22 @@ def pending_hours(
 
 
 def days_marked(starts_at: datetime, ends_at: datetime) -> int:
-    """How many local days with their first hour in `[starts_at, ends_at)` wait for any of OF_DAYS."""
-    return _distinct_hours(hour__gte=starts_at, hour__lt=ends_at)
+    """How many local days with their first hour in `[starts_at, ends_at)` wait for any of OF_OWN_MONTH."""
+    return _distinct_hours(OF_OWN_MONTH, hour__gte=starts_at, hour__lt=ends_at)
+
+
+def days_with_corrections_marked() -> int:
+    """How many local days have corrections that wait to be summed or divided, whenever they were."""
+    return _distinct_hours(OF_CORRECTIONS)
 
 
 def days_marked_of(first_hours: Collection[datetime], pool_ids: Collection[int]) -> int:
     """How many of the days with these first hours wait for any of OF_DAYS, of any of these pools."""
-    return _distinct_hours(hour__in=first_hours, unit__in=pool_ids)
+    return _distinct_hours(OF_DAYS, hour__in=first_hours, unit__in=pool_ids)
 
 
-def _distinct_hours(**asked: object) -> int:
-    marked = ChangedHour.objects.filter(pass_id__in=OF_DAYS, **asked)
+def _distinct_hours(passes: Collection[Pass], **asked: object) -> int:
+    marked = ChangedHour.objects.filter(pass_id__in=passes, **asked)
     return int(marked.aggregate(hours=Count("hour", distinct=True))["hours"])
 
 

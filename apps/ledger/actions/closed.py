@@ -45,5 +45,11 @@ def lock_month(month: date) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [CLOSING, _month_key(month)])
 
 
+def hold_month(month: date) -> None:
+    """Wait until nobody closes or reopens `month`, and keep them waiting until the transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock_shared(%s, %s)", [CLOSING, _month_key(month)])
+
+
 def _month_key(month: date) -> int:
     return month.year * 12 + month.month

@@ -20,7 +20,7 @@ def redo_marked(
     pass_: Pass,
     hour: datetime,
     *,
-    month: date,
+    month: date | None,
     key: int,
     work: Callable[[Sequence[int]], Done],
     also: Sequence[Pass] = (),
@@ -29,7 +29,8 @@ def redo_marked(
 
     `month` is what it would change: of a closed one nothing is done, and what is marked stays. `key`
     is the hour's or the day's for the lock of the pass and of those which may not run meanwhile.
-    Its own marks are lifted before the next passes' are laid: everybody takes them in this order.
+    A None month: `work` sees to the months itself. Its own marks are lifted before the next passes'
+    are laid: everybody takes them in this order. Where `work` answers BUSY they stay.
     """
 
     def work_hour(marked: Marked) -> dict[datetime, Done]:
@@ -42,7 +43,7 @@ def redo_together(
     pass_: Pass,
     keys: Mapping[datetime, int],
     *,
-    month: date,
+    month: date | None,
     work: Callable[[Marked], Mapping[datetime, Done]],
     also: Sequence[Pass] = (),
 ) -> dict[datetime, Outcome]:
@@ -51,14 +52,19 @@ def redo_together(
     `work` is not told of hours that another settler has, or that have no mark.
     """
     with transaction.atomic():
-        kept = kept_closed(month)
+        kept = None if month is None else kept_closed(month)
         if kept is not None:
             return dict.fromkeys(keys, kept)
         had = {h for h, key in keys.items() if all(try_lock(each, key) for each in (*also, pass_))}
         marks = marks_by_hour(pass_, had)
         marked = {hour: [each.unit for each in of_hour] for hour, of_hour in marks.items()}
         done = work(marked) if marked else {}
-        clear(pass_, marks)
+        clear(pass_, {hour: marks[hour] for hour in marks if hour not in _left(done)})
         mark(each for _, next_marks in done.values() for each in next_marks)
     outcomes = {hour: NOTHING if hour in had else BUSY for hour in keys}
     return outcomes | {hour: outcome for hour, (outcome, _) in done.items()}
+
+
+def _left(done: Mapping[datetime, Done]) -> set[datetime]:
+    """The hours of which some other settler has what they need."""
+    return {hour for hour, (outcome, _) in done.items() if not outcome.done}

@@ -1,25 +1,41 @@
-"""A local day's pools that wait for a pass: what every table that it writes is told of it."""
+"""A local day's pools that wait for a pass, and the months in which their sums may be written."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
 from apps.accounts import queries as accounts
+from apps.ledger.actions.closed import kept_closed
 from apps.ledger.actions.marked import Done, redo_marked
-from apps.ledger.actions.outcome import Outcome
-from apps.ledger.queries.calendar import day_span, local_day
+from apps.ledger.actions.outcome import BUSY, Outcome
+from apps.ledger.queries.calendar import HourSpan, day_span, local_day
+from apps.ledger.queries.tables import rows
 from apps.marks.actions import Mark
-from apps.marks.queries import Pass
+from apps.marks.queries import OF_CORRECTIONS, Pass
 
 
 @dataclass(frozen=True, slots=True)
 class RolledDay:
-    """A local day's hours `[starts_at, ends_at)`, for the pools marked (0: lines of none)."""
+    """A local day's hours `[starts_at, ends_at)`, for the pools marked (0: lines of none).
+
+    `months` are the posting months whose rows of the day are written anew: no other's are touched.
+    """
 
     day: date
     starts_at: datetime
     ends_at: datetime
     pool_ids: tuple[int, ...]
+    months: tuple[date, ...]
+
+    @property
+    def own_month(self) -> date:
+        """The month that the day is of; later ones post corrections of it."""
+        return self.day.replace(day=1)
+
+    @property
+    def has_own_month(self) -> bool:
+        """Whether what the day itself was is written anew, or only what corrects it."""
+        return self.own_month in self.months
 
     def parameters(self) -> dict[str, object]:
         """As queries name them."""
@@ -28,6 +44,8 @@ class RolledDay:
             "from": self.starts_at,
             "to": self.ends_at,
             "pools": list(self.pool_ids),
+            "months": list(self.months),
+            "own_month": self.own_month,
         }
 
 
@@ -40,17 +58,50 @@ def redo_day(
 ) -> Outcome:
     """Have `write` do the marked pools of the day that begins with `first_hour`; it answers rows.
 
-    In one transaction with their marks, which `next_pass` then has of the same pools.
+    In its own month and those which post corrections of it, as far as they are open; a pass of
+    OF_CORRECTIONS leaves its own month alone. In one transaction with their marks, which
+    `next_pass` then has of the same pools.
     """
     zone = accounts.organisation().zone
     day = local_day(first_hour, zone)
     span = day_span(day, zone)
+    own = None if pass_ in OF_CORRECTIONS else day.replace(day=1)
 
     def work(pool_ids: Sequence[int]) -> Done:
-        written = write(RolledDay(day, span.starts_at, span.ends_at, tuple(pool_ids)))
+        # Which months there are is asked after the marks were read: a later one lays a mark anew.
+        months = _open_months(_correcting_months(day, span))
+        if months is None:
+            return BUSY, ()
+        months = months if own is None else (own, *months)
+        written = write(RolledDay(day, span.starts_at, span.ends_at, tuple(pool_ids), months))
         if next_pass is None:
             return Outcome(changed=written), ()
         return Outcome(changed=written), [Mark(next_pass, each, first_hour) for each in pool_ids]
 
-    month, key = day.replace(day=1), day.toordinal()
-    return redo_marked(pass_, first_hour, month=month, key=key, work=work)
+    also = () if own else (OF_SAME_ROWS[pass_],)
+    return redo_marked(pass_, first_hour, month=own, key=day.toordinal(), work=work, also=also)
+
+
+def _correcting_months(day: date, span: HourSpan) -> list[date]:
+    """The months in which corrections of the day are posted, in order."""
+    found = rows(
+        CORRECTING, {"from": span.starts_at, "to": span.ends_at, "own_month": day.replace(day=1)}
+    )
+    return [month for (month,) in found]
+
+
+def _open_months(months: Sequence[date]) -> tuple[date, ...] | None:
+    """Those of `months` that are open, and stay so until the transaction ends; None: one is being closed."""
+    kept = {month: kept_closed(month) for month in months}
+    if BUSY in kept.values():
+        return None
+    return tuple(month for month in months if kept[month] is None)
+
+
+OF_SAME_ROWS = {Pass.ROLLUP_CORRECTIONS: Pass.ROLLUP, Pass.DIVIDE_CORRECTIONS: Pass.DIVIDE}
+"""The pass that writes rows of corrections too, and may not run meanwhile."""
+CORRECTING = """
+SELECT DISTINCT posting_month FROM ledger_line
+WHERE hour >= %(from)s AND hour < %(to)s AND posting_month > %(own_month)s
+ORDER BY 1
+"""

@@ -31,12 +31,12 @@ def write_day_sums(rolled: RolledDay) -> int:
 
 
 def write_month_sums(rolled: RolledDay) -> None:
-    """Write the sums of the day's month anew, for the pools of this roll-up.
+    """Write the sums of the days of the day's month anew, for the pools and months of this roll-up.
 
     The last thing before the marks are lifted: two days of a month wait here for each other, and
     the second reads what the first wrote.
     """
-    month = rolled.day.replace(day=1)
+    month = rolled.own_month
     params = rolled.parameters() | {"month": month, "next_month": next_month(month)}
     rows(LOCK_MONTH, {"summing": SUMMING, "month": month.toordinal()})
     run(DELETE_MONTH, params)
@@ -74,18 +74,23 @@ def _user_columns(job_ids: Collection[int]) -> dict[str, object]:
     return {"used_ids": list(users), "users": list(users.values())}
 
 
+_DELETE: LiteralString = """
+DELETE FROM <table>
+WHERE day = %(day)s AND posting_month = ANY(%(months)s) AND coalesce(pool_id, 0) = ANY(%(pools)s)
+"""
 DELETE: tuple[LiteralString, ...] = (
-    "DELETE FROM ledger_ledgerday WHERE day = %(day)s AND coalesce(pool_id, 0) = ANY(%(pools)s)",
-    "DELETE FROM ledger_ledgerjobday WHERE day = %(day)s AND coalesce(pool_id, 0) = ANY(%(pools)s)",
-    "DELETE FROM ledger_ledgeruserday WHERE day = %(day)s AND coalesce(pool_id, 0) = ANY(%(pools)s)",
-    "DELETE FROM ledger_ledgernodeday WHERE day = %(day)s AND coalesce(pool_id, 0) = ANY(%(pools)s)",
-    "DELETE FROM ledger_ledgerpoolday WHERE day = %(day)s AND coalesce(pool_id, 0) = ANY(%(pools)s)",
-    "DELETE FROM ledger_ledgerteamday WHERE day = %(day)s",
+    _DELETE.replace("<table>", "ledger_ledgerday"),
+    _DELETE.replace("<table>", "ledger_ledgerjobday"),
+    _DELETE.replace("<table>", "ledger_ledgeruserday"),
+    _DELETE.replace("<table>", "ledger_ledgernodeday"),
+    _DELETE.replace("<table>", "ledger_ledgerpoolday"),
+    """DELETE FROM ledger_ledgerteamday
+    WHERE day = %(day)s AND posting_month = ANY(%(months)s)""",
 )
 JOBS: LiteralString = """
 SELECT DISTINCT job_id FROM ledger_line
-WHERE hour >= %(from)s AND hour < %(to)s AND coalesce(pool_id, 0) = ANY(%(pools)s)
-  AND job_id IS NOT NULL
+WHERE posting_month = ANY(%(months)s) AND hour >= %(from)s AND hour < %(to)s
+  AND coalesce(pool_id, 0) = ANY(%(pools)s) AND job_id IS NOT NULL
 ORDER BY job_id
 """
 SUMMED: LiteralString = """
@@ -121,7 +126,7 @@ WITH part AS MATERIALIZED (
            sum(line.billed_micros)::int8 AS billed_micros,
            sum(line.unit_milliseconds)::int8 AS unit_milliseconds
     FROM ledger_line AS line JOIN ledger_charge AS charge ON charge.id = line.charge_id
-    WHERE line.hour >= %(from)s AND line.hour < %(to)s
+    WHERE line.posting_month = ANY(%(months)s) AND line.hour >= %(from)s AND line.hour < %(to)s
       AND (line.pool_id = ANY(%(pools)s) OR (line.pool_id IS NULL AND 0 = ANY(%(pools)s)))
     GROUP BY line.job_id, line.posting_month, charge.status, charge.kind, charge.node_id,
              line.team_id, line.workload_id, line.pool_id, line.state, line.flags,
@@ -178,7 +183,7 @@ INSERT INTO ledger_ledgerpoolday
 SELECT day, posting_month, status, kind, team_id, pool_id, unit, gpu_model, purchase_option, state,
        flags, {ROLLED}
 FROM ledger_ledgerday
-WHERE day = %(day)s AND coalesce(pool_id, 0) = ANY(%(pools)s)
+WHERE day = %(day)s AND posting_month = ANY(%(months)s) AND coalesce(pool_id, 0) = ANY(%(pools)s)
 GROUP BY day, posting_month, status, kind, team_id, pool_id, unit, gpu_model, purchase_option,
          state, flags, {UNKNOWN}
 """
@@ -189,19 +194,21 @@ INSERT INTO ledger_ledgerteamday
      observed_milliseconds, unpriced_milliseconds)
 SELECT day, posting_month, status, kind, team_id, unit, state, flags, {ROLLED}
 FROM ledger_ledgerpoolday
-WHERE day = %(day)s
+WHERE day = %(day)s AND posting_month = ANY(%(months)s)
 GROUP BY day, posting_month, status, kind, team_id, unit, state, flags, {UNKNOWN}
 """
 LOCK_MONTH: LiteralString = "SELECT pg_advisory_xact_lock(%(summing)s, %(month)s)"
 DELETE_MONTH: LiteralString = """
 DELETE FROM ledger_ledgermonth
-WHERE posting_month = %(month)s AND coalesce(pool_id, 0) = ANY(%(pools)s)
+WHERE month = %(month)s AND posting_month = ANY(%(months)s)
+  AND coalesce(pool_id, 0) = ANY(%(pools)s)
 """
 MONTH: LiteralString = f"""
-INSERT INTO ledger_ledgermonth ({CELLS}, tags, is_of_job, {SUMS}, held_milliseconds,
+INSERT INTO ledger_ledgermonth (month, {CELLS}, tags, is_of_job, {SUMS}, held_milliseconds,
      observed_milliseconds, unpriced_milliseconds)
-SELECT {CELLS}, tags, is_of_job, {ROLLED}
+SELECT %(month)s, {CELLS}, tags, is_of_job, {ROLLED}
 FROM ledger_ledgerday
-WHERE day >= %(month)s AND day < %(next_month)s AND coalesce(pool_id, 0) = ANY(%(pools)s)
+WHERE day >= %(month)s AND day < %(next_month)s AND posting_month = ANY(%(months)s)
+  AND coalesce(pool_id, 0) = ANY(%(pools)s)
 GROUP BY {CELLS}, tags, is_of_job, {UNKNOWN}
 """

@@ -21,8 +21,24 @@ def roll_up_day(*, first_hour: datetime) -> Outcome:
     )
 
 
+@logged_pass("roll_up_corrections", count=field_of("changed"))
+def roll_up_corrections(*, first_hour: datetime) -> Outcome:
+    """Sum anew what open months post of the day that begins with `first_hour`, for every pool marked.
+
+    What the day itself was is left as it stands: its own month may be closed.
+    """
+    return redo_day(
+        pass_=Pass.ROLLUP_CORRECTIONS,
+        first_hour=first_hour,
+        write=_write_sums,
+        next_pass=Pass.DIVIDE_CORRECTIONS,
+    )
+
+
 def _write_sums(rolled: RolledDay) -> int:
     written = write_day_sums(rolled)
-    write_meter_days(rolled)
+    if rolled.has_own_month:
+        # Corrections carry no time, and so nothing of what meters told.
+        write_meter_days(rolled)
     write_month_sums(rolled)
     return written

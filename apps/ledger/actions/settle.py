@@ -10,13 +10,13 @@ from apps.accounts import queries as accounts
 from apps.economics.hours import first_hour, hour_of
 from apps.ledger.actions.charge import charge_hour, lift_empty_hours
 from apps.ledger.actions.outcome import Outcome
-from apps.ledger.actions.rollup import roll_up_day
+from apps.ledger.actions.rollup import roll_up_corrections, roll_up_day
 from apps.ledger.actions.split import split_hours
 from apps.ledger.actions.spread import spread_hour
 from apps.ledger.queries.calendar import local_day
-from apps.ledger.queries.due import AT_ONCE, open_hours_marked
+from apps.ledger.queries.due import due_hours_marked
 from apps.marks.actions import expand_ranges, put_off
-from apps.marks.queries import OF_DAYS, Pass, hours_marked, units_marked
+from apps.marks.queries import OF_DAYS, Pass, units_marked
 
 DoPass = Callable[[Sequence[datetime], datetime], Iterable[tuple[datetime, Outcome]]]
 """Does hours, or the days that begin with them, as they are known at a moment, in that order.
@@ -47,11 +47,10 @@ PASSES: Passes = {
     Pass.SPLIT: lambda hours, at: split_hours(hours=hours, at=at),
     Pass.SPREAD: one_by_one(lambda hour, at: spread_hour(hour=hour)),
     Pass.ROLLUP: one_by_one(lambda hour, at: roll_up_day(first_hour=hour)),
+    Pass.ROLLUP_CORRECTIONS: one_by_one(lambda hour, at: roll_up_corrections(first_hour=hour)),
 }
 """The ledger's own; apps above have further ones, over what these wrote."""
 HOURS_AT_ONCE = 24
-WHATEVER_IS_CLOSED = (Pass.USAGE, Pass.CALLS)
-"""Usage is kept and calls are priced of closed months too."""
 
 
 @dataclass(slots=True)
@@ -157,11 +156,7 @@ def marked_hours(pass_: Pass, starts_at: datetime, ends_at: datetime) -> Iterato
     if pass_ in OF_DAYS:
         zone = accounts.organisation().zone
         since = first_hour(local_day(starts_at, zone), zone)
-    if pass_ in WHATEVER_IS_CLOSED:
-        found = hours_marked(pass_, ends_at, AT_ONCE)
-    else:
-        found = open_hours_marked(pass_, ends_at)
-    for hour in found:
+    for hour in due_hours_marked(pass_, ends_at):
         if hour >= since:
             yield hour
 

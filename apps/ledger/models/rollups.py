@@ -122,18 +122,22 @@ class LedgerCells(LedgerSums):
 
 
 class LedgerMonth(LedgerCells):
-    """LedgerDay summed over the days of a local month: for questions about whole months."""
+    """LedgerDay summed over the days of a local `month`: for questions about whole months.
 
+    What a later month posted of these days stands apart, in rows of that `posting_month`.
+    """
+
+    month = models.DateField()
     tags = models.JSONField(default=dict)
     is_of_job = models.BooleanField(db_default=False)
 
     class Meta:
         indexes = [
-            models.Index(fields=["posting_month", "pool_id"], name="ledger_month_by_month"),
+            models.Index(fields=["month", "pool_id"], name="ledger_month_by_month"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.posting_month:%Y-%m} {self.team_id}"
+        return f"{self.month:%Y-%m} {self.team_id}"
 
 
 class LedgerUserDay(LedgerCells):

@@ -19,7 +19,7 @@ from apps.ledger.queries.audit_calls import (
     VENDOR_REPORTS,
 )
 from apps.ledger.queries.audit_cells import MONTHS, NODE_DAYS, POOL_DAYS, USER_DAYS
-from apps.ledger.queries.audit_closed import CLOSES, CORRECTIONS, STATEMENTS, TOLD
+from apps.ledger.queries.audit_closed import CLOSES, CORRECTIONS, STATEMENTS, TOLD, WHERE_POSTED
 from apps.ledger.queries.audit_compare import Check
 from apps.ledger.queries.audit_lines import CHARGE_FACTS, LINE_FACTS, PIECE_FACTS, SETTLEMENTS
 from apps.ledger.queries.audit_rollups import JOB_DAYS, ROLLUPS, TEAM_DAYS
@@ -65,7 +65,8 @@ class Audit:
     """What was proved of `[starts_at, ends_at)`; it adds up when `places` is empty.
 
     `residual_micros` is Σ |charge − its lines| over all bases, `missing` the node-hours lived
-    without a charge, `not_yet_swept` those whose hour waits to be charged. Places beyond the first 20 of each check are counted, not listed.
+    without a charge, `not_yet_swept` those whose hour waits to be charged, `corrections_where_posted`
+    corrections on the day on which they were posted, in months that were closed before they stood on their own. Places beyond the first 20 of each check are counted, not listed.
     """
 
     starts_at: datetime | None
@@ -78,6 +79,7 @@ class Audit:
     not_yet_swept: int
     pending_days: tuple[date, ...]
     closed_months: tuple[date, ...]
+    corrections_where_posted: int
     places: tuple[AuditPlace, ...]
     failures: int
 
@@ -146,6 +148,8 @@ def audit_here(
         cursor.execute(PENDING_DAYS.text, span)
         pending = tuple(day for (day,) in cursor.fetchall())
         closed, moved = _moved_closes(span)
+        cursor.execute(WHERE_POSTED, span)
+        (where_posted,) = cursor.fetchone()
     return Audit(
         starts_at=since,
         ends_at=until,
@@ -157,6 +161,7 @@ def audit_here(
         not_yet_swept=not_yet_swept,
         pending_days=pending,
         closed_months=closed,
+        corrections_where_posted=where_posted,
         places=(*(place for each in found.values() for place in each.places), *moved),
         failures=sum(each.count for each in found.values()) + len(moved),
     )

@@ -14,6 +14,8 @@ from apps.ledger.queries.audit_rollups import (
     NAMES,
     NOT_WAITING,
     NULLS,
+    OPEN_LINE,
+    OPEN_ROW,
     OWNER,
     ROW_HELD,
     ROW_MONEY,
@@ -48,11 +50,9 @@ ROW_CELLS: LiteralString = f"""
     row.purchase_option, row.state, row.flags, {ROW_UNKNOWN}, row.unit_milliseconds > 0 AS has_time"""
 BY_LINE_CELLS: LiteralString = "GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17"
 # Whose a job is may be told later: what a closed month says of it stays.
-OPEN_USER: LiteralString = """
-    CASE WHEN line.posting_month NOT IN (SELECT month FROM frozen)
-         THEN coalesce(job."user", '') END AS user_name"""
-OPEN_ROW_USER: LiteralString = """
-    CASE WHEN row.posting_month NOT IN (SELECT month FROM frozen) THEN row.user_name END"""
+OPEN_USER: LiteralString = f"""
+    CASE WHEN {OPEN_LINE} THEN coalesce(job."user", '') END AS user_name"""
+OPEN_ROW_USER: LiteralString = f"CASE WHEN {OPEN_ROW} THEN row.user_name END"
 
 USER_DAYS = AuditComparison(
     tables=(FROZEN, WAITING, POOLS_WAITING, STATUSES_WAITING, BOUND_DAYS),
@@ -90,21 +90,25 @@ NODE_DAYS = AuditComparison(
 )
 
 IN_MONTHS: LiteralString = """
-    row.posting_month BETWEEN date_trunc('month', bounds.first_day)::date AND bounds.last_day"""
+    {month} BETWEEN date_trunc('month', bounds.first_day)::date AND bounds.last_day"""
 
 # Of each month that the span touches all its days. In one transaction with these: nothing waits.
 MONTHS = AuditComparison(
     tables=(BOUND_DAYS,),
     expected=f"""
-    SELECT row.posting_month, row.status, {ROW_CELLS}, row.tags, row.is_of_job, {ROW_MONEY}, {ROW_HELD}
-    FROM ledger_ledgerday AS row CROSS JOIN bounds WHERE {IN_MONTHS}""",
+    SELECT date_trunc('month', row.day)::date AS month, row.posting_month, row.status, {ROW_CELLS},
+           row.tags, row.is_of_job, {ROW_MONEY}, {ROW_HELD}
+    FROM ledger_ledgerday AS row CROSS JOIN bounds
+    WHERE {IN_MONTHS.replace("{month}", "date_trunc('month', row.day)::date")}""",
     found=f"""
-    SELECT row.posting_month, row.status, {ROW_CELLS}, row.tags, row.is_of_job, {ROW_MONEY}, {ROW_HELD}
-    FROM ledger_ledgermonth AS row CROSS JOIN bounds WHERE {IN_MONTHS}""",
-    keys=(*CELLS, "tags", "is_of_job"),
+    SELECT row.month, row.posting_month, row.status, {ROW_CELLS}, row.tags, row.is_of_job,
+           {ROW_MONEY}, {ROW_HELD}
+    FROM ledger_ledgermonth AS row CROSS JOIN bounds
+    WHERE {IN_MONTHS.replace("{month}", "row.month")}""",
+    keys=("month", *CELLS, "tags", "is_of_job"),
     measures=MEASURES,
     place=f"concat_ws(', ', {CELL}, 'tags ' || nullif(compared.tags::text, '{{}}'))",
-    hour="compared.posting_month",
+    hour="compared.month",
     joins=NAMES,
 )
 

@@ -16,6 +16,12 @@ WHERE reopened_at IS NULL
 ORDER BY month
 """
 
+# Corrections that stand in the hour in which they were posted.
+WHERE_POSTED = """
+SELECT count(*) FROM ledger_charge AS later JOIN ledger_charge AS original ON original.id = later.corrects_id
+WHERE later.hour <> original.hour AND later.hour >= %(from)s AND later.hour < %(to)s
+"""
+
 # What a month was closed with, what its statements, lines and charges come to: all the same.
 TOLD = Query(
     (),
@@ -100,7 +106,9 @@ STATEMENTS = AuditComparison(
 )
 
 # A correction is of a charge that is none itself, of a month that was closed once, and is posted in
-# another. Those of a month that is open again come to nothing.
+# another, in the hour that it corrects. Those of a month that is open again come to nothing. What was
+# posted before corrections stood in the hour that they are of, in a month that was closed since,
+# stands in the hour in which it was posted.
 CORRECTIONS = Query(
     (FROZEN,),
     """,
@@ -110,6 +118,11 @@ made AS (
            (original.corrects_id IS NULL AND original.posting_month <> later.posting_month
             AND original.kind = later.kind AND original.part = later.part
             AND original.node_id IS NOT DISTINCT FROM later.node_id
+            AND (original.hour = later.hour
+                 OR later.posting_month
+                    = date_trunc('month', later.hour AT TIME ZONE %(zone)s)::date
+                    AND EXISTS (SELECT 1 FROM ledger_close AS close
+                                WHERE close.month = later.posting_month))
             AND EXISTS (SELECT 1 FROM ledger_close AS close
                         WHERE close.month = original.posting_month))::int AS found
     FROM ledger_charge AS later JOIN ledger_charge AS original ON original.id = later.corrects_id

@@ -99,7 +99,15 @@ CHARGE_FACTS = Agreement(
     where=f"{SPAN}",
     facts=(
         Fact("currency", "organisation.currency", "charge.currency"),
-        Fact("posting month", MONTH, "charge.posting_month"),
+        # A correction is of its hour, and in the books of a later month; those that were posted before
+        # that was so stand in the hour in which they were posted.
+        Fact(
+            "posting month",
+            MONTH,
+            "charge.posting_month",
+            f"""charge.posting_month = {MONTH}
+               OR charge.corrects_id IS NOT NULL AND charge.posting_month > {MONTH}""",
+        ),
         Fact(
             "a charge of",
             NUMBERED,
@@ -115,7 +123,7 @@ CHARGE_FACTS = Agreement(
         ),
         Fact(
             "through",
-            # A correction is of the whole hour that it is posted in, however far that has come.
+            # A correction is of the whole hour, however far that had come.
             """CASE WHEN charge.part = 4 OR charge.corrects_id IS NOT NULL OR settlement.id IS NULL
                     THEN charge.hour + interval '1 hour' ELSE settlement.through END""",
             "charge.through",

@@ -9,6 +9,7 @@ from apps.ledger.queries.audit_compare import AuditComparison
 from apps.ledger.queries.audit_sql import (
     BOUND_DAYS,
     FROZEN,
+    IS_LATER,
     POOLS_WAITING,
     STATUSES_WAITING,
     WAITING,
@@ -17,8 +18,18 @@ from apps.ledger.queries.audit_sql import (
 MONEY: tuple[LiteralString, ...] = ("list", "contracted", "effective", "billed")
 OWNER: tuple[LiteralString, ...] = ("team_id", "workload_id", "pool_id")
 
-NOT_WAITING: LiteralString = """
-(day, coalesce(pool_id, 0)) NOT IN (SELECT waits.day, waits.pool_id FROM pools_waiting AS waits)
+NOT_WAITING: LiteralString = f"""
+(day, coalesce(pool_id, 0), {IS_LATER})
+NOT IN (SELECT waits.day, waits.pool_id, waits.is_later FROM pools_waiting AS waits)
+"""
+# What is told of a job later moves neither what a closed month has, nor what corrects its days.
+OPEN_LINE: LiteralString = """(
+    line.posting_month NOT IN (SELECT month FROM frozen)
+    AND date_trunc('month', line.hour AT TIME ZONE %(zone)s)::date NOT IN (SELECT month FROM frozen))
+"""
+OPEN_ROW: LiteralString = """(
+    row.posting_month NOT IN (SELECT month FROM frozen)
+    AND date_trunc('month', row.day)::date NOT IN (SELECT month FROM frozen))
 """
 
 # States 1 to 3 are held (3: unobserved) but for flags 1 and 2, which no job claims.
@@ -115,14 +126,14 @@ TRAITS: tuple[LiteralString, ...] = ("posting_month", "status", "kind", *OWNER, 
 
 # Tags are compared by the keys that a pool's day uses: which labels are tags is a setting. What a
 # scheduler told of a job later moves no closed month.
-TAG_KEYS: LiteralString = """
+TAG_KEYS: LiteralString = f"""
 tag_keys AS (
     SELECT row.day, coalesce(row.pool_id, 0) AS pool_id, array_agg(DISTINCT key ORDER BY key) AS keys
     FROM ledger_ledgerday AS row CROSS JOIN bounds
     CROSS JOIN jsonb_each(CASE jsonb_typeof(row.tags) WHEN 'object' THEN row.tags END)
         AS tag (key, value)
     WHERE row.day BETWEEN bounds.first_day AND bounds.last_day
-      AND row.posting_month NOT IN (SELECT month FROM frozen)
+      AND {OPEN_ROW}
     GROUP BY 1, 2
 )
 """
@@ -148,7 +159,7 @@ ROLLUPS = AuditComparison(
     {LINES_OF_DAYS}
     LEFT JOIN tag_keys ON tag_keys.day = (line.hour AT TIME ZONE %(zone)s)::date
      AND tag_keys.pool_id = coalesce(line.pool_id, 0)
-     AND line.posting_month NOT IN (SELECT month FROM frozen)
+     AND {OPEN_LINE}
     LEFT JOIN labelled ON labelled.keys = tag_keys.keys AND labelled.job_id = line.job_id
     {IN_DAYS}
     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16""",
@@ -159,7 +170,7 @@ ROLLUPS = AuditComparison(
            row.list_micros IS NULL, row.effective_micros IS NULL, {ROW_MONEY}, {ROW_HELD}
     FROM ledger_ledgerday AS row CROSS JOIN bounds
     LEFT JOIN tag_keys ON tag_keys.day = row.day AND tag_keys.pool_id = coalesce(row.pool_id, 0)
-     AND row.posting_month NOT IN (SELECT month FROM frozen)
+     AND {OPEN_ROW}
     WHERE row.day BETWEEN bounds.first_day AND bounds.last_day""",
     keys=(
         *("day", "posting_month", "status", "kind", *OWNER, "unit", "gpu_model"),

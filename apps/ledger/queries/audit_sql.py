@@ -54,25 +54,24 @@ bounds AS (
 )
 """
 
-# Pools (0: none) whose sums of a local day wait; of a closed month nothing waits.
-POOLS_WAITING = """
+# Pools (0: none) whose sums of a local day wait (5), and those whose corrections of it do (8), which
+# later months post. What a closed month has of its own days waits for nothing.
+_POOLS_WAITING: LiteralString = """
 pools_waiting AS (
-    SELECT DISTINCT (hour AT TIME ZONE %(zone)s)::date AS day, unit AS pool_id
-    FROM waiting
-    WHERE pass_id = 5
-      AND date_trunc('month', hour AT TIME ZONE %(zone)s)::date NOT IN (SELECT month FROM frozen)
+    SELECT DISTINCT (hour AT TIME ZONE %(zone)s)::date AS day, unit AS pool_id, later.is_later
+    FROM waiting CROSS JOIN (VALUES (false), (true)) AS later (is_later)
+    WHERE pass_id = ANY(<corrected>) AND later.is_later
+       OR pass_id = ANY(<own>)
+          AND date_trunc('month', hour AT TIME ZONE %(zone)s)::date NOT IN (SELECT month FROM frozen)
 )
 """
+POOLS_WAITING = _POOLS_WAITING.replace("<corrected>", "'{8}'").replace("<own>", "'{5}'")
 
 # The same of what runs and services have of the day: it waits as long as either pass does.
-POOLS_UNDIVIDED = """
-pools_waiting AS (
-    SELECT DISTINCT (hour AT TIME ZONE %(zone)s)::date AS day, unit AS pool_id
-    FROM waiting
-    WHERE pass_id IN (5, 7)
-      AND date_trunc('month', hour AT TIME ZONE %(zone)s)::date NOT IN (SELECT month FROM frozen)
-)
-"""
+POOLS_UNDIVIDED = _POOLS_WAITING.replace("<corrected>", "'{8, 9}'").replace("<own>", "'{5, 7}'")
+
+# Whether a row of the day was posted by a later month.
+IS_LATER: LiteralString = "posting_month > date_trunc('month', day)::date"
 
 # Pools of which a charge may have another status than when the day was summed: the pass that tells
 # the roll-up of it (3: a node's, 4: everybody's) waits. All else of the day stands.
@@ -374,8 +373,11 @@ PENDING_DAYS = Query(
     (FROZEN, WAITING),
     """
 SELECT DISTINCT (hour AT TIME ZONE %(zone)s)::date FROM waiting
-WHERE hour < %(to)s AND hour + interval '1 hour' > %(from)s
-  AND date_trunc('month', hour AT TIME ZONE %(zone)s)::date NOT IN (SELECT month FROM frozen)
+WHERE hour < %(to)s
+  AND hour + CASE WHEN pass_id IN (5, 7, 8, 9) THEN interval '1 day' ELSE interval '1 hour' END
+      > %(from)s
+  AND (pass_id IN (8, 9)
+       OR date_trunc('month', hour AT TIME ZONE %(zone)s)::date NOT IN (SELECT month FROM frozen))
 ORDER BY 1
 """,
 )

@@ -5,14 +5,23 @@ from datetime import date, datetime
 
 from apps.ledger.queries.closes.months import closed_spans, spans_of_months
 from apps.ledger.queries.tables import rows
-from apps.marks.queries import Pass, hours_marked, marks_of_hour, pending_hours
+from apps.marks.queries import OF_CORRECTIONS, Pass, hours_marked, marks_of_hour, pending_hours
 
 AT_ONCE = 100_000
+WHATEVER_IS_CLOSED = (Pass.USAGE, Pass.CALLS, *OF_CORRECTIONS)
+"""Usage is kept, calls are priced and corrections are summed of closed months too."""
 
 
 def hours_due(pass_: Pass, at: datetime) -> list[datetime]:
-    """Marked hours of open months that have begun, newest first: people look at today."""
-    return open_hours_marked(pass_, at)[::-1]
+    """Marked hours that have begun and may be done, newest first: people look at today."""
+    return due_hours_marked(pass_, at)[::-1]
+
+
+def due_hours_marked(pass_: Pass, before: datetime) -> list[datetime]:
+    """Marked hours that begin before and may be done, oldest first: of open months as a rule."""
+    if pass_ in WHATEVER_IS_CLOSED:
+        return hours_marked(pass_, before, AT_ONCE)
+    return open_hours_marked(pass_, before)
 
 
 def open_hours_marked(pass_: Pass, before: datetime) -> list[datetime]:

@@ -195,6 +195,6 @@ SELECT team_id, coalesce(sum(effective_micros) FILTER (WHERE kind = 'node_hour')
        coalesce(sum(unit_milliseconds) FILTER (WHERE unit <> 'core'), 0)::int8,
        coalesce(sum(unit_milliseconds) FILTER (
            WHERE unit <> 'core' AND state IN (%(active)s, %(unseen)s)), 0)::int8
-FROM ledger_ledgerteamday WHERE posting_month = ANY(%(months)s)
+FROM ledger_ledgerteamday WHERE date_trunc('month', day)::date = ANY(%(months)s)
 GROUP BY team_id ORDER BY team_id
 """

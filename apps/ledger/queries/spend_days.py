@@ -196,13 +196,15 @@ SELECT max(day) FROM (
     GROUP BY day HAVING NOT bool_or(status = %(provisional)s)
 ) AS settled
 """
-# A charge is known by its kind, whose it is of (a provider and account, or a vendor), and what it is for.
+# A charge is known by its kind, whose it is of (a provider and account, or a vendor), and what it is for;
+# a correction by what it corrects.
 _CHARGE: LiteralString = """
 FROM ledger_charge AS charge
-LEFT JOIN ledger_billedcharge AS billed ON billed.id = charge.billed_charge_id
+JOIN ledger_charge AS original ON original.id = coalesce(charge.corrects_id, charge.id)
+LEFT JOIN ledger_billedcharge AS billed ON billed.id = original.billed_charge_id
 LEFT JOIN ledger_bill AS bill ON bill.id = billed.bill_id
-LEFT JOIN ledger_apiitem AS item ON item.id = charge.api_item_id
-LEFT JOIN pricing_sharedcost_fact AS cost ON cost.id = charge.shared_cost_id
+LEFT JOIN ledger_apiitem AS item ON item.id = original.api_item_id
+LEFT JOIN pricing_sharedcost_fact AS cost ON cost.id = original.shared_cost_id
 CROSS JOIN LATERAL (SELECT concat_ws('|', charge.kind, coalesce(item.vendor, bill.provider, ''),
     coalesce(bill.account, ''), coalesce(item.model, nullif(billed.label, ''), cost.name, ''))
     AS name) AS called

@@ -108,11 +108,12 @@ def _roll_up(
 ) -> frozenset[datetime]:
     """Sum the days that wait, `besides` those that raised before; which raised now."""
     failed: set[datetime] = set()
-    for day in hours_due(Pass.ROLLUP, at):
-        if time.monotonic() > until:
-            break
-        if day not in besides:
-            failed |= actions.try_pass(passes=actions.PASSES, pass_=Pass.ROLLUP, hours=[day], at=at)
+    for pass_ in (Pass.ROLLUP, Pass.ROLLUP_CORRECTIONS):
+        for day in hours_due(pass_, at):
+            if time.monotonic() > until:
+                break
+            if day not in besides:
+                failed |= actions.try_pass(passes=actions.PASSES, pass_=pass_, hours=[day], at=at)
     return frozenset(failed)
 
 

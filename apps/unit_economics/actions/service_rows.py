@@ -7,21 +7,28 @@ from apps.unit_economics.queries.service_measures import MEASURED
 
 SERVICES = """
 SELECT DISTINCT workload_id FROM ledger_line_fact
-WHERE hour >= %(from)s AND hour < %(to)s AND coalesce(pool_id, 0) = ANY(%(pools)s)
+WHERE posting_month = ANY(%(months)s) AND hour >= %(from)s AND hour < %(to)s AND coalesce(pool_id, 0) = ANY(%(pools)s)
   AND workload_id = ANY(%(kinds)s)
 UNION
 SELECT workload_id FROM ledger_serviceday
-WHERE day = %(day)s AND coalesce(pool_id, 0) = ANY(%(pools)s)
+WHERE day = %(day)s AND posting_month = ANY(%(months)s) AND coalesce(pool_id, 0) = ANY(%(pools)s)
 ORDER BY 1
 """
+_DELETE: LiteralString = """
+DELETE FROM <table>
+WHERE day = %(day)s AND posting_month = ANY(%(months)s) AND workload_id = ANY(%(services)s)
+"""
 DELETE: tuple[LiteralString, ...] = (
-    "DELETE FROM ledger_serviceday WHERE day = %(day)s AND workload_id = ANY(%(services)s)",
-    "DELETE FROM ledger_servicecount WHERE day = %(day)s AND workload_id = ANY(%(services)s)",
-    "DELETE FROM ledger_servicetotal WHERE day = %(day)s AND workload_id = ANY(%(services)s)",
+    _DELETE.replace("<table>", "ledger_serviceday"),
+    _DELETE.replace("<table>", "ledger_servicetotal"),
 )
+DELETE_COUNTS = (
+    "DELETE FROM ledger_servicecount WHERE day = %(day)s AND workload_id = ANY(%(services)s)"
+)
+# What was counted is of the day itself: no correction adds to it.
 LIVED = """
 SELECT workload_id, hour, sum(unit_milliseconds)::int8 FROM ledger_line_fact
-WHERE hour >= %(from)s AND hour < %(to)s AND workload_id = ANY(%(services)s)
+WHERE posting_month = %(own_month)s AND hour >= %(from)s AND hour < %(to)s AND workload_id = ANY(%(services)s)
 GROUP BY workload_id, hour ORDER BY workload_id, hour
 """
 # No row mixes known amounts with unknown ones on any basis, as in the other roll-ups.
@@ -46,8 +53,8 @@ LEFT JOIN unnest(%(whole_of)s::int8[], %(whole_at)s::timestamptz[], %(features)s
 LEFT JOIN unnest(%(divided_of)s::int8[], %(divided_at)s::timestamptz[]) AS divided (workload_id, hour)
      ON divided.workload_id = line.workload_id AND divided.hour = line.hour
 <marginal_join>
-WHERE line.hour >= %(from)s AND line.hour < %(to)s AND line.workload_id = ANY(%(services)s)
-  AND divided.workload_id IS NULL
+WHERE line.posting_month = ANY(%(months)s) AND line.hour >= %(from)s AND line.hour < %(to)s
+  AND line.workload_id = ANY(%(services)s) AND divided.workload_id IS NULL
 GROUP BY line.posting_month, charge.status, charge.kind, line.pool_id, line.team_id,
          line.workload_id, 8, 9, line.state, line.flags, line.list_micros IS NULL,
          line.contracted_micros IS NULL, line.effective_micros IS NULL, line.billed_micros IS NULL
@@ -68,7 +75,8 @@ JOIN ledger_charge_fact AS charge ON charge.id = line.charge_id
 JOIN unnest(%(divided_of)s::int8[], %(divided_at)s::timestamptz[]) AS divided (workload_id, hour)
      ON divided.workload_id = line.workload_id AND divided.hour = line.hour
 <marginal_join>
-WHERE line.hour >= %(from)s AND line.hour < %(to)s AND line.workload_id = ANY(%(services)s)
+WHERE line.posting_month = ANY(%(months)s) AND line.hour >= %(from)s AND line.hour < %(to)s
+  AND line.workload_id = ANY(%(services)s)
 GROUP BY line.workload_id, line.hour, line.posting_month, charge.status, charge.kind, line.pool_id,
          line.team_id, line.state, line.flags, line.list_micros IS NULL,
          line.contracted_micros IS NULL, line.effective_micros IS NULL, line.billed_micros IS NULL
@@ -102,10 +110,10 @@ FROM unnest(%(of)s::int8[], %(features)s::text[], %(parts)s::int2[], %(hours)s::
             %(cached_ms)s::int8[], %(output_ms)s::int8[], %(untold_ms)s::int8[],
             %(measured_ms)s::int8[]) AS new
 """
-# Rows of one measure lie together, as they are read.
+# Rows of one measure lie together, as they are read. What corrects a day adds nothing to its counts.
 TOTALS: LiteralString = """
 INSERT INTO ledger_servicetotal
-    (day, workload_id, measure, answered_micros, idle_micros, unattributed_micros,
+    (day, posting_month, workload_id, measure, answered_micros, idle_micros, unattributed_micros,
      uncounted_micros, stated_micros, active_micros, unit_milliseconds, unpriced_milliseconds,
      held_milliseconds, observed_milliseconds, statuses, requests, succeeded, prompt_tokens,
      cached_tokens, output_tokens, prompt_ms, cached_ms, output_ms, untold_ms, measured_ms,
@@ -118,7 +126,7 @@ SELECT %(day)s, money.*,
        coalesce(counted.output_ms, 0), coalesce(counted.untold_ms, 0),
        coalesce(counted.measured_ms, 0), coalesce(costless.requests, 0)
 FROM (
-    SELECT row.workload_id, measure.name,
+    SELECT row.posting_month, row.workload_id, measure.name,
            sum(measure.micros) FILTER (WHERE row.part = 0),
            sum(measure.micros) FILTER (WHERE row.part = 1),
            sum(measure.micros) FILTER (WHERE row.part = 2),
@@ -133,8 +141,9 @@ FROM (
                  AND row.flags & %(not_held)s = 0), 0),
            bit_or(1 << (array_position(%(words)s::text[], row.status) - 1))
     FROM ledger_serviceday AS row CROSS JOIN LATERAL (VALUES <measured>) AS measure (name, micros)
-    WHERE row.day = %(day)s AND row.workload_id = ANY(%(services)s)
-    GROUP BY row.workload_id, measure.name
+    WHERE row.day = %(day)s AND row.posting_month = ANY(%(months)s)
+      AND row.workload_id = ANY(%(services)s)
+    GROUP BY row.posting_month, row.workload_id, measure.name
 ) AS money
 LEFT JOIN (
     SELECT workload_id,
@@ -147,8 +156,9 @@ LEFT JOIN (
     FROM ledger_servicecount
     WHERE day = %(day)s AND workload_id = ANY(%(services)s) AND part <> %(uncounted)s
     GROUP BY workload_id
-) AS counted ON counted.workload_id = money.workload_id
+) AS counted
+     ON counted.workload_id = money.workload_id AND money.posting_month = %(own_month)s
 LEFT JOIN unnest(%(costless_of)s::int8[], %(costless)s::int8[]) AS costless (workload_id, requests)
-     ON costless.workload_id = money.workload_id
-ORDER BY 3, 2
+     ON costless.workload_id = money.workload_id AND money.posting_month = %(own_month)s
+ORDER BY 4, 3, 2
 """.replace("<measured>", MEASURED)

@@ -27,6 +27,7 @@ from apps.ledger.queries.tables import Row, rows, run
 from apps.unit_economics.actions.service_rows import (
     COUNTS,
     DELETE,
+    DELETE_COUNTS,
     DIVIDED,
     INSERT,
     LIVED,
@@ -86,7 +87,9 @@ def write_service_days(rolled: RolledDay) -> frozenset[Cell]:
     hours = {cell: _hour_division(list(told)) for cell, told in groupby(counted, _cell_of_count)}
     _write_days(params, hours)
     lived = {(workload_id, hour): ms for workload_id, hour, ms in rows(LIVED, params)}
-    _write_counts(params, hours, lived)
+    if rolled.has_own_month:
+        run(DELETE_COUNTS, params)
+        _write_counts(params, hours, lived)
     run(TOTALS, params | _costless_requests(hours, lived) | CONSTANTS)
     return frozenset(
         cell for cell, hour in hours.items() if hour.portions[0].purpose is Purpose.IDLE

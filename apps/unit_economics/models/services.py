@@ -90,15 +90,17 @@ class ServiceCount(models.Model):
 
 
 class ServiceTotal(models.Model):
-    """ServiceDay and ServiceCount of a service and day in one row for each measure of money.
+    """ServiceDay and ServiceCount of a service, day and posting month in one row for each measure of money.
 
     `measure` is a basis (all its lines), a basis with `.direct` (without what is shared out to it)
     or `marginal`. Amounts are by part, null where nothing is known. Of all parts but what is
     not counted, `stated_micros` is what has device time and `active_micros` the active of that.
     `statuses` has a bit for each Status in order, `costless_requests` are of hours without lines.
+    What was counted stands in the row of the day's own month: those of corrections add 0.
     """
 
     day = models.DateField()
+    posting_month = models.DateField()
     workload = models.ForeignKey("workloads.Workload", on_delete=models.PROTECT, related_name="+")
     measure = models.TextField()
     answered_micros = models.BigIntegerField(null=True)
@@ -128,7 +130,7 @@ class ServiceTotal(models.Model):
         db_table = "ledger_servicetotal"
         constraints = [
             models.UniqueConstraint(
-                fields=["workload", "measure", "day"], name="service_total_once"
+                fields=["workload", "measure", "day", "posting_month"], name="service_total_once"
             )
         ]
         indexes = [models.Index(fields=["measure", "day"], name="service_total_by_measure")]

@@ -60,7 +60,7 @@ wholes AS (
 """
 COVERED: LiteralString = """
 covered AS (
-    SELECT wholes.day, wholes.job_id, wholes.pool_id
+    SELECT wholes.day, wholes.posting_month, wholes.job_id, wholes.pool_id
     FROM wholes JOIN workloads_job AS job ON job.id = wholes.job_id
     JOIN carried ON carried.job_id = job.id AND carried.during @> (
         tstzrange(coalesce(job.started_at, job.opened_at), job.ended_at)
@@ -68,6 +68,7 @@ covered AS (
     WHERE coalesce(job.started_at, job.opened_at) < wholes.first_hour + interval '1 hour'
       AND coalesce(job.ended_at > wholes.last_hour, true)
       AND wholes.posting_month NOT IN (SELECT month FROM frozen)
+      AND date_trunc('month', wholes.day)::date NOT IN (SELECT month FROM frozen)
 )
 """
 RUN_DAYS = AuditComparison(
@@ -95,12 +96,13 @@ RUN_DAYS = AuditComparison(
     joins=f"{NAMES} LEFT JOIN workloads_job AS job ON job.id = compared.job_id",
     only=f"""
     {NOT_WAITING} AND (
-        (day, job_id, coalesce(pool_id, 0)) IN (
-            SELECT held.day, held.job_id, held.pool_id FROM covered AS held)
+        (day, posting_month, job_id, coalesce(pool_id, 0)) IN (
+            SELECT held.day, held.posting_month, held.job_id, held.pool_id FROM covered AS held)
         OR coalesce(basis.found, 0) > coalesce(basis.expected, 0)
-           AND (basis.name IN ('milliseconds', 'unpriced') OR (day, job_id, coalesce(pool_id, 0))
-                NOT IN (SELECT held.day, held.job_id, held.pool_id FROM wholes AS held
-                        WHERE held.has_credit)))""",
+           AND (basis.name IN ('milliseconds', 'unpriced')
+                OR (day, posting_month, job_id, coalesce(pool_id, 0)) NOT IN (
+                    SELECT held.day, held.posting_month, held.job_id, held.pool_id
+                    FROM wholes AS held WHERE held.has_credit)))""",
 )
 
 # A run's figures are of all its days but for idle that is shared out (flag 64), by bucket, and their

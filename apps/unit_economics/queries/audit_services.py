@@ -25,6 +25,7 @@ from apps.ledger.queries.audit_rollups import (
 from apps.ledger.queries.audit_sql import (
     BOUND_DAYS,
     FROZEN,
+    IS_LATER,
     POOLS_UNDIVIDED,
     STATUSES_WAITING,
     WAITING,
@@ -39,7 +40,7 @@ services AS (
 """
 SERVICES_WAITING: LiteralString = """
 services_waiting AS (
-    SELECT DISTINCT waits.day, line.workload_id
+    SELECT DISTINCT waits.day, waits.is_later, line.workload_id
     FROM pools_waiting AS waits JOIN ledger_line AS line
       ON coalesce(line.pool_id, 0) = waits.pool_id
      AND line.hour >= (waits.day::timestamp AT TIME ZONE %(zone)s) - interval '1 hour'
@@ -47,8 +48,9 @@ services_waiting AS (
     WHERE line.workload_id IS NOT NULL
 )
 """
-NOT_WAITING: LiteralString = """
-(day, workload_id) NOT IN (SELECT waits.day, waits.workload_id FROM services_waiting AS waits)
+NOT_WAITING: LiteralString = f"""
+(day, workload_id, {IS_LATER})
+NOT IN (SELECT waits.day, waits.workload_id, waits.is_later FROM services_waiting AS waits)
 """
 IN_BOUNDS: LiteralString = "row.day BETWEEN bounds.first_day AND bounds.last_day"
 
@@ -90,7 +92,7 @@ MEASURES: LiteralString = """
 SERVICE_TOTALS = AuditComparison(
     tables=(BOUND_DAYS,),
     expected=f"""
-    SELECT row.day, row.workload_id, measure.name AS measure,
+    SELECT row.day, row.posting_month, row.workload_id, measure.name AS measure,
            sum(measure.micros) FILTER (WHERE row.part = 0) AS answered,
            sum(measure.micros) FILTER (WHERE row.part = 1) AS idle,
            sum(measure.micros) FILTER (WHERE row.part = 2) AS unattributed,
@@ -107,14 +109,14 @@ SERVICE_TOTALS = AuditComparison(
     FROM ledger_serviceday AS row CROSS JOIN bounds
     CROSS JOIN LATERAL (SELECT row.kind <> 'shared' AND row.flags & 64 = 0 AS is_direct) AS direct
     CROSS JOIN LATERAL {MEASURES}
-    WHERE {IN_BOUNDS} GROUP BY 1, 2, 3""",
+    WHERE {IN_BOUNDS} GROUP BY 1, 2, 3, 4""",
     found=f"""
-    SELECT row.day, row.workload_id, row.measure, row.answered_micros, row.idle_micros,
+    SELECT row.day, row.posting_month, row.workload_id, row.measure, row.answered_micros, row.idle_micros,
            row.unattributed_micros, row.uncounted_micros, row.stated_micros, row.active_micros,
            row.unit_milliseconds, row.unpriced_milliseconds, row.held_milliseconds,
            row.observed_milliseconds, row.statuses
     FROM ledger_servicetotal AS row CROSS JOIN bounds WHERE {IN_BOUNDS}""",
-    keys=("day", "workload_id", "measure"),
+    keys=("day", "posting_month", "workload_id", "measure"),
     measures=(
         *("answered", "idle", "unattributed", "uncounted", "stated", "active", "milliseconds"),
         *("unpriced", "held", "observed", "statuses"),
@@ -123,12 +125,15 @@ SERVICE_TOTALS = AuditComparison(
     joins="LEFT JOIN workloads_workload AS workload ON workload.id = compared.workload_id",
 )
 
-# What was counted stands in each of a service's totals of a day; hours that nobody counted (part 3)
+# What was counted stands in each of a service's totals of a day, and corrections of it add 0; hours that nobody counted (part 3)
 # are in none of them. Requests are unknown where any part of them is.
 SERVICE_COUNTS = Agreement(
     tables=(BOUND_DAYS,),
     source="""ledger_servicetotal AS row CROSS JOIN bounds
     JOIN workloads_workload AS workload ON workload.id = row.workload_id
+    CROSS JOIN LATERAL (
+        SELECT row.posting_month = date_trunc('month', row.day)::date AS is_own
+    ) AS posted
     CROSS JOIN LATERAL (
         SELECT CASE WHEN count(told.requests) = count(*) THEN coalesce(sum(told.requests), 0) END
                    AS requests,
@@ -143,10 +148,12 @@ SERVICE_COUNTS = Agreement(
                coalesce(sum(told.measured_ms), 0) AS measured_ms
         FROM ledger_servicecount AS told
         WHERE told.day = row.day AND told.workload_id = row.workload_id AND told.part <> 3
+          AND posted.is_own
     ) AS counted
     CROSS JOIN LATERAL (
         SELECT count(*) AS features FROM ledger_serviceday AS part
-        WHERE part.day = row.day AND part.workload_id = row.workload_id AND NOT EXISTS (
+        WHERE part.day = row.day AND part.workload_id = row.workload_id AND posted.is_own
+          AND part.posting_month = row.posting_month AND NOT EXISTS (
             SELECT 1 FROM ledger_servicecount AS told
             WHERE told.day = part.day AND told.workload_id = part.workload_id
               AND told.feature = part.feature AND told.part = part.part)

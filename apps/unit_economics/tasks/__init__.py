@@ -7,7 +7,6 @@ from django.utils import timezone
 
 from apps.ledger.actions import try_pass
 from apps.ledger.queries.due import hours_due
-from apps.marks.queries import Pass
 from apps.unit_economics.actions.divide import PASSES
 from apps.unit_economics.actions.runs import figure_due_runs
 
@@ -22,8 +21,9 @@ def divide_marked_days() -> None:
     """
     until = time.monotonic() + BUDGET_SECONDS
     at = timezone.now()
-    for day in hours_due(Pass.DIVIDE, at):
-        if time.monotonic() > until:
-            break
-        try_pass(passes=PASSES, pass_=Pass.DIVIDE, hours=[day], at=at)
+    for pass_ in PASSES:
+        for day in hours_due(pass_, at):
+            if time.monotonic() > until:
+                break
+            try_pass(passes=PASSES, pass_=pass_, hours=[day], at=at)
     figure_due_runs(at=at)

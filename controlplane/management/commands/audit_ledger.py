@@ -47,6 +47,7 @@ def _figures(found: Audit) -> dict[str, object]:
         "not_yet_swept": found.not_yet_swept,
         "pending_days": [day.isoformat() for day in found.pending_days],
         "closed_months": [f"{month:%Y-%m}" for month in found.closed_months],
+        "corrections_where_posted": found.corrections_where_posted,
         "places": [asdict(place) for place in found.places],
     }
 
@@ -60,6 +61,11 @@ def _tell(found: Audit) -> None:
         print("still to be settled:", ", ".join(day.isoformat() for day in found.pending_days))
     if found.closed_months:
         print("closed:", ", ".join(f"{month:%Y-%m}" for month in found.closed_months))
+    if found.corrections_where_posted:
+        print(
+            f"{found.corrections_where_posted} corrections stand on the day on which they were posted:"
+            " their months were closed before corrections stood on the day that they are of"
+        )
     for place in found.places:
         print(
             f"{place.check}: node {place.node}, {place.hour}, charge {place.charge}, "

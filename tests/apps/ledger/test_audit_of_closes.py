@@ -16,7 +16,7 @@ from controlplane.ledger_audit import audit_here
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.ledger.scene import HOUR, LATER, TEN
-from tests.apps.ledger.test_close import EVERYTHING, IN_APRIL, MARCH, cut_the_price
+from tests.apps.ledger.test_close import APRIL, EVERYTHING, IN_APRIL, MARCH, cut_the_price
 
 pytestmark = pytest.mark.django_db
 LAST_OF_MARCH = datetime(2026, 3, 31, 23, tzinfo=UTC)
@@ -84,17 +84,16 @@ def test_corrections_add_up_and_so_does_a_month_that_is_opened_again(node_id: in
     assert audited().places == ()
 
 
-def test_corrections_of_a_node_add_up_while_the_hour_in_which_they_are_posted_runs(
-    node_id: int,
-) -> None:
-    """The node is charged as far as that hour has come; what is posted is of all of it."""
+def test_corrections_of_a_node_stand_in_the_hour_that_they_are_of(node_id: int) -> None:
+    """The node goes on in the month in which they are posted, and its hours there are its own."""
     at = IN_APRIL + HOUR
     make.make_node("gpu-02", pool_id=Pool.objects.get().id, started_at=LAST_OF_MARCH, at=at)
     assert close.post_corrections(month=MARCH, at=at).charges
     scene.settle_all(at)
 
-    posted = Charge.objects.exclude(corrects=None).filter(node__name="gpu-02")
-    assert posted.get().through > at
+    posted = Charge.objects.exclude(corrects=None).get(node__name="gpu-02")
+    assert (posted.hour, posted.through) == (LAST_OF_MARCH, LAST_OF_MARCH + HOUR)
+    assert posted.posting_month == APRIL
     found = audit_here()
     assert (found.places, found.pending_days) == ((), ())
 

@@ -16,7 +16,7 @@ from apps.economics.tiers import parsed
 from apps.fleet import actions as fleet
 from apps.ledger.actions import close
 from apps.ledger.actions.reconcile import bills_due, reconcile_bill
-from apps.ledger.models import Line
+from apps.ledger.models import LedgerDay, Line
 from apps.ledger.queries.closes.months import late_facts
 from apps.ledger.queries.tables import rows
 from apps.pricing import actions as pricing
@@ -275,7 +275,7 @@ def check(world: World, happens: Sequence[str]) -> None:
         close.post_corrections(month=MARCH, at=at)
         scene.settle_all(at)
         assert_audited()
-        assert by_team("corrected") == truth
+        assert by_team("corrected") == by_day() == truth
         assert late_facts(MARCH).hours == 0
         close.reopen_month(month=MARCH, reason="to see", person_id=None, at=at)
         scene.settle_all(at)
@@ -309,7 +309,15 @@ def nothing(world: World) -> None:
 
 
 def assert_audited() -> None:
+    """It adds up, and no day after the month has anything of it."""
     assert audit_here().places == ()
+    assert not LedgerDay.objects.filter(day__gte=date(2026, 4, 1)).exists()
+
+
+def by_day() -> dict[int, tuple[int, ...]]:
+    """Each team's sum of March's days on every basis, whichever month posted it."""
+    found = rows(DAYS, {"month": MARCH})
+    return {team: tuple(sums) for team, *sums in found if any(sums)}
 
 
 def by_team(which: str) -> dict[int, tuple[int, ...]]:
@@ -331,6 +339,11 @@ FROM ledger_line AS line JOIN ledger_charge AS charge ON charge.id = line.charge
 LEFT JOIN ledger_charge AS original ON original.id = charge.corrects_id AND %(corrected)s
 WHERE coalesce(original.posting_month, charge.posting_month) = %(month)s
 GROUP BY line.team_id
+"""
+DAYS = """
+SELECT team_id, coalesce(sum(list_micros), 0)::int8, coalesce(sum(contracted_micros), 0)::int8,
+       coalesce(sum(effective_micros), 0)::int8, coalesce(sum(billed_micros), 0)::int8
+FROM ledger_ledgerteamday WHERE day >= %(month)s GROUP BY team_id
 """
 LINES = """
 SELECT charge.kind, node.name, charge.part, line.hour, line.team_id, job.raw_id, line.state,

@@ -49,8 +49,8 @@ def post_corrections(*, month: date, at: datetime) -> Corrected:
     """Post what changed in a closed month since; its own lines stay as they were told.
 
     Each hour is settled anew inside a savepoint that is taken back, and what would differ is
-    posted as correction charges in the hour of `at`, which carry no device time. A closed month's
-    corrections count in: doing it again posts nothing. Refuses MonthNotClosed and NoOpenMonth.
+    posted as correction charges of that hour in the month of `at`, which carry no device time. A
+    closed month's corrections count in: doing it again posts nothing. Refuses MonthNotClosed and NoOpenMonth.
     """
     if month not in closed_months():
         raise MonthNotClosed(f"{month:%Y-%m} is open")

@@ -1,4 +1,4 @@
-"""Differences posted as correction charges, in the month that is open."""
+"""Differences posted as correction charges: on the day that they are of, in the month that is open."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from apps.accounts import queries as accounts
 from apps.economics.hours import HOUR, first_hour, hour_of
 from apps.economics.money import sum_of_known
 from apps.ledger.actions.charge.values import digest_of
+from apps.ledger.actions.closed import hold_month
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.models import Charge, ChargeKind, ChargePart, Status
 from apps.ledger.queries.calendar import local_day, posting_month
@@ -38,26 +39,26 @@ class NoOpenMonth(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PostingPlace:
-    """The hour and month in which corrections are posted, and the words that say why."""
+    """The month in which corrections are posted, and the words that say why."""
 
-    hour: datetime
     month: date
     reason: str
 
 
 def place_of(at: datetime, reason: str) -> PostingPlace:
-    """The hour of `at`. Refuses NoOpenMonth where its month is closed."""
-    hour = hour_of(at)
-    month = posting_month(hour, accounts.organisation().zone)
+    """The month of `at`, which stays open until the transaction ends. Refuses NoOpenMonth."""
+    month = posting_month(hour_of(at), accounts.organisation().zone)
+    hold_month(month)
     if month in closed_months():
         raise NoOpenMonth(f"{month:%Y-%m} is closed too")
-    return PostingPlace(hour, month, reason)
+    return PostingPlace(month, reason)
 
 
 def post(*, differences: Mapping[LineKey, BasisSums], hour: datetime, place: PostingPlace) -> int:
     """A correction charge for each charge of `hour` that moved, with a line for each part of it.
 
-    How many charges; the roll-up of the day that they are posted in is marked.
+    They stand in that hour, and in the books of the open month. How many charges; what the roll-ups
+    have of the day's corrections is marked.
     """
     if not differences:
         return 0
@@ -68,11 +69,12 @@ def post(*, differences: Mapping[LineKey, BasisSums], hour: datetime, place: Pos
     lines: list[Row] = []
     for of, parts in by_charge.items():
         charge = _correction_of(of, parts, hour, place)
-        lines += [_line_row(charge.id, key, sums, place) for key, sums in parts.items()]
+        lines += [_line_row(charge, key, sums) for key, sums in parts.items()]
     copy_in(LINES, lines)
     zone = accounts.organisation().zone
-    day = first_hour(local_day(place.hour, zone), zone)
-    mark(Mark(Pass.ROLLUP, pool_id, day) for pool_id in {key.pool_id or 0 for key in differences})
+    day = first_hour(local_day(hour, zone), zone)
+    pool_ids = {key.pool_id or 0 for key in differences}
+    mark(Mark(Pass.ROLLUP_CORRECTIONS, pool_id, day) for pool_id in pool_ids)
     return len(by_charge)
 
 
@@ -92,8 +94,8 @@ def _correction_of(
         node_id=of.node_id,
         pool_id=of.pool_id,
         part=of.part,
-        hour=place.hour,
-        through=place.hour + HOUR,
+        hour=hour,
+        through=hour + HOUR,
         posting_month=place.month,
         list_micros=whole.list_micros,
         contracted_micros=whole.contracted_micros,
@@ -141,9 +143,9 @@ def _add_sums(parts: list[BasisSums]) -> BasisSums:
     return BasisSums(*(sum_of_known(of_basis) for of_basis in zip(*parts, strict=True)))
 
 
-def _line_row(charge_id: int, key: LineKey, sums: BasisSums, place: PostingPlace) -> Row:
+def _line_row(charge: Charge, key: LineKey, sums: BasisSums) -> Row:
     return (
-        *(charge_id, place.hour, place.month, key.pool_id, key.team_id, key.workload_id),
+        *(charge.id, charge.hour, charge.posting_month, key.pool_id, key.team_id, key.workload_id),
         *(key.job_id, key.holder_key_id, key.state, key.flags, 0, None, 0),
         *sums,
     )

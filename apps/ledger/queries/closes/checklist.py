@@ -1,19 +1,19 @@
 """What stands open before a month is closed."""
 
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from fractions import Fraction
 from typing import LiteralString
 
 from apps.accounts import queries as accounts
 from apps.economics.hours import HOUR_MS
 from apps.economics.states import State
-from apps.ledger.queries.calendar import HourSpan, month_span, next_month
+from apps.ledger.queries.calendar import HourSpan, month_span
 from apps.ledger.queries.closes.invoices import invoices_in_words, invoices_of_month
 from apps.ledger.queries.closes.months import late_facts
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.unread_bills import unread_between
-from apps.marks.queries import pending_hours
+from apps.marks.queries import days_with_corrections_marked, pending_hours
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,7 @@ SELECT which.code, coalesce(sum(day.unit_milliseconds), 0)::int8,
        coalesce(sum(day.effective_micros), 0)::int8, count(day.day)
 FROM (VALUES <codes>) AS which (code)
 LEFT JOIN ledger_ledgerteamday AS day
-  ON day.posting_month = %(month)s AND day.day >= %(first)s AND day.day <= %(last)s
- AND CASE which.code <cases> END
+  ON day.posting_month = %(month)s AND CASE which.code <cases> END
 GROUP BY which.code
 """.replace("<codes>", ", ".join(f"('{code}')" for code in WHICH)).replace(
     "<cases>", " ".join(f"WHEN '{code}' THEN {which}" for code, which in WHICH.items())
@@ -112,8 +111,6 @@ def checklist(month: date) -> list[Item]:
         "month": month,
         "from": span.starts_at,
         "to": span.ends_at,
-        "first": month,
-        "last": next_month(month) - timedelta(days=1),
         "unobserved": int(State.UNOBSERVED),
         "unowned": accounts.special_teams().unowned_id,
     }
@@ -140,7 +137,7 @@ def _settling_items(month: date, span: HourSpan, params: dict[str, object]) -> l
         Item(
             "unsummed",
             "Days still to be summed or divided",
-            late_facts(month).days,
+            late_facts(month).days + days_with_corrections_marked(),
             None,
             "The worker sums them once their hours are settled, and divides them over runs and services.",
             is_blocking=True,

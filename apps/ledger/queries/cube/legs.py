@@ -213,7 +213,7 @@ def _source_column(source: Source, name: str) -> sql.Composable:
 
 
 def _leg_condition(question: CubeQuestion, source: Source, window: Window) -> sql.Composable:
-    day: LiteralString = "day.posting_month" if source.of_months else "day.day"
+    day: LiteralString = "day.month" if source.of_months else "day.day"
     conditions: list[sql.Composable] = [
         sql.SQL("{0} >= {1} AND {0} < {2}").format(
             sql.SQL(day), sql.Literal(window.first_day), sql.Literal(window.end_day)

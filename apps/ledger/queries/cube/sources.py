@@ -50,8 +50,10 @@ class Source:
 TIMES: dict[str, LiteralString] = {
     "day": "day.day",
     "week": "day.day - mod(7 + extract(isodow FROM day.day)::int - %(week_starts_on)s, 7)",
-    "month": "day.posting_month",
+    "month": "date_trunc('month', day.day)::date",
+    "posting_month": "day.posting_month",
 }
+"""When it was, and in whose books it is: what was corrected later counts on the day that it is of."""
 OF_TEAMS: dict[str, LiteralString] = {
     "team": "day.team_id",
     "cost_centre": "nullif(team.cost_centre, '')",
@@ -81,7 +83,7 @@ LOOKED_UP: dict[str, LiteralString] = {
 WORKLOAD: dict[str, LiteralString] = {"workload": "day.workload_id"}
 TAGS: dict[str, LiteralString] = {TAG: "day.tags"}
 OF_A_JOB: dict[str, LiteralString] = {"is_of_job": "day.is_of_job"}
-MONTH: dict[str, LiteralString] = {"month": TIMES["month"]}
+MONTH: dict[str, LiteralString] = {"month": "day.month", "posting_month": "day.posting_month"}
 CELLS: dict[str, LiteralString] = {
     **OF_TEAMS,
     **OF_POOLS,

@@ -163,7 +163,7 @@ def _aligned_keys(question: CubeQuestion, keys: tuple[CubeKey, ...]) -> tuple[Cu
 
 def _moved_date(question: CubeQuestion, name: str, value: date) -> date:
     now, before = question.window.first_day, (question.against or question.window).first_day
-    if name == "month":
+    if name in ("month", "posting_month"):
         months = (value.year - before.year) * 12 + value.month - before.month
         there = now.year * 12 + now.month - 1 + months
         return date(there // 12, there % 12 + 1, 1)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
-from datetime import datetime
+from datetime import date, datetime
 from itertools import groupby
 from operator import itemgetter
 from typing import LiteralString, NamedTuple
@@ -113,7 +113,7 @@ def write_run_days(rolled: RolledDay, unasked: Collection[tuple[int, datetime]])
     seen = job_minutes(
         [(each.lines[0].job_id, each.lines[0].hour) for each in hours if each.is_told_apart]
     )
-    written = _Rows()
+    written = _Rows(rolled.months)
     for each in hours:
         _divide_lines(
             written, each, seen.get((each.lines[0].job_id, each.lines[0].hour)), meters, unasked
@@ -123,9 +123,10 @@ def write_run_days(rolled: RolledDay, unasked: Collection[tuple[int, datetime]])
 
 
 class _Rows:
-    """The day's rows by what tells them apart."""
+    """The day's rows of these posting months by what tells them apart."""
 
-    def __init__(self) -> None:
+    def __init__(self, months: Collection[date]) -> None:
+        self.months = frozenset(months)
         self.sums: dict[Row, list[int | None]] = {}
         self.metered: dict[Row, list[float | None]] = {}
 
@@ -228,6 +229,8 @@ def _divide_lines(
     for each in lines:
         times[each.pool_id] = times.get(each.pool_id, 0) + each.unit_milliseconds
     for each in lines:
+        if each.traits[POSTED] not in written.months:
+            continue
         metered = None
         if each.unit_milliseconds:
             of_pool = meters.get((each.job_id, each.pool_id, each.hour))
@@ -264,17 +267,19 @@ def _shares_of_amount(amount: int | None, weights: Sequence[int]) -> Sequence[in
 
 
 TRAITS = 8
-POOL, WORKLOAD, STATE = 3, 5, 6
+POSTED, POOL, WORKLOAD, STATE = 0, 3, 5, 6
 EFFECTIVE = 2
 UNMETERED = (None, None, None)
 DELETE = """
 WITH gone AS (
-    DELETE FROM ledger_runday WHERE day = %(day)s AND coalesce(pool_id, 0) = ANY(%(pools)s)
+    DELETE FROM ledger_runday
+    WHERE day = %(day)s AND posting_month = ANY(%(months)s) AND coalesce(pool_id, 0) = ANY(%(pools)s)
     RETURNING run_id
 )
 SELECT DISTINCT run_id FROM gone
 """
-# What is unknown on any basis stays apart.
+# What is unknown on any basis stays apart. Lines of every posting month: those of the day itself say
+# by what its corrections are divided.
 SELECT: LiteralString = """
 SELECT line.job_id, line.hour, max(charge.through) FILTER (WHERE charge.kind = 'node_hour'),
        line.posting_month, charge.status, charge.kind, line.pool_id, line.team_id,

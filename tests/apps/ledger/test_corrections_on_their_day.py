@@ -1,0 +1,269 @@
+"""A correction of a closed month moves the day that it is of, and nothing of the days since."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.db import models
+from django.db.models import Sum
+
+from apps.economics.run_time import Bucket
+from apps.fleet import actions as fleet
+from apps.ledger.actions import close
+from apps.ledger.actions.close.corrections import Corrected
+from apps.ledger.models import (
+    Charge,
+    LedgerDay,
+    LedgerJobDay,
+    LedgerMonth,
+    LedgerNodeDay,
+    LedgerPoolDay,
+    LedgerTeamDay,
+    LedgerUserDay,
+    Line,
+)
+from apps.ledger.queries.closes.checklist import checklist
+from apps.ledger.queries.closes.contents import digest_of_month
+from apps.ledger.queries.closes.months import late_facts, month_standings
+from apps.ledger.queries.costs import Basis
+from apps.ledger.queries.cube import CubeQuestion, explore
+from apps.ledger.queries.spend_days import BY_CHARGE, BY_POOL, BY_TEAM, BY_WORKLOAD, spend_by_day
+from apps.ledger.queries.windows import Window
+from apps.marks.models import ChangedHour
+from apps.unit_economics.models import RunDay, RunFigures, ServiceCount, ServiceDay, ServiceTotal
+from apps.unit_economics.queries.unit_costs import UnitFilter, unit_cost_groups
+from apps.workloads.models import OwnershipRule
+from controlplane.ledger_audit import audit_here
+from tests import make
+from tests.apps.ledger import scene
+from tests.apps.ledger.scene import HOUR, TEN
+from tests.apps.ledger.test_close import EVERYTHING
+from tests.apps.unit_economics import run_scene
+from tests.apps.unit_economics import service_scene as services
+
+pytestmark = pytest.mark.django_db
+
+MARCH, APRIL, MAY = date(2026, 3, 1), date(2026, 4, 1), date(2026, 5, 1)
+DAY = TEN.date()
+OPEN = datetime(2026, 4, 1, 10, tzinfo=UTC)
+AT = datetime(2026, 4, 3, 9, 30, tzinfo=UTC)
+OF_DAYS: tuple[type[models.Model], ...] = (
+    *(LedgerDay, LedgerJobDay, LedgerNodeDay, LedgerPoolDay, LedgerTeamDay, LedgerUserDay),
+    *(RunDay, ServiceDay, ServiceTotal),
+)
+
+
+@dataclass(frozen=True)
+class World:
+    """Whose jobs they are, the pool, the service, and the run of March."""
+
+    team: int
+    pool: int
+    chat: int
+    march_run: int
+
+
+@pytest.fixture(scope="module")
+def world(of_module: None) -> World:
+    """Two hours of March and of April alike: a job that carried a run, and a service's; March is closed."""
+    make.make_organisation()
+    make.make_cluster()
+    team = make.make_team()
+    scene.make_rule("research", team)
+    chat = services.make_service(team)
+    OwnershipRule.objects.create(
+        priority=20, account="chat", team_id=team, workload_id=chat, period=(None, None)
+    )
+    pool = make.make_pool("of both")
+    runs = [make_hours(pool, chat, name, at) for name, at in (("march", TEN), ("april", OPEN))]
+    scene.settle_all(AT)
+    asked = close.CloseAsked(month=MARCH, person_id=None, accepted=EVERYTHING)
+    close.close_month(asked=asked, at=AT)
+    return World(team, pool, chat, runs[0])
+
+
+def make_hours(pool: int, chat: int, name: str, at: datetime) -> int:
+    node_id = scene.make_priced_node(name, pool_id=pool, started_at=at) if name == "march" else (
+        make.make_node(name, pool_id=pool, started_at=at, at=at + 2 * HOUR, units=8)
+    )  # fmt: skip
+    fleet.end_node(node_id=node_id, ended_at=at + 2 * HOUR, reason="given back", at=AT)
+    job_id = scene.make_job(f"run of {name}", node_id, gpus=4, from_=at, to=at + HOUR)
+    asks = {"account": "chat", "from_": at, "to": at + 2 * HOUR}
+    scene.make_job(f"chat of {name}", node_id, gpus=4, **asks)
+    run_id = run_scene.make_run(f"llama of {name}", (job_id, at, at + HOUR), tokens=9)
+    run_scene.tell(run_id, job_id, {Bucket.PRODUCTIVE: 45, Bucket.DATA_WAIT: 15}, at)
+    for feature, requests in (("ask", 3), ("sum", 1)):
+        services.count(
+            chat, at, feature=feature, requests=requests, prompt_tokens=9, output_tokens=9
+        )
+    scene.make_shared_cost(f"support of {name}", starts_at=at, ends_at=at + 2 * HOUR)
+    return run_id
+
+
+def cut_the_price(world: World) -> None:
+    """March's hours were half as dear, which somebody enters in April."""
+    scene.make_rate(
+        world.pool, Decimal("49.16"), kind="contract", starts_at=TEN, ends_at=TEN + 2 * HOUR
+    )
+
+
+def correct(world: World) -> Corrected:
+    cut_the_price(world)
+    posted = close.post_corrections(month=MARCH, at=AT + HOUR)
+    scene.settle_all(AT + 2 * HOUR)
+    return posted
+
+
+def rows_of(table: type[models.Model], **which: Any) -> list[dict[str, Any]]:
+    return list(table._default_manager.filter(**which).order_by("id").values())
+
+
+def april_rows() -> dict[str, list[dict[str, Any]]]:
+    return {table.__name__: rows_of(table, day__gte=APRIL) for table in OF_DAYS} | {
+        "ServiceCount": rows_of(ServiceCount, day__gte=APRIL),
+        "LedgerMonth": rows_of(LedgerMonth, month=APRIL),
+    }
+
+
+def window_of_days(first: date, end: date) -> Window:
+    return Window("", first, end, "UTC")
+
+
+def april_figures(world: World) -> Iterator[object]:
+    """What pages and reports of April's days are made of."""
+    window = window_of_days(APRIL, MAY)
+    for by in ("team", "workload", "pool", "kind", "status", "day", "week", "month"):
+        yield by, explore(CubeQuestion(window, (by,))).rows
+    for by in (BY_TEAM, BY_WORKLOAD, BY_POOL, BY_CHARGE):
+        yield by, spend_by_day(window, by)
+    for by in ("service", "feature", "day"):
+        yield by, unit_cost_groups(UnitFilter(window, Basis.EFFECTIVE), (by,))
+
+
+def total(table: type[models.Model], **which: Any) -> int:
+    found = table._default_manager.filter(**which).aggregate(micros=Sum("effective_micros"))
+    return int(found["micros"] or 0)
+
+
+def test_no_figure_of_the_days_since_moves(world: World) -> None:
+    rows, figures = april_rows(), list(april_figures(world))
+    assert all(rows.values())
+
+    posted = correct(world)
+
+    assert posted.effective_micros < 0
+    assert april_rows() == rows
+    assert list(april_figures(world)) == figures
+    assert audit_here().places == ()
+
+
+def test_posting_touches_no_row_and_leaves_no_mark_of_the_closed_month(world: World) -> None:
+    own = {table: rows_of(table, posting_month=MARCH) for table in (*OF_DAYS, LedgerMonth)}
+    counted, digest = rows_of(ServiceCount), digest_of_month(MARCH, "UTC")
+
+    correct(world)
+
+    assert {table: rows_of(table, posting_month=MARCH) for table in own} == own
+    assert (rows_of(ServiceCount), digest_of_month(MARCH, "UTC")) == (counted, digest)
+    assert not ChangedHour.objects.exists()
+    assert (late_facts(MARCH).hours, late_facts(MARCH).days) == (0, 0)
+
+
+def test_the_day_that_it_is_of_costs_what_it_does_now(world: World) -> None:
+    before = {table: total(table, day=DAY) for table in OF_DAYS if table is not ServiceTotal}
+    shares = {bucket: total(RunDay, run=world.march_run, bucket=bucket) for bucket in Bucket}
+    figures = RunFigures.objects.get(run=world.march_run).effective_micros
+
+    posted = correct(world)
+
+    moved = {table: total(table, day=DAY) - micros for table, micros in before.items()}
+    assert {moved[table] for table in (LedgerDay, LedgerNodeDay, LedgerPoolDay, LedgerTeamDay)} == {
+        posted.effective_micros
+    }
+    assert moved[LedgerUserDay] == posted.effective_micros
+    assert moved[LedgerJobDay] < moved[RunDay] < 0
+    assert moved[ServiceDay] < 0
+    assert total(LedgerMonth, month=MARCH, posting_month=APRIL) == posted.effective_micros
+    # The run's corrections go where its own hour went: three quarters of it worked.
+    lost = {
+        bucket: total(RunDay, run=world.march_run, bucket=bucket) - micros
+        for bucket, micros in shares.items()
+    }
+    assert lost[Bucket.PRODUCTIVE] == pytest.approx(3 * lost[Bucket.DATA_WAIT], abs=3)
+    now = RunFigures.objects.get(run=world.march_run).effective_micros
+    assert (now or 0) - (figures or 0) == sum(lost.values())
+
+
+def test_a_service_costs_less_on_that_day_and_answered_what_it_did(world: World) -> None:
+    chosen = UnitFilter(window_of_days(MARCH, APRIL), Basis.EFFECTIVE)
+    (before,) = unit_cost_groups(chosen)
+
+    correct(world)
+
+    (after,) = unit_cost_groups(chosen)
+    assert (after.told, after.worked) == (before.told, before.worked)
+    assert after.unit_milliseconds == before.unit_milliseconds
+    assert (after.parts.answered or 0) < (before.parts.answered or 0)
+    of_features = unit_cost_groups(chosen, ("feature",))
+    assert sum(cost.parts.answered or 0 for cost in of_features) == after.parts.answered
+
+
+def test_books_read_the_month_that_posted_it_and_days_the_day(world: World) -> None:
+    books = {each.month: each.effective_micros for each in month_standings()}
+    days = explore(CubeQuestion(window_of_days(MARCH, MAY), ("month",)))
+    of_days = {row.keys[0].value: row.sums.micros for row in days.rows}
+    assert of_days == books
+
+    posted = correct(world).effective_micros
+
+    now = {each.month: each.effective_micros for each in month_standings()}
+    assert now == {MARCH: books[MARCH], APRIL: (books[APRIL] or 0) + posted}
+    days = explore(CubeQuestion(window_of_days(MARCH, MAY), ("month",)))
+    assert {row.keys[0].value: row.sums.micros for row in days.rows} == {
+        MARCH: (books[MARCH] or 0) + posted,
+        APRIL: books[APRIL],
+    }
+
+
+def test_a_month_cannot_be_closed_while_what_it_posts_waits_to_be_summed(world: World) -> None:
+    cut_the_price(world)
+    close.post_corrections(month=MARCH, at=AT + HOUR)
+
+    assert {item.code: item.count for item in checklist(APRIL)}["unsummed"] == 1
+    found = audit_here()
+    assert (found.places, found.pending_days) == ((), (DAY,))
+
+    scene.settle_all(AT + 2 * HOUR)
+    assert {item.code: item.count for item in checklist(APRIL)}["unsummed"] == 0
+
+
+def test_what_a_month_posted_is_frozen_with_it(world: World) -> None:
+    correct(world)
+    in_may = datetime(2026, 5, 2, 9, tzinfo=UTC)
+    asked = close.CloseAsked(month=APRIL, person_id=None, accepted=EVERYTHING)
+    close.close_month(asked=asked, at=in_may)
+    posted = {table: rows_of(table, posting_month=APRIL) for table in (*OF_DAYS, LedgerMonth)}
+
+    close.reopen_month(month=MARCH, reason="to see", person_id=None, at=in_may)
+    scene.settle_all(in_may)
+
+    assert {table: rows_of(table, posting_month=APRIL) for table in posted} == posted
+    assert total(LedgerDay, day=DAY, posting_month=MAY) == -total(
+        LedgerDay, day=DAY, posting_month=APRIL
+    )
+    assert audit_here().places == ()
+
+
+def test_a_correction_keeps_the_hour_and_is_in_the_books_of_the_open_month(world: World) -> None:
+    correct(world)
+
+    corrections = Charge.objects.exclude(corrects=None)
+    assert set(corrections.values_list("posting_month", flat=True)) == {APRIL}
+    assert all(each.hour == each.corrects.hour for each in corrections.select_related("corrects"))
+    assert set(Line.objects.filter(charge__in=corrections).values_list("hour", flat=True)) == {
+        TEN,
+        TEN + HOUR,
+    }

@@ -78,6 +78,8 @@ EXPLORED = answered(
             "coverage": 0.333333,
             "as_of": "2026-03-02T11:00:00Z",
             "pending_hours": 13,
+            "posted_later": _AMOUNT,
+            "posted_earlier": None,
         },
         "totals": _EXPLORED,
         "variance": {

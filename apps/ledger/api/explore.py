@@ -22,6 +22,7 @@ from apps.ledger.queries.cube import (
     dimensions,
     explore,
     names_of,
+    posted_apart,
     variance_of,
 )
 from apps.ledger.rest.answers import (
@@ -117,7 +118,10 @@ class VarianceOut(serializers.Serializer[Any]):
 class ExploredMetaOut(serializers.Serializer[Any]):
     """What was asked, and how sure the sums are.
 
-    `as_of_today` names the dimensions by which closed months too are answered as of today.
+    `as_of_today` names the dimensions by which closed months too are answered as of today. Costs are
+    of days: `posted_later` of them is in the books of later months, as corrections of closed ones;
+    `posted_earlier` is in the books of the window's months and corrects earlier days (null where the
+    window is not of whole months, or where months do not tell it).
     """
 
     window = WindowOut()
@@ -130,6 +134,8 @@ class ExploredMetaOut(serializers.Serializer[Any]):
     coverage = serializers.FloatField(allow_null=True)
     as_of = serializers.DateTimeField(allow_null=True)
     pending_hours = serializers.IntegerField()
+    posted_later = MoneyOut()
+    posted_earlier = MoneyOut(allow_null=True)
 
 
 class ExplorationOut(serializers.Serializer[Any]):
@@ -206,6 +212,7 @@ class ExploreCosts(RestView):
 
 def _answer_meta(answer: CubeAnswer, known: queries.CostStanding, currency: str) -> dict[str, Any]:
     question, whole = answer.question, answer.total.sums
+    posted = posted_apart(question)
     return {
         "window": window_answer(question.window),
         "compared_with": None if question.against is None else window_answer(question.against),
@@ -217,6 +224,8 @@ def _answer_meta(answer: CubeAnswer, known: queries.CostStanding, currency: str)
         "coverage": ratio_of(whole.observed_milliseconds, whole.held_milliseconds),
         "as_of": None if known.as_of is None else moment_of(known.as_of),
         "pending_hours": known.pending_hours,
+        "posted_later": money_of(posted.later_micros, currency),
+        "posted_earlier": money_of(posted.earlier_micros, currency),
     }
 
 

@@ -24,6 +24,7 @@ from apps.ledger.queries.cube import (
     DimensionsDoNotMeet,
     FilterNeeded,
     KeyNotKnown,
+    PostedApart,
     Source,
     WindowTooLong,
     add_dimension,
@@ -31,6 +32,7 @@ from apps.ledger.queries.cube import (
     dimensions,
     explore,
     names_of,
+    posted_apart,
     read_question,
     variance_of,
 )
@@ -117,7 +119,8 @@ def facts_of_lines(basis: str = "effective_micros") -> Iterator[tuple[Mapping[st
                 "status": charges[line.charge_id].status,
                 "day": day,
                 "week": day - timedelta(days=day.weekday()),
-                "month": line.posting_month,
+                "month": day.replace(day=1),
+                "posting_month": line.posting_month,
                 "tag.project": job and job.labels.get("project"),
             },
             line,
@@ -397,3 +400,16 @@ def test_any_name_can_be_filtered_by(name: str) -> None:
     assert "," not in word
     assert word != "none"
     assert keys_named("team", [word], EVERYONE) == {team_id}
+
+
+def test_corrections_stand_on_their_days_and_the_cube_says_by_how_much_the_books_differ() -> None:
+    corrected = sum(
+        line.effective_micros or 0
+        for facts, line in facts_of_lines()
+        if facts["month"] != facts["posting_month"]
+    )
+    assert corrected < 0
+
+    assert posted_apart(question("team", text="2026-03")) == PostedApart(corrected, 0)
+    assert posted_apart(question("team", text="2026-04")) == PostedApart(0, corrected)
+    assert posted_apart(question("team", text=BY_DAY)) == PostedApart(corrected, None)

@@ -58,6 +58,9 @@ def _narrowed_href(
     changes: dict[str, str] = {}
     for place in places:
         name, key = group_by[place], row.keys[place]
+        if name == "posting_month":
+            # Days are narrowed by the window, and books have none.
+            return ""
         if isinstance(key.value, date):
             first, end = max(key.value, window.first_day), _day_after(name, key.value)
             changes["window"] = f"{first}/{min(end, window.end_day)}"

@@ -36,11 +36,13 @@ from apps.ledger.queries.cube import (
     CubeNames,
     CubeQuestion,
     CubeRefusal,
+    PostedApart,
     dimensions,
     explore,
     filter_word,
     named_keys,
     names_of,
+    posted_apart,
     read_question,
     variance_of,
 )
@@ -95,7 +97,10 @@ def explorer(context: Context) -> ConsolePage:
         filters=_filter_bar(asked),
         finding=_title_sentence(asked, answer, names, summed.whole),
         status=status,
-        under=_quiet_words(asked, answer, under_words(asked, known)),
+        under=(
+            *_quiet_words(asked, answer, under_words(asked, known)),
+            *_posted_words(posted_apart(asked.question), asked.currency),
+        ),
         problems=asked.problems,
         sections=(
             FigureRow(figures) if figures else None,
@@ -322,6 +327,15 @@ def _quiet_words(asked: AskedCosts, answer: CubeAnswer, known: tuple[str, ...]) 
         ),
         *((f"{' and '.join(labels)} as of today, in closed months too",) if labels else ()),
     )
+
+
+def _posted_words(posted: PostedApart, currency: str) -> tuple[str, ...]:
+    """By how much days and statements differ: corrections count on the day that they are of."""
+    words = (
+        (posted.later_micros, "of it is posted in later months, as corrections"),
+        (posted.earlier_micros, "posted in it corrects earlier months, and is in their days"),
+    )
+    return tuple(f"{whole_amount(micros, currency)} {text}" for micros, text in words if micros)
 
 
 def _filter_bar(asked: AskedCosts) -> tuple[Filter, ...]:

@@ -10,6 +10,7 @@ from apps.ledger.queries.cube.names import (
     names_of,
     names_of_keys,
 )
+from apps.ledger.queries.cube.posted import PostedApart, posted_apart
 from apps.ledger.queries.cube.question import (
     CubeQuestion,
     CubeRefusal,

@@ -51,6 +51,7 @@ DIMENSIONS: dict[str, Dimension] = {
         Dimension("day", "Day", is_time=True),
         Dimension("week", "Week", is_time=True),
         Dimension("month", "Month", is_time=True),
+        Dimension("posting_month", "Posting month", is_time=True),
     )
 }
 

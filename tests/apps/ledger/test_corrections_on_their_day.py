@@ -1,17 +1,22 @@
 """A correction of a closed month moves the day that it is of, and nothing of the days since."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from importlib import import_module
 from typing import Any
 
 import pytest
-from django.db import models
+from django.apps import apps
+from django.db import connection, models, transaction
 from django.db.models import Sum
 
+from apps.economics.hours import first_hour
 from apps.economics.run_time import Bucket
 from apps.fleet import actions as fleet
+from apps.fleet.queries import pools
 from apps.ledger.actions import close
 from apps.ledger.actions.close.corrections import Corrected
 from apps.ledger.models import (
@@ -32,10 +37,13 @@ from apps.ledger.queries.costs import Basis
 from apps.ledger.queries.cube import CubeQuestion, explore
 from apps.ledger.queries.spend_days import BY_CHARGE, BY_POOL, BY_TEAM, BY_WORKLOAD, spend_by_day
 from apps.ledger.queries.windows import Window
+from apps.marks.actions import Mark, mark
 from apps.marks.models import ChangedHour
+from apps.marks.queries import Pass
+from apps.unit_economics.actions.runs import write_run_figures
 from apps.unit_economics.models import RunDay, RunFigures, ServiceCount, ServiceDay, ServiceTotal
 from apps.unit_economics.queries.unit_costs import UnitFilter, unit_cost_groups
-from apps.workloads.models import OwnershipRule
+from apps.workloads.models import OwnershipRule, Run
 from controlplane.ledger_audit import audit_here
 from tests import make
 from tests.apps.ledger import scene
@@ -267,3 +275,71 @@ def test_a_correction_keeps_the_hour_and_is_in_the_books_of_the_open_month(world
         TEN,
         TEN + HOUR,
     }
+
+
+def put_where_posted() -> None:
+    """As versions before posted them: in the hour of `post_corrections`, which its day sums."""
+    then = AT.replace(minute=0) + HOUR
+    moved = Charge.objects.exclude(corrects=None)
+    Line.objects.filter(charge__in=moved).update(hour=then)
+    moved.update(hour=then, through=then + HOUR)
+    for table in OF_DAYS:
+        table._default_manager.filter(day=DAY, posting_month=APRIL).delete()
+    LedgerMonth.objects.filter(month=MARCH, posting_month=APRIL).delete()
+    write_run_figures(run_ids=set(Run.objects.values_list("id", flat=True)), at=AT)
+    with transaction.atomic():
+        day = first_hour(then.date(), "UTC")
+        mark(Mark(Pass.ROLLUP, pool_id, day) for pool_id in (0, *pools()))
+    scene.settle_all(AT + 2 * HOUR)
+
+
+def upgrade() -> None:
+    migration = import_module("apps.ledger.migrations.0030_corrections_on_their_day")
+    with connection.schema_editor() as editor:
+        migration.move_corrections(apps, editor)
+
+
+def all_sums() -> dict[str, Counter[str]]:
+    """Every roll-up, but for the numbers of its rows."""
+    return {
+        table.__name__: Counter(
+            repr({name: kept for name, kept in row.items() if name != "id"})
+            for row in rows_of(table)
+        )
+        for table in (*OF_DAYS, LedgerMonth)
+    }
+
+
+def test_the_upgrade_moves_what_open_months_posted_to_its_hour(world: World) -> None:
+    correct(world)
+    sums = all_sums()
+    put_where_posted()
+    assert total(LedgerDay, day__gte=date(2026, 4, 3)) < 0
+    assert audit_here().corrections_where_posted
+
+    upgrade()
+
+    assert audit_here().places == ()
+    scene.settle_all(AT + 2 * HOUR)
+    assert all_sums() == sums
+    found = audit_here()
+    assert (found.places, found.pending_days, found.corrections_where_posted) == ((), (), 0)
+
+
+def test_the_upgrade_leaves_what_closed_months_posted_and_the_audit_counts_it(
+    world: World,
+) -> None:
+    correct(world)
+    put_where_posted()
+    in_may = datetime(2026, 5, 2, 9, tzinfo=UTC)
+    asked = close.CloseAsked(month=APRIL, person_id=None, accepted=EVERYTHING)
+    close.close_month(asked=asked, at=in_may)
+    sums = all_sums()
+
+    upgrade()
+    scene.settle_all(in_may)
+
+    assert all_sums() == sums
+    found = audit_here()
+    assert found.places == ()
+    assert found.corrections_where_posted == Charge.objects.exclude(corrects=None).count()

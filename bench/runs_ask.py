@@ -201,7 +201,14 @@ def _rolled_up(params: Figures, carried: int) -> dict[str, float]:
     days = time.perf_counter()
     with transaction.atomic():
         touched = write_run_days(
-            RolledDay(first.date(), first, first + timedelta(days=1), pools), frozenset()
+            RolledDay(
+                first.date(),
+                first,
+                first + timedelta(days=1),
+                pools,
+                (first.date().replace(day=1),),
+            ),
+            frozenset(),
         )
         days = time.perf_counter() - days
         figures = time.perf_counter()

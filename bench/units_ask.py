@@ -140,7 +140,13 @@ def _rolled_up(today: date) -> Figures:
     part = time.perf_counter()
     with transaction.atomic():
         services.write_service_days(
-            RolledDay(first.date(), first, first + timedelta(days=1), pools)
+            RolledDay(
+                first.date(),
+                first,
+                first + timedelta(days=1),
+                pools,
+                (first.date().replace(day=1),),
+            )
         )
     part = time.perf_counter() - part
     return {"lines_of_a_day": SERVICES * 24 * 3, "roll_up_seconds": round(whole, 2),

@@ -294,7 +294,7 @@ def put_where_posted() -> None:
 
 
 def upgrade() -> None:
-    migration = import_module("apps.ledger.migrations.0030_corrections_on_their_day")
+    migration = import_module("apps.ledger.migrations.0031_corrections_on_their_day")
     with connection.schema_editor() as editor:
         migration.move_corrections(apps, editor)
 

@@ -12,7 +12,7 @@ TAKE_AWAY = "ALTER TABLE ledger_ledgermonth DROP COLUMN month"
 
 
 class Migration(migrations.Migration):
-    dependencies = [("ledger", "0028_count_tries")]
+    dependencies = [("ledger", "0029_what_a_file_did_not_end")]
 
     operations = [
         migrations.RemoveIndex(model_name="ledgermonth", name="ledger_month_by_month"),

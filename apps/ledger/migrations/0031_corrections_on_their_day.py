@@ -65,7 +65,7 @@ def move_corrections(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> Non
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("ledger", "0029_months_of_days"),
+        ("ledger", "0030_months_of_days"),
         ("marks", "0003_passes_of_corrections"),
         ("accounts", "0001_squashed_0013_pseudonyms"),
     ]

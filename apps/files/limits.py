@@ -6,7 +6,7 @@ A stranger sends no more than a form for signing in, wherever that is; whom an a
 from collections.abc import Mapping
 from enum import StrEnum
 
-KIBIBYTE, MEBIBYTE = 1 << 10, 1 << 20
+KIBIBYTE, MEBIBYTE, GIBIBYTE = 1 << 10, 1 << 20, 1 << 30
 FORM_BYTES = 64 * KIBIBYTE
 """What a form adds to the file in it."""
 STRANGERS_BYTES = 64 * KIBIBYTE
@@ -43,6 +43,14 @@ LARGEST = {
     BodyKind.VENDOR_COSTS: 8 * MEBIBYTE,
 }
 """The bytes of a body, or of the file in it, where no setting says otherwise."""
+UNPACKED = {
+    BodyKind.BILL: 32 * GIBIBYTE,
+    BodyKind.JOBS: 32 * GIBIBYTE,
+    BodyKind.SERIES: GIBIBYTE,
+}
+"""The bytes that a file may come to once it is unpacked, and its text."""
+SMALL_FILE_BYTES = 64 * MEBIBYTE
+"""The bytes of a file that is read whole: prices, a mapping, a report."""
 OF_FILES = frozenset({BodyKind.BILL, BodyKind.JOBS, BodyKind.SERIES, BodyKind.VENDOR_COSTS})
 """Kinds whose limit is of a file; the form around it comes on top."""
 FIXED = frozenset({BodyKind.NOTHING, BodyKind.EMPTY, BodyKind.SIGN_IN, BodyKind.POLICY})
@@ -68,7 +76,9 @@ def body_limits(mebibytes: Mapping[str, int]) -> dict[BodyKind, int]:
 
 
 def size_words(size_bytes: int) -> str:
-    """Return a limit as people say it: 64 KiB, 512 MiB."""
+    """Return a limit as people say it: 64 KiB, 512 MiB, 32 GiB."""
+    if size_bytes and size_bytes % GIBIBYTE == 0:
+        return f"{size_bytes // GIBIBYTE} GiB"
     if size_bytes % MEBIBYTE == 0:
         return f"{size_bytes // MEBIBYTE} MiB"
     return f"{size_bytes // KIBIBYTE} KiB"

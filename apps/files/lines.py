@@ -4,15 +4,19 @@ import csv
 from collections.abc import Iterable, Iterator
 from typing import IO
 
+from apps.files.limits import size_words
+
 LONGEST_LINE = 1 << 20
-MOST_TEXT = 32 << 30
-"""More letters than this no file may unpack to."""
 MOST_COLUMNS = 10_000
 LETTERS_A_ROW, LETTERS_MORE = 8 << 10, 16 << 20
 """So long may rows be on average, and so much more at any place: who reads holds some thousand at once."""
 
 
-class LineTooLong(ValueError):
+class FileUnreadable(ValueError):
+    """A file cannot be read within its bounds, or at all; says why."""
+
+
+class LineTooLong(FileUnreadable):
     """A line of more than a megabyte is no row of a table; nor does a table go on for ever."""
 
 
@@ -35,14 +39,17 @@ class RowAllowance:
         self.left = min(self.left + LETTERS_A_ROW, LETTERS_MORE)
 
 
-def bounded_lines(text: IO[str]) -> Iterator[str]:
-    """Each line with its ending; one that is endless, or many that are long, fill no memory. Refuses LineTooLong."""
-    number, left, allowance = 0, MOST_TEXT, RowAllowance()
+def bounded_lines(text: IO[str], most_letters: int) -> Iterator[str]:
+    """Each line with its ending; one that is endless, or many that are long, fill no memory. Refuses LineTooLong.
+
+    All lines together have `most_letters` at most.
+    """
+    number, left, allowance = 0, most_letters, RowAllowance()
     while line := text.readline(LONGEST_LINE):
         number += 1
         left -= len(line)
         if left < 0:
-            raise LineTooLong(f"the file unpacks to more than {MOST_TEXT >> 30} GiB of text")
+            raise LineTooLong(f"the file comes to more than {size_words(most_letters)} of text")
         if len(line) == LONGEST_LINE:
             raise LineTooLong(f"line {number} is longer than a megabyte")
         allowance.take(len(line))

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from apps.files.lines import FileUnreadable
+
 CHILD = Path(__file__).with_name("parquet_child.py")
 MEMORY_BYTES = 1 << 30
 """What the child may take for a file; a worker beside it keeps its own."""
@@ -18,7 +20,7 @@ REFUSED, OUT_OF_MEMORY = 3, 4
 ENVIRONMENT = {"ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"}
 
 
-class ParquetRefused(ValueError):
+class ParquetRefused(FileUnreadable):
     """A Parquet file that cannot be read within its bounds, or at all; says why."""
 
 

@@ -1,10 +1,7 @@
 """A bill's file row by row: CSV (also packed) or Parquet, in FOCUS or as a Cost and Usage Report."""
 
 import csv
-import gzip
 import hashlib
-import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -18,20 +15,22 @@ from apps.economics.focus.cells import BadCell
 from apps.economics.focus.columns import NotABill, known_columns, layout_of
 from apps.economics.focus.cur import CurReader, is_cur
 from apps.economics.focus.rows import BilledRow, Rejection, RowReader
-from apps.files.lines import MOST_COLUMNS, CsvRows, LineTooLong, RowAllowance, bounded_lines
+from apps.files.limits import UNPACKED, BodyKind
+from apps.files.lines import MOST_COLUMNS, CsvRows, FileUnreadable, RowAllowance, bounded_lines
 from apps.files.parquet import ParquetRefused, ParquetTable, open_parquet
-from apps.ledger.providers.bill_text import PARQUET_MAGIC, BillBreaksOff, begins_with, text_of
+from apps.files.unpacking import PARQUET_MAGIC, begins_with, open_text
 from apps.ledger.providers.read_ahead import read_ahead
 
 BYTES_AT_ONCE = 1 << 20
 LONGEST_CELL = 1 << 20
 ROWS_FOR_WIDTH = 1_000
 DELIMITERS = (",", ";", "\t", "|")
-BROKEN = (
-    *(EOFError, gzip.BadGzipFile, zlib.error, UnicodeError, csv.Error),
-    *(zipfile.BadZipFile, NotImplementedError, LineTooLong),
-)
-"""What reading a file raises that is cut short or no text; the last: a zip packed in another way."""
+BROKEN = (FileUnreadable, UnicodeError, csv.Error)
+"""What reading a file raises that is cut short, endless or no text."""
+
+
+class BillBreaksOff(Exception):
+    """A file cannot be read to its end: what was read of it is no whole bill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +116,7 @@ def _open_table(path: Path) -> Iterator[tuple[list[str], Iterator[tuple[int, Seq
             return
         with ExitStack() as stack:
             try:
-                text = stack.enter_context(text_of(source))
+                text = stack.enter_context(open_text(source, most_bytes=UNPACKED[BodyKind.BILL]))
                 table = _csv_table(text)
             except BROKEN as broken:
                 raise NotABill(f"the file cannot be read: {_broken_reason(broken)}") from broken
@@ -132,7 +131,7 @@ def _broken_reason(broken: Exception) -> str:
 
 def _csv_table(text: IO[str]) -> tuple[list[str], Iterator[tuple[int, Sequence[object]]]]:
     csv.field_size_limit(LONGEST_CELL)
-    lines = bounded_lines(text)
+    lines = bounded_lines(text, UNPACKED[BodyKind.BILL])
     first = next(lines, "")
     rows = CsvRows(chain([first], lines), _likely_delimiter(first))
     names = next(rows, None)

@@ -12,8 +12,7 @@ from apps.ledger.actions import bill_uploads
 from apps.ledger.actions.bill_taking import take_bill
 from apps.ledger.actions.bills import DeliveryCalledOff, NoRowRead, break_off_delivery
 from apps.ledger.actions.closed import MonthAlreadyClosed
-from apps.ledger.providers.bill_file import open_bill
-from apps.ledger.providers.bill_text import BillBreaksOff
+from apps.ledger.providers.bill_file import BillBreaksOff, open_bill
 from apps.uploads.files import STOPPED, forget_stored, stored_path, why_away, why_unread
 
 log = logging.getLogger(__name__)

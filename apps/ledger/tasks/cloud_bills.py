@@ -16,8 +16,7 @@ from apps.fleet.queries.clouds import CloudAccountFact
 from apps.ledger.actions.bill_taking import take_bill
 from apps.ledger.actions.bills import DeliveryCalledOff, NoRowRead
 from apps.ledger.actions.closed import MonthAlreadyClosed
-from apps.ledger.providers.bill_file import open_bill
-from apps.ledger.providers.bill_text import BillBreaksOff
+from apps.ledger.providers.bill_file import BillBreaksOff, open_bill
 from apps.providers.reading import (
     BillDelivery,
     BillPlace,

@@ -1,46 +1,30 @@
-"""Files of spot availability: JSON as public traces have it, or a CSV of looks; plain or gzip."""
+"""Files of spot availability: JSON as public traces have it, or a CSV of looks; plain or packed."""
 
 import csv
-import gzip
 import io
 import json
-import zlib
 from pathlib import Path
 
 from apps.economics.refusal import Refusal
 from apps.economics.spot.trace import SpotTrace, trace_of_document, trace_of_moments
 from apps.economics.typed import unix_seconds
+from apps.files.lines import FileUnreadable
+from apps.files.unpacking import read_small_text
 
-GZIP_MAGIC = b"\x1f\x8b"
 TIME, AVAILABLE = "time", "available"
-MOST_BYTES = 64 * 1024 * 1024
 
 
 def read_spot_trace(path: Path) -> SpotTrace:
     """What a file has, named after it. Refuses a Refusal naming the file, and the field or row."""
     try:
-        with path.open("rb") as source:
-            raw = source.read(MOST_BYTES + 1)
-        if raw.startswith(GZIP_MAGIC):
-            with gzip.open(io.BytesIO(raw)) as unpacked:
-                raw = unpacked.read(MOST_BYTES + 1)
-        if len(raw) > MOST_BYTES:
-            raise Refusal("", f"has more than {MOST_BYTES:,} bytes")
-        text = raw.decode("utf-8-sig")
-        name = path.name.removesuffix(".gz").rpartition(".")[0] or path.name
+        text = read_small_text(path)
+        name = path.name.removesuffix(".gz").removesuffix(".zip").rpartition(".")[0] or path.name
         if text.lstrip().startswith(("{", "[")):
             return trace_of_document(name, json.loads(text))
         return _trace_of_rows(name, text)
     except OSError as error:
         raise Refusal(str(path), error.strerror or "cannot be read") from error
-    except (
-        EOFError,
-        zlib.error,
-        UnicodeDecodeError,
-        csv.Error,
-        json.JSONDecodeError,
-        RecursionError,
-    ) as broken:
+    except (FileUnreadable, csv.Error, json.JSONDecodeError, RecursionError) as broken:
         raise Refusal(str(path), f"cannot be read: {broken}") from broken
     except Refusal as refusal:
         raise Refusal(str(path), str(refusal)) from refusal

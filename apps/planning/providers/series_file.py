@@ -1,22 +1,22 @@
-"""The history of a figure from a file: a column of moments and a column of values, CSV or Parquet."""
+"""The history of a figure from a file: a column of moments and a column of values, CSV (also packed) or Parquet."""
 
 import csv
-import gzip
 import io
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, tzinfo
 from math import isfinite
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple
 
 from apps.economics.forecast.series import HourlySeries, SpanTooLong, hourly_means
 from apps.economics.refusal import Refusal
-from apps.files.lines import MOST_COLUMNS, CsvRows, LineTooLong
+from apps.files.limits import UNPACKED, BodyKind
+from apps.files.lines import LONGEST_LINE, MOST_COLUMNS, CsvRows, FileUnreadable, bounded_lines
 from apps.files.parquet import ParquetRefused, open_parquet
+from apps.files.trouble import AWAY
+from apps.files.unpacking import PARQUET_MAGIC, begins_with, open_text
 
-GZIP_MAGIC, PARQUET_MAGIC = b"\x1f\x8b", b"PAR1"
 LATEST_SECONDS = datetime(3000, 1, 1, tzinfo=UTC).timestamp()
 MILLISECONDS_FROM = 1e11
 """A number from here on is of milliseconds: of 1973 at the earliest; as seconds it would be of the year 5138."""
@@ -24,12 +24,12 @@ SEPARATORS = ",;\t|"
 NOT_OBSERVED = frozenset({"", "nan", "na", "n/a", "null", "none"})
 """What a cell without a value says, in small letters."""
 MOMENT_SIGNS = frozenset("0123456789-+:., TtZzW")
-LONGEST_LINE, MOST_TEXT = 1 << 20, 1 << 30
+MOST_TEXT = UNPACKED[BodyKind.SERIES]
 LONGEST_SHOWN = 60
 """Of a cell, in what is said of it."""
 LONGEST_LIST = 1_000
 ROWS_AT_ONCE = 5_000
-BROKEN = (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error, LineTooLong)
+BROKEN = (OSError, UnicodeDecodeError, csv.Error, FileUnreadable)
 
 
 class SeriesRow(NamedTuple):
@@ -75,7 +75,7 @@ def read_series(path: Path, *, time: str, value: str) -> HourlySeries:
     """Means by the hour of the column `value` at the moments of the column `time`.
 
     Moments are ISO 8601 (UTC where they name no zone) or Unix seconds or milliseconds, in any order. A value that is
-    empty, or one of NOT_OBSERVED, is none. `path` is plain, gzip or Parquet. Refuses SeriesFileRefused.
+    empty, or one of NOT_OBSERVED, is none. `path` is plain, gzip, a zip of one file, or Parquet. Refuses SeriesFileRefused.
     """
     known = []
     for row in scan_rows(path, SeriesColumns(time, value)):
@@ -120,17 +120,12 @@ def scan_rows(
 
 @contextmanager
 def open_table(path: Path) -> Iterator[SeriesTable]:
-    """Open a file that is plain, gzip or Parquet."""
+    """Open a file that is plain, packed or Parquet."""
     with path.open("rb") as source:
-        start = source.read(len(PARQUET_MAGIC))
-        source.seek(0)
-        if start == PARQUET_MAGIC:
+        if begins_with(source, PARQUET_MAGIC):
             yield _parquet_table(path, source)
             return
-        is_gzip = start.startswith(GZIP_MAGIC)
-        # GzipFile reads like any binary file; typeshed calls it a buffer of another kind.
-        plain = cast(BinaryIO, gzip.GzipFile(fileobj=source)) if is_gzip else source
-        with io.TextIOWrapper(plain, "utf-8-sig", newline="") as text:
+        with open_text(source, most_bytes=MOST_TEXT) as text:
             yield _csv_table(text, source)
 
 
@@ -146,6 +141,9 @@ def _refuse_broken(path: Path) -> Iterator[_Place]:
     try:
         yield place
     except BROKEN as broken:
+        if isinstance(broken, OSError) and broken.errno in AWAY:
+            # Nothing is wrong with the file: the place where it lies went away.
+            raise
         said = str(broken)
         if isinstance(broken, UnicodeDecodeError):
             said = "it is no text in UTF-8; save it as CSV in UTF-8"
@@ -160,23 +158,11 @@ def _csv_table(text: io.TextIOWrapper, source: BinaryIO) -> SeriesTable:
         raise SeriesFileRefused("", f"the file has more than {MOST_COLUMNS:,} columns")
 
     def rows_of(separator: str, _: tuple[int, int]) -> Iterator[tuple[int, Sequence[str]]]:
-        rows = CsvRows(_lines_of(text), separator)
+        rows = CsvRows(bounded_lines(text, MOST_TEXT), separator)
         for cells in rows:
             yield rows.line_num + 1, cells
 
     return SeriesTable(names, rows_of, source)
-
-
-def _lines_of(text: io.TextIOWrapper) -> Iterator[str]:
-    """The lines that are left; a gzip of one endless line fills no memory."""
-    left = MOST_TEXT
-    while line := text.readline(LONGEST_LINE):
-        left -= len(line)
-        if len(line) == LONGEST_LINE:
-            raise SeriesFileRefused("", "a line of the file is longer than a megabyte")
-        if left < 0:
-            raise SeriesFileRefused("", f"the file has more than {MOST_TEXT >> 30} GiB of text")
-        yield line
 
 
 def _parquet_table(path: Path, source: BinaryIO) -> SeriesTable:

@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from apps.economics.refusal import Refusal
+from apps.files.lines import FileUnreadable
+from apps.files.unpacking import read_small_text
 
 
 def read_toml(path: Path, unreadable: type[ValueError]) -> dict[str, Any]:
     """The tables of a file, figures as exact decimals; refuses `unreadable`, with the path."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as problem:
+        return tomllib.loads(read_small_text(path), parse_float=Decimal)
+    except (tomllib.TOMLDecodeError, FileUnreadable, OSError) as problem:
         raise unreadable(f"{path}: {problem}") from problem
 
 

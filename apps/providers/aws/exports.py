@@ -4,18 +4,21 @@ import gzip
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from shutil import copyfileobj
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from botocore.exceptions import ClientError
 from pyarrow import parquet as untyped
 
+from apps.files.limits import UNPACKED, BodyKind
 from apps.files.lines import LONGEST_LINE
 from apps.files.parquet import ParquetRefused, open_parquet
+from apps.files.unpacking import UnpackRefused, open_unpacked
 from apps.providers.aws.access import CONFIG, in_words, session
 from apps.providers.pace import Pace
 from apps.providers.reading import (
@@ -179,12 +182,21 @@ def _join_parquet(parts: Sequence[Path], whole: Path) -> None:
             out.close()
 
 
+@contextmanager
+def _unpacked(part: Path) -> Iterator[IO[bytes]]:
+    try:
+        with part.open("rb") as packed, open_unpacked(packed, UNPACKED[BodyKind.BILL]) as source:
+            yield source
+    except UnpackRefused as refused:
+        raise DeliveryUnreadable(f"a file of the delivery cannot be read: {refused}") from refused
+
+
 def _join_csv(parts: Sequence[Path], whole: Path) -> None:
     """Each part has the heading of its own; no time in the file: the same rows, the same bytes."""
     heading = b""
     with whole.open("wb") as raw, gzip.GzipFile("", "wb", LEVEL, fileobj=raw, mtime=0) as out:
         for part in parts:
-            with gzip.open(part, "rb") as source:
+            with _unpacked(part) as source:
                 first = source.readline(LONGEST_LINE)
                 if len(first) == LONGEST_LINE:
                     raise DeliveryUnreadable("the heading of a file is longer than a megabyte")

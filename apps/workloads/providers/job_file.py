@@ -1,24 +1,24 @@
-"""A file of jobs as lines of text: plain or gzip, from a path or from standard input."""
+"""A file of jobs as lines of text: plain, gzip or a zip of one file, from a path or from standard input."""
 
-import gzip
 import hashlib
 import io
 import shutil
 import sys
 import tempfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
-from apps.files.lines import LineTooLong, bounded_lines
+from apps.files.limits import UNPACKED, BodyKind
+from apps.files.lines import FileUnreadable, bounded_lines
+from apps.files.unpacking import open_text
 from apps.workloads.providers.job_record import JobRow, RejectedJobRow
 
+MOST_TEXT = UNPACKED[BodyKind.JOBS]
 STANDARD_INPUT = "-"
-GZIP_MAGIC = b"\x1f\x8b"
 BYTES_AT_ONCE = 1 << 20
 ROWS_AT_ONCE = 2_000
 
@@ -40,7 +40,7 @@ class JobFile:
 
     def lines(self) -> Iterator[str]:
         """Each line once, with its own ending; bytes that are no UTF-8 are replaced."""
-        for text in bounded_lines(self.text):
+        for text in bounded_lines(self.text, MOST_TEXT):
             self.line += 1
             yield text
 
@@ -56,23 +56,21 @@ class JobFile:
     def _to_its_end(self, rows: Iterator[JobRow]) -> Iterator[JobRow]:
         try:
             yield from rows
-        except (EOFError, gzip.BadGzipFile, zlib.error, LineTooLong) as broken:
+        except FileUnreadable as broken:
             yield RejectedJobRow(self.line + 1, "file", f"breaks off: {broken}")
 
 
 @contextmanager
 def open_jobs(path: str) -> Iterator[JobFile]:
-    """Open `path`, or for `-` what comes on standard input, which is kept on disk meanwhile."""
+    """Open `path`, or for `-` what comes on standard input, which is kept on disk meanwhile.
+
+    Refuses OSError and, of what is packed and cannot be unpacked, FileUnreadable.
+    """
     with _open_source(path) as source:
         digest = hashlib.sha256()
         while chunk := source.read(BYTES_AT_ONCE):
             digest.update(chunk)
-        source.seek(0)
-        is_gzip = source.read(len(GZIP_MAGIC)) == GZIP_MAGIC
-        source.seek(0)
-        # GzipFile reads like any binary file; typeshed calls it a buffer of another kind.
-        plain = cast(BinaryIO, gzip.GzipFile(fileobj=source)) if is_gzip else source
-        with io.TextIOWrapper(plain, "utf-8-sig", errors="replace", newline="") as text:
+        with open_text(source, most_bytes=MOST_TEXT, errors="replace") as text:
             yield JobFile(_file_name(path), digest.hexdigest(), text, source)
 
 

@@ -1,14 +1,12 @@
 """Works on uploaded files: a first look, or the whole import, a chunk at a time."""
 
-import gzip
 import logging
-import zlib
 from itertools import islice
 
 from django.utils import timezone
 
 from apps.files import PlaceUnreachable
-from apps.files.lines import LineTooLong
+from apps.files.lines import FileUnreadable
 from apps.files.stopping import STOP, WorkerStops, refuse_to_go_on, stopping_between_rows
 from apps.uploads.files import STOPPED, forget_stored, stored_path, why_away, why_unread
 from apps.workloads.actions import imports, uploads
@@ -28,15 +26,7 @@ from apps.workloads.providers.sacct_layout import LayoutUnknown
 
 log = logging.getLogger(__name__)
 
-UNREADABLE = (
-    MappingRefused,
-    LayoutUnknown,
-    LineTooLong,
-    OSError,
-    EOFError,
-    gzip.BadGzipFile,
-    zlib.error,
-)
+UNREADABLE = (MappingRefused, LayoutUnknown, FileUnreadable, OSError)
 
 
 def work_on_files() -> None:

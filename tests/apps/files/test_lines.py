@@ -5,30 +5,34 @@ import itertools
 
 import pytest
 
-from apps.files import lines
+from apps.files.limits import GIBIBYTE, MEBIBYTE
 from apps.files.lines import CsvRows, LineTooLong, bounded_lines
 
 
 def test_lines_come_with_their_endings() -> None:
-    assert list(bounded_lines(io.StringIO("a\nb\n\nc", newline=""))) == ["a\n", "b\n", "\n", "c"]
+    assert list(bounded_lines(io.StringIO("a\nb\n\nc", newline=""), MEBIBYTE)) == [
+        "a\n",
+        "b\n",
+        "\n",
+        "c",
+    ]
 
 
 def test_an_endless_line_is_named() -> None:
     with pytest.raises(LineTooLong, match="line 2 is longer than a megabyte"):
-        list(bounded_lines(io.StringIO("a\n" + "b" * (1 << 21))))
+        list(bounded_lines(io.StringIO("a\n" + "b" * (1 << 21)), 8 * MEBIBYTE))
 
 
-def test_an_endless_text_ends(monkeypatch) -> None:
-    monkeypatch.setattr(lines, "MOST_TEXT", 10)
-    with pytest.raises(LineTooLong, match="unpacks to more"):
-        list(bounded_lines(io.StringIO("abc\n" * 3)))
+def test_an_endless_text_ends() -> None:
+    with pytest.raises(LineTooLong, match="more than 1 KiB of text"):
+        list(bounded_lines(io.StringIO("abc\n" * 300), 1_024))
 
 
 def test_many_long_lines_are_named_and_some_are_taken() -> None:
     long = "x" * (1 << 19) + "\n"
-    assert len(list(bounded_lines(io.StringIO(long * 20)))) == 20
+    assert len(list(bounded_lines(io.StringIO(long * 20), GIBIBYTE))) == 20
     with pytest.raises(LineTooLong, match="longer than 8,192 letters on average"):
-        list(bounded_lines(io.StringIO(long * 40)))
+        list(bounded_lines(io.StringIO(long * 40), GIBIBYTE))
 
 
 def test_a_row_that_goes_on_over_lines_without_end_is_named() -> None:

@@ -18,12 +18,11 @@ from django.core.management import CommandError, call_command
 from pyarrow import parquet
 
 from apps.economics.focus.columns import NotABill
+from apps.files.limits import UNPACKED, BodyKind
 from apps.ledger.actions import bills
 from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.models import Bill, BillImport, BillRow, RejectedBillRow
-from apps.ledger.providers import bill_text
-from apps.ledger.providers.bill_file import open_bill
-from apps.ledger.providers.bill_text import BillBreaksOff
+from apps.ledger.providers.bill_file import BillBreaksOff, open_bill
 from tests import make
 from tests.apps.ledger.bill_files import deliver, hour_row, take, text_of, write
 
@@ -245,7 +244,7 @@ def test_a_small_file_that_unpacks_to_too_much_is_not_read_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = text_of([hour_row("1", x_Note="x" * 1000) for _ in range(5_000)]).encode()
-    monkeypatch.setattr(bill_text, "MOST_UNPACKED", 2 << 20)
+    monkeypatch.setitem(UNPACKED, BodyKind.BILL, 2 << 20)
     for path in (packed(tmp_path / "b.zip", bill=text), tmp_path / "b.gz"):
         if path.suffix == ".gz":
             path.write_bytes(gzip.compress(text))

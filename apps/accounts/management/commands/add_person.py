@@ -11,6 +11,9 @@ from django.core.management.base import BaseCommand, CommandError
 from apps.accounts import actions
 from apps.accounts.queries import Role
 from apps.economics.refusal import Refusal
+from apps.files.limits import KIBIBYTE
+from apps.files.lines import FileUnreadable
+from apps.files.unpacking import read_small_text
 
 
 class Command(BaseCommand):
@@ -48,8 +51,8 @@ class Command(BaseCommand):
 
 def _first_line(path: Path) -> str:
     try:
-        lines = path.read_text().splitlines()
-    except OSError as problem:
+        lines = read_small_text(path, KIBIBYTE).splitlines()
+    except (FileUnreadable, OSError) as problem:
         raise CommandError(f"--password-file: {problem}") from problem
     if not lines:
         raise CommandError(f"--password-file: {path} is empty")

@@ -13,8 +13,7 @@ from apps.economics.focus.columns import NotABill
 from apps.ledger.actions.bill_taking import take_bill
 from apps.ledger.actions.bills import NoRowRead, Taken
 from apps.ledger.actions.closed import MonthAlreadyClosed
-from apps.ledger.providers.bill_file import open_bill
-from apps.ledger.providers.bill_text import BillBreaksOff
+from apps.ledger.providers.bill_file import BillBreaksOff, open_bill
 
 
 class Command(BaseCommand):

@@ -7,6 +7,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from apps.files.limits import LARGEST, BodyKind
+from apps.files.lines import FileUnreadable
+from apps.files.unpacking import read_small_file
 from apps.ledger.actions.vendor_costs import (
     VendorCostsNotUnderstood,
     report_of,
@@ -27,9 +30,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Keep it and say how many rows it had."""
         try:
-            report = report_of(options["file"].read_bytes())
+            report = report_of(read_small_file(options["file"], LARGEST[BodyKind.VENDOR_COSTS]))
             vendor = options["vendor"].strip().lower()
             rows = take_vendor_costs(vendor=vendor, report=report, at=timezone.now())
-        except (OSError, VendorCostsNotUnderstood) as refusal:
+        except (OSError, FileUnreadable, VendorCostsNotUnderstood) as refusal:
             raise CommandError(str(refusal)) from refusal
         print(f"{rows} rows of {vendor} kept")

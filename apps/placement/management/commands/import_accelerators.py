@@ -9,6 +9,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.economics.gpu_catalogue import gpu_model
+from apps.files.lines import FileUnreadable
+from apps.files.unpacking import read_small_text
 from apps.placement.actions import set_accelerator_regions
 
 
@@ -30,9 +32,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Enter all of it."""
         try:
-            lines = options["file"].read_text(encoding="utf-8").splitlines()[1:]
-        except OSError as refused:
-            raise CommandError(str(refused)) from refused
+            lines = read_small_text(options["file"]).splitlines()[1:]
+        except (FileUnreadable, OSError) as refused:
+            raise CommandError(f"{options['file']}: {refused}") from refused
         places, unknown = set(), set()
         for name, region, *_ in csv.reader(line.replace(";", ",") for line in lines if line):
             model = gpu_model(name)

@@ -1,6 +1,7 @@
 """Enter what it costs to move data between regions."""
 
 import csv
+import io
 from argparse import ArgumentParser
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -10,6 +11,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.economics.refusal import Refusal
+from apps.files.lines import FileUnreadable
+from apps.files.unpacking import read_small_text
 from apps.placement.actions import set_egress_prices
 
 COLUMNS = ("src", "dest", "cost")
@@ -36,11 +39,12 @@ class Command(BaseCommand):
 
 
 def _read_prices(path: Path) -> dict[tuple[str, str], Decimal]:
-    with path.open(newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
+    try:
+        reader = csv.DictReader(io.StringIO(read_small_text(path), newline=""))
         if set(COLUMNS) - set(reader.fieldnames or ()):
             raise CommandError(f"{path}: it needs the columns {', '.join(COLUMNS)}")
-        try:
-            return {(row["src"], row["dest"]): Decimal(row["cost"]) for row in reader}
-        except InvalidOperation as refused:
-            raise CommandError(f"{path}, line {reader.line_num}: cost is a number") from refused
+        return {(row["src"], row["dest"]): Decimal(row["cost"]) for row in reader}
+    except (InvalidOperation, TypeError) as refused:
+        raise CommandError(f"{path}, line {reader.line_num}: cost is a number") from refused
+    except (FileUnreadable, csv.Error) as refused:
+        raise CommandError(f"{path}: {refused}") from refused

@@ -9,6 +9,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from apps.economics.refusal import Refusal
+from apps.files.lines import FileUnreadable
+from apps.files.unpacking import read_small_text
 from apps.placement.queries.book import newest_book
 from apps.placement.queries.skypilot_catalog import machine_prices, priced_catalog
 from apps.placement.queries.skypilot_places import SKY_CLOUDS
@@ -40,13 +42,13 @@ class Command(BaseCommand):
             base = (
                 sys.stdin.read()
                 if options["base"] == "-"
-                else Path(options["base"]).read_text(encoding="utf-8")
+                else read_small_text(Path(options["base"]))
             )
             prices = machine_prices(book, options["cloud"])
             told = priced_catalog(base, prices, keeps_others=options["keep_others"])
         except OSError as refused:
             raise CommandError(f"{options['base']}: {refused.strerror}") from refused
-        except (Refusal, UnicodeDecodeError) as refused:
+        except (Refusal, FileUnreadable) as refused:
             raise CommandError(str(refused)) from refused
         kept = "kept at its list price" if options["keep_others"] else "left out"
         for name in told.left_out:

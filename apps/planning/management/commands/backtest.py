@@ -24,7 +24,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The file, its two columns, how far ahead, and from when on."""
-        parser.add_argument("file", metavar="FILE", type=Path, help="CSV, plain or gzip")
+        parser.add_argument("file", metavar="FILE", type=Path, help="CSV, plain, gzip or zip")
         parser.add_argument(
             "--time", required=True, metavar="COLUMN", help="ISO 8601, Unix seconds or milliseconds"
         )

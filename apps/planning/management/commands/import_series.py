@@ -27,7 +27,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The file, its columns, and what they are."""
         parser.add_argument(
-            "file", metavar="FILE", type=Path, help="CSV, plain or gzip, or Parquet"
+            "file", metavar="FILE", type=Path, help="CSV, plain, gzip or zip, or Parquet"
         )
         parser.add_argument(
             "--series", required=True, metavar="NAME", help="as gpu_hours:pool=h100 or spend"

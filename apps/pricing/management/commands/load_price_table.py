@@ -1,5 +1,7 @@
 """Load a table of prices."""
 
+import csv
+import io
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -7,6 +9,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from apps.files.lines import FileUnreadable
+from apps.files.unpacking import read_small_text
 from apps.fleet.queries import pools
 from apps.pricing import actions
 from apps.pricing.actions.price_table import REVIEWED, ColumnsUnknown, read_price_table
@@ -28,10 +32,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Load it and print what came of it."""
         try:
-            with options["file"].open(newline="", encoding="utf-8-sig") as lines:
-                pool_ids = {pool.name: pool.id for pool in pools().values()}
-                table = read_price_table(lines, pool_ids=pool_ids)
-        except (ColumnsUnknown, OSError, UnicodeDecodeError) as problem:
+            lines = io.StringIO(read_small_text(options["file"]), newline="")
+            pool_ids = {pool.name: pool.id for pool in pools().values()}
+            table = read_price_table(lines, pool_ids=pool_ids)
+        except (ColumnsUnknown, FileUnreadable, OSError, csv.Error) as problem:
             raise CommandError(f"{options['file']}: {problem}") from problem
         by = person_named(options["by"])
         loaded = actions.load_price_table(rows=table.rows, at=timezone.now(), by=by)

@@ -1,5 +1,7 @@
 """Load spot prices."""
 
+import csv
+import io
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -7,6 +9,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from apps.files.lines import FileUnreadable
+from apps.files.unpacking import read_small_text
 from apps.pricing import actions
 from apps.pricing.actions.price_table import ColumnsUnknown
 from apps.pricing.management.loaded import tell_loaded
@@ -29,9 +33,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Load it and print what came of it."""
         try:
-            with options["file"].open(newline="", encoding="utf-8-sig") as lines:
-                table = read_spot_table(lines)
-        except (ColumnsUnknown, OSError, UnicodeDecodeError) as problem:
+            lines = io.StringIO(read_small_text(options["file"]), newline="")
+            table = read_spot_table(lines)
+        except (ColumnsUnknown, FileUnreadable, OSError, csv.Error) as problem:
             raise CommandError(f"{options['file']}: {problem}") from problem
         loaded = actions.record_spot_prices(rows=table.rows, at=timezone.now())
         tell_loaded(self, table, loaded, as_json=options["json"])

@@ -9,6 +9,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from apps.files.lines import FileUnreadable
+from apps.files.unpacking import read_small_text
 from apps.fleet.actions import NewPool
 from apps.workloads.actions.pool_capacity import CapacityOutsideLife, CountedPool, count_pool
 from apps.workloads.management.job_import import import_rows, print_figures
@@ -24,7 +26,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The file and its mapping."""
-        parser.add_argument("file", metavar="FILE", help="plain or gzip; - for standard input")
+        parser.add_argument("file", metavar="FILE", help="plain, gzip or zip; - for standard input")
         parser.add_argument("--mapping", required=True, metavar="FILE.toml")
         parser.add_argument("--cluster", default="", help="whose jobs these are")
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
@@ -33,12 +35,12 @@ class Command(BaseCommand):
         """Import the file, count its pool, and print what came of it."""
         at = timezone.now()
         try:
-            mapping = read_mapping(Path(options["mapping"]).read_text(encoding="utf-8"))
+            mapping = read_mapping(read_small_text(Path(options["mapping"])))
             table = JobTable(mapping, cluster=options["cluster"])
             with open_jobs(options["file"]) as file:
                 rows = table.rows(file.lines())
                 totals = import_rows(kind="csv", file=file, rows=rows, at=at)
-        except (MappingRefused, OSError, UnicodeDecodeError) as refused:
+        except (MappingRefused, FileUnreadable, OSError) as refused:
             raise CommandError(str(refused)) from refused
         try:
             _count_pool(table, cluster=options["cluster"] or mapping.cluster, at=at)

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from apps.files.lines import FileUnreadable
 from apps.workloads.management.job_import import import_rows, print_figures
 from apps.workloads.providers.job_file import open_jobs
 from apps.workloads.providers.sacct import SacctOptions, read_sacct
@@ -22,7 +23,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The file, and what it does not say itself."""
-        parser.add_argument("file", metavar="FILE", help="plain or gzip; - for standard input")
+        parser.add_argument("file", metavar="FILE", help="plain, gzip or zip; - for standard input")
         parser.add_argument("--fields", help="field names in order, where there is no header")
         parser.add_argument("--cluster", default="", help="whose jobs these are")
         parser.add_argument("--zone", default="UTC", help="of times without a zone (default UTC)")
@@ -36,7 +37,7 @@ class Command(BaseCommand):
             with open_jobs(options["file"]) as file:
                 rows = read_sacct(file.lines(), options=chosen)
                 totals = import_rows(kind="sacct", file=file, rows=rows, at=timezone.now())
-        except (LayoutUnknown, OSError) as refused:
+        except (LayoutUnknown, FileUnreadable, OSError) as refused:
             raise CommandError(str(refused)) from refused
         print_figures(totals, as_json=options["json"])
 

@@ -239,7 +239,7 @@ def test_parquet_and_gzip_are_read_alike():
         (b"\x1f\x8bnot really", "gpus.csv cannot be read"),
         (gzip.compress(HOURS.encode())[:-20], "gpus.csv cannot be read"),
         (b"\n\n", "the file is empty, or its first line is"),
-        (HOURS.encode("utf-16"), "it is no text in UTF-8; save it as CSV in UTF-8"),
+        (b"time,value\n\xff\xfe,1\n", "it is no text in UTF-8; save it as CSV in UTF-8"),
         (b"PAR1 and no more", "the file is no Parquet that can be read"),
         (b"time,value\n2026-03-02," + b"9" * (1 << 20) + b"\n", "longer than a megabyte"),
         (b"time,value,value\n2026-03-02,1,2\n", "value: several columns are called so"),

@@ -23,7 +23,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The file, and what it is of."""
-        parser.add_argument("file", metavar="FILE", type=Path, help="JSON or CSV, plain, gzip or zip")
+        parser.add_argument(
+            "file", metavar="FILE", type=Path, help="JSON or CSV, plain, gzip or zip"
+        )
         parser.add_argument("--name", help="of the series (the file's name)")
         for name in ("provider", "region", "zone", "gpu-model", "instance-type"):
             parser.add_argument(f"--{name}", default="", help="where and what it is")

@@ -9,6 +9,22 @@ from apps.files.limits import FIXED, BodyKind
 from apps.review.queries.weekly.review_words import SECTIONS
 
 
+def written(value: object) -> str:
+    """Return a value as one would set it: several by comma, what is of a name by =, a group's team by :."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return ",".join(map(_written_part, value))
+    return "" if value is None else str(value)
+
+
+def _written_part(part: object) -> str:
+    if not isinstance(part, tuple):
+        return str(part)
+    name, given, *of = map(str, part)
+    return f"{name}={':'.join([given, *filter(None, of)])}"
+
+
 def switch(text: str) -> bool:
     words = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
     return words[text.strip().lower()]

@@ -10,6 +10,7 @@ from typing import Any
 from apps.files import is_stored, list_files
 from controlplane.copies.contents import WantedFiles
 from controlplane.env import Environment
+from controlplane.env_values import written
 
 SECRET_SETTINGS = frozenset(
     {
@@ -31,7 +32,7 @@ ABOUT_SECRETS = (
 def settings_to_keep(chosen: Environment) -> dict[str, str]:
     """Return the settings that differ from their defaults and are no secrets, by variable."""
     return {
-        f"RUNRATE_{each.name.upper()}": _text_of(getattr(chosen, each.name))
+        f"RUNRATE_{each.name.upper()}": written(getattr(chosen, each.name))
         for each in fields(chosen)
         if each.name not in SECRET_SETTINGS | OF_THE_MACHINE
         and getattr(chosen, each.name) != each.default
@@ -41,16 +42,11 @@ def settings_to_keep(chosen: Environment) -> dict[str, str]:
 def secrets_to_keep(chosen: Environment, secret_key: str) -> dict[str, str]:
     """Return the secrets that are set, and the key that signs and seals, by variable."""
     named = {
-        f"RUNRATE_{name.upper()}": _text_of(getattr(chosen, name))
+        f"RUNRATE_{name.upper()}": written(getattr(chosen, name))
         for name in sorted(SECRET_SETTINGS - OF_THE_MACHINE)
         if getattr(chosen, name)
     }
     return {**named, "RUNRATE_SECRET_KEY": secret_key}
-
-
-def _text_of(value: object) -> str:
-    """As a setting is written: several by comma."""
-    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def mark_of_key(secret_key: str) -> str:

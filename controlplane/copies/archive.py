@@ -13,10 +13,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import IO, Any, Protocol, cast
+from typing import IO, Protocol, cast
 
 import zstandard
 
+from controlplane.copies.members import OF_DIGESTS, OF_MANIFEST, CopyDamaged, Json, check_keys
 from controlplane.copies.refusal import CopyRefused
 
 FORMAT = 1
@@ -27,12 +28,6 @@ PACKERS = 2
 # A part is never larger, so that a file made to harm cannot fill the memory.
 LARGEST_PART = 64 * 1024 * 1024
 LARGEST_MEMBER = 128 * 1024 * 1024
-
-Json = dict[str, Any]
-
-
-class CopyDamaged(CopyRefused):
-    """The file is no whole copy; the message names the member."""
 
 
 class WrittenTo(Protocol):
@@ -149,8 +144,11 @@ class Member:
 
     @property
     def part(self) -> int:
-        """Its number among the parts, from 1."""
-        return int(self.name.rpartition("/")[2].removesuffix(".zst"))
+        """Its number among the parts, from 1; refuses CopyDamaged."""
+        number = self.name.rpartition("/")[2].removesuffix(".zst")
+        if not number.isascii() or not number.isdigit():
+            raise CopyDamaged(f"{self.name}: no member of a copy is called so")
+        return int(number)
 
 
 @dataclass(slots=True)
@@ -168,14 +166,14 @@ class CopyReader:
         """Refuses CopyDamaged where it is no copy of Runrate, and CopyRefused where it is of a later format."""
         try:
             self._tar = tarfile.open(fileobj=self.source, mode="r|")  # noqa: SIM115  # as long as the source
-        except (tarfile.TarError, EOFError) as problem:
+        except (tarfile.TarError, EOFError, OSError) as problem:
             raise CopyDamaged(f"this is no copy that Runrate made: {problem}") from problem
         first = self._next()
         if first is None or first.name != MANIFEST:
             raise CopyDamaged(
                 f"this is no copy that Runrate made: it does not begin with {MANIFEST}"
             )
-        self.manifest = _json_of(first)
+        self.manifest = json_of(first)
         made_as = self.manifest.get("format")
         if not isinstance(made_as, int):
             raise CopyDamaged(f"{MANIFEST}: it does not say which format the copy has")
@@ -183,12 +181,13 @@ class CopyReader:
             raise CopyRefused(
                 f"the copy has format {made_as}, and this Runrate reads {FORMAT}: bring it back with the version that made it, {self.manifest.get('runrate')}"
             )
+        check_keys(MANIFEST, self.manifest, OF_MANIFEST)
 
     def members(self) -> Iterator[Member]:
         """Yield every member after the manifest; refuses CopyDamaged, at the latest at the end."""
         while (member := self._next()) is not None:
             if member.name == DIGESTS:
-                self.digests = _json_of(member)
+                self.digests = check_keys(DIGESTS, json_of(member), OF_DIGESTS)
                 self._check_members()
                 return
             yield member
@@ -220,9 +219,7 @@ class CopyReader:
         return Member(name, unpack(name, packed) if name.endswith(".zst") else packed)
 
     def _check_members(self) -> None:
-        expected = self.digests.get("members")
-        if not isinstance(expected, dict):
-            raise CopyDamaged(f"{DIGESTS}: it has no digests of members")
+        expected = self.digests["members"]
         for name, digest in self._seen.items():
             if expected.get(name) != digest:
                 raise CopyDamaged(f"{name}: it is not what was written when the copy was made")
@@ -247,10 +244,11 @@ def unpack(name: str, packed: bytes) -> bytes:
         raise CopyDamaged(f"{name}: it is damaged ({problem})") from problem
 
 
-def _json_of(member: Member) -> Json:
+def json_of(member: Member) -> Json:
+    """Return what a member that people can read holds; refuses CopyDamaged."""
     try:
         content = json.loads(member.content)
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         raise CopyDamaged(f"{member.name}: it is damaged ({problem})") from problem
     if not isinstance(content, dict):
         raise CopyDamaged(f"{member.name}: it is damaged")

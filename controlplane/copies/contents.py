@@ -7,18 +7,30 @@ from typing import Any
 from psycopg import Cursor
 from psycopg.sql import SQL, Identifier, Literal
 
-from apps.web.queries.table_digests import write_values_alike
+from apps.web.queries.table_digests import of_no_extension, write_values_alike
 
 # Partitions are read one by one; what an unlogged table holds does not outlast a crash either.
-TABLES = """
-SELECT part.relname, pg_relation_size(part.oid),
+TABLES = f"""
+SELECT part.oid, part.relispartition, part.relname, pg_relation_size(part.oid),
        (SELECT array_agg(attname::text ORDER BY attnum) FROM pg_attribute
          WHERE attrelid = part.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '')
   FROM pg_class AS part
  WHERE part.relnamespace = 'public'::regnamespace AND part.relkind = 'r'
-   AND part.relpersistence = 'p'
+   AND part.relpersistence = 'p' AND {of_no_extension("part.oid")}
  ORDER BY part.relname
+"""  # noqa: S608  # words of our own
+# A partition that was detached meanwhile is read with its table no more.
+CHANGED_SINCE = """
+SELECT name
+  FROM unnest(%s::oid[], %s::bool[], %s::text[]) AS copied (oid, is_partition, name)
+  LEFT JOIN pg_class AS present ON present.oid = copied.oid
+ WHERE present.relispartition IS DISTINCT FROM copied.is_partition
+ ORDER BY name LIMIT 1
 """
+SEQUENCES = f"""
+SELECT relname FROM pg_class
+ WHERE relkind = 'S' AND relnamespace = 'public'::regnamespace AND {of_no_extension("pg_class.oid")}
+"""  # noqa: S608  # words of our own
 MIGRATIONS = "SELECT app, name FROM public.django_migrations ORDER BY id"
 # A file is wanted while a row has its name: an upload that is not imported yet, an export that can be fetched.
 NAMES_FILES = """
@@ -32,6 +44,8 @@ EXPORTS = "SELECT id FROM public.ledger_export WHERE has_file ORDER BY id"
 class CopiedTable:
     """A table, or a partition of one: the columns that are written, in the order that they have in the copy."""
 
+    oid: int
+    is_partition: bool
     name: str
     size: int
     columns: tuple[str, ...]
@@ -48,7 +62,21 @@ class WantedFiles:
 def copied_tables(cursor: Cursor[Any]) -> list[CopiedTable]:
     """Return every table whose rows are copied."""
     cursor.execute(TABLES)
-    return [CopiedTable(name, size, tuple(columns)) for name, size, columns in cursor.fetchall()]
+    return [
+        CopiedTable(oid, is_partition, name, size, tuple(columns))
+        for oid, is_partition, name, size, columns in cursor.fetchall()
+    ]
+
+
+def table_changed_since(cursor: Cursor[Any], tables: Sequence[CopiedTable]) -> str | None:
+    """Return a table that was dropped or detached since these were listed; None without one.
+
+    Ask it outside the transaction that listed them, which sees them as they were.
+    """
+    listed = zip(*((table.oid, table.is_partition, table.name) for table in tables), strict=True)
+    cursor.execute(CHANGED_SINCE, [list(values) for values in listed] or [[], [], []])
+    name = _only_value(cursor)
+    return None if name is None else str(name)
 
 
 def applied_migrations(cursor: Cursor[Any]) -> list[list[str]]:
@@ -78,9 +106,7 @@ def wanted_files(cursor: Cursor[Any]) -> WantedFiles:
 
 def sequence_values(cursor: Cursor[Any]) -> dict[str, list[Any]]:
     """Return where each sequence stands: its last value, and whether that was given out."""
-    cursor.execute(
-        "SELECT relname FROM pg_class WHERE relkind = 'S' AND relnamespace = 'public'::regnamespace"
-    )
+    cursor.execute(SEQUENCES)
     names = [name for (name,) in cursor.fetchall()]
     if not names:
         return {}

@@ -16,13 +16,13 @@ from typing import IO, Any
 import psycopg
 from psycopg import Cursor
 
-from apps.files import open_file
+from apps.files import BucketUnreachable, open_file
 from apps.web.queries.table_digests import (
     table_columns,
     table_digest,
     write_values_alike,
 )
-from controlplane.copies.archive import FORMAT, MANIFEST, CopyWriter, Json, WrittenTo
+from controlplane.copies.archive import FORMAT, MANIFEST, CopyWriter, WrittenTo
 from controlplane.copies.contents import (
     CopiedTable,
     WantedFiles,
@@ -31,12 +31,14 @@ from controlplane.copies.contents import (
     copied_tables,
     copy_statement,
     sequence_values,
+    table_changed_since,
     wanted_files,
 )
 from controlplane.copies.installation import mark_of_key, settings_to_keep, wanted_names
-from controlplane.copies.refusal import CopyRefused
+from controlplane.copies.members import Json
+from controlplane.copies.refusal import CopyRefused, reason_of
 from controlplane.copies.release import runrate_release
-from controlplane.copies.server import OLDEST_MAJOR, Server
+from controlplane.copies.server import OLDEST_MAJOR, Server, schema_statements
 from controlplane.env import Environment
 from controlplane.ledger_audit import ledger_tables
 
@@ -61,26 +63,41 @@ class Installation:
 
 @dataclass(frozen=True, slots=True)
 class MadeCopy:
-    """A copy that was made: its manifest, its size, and files that rows name and that are not there."""
+    """A copy that was made: its manifest, its size, files that rows name and that are not there, and the digest of each table."""
 
     manifest: Json
     size: int
     database_bytes: int
     missing_files: tuple[str, ...]
+    digests: dict[str, str]
+
+
+class TablesChanged(CopyRefused):
+    """A table was dropped or detached while it was copied, as partitions are that are over; another try takes the rest."""
 
 
 def make_copy(of: Installation, path: Path, progress: Progress, at: datetime) -> MadeCopy:
     """Write a copy to a file: whole, or not there at all. Refuses CopyRefused."""
-    with _draft_of(path) as draft:
-        _see_that_it_fits(of.server, path.parent)
-        draft.truncate()
-        for _ in range(TRIES - 1):
-            # A partition that was over may be dropped between the look at it and the read.
-            with suppress(psycopg.errors.UndefinedTable):
+    try:
+        with _draft_of(path) as draft:
+            _see_that_it_fits(of.server, path.parent)
+
+            def write() -> MadeCopy:
+                draft.seek(0)
+                draft.truncate()
                 return write_copy(of, draft, progress, at)
-            draft.seek(0)
-            draft.truncate()
-        return write_copy(of, draft, progress, at)
+
+            return try_again(write)
+    except psycopg.Error as problem:
+        raise CopyRefused(reason_of(problem)) from problem
+
+
+def try_again(write: Callable[[], MadeCopy]) -> MadeCopy:
+    """Write a copy, anew where tables changed meanwhile. Refuses CopyRefused."""
+    for _ in range(TRIES - 1):
+        with suppress(TablesChanged):
+            return write()
+    return write()
 
 
 @contextmanager
@@ -96,7 +113,7 @@ def _draft_of(path: Path) -> Iterator[IO[bytes]]:
         draft = path.with_name(f".{path.name}.part")
         opened = os.open(draft, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
     except OSError as problem:
-        raise CopyRefused(f"{path}: cannot be written ({problem.strerror})") from problem
+        raise CopyRefused(f"{path}: cannot be written ({reason_of(problem)})") from problem
     with os.fdopen(opened, "r+b") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -107,9 +124,9 @@ def _draft_of(path: Path) -> Iterator[IO[bytes]]:
             file.flush()
             os.fsync(file.fileno())
             draft.replace(path)
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
         except OSError as problem:
-            raise CopyRefused(f"{path}: cannot be written ({problem.strerror})") from problem
+            raise CopyRefused(f"{path}: cannot be written ({reason_of(problem)})") from problem
         finally:
             draft.unlink(missing_ok=True)
 
@@ -130,38 +147,71 @@ def write_copy(of: Installation, draft: WrittenTo, progress: Progress, at: datet
         if not migrations:
             raise CopyRefused("the database is empty: there is nothing to copy")
         wanted = wanted_files(cursor)
-        writer.add_json(
-            MANIFEST,
-            {
-                "about": "A copy of a Runrate installation; manage.py restore brings it back. Its secrets are in a file of their own.",
-                "format": FORMAT,
-                "id": copy_id,
-                "made_at": at.isoformat(),
-                "runrate": runrate_release(),
-                "postgres": major,
-                "database_bytes": database_bytes,
-                "secret_key_mark": mark_of_key(of.secret_key),
-                "migrations": migrations,
-                "tables": {table.name: list(table.columns) for table in tables},
-            },
-        )
+        manifest = {
+            **_about(of, copy_id, at),
+            "postgres": major,
+            "database_bytes": database_bytes,
+            "migrations": migrations,
+            "tables": {table.name: list(table.columns) for table in tables},
+        }
+        writer.add_json(MANIFEST, manifest)
         writer.add_json("settings.json", settings_to_keep(of.chosen))
         with _digests_meanwhile(of.server, snapshot) as digests:
             try:
-                for section in ("pre-data", "post-data"):
-                    with writer.stream(f"schema/{section}") as parts:
-                        parts.write(of.server.schema(section, snapshot, major).encode())
-                _write_tables(cursor, writer, tables, progress)
-                missing = _write_files(wanted, writer)
-                writer.add_json("sequences.json", sequence_values(cursor))
-                progress("waiting for the digests", 0.95)
-                writer.finish({"tables": digests.result()})
+                with _tables_as_listed(of.server, tables):
+                    for section in ("pre-data", "post-data"):
+                        with writer.stream(f"schema/{section}") as parts:
+                            parts.write(schema_statements(reading, section, snapshot).encode())
+                    _write_tables(cursor, writer, tables, progress)
+                    missing = _files_written(wanted, writer)
+                    writer.add_json("sequences.json", sequence_values(cursor))
+                    progress("waiting for the digests", 0.95)
+                    found = digests.result()
+                writer.finish({"tables": found})
             except BaseException:
                 writer.abandon()
                 raise
     return MadeCopy(
-        {"id": copy_id, "made_at": at.isoformat()}, draft.tell(), database_bytes, missing
+        {"id": copy_id, "made_at": at.isoformat()},
+        draft.tell(),
+        database_bytes,
+        missing,
+        {name: digest["digest"] for name, digest in found.items()},
     )
+
+
+def _about(of: Installation, copy_id: str, at: datetime) -> Json:
+    """Return what the manifest says of the installation and of this Runrate."""
+    return {
+        "about": "A copy of a Runrate installation; manage.py restore brings it back. Its secrets are in a file of their own.",
+        "format": FORMAT,
+        "id": copy_id,
+        "made_at": at.isoformat(),
+        "runrate": runrate_release(),
+        "secret_key_mark": mark_of_key(of.secret_key),
+    }
+
+
+@contextmanager
+def _tables_as_listed(server: Server, tables: list[CopiedTable]) -> Iterator[None]:
+    """Refuse TablesChanged of what is read in the block, whether or not it failed over it, where a table is another at its end."""
+    try:
+        yield
+    except (CopyRefused, psycopg.Error) as problem:
+        if changed := _changed_table(server, tables):
+            raise TablesChanged(_words_of_change(changed)) from problem
+        raise
+    if changed := _changed_table(server, tables):
+        raise TablesChanged(_words_of_change(changed))
+
+
+def _changed_table(server: Server, tables: list[CopiedTable]) -> str | None:
+    with closing(server.connect()) as looking:
+        return table_changed_since(looking.cursor(), tables)
+
+
+def _words_of_change(table: str) -> str:
+    return f"{table} was dropped or detached while it was copied: try again"
 
 
 def _see_that_it_fits(server: Server, folder: Path) -> None:
@@ -191,6 +241,14 @@ def _write_tables(
             for block in copy:
                 parts.write(bytes(block))
         done += table.size
+
+
+def _files_written(wanted: WantedFiles, writer: CopyWriter) -> tuple[str, ...]:
+    """Write the files; return those that rows name and that are not there. Refuses CopyRefused where the bucket does not answer."""
+    try:
+        return _write_files(wanted, writer)
+    except BucketUnreachable as problem:
+        raise CopyRefused(f"files cannot be read: {reason_of(problem)}") from problem
 
 
 def _write_files(wanted: WantedFiles, writer: CopyWriter) -> tuple[str, ...]:
@@ -236,7 +294,8 @@ def megabytes(size: int) -> str:
     return f"{size / 1e6:,.0f} MB"
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Have the disk keep which files are in a folder."""
     opened = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(opened)

@@ -23,7 +23,7 @@ from apps.web.queries.backups import (
     is_due,
     kept_copies,
 )
-from controlplane.copies.making import Installation, write_copy
+from controlplane.copies.making import Installation, MadeCopy, try_again, write_copy
 from controlplane.copies.refusal import CopyRefused
 
 log = logging.getLogger(__name__)
@@ -56,8 +56,13 @@ def make_backup_if_due(of: Installation, plan: BackupPlan, at: datetime) -> Kept
 
 def _make(of: Installation, at: datetime) -> KeptCopy:
     name = f"{FOLDER}/runrate-{at:{STAMP}}.copy"
-    with write_file(name) as draft:
-        made = write_copy(of, _Counted(draft), _KeptProgress(), at)
+
+    def write() -> MadeCopy:
+        # What was sent to a bucket cannot be taken back: each try has a draft of its own.
+        with write_file(name) as draft:
+            return write_copy(of, _Counted(draft), _KeptProgress(), at)
+
+    made = try_again(write)
     log.info("backup_made bytes=%s", made.size)
     return KeptCopy(name, at, made.size)
 

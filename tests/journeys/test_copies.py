@@ -19,18 +19,22 @@ from django.test import override_settings
 from apps.files import open_file
 from apps.ledger.models import BillImport
 from apps.web.queries.table_digests import table_digests
-from controlplane.copies.archive import CopyDamaged, pack, unpack
+from controlplane.copies.archive import pack, unpack
+from controlplane.copies.fitting import RestoreWanted
 from controlplane.copies.installation import (
+    OF_THE_MACHINE,
     SECRET_SETTINGS,
     secrets_to_keep,
     settings_to_keep,
 )
-from controlplane.copies.making import make_copy, say_nothing
+from controlplane.copies.making import TablesChanged, make_copy, say_nothing, write_copy
+from controlplane.copies.members import OF_DIGESTS, OF_MANIFEST, CopyDamaged
 from controlplane.copies.proving import prove_ledger
 from controlplane.copies.refusal import CopyRefused
-from controlplane.copies.restoring import Restored, RestoreWanted, restore_copy
+from controlplane.copies.restoring import Restored, restore_copy
 from controlplane.copies.standing import alone, served
 from controlplane.env import Environment, environment
+from controlplane.env_values import written
 from controlplane.ledger_audit import audit
 from tests.databases import kept_until_the_end, other_database
 from tests.journeys.copied_world import (
@@ -81,7 +85,7 @@ def members_of(path: Path) -> list[tuple[str, bytes]]:
         return [(each.name, opened.extractfile(each).read()) for each in opened]  # type: ignore[union-attr]
 
 
-def written(path: Path, members: list[tuple[str, bytes]]) -> Path:
+def written_copy(path: Path, members: list[tuple[str, bytes]]) -> Path:
     """A file of these members, as they are."""
     with tarfile.open(path, "w") as out:
         for name, content in members:
@@ -97,7 +101,7 @@ def with_manifest(path: Path, out: Path, **changed: Any) -> Path:
     content = json.dumps(json.loads(manifest) | changed).encode()
     told = json.loads(digests)
     told["members"][name] = sha256(content).hexdigest()
-    return written(out, [(name, content), *others, (last, json.dumps(told).encode())])
+    return written_copy(out, [(name, content), *others, (last, json.dumps(told).encode())])
 
 
 def test_everything_comes_back_and_works(world: CopiedWorld, home: Path) -> None:
@@ -161,6 +165,43 @@ def test_a_setting_that_holds_a_secret_is_in_the_file_of_secrets_alone() -> None
     }
 
 
+def settings_as_written(folder: Path) -> dict[str, str]:
+    """A text of each setting, as one would write it."""
+    counts = dict.fromkeys(
+        (each.name for each in fields(Environment) if isinstance(each.default, int)), "17"
+    )
+    return counts | {
+        "home": "/srv/runrate", "database_url": "postgres://u:p@db/runrate", "broker_url": "redis://broker",
+        "files": "s3://bucket/prefix", "largest_bodies": "bill=1024,series=128", "secret_key": "key",
+        "old_secret_keys": "older,oldest", "debug": "yes", "allowed_hosts": "a.example.org,[::1]",
+        "trusted_origins": "https://a.example.org,https://b.example.org", "https": "yes", "trusted_proxies": "2",
+        "listen": "0.0.0.0:80", "log_level": "DEBUG", "log_format": "json", "oidc_issuer": "https://id.example.org",
+        "oidc_client_id": "runrate", "oidc_client_secret": "secret", "oidc_name": "ID", "oidc_scopes": "openid,groups",
+        "oidc_groups_claim": "roles", "oidc_groups": "cn=ops:all=platform,ml=lead:Language models,all=viewer",
+        "oidc_require_group": "yes", "oidc_trust_addresses": "yes", "tag_keys": "project,phase", "publish_waste": "yes",
+        "verdict_shares": "data_wait=0.15,lost=0.025", "review_without": "idle,alerts", "pdf_fonts": str(folder),
+        "token_weights": "10,1,50", "spool_mib": "4096", "spool_caller_mib": "2048", "review_verdict_weeks": "8",
+        "site_url": "https://runrate.example.org", "mail_url": "smtp://u:p@mail:587?starttls=yes", "mail_from": "r@example.org",
+        "webhook_networks": "10.20.0.0/16,192.168.0.0/24", "keep_quote_days": "31",
+    }  # fmt: skip
+
+
+def test_every_setting_is_kept_as_one_would_set_it(tmp_path: Path) -> None:
+    """Read from the copy it can be put into the environment again."""
+    texts = settings_as_written(tmp_path)
+    assert set(texts) == {each.name for each in fields(Environment)}
+    variables = {f"RUNRATE_{name.upper()}": text for name, text in texts.items()}
+    chosen = environment(variables)
+    kept = settings_to_keep(chosen) | secrets_to_keep(chosen, chosen.secret_key)
+    of_the_machine = {f"RUNRATE_{name.upper()}" for name in OF_THE_MACHINE}
+    assert kept == {name: text for name, text in variables.items() if name not in of_the_machine}
+    assert {name: written(getattr(chosen, name)) for name in texts} == texts
+    defaults = environment({})
+    again = {each.name: written(getattr(defaults, each.name)) for each in fields(Environment)}
+    given = {f"RUNRATE_{name.upper()}": text for name, text in again.items() if text}
+    assert environment(given) == defaults
+
+
 def test_rows_go_on_counting_where_they_stood(world: CopiedWorld, home: Path) -> None:
     """A new row must not take the number of one that there was."""
     with other_database():
@@ -214,7 +255,7 @@ def flipped(path: Path, out: Path) -> str:
     name, content = members[place]
     middle = len(content) // 2
     other = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
-    written(out, [*members[:place], (name, other), *members[place + 1 :]])
+    written_copy(out, [*members[:place], (name, other), *members[place + 1 :]])
     return "tables/ledger_charge/000001.zst"
 
 
@@ -224,13 +265,13 @@ def rewritten(path: Path, out: Path) -> str:
     place = next(n for n, (name, _) in enumerate(members) if "accounts_team/" in name)
     name, content = members[place]
     other = pack(unpack(name, content).replace(b"Platform", b"Plotform"))
-    written(out, [*members[:place], (name, other), *members[place + 1 :]])
+    written_copy(out, [*members[:place], (name, other), *members[place + 1 :]])
     return "tables/accounts_team/000001.zst: it is not what was written"
 
 
 def left_out(path: Path, out: Path) -> str:
     members = [member for member in members_of(path) if "accounts_team/" not in member[0]]
-    written(out, members)
+    written_copy(out, members)
     return "tables/accounts_team/000001.zst: it is missing"
 
 
@@ -273,6 +314,122 @@ def test_what_does_not_fit_is_refused_before_anything_is_read(
     other = with_manifest(world.path, tmp_path / "other", **changed)
     with other_database(), pytest.raises(CopyRefused, match=words):
         restore(other, home)
+
+
+def without_key(path: Path, out: Path, member: str, key: str) -> Path:
+    """The copy without a key of one of its members that people can read."""
+    members = dict(members_of(path))
+    content = json.loads(members[member])
+    del content[key]
+    members[member] = json.dumps(content).encode()
+    digests = json.loads(members["digests.json"])
+    if member != "digests.json":
+        digests["members"][member] = sha256(members[member]).hexdigest()
+        members["digests.json"] = json.dumps(digests).encode()
+    return written_copy(out, [*members.items()])
+
+
+@pytest.mark.parametrize(
+    ("member", "key"),
+    [*(("manifest.json", key) for key in OF_MANIFEST), *(("digests.json", key) for key in OF_DIGESTS)],
+)  # fmt: skip
+def test_a_copy_that_lacks_a_key_is_refused_by_it(
+    member: str, key: str, world: CopiedWorld, home: Path, tmp_path: Path
+) -> None:
+    other = without_key(world.path, tmp_path / "other", member, key)
+    with other_database():
+        with pytest.raises(CopyDamaged, match=f"{member}: it is damaged: {key} is missing"):
+            restore(other, home)
+        assert connection.introspection.table_names() == []
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"id": "../../elsewhere"},
+        {"id": 7},
+        {"postgres": "18"},
+        {"postgres": True},
+        {"database_bytes": -1},
+        {"database_bytes": None},
+        {"migrations": [["ledger"]]},
+        {"migrations": {"ledger": "0001"}},
+        {"tables": {"ledger_charge": "id"}},
+        {"tables": []},
+        {"runrate": "0.1"},
+        {"secret_key_mark": None},
+    ],
+)
+def test_a_key_that_is_not_of_its_kind_is_refused(
+    changed: dict[str, Any], world: CopiedWorld, home: Path, tmp_path: Path
+) -> None:
+    """A name that leads out of the home too."""
+    other = with_manifest(world.path, tmp_path / "other", **changed)
+    words = f"manifest.json: it is damaged: {min(changed)} is not what a copy has there"
+    with other_database(), pytest.raises(CopyDamaged, match=words):
+        restore(other, home)
+
+
+def test_sequences_that_say_nothing_are_refused(
+    world: CopiedWorld, home: Path, tmp_path: Path
+) -> None:
+    members = dict(members_of(world.path))
+    sequences = json.loads(members["sequences.json"])
+    name = min(sequences)
+    members["sequences.json"] = json.dumps(sequences | {name: [None, 1]}).encode()
+    other = written_copy(tmp_path / "other", [*members.items()])
+    with other_database():
+        with pytest.raises(CopyDamaged, match=f"sequences.json: it is damaged: {name}"):
+            restore(other, home)
+        assert connection.introspection.table_names() == []
+
+
+def last_partition() -> str:
+    """The name of a partition of windows that is read late; made."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE TABLE zz_last PARTITION OF telemetry_window"
+            " FOR VALUES FROM ('2031-01-01') TO ('2031-01-02')"
+        )
+    return "zz_last"
+
+
+def beside_the_first(statement: str) -> Callable[[str, float], None]:
+    """Runs it on a connection of its own once a copy reads its first table."""
+    ran: list[str] = []
+
+    def tell(words: str, share: float) -> None:
+        if not ran:
+            ran.append(words)
+            beside = connections["default"].copy()
+            with beside.cursor() as cursor:
+                cursor.execute(statement)
+            beside.close()
+
+    return tell
+
+
+def test_a_partition_that_is_dropped_while_it_is_copied_is_not_in_the_copy(
+    world: CopiedWorld, home: Path
+) -> None:
+    with other_database(connection.settings_dict["NAME"]):
+        drop = beside_the_first(f"DROP TABLE {last_partition()}")
+        made = make_copy(installation(home), home / "copy", drop, AT)
+        assert made.digests == {name: each.digest for name, each in world.digests.items()}
+    manifest = json.loads(dict(members_of(home / "copy"))["manifest.json"])
+    assert "zz_last" not in manifest["tables"]
+
+
+def test_a_partition_that_is_detached_while_it_is_copied_is_copied_anew(
+    world: CopiedWorld, home: Path
+) -> None:
+    """Its rows were read, and the digest of its table may be with them or without."""
+    with other_database(connection.settings_dict["NAME"]):
+        detach = f"ALTER TABLE telemetry_window DETACH PARTITION {last_partition()}"
+        with pytest.raises(TablesChanged, match="zz_last was dropped or detached"):
+            write_copy(installation(home), io.BytesIO(), beside_the_first(detach), AT)
+        made = make_copy(installation(home), home / "copy", say_nothing, AT)
+        assert "zz_last" in made.digests
 
 
 def test_nothing_is_restored_under_somebody_who_works(world: CopiedWorld, home: Path) -> None:

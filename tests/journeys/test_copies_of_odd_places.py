@@ -16,15 +16,17 @@ from psycopg.sql import SQL, Identifier
 
 from apps.accounts.models import Team
 from apps.web.queries.table_digests import table_digests
+from controlplane.copies.fitting import RestoreWanted
 from controlplane.copies.making import make_copy, say_nothing
 from controlplane.copies.proving import prove_ledger
 from controlplane.copies.refusal import CopyRefused
-from controlplane.copies.restoring import RestoreWanted, restore_copy
+from controlplane.copies.restoring import restore_copy
 from controlplane.copies.standing import see_that_nobody_works
 from controlplane.env import BadEnvironment
 from controlplane.settings import database_of
 from tests.databases import kept_until_the_end, other_database
 from tests.journeys.copied_world import AT, CopiedWorld, installation, make_copied_world
+from tests.journeys.test_processes import free_port
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -98,6 +100,28 @@ def test_letters_come_back_whatever_the_shell_is_set_to(
     with other_database(), (home / "copy").open("rb") as source:
         restore_copy(source, home, RestoreWanted(), say_nothing, prove_ledger)
         assert table_digests() == digests
+
+
+def test_a_bucket_that_does_not_answer_is_said_of_a_copy_of_its_files(
+    world: CopiedWorld, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not the copy's place that cannot be written."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{free_port()}")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    with (
+        override_settings(FILES="s3://nobody/there"),
+        pytest.raises(CopyRefused, match=r"files cannot be read: .+"),
+    ):
+        make_copy(installation(home), home / "copy", say_nothing, AT)
+    assert not (home / "copy").exists()
+
+
+def test_a_shell_that_asks_for_tls_everywhere_hinders_no_copy_over_a_socket(
+    world: CopiedWorld, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where nothing is encrypted; the program that comes with Runrate refuses the word alone."""
+    monkeypatch.setenv("PGSSLMODE", "require")
+    assert make_copy(installation(home), home / "copy", say_nothing, AT).size
 
 
 def test_the_key_of_another_installation_is_refused(world: CopiedWorld, home: Path) -> None:

@@ -18,13 +18,23 @@ SELECT set_config('timezone', 'UTC', true), set_config('datestyle', 'ISO, YMD', 
        set_config('intervalstyle', 'postgres', true), set_config('extra_float_digits', '1', true),
        set_config('bytea_output', 'hex', true), set_config('statement_timeout', '0', true)
 """
-COLUMNS = """
+
+
+def of_no_extension(oid: str) -> str:
+    """Return the condition that a relation with this oid, in SQL, was made by no extension."""
+    return f"""NOT EXISTS (
+       SELECT FROM pg_depend
+        WHERE classid = 'pg_class'::regclass AND objid = {oid} AND deptype = 'e')"""
+
+
+COLUMNS = f"""
 SELECT root.relname, array_agg(attname::text ORDER BY attname)
   FROM pg_class AS root JOIN pg_attribute ON attrelid = root.oid
  WHERE root.relnamespace = 'public'::regnamespace AND root.relkind IN ('r', 'p')
    AND NOT root.relispartition AND root.relpersistence = 'p' AND attnum > 0 AND NOT attisdropped
+   AND {of_no_extension("root.oid")}
  GROUP BY root.relname
-"""
+"""  # noqa: S608  # words of our own
 # Of 256 bits two sums of 64 are kept: an accident is not missed.
 DIGEST = """
 SELECT count(*), coalesce(sum(('x' || substr(hash, 1, 16))::bit(64)::int8), 0),

@@ -66,6 +66,35 @@ def test_a_copy_is_made_when_one_is_due_and_not_before() -> None:
     assert cache.get("backup:progress") is None
 
 
+def test_a_partition_that_is_dropped_meanwhile_is_no_failure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The copy is written anew; what was sent of the first stays nowhere."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE TABLE zz_last PARTITION OF telemetry_window"
+            " FOR VALUES FROM ('2031-01-01') TO ('2031-01-02')"
+        )
+    tries: list[str] = []
+
+    class Dropping:
+        def __call__(self, words: str, share: float) -> None:
+            if not tries:
+                tries.append(words)
+                beside = connections["default"].copy()
+                with beside.cursor() as cursor:
+                    cursor.execute("DROP TABLE zz_last")
+                beside.close()
+
+    monkeypatch.setattr(schedule, "_KeptProgress", Dropping)
+    made = back_up()
+    assert tries
+    assert made is not None
+    assert backup_state().failure == ""
+    with open_file(made.name) as file:
+        assert list(CopyReader(file).members())
+
+
 def test_without_a_schedule_one_is_made_when_somebody_asks() -> None:
     never = BackupPlan(None, 7, 4, 6)
     assert back_up(plan=never) is None

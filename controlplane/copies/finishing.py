@@ -6,33 +6,75 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from django.db import connection
+import psycopg
+from django.db import DatabaseError, connection
 from psycopg.sql import SQL, Identifier
 
 from apps.files import delete_file, list_files, write_file
+from controlplane.copies.members import Json
+from controlplane.copies.refusal import CopyRefused, reason_of
+from controlplane.copies.standing import alone
 
 REPLACED = "runrate_replaced"
 MARK = "runrate restored "
 STAGE = "restoring-"
+LIST = "list.json"
 FOLDERS = ("uploads", "exports")
 DROPPED_AT_ONCE = 50
 FILE_BLOCK = 1024 * 1024
 
 
-def finish_restore(home: Path) -> None:
-    """Finish what a restore left to do, or forget what one that was broken off left: by what the database says."""
+class RestoreUnfinished(CopyRefused):
+    """The database is that of the copy, and something is still to be done; the message says what, and how to."""
+
+
+def finish_restore(home: Path) -> Json | None:
+    """Finish what a restore left to do, or forget what one that was broken off left: by what the database says.
+
+    Return the list of the restore that was finished (`_list_for_finish` of `restoring` has what is in it); None where
+    there was none. Refuses RestoreUnfinished, and CopyRefused where what was broken off cannot be forgotten.
+    """
     stages = list(home.glob(f"{STAGE}*"))
     if not stages:
+        return None
+    mark = mark_of_database()
+    finished: Json | None = None
+    for stage in stages:
+        if mark == MARK + stage.name.removeprefix(STAGE) and (stage / LIST).exists():
+            finished = _finish(home, stage)
+    try:
+        drop_replaced()
+        for stage in stages:
+            if stage.exists():
+                shutil.rmtree(stage)
+    except (OSError, DatabaseError, psycopg.Error) as problem:
+        raise CopyRefused(
+            f"what a restore that was broken off left cannot be removed ({reason_of(problem)}); "
+            "the database is what it was before that"
+        ) from problem
+    return finished
+
+
+def finish_restore_alone(home: Path) -> None:
+    """Finish what a killed restore left, where nobody works on it. Refuses CopyRefused where somebody does."""
+    if not any(home.glob(f"{STAGE}*")):
         return
+    try:
+        with alone(home):
+            finish_restore(home)
+    except RestoreUnfinished:
+        raise
+    except CopyRefused as refusal:
+        raise CopyRefused(
+            f"a restore is under way, or one was broken off and is yet to be finished: {refusal}"
+        ) from refusal
+
+
+def mark_of_database() -> str:
+    """Return the mark of the restore that the database is of; empty where it is of none."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT obj_description(to_regnamespace('public')::oid, 'pg_namespace')")
-        mark = (cursor.fetchone() or ("",))[0] or ""
-    for stage in stages:
-        if mark == MARK + stage.name.removeprefix(STAGE) and (stage / "list.json").exists():
-            _put_in_place(home, stage)
-    drop_replaced()
-    for stage in stages:
-        shutil.rmtree(stage)
+        return str((cursor.fetchone() or ("",))[0] or "")
 
 
 def drop_replaced() -> None:
@@ -47,6 +89,23 @@ def drop_replaced() -> None:
         cursor.execute(SQL("DROP SCHEMA {} CASCADE").format(Identifier(REPLACED)))
 
 
+def _finish(home: Path, stage: Path) -> Json:
+    """Do what is left of a restore whose database stands. Refuses RestoreUnfinished."""
+    left = "its files are not all where rows look for them"
+    try:
+        content: Json = json.loads((stage / LIST).read_text())
+        _put_in_place(home, stage, content)
+        left = "what it replaced is not dropped yet"
+        drop_replaced()
+        shutil.rmtree(stage)
+    except (OSError, DatabaseError, psycopg.Error) as problem:
+        raise RestoreUnfinished(
+            f"the database is restored and proved, but {left} ({reason_of(problem)}). What is left to do waits in {stage}: "
+            "see to the reason, then run the same command again, or start Runrate; either finishes it first"
+        ) from problem
+    return content
+
+
 def _some_tables(cursor: Any) -> list[str]:
     cursor.execute(
         "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(%s)"
@@ -56,9 +115,8 @@ def _some_tables(cursor: Any) -> list[str]:
     return [name for (name,) in cursor.fetchall()]
 
 
-def _put_in_place(home: Path, stage: Path) -> None:
+def _put_in_place(home: Path, stage: Path, content: Json) -> None:
     """Move files to where rows look for them, and delete what no row names; again as often as need be."""
-    content = json.loads((stage / "list.json").read_text())
     for name in content["files"]:
         with (stage / "files" / name).open("rb") as source, write_file(name) as target:
             while block := source.read(FILE_BLOCK):

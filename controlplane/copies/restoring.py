@@ -8,10 +8,9 @@ forgets them (`finish_restore`).
 import json
 import os
 import secrets
-import shutil
 from collections.abc import Callable
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,35 +19,25 @@ from django.db import DatabaseError, connection, transaction
 from psycopg.sql import SQL, Identifier, Literal
 
 from apps.web.queries.table_digests import table_columns, table_digests
-from controlplane.copies.archive import CopyDamaged, CopyReader, Json, Member
+from controlplane.copies.archive import CopyReader, Member, json_of
+from controlplane.copies.aside import GrantsOfOthers, grants_of_others, keep_grants, put_aside
 from controlplane.copies.contents import applied_migrations, copy_statement, set_sequences
-from controlplane.copies.finishing import FOLDERS, MARK, REPLACED, STAGE, finish_restore
-from controlplane.copies.installation import mark_of_key
-from controlplane.copies.making import Progress, megabytes
-from controlplane.copies.refusal import CopyRefused
+from controlplane.copies.finishing import (
+    FOLDERS,
+    LIST,
+    MARK,
+    STAGE,
+    drop_replaced,
+    finish_restore,
+    mark_of_database,
+)
+from controlplane.copies.fitting import RestoreWanted, refuse_what_does_not_fit
+from controlplane.copies.making import Progress, sync_folder
+from controlplane.copies.members import CopyDamaged, Json, check_sequences
+from controlplane.copies.refusal import CopyRefused, reason_of
 from controlplane.copies.release import age_of_schema
-from controlplane.copies.server import OLDEST_MAJOR
 from controlplane.copies.standing import see_that_nobody_works
 from controlplane.migration_history import PREPARING_LOCK
-
-# Rows and indexes as they were, and what the server notes of them until its next checkpoint.
-SHARE_OF_DATABASE = 1.3
-
-
-@dataclass(frozen=True, slots=True)
-class RestoreWanted:
-    """How a copy is brought back.
-
-    `replaces` whatever is in the database. `allows_older` takes a server older than the copy's. `migrates` brings the
-    schema to this Runrate and proves the ledger before anything is changed. `secret_key` is put under the home, None:
-    the home keeps its own.
-    """
-
-    replaces: bool = False
-    allows_older: bool = False
-    migrates: bool = True
-    takes_files: bool = True
-    secret_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +50,8 @@ class Restored:
     files: int
     migrated: tuple[str, ...]
     secret_key_mark: str
+    # It was begun before, and only finished now.
+    was_begun: bool = False
 
 
 @dataclass(slots=True)
@@ -94,6 +85,10 @@ class _Restore:
         return f"{self.manifest['id']}-{self.token}"
 
 
+class RestoreUncertain(CopyRefused):
+    """The server did not say whether it committed; the next try sees."""
+
+
 def restore_copy(
     source: IO[bytes],
     home: Path,
@@ -103,96 +98,91 @@ def restore_copy(
 ) -> Restored:
     """Bring a copy back into the configured database; `prove` refuses what does not add up.
 
-    Call it with services stopped and the lock of `standing.alone` held. Refuses CopyRefused; then nothing is changed.
+    Call it with services stopped and the lock of `standing.alone` held. Where the last restore was of this copy and had
+    its files left to do, that is finished, and no more. Refuses CopyRefused; then nothing is changed, but where it is
+    RestoreUnfinished or RestoreUncertain.
     """
-    finish_restore(home)
+    finished = finish_restore(home)
     reader = CopyReader(source)
+    # A version before this one listed no more than files.
+    before = finished.get("restored") if finished is not None else None
+    if before is not None and before["copy_id"] == reader.manifest["id"]:
+        return Restored(**{**before, "migrated": tuple(before["migrated"])}, was_begun=True)
     size = os.fstat(source.fileno()).st_size
     restore = _Restore(reader, home, wanted, progress, size or 1, source)
-    _refuse_what_does_not_fit(restore)
-    migrated: tuple[str, ...] = ()
+    refuse_what_does_not_fit(reader.manifest, home, wanted)
+    drop_replaced()  # of a restore under another home that was killed
+    try:
+        restored = _in_one_transaction(restore, prove)
+    except RestoreUncertain:
+        raise
+    except BaseException:
+        _forget(home)
+        raise
+    finish_restore(home)
+    return restored
+
+
+def _in_one_transaction(restore: _Restore, prove: Callable[[], None]) -> Restored:
+    """Load, prove and commit; return what was brought back. Refuses CopyRefused."""
+    restored: Restored | None = None
     try:
         with transaction.atomic():
             _lock_database()
-            _put_aside(wanted)
+            before = _put_aside(restore.wanted)
             _load(restore)
             rows = _see_that_it_is_whole(restore)
-            if wanted.migrates:
+            migrated: tuple[str, ...] = ()
+            if restore.wanted.migrates:
                 migrated = _bring_up_to_date(restore)
-                progress("proving that the ledger adds up", 0.97)
+                restore.progress("proving that the ledger adds up", 0.97)
                 prove()
+            proved = _restored(restore, rows, migrated)
+            _list_for_finish(restore, proved)
             _mark(restore.name)
             with connection.cursor() as cursor:
+                keep_grants(cursor, before)
                 see_that_nobody_works(cursor)
-    except DatabaseError as problem:
-        raise _refusal_of(problem.__cause__ or problem) from problem
-    except psycopg.Error as problem:
-        raise _refusal_of(problem) from problem
-    finally:
-        finish_restore(home)
+            # What fails from here on fails in the commit.
+            restored = proved
+    except (DatabaseError, psycopg.Error) as problem:
+        if restored is None or not _was_committed(restore, problem):
+            raise _refusal_of(problem.__cause__ or problem) from problem
+    except OSError as problem:
+        raise CopyRefused(
+            f"{restore.home}: cannot be written ({reason_of(problem)}); nothing was changed"
+        ) from problem
+    return proved
+
+
+def _was_committed(restore: _Restore, problem: Exception) -> bool:
+    """Return whether the database is of this restore, though its answer to the commit was lost. Refuses RestoreUncertain."""
+    connection.close()
+    try:
+        return mark_of_database() == MARK + restore.name
+    except (DatabaseError, psycopg.Error) as silent:
+        raise RestoreUncertain(
+            f"the server went as the copy was committed, and does not answer ({reason_of(problem)}): the database is what it was, or that of "
+            "the copy. Run the same command again when it answers: it sees which, and finishes or begins anew"
+        ) from silent
+
+
+def _restored(restore: _Restore, rows: int, migrated: tuple[str, ...]) -> Restored:
+    manifest = restore.manifest
     return Restored(
-        copy_id=str(reader.manifest["id"]),
-        tables=len(reader.digests["tables"]),
+        copy_id=manifest["id"],
+        tables=len(restore.reader.digests["tables"]),
         rows=rows,
         files=len(restore.files),
         migrated=migrated,
-        secret_key_mark=str(reader.manifest.get("secret_key_mark")),
+        secret_key_mark=manifest["secret_key_mark"],
     )
 
 
-def _refuse_what_does_not_fit(restore: _Restore) -> None:
-    manifest, wanted = restore.manifest, restore.wanted
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT current_setting('server_version_num')::int / 10000")
-        major = int(cursor.fetchone()[0])
-        cursor.execute(
-            "SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace('public')"
-            " AND relkind IN ('r', 'p')"
-        )
-        tables = int(cursor.fetchone()[0])
-        see_that_nobody_works(cursor)
-    made_by = int(manifest["postgres"])
-    if major < OLDEST_MAJOR or (major < made_by and not wanted.allows_older):
-        raise CopyRefused(
-            f"the copy was made of Postgres {made_by}, and this server is {major}: restore into {made_by} or newer"
-            + (
-                f" (--older-postgres tries all the same: {OLDEST_MAJOR} has all that Runrate uses)"
-                if major >= OLDEST_MAJOR
-                else ""
-            )
-        )
-    age = age_of_schema(manifest["migrations"])
-    if age.unknown:
-        made = manifest.get("runrate", {})
-        raise CopyRefused(
-            f"the copy is of a newer Runrate ({made.get('version')} {str(made.get('commit'))[:12]}): this one does not know "
-            f"{age.unknown[0]}{f' and {len(age.unknown) - 1} more migrations' if len(age.unknown) > 1 else ''}; install that version first"
-        )
-    if (
-        wanted.secret_key is not None
-        and mark_of_key(wanted.secret_key) != manifest["secret_key_mark"]
-    ):
-        raise CopyRefused(
-            "the file of secrets is not of this copy: the signing key in it is another than the copy's. "
-            "Name the right one by --secrets FILE"
-        )
-    if tables and not wanted.replaces:
-        raise CopyRefused(
-            f"the database is not empty: it has {tables} tables; --replace puts the copy in their place"
-        )
-    _refuse_full_disk(restore)
-
-
-def _refuse_full_disk(restore: _Restore) -> None:
-    """Only where the server's files lie on a disk of ours can its room be known."""
-    needed = int(int(restore.manifest["database_bytes"]) * SHARE_OF_DATABASE)
-    folder = restore.home / "postgres"
-    is_here = str(connection.settings_dict["HOST"]).startswith("/") and folder.is_dir()
-    free = shutil.disk_usage(folder if is_here else restore.home).free
-    if is_here and free < needed:
-        raise CopyRefused(
-            f"{folder} has {megabytes(free)} free, and the copy's database takes about {megabytes(needed)} besides what is there"
-        )
+def _forget(home: Path) -> None:
+    """Leave nothing of a restore that was broken off, as far as can be now; whoever comes next does the rest."""
+    with suppress(CopyRefused, OSError, DatabaseError, psycopg.Error):
+        finish_restore(home)
 
 
 def _lock_database() -> None:
@@ -206,25 +196,16 @@ def _lock_database() -> None:
         cursor.execute("SET LOCAL synchronous_commit = on")
 
 
-def _put_aside(wanted: RestoreWanted) -> None:
+def _put_aside(wanted: RestoreWanted) -> GrantsOfOthers:
+    """Make room for the copy; return what others were granted of what was there."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT to_regnamespace('public') IS NOT NULL")
-        has_public = cursor.fetchone()[0]
-        if wanted.replaces and has_public:
-            cursor.execute(SQL("ALTER SCHEMA public RENAME TO {}").format(Identifier(REPLACED)))
+        if not cursor.fetchone()[0]:
             cursor.execute("CREATE SCHEMA public")
-            _bring_extensions_along(cursor)
-        elif not has_public:
-            cursor.execute("CREATE SCHEMA public")
-
-
-def _bring_extensions_along(cursor: Any) -> None:
-    """What a database's keeper installed there is not ours to drop."""
-    cursor.execute(
-        "SELECT extname FROM pg_extension WHERE extnamespace = to_regnamespace(%s)", [REPLACED]
-    )
-    for (name,) in cursor.fetchall():
-        cursor.execute(SQL("ALTER EXTENSION {} SET SCHEMA public").format(Identifier(name)))
+        before = grants_of_others(cursor)
+        if wanted.replaces:
+            put_aside(cursor)
+        return before
 
 
 def _load(restore: _Restore) -> None:
@@ -257,7 +238,7 @@ def _take_member(restore: _Restore, member: Member, after: list[bytes]) -> None:
     elif kind == "files":
         _stage_file(restore, member, rest)
     elif member.name == "sequences.json":
-        restore.sequences = json.loads(member.content)
+        restore.sequences = check_sequences(member.name, json_of(member))
 
 
 def _make_schema(statements: bytes) -> None:
@@ -313,7 +294,7 @@ def _stage_file(restore: _Restore, member: Member, name: str) -> None:
 def _see_that_it_is_whole(restore: _Restore) -> int:
     """Hold every table against its digest; return how many rows there are. Refuses CopyDamaged."""
     restore.progress("digests of the tables", 0.88)
-    expected = restore.reader.digests.get("tables") or {}
+    expected = restore.reader.digests["tables"]
     with connection.cursor() as cursor:
         present = table_columns(cursor)
     if set(expected) != set(present):
@@ -325,23 +306,26 @@ def _see_that_it_is_whole(restore: _Restore) -> int:
             raise CopyDamaged(
                 f"tables/{name}: its {digest.rows} rows are not the {expected[name]['rows']} that were copied"
             )
-    _list_files(restore)
     return sum(digest.rows for digest in found.values())
 
 
-def _list_files(restore: _Restore) -> None:
-    """Keep on disk which files belong in place, before the transaction is committed."""
+def _list_for_finish(restore: _Restore, restored: Restored) -> None:
+    """Keep on disk which files belong in place and what was brought back, before the transaction is committed."""
     content = {
         "files": sorted(restore.files),
         "takes_files": restore.wanted.takes_files,
         "secret_key": restore.wanted.secret_key,
+        "restored": {key: value for key, value in asdict(restored).items() if key != "was_begun"},
     }
-    path = restore.stage / "list.json"
+    path = restore.stage / LIST
     path.touch(mode=0o600)
     path.write_text(json.dumps(content))
+    folders = [restore.home, restore.stage, *filter(Path.is_dir, restore.stage.rglob("files/**"))]
     for each in (path, *restore.stage.rglob("files/*/*")):
         with each.open("rb") as file:
             os.fsync(file.fileno())
+    for folder in folders:
+        sync_folder(folder)
 
 
 def _bring_up_to_date(restore: _Restore) -> tuple[str, ...]:
@@ -371,7 +355,11 @@ def _refusal_of(problem: BaseException) -> CopyRefused:
         return CopyRefused(f"the disk of the database is full; nothing was changed ({said})")
     if isinstance(problem, psycopg.errors.InsufficientPrivilege):
         return CopyRefused(
-            f"the role may not do that; it has to own the database and its schema public ({said})"
+            f"the role may not do that; it has to own the database, its schema public and what is in it ({said})"
+        )
+    if isinstance(problem, psycopg.errors.OutOfMemory):
+        return CopyRefused(
+            f"the server has too few locks for all tables at once: raise its max_locks_per_transaction (256 is plenty), start it again and try again ({said})"
         )
     if isinstance(problem, psycopg.errors.DataError | psycopg.errors.IntegrityError):
         return CopyDamaged(f"the copy's rows are not what its schema takes ({said})")

@@ -20,10 +20,13 @@ from django.db.migrations.loader import MigrationLoader
 
 from apps.web.queries.table_digests import table_columns, table_digest, write_values_alike
 from controlplane.copies.contents import applied_migrations
+from controlplane.copies.finishing import finish_restore
+from controlplane.copies.fitting import RestoreWanted
 from controlplane.copies.making import Installation, Progress, make_copy
+from controlplane.copies.proving import why_not_proved
 from controlplane.copies.refusal import CopyRefused
 from controlplane.copies.release import SchemaAge, age_of_schema, runrate_release
-from controlplane.copies.restoring import RestoreWanted, restore_copy
+from controlplane.copies.restoring import restore_copy
 from controlplane.ledger_audit import audit, ledger_tables
 from controlplane.migration_history import DatabaseTooOld, refuse_too_old
 
@@ -79,6 +82,7 @@ def begin_upgrade(
     of: Installation, lacking: tuple[str, ...], progress: Progress, at: datetime
 ) -> Path:
     """Make the copy, and note that migrating begins; return where the copy lies. Refuses CopyRefused."""
+    finish_restore(of.home)
     path = of.home / FOLDER / f"before-{at:%Y%m%dT%H%M%SZ}.copy"
     make_copy(of, path, progress, at)
     _write_note(of.home, UpgradeNote(MIGRATING, str(path), lacking, _ledger_digests(), runrate_release()))  # fmt: skip
@@ -136,10 +140,7 @@ def _why_not_upgraded(note: UpgradeNote, say: Say) -> str | None:
     if odd:
         return f"{odd[0]} is not what it was, and no migration says that it changes it"
     say("proving that the ledger adds up …")
-    proof = audit()
-    if not proof.adds_up:
-        return f"the ledger does not add up in {proof.failures} places ({proof.places[0].check})"
-    return None
+    return why_not_proved(audit())
 
 
 def _tables_that_differ(note: UpgradeNote) -> list[str]:

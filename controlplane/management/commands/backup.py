@@ -7,10 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import psycopg
 from django.core.management.base import BaseCommand, CommandError
 
-from apps.files import PlaceUnreachable
+from controlplane.copies.finishing import finish_restore_alone
 from controlplane.copies.installation import secrets_to_keep, write_secrets
 from controlplane.copies.making import PrintedProgress, make_copy, megabytes, say_nothing
 from controlplane.copies.of_settings import this_installation
@@ -47,11 +46,11 @@ class Command(BaseCommand):
         of = this_installation()
         tell = PrintedProgress(self.stderr.write) if sys.stderr.isatty() else say_nothing
         try:
+            finish_restore_alone(of.home)
+            self._refuse_half_upgraded(of.home)
             made = make_copy(of, path, tell, datetime.now(UTC))
         except CopyRefused as refusal:
             raise CommandError(f"No copy was made: {refusal}") from refusal
-        except (psycopg.Error, PlaceUnreachable) as problem:
-            raise CommandError(f"No copy was made: {str(problem).strip()}") from problem
         if secrets is not None:
             kept = secrets_to_keep(of.chosen, of.secret_key)
             try:
@@ -71,6 +70,16 @@ class Command(BaseCommand):
         self.stdout.write(f"{path}: {megabytes(made.size)}, of a database of {megabytes(made.database_bytes)}")  # fmt: skip
         if secrets is not None:
             self.stdout.write(f"{secrets}: the secrets, for its owner alone; keep it apart")
+
+    def _refuse_half_upgraded(self, home: Path) -> None:
+        """What an upgrade left in its middle is neither the version before nor this one."""
+        from controlplane.copies.upgrading import WENT_BACK, upgrade_note
+
+        note = upgrade_note(home)
+        if note is not None and note.phase != WENT_BACK:
+            raise CopyRefused(
+                "an upgrade is under way, or was broken off: `manage.py upgrade` goes on with it"
+            )
 
     def _place_of_secrets(self, path: Path, options: dict[str, Any]) -> Path | None:
         """Return where secrets go, None: nowhere; refuses CommandError before anything is written."""

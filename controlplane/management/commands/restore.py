@@ -3,22 +3,24 @@
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from controlplane.copies.finishing import RestoreUnfinished
+from controlplane.copies.fitting import RestoreWanted
 from controlplane.copies.installation import mark_of_key, read_secrets
 from controlplane.copies.making import PrintedProgress, say_nothing
 from controlplane.copies.proving import prove_ledger
 from controlplane.copies.refusal import CopyRefused
-from controlplane.copies.restoring import RestoreWanted, restore_copy
+from controlplane.copies.restoring import RestoreUncertain, restore_copy
 from controlplane.copies.standing import alone
 from controlplane.settings import ENVIRONMENT, HOME
 
 
 class Command(BaseCommand):
-    """`manage.py restore FILE`: exits 1 where nothing was changed."""
+    """`manage.py restore FILE`: exits 1 where nothing was changed, or something is left to do; it says which."""
 
     help = "Bring a copy back into the configured database; services must be stopped."
     requires_system_checks = []
@@ -46,7 +48,7 @@ class Command(BaseCommand):
         path: Path = options["file"]
         tell = PrintedProgress(self.stderr.write) if sys.stderr.isatty() else say_nothing
         try:
-            with alone(HOME), path.open("rb") as source:
+            with alone(HOME), self._opened(path) as source:
                 wanted = RestoreWanted(
                     replaces=options["replace"],
                     allows_older=options["older_postgres"],
@@ -56,10 +58,12 @@ class Command(BaseCommand):
                     # What a migration seals must be opened by the key that the installation then has.
                     settings.SECRET_KEY = wanted.secret_key
                 restored = restore_copy(source, HOME, wanted, tell, prove_ledger)
-        except OSError as problem:
-            raise CommandError(f"Nothing was changed: {path}: {problem.strerror}") from problem
+        except (RestoreUnfinished, RestoreUncertain) as refusal:
+            raise CommandError(f"Not finished: {refusal}") from refusal
         except CopyRefused as refusal:
             raise CommandError(f"Nothing was changed: {refusal}") from refusal
+        if restored.was_begun:
+            self.stdout.write("A restore of this copy was broken off before its files were in place; it is finished now.")  # fmt: skip
         self.stdout.write(
             f"{restored.tables} tables with {restored.rows:,} rows and {restored.files} files are back; "
             "every table has the digest it was copied with, and the ledger adds up."
@@ -67,6 +71,12 @@ class Command(BaseCommand):
         for name in restored.migrated:
             self.stdout.write(f"migrated: {name}")
         self._tell_of_key(wanted.secret_key or settings.SECRET_KEY, restored.secret_key_mark)
+
+    def _opened(self, path: Path) -> IO[bytes]:
+        try:
+            return path.open("rb")
+        except OSError as problem:
+            raise CopyRefused(f"{path}: {problem.strerror}") from problem
 
     def _key_beside(self, path: Path, named: Path | None) -> str | None:
         """Return the key that belongs under the home; None where the home's own or the environment's stays."""

@@ -336,6 +336,11 @@ def _moved_to(home: Path) -> str:
         raise BadEnvironment(f"{home / MOVED_TO} cannot be read: {problem.strerror}") from problem
 
 
+def is_database_set(variables: Mapping[str, str] | None = None) -> bool:
+    """Return whether the environment names the database, and not the file that a move left (`variables`: the process's own when None)."""
+    return bool(_text_of(PREFIX + "DATABASE_URL", os.environ if variables is None else variables))
+
+
 def _refuse_small_spool(chosen: Environment) -> None:
     largest = max(body_limits(dict(chosen.largest_bodies)).values()) + FORM_BYTES
     if min(chosen.spool_mib, chosen.spool_caller_mib) * MEBIBYTE < largest:

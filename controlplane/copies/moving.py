@@ -16,31 +16,39 @@ import psycopg
 from django.db import connection
 
 from apps.web.queries.table_digests import table_digests
-from controlplane.copies.finishing import finish_restore
-from controlplane.copies.making import Installation, Progress, make_copy
+from controlplane.copies.finishing import MARK, finish_restore, mark_of_database
+from controlplane.copies.fitting import RestoreWanted
+from controlplane.copies.making import Installation, MadeCopy, Progress, make_copy, sync_folder
 from controlplane.copies.proving import prove_ledger
 from controlplane.copies.refusal import CopyRefused
-from controlplane.copies.restoring import RestoreWanted, restore_copy
+from controlplane.copies.restoring import restore_copy
 from controlplane.copies.server import Server
-from controlplane.env import MOVED_TO, BadEnvironment
+from controlplane.env import MOVED_TO, BadEnvironment, is_database_set
 from controlplane.settings import database_of
 
-NOTE = "moved.json"
+NOTE, BEGUN = "moved.json", "moving.json"
+INSTEAD = "name an empty one, or have that one emptied (DROP SCHEMA public CASCADE; CREATE SCHEMA public) and move again"
 MOST_NAMED = 5
 
 
 def move_to(url: str, of: Installation, progress: Progress, at: datetime) -> str:
     """Copy everything to the database at `url`, prove it, and have the next start use it; return where that is, without its password.
 
-    Call it with services stopped. Refuses CopyRefused; then the embedded database is used as before.
+    What a move that was killed left there is replaced, if nothing was written to it since. Call it with services stopped.
+    Refuses CopyRefused; then the embedded database is used as before.
     """
     chosen = _checked(url)
     finish_restore(of.home)
+    with connected_to(chosen):
+        is_ours = _is_left_by_a_move(of.home)
     copy = of.home / "moving.copy"
     try:
-        make_copy(of, copy, progress, at)
+        made = make_copy(of, copy, progress, at)
+        _note_move(of.home, made)
         with connected_to(chosen), copy.open("rb") as source:
-            wanted = RestoreWanted(allows_older=True, takes_files=False)
+            wanted = RestoreWanted(
+                replaces=is_ours, instead=INSTEAD, allows_older=True, takes_files=False
+            )
             restore_copy(source, of.home, wanted, progress, prove_ledger)
             digests = {name: each.digest for name, each in table_digests().items()}
     finally:
@@ -50,14 +58,44 @@ def move_to(url: str, of: Installation, progress: Progress, at: datetime) -> str
     _write_private(of.home / NOTE, json.dumps(note))
     # The switch: from here on every start uses the other.
     _write_private(of.home / MOVED_TO, url + "\n")
+    (of.home / BEGUN).unlink(missing_ok=True)
     return place
+
+
+def _note_move(home: Path, made: MadeCopy) -> None:
+    """Keep what is about to be brought to the other database: after a kill it is known for this move's own."""
+    moves = {**_begun_moves(home), str(made.manifest["id"]): made.digests}
+    _write_private(home / BEGUN, json.dumps(moves))
+
+
+def _begun_moves(home: Path) -> dict[str, dict[str, str]]:
+    """Return the digests of the tables of each copy with which a move was begun, by its id."""
+    try:
+        moves: dict[str, dict[str, str]] = json.loads((home / BEGUN).read_text())
+    except FileNotFoundError:
+        return {}
+    return moves
+
+
+def _is_left_by_a_move(home: Path) -> bool:
+    """Return whether all that is in the database is what a move brought there that was killed before it ended."""
+    copy_id = mark_of_database().removeprefix(MARK).partition("-")[0]
+    brought = _begun_moves(home).get(copy_id)
+    return brought is not None and brought == {
+        name: each.digest for name, each in table_digests().items()
+    }
 
 
 def move_back(home: Path) -> str:
     """Have the next start use the embedded database again; return where the other is.
 
-    Refuses CopyRefused where nothing was moved, or where something was written since.
+    Refuses CopyRefused where nothing was moved, where something was written since, or where a setting names a database.
     """
+    if is_database_set():
+        raise CopyRefused(
+            f"RUNRATE_DATABASE_URL names a database and wins over {home / MOVED_TO}, so that the embedded one would not be used: "
+            "take it out of the environment, then run this again"
+        )
     if not (home / MOVED_TO).exists():
         raise CopyRefused(f"nothing was moved: there is no {home / MOVED_TO}")
     if not (home / "postgres" / "PG_VERSION").exists():
@@ -82,6 +120,7 @@ def move_back(home: Path) -> str:
         )
     (home / MOVED_TO).unlink()
     (home / NOTE).unlink()
+    sync_folder(home)
     return str(note["to"])
 
 
@@ -129,3 +168,4 @@ def _write_private(path: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)
+    sync_folder(path.parent)

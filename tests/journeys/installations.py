@@ -30,12 +30,13 @@ class CommandSaid:
     stderr: str
 
 
-def manage(home: Path, *arguments: str) -> CommandSaid:
-    """Run a command of the installation that lives there."""
+def manage(home: Path, *arguments: str, said: str = "") -> CommandSaid:
+    """Run a command of the installation that lives there, which reads `said`."""
     done = subprocess.run(
         [sys.executable, "manage.py", *arguments],
         cwd=ROOT,
         env=bare_environment(home),
+        input=said,
         capture_output=True,
         text=True,
         timeout=480,

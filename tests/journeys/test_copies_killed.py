@@ -19,7 +19,7 @@ from controlplane.copies.finishing import finish_restore
 from controlplane.migration_history import is_migrated
 from tests.databases import address, kept_until_the_end, other_database, wait_until
 from tests.journeys.copied_world import CopiedWorld, keep_upload, make_copied_world
-from tests.journeys.installations import ROOT, bare_environment
+from tests.journeys.installations import ROOT, FirstStart, bare_environment, manage
 from tests.journeys.test_migrations import forget_applied, replacing
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -50,10 +50,15 @@ def home(tmp_path: Path) -> Iterator[Path]:
 
 
 class Killed:
-    """Runs a command on the database that `connection` is of, and kills it at a random moment of its work."""
+    """Runs a command on the database that `connection` is of, or on the home's own, and kills it at a random moment of its work."""
 
-    def __init__(self, home: Path, begins: Callable[[], bool], *command: str) -> None:
-        self.home, self.begins, self.command = home, begins, command
+    def __init__(
+        self, home: Path, begins: Callable[[], bool], *command: str, is_embedded: bool = False
+    ) -> None:
+        self.begins, self.command = begins, command
+        self.environment = bare_environment(home)
+        if not is_embedded:
+            self.environment["RUNRATE_DATABASE_URL"] = address()
         self.random = random.Random()  # noqa: S311  # moments, no secrets
         self.whole: float | None = None
 
@@ -63,7 +68,7 @@ class Killed:
         process = subprocess.Popen(
             [sys.executable, "manage.py", *self.command],
             cwd=ROOT,
-            env=bare_environment(self.home) | {"RUNRATE_DATABASE_URL": address()},
+            env=self.environment,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -158,3 +163,31 @@ def test_a_killed_upgrade_ends_in_the_new_by_the_next_one(
             assert is_migrated()
             assert charged() == before
             assert not (home / "upgrade.json").exists()
+
+
+@pytest.mark.proof
+def test_a_killed_move_leaves_one_database_in_use_and_is_done_by_the_next(
+    first_start: FirstStart, tmp_path: Path
+) -> None:
+    """The embedded one as it was, or the other with all of it."""
+    home = first_start.copied_to(tmp_path)
+    with other_database():
+        url = address()
+        command = ("move_database", url)
+        killed = Killed(home, lambda: any(home.glob("*moving.copy*")), *command, is_embedded=True)
+        whole: dict[str, TableDigest] = {}
+        for _ in range(11):
+            killed.run()
+            connection.close()
+            if not (home / "database_url").exists():
+                done = manage(home, *command)
+                assert done.returncode == 0, done.stdout + done.stderr
+            whole = whole or table_digests()
+            assert table_digests() == whole
+            connection.close()
+            back = manage(home, "move_database", "--back")
+            assert back.returncode == 0, back.stderr
+            assert not list(home.glob("*moving*"))
+            with connection.cursor() as cursor:
+                cursor.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+        assert manage(home, "audit_ledger").returncode == 0

@@ -1,12 +1,7 @@
 """An embedded installation moves to a Postgres of its keeper's, and back while nothing new was written."""
 
-import os
-import secrets
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -16,6 +11,7 @@ from django.db import connection
 from django.test import override_settings
 
 from apps.web.queries.table_digests import table_digests
+from controlplane.copies import moving
 from controlplane.copies.making import say_nothing
 from controlplane.copies.moving import connected_to, move_back, move_to
 from controlplane.copies.refusal import CopyRefused
@@ -29,11 +25,11 @@ from tests.journeys.copied_world import (
     keep_upload,
     make_copied_world,
 )
+from tests.journeys.debians_postgres import debians_postgres
 from tests.journeys.installations import FirstStart, manage
 from tests.journeys.test_processes import free_port
 
 pytestmark = pytest.mark.django_db(transaction=True)
-DEBIANS = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +65,7 @@ def elsewhere() -> Iterator[str]:
 
 
 def test_what_moved_is_used_by_the_next_start_and_is_the_same(
-    world: CopiedWorld, home: Path, elsewhere: str
+    world: CopiedWorld, home: Path, elsewhere: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     move_to(elsewhere, installation(home), say_nothing, AT)
 
@@ -80,14 +76,16 @@ def test_what_moved_is_used_by_the_next_start_and_is_the_same(
     assert table_digests() == world.digests
     with connected_to(database_of(elsewhere)):
         assert table_digests() == world.digests
+        monkeypatch.delenv("RUNRATE_DATABASE_URL")
         assert "runrate" in move_back(home)
     assert environment({"RUNRATE_HOME": str(home)}).database_url == ""
 
 
 def test_there_is_no_way_back_once_something_was_written(
-    world: CopiedWorld, home: Path, elsewhere: str
+    world: CopiedWorld, home: Path, elsewhere: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     move_to(elsewhere, installation(home), say_nothing, AT)
+    monkeypatch.delenv("RUNRATE_DATABASE_URL")
     with connected_to(database_of(elsewhere)):
         keep_upload(b"written since")
         with pytest.raises(
@@ -98,11 +96,12 @@ def test_there_is_no_way_back_once_something_was_written(
 
 
 def test_there_is_no_way_back_to_an_embedded_database_that_was_deleted(
-    world: CopiedWorld, home: Path, elsewhere: str
+    world: CopiedWorld, home: Path, elsewhere: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next start would make an empty one."""
     move_to(elsewhere, installation(home), say_nothing, AT)
     shutil.rmtree(home / "postgres")
+    monkeypatch.delenv("RUNRATE_DATABASE_URL")
     with (
         connected_to(database_of(elsewhere)),
         pytest.raises(CopyRefused, match="would begin with an empty one"),
@@ -111,7 +110,9 @@ def test_there_is_no_way_back_to_an_embedded_database_that_was_deleted(
     assert environment({"RUNRATE_HOME": str(home)}).database_url == elsewhere
 
 
-def test_nothing_moves_where_it_cannot(world: CopiedWorld, home: Path, elsewhere: str) -> None:
+def test_nothing_moves_where_it_cannot(
+    world: CopiedWorld, home: Path, elsewhere: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A place that is taken, one that does not answer, and one that is none."""
     wrong = {
         address(): "the database is not empty",
@@ -125,45 +126,68 @@ def test_nothing_moves_where_it_cannot(world: CopiedWorld, home: Path, elsewhere
         assert "geheim" not in str(refused.value)
         assert not (home / "database_url").exists()
         assert not (home / "moving.copy").exists()
+    monkeypatch.delenv("RUNRATE_DATABASE_URL")
     with pytest.raises(CopyRefused, match="nothing was moved"):
         move_back(home)
 
 
-@contextmanager
-def debians_postgres() -> Iterator[str]:
-    """The URL of an empty database of Debian's own server, whose role owns it and may do no more."""
-    if not DEBIANS or os.geteuid():
-        pytest.skip("Debian's Postgres is not installed")
-    binaries = DEBIANS[-1].parent
-    # Its account may enter no folder of the tests'.
-    data = Path(tempfile.mkdtemp(prefix="debian-", dir="/tmp"))
-    shutil.chown(data, "postgres", "postgres")
-    port, password = free_port(), secrets.token_urlsafe(12)
+def killed_before_the_switch(url: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A move that ends once everything is in the other database, before it is used."""
 
-    def run(program: str, *options: str) -> None:
-        subprocess.run(
-            [binaries / program, "-D", data, *options],
-            user="postgres",
-            group="postgres",
-            cwd=data,
-            check=True,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+    def end(*given: object) -> None:
+        raise KeyboardInterrupt
 
-    run("initdb", "--auth-local=trust", "--auth-host=scram-sha-256")
-    started = f"-p {port} -k {data} -c listen_addresses=127.0.0.1 -c fsync=off"
-    run("pg_ctl", "start", "-w", "-l", str(data / "log"), "-o", started)
-    try:
-        with psycopg.connect(
-            host=str(data), port=port, user="postgres", dbname="postgres", autocommit=True
-        ) as server:
-            server.execute(f"CREATE ROLE runrate LOGIN PASSWORD '{password}'".encode())
-            server.execute("CREATE DATABASE runrate OWNER runrate")
-        yield f"postgres://runrate:{password}@127.0.0.1:{port}/runrate"
-    finally:
-        run("pg_ctl", "stop", "-m", "immediate")
-        shutil.rmtree(data)
+    with monkeypatch.context() as patch:
+        patch.setattr(moving, "place_of", end)
+        with pytest.raises(KeyboardInterrupt):
+            move_to(url, installation(home), say_nothing, AT)
+    assert not (home / "database_url").exists()
+    with connected_to(database_of(url)):
+        assert table_digests()
+
+
+def test_a_move_that_was_killed_before_its_end_is_done_by_the_next(
+    world: CopiedWorld, home: Path, elsewhere: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the installation worked on meanwhile."""
+    killed_before_the_switch(elsewhere, home, monkeypatch)
+    killed_before_the_switch(elsewhere, home, monkeypatch)
+    move_to(elsewhere, installation(home), say_nothing, AT)
+    assert environment({"RUNRATE_HOME": str(home)}).database_url == elsewhere
+    with connected_to(database_of(elsewhere)):
+        assert table_digests() == world.digests
+    assert not (home / "moving.json").exists()
+
+
+def test_what_somebody_wrote_to_the_other_database_is_not_replaced(
+    world: CopiedWorld, home: Path, elsewhere: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And what is advised can be done."""
+    killed_before_the_switch(elsewhere, home, monkeypatch)
+    with connected_to(database_of(elsewhere)):
+        keep_upload(b"written there")
+    with pytest.raises(
+        CopyRefused, match=r"is not empty: .* name an empty one, or have"
+    ) as refused:
+        move_to(elsewhere, installation(home), say_nothing, AT)
+    assert "--replace" not in str(refused.value)
+    with psycopg.connect(elsewhere, autocommit=True) as server:
+        server.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+    move_to(elsewhere, installation(home), say_nothing, AT)
+
+
+def test_there_is_no_way_back_while_the_environment_names_a_database(
+    world: CopiedWorld, home: Path, elsewhere: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It wins over the file of the move, so that the embedded one would not be used."""
+    move_to(elsewhere, installation(home), say_nothing, AT)
+    monkeypatch.setenv("RUNRATE_DATABASE_URL", elsewhere)
+    with (
+        connected_to(database_of(elsewhere)),
+        pytest.raises(CopyRefused, match="RUNRATE_DATABASE_URL names a database and wins"),
+    ):
+        move_back(home)
+    assert (home / "database_url").exists()
 
 
 @pytest.mark.proof
@@ -171,7 +195,7 @@ def test_an_installation_moves_to_debians_postgres(first_start: FirstStart, tmp_
     """By its commands, to an older version, as a role that owns its database and no more."""
     home = first_start.copied_to(tmp_path)
     with debians_postgres() as url:
-        moved = manage(home, "move_database", url)
+        moved = manage(home, "move_database", "-", said=f"{url}\n")
         assert moved.returncode == 0, moved.stdout + moved.stderr
         assert "every table has the digest that it had" in moved.stdout
 

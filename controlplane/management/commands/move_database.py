@@ -3,6 +3,7 @@
 import sys
 from argparse import ArgumentParser
 from datetime import UTC, datetime
+from getpass import getpass
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -29,7 +30,11 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Where to."""
         way = parser.add_mutually_exclusive_group(required=True)
-        way.add_argument("url", nargs="?", help="postgres://user:password@host:port/name, empty")
+        way.add_argument(
+            "url",
+            nargs="?",
+            help="postgres://user:password@host:port/name, empty; - reads it from stdin, where no other process sees the password",
+        )
         way.add_argument(
             "--back",
             action="store_true",
@@ -52,7 +57,7 @@ class Command(BaseCommand):
                         f"{HOME / MOVED_TO} names another; backup and restore move it"
                     )
                 at = datetime.now(UTC)
-                self._tell_moved(move_to(options["url"], this_installation(), tell, at))
+                self._tell_moved(move_to(_address(options["url"]), this_installation(), tell, at))
         except CopyRefused as refusal:
             raise CommandError(f"Nothing was moved: {refusal}") from refusal
 
@@ -67,3 +72,12 @@ class Command(BaseCommand):
         self.stdout.write(
             f"Nothing was written since: from the next start on the embedded database is used again. {place} stays as it is."
         )
+
+
+def _address(given: str) -> str:
+    """Return the address itself, or the one that comes by stdin in its place."""
+    if given != "-":
+        return given
+    if sys.stdin.isatty():
+        return getpass("Address (postgres://user:password@host:port/name; not shown): ").strip()
+    return sys.stdin.readline().strip()

@@ -16,7 +16,7 @@ from typing import IO, Any
 import psycopg
 from psycopg import Cursor
 
-from apps.files import BucketUnreachable, open_file
+from apps.files import PlaceUnreachable, open_file
 from apps.web.queries.table_digests import (
     table_columns,
     table_digest,
@@ -244,10 +244,10 @@ def _write_tables(
 
 
 def _files_written(wanted: WantedFiles, writer: CopyWriter) -> tuple[str, ...]:
-    """Write the files; return those that rows name and that are not there. Refuses CopyRefused where the bucket does not answer."""
+    """Write the files; return those that rows name and that are not there. Refuses CopyRefused where their place does not answer."""
     try:
         return _write_files(wanted, writer)
-    except BucketUnreachable as problem:
+    except PlaceUnreachable as problem:
         raise CopyRefused(f"files cannot be read: {reason_of(problem)}") from problem
 
 

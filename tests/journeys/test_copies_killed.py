@@ -55,20 +55,19 @@ class Killed:
     def __init__(
         self, home: Path, begins: Callable[[], bool], *command: str, is_embedded: bool = False
     ) -> None:
-        self.begins, self.command = begins, command
-        self.environment = bare_environment(home)
-        if not is_embedded:
-            self.environment["RUNRATE_DATABASE_URL"] = address()
+        self.home, self.begins, self.command = home, begins, command
+        self.is_embedded = is_embedded
         self.random = random.Random()  # noqa: S311  # moments, no secrets
         self.whole: float | None = None
 
     def run(self) -> None:
         """Once to its end, to know how long it works; from then on each time up to a moment of that."""
         connection.close()
+        named = {} if self.is_embedded else {"RUNRATE_DATABASE_URL": address()}
         process = subprocess.Popen(
             [sys.executable, "manage.py", *self.command],
             cwd=ROOT,
-            env=self.environment,
+            env=bare_environment(self.home) | named,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

@@ -14,11 +14,12 @@ from psycopg.sql import SQL, Identifier
 
 from apps.web.queries.table_digests import table_digests
 from bench.calibration import scaled
+from controlplane.copies.fitting import RestoreWanted
 from controlplane.copies.making import make_copy, say_nothing
 from controlplane.copies.moving import connected_to
 from controlplane.copies.of_settings import this_installation
 from controlplane.copies.proving import prove_ledger
-from controlplane.copies.restoring import RestoreWanted, restore_copy
+from controlplane.copies.restoring import restore_copy
 from controlplane.ledger_audit import ledger_tables
 from controlplane.settings import HOME
 

@@ -22,7 +22,13 @@ from apps.ledger.models.charges import (
     Settlement,
     Status,
 )
-from apps.ledger.models.closes import Close, CorrectedHour, StatementLine
+from apps.ledger.models.closes import (
+    Close,
+    CorrectedHour,
+    DigestOrigin,
+    MonthDigest,
+    StatementLine,
+)
 from apps.ledger.models.exports import Export, ExportState, ExportWhat, FileForm
 from apps.ledger.models.personal import PERSONAL_FIELDS
 from apps.ledger.models.rollups import (

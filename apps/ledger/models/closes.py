@@ -1,6 +1,7 @@
 """Months closed: what was in them then, frozen, and what each team was told."""
 
 import pghistory
+import pgtrigger
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -76,6 +77,45 @@ class StatementLine(models.Model):
 
     def __str__(self) -> str:
         return f"{self.close_id} team {self.team_id}"
+
+
+class DigestOrigin(models.TextChoices):
+    """When a digest of a closed month was made."""
+
+    CLOSE = "close", "when it was closed"
+    UPGRADE = "upgrade", "later: it was closed by a version that made none"
+    PSEUDONYM = "pseudonym", "when a person's name was taken out"
+
+
+class MonthDigest(models.Model):
+    """What a table held of a month when it was closed: its rows, and a SHA-256 of these `columns`.
+
+    Columns that may name a person have a digest of their own (`is_personal`), with the key of their
+    rows, so that taking a name out renews only this one. Of several the last is in force; none is
+    ever changed.
+    """
+
+    close = models.ForeignKey(Close, on_delete=models.PROTECT, related_name="digests")
+    table = models.TextField()
+    is_personal = models.BooleanField()
+    columns = models.JSONField()
+    rows = models.BigIntegerField()
+    digest = models.TextField()
+    origin = models.TextField(choices=DigestOrigin.choices)
+    made_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["close", "table", "is_personal", "id"], name="digest_of_table")
+        ]
+        triggers = [
+            pgtrigger.Protect(
+                name="month_digest_is_frozen", operation=pgtrigger.Update | pgtrigger.Delete
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.table} of close {self.close_id}"
 
 
 class CorrectedHour(models.Model):

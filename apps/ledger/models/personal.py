@@ -79,5 +79,6 @@ PERSONAL_FIELDS: Declarations = {
     "rejectedbillrow": {"field": CODE, "reason": TEXT},
     "settlement": {"reason": TEXT},
     "statementline": {"unit": CODE},
+    "monthdigest": {"columns": CODE, "table": CODE},
     "vendorcost": {"item": TEXT, "project": TEXT, "vendor": CODE},
 }

@@ -4,12 +4,13 @@ Numbers of states, flags and passes are written out here on purpose: an audit th
 would repeat a mistake in them. docs/audit.md says what it proves and what it cannot.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
 from django.db import connection, transaction
 
+from apps.ledger.models import Close
 from apps.ledger.queries.audit_bills import BILLED_CHARGES, BILLED_HOURS, DELIVERIES, RESIDUALS
 from apps.ledger.queries.audit_calls import (
     CALL_AMOUNTS,
@@ -36,11 +37,13 @@ from apps.ledger.queries.audit_sql import (
     STRAYS,
 )
 from apps.ledger.queries.closes.contents import digest_of_month
+from apps.ledger.queries.closes.month_digests import DigestFact, digest_again, kept_digests
 
 Span = dict[str, datetime | str | int | None]
 
 PLACES_SHOWN = 20
 DIGEST = "the lines of a closed month are those it was closed with"
+TABLES = "every table of a closed month is what it was closed with"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,7 @@ class Audit:
     """What was proved of `[starts_at, ends_at)`; it adds up when `places` is empty.
 
     `residual_micros` is Σ |charge − its lines| over all bases, `missing` the node-hours lived
-    without a charge, `not_yet_swept` those whose hour waits to be charged, `corrections_where_posted`
+    without a charge, `not_yet_swept` those whose hour waits to be charged, `undigested_months` closed months of which the tables have no digest yet, `corrections_where_posted`
     corrections on the day on which they were posted, in months that were closed before they stood on their own. Places beyond the first 20 of each check are counted, not listed.
     """
 
@@ -79,6 +82,7 @@ class Audit:
     not_yet_swept: int
     pending_days: tuple[date, ...]
     closed_months: tuple[date, ...]
+    undigested_months: tuple[date, ...]
     corrections_where_posted: int
     places: tuple[AuditPlace, ...]
     failures: int
@@ -147,7 +151,7 @@ def audit_here(
         node_hours, not_yet_swept, charges, lines = cursor.fetchone()
         cursor.execute(PENDING_DAYS.text, span)
         pending = tuple(day for (day,) in cursor.fetchall())
-        closed, moved = _moved_closes(span)
+        closed = _closed_months(span)
         cursor.execute(WHERE_POSTED, span)
         (where_posted,) = cursor.fetchone()
     return Audit(
@@ -160,10 +164,11 @@ def audit_here(
         missing=found.get("a node-hour lived has a charge", NOTHING).count,
         not_yet_swept=not_yet_swept,
         pending_days=pending,
-        closed_months=closed,
+        closed_months=closed.months,
+        undigested_months=closed.undigested,
         corrections_where_posted=where_posted,
-        places=(*(place for each in found.values() for place in each.places), *moved),
-        failures=sum(each.count for each in found.values()) + len(moved),
+        places=(*(place for each in found.values() for place in each.places), *closed.places),
+        failures=sum(each.count for each in found.values()) + len(closed.places),
     )
 
 
@@ -198,22 +203,62 @@ def _find_places(span: Span, check: Check) -> _Found:
     return _Found(places, int(found[0][-2]), int(found[0][-1])) if found else _Found((), 0, 0)
 
 
-def _moved_closes(span: Span) -> tuple[tuple[date, ...], tuple[AuditPlace, ...]]:
-    """The closed months, and those whose lines are not those that they were closed with."""
+@dataclass(frozen=True, slots=True)
+class _ClosedMonths:
+    """The closed months, where they are not what they were closed with, and those without digests."""
+
+    months: tuple[date, ...]
+    undigested: tuple[date, ...]
+    places: tuple[AuditPlace, ...]
+
+
+def _closed_months(span: Span) -> _ClosedMonths:
     with connection.cursor() as cursor:
         cursor.execute(CLOSES, span)
-        closes = cursor.fetchall()
-    moved = []
-    for _, month, version, digest, lines, versions in closes:
-        found, count = digest_of_month(month, str(span["zone"]))
-        if (found, count, versions) != (digest, lines, version):
-            about = f"close {version}, digest {digest[:12]}, now {found[:12]}"
-            moved.append(
-                AuditPlace(
-                    DIGEST, None, about, _iso_text(month), "lines", lines, count, count - lines
-                )
-            )
-    return tuple(month for _, month, *_ in closes), tuple(moved)
+        found = cursor.fetchall()
+    closes = {close.pk: close for close in Close.objects.filter(id__in=[row[0] for row in found])}
+    places: list[AuditPlace] = []
+    undigested = []
+    for close_id, month, version, _, _, versions in found:
+        close = closes[close_id]
+        places += _moved_lines(close, str(span["zone"]), is_last=versions == version)
+        kept = kept_digests(close_id)
+        if not kept:
+            undigested.append(month)
+        places += [place for each in kept for place in _moved_table(close, each)]
+    return _ClosedMonths(tuple(row[1] for row in found), tuple(undigested), tuple(places))
+
+
+def _moved_lines(close: Close, zone: str, *, is_last: bool) -> Iterator[AuditPlace]:
+    found, count = digest_of_month(close.month, zone)
+    if (found, count) != (close.digest, close.lines) or not is_last:
+        about = f"close {close.version}, digest {close.digest[:12]}, now {found[:12]}"
+        yield AuditPlace(
+            check=DIGEST,
+            charge=None,
+            node=about,
+            hour=_iso_text(close.month),
+            basis="lines",
+            expected=close.lines,
+            found=count,
+            difference=count - close.lines,
+        )
+
+
+def _moved_table(close: Close, kept: DigestFact) -> Iterator[AuditPlace]:
+    now = digest_again(close, kept)
+    if now != kept:
+        which = "columns that may name a person" if kept.is_personal else "columns"
+        yield AuditPlace(
+            check=TABLES,
+            charge=None,
+            node=f"{kept.table}, {which}, close {close.version}, digest {kept.digest[:12]}, now {now.digest[:12]}",
+            hour=_iso_text(close.month),
+            basis="rows",
+            expected=kept.rows,
+            found=now.rows,
+            difference=now.rows - kept.rows,
+        )
 
 
 def _iso_text(moment: datetime | date | None) -> str | None:

@@ -11,6 +11,7 @@ from apps.fleet.actions.clouds import SyncRunsAlready, SyncTakenOver
 from apps.fleet.queries.clouds import syncs_due
 from apps.ledger import actions
 from apps.ledger.actions.charge import lift_empty_hours
+from apps.ledger.actions.close.digesting import digest_earlier_closes
 from apps.ledger.queries.due import hours_due, resting
 from apps.ledger.tasks.api_usage import price_marked
 from apps.ledger.tasks.bill_uploads import take_uploaded
@@ -31,8 +32,12 @@ OF_AN_HOUR = (Pass.CHARGE, Pass.SPLIT, Pass.SPREAD)
 
 @shared_task
 def mark_hours_by_clock() -> None:
-    """Mark hours as they begin, while they are provisional, and two hours after their end."""
+    """Mark hours as they begin, while they are provisional, and two hours after their end.
+
+    Then digest one month that was closed by a version that made no digests of its tables.
+    """
     actions.mark_by_clock(at=timezone.now())
+    digest_earlier_closes(at=timezone.now())
 
 
 @shared_task

@@ -47,6 +47,7 @@ def _figures(found: Audit) -> dict[str, object]:
         "not_yet_swept": found.not_yet_swept,
         "pending_days": [day.isoformat() for day in found.pending_days],
         "closed_months": [f"{month:%Y-%m}" for month in found.closed_months],
+        "undigested_months": [f"{month:%Y-%m}" for month in found.undigested_months],
         "corrections_where_posted": found.corrections_where_posted,
         "places": [asdict(place) for place in found.places],
     }
@@ -61,6 +62,9 @@ def _tell(found: Audit) -> None:
         print("still to be settled:", ", ".join(day.isoformat() for day in found.pending_days))
     if found.closed_months:
         print("closed:", ", ".join(f"{month:%Y-%m}" for month in found.closed_months))
+    if found.undigested_months:
+        months = ", ".join(f"{month:%Y-%m}" for month in found.undigested_months)
+        print("closed without digests of all tables, which the next sweep makes:", months)
     if found.corrections_where_posted:
         print(
             f"{found.corrections_where_posted} corrections stand on the day on which they were posted:"

@@ -42,6 +42,7 @@ EVERYTHING = ("unpriced", "unbilled", "unmatched", "unowned", "unobserved")
 def make_world(folder: Path) -> None:
     """March, closed and corrected; two hours of April, of every kind of charge; all settled."""
     make.make_organisation()
+    make.make_person("finance@example.org", name="Finance")
     research, vision = make.make_team("Research"), make.make_team("Vision")
     scene.make_rule("research", research)
     scene.make_rule("vision", vision)

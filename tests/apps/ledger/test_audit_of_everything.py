@@ -21,6 +21,7 @@ NO_MONEY = {
     "ledger_billimport": "deliveries; their sums are held against their rows",
     "ledger_rejectedbillrow": "rows that could not be read",
     "ledger_billedmatch": "where rows of a bill went, and why; what came of it is proven",
+    "ledger_monthdigest": "digests of closed months, which the database lets nobody change",
     "ledger_correctedhour": "hours of a closed month whose difference is posted",
     "ledger_meterday": "what GPU meters told while jobs held them",
     "ledger_clocksweep": "how far the clock has come",
@@ -69,10 +70,6 @@ EXCUSED: dict[str, dict[str, tuple[str, ...]]] = {
             *("list_unit_price", "contracted_unit_price", "tags", "more"),
         ),
         FINGERPRINT: ("digest", "traits"),
-    },
-    "ledger_close": {
-        WHEN: ("closed_at", "cut_off", "closed_by_id", "reopened_by_id"),
-        "what people said": ("note", "checklist", "reopen_reason"),
     },
     "ledger_runday": {"of hours without requests, as gateways reported them": ("is_unasked",)},
     "ledger_runfigures": {

@@ -2,9 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from decimal import Decimal
 from importlib import import_module
 from typing import Any
 
@@ -15,7 +13,6 @@ from django.db.models import Sum
 
 from apps.economics.hours import first_hour
 from apps.economics.run_time import Bucket
-from apps.fleet import actions as fleet
 from apps.fleet.queries import pools
 from apps.ledger.actions import close
 from apps.ledger.actions.close.corrections import Corrected
@@ -43,82 +40,40 @@ from apps.marks.queries import Pass
 from apps.unit_economics.actions.runs import write_run_figures
 from apps.unit_economics.models import RunDay, RunFigures, ServiceCount, ServiceDay, ServiceTotal
 from apps.unit_economics.queries.unit_costs import UnitFilter, unit_cost_groups
-from apps.workloads.models import OwnershipRule, Run
+from apps.workloads.models import Run
 from controlplane.ledger_audit import audit_here
-from tests import make
 from tests.apps.ledger import scene
+from tests.apps.ledger.corrected_world import (
+    APRIL,
+    AT,
+    MARCH,
+    CorrectedWorld,
+    close_march,
+    cut_the_price,
+    make_corrected_world,
+)
 from tests.apps.ledger.scene import HOUR, TEN
 from tests.apps.ledger.test_close import EVERYTHING
-from tests.apps.unit_economics import run_scene
-from tests.apps.unit_economics import service_scene as services
 
 pytestmark = pytest.mark.django_db
 
-MARCH, APRIL, MAY = date(2026, 3, 1), date(2026, 4, 1), date(2026, 5, 1)
+MAY = date(2026, 5, 1)
 DAY = TEN.date()
-OPEN = datetime(2026, 4, 1, 10, tzinfo=UTC)
-AT = datetime(2026, 4, 3, 9, 30, tzinfo=UTC)
 OF_DAYS: tuple[type[models.Model], ...] = (
     *(LedgerDay, LedgerJobDay, LedgerNodeDay, LedgerPoolDay, LedgerTeamDay, LedgerUserDay),
     *(RunDay, ServiceDay, ServiceTotal),
 )
 
 
-@dataclass(frozen=True)
-class World:
-    """Whose jobs they are, the pool, the service, and the run of March."""
-
-    team: int
-    pool: int
-    chat: int
-    march_run: int
-
-
 @pytest.fixture(scope="module")
-def world(of_module: None) -> World:
-    """Two hours of March and of April alike: a job that carried a run, and a service's; March is closed."""
-    make.make_organisation()
-    make.make_cluster()
-    team = make.make_team()
-    scene.make_rule("research", team)
-    chat = services.make_service(team)
-    OwnershipRule.objects.create(
-        priority=20, account="chat", team_id=team, workload_id=chat, period=(None, None)
-    )
-    pool = make.make_pool("of both")
-    runs = [make_hours(pool, chat, name, at) for name, at in (("march", TEN), ("april", OPEN))]
-    scene.settle_all(AT)
-    asked = close.CloseAsked(month=MARCH, person_id=None, accepted=EVERYTHING)
-    close.close_month(asked=asked, at=AT)
-    return World(team, pool, chat, runs[0])
+def world(of_module: None) -> CorrectedWorld:
+    """Two hours of March and of April alike; March is closed."""
+    world = make_corrected_world()
+    close_march()
+    return world
 
 
-def make_hours(pool: int, chat: int, name: str, at: datetime) -> int:
-    node_id = scene.make_priced_node(name, pool_id=pool, started_at=at) if name == "march" else (
-        make.make_node(name, pool_id=pool, started_at=at, at=at + 2 * HOUR, units=8)
-    )  # fmt: skip
-    fleet.end_node(node_id=node_id, ended_at=at + 2 * HOUR, reason="given back", at=AT)
-    job_id = scene.make_job(f"run of {name}", node_id, gpus=4, from_=at, to=at + HOUR)
-    asks = {"account": "chat", "from_": at, "to": at + 2 * HOUR}
-    scene.make_job(f"chat of {name}", node_id, gpus=4, **asks)
-    run_id = run_scene.make_run(f"llama of {name}", (job_id, at, at + HOUR), tokens=9)
-    run_scene.tell(run_id, job_id, {Bucket.PRODUCTIVE: 45, Bucket.DATA_WAIT: 15}, at)
-    for feature, requests in (("ask", 3), ("sum", 1)):
-        services.count(
-            chat, at, feature=feature, requests=requests, prompt_tokens=9, output_tokens=9
-        )
-    scene.make_shared_cost(f"support of {name}", starts_at=at, ends_at=at + 2 * HOUR)
-    return run_id
-
-
-def cut_the_price(world: World) -> None:
-    """March's hours were half as dear, which somebody enters in April."""
-    scene.make_rate(
-        world.pool, Decimal("49.16"), kind="contract", starts_at=TEN, ends_at=TEN + 2 * HOUR
-    )
-
-
-def correct(world: World) -> Corrected:
+def correct(world: CorrectedWorld) -> Corrected:
     cut_the_price(world)
     posted = close.post_corrections(month=MARCH, at=AT + HOUR)
     scene.settle_all(AT + 2 * HOUR)
@@ -140,7 +95,7 @@ def window_of_days(first: date, end: date) -> Window:
     return Window("", first, end, "UTC")
 
 
-def april_figures(world: World) -> Iterator[object]:
+def april_figures(world: CorrectedWorld) -> Iterator[object]:
     """What pages and reports of April's days are made of."""
     window = window_of_days(APRIL, MAY)
     for by in ("team", "workload", "pool", "kind", "status", "day", "week", "month"):
@@ -156,7 +111,7 @@ def total(table: type[models.Model], **which: Any) -> int:
     return int(found["micros"] or 0)
 
 
-def test_no_figure_of_the_days_since_moves(world: World) -> None:
+def test_no_figure_of_the_days_since_moves(world: CorrectedWorld) -> None:
     rows, figures = april_rows(), list(april_figures(world))
     assert all(rows.values())
 
@@ -168,7 +123,9 @@ def test_no_figure_of_the_days_since_moves(world: World) -> None:
     assert audit_here().places == ()
 
 
-def test_posting_touches_no_row_and_leaves_no_mark_of_the_closed_month(world: World) -> None:
+def test_posting_touches_no_row_and_leaves_no_mark_of_the_closed_month(
+    world: CorrectedWorld,
+) -> None:
     own = {table: rows_of(table, posting_month=MARCH) for table in (*OF_DAYS, LedgerMonth)}
     counted, digest = rows_of(ServiceCount), digest_of_month(MARCH, "UTC")
 
@@ -180,7 +137,7 @@ def test_posting_touches_no_row_and_leaves_no_mark_of_the_closed_month(world: Wo
     assert (late_facts(MARCH).hours, late_facts(MARCH).days) == (0, 0)
 
 
-def test_the_day_that_it_is_of_costs_what_it_does_now(world: World) -> None:
+def test_the_day_that_it_is_of_costs_what_it_does_now(world: CorrectedWorld) -> None:
     before = {table: total(table, day=DAY) for table in OF_DAYS if table is not ServiceTotal}
     shares = {bucket: total(RunDay, run=world.march_run, bucket=bucket) for bucket in Bucket}
     figures = RunFigures.objects.get(run=world.march_run).effective_micros
@@ -205,7 +162,7 @@ def test_the_day_that_it_is_of_costs_what_it_does_now(world: World) -> None:
     assert (now or 0) - (figures or 0) == sum(lost.values())
 
 
-def test_a_service_costs_less_on_that_day_and_answered_what_it_did(world: World) -> None:
+def test_a_service_costs_less_on_that_day_and_answered_what_it_did(world: CorrectedWorld) -> None:
     chosen = UnitFilter(window_of_days(MARCH, APRIL), Basis.EFFECTIVE)
     (before,) = unit_cost_groups(chosen)
 
@@ -219,7 +176,7 @@ def test_a_service_costs_less_on_that_day_and_answered_what_it_did(world: World)
     assert sum(cost.parts.answered or 0 for cost in of_features) == after.parts.answered
 
 
-def test_books_read_the_month_that_posted_it_and_days_the_day(world: World) -> None:
+def test_books_read_the_month_that_posted_it_and_days_the_day(world: CorrectedWorld) -> None:
     books = {each.month: each.effective_micros for each in month_standings()}
     days = explore(CubeQuestion(window_of_days(MARCH, MAY), ("month",)))
     of_days = {row.keys[0].value: row.sums.micros for row in days.rows}
@@ -236,7 +193,9 @@ def test_books_read_the_month_that_posted_it_and_days_the_day(world: World) -> N
     }
 
 
-def test_a_month_cannot_be_closed_while_what_it_posts_waits_to_be_summed(world: World) -> None:
+def test_a_month_cannot_be_closed_while_what_it_posts_waits_to_be_summed(
+    world: CorrectedWorld,
+) -> None:
     cut_the_price(world)
     close.post_corrections(month=MARCH, at=AT + HOUR)
 
@@ -248,7 +207,7 @@ def test_a_month_cannot_be_closed_while_what_it_posts_waits_to_be_summed(world: 
     assert {item.code: item.count for item in checklist(APRIL)}["unsummed"] == 0
 
 
-def test_what_a_month_posted_is_frozen_with_it(world: World) -> None:
+def test_what_a_month_posted_is_frozen_with_it(world: CorrectedWorld) -> None:
     correct(world)
     in_may = datetime(2026, 5, 2, 9, tzinfo=UTC)
     asked = close.CloseAsked(month=APRIL, person_id=None, accepted=EVERYTHING)
@@ -265,7 +224,9 @@ def test_what_a_month_posted_is_frozen_with_it(world: World) -> None:
     assert audit_here().places == ()
 
 
-def test_a_correction_keeps_the_hour_and_is_in_the_books_of_the_open_month(world: World) -> None:
+def test_a_correction_keeps_the_hour_and_is_in_the_books_of_the_open_month(
+    world: CorrectedWorld,
+) -> None:
     correct(world)
 
     corrections = Charge.objects.exclude(corrects=None)
@@ -310,7 +271,7 @@ def all_sums() -> dict[str, Counter[str]]:
     }
 
 
-def test_the_upgrade_moves_what_open_months_posted_to_its_hour(world: World) -> None:
+def test_the_upgrade_moves_what_open_months_posted_to_its_hour(world: CorrectedWorld) -> None:
     correct(world)
     sums = all_sums()
     put_where_posted()
@@ -327,7 +288,7 @@ def test_the_upgrade_moves_what_open_months_posted_to_its_hour(world: World) -> 
 
 
 def test_the_upgrade_leaves_what_closed_months_posted_and_the_audit_counts_it(
-    world: World,
+    world: CorrectedWorld,
 ) -> None:
     correct(world)
     put_where_posted()

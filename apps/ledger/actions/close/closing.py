@@ -9,11 +9,13 @@ from django.db.models import Max
 
 from apps.accounts import queries as accounts
 from apps.economics.money import sum_of_known
+from apps.ledger.actions.close.digesting import keep_digests
 from apps.ledger.actions.close.taking_back import take_back_corrections
 from apps.ledger.actions.closed import lock_month, refuse_closed_month
-from apps.ledger.models import Close, StatementLine
+from apps.ledger.models import Close, DigestOrigin, StatementLine
 from apps.ledger.queries.closes.checklist import Item, checklist, has_ended
 from apps.ledger.queries.closes.contents import digest_of_month, statement_rows
+from apps.ledger.queries.closes.month_digests import digests_of_month
 from apps.ledger.queries.tables import Row
 from apps.logs.changes import logged_change
 
@@ -83,6 +85,7 @@ def close_month(*, asked: CloseAsked, at: datetime) -> int:
         [StatementLine(close=close, **dict(zip(COLUMNS, row, strict=True))) for row in found],
         batch_size=2_000,
     )
+    keep_digests(close, digests_of_month(close), DigestOrigin.CLOSE, at)
     return close.id
 
 

@@ -1,0 +1,90 @@
+"""Digests of closed months: made with the close, later for closes that have none, anew when a name is taken out."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from apps.ledger.actions.closed import hold_month
+from apps.ledger.models import Close, DigestOrigin, MonthDigest
+from apps.ledger.queries.closes.month_digests import (
+    DigestFact,
+    digest_again,
+    digests_of_month,
+    kept_digests,
+)
+from apps.logs.changes import answered, logged_change
+
+
+def keep_digests(
+    close: Close, digests: Iterable[DigestFact], origin: DigestOrigin, at: datetime | None = None
+) -> None:
+    """Keep these digests of a close, made at `at` (None: as the database's clock has it).
+
+    Those that it had stay on record.
+    """
+    MonthDigest.objects.bulk_create(
+        MonthDigest(
+            close=close,
+            table=each.table,
+            is_personal=each.is_personal,
+            columns=list(each.columns),
+            rows=each.rows,
+            digest=each.digest,
+            origin=origin,
+            made_at=at or Now(),
+        )
+        for each in digests
+    )
+
+
+@logged_change(count=answered)
+def digest_earlier_closes(*, at: datetime) -> int:
+    """Make the digests of one close in force that has none, as it stands now; how many closes (0 or 1).
+
+    They say of what comes after, and nothing of what was before: each is marked as made later.
+    """
+    due = Close.objects.filter(reopened_at=None, digests=None).order_by("month").first()
+    if due is None:
+        return 0
+    with transaction.atomic():
+        # Nobody opens it meanwhile, and of two that come at once the second finds it done.
+        hold_month(due.month)
+        close = Close.objects.select_for_update(no_key=True).get(pk=due.pk)
+        if close.reopened_at is not None or close.digests.exists():
+            return 0
+        keep_digests(close, digests_of_month(close), DigestOrigin.UPGRADE, at)
+    return 1
+
+
+@dataclass(frozen=True, slots=True)
+class RenewedDigests:
+    """Renews the personal digests of closed months of a table from which a name was taken out."""
+
+    table: str
+
+    def __call__(self, ids: Sequence[int]) -> None:
+        """Where they moved, keep those of what the table says now; `ids` are of rows that were rewritten."""
+        for close in Close.objects.filter(reopened_at=None).order_by("month"):
+            kept = [
+                each
+                for each in kept_digests(close.pk)
+                if each.table == self.table and each.is_personal
+            ]
+            again = [digest_again(close, each) for each in kept]
+            moved = [now for was, now in zip(kept, again, strict=True) if was != now]
+            keep_digests(close, moved, DigestOrigin.PSEUDONYM)
+
+
+renew_charges = RenewedDigests("ledger_charge")
+renew_pieces = RenewedDigests("ledger_chargepiece")
+renew_settlements = RenewedDigests("ledger_settlement")
+renew_days = RenewedDigests("ledger_ledgerday")
+renew_months = RenewedDigests("ledger_ledgermonth")
+renew_user_days = RenewedDigests("ledger_ledgeruserday")
+renew_bills = RenewedDigests("ledger_bill")
+renew_bill_rows = RenewedDigests("ledger_billrow")
+renew_billed_charges = RenewedDigests("ledger_billedcharge")
+renew_closes = RenewedDigests("ledger_close")

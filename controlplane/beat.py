@@ -66,6 +66,11 @@ beat_schedule = {
         "schedule": 3600.0,
         "options": {"expires": 3600},
     },
+    "forget-not-understood": {
+        "task": "apps.workloads.tasks.forget_not_understood",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
     "link-allocations": {
         "task": "apps.workloads.tasks.link_allocations",
         "schedule": 60.0,

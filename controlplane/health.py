@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 from apps.accounts.queries import has_organisation
 from apps.files import place_trouble
 from apps.files.limits import BodyKind
+from apps.fleet.queries.not_understood import not_understood_by_door
 from apps.marks.queries import waiting_by_pass
 from apps.web.rest.body_limits import takes_body
 from controlplane.schema_state import schema_state
@@ -25,6 +26,9 @@ METRICS = """\
 # HELP runrate_oldest_changed_hour_age_seconds Age of the oldest hour that waits for its pass.
 # TYPE runrate_oldest_changed_hour_age_seconds gauge
 {ages}
+# HELP runrate_not_understood How often a door met a name that it does not know, in the last two weeks.
+# TYPE runrate_not_understood gauge
+{not_understood}
 """
 
 
@@ -90,7 +94,13 @@ def metrics(request: HttpRequest) -> HttpResponse:
         for each in waiting
         if each.oldest is not None
     ]
-    text = METRICS.format(changed="\n".join(changed), ages="\n".join(ages))
+    unread = [
+        f'runrate_not_understood{{door="{door}"}} {times}'
+        for door, times in not_understood_by_door()
+    ]
+    text = METRICS.format(
+        changed="\n".join(changed), ages="\n".join(ages), not_understood="\n".join(unread)
+    )
     return HttpResponse(text, content_type="text/plain; version=0.0.4")
 
 

@@ -19,6 +19,7 @@ urlpatterns = [
     path("", include("apps.console.pages.services.pages")),
     path("", include("apps.console.pages.api_spend.pages")),
     path("", include("apps.console.pages.setup.pages")),
+    path("", include("apps.console.pages.setup.not_understood")),
     path("", include("apps.console.pages.setup.organisation")),
     path("", include("apps.console.pages.setup.starting_points")),
     path("", include("apps.console.pages.people.pages")),

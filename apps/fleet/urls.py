@@ -8,6 +8,7 @@ from apps.fleet.api.devices import Agents, AgentView, DeviceConfirmation, Device
 from apps.fleet.api.enrolments import Enrolments
 from apps.fleet.api.join_tokens import JoinTokenRevocation, JoinTokens
 from apps.fleet.api.nodes import NodeCapacityView, NodeEnd, NodeInvitations, Nodes, NodeView
+from apps.fleet.api.not_understood import NotUnderstoodView
 from apps.fleet.api.outages import OutageEnd, Outages, OutageView
 from apps.fleet.api.pools import Pools, PoolView
 from apps.fleet.api.trust import (
@@ -34,6 +35,7 @@ urlpatterns = [
     path("devices", Devices.as_view(), name="list-devices"),
     path("devices/<int:device_id>", DeviceView.as_view(), name="read-device"),
     path("devices/<int:device_id>/confirm", DeviceConfirmation.as_view(), name="confirm-device"),
+    path("not-understood", NotUnderstoodView.as_view(), name="list-not-understood"),
     path("agents", Agents.as_view(), name="list-agents"),
     path("agents/<int:agent_id>", AgentView.as_view(), name="read-agent"),
     path("outages", Outages.as_view(), name="list-outages"),

@@ -1,7 +1,7 @@
 """What agents tell of themselves and their nodes: how they are, and that a cloud takes one back."""
 
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import connection, transaction
@@ -10,7 +10,8 @@ from psycopg import sql
 from apps.economics.hours import hour_of
 from apps.fleet.actions.inventory import end_node
 from apps.fleet.actions.lives import change_lives
-from apps.fleet.models import RECLAIMED, AgentStatus, Node
+from apps.fleet.actions.not_understood import Unread, count_not_understood
+from apps.fleet.models import RECLAIMED, Agent, AgentStatus, Node, NotUnderstood
 from apps.marks.actions import ORGANISATION, mark_span
 from apps.marks.queries import Pass
 
@@ -42,13 +43,42 @@ class ToldStatus:
     provider_id: str = ""
 
 
+UNREAD = {
+    "grant_not_understood": "grants",
+    "device_not_understood": "devices",
+    "metrics_not_understood": "metrics",
+}
+"""Problems that name what an agent met and does not understand, and the door that counts it."""
+
+
 def note_status(*, agent_id: int, status: ToldStatus, at: datetime) -> None:
-    """Keep the latest; of one boot an earlier report that comes late changes nothing."""
+    """Keep the latest; of one boot an earlier report that comes late changes nothing.
+
+    What the agent does not understand is counted once for each day on which it is so.
+    """
+    _count_unread(agent_id, status, at)
     row: dict[str, Any] = {"agent_id": agent_id, "at": at, **asdict(status)}
     fields = {field.attname: field for field in AgentStatus._meta.concrete_fields}
     values = [fields[name].get_db_prep_save(value, connection) for name, value in row.items()]
     with connection.cursor() as cursor:
         cursor.execute(_upsert_statement(list(row)), values)
+
+
+def _count_unread(agent_id: int, status: ToldStatus, at: datetime) -> None:
+    names = {
+        (UNREAD[problem["code"]], problem["detail"])
+        for problem in status.problems
+        if problem["code"] in UNREAD
+    }
+    if not names:
+        return
+    node = Agent.objects.values_list("node__name", flat=True).get(id=agent_id)
+    day = at.astimezone(UTC).date()
+    of_today = NotUnderstood.objects.filter(day=day, place=node, door__in=UNREAD.values())
+    fresh = names - set(of_today.values_list("door", "name"))
+    if fresh:
+        unread = [Unread(door, name, place=node) for door, name in sorted(fresh)]
+        count_not_understood(unread=unread, at=at)
 
 
 @transaction.atomic

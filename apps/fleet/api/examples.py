@@ -132,6 +132,19 @@ _AGENT = {
 AGENTS = listed("Agents", _AGENT)
 AGENT = answered("Agent", _AGENT)
 
+NOT_UNDERSTOOD = listed(
+    "What was not understood",
+    {
+        "door": "spans",
+        "place": "",
+        "name": "gen_ai.usage.dreamt_tokens",
+        "times": 3,
+        "first_on": "2026-03-02",
+        "last_at": "2026-03-02T12:00:00Z",
+        "example": "0af7651916cd43dd8448eb211c80319c/b7ad6b7169203331",
+    },
+)
+
 _OUTAGE = {
     "id": 8,
     "node": {"id": 12, "name": "gpu-01"},

@@ -13,6 +13,7 @@ from apps.personal.fields import (
 )
 
 PERSONAL_FIELDS: Declarations = {
+    "notunderstood": {"example": IDENTIFIER, "name": CODE, "place": MACHINE},
     "agent": {"machine": MACHINE, "version": CODE},
     "agentstatus": {
         "driver": CODE,

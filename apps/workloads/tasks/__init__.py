@@ -3,6 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
+from apps.fleet.actions import not_understood
 from apps.workloads.actions import node_names, requests
 from apps.workloads.actions.folding_runs import fold_due_runs
 from apps.workloads.actions.run_jobs import join_waiting_attempts
@@ -32,6 +33,12 @@ def join_requests() -> None:
 def forget_requests() -> None:
     """Drop counted hours that are older than hours of use are kept."""
     requests.forget_requests(at=timezone.now())
+
+
+@shared_task
+def forget_not_understood() -> None:
+    """Forget what was not understood two weeks ago."""
+    not_understood.forget_not_understood(at=timezone.now())
 
 
 @shared_task

@@ -1,6 +1,7 @@
 """Works on uploaded files: a first look, or the whole import, a chunk at a time."""
 
 import logging
+from collections.abc import Iterator
 from itertools import islice
 
 from django.utils import timezone
@@ -10,18 +11,21 @@ from apps.files.lines import FileUnreadable
 from apps.files.stopping import STOP, WorkerStops, refuse_to_go_on, stopping_between_rows
 from apps.uploads.files import STOPPED, forget_stored, stored_path, why_away, why_unread
 from apps.workloads.actions import imports, uploads
+from apps.workloads.actions.gpu_tracking import knowing_clusters
 from apps.workloads.providers.first_look import (
     LINES_TRIED,
     header_of,
     proposed,
     rows_of,
+    sacct_options,
     samples,
     tried,
     what_it_is,
 )
 from apps.workloads.providers.job_file import JobFile, open_jobs
 from apps.workloads.providers.job_mapping import MappingRefused
-from apps.workloads.providers.job_record import JobRecord, RejectedJobRow
+from apps.workloads.providers.job_record import JobRecord, JobRow, RejectedJobRow
+from apps.workloads.providers.sacct import read_sacct
 from apps.workloads.providers.sacct_layout import LayoutUnknown
 
 log = logging.getLogger(__name__)
@@ -85,8 +89,15 @@ def _look_at_file(claimed: uploads.Claimed, file: JobFile) -> None:
     uploads.tell_seen(batch_id=claimed.id, kind=kind, asked=asked, seen=seen)
 
 
+def _rows_of_file(claimed: uploads.Claimed, file: JobFile) -> Iterator[JobRow]:
+    if claimed.kind != "sacct":
+        return rows_of(claimed.kind, claimed.asked, file.lines())
+    options = knowing_clusters(file, sacct_options(claimed.asked))
+    return read_sacct(file.lines(), options=options)
+
+
 def _import_file(claimed: uploads.Claimed, file: JobFile) -> None:
-    rows = rows_of(claimed.kind, claimed.asked, file.lines())
+    rows = _rows_of_file(claimed, file)
     for chunk in file.chunks(rows):
         refuse_to_go_on()
         at = timezone.now()

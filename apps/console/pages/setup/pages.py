@@ -105,6 +105,7 @@ def setup_page(
         finding = f"{counted(total, 'question')} {'waits' if total == 1 else 'wait'} for an answer."
     who = "" if may_answer else who_manages("answers this")
     links = [("The first day, step by step", "first-day")]
+    links += [("What was not understood", "not-understood")]
     links += [("Imports of jobs", "imports")] if may_answer else []
     return ConsolePage(
         context=context,

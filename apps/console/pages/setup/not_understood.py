@@ -1,0 +1,86 @@
+"""What came in and was not understood: by door and name, with what it means and what helps."""
+
+from django.http import HttpResponse
+from django.urls import path, reverse
+
+from apps.console.kit.cells import COUNT, DAY, INSTANT, PROSE, TEXT
+from apps.console.kit.frame import EmptyState, Link
+from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.table import Column, Table
+from apps.fleet.queries.not_understood import DOORS, NotUnderstoodFact, not_understood
+from apps.show.amounts import counted
+from apps.workloads.queries.job_remarks import remark_in_words
+
+MEANS = {
+    "calls": "a count of a vendor's answer: the call is priced without it",
+    "litellm": "a count of LiteLLM's: the call is priced without it",
+    "spans": "a span that looks like a call and was not taken, or a count it is priced without",
+    "grants": "a device that a pod was granted: its GPU has no holder by it",
+    "devices": "a device that is not measured",
+    "metrics": "an engine whose requests and tokens are not counted",
+}
+NAMES = Table[NotUnderstoodFact](
+    "names",
+    "Not understood",
+    (
+        Column("door", "Came in by", lambda row: DOORS.get(row.door, row.door), TEXT,
+               written=lambda row, _: row.door),
+        Column("place", "Of", lambda row: row.place or None, TEXT, missing="—"),
+        Column("name", "Name", lambda row: row.name or "further names", PROSE,
+               note=lambda row: _meaning(row), written=lambda row, _: row.name),
+        Column("times", "Times", lambda row: row.times, COUNT),
+        Column("first_on", "Since", lambda row: row.first_on, DAY),
+        Column("last_at", "Last", lambda row: row.last_at, INSTANT),
+        Column("example", "Example", lambda row: row.example or None, PROSE, missing="—"),
+    ),
+    noun=("name", "names"),
+    about="{said} in two weeks; names and ids alone are kept, never a value",
+    sort="sort",
+    per_page=200,
+)  # fmt: skip
+NOTHING_UNREAD = EmptyState(
+    "Everything was understood",
+    "What comes in through a door under a name that Runrate does not know is counted here for two "
+    "weeks: it is in no sum, or in one without it.",
+)
+
+
+def _meaning(row: NotUnderstoodFact) -> str:
+    return (
+        remark_in_words(row.name) if row.door == "sacct" and row.name else MEANS.get(row.door, "")
+    )
+
+
+@shown(SEES_EVERYTHING, "setup")
+def not_understood_page(context: Context) -> ConsolePage:
+    """Every name of the last two weeks that no table of a door has."""
+    rows = not_understood()
+    doors = len({row.door for row in rows})
+    finding = "Everything that came in was understood."
+    if rows:
+        verb = "was" if len(rows) == 1 else "were"
+        finding = (
+            f"{counted(len(rows), 'name')} {verb} not understood, at {counted(doors, 'door')}."
+        )
+    return ConsolePage(
+        context=context,
+        finding=finding,
+        back=Link("Back to Setup", reverse("setup")),
+        sections=(NAMES.section(rows, context, csv_href=reverse("not-understood-csv")),)
+        if rows
+        else (),
+        empty=None if rows else NOTHING_UNREAD,
+    )
+
+
+@shown(SEES_EVERYTHING, "setup")
+def not_understood_csv(context: Context) -> HttpResponse:
+    """The same as a file."""
+    return NAMES.csv(not_understood(), context, "not-understood")
+
+
+urlpatterns = [
+    path("setup/not-understood", not_understood_page, name="not-understood"),
+    path("setup/not-understood.csv", not_understood_csv, name="not-understood-csv"),
+]

@@ -1,0 +1,48 @@
+"""What came in and was not understood, over the wire."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.fleet.api import examples
+from apps.fleet.queries.not_understood import DOORS, not_understood
+from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.schema import PAGES
+from apps.web.rest.strict import Parameters
+from apps.web.rest.views import Manages, RestView
+
+
+class NotUnderstoodOut(serializers.Serializer[Any]):
+    """A name that a door met and does not know."""
+
+    door = serializers.ChoiceField(choices=tuple(DOORS))
+    place = serializers.CharField(help_text="the node or cluster it is of; empty: of none")
+    name = serializers.CharField(help_text="empty: further names of days that had too many")
+    times = serializers.IntegerField()
+    first_on = serializers.DateField()
+    last_at = serializers.DateTimeField()
+    example = serializers.CharField(help_text="an id of what had it; empty where it has none")
+
+
+class NotUnderstoodView(RestView):
+    """Names that no table of a door has: what has them is in no sum, or in one without them."""
+
+    reads = (Manages,)
+    row = NotUnderstoodOut
+
+    @extend_schema(
+        operation_id="list_not_understood",
+        parameters=PAGES,
+        responses=list_of(NotUnderstoodOut),
+        examples=[examples.NOT_UNDERSTOOD],
+    )
+    def get(self, request: Request) -> Response:
+        """What was not understood in the last two weeks, by door, place and name; never a value."""
+        Parameters.of(request)
+        page = slice_of(
+            not_understood(), page_asked(request), lambda fact: (fact.door, fact.place, fact.name)
+        )
+        return paged(request, page, lambda fact: told_as(NotUnderstoodOut, fact))

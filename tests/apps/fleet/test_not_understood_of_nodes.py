@@ -1,0 +1,28 @@
+"""What a node's agent does not understand is a problem of its node, and counted once a day."""
+
+from datetime import timedelta
+
+import pytest
+
+from apps.fleet import actions
+from apps.fleet.models import NotUnderstood
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+def test_it_is_counted_by_node_once_a_day() -> None:
+    make.make_organisation()
+    agent_id = make.make_agent(node_id=make.make_node("gpu-01"))
+    problems = (
+        {"code": "grant_not_understood", "detail": "amd.com/gpu"},
+        {"code": "metrics_not_understood", "detail": "TGI"},
+        {"code": "spool", "detail": "full"},
+    )
+    for sequence in range(3):
+        status = actions.ToldStatus(boot=1, sequence=sequence, problems=problems)
+        actions.note_status(agent_id=agent_id, status=status, at=make.NOON)
+    rows = NotUnderstood.objects.order_by("door").values_list("door", "place", "name", "times")
+    assert list(rows) == [("grants", "gpu-01", "amd.com/gpu", 1), ("metrics", "gpu-01", "TGI", 1)]
+    actions.note_status(agent_id=agent_id, status=status, at=make.NOON + timedelta(days=1))
+    assert NotUnderstood.objects.count() == 4

@@ -21,6 +21,10 @@ ON CONFLICT (pass_id, unit, hour) DO UPDATE SET revision = nextval('fleet_revisi
 RANGES_AT_ONCE = 50
 ORGANISATION = 0
 """The unit of passes over everything at once."""
+NEW_CALLS = 0
+"""The unit of a mark that says: calls came; those that have no price yet are priced."""
+ALL_CALLS_ANEW = 1
+"""The unit of a mark that says: prices or counts changed; every call of the hour is priced again."""
 
 
 @dataclass(frozen=True, slots=True)

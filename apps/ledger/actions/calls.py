@@ -21,6 +21,7 @@ from apps.ledger.queries.api_calls import CallKey, CallSums, calls_without_price
 from apps.ledger.queries.tables import Row, copy_values, run
 from apps.logs.changes import logged_pass
 from apps.marks.actions import (
+    ALL_CALLS_ANEW,
     ORGANISATION,
     Mark,
     clear,
@@ -42,9 +43,6 @@ PutOff = Callable[[datetime, Exception], object]
 PUT_OFF: PutOff = partial(put_off, Pass.CALLS)
 
 AT_ONCE = 100_000
-ALL_ANEW = 1
-"""The unit of a mark that says: prices changed; every call of the hour is priced again."""
-
 PUBLIC_CURRENCY = "USD"
 PLACES = Decimal(1).scaleb(-18)
 EXACT = Context(prec=60, rounding=ROUND_HALF_EVEN)
@@ -104,7 +102,7 @@ def price_hour(*, hour: datetime, book: Book) -> Outcome:
     marks = marks_of_hour(Pass.CALLS, hour)
     if not marks:
         return NOTHING
-    if any(each.unit == ALL_ANEW for each in marks):
+    if any(each.unit == ALL_CALLS_ANEW for each in marks):
         run("DELETE FROM ledger_apicost WHERE hour = %(hour)s", {"hour": hour})
     held = contracts(hour, hour + HOUR)
     worth = _hour_worth(hour, {each.currency for each in held})
@@ -121,7 +119,7 @@ def price_hour(*, hour: datetime, book: Book) -> Outcome:
 
 def mark_calls(*, hours: Iterable[datetime]) -> None:
     """Have every call of these hours priced again; in the transaction of what changed."""
-    mark(Mark(Pass.CALLS, ALL_ANEW, hour) for hour in hours)
+    mark(Mark(Pass.CALLS, ALL_CALLS_ANEW, hour) for hour in hours)
 
 
 def _hour_worth(hour: datetime, currencies: set[str]) -> Worth:

@@ -20,6 +20,7 @@ from genai_prices.types import (
 )
 
 from apps.economics.calls import Contract, Counted, Priced
+from apps.economics.model_names import model_of_arn, unpriced_reason
 
 PUBLIC_CURRENCY = "USD"
 TABLE = f"genai-prices {version('genai-prices')}"
@@ -27,6 +28,7 @@ NOTHING = Decimal(0)
 MILLION = 1_000_000
 NO_COUNTS = "the call told no token counts"
 CONTRADICTION = "its counts contradict each other"
+KINDS_OF_INPUT = tuple(f"input_{kind}_tokens" for kind in ("text", "audio", "image", "video"))
 UNITS = ("input", "cached", "cache_write", "output", "request")
 
 
@@ -108,6 +110,8 @@ class PriceBook:
             return _by_contract(call, by_contract, parts, found)
         if parts is None or isinstance(found, str):
             return Priced(None, None, reason=str(found))
+        if reason := _kind_not_told(found, call):
+            return Priced(None, None, reason=reason)
         whole = sum(parts.values(), NOTHING)
         return Priced({PUBLIC_CURRENCY: whole}, whole, price=found.name)
 
@@ -123,10 +127,17 @@ class PriceBook:
 
 
 def _look_up(call: Counted) -> _Public | str:
-    try:
-        provider, model = data_snapshot.get_snapshot().find_provider_model(
-            call.model.removeprefix("models/"), None, call.vendor, None
+    if reason := unpriced_reason(call.model, call.tier):
+        return reason
+    table = data_snapshot.get_snapshot()
+    # By its own id alone: the table's looser match has OpenAI's prices for any "openai-compatible".
+    if not any(provider.id == call.vendor for provider in table.providers):
+        return (
+            f"no price of {call.model} by {call.vendor} is known: no price list of that vendor is"
         )
+    name = model_of_arn(call.model.removeprefix("models/"))
+    try:
+        provider, model = table.find_provider_model(name, None, call.vendor, None)
     except LookupError:
         return f"no price of {call.model} by {call.vendor} is known"
     context = _tier_context(call, provider, model)
@@ -144,6 +155,15 @@ def _look_up(call: Counted) -> _Public | str:
     tier = f", {call.tier}" if context else ""
     name = f"{TABLE}: {provider.id}/{model.id}{tier}"
     return _Public(provider, model, price, context, name, tuple(sorted(starts)))
+
+
+def _kind_not_told(public: _Public, call: Counted) -> str:
+    """Why the input of a call cannot be priced: images have a price of their own, and it tells none."""
+    if vars(public.price).get("input_image_mtok") is None or not call.input_tokens:
+        return ""
+    if any(name in call.detail for name in KINDS_OF_INPUT):
+        return ""
+    return f"the call does not tell how much of its input was images, which {public.model.id} prices apart"
 
 
 def _goes_by_the_clock(model: ModelInfo) -> bool:

@@ -51,6 +51,7 @@ _HELD = {
     "gpus_exact": "8",
     "devices": None,
     "divided_evenly": False,
+    "gpus_unknown": False,
     "starts_at": "2026-03-02T10:00:00Z",
     "ends_at": "2026-03-02T11:00:00Z",
 }

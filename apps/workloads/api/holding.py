@@ -65,6 +65,7 @@ def told_held(row: dict[str, Any]) -> dict[str, Any]:
         "gpus_exact": listing.gpus_in_words(numerator, denominator),
         "devices": row["device_uuids"],
         "divided_evenly": row["divided_evenly"],
+        "gpus_unknown": row["gpus_unknown"],
         "starts_at": row["starts_at"],
         "ends_at": row["ends_at"],
     }

@@ -99,6 +99,9 @@ class HeldOut(serializers.Serializer[Any]):
     divided_evenly = serializers.BooleanField(
         help_text="only a total was stated, and divided over the job's nodes"
     )
+    gpus_unknown = serializers.BooleanField(
+        help_text="nobody says how many GPUs: `gpus` is what is known of them"
+    )
     starts_at = serializers.DateTimeField()
     ends_at = serializers.DateTimeField(allow_null=True)
 

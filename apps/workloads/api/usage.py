@@ -3,7 +3,7 @@
 What was asked and answered is dropped on receipt: the decoders skip it, and no body is logged.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, TypeVar
 
@@ -21,6 +21,7 @@ from rest_framework.response import Response
 from apps.accounts.authentication import needs
 from apps.accounts.queries import Scope, TokenFact
 from apps.files.limits import BodyKind
+from apps.fleet.actions.not_understood import Unread, count_not_understood
 from apps.web.rest.bodies import GzipUnreadable, inflated
 from apps.web.rest.body_limits import most_bytes_of
 from apps.web.rest.views import RestView
@@ -37,7 +38,12 @@ from apps.workloads.api.wire import BodyUnreadable, Fault, fault_of
 JSON = frozenset({"application/json"})
 LINES = JSON | {"application/x-ndjson", "application/ndjson", "application/jsonl", "text/plain"}
 
+DOORS_COUNTED = {"rest": "calls", "litellm": "litellm", "otel": "spans"}
+"""By source, the door under which is counted what is not understood."""
+
 Row = TypeVar("Row")
+Reading = tuple[Call | Fault, Sequence[Fault]]
+"""The call of a row or why it is none, and what of the row was not understood."""
 
 
 class UsageUnreadable(BodyUnreadable):
@@ -115,7 +121,7 @@ class UsageDoor(RestView):
         request: Request,
         known: frozenset[str],
         split: Callable[[bytes], Sequence[Row]],
-        read: Callable[[Row, Owners, datetime, int, str], tuple[Call | Fault, Fault | None]],
+        read: Callable[[Row, Owners, datetime, int, str], Reading],
     ) -> Response:
         """What became of a body that is `split` into rows, each `read`; good ones are kept."""
         at = timezone.now()
@@ -130,7 +136,10 @@ class UsageDoor(RestView):
         if len(rows) > MOST_CALLS:
             raise TooManyCalls(len(rows), "calls", MOST_CALLS)
         told = [read(row, owners, at, place, source) for place, row in enumerate(rows)]
-        return _answer_after_keeping(told, at)
+        answer = _answer_after_keeping(told, at)
+        if unread := list(_unread(told, DOORS_COUNTED[self.source])):
+            count_not_understood(unread=unread, at=at)
+        return answer
 
 
 class UsageEvents(UsageDoor):
@@ -145,7 +154,7 @@ class UsageEvents(UsageDoor):
         examples=[examples.EVENTS, examples.EVENTS_TAKEN],
     )
     def post(self, request: Request) -> Response:
-        """Take calls in a list, or one by itself; a key that was sent before changes nothing."""
+        """Take calls in a list, or one by itself; of two with one key the one that says more counts."""
         return self.taken(request, JSON, _raw_events, read_event)
 
 
@@ -184,26 +193,36 @@ class OtelEvents(UsageDoor):
         if _media_type(request) != PROTOBUF:
             return self.taken(request, JSON, spans_of, read_span)
         taken = self.taken(request, frozenset({PROTOBUF}), spans_in_protobuf, read_span)
-        return HttpResponse(traces_answer(taken.data["errors"]), content_type=PROTOBUF)
+        return HttpResponse(
+            traces_answer(taken.data["errors"], taken.data["remarks"]), content_type=PROTOBUF
+        )
 
 
-def _answer_after_keeping(
-    told: Sequence[tuple[Call | Fault, Fault | None]], at: datetime
-) -> Response:
+def _answer_after_keeping(readings: Sequence[Reading], at: datetime) -> Response:
     """What became of the rows, after the good ones are kept."""
-    calls = [call for call, _ in told if isinstance(call, Call)]
+    rows = [(place, call) for place, (call, _) in enumerate(readings) if isinstance(call, Call)]
+    taken = take_calls(calls=[call for _, call in rows], at=at)
+    remarks = [remark for call, remarks in readings if isinstance(call, Call) for remark in remarks]
+    contradictions = [
+        Fault(found.field, found.message, rows[place][0]) for place, found in taken.contradictions
+    ]
     return Response(
         {
-            "accepted": len(calls),
-            "new": take_calls(calls=calls, at=at),
-            "errors": [fault.document() for fault, _ in told if isinstance(fault, Fault)],
-            "remarks": [
-                remark.document()
-                for call, remark in told
-                if remark is not None and isinstance(call, Call)
-            ],
+            "accepted": len(rows),
+            "new": taken.new,
+            "errors": [fault.document() for fault, _ in readings if isinstance(fault, Fault)],
+            "remarks": [remark.document() for remark in (*remarks, *contradictions)],
         }
     )
+
+
+def _unread(readings: Sequence[Reading], door: str) -> Iterable[Unread]:
+    """What of the rows no table has, with the key of the call or the span that had it."""
+    for call, remarks in readings:
+        key = call.key if isinstance(call, Call) else call.example
+        for fault in (call, *remarks):
+            if isinstance(fault, Fault) and fault.is_unread:
+                yield Unread(door, fault.field, example=key)
 
 
 class _Events(msgspec.Struct, forbid_unknown_fields=True):

@@ -42,15 +42,30 @@ CHAT: tuple[tuple[Path, str], ...] = (
     (("prompt_tokens",), "input_tokens"),
     (("prompt_tokens_details", "cached_tokens"), "cache_read_tokens"),
     (("prompt_tokens_details", "cache_write_tokens"), "cache_write_tokens"),
-    (("prompt_tokens_details", "audio_tokens"), "input_audio_tokens"),
+    *(
+        (("prompt_tokens_details", f"{kind}_tokens"), f"input_{kind}_tokens")
+        for kind in ("text", "audio", "image", "video")
+    ),
     (("completion_tokens",), "output_tokens"),
-    (("completion_tokens_details", "audio_tokens"), "output_audio_tokens"),
+    *(
+        (("completion_tokens_details", f"{kind}_tokens"), f"output_{kind}_tokens")
+        for kind in ("text", "audio", "image", "video")
+    ),
     (("completion_tokens_details", "reasoning_tokens"), "output_reasoning_tokens"),
 )
 RESPONSES: tuple[tuple[Path, str], ...] = (
     (("input_tokens",), "input_tokens"),
     (("input_tokens_details", "cached_tokens"), "cache_read_tokens"),
     (("input_tokens_details", "cache_write_tokens"), "cache_write_tokens"),
+    # The images API says its input by kind; what an image costs is not what text does.
+    *(
+        (("input_tokens_details", f"{kind}_tokens"), f"input_{kind}_tokens")
+        for kind in ("text", "audio", "image")
+    ),
+    *(
+        (("output_tokens_details", f"{kind}_tokens"), f"output_{kind}_tokens")
+        for kind in ("text", "audio", "image")
+    ),
     (("output_tokens",), "output_tokens"),
     (("output_tokens_details", "reasoning_tokens"), "output_reasoning_tokens"),
 )
@@ -100,6 +115,32 @@ OF_VENDOR: Mapping[str, tuple[tuple[Path, str], ...]] = {
 }
 """What a vendor tells apart from all others, in answers of the chat completions' shape."""
 
+LITELLM: tuple[tuple[Path, str], ...] = (
+    (("cache_read_input_tokens",), "cache_read_tokens"),
+    (("cache_creation_input_tokens",), "cache_write_tokens"),
+    (("prompt_tokens_details", "cache_creation_tokens"), "cache_write_tokens"),
+    *(
+        (
+            (
+                "prompt_tokens_details",
+                "cache_creation_token_details",
+                f"ephemeral_{lifetime}_input_tokens",
+            ),
+            f"cache_write_{lifetime}_tokens",
+        )
+        for lifetime in ("5m", "1h")
+    ),
+    *(
+        (("cache_creation", f"ephemeral_{lifetime}_input_tokens"), f"cache_write_{lifetime}_tokens")
+        for lifetime in ("5m", "1h")
+    ),
+    (("server_tool_use", "web_search_requests"), "web_searches"),
+    (("prompt_tokens_details", "web_search_requests"), "web_searches"),
+    (("prompt_tokens_details", "tool_use_tokens"), "input_tool_tokens"),
+)
+"""What LiteLLM says in addition to the chat completions' shape, whatever the vendor: the first that
+tells a count is it, for it says some of them twice."""
+
 MODALITIES = {
     "TEXT": "text",
     "AUDIO": "audio",
@@ -115,6 +156,25 @@ BY_MODALITY = {
 }
 
 
+ASIDE = frozenset(
+    (
+        *("total_tokens", "totalTokens", "totalTokenCount", "accepted_prediction_tokens"),
+        *("rejected_prediction_tokens", "text_tokens", "cost", "upstream_inference_cost"),
+        *("queue_time", "prompt_time", "completion_time", "total_time", "input_tokens_cost"),
+        *("output_tokens_cost", "request_cost", "total_cost", "initial_prompt_tokens"),
+        *("cacheWriteInputTokenCount", "cacheReadInputTokenCount", "serverToolUsage"),
+        *("prompt_cache_miss_tokens", "prompt_cache_hit_tokens", "completion_audio_seconds"),
+    )
+)
+"""Names that are known and not needed: sums, costs and times, and what is said a second time."""
+
+READ = frozenset(
+    path
+    for table in (CHAT, RESPONSES, MESSAGES, CONVERSE, GEMINI, LITELLM, *OF_VENDOR.values())
+    for path, _ in table
+)
+
+
 def counts_of(usage: Mapping[str, object], vendor: str) -> Counts:
     """The counts of a usage object, whichever API it is of; empty where it tells none."""
     if "promptTokenCount" in usage or "candidatesTokenCount" in usage:
@@ -126,6 +186,34 @@ def counts_of(usage: Mapping[str, object], vendor: str) -> Counts:
     if isinstance(usage.get("input_tokens_details"), Mapping):
         return _read_paths(usage, RESPONSES)
     return _read_paths(usage, MESSAGES)
+
+
+def counts_of_litellm(usage: Mapping[str, object]) -> Counts:
+    """The counts of LiteLLM's usage object, whose prompt tokens hold the cached ones of any vendor."""
+    found = _read_paths(usage, CHAT)
+    for path, destination in LITELLM:
+        count = token_count(_value_at(usage, path))
+        if count and not found.get(destination):
+            found[destination] = count
+    return found
+
+
+def unread_counts(usage: Mapping[str, object]) -> list[str]:
+    """Return the names of counts in a usage object that no table has: they are in no price."""
+    return sorted(
+        ".".join(path)
+        for path, value in _leaves(usage, ())
+        if value and path not in READ and path[-1] not in ASIDE
+    )
+
+
+def _leaves(value: Mapping[str, object], above: Path) -> Iterable[tuple[Path, object]]:
+    for name, inner in value.items():
+        path = (*above, name[:80])
+        if isinstance(inner, Mapping) and len(path) < 4:
+            yield from _leaves(inner, path)
+        elif isinstance(inner, int | float) and not isinstance(inner, bool):
+            yield path, inner
 
 
 def named_counts(usage: Mapping[str, object]) -> Counts:

@@ -2,10 +2,11 @@
 
 A row of its spend logs says the same in its database's words: `request_id` is the payload's `id`,
 times are texts, in UTC, and metadata and tags may be JSON within JSON. Of both counts only:
-`messages`, `response`, `proxy_server_request` and `model_parameters` are skipped by the decoder.
+`messages` and `proxy_server_request` are skipped by the decoder, and so is all of `response` and
+`model_parameters` but the service tier.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,15 +14,16 @@ import msgspec
 
 from apps.economics.refusal import Refusal
 from apps.workloads.actions.usage import Call
-from apps.workloads.api.usage_counts import counts_of, token_count
+from apps.workloads.api.usage_counts import counts_of_litellm
 from apps.workloads.api.usage_owners import Owners
 from apps.workloads.api.usage_wire import (
     STANDARD,
-    VENDORS,
     call_of,
     outcome_of_code,
-    vendor_named,
+    stated_dollars,
+    unread_faults,
 )
+from apps.workloads.api.vendor_names import VENDORS, vendor_named
 from apps.workloads.api.wire import Fault, fault_of
 
 TAGGED = ("team", "workload", "feature")
@@ -46,12 +48,25 @@ class Metadata(msgspec.Struct, frozen=True):
     error_information: ErrorTold | None = None
 
 
+class CostBreakdown(msgspec.Struct, frozen=True):
+    """The tier that LiteLLM's own cost is of."""
+
+    service_tier: str | None = None
+
+
+class Tiered(msgspec.Struct, frozen=True):
+    """What is read of a request's parameters, or of the vendor's answer: the tier, and no word more."""
+
+    service_tier: str | None = None
+
+
 class Payload(msgspec.Struct, frozen=True):
     """What of a StandardLoggingPayload, or of a row of the spend logs, is read."""
 
     id: str | None = None
     request_id: str | None = None
     litellm_call_id: str | None = None
+    call_type: str | None = None
     status: str | None = None
     model: str | None = None
     custom_llm_provider: str | None = None
@@ -64,6 +79,11 @@ class Payload(msgspec.Struct, frozen=True):
     request_tags: list[Any] | str | None = None
     metadata: Metadata | str | None = None
     error_information: ErrorTold | None = None
+    response_cost: float | str | None = None
+    spend: float | str | None = None
+    cost_breakdown: CostBreakdown | None = None
+    model_parameters: msgspec.Raw = msgspec.Raw(b"null")
+    response: msgspec.Raw = msgspec.Raw(b"null")
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -75,6 +95,7 @@ class Page(msgspec.Struct, frozen=True):
 _PAYLOAD = msgspec.json.Decoder(Payload)
 _PAGE = msgspec.json.Decoder(Page)
 _METADATA = msgspec.json.Decoder(Metadata | None)
+_TIERED = msgspec.json.Decoder(Tiered)
 _TAGS = msgspec.json.Decoder(list[Any] | None)
 
 
@@ -100,7 +121,7 @@ def rows_of(body: bytes) -> list[msgspec.Raw]:
 
 def read_payload(
     raw: msgspec.Raw, owners: Owners, at: datetime, row: int, source: str
-) -> tuple[Call | Fault, Fault | None]:
+) -> tuple[Call | Fault, Sequence[Fault]]:
     """The call that a payload tells or why not, and what of it was not understood."""
     try:
         told = _PAYLOAD.decode(raw)
@@ -108,11 +129,11 @@ def read_payload(
         counts = _payload_counts(told, metadata)
         tags = dict(_owner_tags(told, metadata))
     except (msgspec.DecodeError, UnicodeDecodeError) as refused:
-        return fault_of(str(refused), row), None
+        return fault_of(str(refused), row), ()
     except Refusal as refused:
-        return Fault(refused.field, refused.message, row), None
+        return Fault(refused.field, refused.message, row), ()
     except ValueError as refused:
-        return Fault("usage", str(refused), row), None
+        return Fault("usage", str(refused), row), ()
     starts, ends = _epoch_seconds(told.startTime), _epoch_seconds(told.endTime)
     team = tags.get("team") or metadata.user_api_key_team_alias or None
     owner, remark = owners.nearest(team, tags.get("workload"), row)
@@ -124,14 +145,18 @@ def read_payload(
         "at": ends if ends is not None else starts,
         "vendor": vendor,
         "model": model,
-        "tier": _payload_tier(metadata),
+        "tier": _payload_tier(told, metadata),
         "outcome": _payload_outcome(told, metadata),
         "team_id": owner.team_id,
         "workload_id": owner.workload_id,
         "feature": tags.get("feature", ""),
         "latency_seconds": _payload_latency(told.response_time, starts, ends),
+        "stated_cost": stated_dollars(
+            told.spend if told.response_cost is None else told.response_cost
+        ),
     }
-    return call_of(said, counts, at, row), remark
+    remarks = [] if remark is None else [remark]
+    return call_of(said, counts, at, row), [*remarks, *unread_faults(_payload_usage(metadata), row)]
 
 
 def _served_by(told: Payload) -> tuple[str, str]:
@@ -164,29 +189,46 @@ def _epoch_seconds(said: float | str | None) -> float | None:
     return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()
 
 
+def _payload_usage(metadata: Metadata) -> dict[str, Any]:
+    return metadata.usage_object or metadata.additional_usage_values or {}
+
+
 def _payload_counts(told: Payload, metadata: Metadata) -> dict[str, int]:
     if told.cache_hit in (True, "True", "true"):
         # The gateway's own cache answered: nothing was bought.
         return {"input_tokens": 0, "output_tokens": 0}
-    usage = dict(metadata.usage_object or metadata.additional_usage_values or {})
+    usage = dict(_payload_usage(metadata))
     usage.setdefault("prompt_tokens", told.prompt_tokens)
     usage.setdefault("completion_tokens", told.completion_tokens)
-    # LiteLLM's prompt tokens hold the cached ones whatever the vendor; it names them twice.
-    found = counts_of(usage, "litellm")
-    for name, ours in (
-        ("cache_read_input_tokens", "cache_read_tokens"),
-        ("cache_creation_input_tokens", "cache_write_tokens"),
-    ):
-        count = token_count(usage.get(name))
-        if count and not found.get(ours):
-            found[ours] = count
-    return found
+    return counts_of_litellm(usage)
 
 
-def _payload_tier(metadata: Metadata) -> str:
-    usage = metadata.usage_object or metadata.additional_usage_values or {}
-    tier = str(usage.get("service_tier") or "").lower()
+def _payload_tier(told: Payload, metadata: Metadata) -> str:
+    """The tier that was paid for: as the vendor answered, as LiteLLM priced it, as it was asked for.
+
+    A batch is one whatever its answers say.
+    """
+    if "retrieve_batch" in (told.call_type or ""):
+        return "batch"
+    usage = _payload_usage(metadata)
+    breakdown = told.cost_breakdown or CostBreakdown()
+    said = (
+        *(usage.get("service_tier"), _tier_in(told.response), breakdown.service_tier),
+        _tier_in(told.model_parameters),
+    )
+    tier = next((str(word).strip().lower() for word in said if word), "")
     return "" if tier in STANDARD else tier
+
+
+def _tier_in(raw: msgspec.Raw) -> str | None:
+    """The `service_tier` of a document, which may be JSON as text; None where it says none."""
+    text: bytes | str = bytes(raw)
+    try:
+        if text[:1] == b'"':
+            text = msgspec.json.decode(text, type=str)
+        return _TIERED.decode(text).service_tier
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
 
 
 def _payload_outcome(told: Payload, metadata: Metadata) -> str:

@@ -1,10 +1,12 @@
-"""OTLP/HTTP spans in JSON with `gen_ai.*` attributes; spans without them are left aside.
+"""OTLP/HTTP spans in JSON that are calls to a model, however their SDK spells it; others are left aside.
 
 Messages ride on other attributes and on events, neither of which is read.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any, TypeAlias
 
 import msgspec
@@ -12,41 +14,25 @@ import msgspec
 from apps.economics.refusal import Refusal
 from apps.web.rest.views import BodyTooLarge
 from apps.workloads.actions.usage import Call
-from apps.workloads.api.usage_counts import token_count
-from apps.workloads.api.usage_owners import Owners
-from apps.workloads.api.usage_wire import STANDARD, call_of, outcome_of_code, vendor_named
-from apps.workloads.api.wire import Fault, fault_of
-
-PROVIDERS = {
-    "aws.bedrock": "aws",
-    "az.ai.inference": "azure",
-    "az.ai.openai": "azure",
-    "azure.ai.inference": "azure",
-    "azure.ai.openai": "azure",
-    "gcp.gemini": "google",
-    "gcp.gen_ai": "google",
-    "gcp.vertex_ai": "google",
-    "mistral_ai": "mistral",
-    "x_ai": "x-ai",
-}
-READ = {
-    "gen_ai.usage.input_tokens": "input_tokens",
-    "gen_ai.usage.prompt_tokens": "input_tokens",
-    "gen_ai.usage.output_tokens": "output_tokens",
-    "gen_ai.usage.completion_tokens": "output_tokens",
-    "gen_ai.usage.cache_read.input_tokens": "cache_read_tokens",
-    "gen_ai.usage.cache_creation.input_tokens": "cache_write_tokens",
-    "gen_ai.usage.reasoning.output_tokens": "output_reasoning_tokens",
-}
-WORDS = (
-    *("gen_ai.provider.name", "gen_ai.system", "gen_ai.request.model", "gen_ai.response.model"),
-    *("gen_ai.response.id", "gen_ai.openai.response.service_tier", "error.type"),
-    *("http.response.status_code", "runrate.team", "runrate.workload", "runrate.feature"),
-    *("openai.response.service_tier", "service.name"),
+from apps.workloads.api.span_counts import span_counts
+from apps.workloads.api.span_names import (
+    COUNTS,
+    FIELD_OF,
+    KINDS,
+    WORDS,
+    SpanKind,
+    is_read,
 )
-CALLS = frozenset({"chat", "text_completion", "generate_content", "embeddings", ""})
-"""Operations that are a call to a model; an agent's or a tool's span only holds such."""
-
+from apps.workloads.api.usage_owners import Owners
+from apps.workloads.api.usage_wire import (
+    NOT_UNDERSTOOD,
+    STANDARD,
+    call_of,
+    outcome_of_code,
+    stated_dollars,
+)
+from apps.workloads.api.vendor_names import vendor_named
+from apps.workloads.api.wire import Fault, fault_of
 
 MOST_OBJECTS = 2_000_000
 """Those of 32 MiB of spans as exporters send them; of `{},` there would be eleven million."""
@@ -78,6 +64,7 @@ class OtelSpan(msgspec.Struct, frozen=True):
 
     traceId: str = ""  # noqa: N815  # OTLP's own spelling
     spanId: str = ""  # noqa: N815  # OTLP's own spelling
+    parentSpanId: str = ""  # noqa: N815  # OTLP's own spelling
     startTimeUnixNano: str | int = 0  # noqa: N815  # OTLP's own spelling
     endTimeUnixNano: str | int = 0  # noqa: N815  # OTLP's own spelling
     attributes: list[Attribute] = []
@@ -109,79 +96,190 @@ class Request(msgspec.Struct, frozen=True):
     resourceSpans: list[ResourceSpans] = []  # noqa: N815  # OTLP's own spelling
 
 
-SpanFound: TypeAlias = tuple[OtelSpan, Mapping[str, Any] | Fault]
-"""A span, with those of its attributes that are read or why they cannot be."""
+Attributes: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SpanFound:
+    """A span that is a call to a model or looks like one, and what of its attributes is read.
+
+    `attributes` are a Fault where they cannot be read; `parent_id` is the span that holds it, past
+    those between them that are neither call nor holder. `doubt` says why it is not known to be a
+    call.
+    """
+
+    span: OtelSpan
+    attributes: Attributes | Fault
+    parent_id: str = ""
+    doubt: Fault | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SpanRead:
+    """A span, and the attributes that are read of its own and of its sender; a Fault where none can be."""
+
+    span: OtelSpan
+    own: Attributes | Fault
+    shared: Attributes
+
 
 _REQUEST = msgspec.json.Decoder(Request)
 _VALUE = msgspec.json.Decoder(Value)
-NAMES = frozenset((*READ, *WORDS, "gen_ai.operation.name"))
 
 
 def spans_of(body: bytes) -> list[SpanFound]:
-    """Each span that is a call to a model with its attributes; refuses a DecodeError, BodyTooLarge.
-
-    One with an attribute that is unreadable comes with its fault.
-    """
+    """Each span that is a call to a model, or looks like one; refuses a DecodeError, BodyTooLarge."""
     if body.count(b"{") > MOST_OBJECTS:
         raise BodyTooLarge(
             f"more than {MOST_OBJECTS:,} objects in JSON: export fewer spans at once"
         )
-    found: list[SpanFound] = []
-    for each in _REQUEST.decode(body).resourceSpans:
-        shared = dict(_read_attributes(each.resource.attributes))
-        for scope in each.scopeSpans:
+    return calls_among(_spans_read(_REQUEST.decode(body)))
+
+
+def _spans_read(request: Request) -> Iterator[SpanRead]:
+    for sender in request.resourceSpans:
+        shared = dict(_read_attributes(sender.resource.attributes))
+        for scope in sender.scopeSpans:
             for span in scope.spans:
                 try:
-                    own = dict(_read_attributes(span.attributes))
+                    own: Attributes | Fault = dict(_read_attributes(span.attributes))
                 except (msgspec.DecodeError, UnicodeDecodeError) as refused:
-                    found.append((span, fault_of(str(refused))))
-                    continue
-                if is_call(own):
-                    found.append((span, shared | own))
-    return found
+                    own = fault_of(str(refused))
+                yield SpanRead(span, own, shared)
+
+
+def calls_among(spans: Iterable[SpanRead]) -> list[SpanFound]:
+    """Return of the spans of a delivery those that are calls to a model, or look like one."""
+    parents: dict[tuple[str, str], str] = {}
+    found: list[SpanFound] = []
+    for read in spans:
+        span, own = read.span, read.own
+        kind = None if isinstance(own, Fault) else kind_of(own)
+        if kind is None and span.spanId:
+            parents[span.traceId, span.spanId] = span.parentSpanId
+        if isinstance(own, Fault):
+            found.append(SpanFound(span, own))
+        elif kind is SpanKind.CALL:
+            found.append(SpanFound(span, {**read.shared, **own}))
+        elif isinstance(kind, Fault):
+            found.append(SpanFound(span, own, doubt=kind))
+    return [
+        SpanFound(each.span, each.attributes, _calling_parent(each.span, parents), each.doubt)
+        for each in found
+    ]
+
+
+def _calling_parent(span: OtelSpan, parents: Mapping[tuple[str, str], str]) -> str:
+    """The nearest span above that is not merely between, as far as the delivery tells."""
+    parent = span.parentSpanId
+    for _ in range(len(parents)):
+        if (span.traceId, parent) not in parents:
+            break
+        parent = parents[span.traceId, parent]
+    return parent
+
+
+def kind_of(own: Attributes) -> SpanKind | Fault | None:
+    """Return what a span with these attributes is; None where nothing of it is a model's.
+
+    A Fault where it looks like a call and is not known to be one: it is not taken.
+    """
+    words = [(name, str(own[name])) for name in KINDS if own.get(name)]
+    for name, word in words:
+        kind = KINDS[name].get(word)
+        if kind is not None:
+            return kind
+    has_counts = any(FIELD_OF.get(name) in _COUNT_FIELDS for name in own)
+    has_model = any(FIELD_OF.get(name) == "model" for name in own)
+    if not has_counts and not has_model:
+        return None
+    if words:
+        name, word = words[0]
+        return Fault(
+            f"{name}={word}"[:200],
+            "is not known to be a call to a model: not taken",
+            is_unread=True,
+        )
+    if any(FIELD_OF.get(name) == "tool" for name in own):
+        return SpanKind.HOLDER
+    if not has_model:
+        return Fault("model", "a span counts tokens and names no model: not taken", is_unread=True)
+    return SpanKind.CALL
 
 
 def read_span(
     found: SpanFound, owners: Owners, at: datetime, row: int, source: str
-) -> tuple[Call | Fault, Fault | None]:
+) -> tuple[Call | Fault, Sequence[Fault]]:
     """The call that a span tells or why not, and what of it was not understood."""
-    span, said = found
+    said = found.attributes
     if isinstance(said, Fault):
-        return Fault(said.field, said.message, row), None
-    owner, remark = owners.nearest(said.get("runrate.team"), said.get("runrate.workload"), row)
+        return Fault(said.field, said.message, row), ()
+    if found.doubt is not None:
+        return replace(found.doubt, row=row, example=_span_id(found.span)), ()
+    words = _first_words(said)
+    owner, remark = owners.nearest(words.get("team"), words.get("workload"), row)
     try:
-        call = _said_of_span(span, said) | {
+        counts, unread = span_counts(said, words)
+        call = _said_of_span(found, words) | {
             "source": source,
             "team_id": owner.team_id,
             "workload_id": owner.workload_id,
         }
-        return call_of(call, dict(_span_counts(said)), at, row), remark
+        taken = call_of(call, counts, at, row)
     except Refusal as refused:
-        return Fault(refused.field, refused.message, row), None
+        return Fault(refused.field, refused.message, row), ()
     except (ValueError, OverflowError, OSError) as refused:
-        return Fault("span", str(refused), row), None
+        return Fault("span", str(refused), row), ()
+    remarks = [] if remark is None else [remark]
+    return taken, [
+        *remarks,
+        *(Fault(name, NOT_UNDERSTOOD, row, is_unread=True) for name in unread),
+    ]
 
 
-def _said_of_span(span: OtelSpan, said: Mapping[str, Any]) -> dict[str, Any]:
-    """A call's columns but its owner's, of a span and its attributes; refuses a Refusal."""
+_COUNT_FIELDS = frozenset(each.field for each in COUNTS) | {"usage_details"}
+
+
+def _first_words(said: Attributes) -> dict[str, Any]:
+    """What is said in words, by what it holds: the first spelling of the table that says it."""
+    words: dict[str, Any] = {}
+    for spelling in WORDS:
+        value = said.get(spelling.name)
+        if value not in (None, ""):
+            words.setdefault(spelling.field, value)
+    return words
+
+
+def _said_of_span(found: SpanFound, words: Mapping[str, Any]) -> dict[str, Any]:
+    """A call's columns but its owner's, of a span and its words; refuses a Refusal."""
+    span = found.span
     starts = _epoch_seconds("startTimeUnixNano", span.startTimeUnixNano)
     ends = _epoch_seconds("endTimeUnixNano", span.endTimeUnixNano)
-    key = f"{span.traceId}/{span.spanId}" if span.traceId and span.spanId else ""
-    tier = str(
-        said.get("openai.response.service_tier")
-        or said.get("gen_ai.openai.response.service_tier", "")
-    )
+    tier = str(words.get("tier", "")).strip().lower()
+    response_id = str(words.get("response_id", ""))
     return {
-        "key": str(said.get("gen_ai.response.id") or key),
-        "response_id": str(said.get("gen_ai.response.id") or ""),
+        "key": _span_id(span) or response_id,
+        "parent_key": f"{span.traceId}/{found.parent_id}"
+        if span.traceId and found.parent_id
+        else "",
+        "response_id": response_id,
         "at": datetime.fromtimestamp(ends or starts, UTC) if ends or starts else None,
-        "vendor": _span_vendor(said),
-        "model": str(said.get("gen_ai.response.model") or said.get("gen_ai.request.model", "")),
+        "vendor": vendor_named(str(words.get("vendor", "unknown"))),
+        "model": str(words.get("model", "")),
         "tier": "" if tier in STANDARD else tier,
-        "outcome": _span_outcome(span, said),
-        "feature": str(said.get("runrate.feature") or said.get("service.name") or "")[:200],
+        "outcome": _span_outcome(span, words),
+        "feature": str(words.get("feature", ""))[:200],
         "latency_seconds": max(0.0, ends - starts) if starts and ends else None,
+        "stated_cost": _stated_cost(words),
     }
+
+
+def _span_id(span: OtelSpan) -> str:
+    return f"{span.traceId}/{span.spanId}" if span.traceId and span.spanId else ""
+
+
+def _stated_cost(words: Mapping[str, Any]) -> Decimal | None:
+    return stated_dollars(words.get("stated_cost"))
 
 
 def _epoch_seconds(field: str, nanoseconds: str | int) -> float:
@@ -192,27 +290,8 @@ def _epoch_seconds(field: str, nanoseconds: str | int) -> float:
     return int(digits) / 1e9
 
 
-def is_call(said: Mapping[str, Any]) -> bool:
-    """Whether a span with these attributes is a call to a model."""
-    if said.get("gen_ai.operation.name", "") not in CALLS:
-        return False
-    return any(name.startswith("gen_ai.") for name in said)
-
-
-def _span_vendor(said: Mapping[str, Any]) -> str:
-    name = str(said.get("gen_ai.provider.name") or said.get("gen_ai.system") or "unknown").lower()
-    return PROVIDERS.get(name, vendor_named(name))
-
-
-def _span_counts(said: Mapping[str, Any]) -> Iterable[tuple[str, int]]:
-    for name, ours in READ.items():
-        count = token_count(said.get(name))
-        if count is not None:
-            yield ours, count
-
-
-def _span_outcome(span: OtelSpan, said: Mapping[str, Any]) -> str:
-    code = said.get("http.response.status_code", said.get("error.type"))
+def _span_outcome(span: OtelSpan, words: Mapping[str, Any]) -> str:
+    code = words.get("status")
     if code is not None:
         return outcome_of_code(str(code))
     return "refused" if span.status.code in (2, "STATUS_CODE_ERROR") else "ok"
@@ -220,7 +299,7 @@ def _span_outcome(span: OtelSpan, said: Mapping[str, Any]) -> str:
 
 def _read_attributes(attributes: Iterable[Attribute]) -> Iterable[tuple[str, Any]]:
     for attribute in attributes:
-        if attribute.key in NAMES:
+        if is_read(attribute.key):
             value = _VALUE.decode(attribute.value)
             for read in (value.stringValue, _whole_number(value.intValue), value.doubleValue):
                 if read is not None:

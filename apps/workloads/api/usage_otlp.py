@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from apps.web.rest.views import BodyTooLarge
-from apps.workloads.api.usage_otel import NAMES, OtelSpan, OtelStatus, SpanFound, is_call
+from apps.workloads.api.span_names import is_read
+from apps.workloads.api.usage_otel import OtelSpan, OtelStatus, SpanFound, SpanRead, calls_among
 
 if TYPE_CHECKING:
     from opentelemetry.proto.common.v1.common_pb2 import KeyValue
@@ -31,15 +32,13 @@ def spans_in_protobuf(body: bytes) -> list[SpanFound]:
         told = ExportTraceServiceRequest.FromString(body)
     except Exception as refused:  # protobuf's DecodeError is an Exception of its own
         raise ValueError(f"is no ExportTraceServiceRequest: {refused}") from refused
-    found: list[SpanFound] = []
-    for each in told.resource_spans:
-        shared = dict(_read_values(each.resource.attributes))
-        for scope in each.scope_spans:
-            for span in scope.spans:
-                own = dict(_read_values(span.attributes))
-                if is_call(own):
-                    found.append((_otel_span(span), shared | own))
-    return found
+    return calls_among(
+        SpanRead(_otel_span(span), dict(_read_values(span.attributes)), shared)
+        for sender in told.resource_spans
+        for shared in (dict(_read_values(sender.resource.attributes)),)
+        for scope in sender.scope_spans
+        for span in scope.spans
+    )
 
 
 def _refuse_bulk(body: bytes) -> None:
@@ -52,14 +51,20 @@ def _refuse_bulk(body: bytes) -> None:
         raise BodyTooLarge(f"more than {MOST_TAGS:,} spans and values: export fewer spans at once")
 
 
-def traces_answer(faults: Sequence[Mapping[str, Any]]) -> bytes:
-    """An ExportTraceServiceResponse: how many spans were refused, and why the first was."""
+def traces_answer(
+    faults: Sequence[Mapping[str, Any]], remarks: Sequence[Mapping[str, Any]]
+) -> bytes:
+    """An ExportTraceServiceResponse: how many spans were refused, and why the first was.
+
+    Where none was, the first remark, which OTLP has as a message without a rejected span.
+    """
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
     answer = ExportTraceServiceResponse()
     if faults:
         answer.partial_success.rejected_spans = len(faults)
-        answer.partial_success.error_message = f"{faults[0]['field']}: {faults[0]['message']}"
+    for first in (*faults, *remarks)[:1]:
+        answer.partial_success.error_message = f"{first['field']}: {first['message']}"
     return bytes(answer.SerializeToString())
 
 
@@ -67,6 +72,7 @@ def _otel_span(span: "Span") -> OtelSpan:
     return OtelSpan(
         traceId=span.trace_id.hex(),
         spanId=span.span_id.hex(),
+        parentSpanId=span.parent_span_id.hex(),
         startTimeUnixNano=span.start_time_unix_nano,
         endTimeUnixNano=span.end_time_unix_nano,
         status=OtelStatus(span.status.code),
@@ -75,7 +81,7 @@ def _otel_span(span: "Span") -> OtelSpan:
 
 def _read_values(attributes: Iterable["KeyValue"]) -> Iterator[tuple[str, Any]]:
     for attribute in attributes:
-        if attribute.key in NAMES:
+        if is_read(attribute.key):
             kind = attribute.value.WhichOneof("value")
             if kind in ("string_value", "int_value", "double_value"):
                 yield attribute.key, getattr(attribute.value, kind)

@@ -6,36 +6,26 @@ values, and nothing of them is kept.
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
 from apps.economics.refusal import Refusal
 from apps.workloads.actions.usage import Call
-from apps.workloads.api.usage_counts import COLUMNS, counts_of, named_counts
+from apps.workloads.api.usage_counts import COLUMNS, counts_of, named_counts, unread_counts
 from apps.workloads.api.usage_owners import Owners
+from apps.workloads.api.vendor_names import vendor_named
 from apps.workloads.api.wire import Fault, Named, fault_of, time_faults
 
 MOST_CALLS = 20_000
+MOST_DOLLARS = 1_000_000
+NOT_UNDERSTOOD = "a count that is not understood, and not priced"
 NO_KEY = "is required where the response has no id: it tells one call from another"
 NO_TIME = "is required where the response does not say when it was made"
 Short: TypeAlias = Annotated[str, msgspec.Meta(max_length=200)] | None
 When: TypeAlias = Annotated[datetime, msgspec.Meta(tz=True)] | float | None
 Outcome: TypeAlias = Literal["ok", "rate_limited", "server_error", "refused", "cancelled"]
-
-VENDORS = {
-    "amazon": "aws",
-    "azure_ai": "azure",
-    "azure_openai": "azure",
-    "bedrock": "aws",
-    "bedrock_converse": "aws",
-    "gemini": "google",
-    "google_genai": "google",
-    "vertex": "google",
-    "vertex_ai": "google",
-    "xai": "x-ai",
-}
-"""Names that gateways have for a vendor, and the one that prices have."""
 
 STANDARD = frozenset(
     {"", "auto", "none", "on_demand", "on-demand", "standard", "standard_only", "unspecified"}
@@ -82,20 +72,20 @@ _EVENT = msgspec.json.Decoder(UsageEventIn)
 
 def read_event(
     raw: msgspec.Raw, owners: Owners, at: datetime, row: int, source: str
-) -> tuple[Call | Fault, None]:
-    """The call that this JSON tells, received at `at`, or why it cannot be taken; no remark."""
+) -> tuple[Call | Fault, Sequence[Fault]]:
+    """The call that this JSON tells, received at `at`, or why it cannot be taken, and its remarks."""
     try:
         event = _EVENT.decode(raw)
         counts = _event_counts(event)
     except (msgspec.DecodeError, UnicodeDecodeError) as refused:
-        return fault_of(str(refused), row), None
+        return fault_of(str(refused), row), ()
     except Refusal as refused:
-        return Fault(refused.field, refused.message, row), None
+        return Fault(refused.field, refused.message, row), ()
     except ValueError as refused:
-        return Fault("usage", str(refused), row), None
+        return Fault("usage", str(refused), row), ()
     owner = owners.of(event.team or None, event.workload or None, row)
     if isinstance(owner, Fault):
-        return owner, None
+        return owner, ()
     response = event.response or Response()
     said = {
         "source": source,
@@ -111,7 +101,24 @@ def read_event(
         "feature": event.feature or "",
         "latency_seconds": event.latency_seconds,
     }
-    return call_of(said, counts, at, row), None
+    usage = response.usageMetadata or response.usage or {}
+    return call_of(said, counts, at, row), unread_faults(usage, row)
+
+
+def unread_faults(usage: Mapping[str, Any], row: int) -> list[Fault]:
+    """A remark for each count of a usage object that is not understood, and so in no price."""
+    return [Fault(name, NOT_UNDERSTOOD, row, is_unread=True) for name in unread_counts(usage)]
+
+
+def stated_dollars(said: object) -> Decimal | None:
+    """US dollars that a teller states a call cost; None where it states none that can be."""
+    if isinstance(said, bool) or not isinstance(said, int | float | str):
+        return None
+    try:
+        dollars = Decimal(str(said))
+    except InvalidOperation:
+        return None
+    return dollars if dollars.is_finite() and 0 <= dollars < MOST_DOLLARS else None
 
 
 def call_of(
@@ -143,12 +150,6 @@ def outcome_of_code(code: str) -> str:
     """What an error's code says of a call: as an HTTP status where it is one, else refused."""
     is_status = code.isascii() and code.isdigit() and len(code) <= 3
     return outcome_of(int(code)) if is_status else "refused"
-
-
-def vendor_named(name: str) -> str:
-    """A vendor by the name that prices have for it."""
-    plain = name.strip().lower()
-    return VENDORS.get(plain, plain)
 
 
 def tier_of(said: str | None, response: Response) -> str:

@@ -69,11 +69,16 @@ class EventIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why an event is not taken: the field, and its place in a bulk."""
+    """Why an event is not taken: the field, and its place in a bulk.
+
+    `is_unread`: the field is a name that no table of the door has; `example` is an id of what had it.
+    """
 
     field: str
     message: str
     row: int | None = None
+    is_unread: bool = False
+    example: str = ""
 
     def document(self) -> dict[str, Any]:
         """As it stands in a problem document."""

@@ -104,7 +104,7 @@ class Allocation(models.Model):
 
     `node` is null while nobody knows a node of that name; it holds nothing until then. `gpus` is
     exact: `gpus_numerator / gpus_denominator`, and so is `cpus`. `part` tells apart several grants
-    on one node. `device_uuids` null means not pinned.
+    on one node. `device_uuids` null means not pinned; `gpus_unknown`, that nobody says how many GPUs.
     """
 
     job = models.ForeignKey(Job, on_delete=models.PROTECT, related_name="allocations")
@@ -119,6 +119,7 @@ class Allocation(models.Model):
     cpus_numerator = models.BigIntegerField(null=True)
     cpus_denominator = models.BigIntegerField(default=1)
     divided_evenly = models.BooleanField(default=False)
+    gpus_unknown = models.BooleanField(default=False, db_default=False)
     period = DateTimeRangeField()
 
     class Meta:

@@ -80,6 +80,7 @@ PERSONAL_FIELDS: Declarations = {
         "key": IDENTIFIER,
         "model": MODEL,
         "outcome": CODE,
+        "parent_key": IDENTIFIER,
         "response_id": IDENTIFIER,
         "source": CODE,
         "tier": CODE,

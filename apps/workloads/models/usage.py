@@ -11,7 +11,9 @@ class UsageEvent(models.Model):
     (source, key) is told once. `response_id` is the vendor's own id of the response, empty where its
     teller had none: of all that tell of one response one `is_counted`, the others are kept beside
     it. `input_tokens` include cached and cache-write ones, `output_tokens`
-    include reasoning ones, whatever the vendor's own convention. `outcome` is ok, rate_limited (429),
+    include reasoning ones, whatever the vendor's own convention. `parent_key` is the key of the span
+    that holds a span, empty where none does; `stated_cost` what its teller says that it cost, in US
+    dollars: shown beside ours, and never booked. `outcome` is ok, rate_limited (429),
     server_error (5xx), refused (other 4xx) or cancelled. `detail` holds counts that prices may ask
     for beyond these (audio tokens, web searches), by genai-prices' own names.
     """
@@ -37,6 +39,8 @@ class UsageEvent(models.Model):
     reasoning_tokens = models.BigIntegerField(null=True)
     detail = models.JSONField(default=dict)
     latency_seconds = models.FloatField(null=True)
+    parent_key = models.TextField(blank=True, default="")
+    stated_cost = models.DecimalField(max_digits=24, decimal_places=12, null=True)
     taken_at = models.DateTimeField()
 
     class Meta:
@@ -47,6 +51,11 @@ class UsageEvent(models.Model):
                 fields=["response_id"],
                 condition=~models.Q(response_id=""),
                 name="usage_event_by_response",
+            ),
+            models.Index(
+                fields=["source", "parent_key"],
+                condition=~models.Q(parent_key=""),
+                name="usage_event_by_parent",
             ),
         ]
 

@@ -85,7 +85,7 @@ def test_the_sdk_as_it_comes_tells_its_calls(live_server, secret, compression) -
     traced(answered)
     assert answered.results == [SpanExportResult.SUCCESS] * 4
     ok, failed = UsageEvent.objects.order_by("outcome")
-    assert (ok.vendor, ok.model, ok.key) == ("openai", "gpt-4.1", "resp-1")
+    assert (ok.vendor, ok.model, ok.response_id) == ("openai", "gpt-4.1", "resp-1")
     assert (ok.input_tokens, ok.output_tokens, ok.feature) == (1200, 80, "search")
     assert (failed.outcome, failed.feature, len(failed.key)) == ("refused", "answers", 32 + 1 + 16)
 

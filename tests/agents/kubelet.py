@@ -28,6 +28,17 @@ MESSAGES: Mapping[str, Sequence[tuple[str, int, int, int, str]]] = {
         ("name", 1, ONE, TEXT, ""),
         ("devices", 2, MANY, MESSAGE, "ContainerDevices"),
         ("cpu_ids", 3, MANY, WHOLE, ""),
+        ("dynamic_resources", 5, MANY, MESSAGE, "DynamicResource"),
+    ),
+    "DynamicResource": (
+        ("claim_name", 2, ONE, TEXT, ""),
+        ("claim_namespace", 3, ONE, TEXT, ""),
+        ("claim_resources", 4, MANY, MESSAGE, "ClaimResource"),
+    ),
+    "ClaimResource": (
+        ("driver_name", 2, ONE, TEXT, ""),
+        ("pool_name", 3, ONE, TEXT, ""),
+        ("device_name", 4, ONE, TEXT, ""),
     ),
     "ContainerDevices": (
         ("resource_name", 1, ONE, TEXT, ""),
@@ -68,6 +79,8 @@ class Kubelet:
     socket: Path
     granted: dict[tuple[str, str], Sequence[str]] = field(default_factory=dict)
     resource: str = "nvidia.com/gpu"
+    claims: dict[tuple[str, str], str] = field(default_factory=dict)
+    """The driver of a dynamic resource that a pod holds."""
 
     def answer(self, request: Any, context: Any) -> Any:
         """A ListPodResourcesResponse of all pods, those without a GPU too."""
@@ -82,6 +95,10 @@ class Kubelet:
                 # The kubelet names each NUMA node's devices in an entry of its own.
                 own = container.devices.add(resource_name=self.resource, device_ids=[each])
                 own.topology.nodes.add(ID=1)
+        for (namespace, pod), driver in self.claims.items():
+            container = told.pod_resources.add(name=pod, namespace=namespace).containers.add()
+            claim = container.dynamic_resources.add(claim_name="gpu", claim_namespace=namespace)
+            claim.claim_resources.add(driver_name=driver, pool_name="gpu-01", device_name="gpu-0")
         return told
 
 

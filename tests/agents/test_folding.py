@@ -20,6 +20,7 @@ class Told:
 
     problems: tuple[tuple[str, str], ...] = ()
     unread_environments: int = 0
+    unread_grants: tuple[str, ...] = ()
 
     def __init__(
         self, granted: Sequence[str] = (), processes: Mapping[int, str] | None = None

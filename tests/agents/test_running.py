@@ -233,3 +233,24 @@ def test_a_signal_has_it_let_go_of_the_driver_and_go_on(started):
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def test_a_gpu_that_was_replaced_is_missed_no_more(started, far_server):
+    node = started()
+    at = now_ms() - 60_000
+    for place, uuids in enumerate((("GPU-0", "GPU-1"), ("GPU-0",), ("GPU-0", "GPU-2"))):
+        devices = tuple(DeviceRecord(uuid, "NVIDIA H100 80GB HBM3", 0) for uuid in uuids)
+        readings = tuple(DeviceReading(uuid, WINDOW, 4.0, processes=()) for uuid in uuids)
+        node.source.told.append(Frame(at + place * 1000, 0.0, devices, readings, ()))
+    wait_until(lambda: not node.source.told)
+    node.agent._report(now_ms())
+    node.agent.sending.hurry(now_ms())
+
+    def phases() -> list[str]:
+        events = [event for report in reports(far_server) for event in report.get("events", ())]
+        return [event["phase"] for event in events if event["kind"] == "gpu_missing"]
+
+    wait_until(lambda: len(phases()) == 2)
+    assert phases() == ["began", "ended"]
+    status = node.agent.status()
+    assert (status["expected_gpus"], status["seen_gpus"], status["missing"]) == (2, 2, [])

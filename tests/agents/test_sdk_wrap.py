@@ -260,3 +260,26 @@ def test_an_interrupt_for_the_wrap_alone_reaches_the_program() -> None:
         assert running.stdout.readline() == b"ready\n"
         running.send_signal(signal.SIGINT)
         assert running.wait(10) == 128 + signal.SIGINT
+
+
+def test_starting_up_is_no_training(far_server, tmp_path) -> None:
+    program = (
+        f"import time; time.sleep(2); [print({TORCHTITAN!r}.replace('120', str(n)), flush=True) or "
+        "time.sleep(0.1) for n in range(1, 11)]"
+    )
+    env = environ_of(far_server, tmp_path) | {"WORLD_SIZE": "1"}
+    assert wrapped(sys.executable, "-c", program, **env).returncode == 0
+    windows = told(far_server)
+    assert sum(each["steps"] for each in windows) == 10
+    seconds = sum(each["productive_ms"] for each in windows) / 1000
+    # Ten steps of a tenth of a second, and not the two seconds before the first.
+    assert 0.9 <= seconds < 2
+    assert sum(each["tokens"] for each in windows) == pytest.approx(7411 * seconds, rel=0.02)
+
+
+def test_a_first_line_alone_is_a_step_of_unknown_length(far_server, tmp_path) -> None:
+    env = environ_of(far_server, tmp_path) | {"WORLD_SIZE": "1"}
+    program = f"import time; time.sleep(1); print({TORCHTITAN!r})"
+    assert wrapped(sys.executable, "-c", program, **env).returncode == 0
+    (window,) = told(far_server)
+    assert (window["steps"], window["productive_ms"], window["tokens"]) == (1, 0, 0)

@@ -300,3 +300,47 @@ def test_a_histogram_keeps_every_request(counts: list[int], has_end: bool) -> No
     (row,) = hours.taken()
     expected = {"bounds_seconds": [0.5, 1.0], "counts": counts} if has_end else None
     assert row["latency"] == expected
+
+
+TOLD_BY_OTHERS = """\
+tgi_request_count 9
+tgi_request_success{method="generate"} 9
+tgi_request_input_length_sum 900
+tgi_request_generated_tokens_sum 1800
+nv_inference_request_success{model="llama",version="1"} 9
+nv_trt_llm_request_metrics{model="llama",request_type="active",version="1"} 1
+trtllm_request_success_total{model_name="llama",engine_type="trtllm",finished_reason="stop"} 9
+dynamo_frontend_requests_total{model="llama",endpoint="chat_completions",status="success"} 9
+llamacpp:prompt_tokens_total 900
+llamacpp:tokens_predicted_total 1800
+"""
+
+
+def test_engines_that_are_not_understood_are_named_and_count_nothing() -> None:
+    reading = reading_of(TOLD_BY_OTHERS)
+    assert reading.others == ("Dynamo", "TGI", "TensorRT-LLM", "Triton", "llama.cpp")
+    assert reading.series == {}
+    both = reading_of(TOLD_BY_OTHERS + 'vllm:prompt_tokens_total{model_name="m"} 5\n')
+    assert (both.engines, "TGI" in both.others) == (("vllm",), True)
+
+
+def pooled(role: str) -> dict[str, float]:
+    shown = Exposition()
+    count_vllm(shown)
+    before = shown.text()
+    count_vllm(shown)
+    growth_ = Growth(TEN)
+    growth_.grown(reading_of(before).series, None)
+    grown = growth_.grown(reading_of(shown.text()).series, None)
+    done = counted_of(grown, "", "feature", role)
+    (counted,) = done.values()
+    assert bool(counted.histograms) == (role == "")
+    return counted.sums
+
+
+def test_a_request_through_two_pools_is_counted_once() -> None:
+    alone, prefill, decode = pooled(""), pooled("prefill"), pooled("decode")
+    for name, value in alone.items():
+        assert prefill[name] + decode[name] == value, name
+    assert prefill["requests"] == 0 < decode["requests"]
+    assert decode["prompt_tokens"] == 0 < prefill["prompt_tokens"]

@@ -157,6 +157,27 @@ def test_pods_of_a_ray_job_are_the_ray_jobs_and_of_a_job_set_the_job_sets(cluste
     }
 
 
+def test_an_owner_is_climbed_to_the_root_as_far_as_the_api_shows_it(cluster):
+    train, trainer = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/ml/jobsets/sft", "trainer/v1alpha1"
+    tell(cluster, "/api/v1/pods", {"items": [pod("sft-0", owned("Job", "sft-worker-0", "uid-j0"))]})
+    of_set = owned("JobSet", "sft", "uid-sft")
+    tell(cluster, JOB, {"metadata": {"ownerReferences": of_set}})
+    api = api_of(cluster)
+    assert [each.owner_kind for each in api.pods()] == ["JobSet"]
+
+    above = owned("TrainJob", "sft", "uid-train", trainer)
+    tell(cluster, train, {"metadata": {"ownerReferences": above}})
+    later = api_of(cluster)
+    assert [(each.owner_kind, each.owner_uid) for each in later.pods()] == [
+        ("TrainJob", "uid-train")
+    ]
+    cluster.asked.clear()
+    later.pods()
+    # Who made whom never changes: it is asked once.
+    assert JOB not in cluster.asked
+    assert train not in cluster.asked
+
+
 def test_labels_of_a_namespace_are_asked_for_every_ten_minutes_and_may_be_refused(cluster):
     api = api_of(cluster)
     now = [1000.0]

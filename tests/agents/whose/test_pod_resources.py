@@ -85,6 +85,44 @@ def test_a_slice_by_number_is_the_slice_and_never_its_whole_gpu(kubelet):
         assert pods.of_device(uuid) == []
 
 
+SHARED = "GPU-8f2c1a5e-1111-2222-3333-444455556666"
+
+
+@pytest.mark.parametrize(
+    ("resource", "device", "name"),
+    [
+        ("nvidia.com/gpu", "0", "nvidia.com/gpu as #"),
+        ("nvidia.com/gpu", f"{SHARED}-3", "nvidia.com/gpu as GPU-#"),
+        ("nvidia.com/gpumem-percentage", "x", "nvidia.com/gpumem-percentage"),
+        ("volcano.sh/vgpu-number", "x", "volcano.sh/vgpu-number"),
+        ("aliyun.com/gpu-mem", "GPU-a-_-1", "aliyun.com/gpu-mem"),
+        ("amd.com/gpu", "0000:03:00.0", "amd.com/gpu"),
+        ("habana.ai/gaudi", "AC0", "habana.ai/gaudi"),
+        ("google.com/tpu", "0", "google.com/tpu"),
+        ("company.example/gpu-renamed", "GPU-a", "company.example/gpu-renamed"),
+        ("nvidia.com/gpu", "nvidia7", "nvidia.com/gpu by a number that no device of this node has"),
+    ],
+)
+def test_a_grant_that_is_not_understood_has_no_holder_and_is_named(kubelet, resource, device, name):
+    pods = KubernetesPods("prod", "gpu-01", lambda: pod_grants(kubelet.socket), None)
+    pods.places = Places(minors={"GPU-a": 0, SHARED: 1})
+    kubelet.resource, kubelet.granted = resource, {("ml", "train"): [device]}
+    events = pods.read(NOW)
+    assert pods.unread == {name}
+    assert all(not one.devices for event in events for one in event.allocations or ())
+    assert pods.of_device(device) == pods.of_device("GPU-a") == []
+    kubelet.granted = {}
+    pods.read(NOW + 10_000)
+    assert pods.unread == frozenset()
+
+
+def test_a_dynamic_claim_is_named_by_its_driver(kubelet):
+    pods = KubernetesPods("prod", "gpu-01", lambda: pod_grants(kubelet.socket), None)
+    kubelet.claims = {("ml", "train"): "gpu.nvidia.com"}
+    assert pods.read(NOW) == []
+    assert pods.unread == {"dynamic resource of gpu.nvidia.com"}
+
+
 class TestEnds:
     """A job of two nodes, looked at from one of them."""
 

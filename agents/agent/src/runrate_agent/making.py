@@ -142,6 +142,7 @@ def endpoints_of(settings: Settings) -> tuple[Endpoint, ...]:
             feature=each.get("feature", ""),
             feature_label=asked.feature_label,
             deadline_seconds=asked.deadline_seconds,
+            role=each.get("role", ""),
         )
         for each in asked.endpoints
     )

@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,8 @@ DRAIN_SECONDS = 10.0
 SERVING_SECONDS = 2.0
 """How long engines have for the last reading."""
 CLOCK_STEP_MS = 2_000
+MOST_UNREAD = 10
+"""Names that are not understood, of one kind, in a report."""
 LET_GO_SECONDS = 60.0
 """Long enough for `nvidia-smi --gpu-reset`."""
 
@@ -74,6 +76,7 @@ class Agent:
     _node_read_at_ms: int = 0
     _seen: dict[str, None] = field(default_factory=dict)
     _now_seen: tuple[str, ...] = ()
+    _most_seen: int = 0
     _dropped: int = 0
     _refused: int = 0
     _clock: tuple[int, float] = (0, 0.0)
@@ -138,7 +141,7 @@ class Agent:
         """How the agent is, as reports and the health port tell it."""
         depth, sent = self.spool.depth(), self.sending.sent
         state = self.source.state
-        expected = max(self.expected_gpus, len(self._seen))
+        expected = self._expected()
         if state == "ok" and len(self._now_seen) < expected:
             state = "gpus_missing"
         elif state == "ok" and not self._now_seen:
@@ -157,7 +160,10 @@ class Agent:
             "pss_bytes": pss_bytes(),
             "nvml_calls_per_second": round(self.source.calls / lived, 1),
             "driver": self.source.driver,
-            "problems": [{"code": code, "detail": text} for code, text in self.problems().items()],
+            "problems": [
+                *({"code": code, "detail": text} for code, text in self.problems().items()),
+                *({"code": code, "detail": name} for code, name in self.unread()),
+            ],
             **(self.notices.facts() if self.notices is not None else {}),
         }
 
@@ -179,6 +185,13 @@ class Agent:
         if self.source.state not in ("ok", "starting"):
             found["source"] = self.source.state
         return found | ({} if self.serving is None else self.serving.problems())
+
+    def unread(self) -> Iterator[tuple[str, str]]:
+        """What looks like use of this node and is not understood, by code and name: it is in no sum."""
+        for name in list(self.holders.unread_grants)[:MOST_UNREAD]:
+            yield "grant_not_understood", name
+        for name in list(() if self.serving is None else self.serving.unread())[:MOST_UNREAD]:
+            yield "metrics_not_understood", name
 
     def figures(self) -> dict[str, float | None]:
         """For /metrics."""
@@ -220,14 +233,22 @@ class Agent:
     def _count(self, frame: Frame) -> None:
         """Expected against seen: fewer is an incident of the node, not an empty node."""
         self._now_seen = tuple(each.uuid for each in frame.devices if not each.is_slice)
+        self._most_seen = max(self._most_seen, len(self._now_seen))
+        expected = self._expected()
+        if len(self._now_seen) >= expected:
+            # One that was replaced is missed no more.
+            self._seen = {}
         self._seen |= dict.fromkeys(self._now_seen)
-        expected = max(self.expected_gpus, len(self._seen))
         is_missing = len(self._now_seen) < expected
         if is_missing != self._is_missing:
             self._is_missing = is_missing
             said = f"{len(self._now_seen)} of {expected} GPUs"
             phase: Any = "began" if is_missing else "ended"
             self._evidence.events.append(Event(frame.at_ms, "gpu_missing", phase, detail=said))
+
+    def _expected(self) -> int:
+        """As many as the node should have, or as were ever seen at once: a new GPU is no ninth."""
+        return max(self.expected_gpus, self._most_seen)
 
     def _close(self, window: Window) -> None:
         self._windows.append(window)

@@ -17,7 +17,8 @@ SOURCES = ("nvml", "dcgm")
 CLOUDS = ("auto", "aws", "gcp", "none")
 HOUR = 3_600
 LONGEST_DEADLINE = 30
-ENDPOINT = ("url", "service", "feature")
+ENDPOINT = ("url", "service", "feature", "role")
+ROLES = ("", "prefill", "decode")
 
 
 class SettingsRefused(Exception):
@@ -105,7 +106,7 @@ class ServingSettings:
     endpoints: tuple[Mapping[str, str], ...] = _key(
         (),
         'metrics of vLLM and SGLang to read every minute: {url = "http://127.0.0.1:8000/metrics", '
-        'service = "answer-box"}, with feature = "…" where all of it is one; empty: none',
+        'service = "answer-box"}, with feature = "…" where all of it is one, role = "prefill" or "decode" where these are pools; empty: none',
     )
     feature_label: str = _key("feature", "the label of SGLang that says which feature asked")
     deadline_seconds: int = _key(5, "how long an engine has to answer: 1 to 30")
@@ -291,6 +292,8 @@ def _endpoint_fault(endpoint: object) -> str:
             return f"there is no {name}; there are {', '.join(ENDPOINT)}"
         if not isinstance(value, str):
             return f"{name} is {value!r}; expected str"
+    if endpoint.get("role", "") not in ROLES:
+        return f"role is {endpoint['role']!r}; expected prefill or decode, or none"
     if not endpoint.get("service"):
         return "service is needed: the name of the workload at the server"
     if not str(endpoint.get("url")).startswith(("http://", "https://")):

@@ -38,6 +38,7 @@ class Listener:
         self._place = surroundings()
         self._run: Run | None = None
         self._last: Said | None = None
+        self._first: Said | None = None
         self._heard = time.monotonic()
         self._world = 0
         self._lock = threading.Lock()
@@ -58,12 +59,20 @@ class Listener:
                 )
             now = time.monotonic()
             self._world = self._world or world_size_below(self._program) or _world_here()
-            _tell(self._run, said, self._last, now - self._heard, self._world)
+            passed, untimed = now - self._heard, self._first
+            if self._last is None and said.seconds is None:
+                # What passed until here was starting up; how long its steps take the next line says.
+                self._first = said
+            else:
+                self._first = None
+                _tell(self._run, said, self._last, passed, self._world, untimed)
             self._last, self._heard = said, now
 
     def finish(self, status: int) -> None:
         """The program ended with this status, below 0 by a signal."""
         if self._run is not None:
+            if self._first is not None:
+                _tell(self._run, self._first, None, 0.0, self._world)
             ended = "interrupted" if status < 0 else "failed" if status else "finished"
             self._run.finish(ended)
 
@@ -178,12 +187,20 @@ def _listed(folder: Path) -> list[Path]:
         return []
 
 
-def _tell(told: Run, said: Said, last: Said | None, passed: float, world: int) -> None:
-    """A line tells of all the steps since the one before it."""
+def _tell(
+    told: Run, said: Said, last: Said | None, passed: float, world: int, untimed: Said | None = None
+) -> None:
+    """A line tells of all the steps since the one before it.
+
+    With `untimed`, the first line, of a step besides, which took as long as each of these.
+    """
     steps = 1 if last is None else said.step - last.step
     if steps < 1:
         told.restored(said.step)
         steps = 1
+    elif untimed is not None:
+        passed += passed / steps
+        steps += 1
     seconds = said.seconds * steps if said.seconds is not None else passed
     rate = said.tokens_per_second
     if rate is None and said.tokens_per_second_per_gpu is not None and world:

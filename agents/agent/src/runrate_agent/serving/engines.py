@@ -12,7 +12,20 @@ from runrate_agent.prometheus import samples_in
 from runrate_agent.serving.growth import PLAIN, Identity
 
 START = "process_start_time_seconds"
-NAMED = re.compile(rf"(?:vllm|sglang)[:_]|{START}\b")
+OTHERS = {
+    "tgi_": "TGI",
+    "nv_inference_": "Triton",
+    "nv_trt_llm_": "Triton",
+    "trtllm_": "TensorRT-LLM",
+    "dynamo_": "Dynamo",
+    "llamacpp:": "llama.cpp",
+    "lmdeploy:": "LMDeploy",
+    "ray_serve_": "Ray Serve",
+    "ray_vllm_": "vLLM within Ray Serve",
+    "aibrix:": "AIBrix",
+}
+"""What names of metrics begin with of engines whose counts are not understood here."""
+NAMED = re.compile(rf"(?:vllm|sglang)[:_]|{START}\b|" + "|".join(map(re.escape, OTHERS)))
 ENGINE = re.compile(r"(vllm|sglang)[:_](\w+)")
 SUCCESS = frozenset({"stop", "length", "repetition"})
 """Finished reasons of vLLM that are answers; its request_success counts aborts and errors too."""
@@ -87,6 +100,8 @@ class Reading:
 
     series: Mapping[Identity, Mapping[float, float]]
     started: float | None
+    others: tuple[str, ...] = ()
+    """Engines that speak there too, or alone, and whose counts are not understood."""
 
     @property
     def engines(self) -> tuple[str, ...]:
@@ -104,37 +119,69 @@ def reading_of(text: str) -> Reading:
     """What of an exposition is of an engine; the names are put as `engine:metric`."""
     series: dict[Identity, dict[float, float]] = {}
     started: float | None = None
+    others: set[str] = set()
     for name, labels, value in samples_in(text, NAMED):
         if name == START:
             started = value
+            continue
+        other = next((engine for begun, engine in OTHERS.items() if name.startswith(begun)), None)
+        if other is not None:
+            others.add(other)
             continue
         found = ENGINE.fullmatch(name)
         bound = _bound(labels.pop("le", ""))
         if found is not None and bound is not None:
             identity = f"{found[1]}:{found[2]}", tuple(sorted(labels.items()))
             series.setdefault(identity, {})[bound] = value
-    return Reading(series, started)
+    return Reading(series, started, tuple(sorted(others)))
 
 
 def counted_of(
-    grown: Mapping[Identity, Mapping[float, float]], feature: str, feature_label: str
+    grown: Mapping[Identity, Mapping[float, float]],
+    feature: str,
+    feature_label: str,
+    role: str = "",
 ) -> dict[Group, Counted]:
-    """What was done, by feature and model; `feature` empty: what the label says."""
+    """What was done, by feature and model; `feature` empty: what the label says.
+
+    `role` is `prefill` or `decode` where these are pools of their own, else what SGLang's label
+    `engine_type` says: a request goes through both, and each counts its part of it.
+    """
     told: dict[Group, Counted] = {}
     names = {name for name, _ in grown}
     for (name, pairs), values in grown.items():
         labels = dict(pairs)
         own = feature or labels.get(feature_label, "")
         group = own, labels.get("model_name", "")
+        pool = role or labels.get("engine_type", "")
         counted = told.setdefault(group, Counted())
         engine, _, metric = name.partition(":")
         if metric in HISTOGRAMS:
-            counted.add(Counted(histograms={HISTOGRAMS[metric]: dict(values)}))
+            part = Counted(histograms={HISTOGRAMS[metric]: dict(values)})
         elif PLAIN in values:
-            counted.add(_meant(engine, metric, labels, values[PLAIN], names))
+            part = _meant(engine, metric, labels, values[PLAIN], names)
+        else:
+            continue
+        counted.add(_part_of_pool(part, pool))
     for counted in told.values():
         _settle(counted, names)
     return {group: counted for group, counted in told.items() if counted.sums or counted.histograms}
+
+
+OF_OTHER_POOL = {
+    "prefill": frozenset({"requests", "succeeded", "aborted", "output_tokens", "decode_seconds"}),
+    "decode": frozenset({"prompt_tokens", "cached_tokens", "prefill_seconds"}),
+}
+"""What each of two pools leaves to the other, which counts the same requests: it counts none of it."""
+
+
+def _part_of_pool(counted: Counted, pool: str) -> Counted:
+    """A pool's part of what was done; how long a request took in all neither pool knows."""
+    others = OF_OTHER_POOL.get(pool)
+    if others is None:
+        return counted
+    sums = {name: 0.0 if name in others else value for name, value in counted.sums.items()}
+    return Counted(sums, {}, counted.is_measured, counted.is_mixed)
 
 
 def _meant(

@@ -36,6 +36,8 @@ class Endpoint:
     feature: str = ""
     feature_label: str = "feature"
     deadline_seconds: float = 5.0
+    role: str = ""
+    """`prefill` or `decode` where these are pools of one service; empty: one engine does both."""
 
 
 @dataclass(**SLOTS)
@@ -47,6 +49,7 @@ class EndpointReading:
     boot_ms: int
     problem: str = ""
     engines: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
     readings: int = 0
     failures: int = 0
     memory: Memory | None = None
@@ -69,13 +72,24 @@ class EndpointReading:
             return []
         self.readings += 1
         self.engines = reading.engines
-        self.problem = "" if reading.series else f"{self.endpoint.url} tells of no vLLM or SGLang"
+        self.others = reading.others
+        self.problem = "" if reading.series else self._unread_words()
         self._add(reading, now)
         return self._hours.taken()
 
+    def _unread_words(self) -> str:
+        if not self.others:
+            return f"{self.endpoint.url} tells of no vLLM or SGLang"
+        return (
+            f"not understood: {', '.join(self.others)} at {self.endpoint.url}; its requests and "
+            "tokens are not counted"
+        )
+
     def _add(self, reading: Reading, now: float) -> None:
         grown = self._growth.grown(reading.series, reading.started)
-        done = counted_of(grown, self.endpoint.feature, self.endpoint.feature_label)
+        done = counted_of(
+            grown, self.endpoint.feature, self.endpoint.feature_label, self.endpoint.role
+        )
         since = self.since if self.memory is None else self.memory.read_at
         self._hours.add(done, since, now)
         self.memory = Memory(now, self._growth.known)
@@ -121,6 +135,10 @@ class Serving:
         """What does not answer."""
         found = [each.problem for each in self._readings if each.problem]
         return {"serving": "; ".join(found)} if found else {}
+
+    def unread(self) -> Sequence[str]:
+        """Engines that answered and whose counts are not understood."""
+        return sorted({engine for each in self._readings for engine in each.others})
 
     def figures(self) -> dict[str, float | None]:
         """For /metrics."""

@@ -46,6 +46,10 @@ class Holders(Protocol):
     def unread_environments(self) -> int:
         """How many processes there were whose environment is not for this user to read."""
 
+    @property
+    def unread_grants(self) -> Sequence[str]:
+        """What looks like a grant of a GPU and is not understood, by resource and form."""
+
     def refresh(self, now_ms: int) -> Sequence[JobEvent]:
         """Look at slow sources at their own pace; what happened to jobs meanwhile."""
 

@@ -23,11 +23,19 @@ TIMEOUT_SECONDS = 3.0
 LOOKED_UP_SECONDS = 600.0
 """So often it is asked anew how a namespace is labelled, and what was refused."""
 ABOVE = {
-    "ReplicaSet": ("Deployment",),
+    "ReplicaSet": ("Deployment", "Rollout"),
+    "Deployment": ("InferenceService", "LLMInferenceService", "DynamoComponentDeployment"),
+    "DynamoComponentDeployment": ("DynamoGraphDeployment",),
+    "StatefulSet": ("LeaderWorkerSet",),
+    "LeaderWorkerSet": ("LLMInferenceService", "DynamoComponentDeployment"),
     "RayCluster": ("RayJob", "RayService"),
     "Job": ("JobSet",),
+    "JobSet": ("TrainJob",),
+    "PyTorchJob": ("TrainJob",),
 }
-"""Controllers whose own controller is what people call the job."""
+"""Controllers whose own controller is what people call the job; never what makes one job after the
+other, as a CronJob does."""
+MOST_LEVELS = 5
 ENDED_BY = {
     "Complete": "COMPLETED",
     "Completed": "COMPLETED",
@@ -98,14 +106,20 @@ class KubeApi:
         found = self._get(f"/api/v1/pods?{asked}").get("items") or []
         pods = [self._pod(item) for item in found]
         used = {each["uid"] for item in found for each in _controllers(item["metadata"])}
+        for _ in range(MOST_LEVELS):
+            used |= {above.uid for uid, (above, _) in self._owners.items() if uid in used}
         self._owners = {uid: known for uid, known in self._owners.items() if uid in used}
         return pods
 
     def _pod(self, item: Mapping[str, Any]) -> PodFact:
         told = item["metadata"]
         owner = _controller_of(told) or _Controller("v1", "Pod", told["name"], told["uid"])
-        if owner.kind in ABOVE:
-            owner = self._above(told["namespace"], owner)
+        for _ in range(MOST_LEVELS):
+            if owner.kind not in ABOVE:
+                break
+            below, owner = owner, self._above(told["namespace"], owner)
+            if owner.uid == below.uid:
+                break
         return PodFact(
             uid=told["uid"],
             namespace=told["namespace"],

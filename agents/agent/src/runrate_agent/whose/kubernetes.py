@@ -12,7 +12,12 @@ from runrate_agent.compat import SLOTS, UTC
 from runrate_agent.jobs import Allocation, JobEvent
 from runrate_agent.whose import Held, Places
 from runrate_agent.whose.kubeapi import KubeApiUnreachable, PodFact
-from runrate_agent.whose.podresources import DeviceId, PodGrant, PodResourcesUnreachable
+from runrate_agent.whose.podresources import (
+    DeviceId,
+    PodGrant,
+    PodResourcesUnreachable,
+    form_of,
+)
 from runrate_agent.whose.remembered import remember_pods, remembered_pods
 
 ENDED = {"Succeeded": "COMPLETED", "Failed": "FAILED"}
@@ -44,6 +49,8 @@ class KubernetesPods:
     memory: Path | None = None
     places: Places = field(default_factory=Places)
     problems: dict[str, str] = field(default_factory=dict)
+    unread: frozenset[str] = frozenset()
+    """What pods hold that looks like a GPU and is not understood: it has no holder by it."""
     _by_device: dict[str, list[Held]] = field(default_factory=dict)
     _by_uid: dict[str, Held] = field(default_factory=dict)
     _told: dict[str, tuple[PodFact, tuple[str, ...]]] = field(default_factory=dict)
@@ -66,18 +73,25 @@ class KubernetesPods:
         self._look_up()
         by_device: dict[str, list[Held]] = {}
         by_owner: dict[str, tuple[PodFact, list[str]]] = {}
+        unread: set[str] = set()
         for grant in granted:
             fact = self._facts.get((grant.namespace, grant.name)) or _pod_itself(
                 grant.namespace, grant.name
             )
             if fact.phase in ENDED:
                 continue  # the kubelet lists ended pods for a while; they hold nothing
+            unread.update(grant.unread)
+            if not grant.devices:
+                continue
             held = self._held(fact)
-            uuids = self._uuids(grant)
+            uuids = [uuid for uuid in self._uuids(grant) if self._is_here(uuid, unread)]
+            if self.places.minors and any(self._uuid(each) is None for each in grant.devices):
+                unread.add("nvidia.com/gpu by a number that no device of this node has")
             for uuid in uuids:
                 by_device.setdefault(uuid, []).append(held)
             by_owner.setdefault(fact.owner_uid, (fact, []))[1].extend(uuids)
         self._by_device = by_device
+        self.unread = frozenset(unread)
         self._miss(by_owner)
         events = self._events(by_owner, now_ms)
         self._remember()
@@ -140,6 +154,20 @@ class KubernetesPods:
     def _labels(self, fact: PodFact) -> dict[str, str]:
         both = {**fact.namespace_labels, **fact.labels}
         return {name: both[name] for name in self.labels if name in both}
+
+    def _is_here(self, uuid: str, unread: set[str]) -> bool:
+        """Whether a GPU is one of this node's, as far as these are known: plugins that share GPUs
+        make ids of their own that no GPU has."""
+        minors = self.places.minors
+        if (
+            not minors
+            or not uuid.startswith("GPU-")
+            or uuid in minors
+            or uuid in self.places.parents
+        ):
+            return True
+        unread.add(form_of("nvidia.com/gpu", uuid))
+        return False
 
     def _uuids(self, grant: PodGrant) -> list[str]:
         """The devices of a grant as the source names them.

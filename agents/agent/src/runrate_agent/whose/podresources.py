@@ -17,6 +17,14 @@ from runrate_agent.compat import SLOTS
 LIST = "/v1.PodResourcesLister/List"
 TIMEOUT_SECONDS = 2.0
 GPU_RESOURCE = re.compile(r"nvidia\.com/(?:gpu|gpu\.shared|mig-.+)")
+ACCELERATOR = re.compile(
+    r".*(?:gpu|mig-|gaudi|tpu|npu|neuron|ascend|mlu|dcu|xpu|accelerator).*"
+    r"|(?:nvidia|amd|habana|huawei|cambricon|intel|run|aliyun|volcano)\.(?:com|ai|sh)/.*"
+    r"(?:gpu|gaudi|ascend|mlu|vgpu).*",
+    re.IGNORECASE,
+)
+"""Resources of device plugins that are, or share, a GPU or another accelerator."""
+DIGITS = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{8,}|[0-9a-f]{6,}|\d+", re.IGNORECASE)
 UUID = re.compile(r"(?P<uuid>(?:GPU|MIG)-[0-9A-Za-z/-]+?)(?:::(?P<replica>\d+))?")
 GKE = re.compile(r"nvidia(?P<minor>\d+)(?:/gi(?P<instance>\d+))?(?:/vgpu(?P<replica>\d+))?")
 
@@ -37,11 +45,16 @@ class DeviceId:
 
 @dataclass(frozen=True, **SLOTS)
 class PodGrant:
-    """The GPUs of one pod, all its containers together."""
+    """The GPUs of one pod, all its containers together.
+
+    `unread` names what else it was granted that looks like a GPU and is not understood: by the
+    resource and the form of its ids, which are left out.
+    """
 
     namespace: str
     name: str
     devices: tuple[DeviceId, ...]
+    unread: tuple[str, ...] = ()
 
 
 def pod_grants(socket: Path) -> list[PodGrant]:
@@ -89,12 +102,12 @@ def _refusal(path: Path) -> str:
 
 
 def grants_in(message: bytes) -> list[PodGrant]:
-    """Read a ListPodResourcesResponse; pods without GPUs are left out."""
+    """Read a ListPodResourcesResponse; pods without GPUs, or what looks like one, are left out."""
     grants = []
     for number, pod in _fields(message):
         if number == 1 and isinstance(pod, bytes):
             grant = _grant(pod)
-            if grant.devices:
+            if grant.devices or grant.unread:
                 grants.append(grant)
     return grants
 
@@ -116,9 +129,14 @@ def device_of(text: str) -> DeviceId | None:
     return None
 
 
+def form_of(resource: str, device: str) -> str:
+    """A resource with the form of a device's id: `nvidia.com/gpu as #`."""
+    return f"{resource} as {DIGITS.sub('#', device)}"[:200]
+
+
 def _grant(pod: bytes) -> PodGrant:
     name = namespace = ""
-    devices: list[DeviceId] = []
+    devices: list[DeviceId | str] = []
     for number, value in _fields(pod):
         if not isinstance(value, bytes):
             continue
@@ -128,16 +146,32 @@ def _grant(pod: bytes) -> PodGrant:
             namespace = value.decode("utf-8", "replace")
         elif number == 3:
             devices += _container(value)
-    return PodGrant(namespace, name, tuple(dict.fromkeys(devices)))
+    read = tuple(dict.fromkeys(each for each in devices if isinstance(each, DeviceId)))
+    unread = tuple(dict.fromkeys(each for each in devices if isinstance(each, str)))
+    return PodGrant(namespace, name, read, unread)
 
 
-def _container(message: bytes) -> Iterator[DeviceId]:
+def _container(message: bytes) -> Iterator[DeviceId | str]:
     for number, value in _fields(message):
         if number == 2 and isinstance(value, bytes):
             yield from _devices(value)
+        elif number == 5 and isinstance(value, bytes):
+            yield from _claims(value)
 
 
-def _devices(message: bytes) -> Iterator[DeviceId]:
+def _claims(message: bytes) -> Iterator[str]:
+    """Dynamic resources of a container, by the drivers of their claims."""
+    drivers = [
+        value.decode("utf-8", "replace")
+        for number, claim in _fields(message)
+        if number == 4 and isinstance(claim, bytes)
+        for inner, value in _fields(claim)
+        if inner == 2 and isinstance(value, bytes)
+    ]
+    yield from (f"dynamic resource of {driver}"[:200] for driver in drivers or ("no driver",))
+
+
+def _devices(message: bytes) -> Iterator[DeviceId | str]:
     resource, ids = "", []
     for number, value in _fields(message):
         if not isinstance(value, bytes):
@@ -147,7 +181,9 @@ def _devices(message: bytes) -> Iterator[DeviceId]:
         elif number == 2:
             ids.append(value.decode("utf-8", "replace"))
     if GPU_RESOURCE.fullmatch(resource):
-        yield from (found for each in ids if (found := device_of(each)) is not None)
+        yield from (device_of(each) or form_of(resource, each) for each in ids)
+    elif ACCELERATOR.fullmatch(resource) and ids:
+        yield resource[:200]
 
 
 def _fields(message: bytes) -> Iterator[tuple[int, bytes | int]]:

@@ -39,6 +39,11 @@ class Resolving:
     _read_at_ms: int = 0
 
     @property
+    def unread_grants(self) -> Sequence[str]:
+        """What pods hold that looks like a GPU and is not understood."""
+        return () if self.kubernetes is None else sorted(self.kubernetes.unread)
+
+    @property
     def unread_environments(self) -> int:
         """How many processes there were whose environment was refused."""
         return self.withheld.environments

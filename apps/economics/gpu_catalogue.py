@@ -39,8 +39,8 @@ def named_gpu(name: str) -> NamedGpu:
 
     Of "NVIDIA-H100-80GB-HBM3-MIG-1g.10gb" the part is one of seven compute slices.
     """
-    slice_name = _SLICE.search(name)
-    candidates = _candidate_models(_SLICE.sub(" ", name))
+    slice_name = SLICE_NAME.search(name)
+    candidates = candidate_models(SLICE_NAME.sub(" ", name))
     if slice_name is None:
         return NamedGpu(candidates)
     compute_slices = int(slice_name["compute"])
@@ -56,7 +56,8 @@ def gpu_family(name: str) -> str:
     return families.pop() if len(families) == 1 else ""
 
 
-def _candidate_models(name: str) -> tuple[GpuModel, ...]:
+def candidate_models(name: str) -> tuple[GpuModel, ...]:
+    """Return the models that a name without a slice may mean."""
     exact = _BY_CLOUD_NAME.get(name.strip().casefold()) or _BY_NAME.get(_plain_words(name))
     if exact is not None:
         return (exact,)
@@ -64,7 +65,7 @@ def _candidate_models(name: str) -> tuple[GpuModel, ...]:
     return tuple(model for model, family, known in _WORDS if family in words and words <= known)
 
 
-_SLICE = re.compile(
+SLICE_NAME = re.compile(
     r"(?:[ _-]mig[ _-]|[ _-]|^)(?P<compute>\d)g\.\d+gb(?:\+[a-z.]+)*", re.IGNORECASE
 )
 _VENDORS = frozenset(("nvidia", "tesla", "amd", "instinct"))

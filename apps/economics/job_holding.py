@@ -25,6 +25,7 @@ class HeldSpan:
     divided_evenly: bool
     starts_at: datetime
     ends_at: datetime | None
+    gpus_unknown: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +106,8 @@ class _Life:
 def _deciding_statements(ordered: Sequence[JobStatement]) -> list[JobStatement]:
     """The statements that say what was held, of the sources that are to be heard."""
     saying = [each for each in ordered if _says_what_is_held(each)]
+    # Who knows no number of GPUs does not overrule who does.
+    saying = [each for each in saying if not _knows_no_gpus(each)] or saying
     end = end_of(ordered)
     if end is not None and end.source is JobSource.ACCOUNTING and end in saying:
         return [end]
@@ -127,6 +130,10 @@ def _says_what_is_held(statement: JobStatement) -> bool:
     return bool(statement.allocations) or (
         is_whole_story and statement.source is not JobSource.AGENT
     )
+
+
+def _knows_no_gpus(statement: JobStatement) -> bool:
+    return any(one.gpus_unknown for one in statement.allocations or ())
 
 
 def _statements_about(statements: Sequence[JobStatement], node: str) -> list[JobStatement]:
@@ -221,4 +228,5 @@ def _held_span(
         divided_evenly=one.divided_evenly,
         starts_at=span.starts_at,
         ends_at=span.ends_at,
+        gpus_unknown=one.gpus_unknown,
     )

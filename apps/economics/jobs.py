@@ -51,7 +51,10 @@ class EventKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class AllocationRecord:
-    """What one job held on one node: `gpus` whole GPUs, or `share` of each of them."""
+    """What one job held on one node: `gpus` whole GPUs, or `share` of each of them.
+
+    `gpus_unknown`: nobody says how many GPUs it held; `gpus` is then what is known of them.
+    """
 
     node: str
     gpus: Fraction
@@ -59,6 +62,7 @@ class AllocationRecord:
     share: Fraction | None = None
     devices: tuple[str, ...] | None = None
     divided_evenly: bool = False
+    gpus_unknown: bool = False
 
     @property
     def held_gpus(self) -> Fraction:
@@ -71,7 +75,8 @@ class JobRecord:
     """One attempt of one job. A time nobody wrote down is None, never a guess.
 
     `elapsed_seconds` is the accounting's own figure and leaves suspended time out; it is what a
-    job without an end is measured by. `gpu_type` is what the accounting calls its GPUs.
+    job without an end is measured by. `gpu_type` is what the accounting calls its GPUs, `task_id`
+    the task of an array (`100_4`), `remarks` what of the row is not understood.
     """
 
     line: int
@@ -96,6 +101,8 @@ class JobRecord:
     elapsed_seconds: Fraction | None = None
     allocations: tuple[AllocationRecord, ...] = ()
     gpu_type: str = ""
+    task_id: str = ""
+    remarks: tuple[str, ...] = ()
 
     @property
     def held_seconds(self) -> Fraction:

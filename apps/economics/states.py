@@ -17,7 +17,7 @@ class State(IntEnum):
 class Flag(IntFlag):
     """What a reader of a line must know beside its state.
 
-    UNCOUNTED: a job held a part of it, and nobody said how many cores. CORES: what a node's cores
+    UNCOUNTED: a job held a part of it, and nobody said how many cores or GPUs. CORES: what a node's cores
     carry of its cost beside its GPUs; such a line has money and no GPU time.
     """
 

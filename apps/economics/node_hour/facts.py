@@ -44,7 +44,8 @@ class UsageFact(NamedTuple):
 class ClaimFact(NamedTuple):
     """What a job holds of a node: a count of devices or a share of one, pinned or not; and cores.
 
-    `holder_id` is the job. A slice counts as one device. `cores` None: nobody said how many.
+    `holder_id` is the job. A slice counts as one device. `cores` None: nobody said how many;
+    `is_uncounted`: nobody said how many GPUs.
     """
 
     holder_id: int
@@ -55,6 +56,7 @@ class ClaimFact(NamedTuple):
     devices: tuple[int, ...] = ()
     divided_evenly: bool = False
     cores: Fraction | None = None
+    is_uncounted: bool = False
 
 
 class KeyFact(NamedTuple):

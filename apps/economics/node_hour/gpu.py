@@ -34,6 +34,8 @@ class GpuHour(NamedTuple):
     outages: Sequence[OutageOfHour]
     piece_starts: Sequence[int]
     tallies: Sequence[Tally]
+    uncounted: Sequence[tuple[int, int]] = ()
+    """When a job held GPUs of which nobody says how many."""
 
     def add(self, start_ms: int, unit_ms: int, parts: int, states: list[Weighted]) -> None:
         """Add exactly `unit_ms` to the tally of the piece that `start_ms` falls in."""
@@ -71,7 +73,13 @@ def _gpu_spans(hour: GpuHour, gpu: DeviceOfHour, holds: Sequence[Hold]) -> list[
     """A whole GPU's spans between changes: of its holds, of service, and of price."""
     spans = list(pairwise(_cut_moments(hour, gpu, holds)))
     return [
-        ReadingSpan(start, end, there, _is_out(hour.outages, (gpu.device_id,), start))
+        ReadingSpan(
+            start,
+            end,
+            there,
+            _is_out(hour.outages, (gpu.device_id,), start),
+            _is_uncounted(hour, start),
+        )
         for (start, end), there in zip(spans, _in_spans(holds, spans), strict=True)
     ]
 
@@ -80,7 +88,7 @@ def _cut_moments(
     hour: GpuHour, gpu: DeviceOfHour, changing: Iterable[Hold | DeviceOfHour]
 ) -> list[int]:
     start, end = gpu.start_ms, gpu.end_ms
-    if not (changing or hour.outages) and len(hour.piece_starts) == 1:
+    if not (changing or hour.outages or hour.uncounted) and len(hour.piece_starts) == 1:
         return [start, end]
     moments = {start, end, *hour.piece_starts}
     for change in changing:
@@ -89,6 +97,8 @@ def _cut_moments(
     for outage in hour.outages:
         moments.add(outage.start_ms)
         moments.add(outage.end_ms)
+    for uncounted in hour.uncounted:
+        moments.update(uncounted)
     return sorted(moment for moment in moments if start <= moment <= end)
 
 
@@ -118,6 +128,10 @@ def _is_out(outages: Sequence[OutageOfHour], device_ids: Sequence[int], moment_m
         and (outage.device_id is None or outage.device_id in device_ids)
         for outage in outages
     )
+
+
+def _is_uncounted(hour: GpuHour, moment_ms: int) -> bool:
+    return any(start_ms <= moment_ms < end_ms for start_ms, end_ms in hour.uncounted)
 
 
 class _Timeline(NamedTuple):
@@ -151,7 +165,9 @@ def _device_timeline(
     ids = tuple({gpu.device_id, device.device_id})
     holds = [hold for device_id in ids for hold in hour.holds.get(device_id, NO_HOLDS)]
     own = {
-        start: ReadingSpan(start, end, there, _is_out(hour.outages, ids, start))
+        start: ReadingSpan(
+            start, end, there, _is_out(hour.outages, ids, start), _is_uncounted(hour, start)
+        )
         for (start, end), there in zip(spans, _in_spans(holds, spans), strict=True)
         if device.start_ms <= start and end <= device.end_ms
     }

@@ -13,12 +13,16 @@ DEVICE_ROW = 0
 
 
 class ReadingSpan(NamedTuple):
-    """A span of a device in which nothing about its holds changes; `out` = out of service."""
+    """A span of a device in which nothing about its holds changes; `out` = out of service.
+
+    `uncounted`: a job of the node holds GPUs, and nobody says how many.
+    """
 
     start_ms: int
     end_ms: int
     holds: tuple[Hold, ...]
     out: bool
+    uncounted: bool = False
 
 
 class Shown(NamedTuple):

@@ -10,6 +10,7 @@ NOBODY = 0
 ACTIVE, HELD_IDLE, UNOBSERVED = int(State.ACTIVE), int(State.HELD_IDLE), int(State.UNOBSERVED)
 OUT_OF_SERVICE, UNALLOCATED = int(State.OUT_OF_SERVICE), int(State.UNALLOCATED)
 UNSCHEDULED, UNCLAIMED = int(Flag.UNSCHEDULED), int(Flag.UNCLAIMED)
+UNCOUNTED = int(Flag.UNCOUNTED)
 PROCESS, DEVICE = int(Evidence.PROCESS), int(Evidence.DEVICE)
 NONE, POOLED = int(Evidence.NONE), int(Evidence.POOLED)
 
@@ -60,7 +61,7 @@ class Segment:
             states.append((key, part * (unobserved + dark)))
 
     def _add_not_held(self, states: list[Weighted]) -> None:
-        """Processes without a claim, then out of service or unallocated."""
+        """Processes without a claim, then out of service, not known to be free, or unallocated."""
         activity, free = self._activity, self.shares.free
         outsiders = [row.holder_id for row, owner in activity.processes if owner == OUTSIDER]
         for holder_id, worked in zip(outsiders, activity.unheld, strict=True):
@@ -71,11 +72,14 @@ class Segment:
             states.append((key, free * activity.nobodys))
         rest = self.length_ms - sum(activity.unheld) - activity.nobodys
         if rest:
-            state = OUT_OF_SERVICE if self.span.out else UNALLOCATED
+            state, flags = (OUT_OF_SERVICE if self.span.out else UNALLOCATED), 0
+            if self.span.uncounted and not self.span.out:
+                # It is not known to be free.
+                state, flags = UNOBSERVED, UNCOUNTED
             seen = (DEVICE if activity.observed else 0) | (
                 NONE if activity.observed < self.length_ms else 0
             )
-            states.append(((NOBODY, NOBODY, state, 0, seen), free * rest))
+            states.append(((NOBODY, NOBODY, state, flags, seen), free * rest))
 
     def _unheld_key(self, holder_id: int) -> Key:
         job_id = self._names.job_at(holder_id, self.span.start_ms, self.span.end_ms)

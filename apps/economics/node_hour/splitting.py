@@ -67,6 +67,7 @@ def _add_gpus(facts: NodeHourFacts, starts: Sequence[int], tallies: Sequence[Tal
         outages=facts.outages,
         piece_starts=starts,
         tallies=tallies,
+        uncounted=[(each.start_ms, each.end_ms) for each in facts.claims if each.is_uncounted],
     )
     for gpu in gpus:
         add_gpu(hour, gpu)
@@ -77,9 +78,15 @@ def _add_gpus(facts: NodeHourFacts, starts: Sequence[int], tallies: Sequence[Tal
         for span in clipped_counts(facts.capacity, era.start_ms, era.end_ms)
     ]
     claims = [
-        CountedClaim(claim.start_ms, claim.end_ms, claim.holder_id, claim.gpus, flags_of(claim))
+        CountedClaim(
+            claim.start_ms,
+            claim.end_ms,
+            claim.holder_id,
+            None if claim.is_uncounted else claim.gpus,
+            flags_of(claim),
+        )
         for claim in facts.claims
-        if claim.gpus.numerator > 0
+        if claim.gpus.numerator > 0 or claim.is_uncounted
     ]
     counted = CountedMinutes(declared, claims, facts.outages, has_places=True)
     return sum([gpu.end_ms - gpu.start_ms for gpu in gpus]) + add_counted(counted, starts, tallies)

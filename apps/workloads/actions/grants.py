@@ -18,7 +18,7 @@ Bearers = Mapping[str, Sequence[tuple[int, datetime, datetime | None]]]
 
 COLUMNS = (
     "job_id, node_name, part, node_id, gpus_numerator, gpus_denominator, device_uuids, "
-    "cpus_numerator, cpus_denominator, divided_evenly, period"
+    "cpus_numerator, cpus_denominator, divided_evenly, gpus_unknown, period"
 )
 
 
@@ -147,7 +147,7 @@ def _kept_grants(job_ids: Sequence[int]) -> dict[tuple[int, str, int, datetime],
         cursor.execute(
             """
             SELECT id, job_id, node_id, node_name, part, gpus_numerator, gpus_denominator,
-                   cpus_numerator, cpus_denominator, device_uuids, divided_evenly,
+                   cpus_numerator, cpus_denominator, device_uuids, divided_evenly, gpus_unknown,
                    lower(period), upper(period)
             FROM workloads_allocation WHERE job_id = ANY(%s)
             """,
@@ -155,7 +155,7 @@ def _kept_grants(job_ids: Sequence[int]) -> dict[tuple[int, str, int, datetime],
         )
         kept = {}
         for grant_id, job_id, node_id, node, part, gpus, gpu_parts, *rest in cursor:
-            cpus, cpu_parts, devices, divided_evenly, starts_at, ends_at = rest
+            cpus, cpu_parts, devices, divided_evenly, gpus_unknown, starts_at, ends_at = rest
             span = HeldSpan(
                 node=node,
                 part=part,
@@ -165,6 +165,7 @@ def _kept_grants(job_ids: Sequence[int]) -> dict[tuple[int, str, int, datetime],
                 divided_evenly=divided_evenly,
                 starts_at=starts_at,
                 ends_at=ends_at,
+                gpus_unknown=gpus_unknown,
             )
             grant = Grant(job_id, node_id, span)
             kept[grant.key] = grant_id, grant
@@ -227,5 +228,6 @@ def _grant_columns(grant: Grant) -> tuple[Any, ...]:
         None if cpus is None else cpus.numerator,
         1 if cpus is None else cpus.denominator,
         span.divided_evenly,
+        span.gpus_unknown,
         Range(span.starts_at, span.ends_at),
     )

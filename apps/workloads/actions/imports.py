@@ -17,6 +17,7 @@ from apps.economics.jobs import (
     RejectedJobRow,
     event_of_record,
 )
+from apps.fleet.actions.not_understood import Unread, count_not_understood
 from apps.logs.changes import field_of, items_of, logged_change
 from apps.uploads.imports import MOST_REJECTIONS_KEPT, ImportState
 from apps.workloads.actions.recording import record_events
@@ -68,6 +69,7 @@ def import_job_records(
         unchanged=F("unchanged") + counts.unchanged,
     )
     _note_held(batch_id, kept)
+    count_not_understood(unread=_unread_of(kept), at=at)
     reject_rows(batch_id=batch_id, rows=counts.rejected)
     return counts
 
@@ -99,6 +101,12 @@ def reject_rows(*, batch_id: int, rows: Iterable[RejectedJobRow]) -> None:
 def close_batch(*, batch_id: int, at: datetime) -> None:
     """The file came to its end."""
     ImportBatch.objects.filter(id=batch_id).update(ended_at=at, state=ImportState.DONE)
+
+
+def _unread_of(records: Sequence[JobRecord]) -> Iterator[Unread]:
+    for record in records:
+        for remark in record.remarks:
+            yield Unread("sacct", remark, place=record.cluster, example=record.raw_id)
 
 
 def _note_held(batch_id: int, records: Sequence[JobRecord]) -> None:

@@ -32,9 +32,20 @@ def told(statement: JobStatement, agent_node_id: int | None = None) -> ArrivedSt
         for name, value in everything.items()
         if value is not None and value is not False
     }
+    if statement.allocations:
+        said["allocations"] = [_known_parts(one) for one in everything["allocations"]]  # type: ignore[attr-defined]  # a list
     content = msgspec.json.encode(said, order="sorted")
     digest = hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()
     return ArrivedStatement(statement, content.decode(), digest, agent_node_id)
+
+
+def _known_parts(allocation: dict[str, object]) -> dict[str, object]:
+    """What is known is kept, and digested, as it was before anything could be unknown."""
+    return {
+        name: value
+        for name, value in allocation.items()
+        if name != "gpus_unknown" or value is not False
+    }
 
 
 def statement_of(content: str) -> JobStatement:

@@ -20,6 +20,7 @@ from apps.workloads.providers.job_record import (
     SkippedRow,
     SkipReason,
 )
+from apps.workloads.queries.job_remarks import remark_in_words
 
 SECONDS_PER_HOUR = 3_600
 
@@ -32,6 +33,7 @@ class ImportTotals:
     unchanged: int = 0
     rejected: int = 0
     skipped: Counter[SkipReason] = field(default_factory=Counter)
+    remarks: Counter[tuple[str, str]] = field(default_factory=Counter)
     users: set[str] = field(default_factory=set)
     accounts: set[str] = field(default_factory=set)
     cpu_seconds: Fraction = Fraction(0)
@@ -41,6 +43,7 @@ class ImportTotals:
         """Count what one job names and holds."""
         self.users.update(filter(None, [job.user]))
         self.accounts.update(filter(None, [job.account]))
+        self.remarks.update((job.cluster, remark) for remark in job.remarks)
         self.cpu_seconds += job.cpu_seconds
         self.gpu_seconds += job.gpu_seconds
 
@@ -52,6 +55,7 @@ class ImportTotals:
             "imported": self.imported,
             "unchanged": self.unchanged,
             "rejected": self.rejected,
+            "remarked": self.remarks.total(),
             **{reason.value: self.skipped[reason] for reason in SkipReason},
             "users": len(self.users),
             "accounts": len(self.accounts),
@@ -76,7 +80,9 @@ def import_rows(*, kind: str, file: JobFile, rows: Iterator[JobRow], at: datetim
 
 
 def print_figures(totals: ImportTotals, *, as_json: bool) -> None:
-    """On standard output: one line of JSON, or a figure a line."""
+    """On standard output: one line of JSON, or a figure a line; what was not understood on the other."""
+    for (cluster, remark), rows in sorted(totals.remarks.items()):
+        print(f"{rows:,} rows of {cluster}: {remark_in_words(remark)}", file=sys.stderr)
     figures = totals.figures()
     if as_json:
         print(json.dumps(figures))

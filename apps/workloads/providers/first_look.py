@@ -84,12 +84,16 @@ def rows_of(kind: str, asked: Mapping[str, object], lines: Iterable[str]) -> Ite
     """Every row of the file; refuses MappingRefused and LayoutUnknown."""
     if kind == "csv":
         return JobTable(mapping_of(asked)).rows(lines)
-    options = SacctOptions(
+    return read_sacct(lines, options=sacct_options(asked))
+
+
+def sacct_options(asked: Mapping[str, object]) -> SacctOptions:
+    """How a file of sacct's is read; refuses MappingRefused."""
+    return SacctOptions(
         cluster=str(asked.get("cluster", "")),
         unnamed_cluster=UNNAMED_CLUSTER,
         zone=_read_zone(str(asked.get("zone", "UTC"))),
     )
-    return read_sacct(lines, options=options)
 
 
 def tried(kind: str, asked: Mapping[str, object], lines: Sequence[str]) -> dict[str, object]:

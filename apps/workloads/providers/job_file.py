@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import os
 import shutil
 import sys
 import tempfile
@@ -43,6 +44,18 @@ class JobFile:
         for text in bounded_lines(self.text, MOST_TEXT):
             self.line += 1
             yield text
+
+    def all_lines(self) -> Iterator[str]:
+        """Yield each line from the first on, beside what is read of it: `lines` goes on as if it had not."""
+        place = os.lseek(self.source.fileno(), 0, os.SEEK_CUR)
+        try:
+            with os.fdopen(os.dup(self.source.fileno()), "rb") as again:
+                again.seek(0)
+                with open_text(again, most_bytes=MOST_TEXT, errors="replace") as text:
+                    yield from bounded_lines(text, MOST_TEXT)
+        finally:
+            # Both stand at one place of the file.
+            os.lseek(self.source.fileno(), place, os.SEEK_SET)
 
     def chunks(self, rows: Iterator[JobRow]) -> Iterator[list[JobRow]]:
         """`rows` read from these lines, ROWS_AT_ONCE at a time.

@@ -26,12 +26,16 @@ from apps.workloads.providers.job_record import (
 )
 from apps.workloads.providers.sacct_layout import SacctLayout, find_layout
 from apps.workloads.providers.tres import Tres, read_tres
+from apps.workloads.queries.job_remarks import UNTRACKED
 
 NO_NODES = frozenset({"None assigned", "None", "(null)", ""})
 NOT_ENDED = frozenset({"PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "COMPLETING", "CONFIGURING"})
 OTHER_READINGS = ((0, 1), (1, 1), (1, 0))
 PLACEMENT = re.compile(r"[:,](quote|admission)=(\d{1,18})(?=,|$)")
 Cells = Mapping[str, str]
+TRACKED = "gres/gpu"
+CLOCK_SLACK_SECONDS = 60
+"""How much longer than from start to end a job may have run: clocks of daemons differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,8 @@ class SacctOptions:
 
     `cluster` overrides the file's own column, `unnamed_cluster` is of rows that name none;
     `zone` is of times without one; without `shards_per_gpu` a job that holds shards is rejected,
-    for nobody knows how much that is.
+    for nobody knows how much that is. `tracking` are the clusters whose accounting tracks GPUs: of
+    another one a job that names none may hold some. None: of every cluster.
     """
 
     fields: tuple[str, ...] | None = None
@@ -48,6 +53,7 @@ class SacctOptions:
     unnamed_cluster: str = ""
     zone: tzinfo = UTC
     shards_per_gpu: int | None = None
+    tracking: frozenset[str] | None = None
 
 
 def read_sacct(lines: Iterable[str], *, options: SacctOptions) -> Iterator[JobRow]:
@@ -63,6 +69,22 @@ def read_sacct(lines: Iterable[str], *, options: SacctOptions) -> Iterator[JobRo
         for line, text in rows
         if not layout.is_header(text)
     )
+
+
+def clusters_tracking_gpus(lines: Iterable[str], *, options: SacctOptions) -> Iterator[str]:
+    """Yield the cluster of each row of the file that counts GPUs, or a part of one."""
+    numbered = (text for text in lines if text.strip("\r\n "))
+    first = next(numbered, None)
+    if first is None:
+        return
+    layout = find_layout(first, fields=options.fields)
+    for text in numbered if layout.has_header else chain([first], numbered):
+        if TRACKED not in text and "gres/shard" not in text:
+            continue
+        try:
+            yield _cluster_of_row(layout.cells(text.rstrip("\r\n")), options)
+        except FieldUnreadable:
+            continue
 
 
 def _attempts_in_order(rows: Iterable[JobRow]) -> Iterator[JobRow]:
@@ -95,6 +117,12 @@ def _numbered_attempts(attempts: list[JobRecord]) -> Iterator[JobRecord]:
     if len(attempts) == 1:
         yield attempts[0]
         return
+    if len({job.task_id for job in attempts}) == len(attempts) and all(
+        job.task_id for job in attempts
+    ):
+        # Tasks of one array under one raw id: each is a job of its own.
+        yield from (replace(job, raw_id=job.task_id) for job in attempts)
+        return
     unknown_last = datetime.max.replace(tzinfo=UTC)
     starts = sorted({job.started_at or unknown_last for job in attempts})
     for job in attempts:
@@ -120,9 +148,11 @@ def _read_job(line: int, cells: Cells, options: SacctOptions) -> JobRecord:
     tres = read_tres(cells["alloctres"], field_name="AllocTRES")
     cpus = _read_cpus(cells, tres)
     array_id, het_id = _belongs_to(cells.get("jobid", ""))
+    cluster = _cluster_of_row(cells, options)
+    is_unknown = _are_gpus_unknown(tres, cluster, options)
     return JobRecord(
         line=line,
-        cluster=_cluster_of_row(cells, options),
+        cluster=cluster,
         raw_id=_raw_id(cells),
         submitted_at=submitted_at,
         started_at=times.started_at,
@@ -139,10 +169,23 @@ def _read_job(line: int, cells: Cells, options: SacctOptions) -> JobRecord:
         het_id=het_id,
         suspended_seconds=times.suspended_seconds,
         elapsed_seconds=times.elapsed_seconds,
-        allocations=_read_allocations(cells, tres, cpus, options) if times.started_at else (),
+        allocations=_read_allocations(cells, tres, cpus, options, is_unknown=is_unknown)
+        if times.started_at
+        else (),
         gpu_type=tres.gpu_type,
         labels=_placement_labels(cells.get("admincomment", "")),
+        task_id=cells.get("jobid", "") if array_id else "",
+        remarks=(*tres.unread, *([UNTRACKED] if is_unknown and times.started_at else ())),
     )
+
+
+def _are_gpus_unknown(tres: Tres, cluster: str, options: SacctOptions) -> bool:
+    """Whether the job may hold GPUs of which the row says no number."""
+    if tres.gpus is not None or tres.shards:
+        return False
+    if any(name.startswith("gres/gpu:") or name == "gres/mps" for name in tres.unread):
+        return True
+    return options.tracking is not None and cluster not in options.tracking
 
 
 def _placement_labels(admin_comment: str) -> dict[str, str]:
@@ -210,9 +253,24 @@ def _read_times(cells: Cells, *, state: str, zone: tzinfo) -> _Times:
             start, end = _times_unfolded(start, end, zone, elapsed + (suspended or 0))
         if end < start:
             raise FieldUnreadable("End", f"{cells['end']} is before the start {cells['start']}")
+        _refuse_longer_than_held(start, end, elapsed, suspended)
         if suspended is None and elapsed is not None:
             suspended = max(Fraction((end - start).total_seconds()) - elapsed, Fraction(0))
     return _Times(start, end, elapsed, round(suspended or 0))
+
+
+def _refuse_longer_than_held(
+    start: datetime, end: datetime, elapsed: Fraction | None, suspended: Fraction | None
+) -> None:
+    """Refuse a row whose own lengths contradict its start and end."""
+    held = Fraction((end - start).total_seconds())
+    ran = (elapsed or 0) + (suspended or 0)
+    if elapsed is not None and ran > held + CLOCK_SLACK_SECONDS:
+        raise FieldUnreadable(
+            "Elapsed",
+            f"{float(ran):,g} s elapsed, but {float(held):,g} s from start to end: the row contradicts "
+            "itself",
+        )
 
 
 def _read_elapsed(cells: Cells) -> Fraction | None:
@@ -250,10 +308,11 @@ def _read_cpus(cells: Cells, tres: Tres) -> Fraction | None:
 
 
 def _read_allocations(
-    cells: Cells, tres: Tres, cpus: Fraction | None, options: SacctOptions
+    cells: Cells, tres: Tres, cpus: Fraction | None, options: SacctOptions, *, is_unknown: bool
 ) -> tuple[AllocationRecord, ...]:
     gpus = tres.gpus or _gpus_of_shards(tres.shards, options)
-    return _divided_over_nodes(cells["nodelist"], gpus, cpus)
+    divided = _divided_over_nodes(cells["nodelist"], gpus, cpus)
+    return tuple(replace(one, gpus_unknown=True) for one in divided) if is_unknown else divided
 
 
 # A file repeats the same few shapes of job.

@@ -1,9 +1,11 @@
 """Slurm's trackable resources: `cpu=12,mem=62.50G,gres/gpu=2,gres/gpu:h100=2`."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
+from apps.economics.gpu_slices import slice_share
 from apps.workloads.providers.amounts import read_amount
 from apps.workloads.providers.job_record import FieldUnreadable
 
@@ -14,15 +16,18 @@ _POWERS_OF_1024 = {"K": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
 class Tres:
     """What a job was allocated, over all its nodes. None: the text does not say.
 
-    `gpu_type` is the one type of its GPUs; empty where none, or several, are named.
+    `gpus` counts a MIG slice as its part of a GPU. `gpu_type` is the one type of its GPUs; empty
+    where none, or several, are named. `unread` are generic resources that nothing here reads, and
+    types of slices whose part of a GPU is not known.
     """
 
     cpus: Fraction | None = None
     nodes: int | None = None
     memory_bytes: int | None = None
-    gpus: Fraction = Fraction(0)
+    gpus: Fraction | None = None
     shards: Fraction = Fraction(0)
     gpu_type: str = ""
+    unread: tuple[str, ...] = ()
 
 
 # A file repeats the same few texts, as it does node lists.
@@ -45,10 +50,41 @@ def read_tres(text: str, *, field_name: str) -> Tres:
         memory_bytes=int(_read_quantity(amounts["mem"], field_name, unit="M"))
         if "mem" in amounts
         else None,
-        gpus=_of_kind("gres/gpu", amounts, field_name),
+        gpus=_gpus(amounts, field_name),
         shards=_of_kind("gres/shard", amounts, field_name),
         gpu_type=_only_type("gres/gpu", amounts),
+        unread=tuple(sorted(_unread_resources(amounts))),
     )
+
+
+def _gpus(amounts: dict[str, str], field_name: str) -> Fraction | None:
+    """GPUs, a slice as its part; None where none are named, or a slice's part is not known."""
+    typed = {
+        kind: _read_quantity(amount, field_name)
+        for key, amount in amounts.items()
+        if (kind := key.removeprefix("gres/gpu:")) != key
+    }
+    if "gres/gpu" not in amounts and not typed:
+        return None
+    named = sum(typed.values(), Fraction(0))
+    whole = _read_quantity(amounts["gres/gpu"], field_name) if "gres/gpu" in amounts else named
+    gpus = whole - named
+    for kind, count in typed.items():
+        share = slice_share(kind)
+        if share is None:
+            return None
+        gpus += count * share
+    return max(gpus, Fraction(0))
+
+
+def _unread_resources(amounts: dict[str, str]) -> Iterable[str]:
+    """Names that change nothing here: other generic resources, and slices of unknown size."""
+    for key in amounts:
+        kind = key.partition(":")[0]
+        if kind == "gres/gpu" and slice_share(key.partition(":")[2]) is None:
+            yield key
+        elif kind.startswith("gres/") and kind not in ("gres/gpu", "gres/shard"):
+            yield kind
 
 
 def _only_type(kind: str, amounts: dict[str, str]) -> str:

@@ -97,7 +97,7 @@ def _holder_spans(
     facts: Sequence[HeldFact], at: datetime, viewer: Viewer, *, in_cores: bool
 ) -> list[HolderSpan]:
     """Without the jobs that are known to hold none."""
-    units = {each.allocation_id: each.cpus if in_cores else each.gpus for each in facts}
+    units = {each.allocation_id: _units_held(each, in_cores=in_cores) for each in facts}
     held = [each for each in facts if units[each.allocation_id] != 0]
     teams = owners([each.job_id for each in held], at) if held else {}
     grants = _grants_by_allocation([each.allocation_id for each in held]) if held else {}
@@ -112,6 +112,12 @@ def _holder_spans(
         )
         for each in held
     ]
+
+
+def _units_held(fact: HeldFact, *, in_cores: bool) -> Fraction | None:
+    if in_cores:
+        return fact.cpus
+    return None if fact.gpus_unknown else fact.gpus
 
 
 def _holding_seen(

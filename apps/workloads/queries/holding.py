@@ -30,11 +30,12 @@ class HeldFact(NamedTuple):
     held_to: datetime
     divided_evenly: bool
     cpus: Fraction | None = None
+    gpus_unknown: bool = False
 
     @property
     def may_hold_gpus(self) -> bool:
-        """Whether it holds any, or names devices: a slice counts whatever it was declared to be."""
-        return self.gpus.numerator > 0 or self.device_uuids is not None
+        """Whether it holds any, or may, or names devices: a slice counts whatever it was declared to be."""
+        return self.gpus.numerator > 0 or self.gpus_unknown or self.device_uuids is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +86,10 @@ def allocations_held(
             SELECT id, job_id, node_id, gpus_numerator, gpus_denominator, device_uuids,
                    CASE WHEN lower(period) > %(from)s THEN lower(period) END,
                    CASE WHEN upper(period) < %(to)s THEN upper(period) END,
-                   divided_evenly, cpus_numerator, cpus_denominator
+                   divided_evenly, cpus_numerator, cpus_denominator, gpus_unknown
             FROM workloads_allocation
             WHERE period && tstzrange(%(from)s, %(to)s) AND node_id = ANY(%(nodes)s)
-              AND (%(is_all)s OR gpus_numerator > 0 OR device_uuids IS NOT NULL
+              AND (%(is_all)s OR gpus_numerator > 0 OR gpus_unknown OR device_uuids IS NOT NULL
                    OR node_id = ANY(%(in_cores)s))
             ORDER BY node_id, id
             """,
@@ -108,7 +109,8 @@ _fraction_of = lru_cache(maxsize=4096)(Fraction)
 
 
 def _held_fact(row: Sequence[Any], starts_at: datetime, ends_at: datetime) -> HeldFact:
-    allocation_id, job_id, node_id, gpus, parts, uuids, since, until, evenly, cpus, of_cpu = row
+    allocation_id, job_id, node_id, gpus, parts, uuids, since, until, evenly, *rest = row
+    cpus, of_cpu, gpus_unknown = rest
     return HeldFact(
         allocation_id,
         job_id,
@@ -119,6 +121,7 @@ def _held_fact(row: Sequence[Any], starts_at: datetime, ends_at: datetime) -> He
         until or ends_at,
         evenly,
         None if cpus is None else _fraction_of(cpus, of_cpu),
+        gpus_unknown,
     )
 
 

@@ -4,6 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db import connection
+
+from apps.economics.jobs import JobSource
 from apps.uploads.imports import RejectedFact
 from apps.workloads.models import ImportBatch, RejectedRow
 
@@ -44,6 +47,23 @@ def gpu_types_told() -> dict[tuple[str, str], str]:
         for cluster, nodes in told.items()
         for node, gpu_type in nodes.items()
     }
+
+
+TRACKING = """
+SELECT DISTINCT cluster.name
+FROM fleet_cluster_fact AS cluster
+WHERE EXISTS (
+    SELECT 1 FROM workloads_job AS job JOIN workloads_allocation AS held ON held.job_id = job.id
+    WHERE job.cluster_id = cluster.id AND job.source_rank = %s AND held.gpus_numerator > 0
+)
+"""
+
+
+def clusters_with_gpus_accounted() -> frozenset[str]:
+    """Return the names of clusters whose accounting said of some job how many GPUs it held."""
+    with connection.cursor() as cursor:
+        cursor.execute(TRACKING, [int(JobSource.ACCOUNTING)])
+        return frozenset(name for (name,) in cursor.fetchall())
 
 
 def imports(limit: int) -> list[ImportFact]:

@@ -257,7 +257,7 @@ WORKLOAD = ("id", "name", "team_id", "kind")
 LIFE = {"starts_at": F("period__startswith"), "ends_at": F("period__endswith")}
 ALLOCATION = (
     *("id", "job_id", "node_id", "node_name", "gpus_numerator", "gpus_denominator"),
-    *("device_uuids", "divided_evenly", "starts_at", "ends_at"),
+    *("device_uuids", "divided_evenly", "gpus_unknown", "starts_at", "ends_at"),
 )
 
 

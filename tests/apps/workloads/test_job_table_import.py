@@ -49,6 +49,7 @@ def test_every_row_is_accounted_for(import_jobs):
         "imported": 2,
         "unchanged": 0,
         "rejected": 1,
+        "remarked": 0,
         "steps": 0,
         "never_started": 1,
         "outside_window": 0,

@@ -45,6 +45,7 @@ def test_the_golden_file_is_taken_in(capsys):
         "imported": 20,
         "unchanged": 0,
         "rejected": 0,
+        "remarked": 0,
         "steps": 17,
         "never_started": 0,
         "outside_window": 0,

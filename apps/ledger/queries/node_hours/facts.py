@@ -128,6 +128,7 @@ def _claim_fact(
         _claimed_devices(fact.gpus, granted, devices) if devices else fact.gpus,
         tuple([device.id for device in granted]),
         fact.divided_evenly,
+        is_uncounted=fact.gpus_unknown,
     )
 
 

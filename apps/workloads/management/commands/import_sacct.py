@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.files.lines import FileUnreadable
+from apps.workloads.actions.gpu_tracking import knowing_clusters
 from apps.workloads.management.job_import import import_rows, print_figures
 from apps.workloads.providers.job_file import open_jobs
 from apps.workloads.providers.sacct import SacctOptions, read_sacct
@@ -35,7 +36,7 @@ class Command(BaseCommand):
         chosen = _sacct_options(options)
         try:
             with open_jobs(options["file"]) as file:
-                rows = read_sacct(file.lines(), options=chosen)
+                rows = read_sacct(file.lines(), options=knowing_clusters(file, chosen))
                 totals = import_rows(kind="sacct", file=file, rows=rows, at=timezone.now())
         except (LayoutUnknown, FileUnreadable, OSError) as refused:
             raise CommandError(str(refused)) from refused

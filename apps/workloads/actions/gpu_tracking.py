@@ -1,0 +1,22 @@
+"""Whose accounting tracks GPUs: a job of another cluster that names none may hold some."""
+
+from contextlib import suppress
+from dataclasses import replace
+
+from apps.files.lines import FileUnreadable
+from apps.workloads.providers.job_file import JobFile
+from apps.workloads.providers.sacct import SacctOptions, clusters_tracking_gpus
+from apps.workloads.queries.imports import clusters_with_gpus_accounted
+
+
+def knowing_clusters(file: JobFile, options: SacctOptions) -> SacctOptions:
+    """The options with the clusters that track GPUs, by the whole file and by what was imported before.
+
+    A file of jobs without GPUs, of an hour say, is judged by the files before it. The file is read to
+    its end for it.
+    """
+    found: set[str] = set()
+    # Where the file breaks off is told when its rows are read.
+    with suppress(FileUnreadable):
+        found.update(clusters_tracking_gpus(file.all_lines(), options=options))
+    return replace(options, tracking=clusters_with_gpus_accounted() | found)

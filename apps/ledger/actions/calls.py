@@ -204,7 +204,8 @@ def _hour_rows(
             whole = _sum_counts(sums)
             unpriced = whole[0] if micros is None else whole[4]
             reason = max(each.reason for each in sums)
-            yield (hour, *key, *whole[:4], unpriced, *whole[5:], micros, list_micros, reason)
+            amounts = (micros, list_micros, *_stated(sums, worth))
+            yield (hour, *key, *whole[:4], unpriced, *whole[5:], *amounts, reason)
 
 
 def _item_key(key: CallKey) -> tuple[str, str, int, int | None]:
@@ -234,6 +235,21 @@ def _exact_list(sums: Sequence[CallSums], worth: Worth) -> Fraction | None:
     return worth.micros(sum(known, Decimal(0)), PUBLIC_CURRENCY) if known else None
 
 
+def _stated(sums: Sequence[CallSums], worth: Worth) -> tuple[int | None, int | None]:
+    """What tellers say that these calls cost, and what we do of the same; None where nobody says."""
+    stated = [
+        worth.micros(each.stated, PUBLIC_CURRENCY) for each in sums if each.stated is not None
+    ]
+    against = [
+        worth.micros(each.against, each.currency) for each in sums if each.against is not None
+    ]
+    if not stated or None in stated or None in against:
+        return None, None
+    return round(sum(filter(None, stated), Fraction(0))), round(
+        sum(filter(None, against), Fraction(0))
+    )
+
+
 def _divide_sum(amounts: Sequence[Fraction | None]) -> list[int | None]:
     """The known amounts' sum, rounded once, over them; they keep to what they are within a unit."""
     known = [amount for amount in amounts if amount is not None]
@@ -251,7 +267,8 @@ HOURS = """
 COPY ledger_apihour
     (hour, vendor, model, tier, team_id, workload_id, feature, requests, rate_limited,
      server_errors, other_errors, unpriced_requests, input_tokens, cached_tokens,
-     cache_write_tokens, output_tokens, reasoning_tokens, micros, list_micros, reason)
+     cache_write_tokens, output_tokens, reasoning_tokens, micros, list_micros, stated_micros,
+     against_micros, reason)
 FROM STDIN
 """
 ITEMS = """

@@ -85,6 +85,16 @@ class ApiSpendOut(serializers.Serializer[Any]):
     reasoning_tokens = serializers.IntegerField()
     cost = MoneyOut(source="micros", allow_null=True)
     list_cost = MoneyOut(source="list_micros", allow_null=True)
+    stated_cost = MoneyOut(
+        source="stated_micros",
+        allow_null=True,
+        help_text="what gateways and SDKs say that calls cost which have a price here; never booked",
+    )
+    stated_difference = MoneyOut(
+        source="stated_difference_micros",
+        allow_null=True,
+        help_text="the same less our price of the same calls",
+    )
     cost_per_million_tokens = MoneyOut(source="million_micros", allow_null=True)
 
 

@@ -25,6 +25,8 @@ API_SPEND = listed(
         "reasoning_tokens": 0,
         "cost": _MONEY,
         "list_cost": _MONEY,
+        "stated_cost": None,
+        "stated_difference": None,
         "cost_per_million_tokens": _MONEY,
     },
 )

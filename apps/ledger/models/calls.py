@@ -54,7 +54,8 @@ class ApiHour(models.Model):
     """Calls of an hour, by vendor, model and owner, with what they cost and what is not priced.
 
     The rows of an hour, vendor, model and owner sum to what the ledger is charged for them, which
-    is rounded once. `list_micros` is what the vendors' public prices make of it.
+    is rounded once. `list_micros` is what the vendors' public prices make of it. `stated_micros` is what gateways and SDKs say that
+    calls of it cost, and `against_micros` our price of the same calls: of those that have both.
     """
 
     hour = models.DateTimeField()
@@ -78,6 +79,8 @@ class ApiHour(models.Model):
     reasoning_tokens = models.BigIntegerField(default=0)
     micros = models.BigIntegerField(null=True)
     list_micros = models.BigIntegerField(null=True)
+    stated_micros = models.BigIntegerField(null=True)
+    against_micros = models.BigIntegerField(null=True)
     reason = models.TextField(blank=True, default="")
 
     class Meta:

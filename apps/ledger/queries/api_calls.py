@@ -26,7 +26,10 @@ class CallKey(NamedTuple):
 
 
 class CallSums(NamedTuple):
-    """How many calls, what became of them, their tokens, and their unrounded amounts in a currency."""
+    """How many calls, what became of them, their tokens, and their unrounded amounts in a currency.
+
+    `stated` is what tellers say that calls cost, in US dollars, and `against` our amount of the same.
+    """
 
     requests: int
     rate_limited: int
@@ -43,6 +46,8 @@ class CallSums(NamedTuple):
     list_amount: Decimal | None
     without_list: int
     reason: str
+    stated: Decimal | None
+    against: Decimal | None
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -120,8 +125,19 @@ SELECT call.vendor, call.model, call.tier, call.team_id, call.workload_id, call.
        coalesce(sum(call.output_tokens), 0)::int8, coalesce(sum(call.reasoning_tokens), 0)::int8,
        cost.currency, sum(cost.amount), sum(cost.list_amount),
        count(*) FILTER (WHERE cost.amount IS NOT NULL AND cost.list_amount IS NULL),
-       coalesce(max(cost.reason), '')
+       coalesce(max(cost.reason), ''),
+       sum(said.stated) FILTER (WHERE cost.amount IS NOT NULL),
+       sum(cost.amount) FILTER (WHERE said.stated IS NOT NULL)
 FROM workloads_usageevent_fact AS call JOIN ledger_apicost AS cost ON cost.event_id = call.id
+-- A gateway that knows no price says 0: of what cost something that is unknown.
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN call.stated_cost > 0 THEN call.stated_cost
+                WHEN call.response_id <> '' THEN (
+                    SELECT max(other.stated_cost) FROM workloads_usageevent_fact AS other
+                    WHERE other.response_id = call.response_id AND other.response_id <> ''
+                      AND other.stated_cost > 0)
+           END AS stated
+) AS said
 WHERE call.at >= %(from)s AND call.at < %(to)s AND call.is_counted
 GROUP BY call.vendor, call.model, call.tier, call.team_id, call.workload_id, call.feature,
          cost.currency

@@ -10,6 +10,7 @@ from apps.economics.money import sum_of_known
 from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.tables import rows
 
+AMOUNTS = ("micros", "list_micros", "stated_micros", "against_micros")
 GROUPS: dict[str, LiteralString] = {
     "vendor": "called.vendor",
     "model": "called.model",
@@ -36,7 +37,8 @@ class SpendAsked:
 class Spend:
     """Calls and what they cost; None where none of them has a price. `key` is by what was grouped.
 
-    `unpriced` of the requests have no price and are in no amount. Tokens are whole.
+    `unpriced` of the requests have no price and are in no amount. Tokens are whole. `stated_micros`
+    is what their tellers say that some of them cost, `against_micros` our price of the same ones.
     """
 
     key: tuple[object, ...]
@@ -52,6 +54,15 @@ class Spend:
     reasoning_tokens: int
     micros: int | None
     list_micros: int | None
+    stated_micros: int | None = None
+    against_micros: int | None = None
+
+    @property
+    def stated_difference_micros(self) -> int | None:
+        """What gateways and SDKs state of calls, less our price of the same; None where none states any."""
+        if self.stated_micros is None or self.against_micros is None:
+            return None
+        return self.stated_micros - self.against_micros
 
     @property
     def tokens(self) -> int:
@@ -118,7 +129,7 @@ def spend(asked: SpendAsked, group_by: Sequence[str] = ()) -> list[Spend]:
 
 def no_calls(key: tuple[object, ...]) -> Spend:
     """Nothing called, and nothing spent."""
-    return Spend(key, *[0] * (len(Spend.__slots__) - 1))
+    return Spend(key, *[0] * (len(Spend.__slots__) - 3))
 
 
 def spend_together(found: Collection[Spend]) -> Spend | None:
@@ -128,12 +139,11 @@ def spend_together(found: Collection[Spend]) -> Spend | None:
     sums = {
         name: sum(getattr(each, name) for each in found)
         for name in Spend.__slots__
-        if name not in ("key", "micros", "list_micros")
+        if name not in ("key", *AMOUNTS)
     }
     return Spend(
         key=(),
-        micros=sum_of_known(each.micros for each in found),
-        list_micros=sum_of_known(each.list_micros for each in found),
+        **{name: sum_of_known(getattr(each, name) for each in found) for name in AMOUNTS},
         **sums,
     )
 
@@ -183,7 +193,8 @@ SELECT :key sum(called.requests)::int8, sum(called.rate_limited)::int8,
        sum(called.output_tokens)::int8, sum(called.reasoning_tokens)::int8,
        sum(called.micros)::int8,
        CASE WHEN bool_and(called.list_micros IS NOT NULL OR called.micros IS NULL)
-            THEN sum(called.list_micros)::int8 END
+            THEN sum(called.list_micros)::int8 END,
+       sum(called.stated_micros)::int8, sum(called.against_micros)::int8
 FROM ledger_apihour AS called
 WHERE :where
 :by

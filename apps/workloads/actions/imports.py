@@ -23,6 +23,8 @@ from apps.uploads.imports import MOST_REJECTIONS_KEPT, ImportState
 from apps.workloads.actions.recording import record_events
 from apps.workloads.models import ImportBatch
 from apps.workloads.models import RejectedRow as KeptRejection
+from apps.workloads.queries.double_claims import double_claims
+from apps.workloads.queries.job_remarks import DOUBLED
 
 NUL = "\x00"
 # Of an exact fraction, above or below the line; products of two still fit a column.
@@ -69,7 +71,8 @@ def import_job_records(
         unchanged=F("unchanged") + counts.unchanged,
     )
     _note_held(batch_id, kept)
-    count_not_understood(unread=_unread_of(kept), at=at)
+    doubled = _doubled([each.job_id for each in recorded if each.is_changed])
+    count_not_understood(unread=[*_unread_of(kept), *doubled], at=at)
     reject_rows(batch_id=batch_id, rows=counts.rejected)
     return counts
 
@@ -101,6 +104,14 @@ def reject_rows(*, batch_id: int, rows: Iterable[RejectedJobRow]) -> None:
 def close_batch(*, batch_id: int, at: datetime) -> None:
     """The file came to its end."""
     ImportBatch.objects.filter(id=batch_id).update(ended_at=at, state=ImportState.DONE)
+
+
+def _doubled(job_ids: Sequence[int]) -> list[Unread]:
+    """Nodes of which two jobs of one scheduler held all GPUs at once."""
+    return [
+        Unread("sacct", DOUBLED, place=each.node, example=f"{each.first_job} {each.second_job}")
+        for each in (double_claims(job_ids) if job_ids else ())
+    ]
 
 
 def _unread_of(records: Sequence[JobRecord]) -> Iterator[Unread]:

@@ -7,6 +7,7 @@ Vercel's AI SDK, Sentry, OpenInference, OpenLLMetry, Strands. A newer spelling i
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from hashlib import blake2b
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,7 @@ def _kinds(calls: str, holders: str) -> Mapping[str, SpanKind]:
     )
 
 
-KINDS: Mapping[str, Mapping[str, SpanKind]] = {
+KINDS: dict[str, Mapping[str, SpanKind]] = {
     # SEMCONV; `completion`, `generate` and `message` are of SDKs before it, `responses` Sentry's.
     "gen_ai.operation.name": _kinds(
         "chat text_completion generate_content embeddings completion generate message messages"
@@ -236,8 +237,25 @@ USAGE_DETAILS: Mapping[str, str] = {
 """Keys of Langfuse's `usage_details`, of its SDKs and of people; by its own rule parts are beside
 `input` and `output`, not within them, unless `total` says otherwise."""
 
-FIELD_OF: Mapping[str, str] = {each.name: each.field for each in (*COUNTS, *WORDS)}
+FIELD_OF: dict[str, str] = {each.name: each.field for each in (*COUNTS, *WORDS)}
 """Of each attribute that is read, what it holds."""
+
+TABLE_VERSION = blake2b(
+    repr(
+        (
+            sorted(FIELD_OF.items()),
+            sorted(
+                (name, word, kind.value)
+                for name, words in KINDS.items()
+                for word, kind in words.items()
+            ),
+            sorted(USAGE_DETAILS.items()),
+            sorted(ASIDE),
+        )
+    ).encode(),
+    digest_size=8,
+).hexdigest()
+"""Changes with the tables: what was not understood is read again."""
 
 
 def is_read(name: str) -> bool:

@@ -28,6 +28,7 @@ from apps.web.rest.views import RestView
 from apps.workloads.actions.usage import Call, take_calls
 from apps.workloads.api import usage_examples as examples
 from apps.workloads.api.rows import RowFault, TooManyRows
+from apps.workloads.api.set_aside import read_spans_again, set_aside
 from apps.workloads.api.usage_litellm import read_payload, rows_of
 from apps.workloads.api.usage_otel import read_span, spans_of
 from apps.workloads.api.usage_otlp import PROTOBUF, spans_in_protobuf, traces_answer
@@ -139,7 +140,18 @@ class UsageDoor(RestView):
         answer = _answer_after_keeping(told, at)
         if unread := list(_unread(told, DOORS_COUNTED[self.source])):
             count_not_understood(unread=unread, at=at)
+        self.after(rows, told, owners, source, at)
         return answer
+
+    def after(
+        self,
+        rows: Sequence[Any],
+        readings: Sequence[Reading],
+        owners: Owners,
+        source: str,
+        at: datetime,
+    ) -> None:
+        """What else there is to do with rows that came; most doors do nothing."""
 
 
 class UsageEvents(UsageDoor):
@@ -178,6 +190,18 @@ class OtelEvents(UsageDoor):
     """Spans with `gen_ai.*` attributes, as an OTLP/HTTP exporter sends them."""
 
     source = "otel"
+
+    def after(
+        self,
+        rows: Sequence[Any],
+        readings: Sequence[Reading],
+        owners: Owners,
+        source: str,
+        at: datetime,
+    ) -> None:
+        """Set aside what was not understood, and read again what was set aside before."""
+        set_aside(rows, readings, source, at)
+        read_spans_again(source, owners, at)
 
     @extend_schema(
         operation_id="record_otel_spans",

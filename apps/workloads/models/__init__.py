@@ -19,5 +19,5 @@ from apps.workloads.models.requests import (
 )
 from apps.workloads.models.returns import RunScore, ValueUnit, WorkloadScore, WorkloadValue
 from apps.workloads.models.rules import ExcludedNodeName, OwnershipRule
-from apps.workloads.models.usage import UsageEvent
+from apps.workloads.models.usage import SetAsideSpan, UsageEvent
 from apps.workloads.models.work import Run, Workload, WorkloadKind

@@ -73,6 +73,13 @@ PERSONAL_FIELDS: Declarations = {
     "runprogress": {"phases_ms": FIGURES},
     "runscore": {"name": TEXT},
     "runsummary": {"model": DOCUMENT, "tags": DOCUMENT},
+    "setasidespan": {
+        "content": DOCUMENT,
+        "key": IDENTIFIER,
+        "parent_id": IDENTIFIER,
+        "source": CODE,
+        "table_version": CODE,
+    },
     "serviceobjective": {"feature": TEXT},
     "usageevent": {
         "detail": DOCUMENT,

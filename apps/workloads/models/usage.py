@@ -61,3 +61,25 @@ class UsageEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.vendor} {self.model} {self.key}"
+
+
+class SetAsideSpan(models.Model):
+    """A span that looks like a call and was not understood, or not all of it: to be read again.
+
+    `content` has its times, ids and those of its attributes that are names, ids and numbers; never
+    what was asked or answered. `table_version` is of the spellings that it was last read by.
+    """
+
+    source = models.TextField()
+    key = models.TextField()
+    parent_id = models.TextField(blank=True, default="")
+    content = models.JSONField()
+    table_version = models.TextField()
+    taken_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["source", "key"], name="set_aside_once")]
+        indexes = [models.Index(fields=["taken_at"], name="set_aside_by_time")]
+
+    def __str__(self) -> str:
+        return self.key

@@ -2,6 +2,8 @@
 
 UNTRACKED = "AllocTRES without gres/gpu"
 """A remark of a row of a cluster whose accounting tracks no GPUs."""
+DOUBLED = "two jobs on all GPUs of a node"
+"""A remark of a node: its time is divided between them, which the scheduler cannot have meant."""
 SLURM_LINE = "AccountingStorageTRES=gres/gpu"
 
 
@@ -11,6 +13,11 @@ def remark_in_words(remark: str) -> str:
         return (
             "the accounting counts no GPUs, so how many these jobs held is unknown, and what else "
             f"their nodes have is not called unallocated: set {SLURM_LINE} in slurm.conf"
+        )
+    if remark == DOUBLED:
+        return (
+            "two jobs of one scheduler held all of its GPUs at once: its time is divided between "
+            "them; ask the accounting which of the two is right"
         )
     if remark.startswith("gres/gpu:"):
         return (

@@ -4,7 +4,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from apps.fleet.actions import not_understood
-from apps.workloads.actions import node_names, requests
+from apps.workloads.actions import node_names, requests, set_aside
 from apps.workloads.actions.folding_runs import fold_due_runs
 from apps.workloads.actions.run_jobs import join_waiting_attempts
 from apps.workloads.tasks.uploads import forget_files, work_on_files
@@ -39,6 +39,7 @@ def forget_requests() -> None:
 def forget_not_understood() -> None:
     """Forget what was not understood two weeks ago."""
     not_understood.forget_not_understood(at=timezone.now())
+    set_aside.forget_spans_aside(at=timezone.now())
 
 
 @shared_task

@@ -330,3 +330,23 @@ def test_a_vendor_is_booked_by_its_bill_from_then_on(team_id: int) -> None:
     call_command("book_api_vendor", "openai", "calls")
     price()
     assert total(Line) == 2000
+
+
+def test_what_a_gateway_states_stands_beside_our_price_and_is_not_booked(team_id: int) -> None:
+    """A thousand tokens are 2,000 micro-units; LiteLLM says 2,500 of one, 0 of another, nothing of a third."""
+    stated = call(team_id, source="litellm:0", stated_cost=Decimal("0.0025"))
+    silent = call(team_id, source="litellm:0", stated_cost=Decimal(0))
+    # The receiver's own answer is counted, and the gateway says what it thinks it cost.
+    answer = call(team_id, response_id="r", input_tokens=3000)
+    gateway = call(
+        team_id,
+        source="litellm:0",
+        response_id="r",
+        input_tokens=3000,
+        stated_cost=Decimal("0.006"),
+    )
+    price(stated, silent, answer, gateway)
+    assert total(Line) == 2_000 + 2_000 + 6_000
+    (hour,) = ApiHour.objects.all()
+    assert (hour.stated_micros, hour.against_micros) == (8_500, 8_000)
+    assert audit_here().adds_up

@@ -7,8 +7,10 @@ import pytest
 from django.core.management import call_command
 
 from apps.economics.states import State
+from apps.fleet.queries.not_understood import not_understood
 from apps.ledger.models import Line
 from apps.workloads.models import Allocation, Job, RejectedRow
+from apps.workloads.queries.job_remarks import DOUBLED
 from controlplane.ledger_audit import audit_here
 from tests import make
 from tests.apps.ledger import scene
@@ -174,3 +176,11 @@ def test_tasks_of_an_array_under_one_raw_id_are_jobs_of_their_own(tmp_path: Path
         0,
         1,
     ]
+
+
+def test_two_claims_of_a_whole_node_at_once_are_said(tmp_path: Path) -> None:
+    make_node("g1", 8)
+    tres = "cpu=8,gres/gpu=8"
+    import_rows(tmp_path, row(1, tres, "g1"), row(2, tres, "g1"), row(3, "gres/gpu=1", "g1"))
+    (told,) = not_understood("g1")
+    assert (told.door, told.name, told.example, told.times) == ("sacct", DOUBLED, "1 2", 1)

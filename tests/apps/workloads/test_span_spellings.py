@@ -6,9 +6,18 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from apps.workloads.api.span_names import ASIDE, COUNTS, KINDS, WORDS, SpanKind
+from apps.workloads.api import set_aside, span_counts
+from apps.workloads.api.span_names import (
+    ASIDE,
+    COUNTS,
+    FIELD_OF,
+    KINDS,
+    WORDS,
+    SpanKind,
+    Spelling,
+)
 from apps.workloads.api.vendor_names import TABLE, vendor_named
-from apps.workloads.models import UsageEvent
+from apps.workloads.models import SetAsideSpan, UsageEvent
 from tests import make
 from tests.apps.workloads.test_usage_events import CREATED, DOOR, GEN_AI, send, span, trace
 
@@ -204,3 +213,36 @@ def test_what_a_gateway_or_an_sdk_says_it_cost_is_kept_beside(client: APIClient)
     send(client, [json.loads(json.dumps(row))], f"{DOOR}/litellm")
     stated = UsageEvent.objects.order_by("key").values_list("stated_cost", flat=True)
     assert [float(each) for each in stated if each is not None] == [0.25, 0.0123]
+
+
+def test_what_was_not_understood_is_read_again_when_the_table_has_grown(
+    client: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A span of an unknown operation, and a count of an unknown name, told before an upgrade."""
+    odd = span(
+        ("gen_ai.operation.name", "dream"),
+        ("gen_ai.request.model", "m"),
+        ("gen_ai.usage.input_tokens", 7),
+        ("gen_ai.prompt", "the-canary-sings"),
+        spanId="odd",
+    )
+    partly = span(*GEN_AI, ("gen_ai.usage.dreamt_tokens", 5), spanId="partly")
+    send(client, trace(odd, partly), OTEL)
+    assert set(UsageEvent.objects.values_list("key", flat=True)) == {"t/partly"}
+    assert SetAsideSpan.objects.count() == 2
+    assert "canary" not in str(list(SetAsideSpan.objects.values()))
+    send(client, trace(span(*GEN_AI, spanId="later")), OTEL)
+    assert SetAsideSpan.objects.count() == 2
+
+    kinds = {**KINDS["gen_ai.operation.name"], "dream": SpanKind.CALL}
+    monkeypatch.setitem(KINDS, "gen_ai.operation.name", kinds)
+    grown = Spelling("input_audio_tokens", "gen_ai.usage.dreamt_tokens", "a newer SDK")
+    monkeypatch.setattr(span_counts, "COUNTS", (*COUNTS, grown))
+    monkeypatch.setitem(FIELD_OF, grown.name, grown.field)
+    monkeypatch.setattr(set_aside, "TABLE_VERSION", "the next")
+    send(client, trace(span(*GEN_AI, spanId="latest")), OTEL)
+
+    assert not SetAsideSpan.objects.exists()
+    calls = {each.key: each for each in UsageEvent.objects.all()}
+    assert calls["t/odd"].input_tokens == 7
+    assert calls["t/partly"].detail == {"input_audio_tokens": 5}

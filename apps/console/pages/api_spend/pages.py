@@ -40,6 +40,7 @@ from apps.console.pages.api_spend.tables import (
     ModelCalls,
     OwnedCalls,
     model_calls,
+    models_shown,
     price_rows,
 )
 from apps.console.pages.api_spend.words import chart_of, figures_of, finding_of
@@ -128,7 +129,7 @@ def api_spend(context: Context) -> ConsolePage:
         sections=(
             FigureRow(figures) if figures else None,
             _marked_days(question, chart_of(days, by_day, currency, csv_href), context),
-            MODELS.section(
+            models_shown(models).section(
                 models,
                 context,
                 empty=f"No call is known {words.within}.",

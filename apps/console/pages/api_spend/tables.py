@@ -1,6 +1,7 @@
 """The tables of calls to model APIs."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import NamedTuple
@@ -147,6 +148,9 @@ MODELS = Table[ModelCalls](
             shown=lambda row, _: change(*row.changed),
         ),
         Column("list_cost", "", lambda row: row.found.list_micros, MONEY),
+        Column("stated_cost", "", lambda row: row.found.stated_micros, MONEY),
+        Column("stated_difference", "Stated by gateways, less ours",
+               lambda row: row.found.stated_difference_micros, SIGNED_MONEY, missing="—"),
         Column(
             "million",
             "Per M tokens",
@@ -172,6 +176,16 @@ MODELS = Table[ModelCalls](
     sort="sort",
     csv_first=("vendor", "model", "calls", "answered_429", "answered_5xx", "unpriced_calls"),
 )  # fmt: skip
+
+
+def models_shown(models: Sequence[ModelCalls]) -> Table[ModelCalls]:
+    """The table as a page has it: beside our price what gateways state, where any states one."""
+    if any(row.found.stated_micros is not None for row in models):
+        return MODELS
+    columns = (column for column in MODELS.columns if column.key != "stated_difference")
+    return replace(MODELS, columns=tuple(columns))
+
+
 DAYS = Table[Spend](
     "days",
     "By day and model",

@@ -1,0 +1,25 @@
+from django.db import migrations, models
+
+from apps.accounts.migrations._together import ChangedTogether
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ("ledger", "0031_corrections_on_their_day"),
+        ("workloads", "0023_spans_and_stated_costs"),
+    ]
+
+    operations = [
+        ChangedTogether(
+            migrations.AddField(
+                model_name="apihour",
+                name="stated_micros",
+                field=models.BigIntegerField(null=True),
+            ),
+            migrations.AddField(
+                model_name="apihour",
+                name="against_micros",
+                field=models.BigIntegerField(null=True),
+            ),
+        ),
+    ]

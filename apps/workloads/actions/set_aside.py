@@ -1,0 +1,69 @@
+"""Spans that were not understood, kept to be read again when the table of spellings has grown."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+
+from apps.logs.changes import answered, logged_change
+from apps.workloads.models import SetAsideSpan
+
+KEPT = timedelta(days=14)
+MOST_KEPT = 10_000
+"""Spans that are kept together; what comes then is counted by name alone."""
+AT_ONCE = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class AsideSpan:
+    """A span to be read again; `content` is what of it is kept."""
+
+    source: str
+    key: str
+    parent_id: str
+    content: Mapping[str, Any]
+
+
+@logged_change(count=answered)
+@transaction.atomic
+def set_spans_aside(*, spans: Sequence[AsideSpan], table_version: str, at: datetime) -> int:
+    """Keep spans while there is room; how many. One that is kept already stays as it is."""
+    room = max(0, MOST_KEPT - SetAsideSpan.objects.count())
+    rows = [
+        SetAsideSpan(
+            source=span.source,
+            key=span.key,
+            parent_id=span.parent_id,
+            content=dict(span.content),
+            table_version=table_version,
+            taken_at=at,
+        )
+        for span in spans[:room]
+    ]
+    return len(SetAsideSpan.objects.bulk_create(rows, ignore_conflicts=True))
+
+
+def spans_to_read_again(*, source: str, table_version: str) -> list[tuple[int, AsideSpan]]:
+    """Return spans of a sender that were last read by other spellings, the oldest first."""
+    rows = SetAsideSpan.objects.filter(source=source).exclude(table_version=table_version)
+    fields = ("id", "source", "key", "parent_id", "content")
+    return [
+        (row[0], AsideSpan(*row[1:])) for row in rows.order_by("id").values_list(*fields)[:AT_ONCE]
+    ]
+
+
+@transaction.atomic
+def settle_spans_aside(
+    *, understood: Collection[int], others: Collection[int], table_version: str
+) -> None:
+    """Forget those that are understood now; the others wait for the next spellings."""
+    SetAsideSpan.objects.filter(id__in=understood).delete()
+    SetAsideSpan.objects.filter(id__in=others).update(table_version=table_version)
+
+
+@logged_change(count=answered)
+def forget_spans_aside(*, at: datetime) -> int:
+    """Delete spans of more than two weeks ago; how many."""
+    return SetAsideSpan.objects.filter(taken_at__lt=at - KEPT).delete()[0]

@@ -1,6 +1,6 @@
 """Whose accounting tracks GPUs: a job of another cluster that names none may hold some."""
 
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 
 from apps.files.lines import FileUnreadable
@@ -17,6 +17,6 @@ def knowing_clusters(file: JobFile, options: SacctOptions) -> SacctOptions:
     """
     found: set[str] = set()
     # Where the file breaks off is told when its rows are read.
-    with suppress(FileUnreadable):
-        found.update(clusters_tracking_gpus(file.all_lines(), options=options))
+    with closing(file.all_lines()) as lines, suppress(FileUnreadable):
+        found.update(clusters_tracking_gpus(lines, options=options))
     return replace(options, tracking=clusters_with_gpus_accounted() | found)

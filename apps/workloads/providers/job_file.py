@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -45,7 +45,7 @@ class JobFile:
             self.line += 1
             yield text
 
-    def all_lines(self) -> Iterator[str]:
+    def all_lines(self) -> Generator[str, None, None]:
         """Yield each line from the first on, beside what is read of it: `lines` goes on as if it had not."""
         place = os.lseek(self.source.fileno(), 0, os.SEEK_CUR)
         try:

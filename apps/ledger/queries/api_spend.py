@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import LiteralString
+from typing import Any, LiteralString
 
 from apps.accounts.queries import organisation
 from apps.economics.money import sum_of_known
@@ -141,11 +141,10 @@ def spend_together(found: Collection[Spend]) -> Spend | None:
         for name in Spend.__slots__
         if name not in ("key", *AMOUNTS)
     }
-    return Spend(
-        key=(),
-        **{name: sum_of_known(getattr(each, name) for each in found) for name in AMOUNTS},
-        **sums,
-    )
+    amounts: dict[str, Any] = {
+        name: sum_of_known(getattr(each, name) for each in found) for name in AMOUNTS
+    }
+    return Spend(key=(), **amounts, **sums)
 
 
 def first_called_at() -> datetime | None:

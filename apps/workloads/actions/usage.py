@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import LiteralString
+from typing import Any, LiteralString
 
 from django.db import connection, transaction
 
@@ -178,7 +178,7 @@ def take_calls(*, calls: Sequence[Call], at: datetime) -> CallsTaken:
             for call in richest:
                 copy.write_row(_call_columns(call))
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [KEEPING])
-        named = {"doors": list(DOORS), "unowned": special_teams().unowned_id}
+        named: dict[str, Any] = {"doors": list(DOORS), "unowned": special_teams().unowned_id}
         cursor.execute(TOLD_BEFORE, named)
         before = {(row[1], row[2]): _statement_of(row) for row in cursor.fetchall()}
         cursor.execute(KEEP, [at])
@@ -203,9 +203,20 @@ def take_calls(*, calls: Sequence[Call], at: datetime) -> CallsTaken:
 _Key = tuple[str, str]
 
 
-def _statement_of(row: Sequence[object]) -> CallStatement:
-    *first, details = row[:14]
-    return CallStatement(*first[:8], tuple(first[8:]), details)  # type: ignore[arg-type]  # as selected
+def _statement_of(row: Sequence[Any]) -> CallStatement:
+    id, source, key, parent_key, response_id, door, is_ours, is_owned = row[:8]
+    return CallStatement(
+        id=id,
+        source=source,
+        key=key,
+        parent_key=parent_key,
+        response_id=response_id,
+        door=door,
+        is_ours=is_ours,
+        is_owned=is_owned,
+        counts=tuple(row[8:13]),
+        details=row[13],
+    )
 
 
 def _statement_of_call(call: Call, place: int) -> CallStatement:
@@ -264,7 +275,7 @@ def _richer_than_before(
 
 
 def _judge(
-    rows: Sequence[Sequence[object]], sent: set[_Key]
+    rows: Sequence[Sequence[Any]], sent: set[_Key]
 ) -> tuple[list[tuple[int, bool, int | None]], list[tuple[_Key, Contradiction]]]:
     """What changes of the calls near those sent, and where one of these contradicts another."""
     statements = [_statement_of(row) for row in rows]

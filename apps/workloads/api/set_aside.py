@@ -44,7 +44,8 @@ def read_spans_again(source: str, owners: Owners, at: datetime) -> None:
     if not waiting:
         return
     calls: list[Call] = []
-    understood, others = [], []
+    understood: list[int] = []
+    others: list[int] = []
     for id, aside in waiting:
         call, remarks = read_span(_found_again(aside), owners, at, 0, source)
         is_whole = not any(remark.is_unread for remark in remarks)

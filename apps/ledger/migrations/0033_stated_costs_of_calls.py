@@ -5,7 +5,7 @@ from apps.accounts.migrations._together import ChangedTogether
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("ledger", "0031_corrections_on_their_day"),
+        ("ledger", "0032_digests_of_closed_months"),
         ("workloads", "0023_spans_and_stated_costs"),
     ]
 

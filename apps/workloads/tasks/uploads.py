@@ -11,7 +11,6 @@ from apps.files.lines import FileUnreadable
 from apps.files.stopping import STOP, WorkerStops, refuse_to_go_on, stopping_between_rows
 from apps.uploads.files import STOPPED, forget_stored, stored_path, why_away, why_unread
 from apps.workloads.actions import imports, uploads
-from apps.workloads.actions.gpu_tracking import knowing_clusters
 from apps.workloads.providers.first_look import (
     LINES_TRIED,
     header_of,
@@ -22,11 +21,13 @@ from apps.workloads.providers.first_look import (
     tried,
     what_it_is,
 )
+from apps.workloads.providers.gpu_tracking import knowing_clusters
 from apps.workloads.providers.job_file import JobFile, open_jobs
 from apps.workloads.providers.job_mapping import MappingRefused
 from apps.workloads.providers.job_record import JobRecord, JobRow, RejectedJobRow
 from apps.workloads.providers.sacct import read_sacct
 from apps.workloads.providers.sacct_layout import LayoutUnknown
+from apps.workloads.queries.imports import clusters_with_gpus_accounted
 
 log = logging.getLogger(__name__)
 
@@ -92,7 +93,7 @@ def _look_at_file(claimed: uploads.Claimed, file: JobFile) -> None:
 def _rows_of_file(claimed: uploads.Claimed, file: JobFile) -> Iterator[JobRow]:
     if claimed.kind != "sacct":
         return rows_of(claimed.kind, claimed.asked, file.lines())
-    options = knowing_clusters(file, sacct_options(claimed.asked))
+    options = knowing_clusters(file, sacct_options(claimed.asked), clusters_with_gpus_accounted())
     return read_sacct(file.lines(), options=options)
 
 

@@ -8,11 +8,12 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.files.lines import FileUnreadable
-from apps.workloads.actions.gpu_tracking import knowing_clusters
 from apps.workloads.management.job_import import import_rows, print_figures
+from apps.workloads.providers.gpu_tracking import knowing_clusters
 from apps.workloads.providers.job_file import open_jobs
 from apps.workloads.providers.sacct import SacctOptions, read_sacct
 from apps.workloads.providers.sacct_layout import LayoutUnknown, named_fields
+from apps.workloads.queries.imports import clusters_with_gpus_accounted
 
 UNNAMED_CLUSTER = "slurm"
 
@@ -36,7 +37,8 @@ class Command(BaseCommand):
         chosen = _sacct_options(options)
         try:
             with open_jobs(options["file"]) as file:
-                rows = read_sacct(file.lines(), options=knowing_clusters(file, chosen))
+                chosen = knowing_clusters(file, chosen, clusters_with_gpus_accounted())
+                rows = read_sacct(file.lines(), options=chosen)
                 totals = import_rows(kind="sacct", file=file, rows=rows, at=timezone.now())
         except (LayoutUnknown, FileUnreadable, OSError) as refused:
             raise CommandError(str(refused)) from refused

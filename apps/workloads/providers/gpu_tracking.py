@@ -6,11 +6,12 @@ from dataclasses import replace
 from apps.files.lines import FileUnreadable
 from apps.workloads.providers.job_file import JobFile
 from apps.workloads.providers.sacct import SacctOptions, clusters_tracking_gpus
-from apps.workloads.queries.imports import clusters_with_gpus_accounted
 
 
-def knowing_clusters(file: JobFile, options: SacctOptions) -> SacctOptions:
-    """The options with the clusters that track GPUs, by the whole file and by what was imported before.
+def knowing_clusters(
+    file: JobFile, options: SacctOptions, accounted: frozenset[str]
+) -> SacctOptions:
+    """The options with the clusters that track GPUs: by the whole file, or `accounted` before.
 
     A file of jobs without GPUs, of an hour say, is judged by the files before it. The file is read to
     its end for it.
@@ -19,4 +20,4 @@ def knowing_clusters(file: JobFile, options: SacctOptions) -> SacctOptions:
     # Where the file breaks off is told when its rows are read.
     with closing(file.all_lines()) as lines, suppress(FileUnreadable):
         found.update(clusters_tracking_gpus(lines, options=options))
-    return replace(options, tracking=clusters_with_gpus_accounted() | found)
+    return replace(options, tracking=accounted | found)

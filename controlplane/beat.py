@@ -71,6 +71,12 @@ beat_schedule = {
         "schedule": 3600.0,
         "options": {"expires": 3600},
     },
+    "finish-removals": {
+        "task": "apps.accounts.tasks.finish_removals",
+        # A removal that goes on is told from one that was broken off by who holds it: a look costs one query.
+        "schedule": 60.0,
+        "options": {"expires": 60},
+    },
     "link-allocations": {
         "task": "apps.workloads.tasks.link_allocations",
         "schedule": 60.0,

@@ -8,7 +8,16 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
-from apps.personal.fields import CODE, DOCUMENT, IDENTIFIER, SECRET, TEXT, Declarations, free
+from apps.personal.fields import (
+    CODE,
+    DOCUMENT,
+    FIGURES,
+    IDENTIFIER,
+    SECRET,
+    TEXT,
+    Declarations,
+    free,
+)
 
 
 class StartingPoint(models.TextChoices):
@@ -273,10 +282,39 @@ class Pseudonym(models.Model):
         return self.pseudonym
 
 
+class NameRemoval(models.Model):
+    """One removal of a person's names: which tables are done, for whoever goes on with it.
+
+    `sealed_names` are the names, by what is written for each, and are gone when it has `ended_at`. `tables` has how many
+    rows were rewritten of each table (`app.model`) that is done; `files` what became of each file that holds a name.
+    """
+
+    sealed_names = models.TextField(blank=True, default="")
+    tables = models.JSONField(default=dict)
+    files = models.JSONField(default=list)
+    began_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["id"], condition=Q(ended_at__isnull=True), name="name_removal_not_ended"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"removal of {self.began_at}"
+
+
 WITH_ACCESS = free("of one account: it is deleted or renamed with the person who signs in by it")
 PERSONAL_FIELDS: Declarations = {
     "accesstoken": {"name": TEXT, "prefix": SECRET},
     "organisation": {"name": TEXT, "zone": CODE},
+    "nameremoval": {
+        "sealed_names": SECRET,
+        "tables": FIGURES,
+        "files": free("names of files that Runrate made, and what became of each"),
+    },
     "pseudonym": {"pseudonym": free("what stands for a name")},
     "repeatedrequest": {"caller": IDENTIFIER, "key": TEXT, "body": DOCUMENT},
     "savedview": {"name": TEXT, "address": TEXT},

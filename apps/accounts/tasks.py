@@ -1,12 +1,28 @@
-"""The sweep that forgets sessions which ended."""
+"""The sweeps that forget sessions which ended, and finish what takes names out."""
+
+import logging
 
 from celery import shared_task
 from django.utils import timezone
 
 from apps.accounts import actions
 
+log = logging.getLogger(__name__)
+
 
 @shared_task
 def forget_ended_sessions() -> None:
     """Nobody can come back with them."""
     actions.forget_ended_sessions(at=timezone.now())
+
+
+@shared_task
+def finish_removals() -> None:
+    """Go on with removals of names that were broken off, unless somebody is at them."""
+    for removal_id in actions.removals_to_finish():
+        try:
+            actions.go_on_removing(removal_id=removal_id, at=timezone.now())
+        except actions.RemovalUnderWay:
+            continue
+        except actions.NamesNotReadable as unreadable:
+            log.warning("removal_not_finished removal=%s reason=%s", removal_id, unreadable)

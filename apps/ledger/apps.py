@@ -26,3 +26,5 @@ class LedgerConfig(AppConfig):
         "billedcharge": f"{DIGESTING}.renew_billed_charges",
         "close": f"{DIGESTING}.renew_closes",
     }
+    # An export that holds a name which was taken out is deleted: it can be made again.
+    forgets_file = "apps.ledger.actions.exports.forget_stored_export"

@@ -1,11 +1,12 @@
 """Names of a person within texts and JSON documents, and what is written in their place."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote
 
 PLAIN_WORDS = frozenset(
     [
@@ -138,22 +139,36 @@ PLAIN_WORDS = frozenset(
 """Names that are words too: in the middle of a sentence one cannot be told from the other, so there they stay."""
 
 
+SPACE = r"(?:[\s\u200b\u2060\ufeff]|\+|%20|%C2%A0)+"
+"""Between two words of a name: any spaces, without a break or of no width too, and what an address of a page has of one."""
+SPACES = re.compile(r"[\s\u200b\u2060\ufeff]+")
+MARKS = "\u0300-\u036f"
+"""Accents that are letters of their own: what is followed by one is another letter."""
+
+
+def folded_name(name: str) -> str:
+    """Return what all spellings of a name have in common: in small letters, composed, with single spaces."""
+    composed = unicodedata.normalize("NFC", SPACES.sub(" ", name).strip())
+    return unicodedata.normalize("NFC", composed.casefold())
+
+
 class TakenNames:
     """Names that are taken out, each with what is written for it; the longest is looked for first.
 
-    A name is found as a whole word, in whatever case it is written: `ada` is no word of `ada.smith`, none of `bob+ada`, and ends
+    A name is found as a whole word however it is written: in any case, with accents as letters of their own or not, with any
+    spaces, and as an address of a page has it. `ada` is no word of `ada.smith`, none of `bob+ada`, and ends
     a sentence. One that is a PLAIN_WORD is found where it is all that is said, and in columns that hold nothing but names.
     """
 
     def __init__(self, written: Mapping[str, str]) -> None:
-        quoted = {way(old): new for old, new in written.items() for way in (quote_plus, quote, str)}
-        self._spelt = dict(sorted(quoted.items(), key=lambda pair: -len(pair[0])))
-        self._by_folded = {old.casefold(): new for old, new in self._spelt.items()}
+        self._by_folded = {folded_name(old): new for old, new in written.items()}
+        longest_first = sorted(self._by_folded, key=len, reverse=True)
+        self._spelt = {name: _spelt(name) for name in longest_first}
 
     @property
-    def spellings(self) -> Collection[str]:
-        """What is looked for: each name as it is, and as an address of a page has it."""
-        return self._spelt.keys()
+    def like_patterns(self) -> list[str]:
+        """Patterns of LIKE one of which every text has that names somebody; others may have them too."""
+        return sorted({_like_pattern(name) for name in self._spelt})
 
     def in_name(self, text: str) -> str:
         """A column of names, maybe with a word or two more: every name is meant as one."""
@@ -171,16 +186,20 @@ class TakenNames:
             return {self.in_text(key): self.in_json(item) for key, item in value.items()}
         return [self.in_json(item) for item in value] if isinstance(value, list) else value
 
+    def is_in(self, text: str) -> bool:
+        """Whether a text names somebody, as a word of it or as all that it says."""
+        return self._any_name is not None and self._any_name.search(text) is not None
+
     @cached_property
     def _any_name(self) -> re.Pattern[str] | None:
-        return _any_of(self._spelt)
+        return _any_of(self._spelt.values())
 
     @cached_property
     def _any_rare_name(self) -> re.Pattern[str] | None:
-        return _any_of(name for name in self._spelt if name.casefold() not in PLAIN_WORDS)
+        return _any_of(spelt for name, spelt in self._spelt.items() if name not in PLAIN_WORDS)
 
     def _whole(self, text: str) -> str | None:
-        return self._by_folded.get(text.strip().casefold())
+        return self._by_folded.get(folded_name(text))
 
     def _replaced(self, pattern: re.Pattern[str] | None, text: str) -> str:
         if pattern is None:
@@ -188,17 +207,23 @@ class TakenNames:
         return pattern.sub(lambda found: self._written_for(found[0]), text)
 
     def _written_for(self, spelling: str) -> str:
-        """What is written for a spelling that was found: of `İ` and `ı` a search makes an `i`, folding does not."""
-        shown = self._by_folded.get(spelling.casefold())
+        """What is written for a spelling that was found: a search finds more of them than folding makes alike."""
+        shown = self._by_folded.get(folded_name(spelling))
         if shown is not None:
             return shown
-        alike = re.compile(re.escape(spelling), re.IGNORECASE)
-        return next(new for old, new in self._spelt.items() if alike.fullmatch(old))
+        name = next(
+            name
+            for name, spelt in self._spelt.items()
+            if re.fullmatch(spelt, spelling, re.IGNORECASE)
+        )
+        return self._by_folded[name]
 
 
 def words_of(text: str) -> Iterator[str]:
     """What may be a name in a text: all of it, each word, and each two that follow one another."""
     yield text
+    # An accent that is a letter of its own is none of a word.
+    text = unicodedata.normalize("NFC", text)
     words = [word.rstrip(".") for word in re.findall(r"[\w.@+\\-]+", text)]
     yield from words
     for first, second in pairwise(words):
@@ -208,8 +233,45 @@ def words_of(text: str) -> Iterator[str]:
             yield word.rpartition("\\")[2]
 
 
-def _any_of(names: Iterable[str]) -> re.Pattern[str] | None:
-    found = "|".join(map(re.escape, names))
+def _clusters(name: str) -> list[str]:
+    """The letters of a name, each with the accents that stand for themselves."""
+    found: list[str] = []
+    for letter in name:
+        if found and unicodedata.combining(letter):
+            found[-1] += letter
+        else:
+            found.append(letter)
+    return found
+
+
+def _spelt(name: str) -> str:
+    """What finds a name however it is written, but for its case."""
+    return "".join(map(_spelt_letter, _clusters(name)))
+
+
+def _spelt_letter(letter: str) -> str:
+    if letter == " ":
+        return SPACE
+    forms = {
+        unicodedata.normalize(form, case)
+        for case in (letter, letter.upper())
+        for form in ("NFC", "NFD")
+    }
+    quoted = {quote(form, safe="") for form in forms}
+    ways = sorted(forms | quoted, key=lambda way: (-len(way), way))
+    if len(ways) == 2 and letter.isascii() and quote(letter, safe="") == letter:
+        return re.escape(letter)
+    return f"(?:{'|'.join(map(re.escape, ways))})"
+
+
+def _like_pattern(name: str) -> str:
+    """A name with anything in the place of what may be written in several ways."""
+    kept = [letter if letter.isascii() and letter.isalnum() else "%" for letter in _clusters(name)]
+    return re.sub("%+", "%", f"%{''.join(kept)}%")
+
+
+def _any_of(spelt: Iterable[str]) -> re.Pattern[str] | None:
+    found = "|".join(spelt)
     if not found:
         return None
-    return re.compile(rf"(?<![\w.@+-])(?:{found})(?![\w@-]|[.+]\w)", re.IGNORECASE)
+    return re.compile(rf"(?<![\w.@+{MARKS}-])(?:{found})(?![\w@{MARKS}-]|[.+]\w)", re.IGNORECASE)

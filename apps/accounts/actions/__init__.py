@@ -39,7 +39,15 @@ from apps.accounts.actions.provided import (
     PersonDeactivated,
     ProvidedAddressNotVerified,
 )
-from apps.accounts.actions.pseudonyms import PseudonymRefused, names_to_take_out, pseudonymise
+from apps.accounts.actions.pseudonyms import (
+    NamesNotReadable,
+    PseudonymRefused,
+    RemovalUnderWay,
+    go_on_removing,
+    names_to_take_out,
+    pseudonymise,
+    removals_to_finish,
+)
 from apps.accounts.actions.repeats import RepeatDiffers
 from apps.accounts.actions.saved_views import (
     SavedViewEntry,

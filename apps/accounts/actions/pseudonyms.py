@@ -1,36 +1,45 @@
 """A person's names are taken out of every table that may hold them; amounts stay as they are."""
 
+import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 import pgtrigger
 from allauth.account.models import EmailAddress
 from allauth.socialaccount.models import SocialAccount
 from django.apps import apps
-from django.db import transaction
+from django.db import connection, transaction
+from django.db.models import Model
 
 from apps.accounts.actions.people import deactivate_person
 from apps.accounts.actions.renaming import rename_table
-from apps.accounts.models import Pseudonym, User
-from apps.accounts.queries.pseudonyms import name_digest, pseudonym_of
+from apps.accounts.models import NameRemoval, Pseudonym, User
+from apps.accounts.queries.pseudonyms import name_digest, pseudonyms_of, written_for
+from apps.accounts.queries.sealed import opened_secret, sealed_secret
 from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
 from apps.personal.fields import walked_models
-from apps.personal.names import TakenNames
+from apps.personal.files import FileOutcome, forget_files_naming
+from apps.personal.names import TakenNames, folded_name
 
 SHORTEST = 2
+SEALED_FOR = "name removal"
+# Arbitrary but fixed, beside the removal's own number: one process at a time is at one.
+REMOVING = 7_305_041
 Progress = Callable[[str, int], None]
 """Given each table by name as it is done, with how many of its rows were rewritten."""
 
 
 @dataclass(frozen=True, slots=True)
 class TakenOut:
-    """What is written for each name now, and how many rows changed, of each table (`app.model`) and of all."""
+    """What is written for each name now, how many rows changed, of each table (`app.model`) and of all, and files."""
 
     written: Mapping[str, str]
     by_table: Mapping[str, int]
+    files: Sequence[FileOutcome] = ()
 
     @property
     def rows(self) -> int:
@@ -38,12 +47,19 @@ class TakenOut:
         return sum(self.by_table.values())
 
 
+class RemovalUnderWay(Exception):
+    """Somebody else takes these names out at this moment."""
+
+
+class NamesNotReadable(Exception):
+    """Names of a removal that was broken off were sealed with a key that is not here any more."""
+
+
 class PseudonymRefused(Refusal):
     """What was entered is no name that could be taken out."""
 
 
 @logged_change(count=lambda answer, _: answer.rows)
-@transaction.atomic
 def pseudonymise(
     *,
     names: Sequence[str],
@@ -55,29 +71,94 @@ def pseudonymise(
     """Write a pseudonym for each of the names in every column that is registered as personal.
 
     `names` are what schedulers, tokens and messages call somebody. With `person_id` that person's
-    own name and address are taken out too, and their access ends. All of it or nothing is done: what was
-    broken off is begun anew. Refuses PseudonymRefused, User.DoesNotExist and LastManager.
+    own name and address are taken out too, and their access ends. Each table is done whole or not at all, and noted: what
+    was broken off is gone on with by `finish_removals`. Refuses PseudonymRefused, User.DoesNotExist and LastManager.
     """
+    removal_id = _begin_removal(names=names, person_id=person_id, by=by, at=at)
+    return go_on_removing(removal_id=removal_id, at=at, progress=progress)
+
+
+@transaction.atomic
+def _begin_removal(
+    *, names: Sequence[str], person_id: int | None, by: int | None, at: datetime
+) -> int:
+    """Keep what stands for the names, end the person's access, and note what is to be done."""
     taken = names_to_take_out(names, person_id)
-    written = {name: pseudonym_of(name) for name in taken}
+    written = written_for(taken)
+    taken_before = pseudonyms_of(taken)
     for name, shown in written.items():
+        if name in taken_before:
+            continue
         Pseudonym.objects.get_or_create(
-            digest=name_digest(name),
+            digest=name_digest(folded_name(name)),
             defaults={"pseudonym": shown, "made_at": at, "made_by_id": by},
         )
     if person_id is not None:
         _end_access(person_id)
-    by_table: Counter[str] = Counter()
-    looked_for = TakenNames(written)
-    # History is append-only, and would write down once more what is taken out of it here.
-    with pgtrigger.ignore():
-        if person_id is not None:
+        # History is append-only, and would write down once more what is taken out of it here.
+        with pgtrigger.ignore():
             _rename_person(person_id, written)
+    sealed = sealed_secret(json.dumps(written), SEALED_FOR)
+    return NameRemoval.objects.create(sealed_names=sealed, began_at=at).id
+
+
+@logged_change(count=lambda answer, _: answer.rows)
+def go_on_removing(
+    *, removal_id: int, at: datetime, progress: Progress = lambda table, rows: None
+) -> TakenOut:
+    """Rewrite the tables that are still to be done, then look through files; again as often as need be.
+
+    Refuses RemovalUnderWay where somebody else is at it, and NamesNotReadable where they were sealed with another key.
+    """
+    with _alone_at(removal_id) as removal:
+        opened = opened_secret(removal.sealed_names, SEALED_FOR) if removal.sealed_names else "{}"
+        if opened is None:
+            raise NamesNotReadable("the names were sealed with another key: enter them again")
+        written: dict[str, str] = json.loads(opened)
+        names = TakenNames(written)
         for model in walked_models():
             label = model._meta.label_lower
-            by_table[label] = rename_table(model, looked_for)
-            progress(label, by_table[label])
-    return TakenOut(written, +by_table)
+            if removal.ended_at is None and label not in removal.tables:
+                _remove_from_table(removal, model, names)
+                progress(label, removal.tables[label])
+        if removal.ended_at is None:
+            removal.files = [
+                asdict(outcome) for outcome in forget_files_naming(names, before=removal.began_at)
+            ]
+            removal.sealed_names, removal.ended_at = "", at
+            removal.save(update_fields=["files", "sealed_names", "ended_at"])
+        return TakenOut(
+            written,
+            +Counter(removal.tables),
+            tuple(FileOutcome(**outcome) for outcome in removal.files),
+        )
+
+
+def removals_to_finish() -> list[int]:
+    """Return removals that were broken off, the oldest first."""
+    left = NameRemoval.objects.filter(ended_at=None).order_by("id")
+    return list(left.values_list("id", flat=True))
+
+
+@contextmanager
+def _alone_at(removal_id: int) -> Iterator[NameRemoval]:
+    """Give a removal to one at a time; who is killed lets go of it."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [REMOVING, removal_id])
+        if not cursor.fetchone()[0]:
+            raise RemovalUnderWay("these names are being taken out already")
+    try:
+        yield NameRemoval.objects.get(id=removal_id)
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_unlock(%s, %s)", [REMOVING, removal_id])
+
+
+@transaction.atomic
+def _remove_from_table(removal: NameRemoval, model: type[Model], names: TakenNames) -> None:
+    with pgtrigger.ignore():
+        removal.tables[model._meta.label_lower] = rename_table(model, names)
+    removal.save(update_fields=["tables"])
 
 
 def names_to_take_out(names: Sequence[str], person_id: int | None) -> list[str]:

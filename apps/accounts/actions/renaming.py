@@ -46,7 +46,7 @@ def _rows_naming(
         table=sql.Identifier(model._meta.db_table),
         holds=sql.SQL(" OR ").join(holds),
     )
-    params = [_patterns(names)] * len(fields)
+    params = [names.like_patterns] * len(fields)
     for within, span in _slices(model):
         with connection.cursor() as cursor:
             cursor.execute(asked + within, [*params, *span])
@@ -68,17 +68,6 @@ def _slices(model: type[Model]) -> Iterator[tuple[sql.Composable, list[int]]]:
     within = sql.SQL(" AND {0} >= %s AND {0} < %s").format(column)
     for first in range(least, most + 1, SLICE):
         yield within, [first, first + SLICE]
-
-
-def _patterns(names: TakenNames) -> list[str]:
-    """What ILIKE finds every spelling by, as text and as it stands within the quotes of JSON."""
-    spelt = {
-        text
-        for name in names.spellings
-        for text in (name, json.dumps(name, ensure_ascii=False)[1:-1])
-    }
-    escaped = (text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") for text in spelt)
-    return [f"%{text}%" for text in sorted(escaped)]
 
 
 def _renamed_row(

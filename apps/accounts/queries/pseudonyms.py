@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from django.conf import settings
 
 from apps.accounts.models import Pseudonym
+from apps.personal.names import folded_name
 
 SALT = b"runrate.pseudonyms"
 SHOWN_DIGITS = 12
@@ -17,8 +18,8 @@ def name_digest(name: str) -> bytes:
 
 
 def pseudonym_of(name: str) -> str:
-    """What a name is written as, always the same on one installation; an address stays one, of no mailbox."""
-    shown = f"person-{name_digest(name).hex()[:SHOWN_DIGITS]}"
+    """What a name is written as, in any spelling the same on one installation; an address stays one, of no mailbox."""
+    shown = f"person-{name_digest(folded_name(name)).hex()[:SHOWN_DIGITS]}"
     return f"{shown}@pseudonym.invalid" if "@" in name else shown
 
 
@@ -39,9 +40,13 @@ def pseudonyms_of(names: Collection[str]) -> dict[str, str]:
     return {name: shown for name in names if kept and (shown := _shown_of(name, kept))}
 
 
+def written_for(names: Collection[str]) -> dict[str, str]:
+    """What is written for each of these names: as before where one was taken out already."""
+    before = pseudonyms_of(names)
+    return {name: before.get(name) or pseudonym_of(name) for name in names}
+
+
 def _shown_of(name: str, kept: Mapping[bytes, str]) -> str | None:
-    """By the name as it is, else by it in small letters: what was taken out so is meant in any case."""
-    shown = kept.get(name_digest(name))
-    if shown is None and name != name.casefold():
-        shown = kept.get(name_digest(name.casefold()))
-    return shown
+    """By what all spellings of the name have in common; before, names were kept as they were entered."""
+    ways = dict.fromkeys((folded_name(name), name, name.casefold()))
+    return next((shown for way in ways if (shown := kept.get(name_digest(way)))), None)

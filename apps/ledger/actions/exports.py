@@ -8,8 +8,9 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F, Q
 
+from apps.files import delete_file
 from apps.ledger.models import Export, ExportState, ExportWhat, FileForm
-from apps.ledger.queries.exports import OPEN, Asker
+from apps.ledger.queries.exports import EXPORTS, OPEN, Asker
 from apps.ledger.queries.windows import Window
 from apps.logs.changes import answered, logged_change
 
@@ -17,6 +18,7 @@ KEPT_FOR = timedelta(days=7)
 SILENT_AFTER = timedelta(minutes=5)
 """Whoever makes an export says so with every day of it; after this long, somebody else begins again."""
 MOST_TRIES = 3
+HELD_A_NAME = "its file held a name that was taken out: ask for it again"
 MOST_OPEN = 5
 """How many exports one asker may have waiting."""
 
@@ -188,6 +190,19 @@ def exports_to_forget(*, at: datetime) -> list[int]:
 def forget_export(*, export_id: int) -> None:
     """Its files are gone."""
     Export.objects.filter(id=export_id).update(has_file=False)
+
+
+@logged_change()
+def forget_stored_export(name: str) -> bool:
+    """Delete the file of an export, given the file's name; False: it is none of an export that is done."""
+    stem = name.removeprefix(f"{EXPORTS}/").partition(".")[0]
+    if not name.startswith(f"{EXPORTS}/") or not stem.isdecimal():
+        return False
+    done = Export.objects.filter(id=int(stem), state=ExportState.DONE, has_file=True)
+    if not done.update(state=ExportState.CANCELLED, failure=HELD_A_NAME):
+        return False
+    delete_file(name)
+    return True
 
 
 def _own_turn(turn: Turn) -> Any:

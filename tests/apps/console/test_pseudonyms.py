@@ -1,25 +1,37 @@
 """A person is taken out: no table has the name any more, and no amount changes."""
 
-from datetime import date, timedelta
+import gzip
+import io
+from datetime import UTC, date, datetime, timedelta
+from functools import partial
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from psycopg import sql
+from pyarrow import parquet
 
 from apps.accounts import actions
-from apps.accounts.models import Pseudonym, User
-from apps.accounts.queries.pseudonyms import pseudonym_of
+from apps.accounts.models import NameRemoval, Pseudonym, User
+from apps.accounts.queries.pseudonyms import name_digest, pseudonym_of
+from apps.accounts.tasks import finish_removals
 from apps.economics.jobs import EventKind, JobEventIn, JobSource, JobStatement
-from apps.ledger.models import LedgerUserDay
+from apps.files import is_stored, write_file
+from apps.ledger.models import Export, LedgerUserDay
+from apps.personal.fields import personal_fields, walked_models
 from apps.review.models import Alert
 from apps.workloads.actions.recording import record_events
 from apps.workloads.models import Job, OwnershipRule
+from controlplane.ledger_audit import audit_here
 from tests.apps.console.people import confirmed
+from tests.apps.ledger import scene
+from tests.apps.ledger.audited_world import make_world as make_audited_world
 from tests.apps.review.test_alerts import raised
-from tests.make import NOON, make_organisation, make_person, make_team
+from tests.make import NOON, make_organisation, make_person, make_team, make_token
 from tests.scope.world import make_world
 
 pytestmark = pytest.mark.django_db
@@ -243,3 +255,155 @@ def _user_day(user: str) -> LedgerUserDay:
         if not (field.primary_key or field.null or field.has_default()):
             values.setdefault(field.attname, 1)
     return LedgerUserDay(**values)
+
+
+SPELLINGS = (
+    "José Müller",
+    "jose\u0301 mu\u0308ller",
+    "JOSÉ MÜLLER",
+    "JOSE\u0301 MU\u0308LLER",
+    "José\u00a0Müller",
+    "José\u202fMüller",
+    "José  Müller",
+    "José\tMüller",
+    "José \n Müller",
+    "José\u200b Müller",
+    "Jose%CC%81%20M%C3%BCller",
+    "Jos%C3%A9+M%C3%BCller",
+    "JOS%C3%89%C2%A0M%C3%9CLLER",
+)
+
+
+@pytest.mark.parametrize("entered", ["José Müller", "jose\u0301\u00a0MU\u0308LLER"])
+def test_a_name_goes_in_every_spelling_and_is_one_pseudonym(petra: Client, entered: str) -> None:
+    facts = [["a", f"seen of {spelling}, twice"] for spelling in SPELLINGS]
+    others = ["José Müllers", "xJosé Müller", "Jose Muller", "José Müller\u0301"]
+    raised(facts=[*facts, *(["b", other] for other in others)])
+    for number, spelling in enumerate(SPELLINGS[:10]):
+        record_events(events=[said_by(spelling.strip(), str(number))], at=NOON)
+    confirmed(petra, "/people/pseudonymise", {"person": "", "names": entered})
+
+    shown = pseudonym_of("José Müller")
+    assert pseudonym_of(entered) == shown
+    said = [fact[1] for fact in Alert.objects.get().facts]
+    assert said == [f"seen of {shown}, twice"] * len(SPELLINGS) + others
+    assert set(Job.objects.values_list("user", flat=True)) == {shown}
+
+    for number, spelling in enumerate(SPELLINGS[:10]):
+        record_events(events=[said_by(spelling.strip(), f"again {number}")], at=NOON)
+    assert set(Job.objects.values_list("user", flat=True)) == {shown}
+    assert Pseudonym.objects.count() == 1
+
+
+def test_a_name_that_was_taken_out_as_it_was_entered_keeps_its_pseudonym(petra: Client) -> None:
+    """Names in large letters had a digest of their own before spellings were one."""
+    Pseudonym.objects.create(
+        digest=name_digest("Grace Hopper"), pseudonym="person-of-before", made_at=NOON
+    )
+    confirmed(petra, "/people/pseudonymise", {"person": "", "names": "Grace Hopper"})
+    record_events(events=[said_by("Grace Hopper")], at=NOON)
+    assert Job.objects.get().user == "person-of-before"
+    assert Pseudonym.objects.count() == 1
+
+
+def stored(name: str, content: bytes) -> str:
+    with write_file(name) as draft:
+        draft.write(content)
+    return name
+
+
+def test_files_that_hold_her_name_are_deleted_or_listed(
+    petra: Client, settings: Any, tmp_path: Path
+) -> None:
+    settings.HOME = tmp_path
+    export = Export.objects.create(
+        token_id=make_token("read").id, what="lines", window_text="2026-03", zone="UTC",
+        first_day=date(2026, 3, 1), end_day=date(2026, 4, 1), asked_at=NOON,
+        state="done", has_file=True, expires_at=NOON + timedelta(days=7),
+    )  # fmt: skip
+    lines = b"".join(b"node-%06d,bob,1.5\n" % number for number in range(90_000))
+    of_her = stored(f"exports/{export.id}.csv.gz", gzip.compress(lines + b"n,Grace  HOPPER,1\n"))
+    parquet_file = io.BytesIO()
+    parquet.write_table(pa.table({"user": ["bob", "grace hopper"]}), parquet_file)
+    listed = stored("uploads/a.upload", parquet_file.getvalue())
+    stored("uploads/b.upload", b"job,user\n1,bob\n")
+    broken = stored("uploads/c.upload", gzip.compress(b"grace hopper")[:-9])
+    copy = stored("backups/runrate-20260301T000000Z.copy", b"PK whatever")
+    taken = actions.pseudonymise(
+        names=["Grace Hopper"], person_id=None, by=None, at=datetime.now(UTC) + timedelta(hours=1)
+    )
+    outcomes = {each.name: each.outcome for each in taken.files}
+    assert set(outcomes) == {of_her, listed, broken, copy}
+    assert "was deleted" in outcomes[of_her]
+    assert "not imported yet" in outcomes[listed]
+    assert "could not be looked through" in outcomes[broken]
+    assert "made before" in outcomes[copy]
+    assert not is_stored(of_her)
+    assert is_stored(listed)
+    export.refresh_from_db()
+    assert (export.state, "ask for it again" in export.failure) == ("cancelled", True)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("tables", [1, 40])
+def test_a_removal_that_was_killed_is_gone_on_with_and_ends_the_same(
+    settings: Any, tmp_path: Path, tables: int
+) -> None:
+    settings.HOME = tmp_path
+    make_organisation()
+    record_events(events=[said_by("ghopper"), said_by("bob", "2", owner="ghopper")], at=NOON)
+    raised(facts=[("her", "of ghopper")])
+    done: list[str] = []
+
+    def killed(table: str, rows: int) -> None:
+        done.append(table)
+        if len(done) == tables:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        actions.pseudonymise(names=["ghopper"], person_id=None, by=None, at=NOON, progress=killed)
+    removal = NameRemoval.objects.get()
+    assert (len(removal.tables), removal.ended_at) == (tables, None)
+    assert "ghopper" not in removal.sealed_names
+    # Whatever arrives meanwhile is written with the pseudonym.
+    record_events(events=[said_by("ghopper", "3")], at=NOON)
+    assert Job.objects.get(raw_id="3").user == pseudonym_of("ghopper")
+    finish_removals()
+    assert rows_with("ghopper") == []
+    removal.refresh_from_db()
+    assert (removal.sealed_names, removal.ended_at is not None) == ("", True)
+    assert {each._meta.label_lower for each in walked_models()} == set(removal.tables)
+    rewritten = removal.tables
+    finish_removals()
+    removal.refresh_from_db()
+    assert removal.tables == rewritten
+
+
+def test_a_closed_month_keeps_everything_but_her_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its lines and sums are as they were, and the audit, which holds it against the digest of its close, finds nothing."""
+    hers = partial(scene.make_job, user="ghopper", labels={"owner": "ghopper"})
+    monkeypatch.setattr(scene, "make_job", hers)
+    make_audited_world(tmp_path)
+    ledger = [model for model in walked_models() if model._meta.app_label == "ledger"]
+
+    def but_for_names() -> dict[str, Any]:
+        kept = {}
+        for model in ledger:
+            personal = personal_fields(model)
+            names = [f.attname for f in model._meta.concrete_fields if f.name not in personal]
+            kept[model._meta.label_lower] = list(
+                model._default_manager.order_by("pk").values_list(*names)
+            )
+        return kept
+
+    before, found = but_for_names(), audit_here()
+    assert found.closed_months
+    assert not found.places
+    taken = actions.pseudonymise(names=["ghopper"], person_id=None, by=None, at=NOON)
+    assert taken.by_table["workloads.job"]
+    assert taken.by_table["ledger.ledgeruserday"]
+    assert rows_with("ghopper") == []
+    assert but_for_names() == before
+    assert audit_here() == found

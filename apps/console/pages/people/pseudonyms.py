@@ -7,7 +7,7 @@ from django.urls import path, reverse
 
 from apps.accounts import actions
 from apps.accounts.queries import people as everybody
-from apps.accounts.queries.pseudonyms import pseudonym_of
+from apps.accounts.queries.pseudonyms import written_for
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import PickField, TextField
 from apps.console.kit.frame import Link
@@ -16,6 +16,7 @@ from apps.economics.refusal import Refusal
 from apps.personal.names import PLAIN_WORDS
 from apps.show.amounts import counted
 
+MOST_FILES = 20
 IN_EVERY_COLUMN = (
     "In every column that may name a person, in whatever case it is written there: jobs, roll-ups by "
     "user, rules, notes, alerts, anomalies, frozen reviews, the audit trail and what was asked; jobs "
@@ -23,8 +24,9 @@ IN_EVERY_COLUMN = (
 )
 WHAT_STAYS = (
     "Amounts and times stay: the same dollars belong to the same teams, jobs and runs.",
-    "Log files, exports, uploads and backups that were made before, and names of jobs, runs and tags "
-    "that are sent from now on, are not changed.",
+    "Exports that hold a name are deleted: ask for them again. Uploads and backups that hold it are listed "
+    "when it is done; log files, and names of jobs, runs and tags that are sent from now on, are not changed.",
+    "What breaks off on the way is gone on with within a minute.",
     "The name itself is kept nowhere: this cannot be taken back.",
 )
 
@@ -56,7 +58,10 @@ def pseudonymise_person(context: Context) -> Change[Mapping[str, Any]]:
         person = known.get(chosen["person_id"])
         names = actions.names_to_take_out(**chosen)
         return (
-            *(f"{name} is written {pseudonym_of(name)} from now on." for name in names),
+            *(
+                f"{name} is written {shown} from now on."
+                for name, shown in written_for(names).items()
+            ),
             IN_EVERY_COLUMN,
             *_plain_words(names),
             *([f"{person.name} cannot sign in any more."] if person else []),
@@ -69,7 +74,9 @@ def pseudonymise_person(context: Context) -> Change[Mapping[str, Any]]:
         said = (
             f"{counted(jobs, 'job')} and {counted(taken.rows - jobs, 'other row')} were rewritten."
         )
-        return said, ("people",)
+        listed = [f"{file.name}: {file.outcome}." for file in taken.files[:MOST_FILES]]
+        left = len(taken.files) - len(listed)
+        return " ".join([said, *listed, *([f"And {left} more."] if left else [])]), ("people",)
 
     return Change(
         finding="Pseudonymise a person",

@@ -156,6 +156,10 @@ def _passing_rules() -> dict[str, RetentionRule]:
         "accounts.repeatedrequest": _aged(
             repeats.KEPT_FOR, "So that a write sent again is answered alike."
         ),
+        "accounts.nameremoval": RetentionRule(
+            FOR_GOOD,
+            "What was rewritten, by table, and which files held the name; the names go when it is done.",
+        ),
         "accounts.pseudonym": RetentionRule(
             FOR_GOOD,
             "So that a name that was taken out stays out when a scheduler reports it again.",

@@ -709,7 +709,8 @@ def _services(teams: Mapping[str, int], at: datetime) -> dict[str, int]:
             unit_milliseconds=10, unpriced_milliseconds=0,
         )  # fmt: skip
         ServiceTotal.objects.create(
-            **day, measure="effective", answered_micros=613_000, stated_micros=613_000,
+            **day, posting_month=at.date().replace(day=1), measure="effective",
+            answered_micros=613_000, stated_micros=613_000,
             active_micros=613_000, unit_milliseconds=10, unpriced_milliseconds=0,
             held_milliseconds=10, observed_milliseconds=10, statuses=2, **counts,
         )  # fmt: skip

@@ -6,6 +6,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from apps.accounts import actions
+from apps.personal.files import forget_files_naming
 
 log = logging.getLogger(__name__)
 
@@ -18,10 +19,12 @@ def forget_ended_sessions() -> None:
 
 @shared_task
 def finish_removals() -> None:
-    """Go on with removals of names that were broken off, unless somebody is at them."""
+    """Go on with removals of names, unless somebody is at them: what was broken off, and files."""
     for removal_id in actions.removals_to_finish():
         try:
-            actions.go_on_removing(removal_id=removal_id, at=timezone.now())
+            actions.go_on_removing(
+                removal_id=removal_id, at=timezone.now(), look_through=forget_files_naming
+            )
         except actions.RemovalUnderWay:
             continue
         except actions.NamesNotReadable as unreadable:

@@ -1,7 +1,6 @@
 """Files that hold a name: those that can be made again are deleted, the others are named."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import IO, TypeAlias, cast
@@ -14,7 +13,7 @@ from apps.files.limits import UNPACKED, BodyKind
 from apps.files.lines import FileUnreadable
 from apps.files.parquet import open_parquet
 from apps.files.unpacking import PARQUET_MAGIC, begins_with, open_text
-from apps.personal.names import TakenNames
+from apps.personal.names import FileOutcome, TakenNames
 
 LETTERS_AT_ONCE = 1 << 20
 LONGEST_SPELLING = 2_000
@@ -31,15 +30,7 @@ Forget: TypeAlias = Callable[[str], bool]
 """Deletes a file that can be made again, given its name; False: it is not this app's, or cannot."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileOutcome:
-    """What became of a stored file that was made before names were taken out."""
-
-    name: str
-    outcome: str
-
-
-def forget_files_naming(names: TakenNames, *, before: datetime) -> list[FileOutcome]:
+def forget_files_naming(names: TakenNames, before: datetime) -> list[FileOutcome]:
     """Look through files that were made before; return what became of each that holds a name, or may.
 
     Each is read within the bounds of what is unpacked, and never whole. Copies are not opened: they hold every name that the

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -137,6 +138,14 @@ PLAIN_WORDS = frozenset(
     ]
 )
 """Names that are words too: in the middle of a sentence one cannot be told from the other, so there they stay."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileOutcome:
+    """What became of a stored file that was made before names were taken out."""
+
+    name: str
+    outcome: str
 
 
 SPACE = r"(?:[\s\u200b\u2060\ufeff]|\+|%20|%C2%A0)+"

@@ -22,8 +22,7 @@ from apps.accounts.queries.sealed import opened_secret, sealed_secret
 from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
 from apps.personal.fields import walked_models
-from apps.personal.files import FileOutcome, forget_files_naming
-from apps.personal.names import TakenNames, folded_name
+from apps.personal.names import FileOutcome, TakenNames, folded_name
 
 SHORTEST = 2
 SEALED_FOR = "name removal"
@@ -33,13 +32,16 @@ Progress = Callable[[str, int], None]
 """Given each table by name as it is done, with how many of its rows were rewritten."""
 
 
+LookThrough = Callable[[TakenNames, datetime], Sequence[FileOutcome]]
+"""Looks through the files that were made before a moment, and returns what became of those that hold a name."""
+
+
 @dataclass(frozen=True, slots=True)
 class TakenOut:
-    """What is written for each name now, how many rows changed, of each table (`app.model`) and of all, and files."""
+    """What is written for each name now, and how many rows changed, of each table (`app.model`) and of all."""
 
     written: Mapping[str, str]
     by_table: Mapping[str, int]
-    files: Sequence[FileOutcome] = ()
 
     @property
     def rows(self) -> int:
@@ -104,10 +106,15 @@ def _begin_removal(
 
 @logged_change(count=lambda answer, _: answer.rows)
 def go_on_removing(
-    *, removal_id: int, at: datetime, progress: Progress = lambda table, rows: None
+    *,
+    removal_id: int,
+    at: datetime,
+    progress: Progress = lambda table, rows: None,
+    look_through: LookThrough | None = None,
 ) -> TakenOut:
     """Rewrite the tables that are still to be done, then look through files; again as often as need be.
 
+    Files are a worker's, which brings `look_through`; without, the removal waits for one, and its names stay sealed.
     Refuses RemovalUnderWay where somebody else is at it, and NamesNotReadable where they were sealed with another key.
     """
     with _alone_at(removal_id) as removal:
@@ -121,17 +128,11 @@ def go_on_removing(
             if removal.ended_at is None and label not in removal.tables:
                 _remove_from_table(removal, model, names)
                 progress(label, removal.tables[label])
-        if removal.ended_at is None:
-            removal.files = [
-                asdict(outcome) for outcome in forget_files_naming(names, before=removal.began_at)
-            ]
+        if removal.ended_at is None and look_through is not None:
+            removal.files = [asdict(outcome) for outcome in look_through(names, removal.began_at)]
             removal.sealed_names, removal.ended_at = "", at
             removal.save(update_fields=["files", "sealed_names", "ended_at"])
-        return TakenOut(
-            written,
-            +Counter(removal.tables),
-            tuple(FileOutcome(**outcome) for outcome in removal.files),
-        )
+        return TakenOut(written, +Counter(removal.tables))
 
 
 def removals_to_finish() -> list[int]:

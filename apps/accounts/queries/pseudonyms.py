@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping
 
 from django.conf import settings
 
-from apps.accounts.models import Pseudonym
-from apps.personal.names import folded_name
+from apps.accounts.models import NameRemoval, Pseudonym
+from apps.personal.names import FileOutcome, folded_name
 
 SALT = b"runrate.pseudonyms"
 SHOWN_DIGITS = 12
@@ -50,3 +50,9 @@ def _shown_of(name: str, kept: Mapping[bytes, str]) -> str | None:
     """By what all spellings of the name have in common; before, names were kept as they were entered."""
     ways = dict.fromkeys((folded_name(name), name, name.casefold()))
     return next((shown for way in ways if (shown := kept.get(name_digest(way)))), None)
+
+
+def files_of_last_removal() -> list[FileOutcome]:
+    """What became of each file that held a name when one was last taken out, or may hold it."""
+    files = NameRemoval.objects.order_by("-id").values_list("files", flat=True).first()
+    return [FileOutcome(**outcome) for outcome in files or ()]

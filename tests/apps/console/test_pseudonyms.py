@@ -17,7 +17,7 @@ from pyarrow import parquet
 
 from apps.accounts import actions
 from apps.accounts.models import NameRemoval, Pseudonym, User
-from apps.accounts.queries.pseudonyms import name_digest, pseudonym_of
+from apps.accounts.queries.pseudonyms import files_of_last_removal, name_digest, pseudonym_of
 from apps.accounts.tasks import finish_removals
 from apps.economics.jobs import EventKind, JobEventIn, JobSource, JobStatement
 from apps.files import is_stored, write_file
@@ -329,10 +329,12 @@ def test_files_that_hold_her_name_are_deleted_or_listed(
     stored("uploads/b.upload", b"job,user\n1,bob\n")
     broken = stored("uploads/c.upload", gzip.compress(b"grace hopper")[:-9])
     copy = stored("backups/runrate-20260301T000000Z.copy", b"PK whatever")
-    taken = actions.pseudonymise(
-        names=["Grace Hopper"], person_id=None, by=None, at=datetime.now(UTC) + timedelta(hours=1)
-    )
-    outcomes = {each.name: each.outcome for each in taken.files}
+    soon = datetime.now(UTC) + timedelta(hours=1)
+    actions.pseudonymise(names=["Grace Hopper"], person_id=None, by=None, at=soon)
+    assert is_stored(of_her)
+    finish_removals()
+    outcomes = {each.name: each.outcome for each in files_of_last_removal()}
+    assert f"{copy}: it was made before" in petra.get("/people/pseudonymise").content.decode()
     assert set(outcomes) == {of_her, listed, broken, copy}
     assert "was deleted" in outcomes[of_her]
     assert "not imported yet" in outcomes[listed]

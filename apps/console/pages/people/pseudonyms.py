@@ -7,7 +7,7 @@ from django.urls import path, reverse
 
 from apps.accounts import actions
 from apps.accounts.queries import people as everybody
-from apps.accounts.queries.pseudonyms import written_for
+from apps.accounts.queries.pseudonyms import files_of_last_removal, written_for
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import PickField, TextField
 from apps.console.kit.frame import Link
@@ -24,8 +24,8 @@ IN_EVERY_COLUMN = (
 )
 WHAT_STAYS = (
     "Amounts and times stay: the same dollars belong to the same teams, jobs and runs.",
-    "Exports that hold a name are deleted: ask for them again. Uploads and backups that hold it are listed "
-    "when it is done; log files, and names of jobs, runs and tags that are sent from now on, are not changed.",
+    "Exports that hold a name are deleted within minutes: ask for them again. Uploads and backups that hold it are listed "
+    "on this page then; log files, and names of jobs, runs and tags that are sent from now on, are not changed.",
     "What breaks off on the way is gone on with within a minute.",
     "The name itself is kept nowhere: this cannot be taken back.",
 )
@@ -74,13 +74,14 @@ def pseudonymise_person(context: Context) -> Change[Mapping[str, Any]]:
         said = (
             f"{counted(jobs, 'job')} and {counted(taken.rows - jobs, 'other row')} were rewritten."
         )
-        listed = [f"{file.name}: {file.outcome}." for file in taken.files[:MOST_FILES]]
-        left = len(taken.files) - len(listed)
-        return " ".join([said, *listed, *([f"And {left} more."] if left else [])]), ("people",)
+        return f"{said} Files are looked through next: this page lists those that hold a name.", (
+            "pseudonymise",
+        )
 
     return Change(
         finding="Pseudonymise a person",
-        explanation="Every name of theirs is replaced by one that says nothing, for good.",
+        explanation="Every name of theirs is replaced by one that says nothing, for good."
+        + _files_of_last_removal(),
         back=Link("People", reverse("people")),
         form=PseudonymForm,
         picks={
@@ -95,6 +96,17 @@ def pseudonymise_person(context: Context) -> Change[Mapping[str, Any]]:
         apply=apply,
         refusals=(Refusal, actions.LastManager),
     )
+
+
+def _files_of_last_removal() -> str:
+    """What is said of files that hold a name, or may, since names were last taken out."""
+    files = files_of_last_removal()
+    if not files:
+        return ""
+    listed = " ".join(f"{file.name}: {file.outcome}." for file in files[:MOST_FILES])
+    left = len(files) - MOST_FILES
+    more = f" And {left} more." if left > 0 else ""
+    return f" Files that held a name of the last one, or may: {listed}{more}"
 
 
 def _plain_words(names: Sequence[str]) -> list[str]:

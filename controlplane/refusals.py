@@ -78,6 +78,8 @@ STATUS_OF: dict[type[Exception], int] = {
     accounts.AlreadyBootstrapped: 409,
     accounts.GroupsGrantNothing: 403,
     accounts.LastManager: 409,
+    accounts.NamesNotReadable: 409,
+    accounts.RemovalUnderWay: 409,
     accounts.LinkUnknown: 410,
     accounts.PersonDeactivated: 403,
     accounts.PersonExists: 409,

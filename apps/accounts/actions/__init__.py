@@ -43,6 +43,7 @@ from apps.accounts.actions.pseudonyms import (
     NamesNotReadable,
     PseudonymRefused,
     RemovalUnderWay,
+    TakenOut,
     go_on_removing,
     names_to_take_out,
     pseudonymise,

@@ -70,13 +70,7 @@ def pseudonymise_person(context: Context) -> Change[Mapping[str, Any]]:
 
     def apply(chosen: Mapping[str, Any]) -> Done:
         taken = actions.pseudonymise(**chosen, by=context.viewer.person_id, at=context.at)
-        jobs = taken.by_table.get("workloads.job", 0)
-        said = (
-            f"{counted(jobs, 'job')} and {counted(taken.rows - jobs, 'other row')} were rewritten."
-        )
-        return f"{said} Files are looked through next: this page lists those that hold a name.", (
-            "pseudonymise",
-        )
+        return _rewritten_words(taken), ("pseudonymise",)
 
     return Change(
         finding="Pseudonymise a person",
@@ -96,6 +90,12 @@ def pseudonymise_person(context: Context) -> Change[Mapping[str, Any]]:
         apply=apply,
         refusals=(Refusal, actions.LastManager),
     )
+
+
+def _rewritten_words(taken: actions.TakenOut) -> str:
+    jobs = taken.by_table.get("workloads.job", 0)
+    said = f"{counted(jobs, 'job')} and {counted(taken.rows - jobs, 'other row')} were rewritten."
+    return f"{said} Files are looked through next: this page lists those that hold a name."
 
 
 def _files_of_last_removal() -> str:

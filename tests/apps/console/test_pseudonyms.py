@@ -21,7 +21,7 @@ from apps.accounts.queries.pseudonyms import files_of_last_removal, name_digest,
 from apps.accounts.tasks import finish_removals
 from apps.economics.jobs import EventKind, JobEventIn, JobSource, JobStatement
 from apps.files import is_stored, write_file
-from apps.ledger.models import Export, LedgerUserDay
+from apps.ledger.models import Export, LedgerUserDay, MonthDigest
 from apps.personal.fields import personal_fields, walked_models
 from apps.review.models import Alert
 from apps.workloads.actions.recording import record_events
@@ -384,17 +384,26 @@ def test_a_removal_that_was_killed_is_gone_on_with_and_ends_the_same(
 def test_a_closed_month_keeps_everything_but_her_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its lines and sums are as they were, and the audit, which holds it against the digest of its close, finds nothing."""
+    """Its lines and sums are as they were, and the audit, which holds it against the digests of its close, finds nothing."""
     hers = partial(scene.make_job, user="ghopper", labels={"owner": "ghopper"})
     monkeypatch.setattr(scene, "make_job", hers)
     make_audited_world(tmp_path)
-    ledger = [model for model in walked_models() if model._meta.app_label == "ledger"]
+    # Digests of what a closed month says of people are renewed beside the old ones; the audit reads them.
+    ledger = [
+        model
+        for model in walked_models()
+        if model._meta.app_label == "ledger" and model is not MonthDigest
+    ]
 
     def but_for_names() -> dict[str, Any]:
         kept = {}
         for model in ledger:
             personal = personal_fields(model)
-            names = [f.attname for f in model._meta.concrete_fields if f.name not in personal]
+            names = [
+                f.attname
+                for f in model._meta.concrete_fields
+                if f.name not in personal and "digest" not in f.name
+            ]
             kept[model._meta.label_lower] = list(
                 model._default_manager.order_by("pk").values_list(*names)
             )

@@ -34,6 +34,7 @@ def make_service_days(
         values = {"answered_micros": micros, "stated_micros": micros, "active_micros": micros}
         ServiceTotal.objects.create(
             day=on,
+            posting_month=on.replace(day=1),
             workload_id=service_id,
             measure="effective",
             **values,

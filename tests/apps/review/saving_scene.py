@@ -94,7 +94,8 @@ def plant_sums(subject: Planted, of_day: Callable[[date], PlantedDay], until: da
     )
     ServiceTotal.objects.bulk_create(
         ServiceTotal(
-            day=day, workload_id=subject.workload_id, measure="effective", unit_milliseconds=1, unpriced_milliseconds=0,
+            day=day, posting_month=day.replace(day=1), workload_id=subject.workload_id, measure="effective",
+            unit_milliseconds=1, unpriced_milliseconds=0,
             held_milliseconds=1, observed_milliseconds=1, statuses=2, requests=planted.requests, succeeded=planted.requests,
         )
         for day, planted in held if planted.requests is not None

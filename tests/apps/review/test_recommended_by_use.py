@@ -162,7 +162,8 @@ def plant_counted(workload_id: int, **amounts: Any) -> None:
     values: dict[str, Any] = {"idle_micros": 1_000, "requests": 0, "succeeded": 0} | amounts
     ServiceTotal.objects.bulk_create(
         ServiceTotal(
-            day=day, workload_id=workload_id, measure="effective", unit_milliseconds=1, unpriced_milliseconds=0,
+            day=day, posting_month=day.replace(day=1), workload_id=workload_id, measure="effective",
+            unit_milliseconds=1, unpriced_milliseconds=0,
             held_milliseconds=1, observed_milliseconds=1, statuses=2, **values,
         )
         for day in days()

@@ -6,9 +6,11 @@ from django.apps import apps
 
 from apps.ledger.queries import audit as ledger
 from apps.ledger.queries.audit import Audit
+from apps.review.queries import audit_reviews
 from apps.unit_economics.queries import audit_runs, audit_services
 
 CHECKS = (*ledger.CHECKS, *audit_services.CHECKS, *audit_runs.CHECKS)
+PROBES = audit_reviews.PROBES
 
 APPS_OF_THE_LEDGER = ("ledger", "unit_economics")
 
@@ -26,7 +28,7 @@ def audit(starts_at: datetime | None = None, ends_at: datetime | None = None) ->
 
     Call it outside a transaction: it reads everything from one snapshot and writes nothing.
     """
-    return ledger.audit(CHECKS, starts_at, ends_at)
+    return ledger.audit(CHECKS, starts_at, ends_at, PROBES)
 
 
 def audit_here(
@@ -37,4 +39,5 @@ def audit_here(
     With `reading` only by the checks that read a table of this name.
     """
     checks = [check for check in CHECKS if reading in check.query.text]
-    return ledger.audit_here(checks, starts_at, ends_at)
+    probes = [probe for probe in PROBES if not reading or reading in probe.tables]
+    return ledger.audit_here(checks, starts_at, ends_at, probes)

@@ -4,7 +4,7 @@ Numbers of states, flags and passes are written out here on purpose: an audit th
 would repeat a mistake in them. docs/audit.md says what it proves and what it cannot.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -93,6 +93,14 @@ class Audit:
         return not self.failures
 
 
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A check of these tables that no SQL says: `places` are where it does not hold."""
+
+    tables: tuple[str, ...]
+    places: Callable[[], Iterable[AuditPlace]]
+
+
 CHECKS: tuple[Check, ...] = (
     Check("a node-hour lived has a charge", MISSING),
     Check("a charge has a node that lived then", STRAYS),
@@ -128,18 +136,26 @@ CHECKS: tuple[Check, ...] = (
 """Of the ledger's own tables; apps above have further ones."""
 
 
-def audit(checks: Sequence[Check], starts_at: datetime | None, ends_at: datetime | None) -> Audit:
+def audit(
+    checks: Sequence[Check],
+    starts_at: datetime | None,
+    ends_at: datetime | None,
+    probes: Sequence[Probe] = (),
+) -> Audit:
     """Audit a span by these checks (None: from the first node or charge; to the end of what is charged).
 
-    Call it outside a transaction: it reads everything from one snapshot and writes nothing.
+    Probes are of everything, whatever the span is. Call it outside a transaction: it reads everything from one snapshot and writes nothing.
     """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        return audit_here(checks, starts_at, ends_at)
+        return audit_here(checks, starts_at, ends_at, probes)
 
 
 def audit_here(
-    checks: Sequence[Check], starts_at: datetime | None, ends_at: datetime | None
+    checks: Sequence[Check],
+    starts_at: datetime | None,
+    ends_at: datetime | None,
+    probes: Sequence[Probe] = (),
 ) -> Audit:
     """The same inside the caller's transaction, as far as that sees one moment."""
     with connection.cursor() as cursor:
@@ -152,6 +168,7 @@ def audit_here(
         cursor.execute(PENDING_DAYS.text, span)
         pending = tuple(day for (day,) in cursor.fetchall())
         closed = _closed_months(span)
+        probed = [place for probe in probes for place in probe.places()]
         cursor.execute(WHERE_POSTED, span)
         (where_posted,) = cursor.fetchone()
     return Audit(
@@ -167,8 +184,12 @@ def audit_here(
         closed_months=closed.months,
         undigested_months=closed.undigested,
         corrections_where_posted=where_posted,
-        places=(*(place for each in found.values() for place in each.places), *closed.places),
-        failures=sum(each.count for each in found.values()) + len(closed.places),
+        places=(
+            *(place for each in found.values() for place in each.places),
+            *closed.places,
+            *probed,
+        ),
+        failures=sum(each.count for each in found.values()) + len(closed.places) + len(probed),
     )
 
 

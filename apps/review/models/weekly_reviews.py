@@ -6,7 +6,7 @@ from django.db.models import Q
 
 
 class WeeklyReview(models.Model):
-    """A review of an ISO week ("2026-W30"), as it was made: it is never changed.
+    """A review of an ISO week ("2026-W30"), as it was made: it is never changed, nor taken away.
 
     Made again it is a further edition, and the earlier ones stay. `content` has all but its
     workloads; `digest` is a SHA-256 of the canonical JSON of both together. `made_by` None: on
@@ -32,7 +32,9 @@ class WeeklyReview(models.Model):
         ]
         indexes = [models.Index(fields=["-first_day", "-edition"], name="weekly_review_by_week")]
         triggers = [
-            pgtrigger.Protect(name="weekly_review_is_frozen", operation=pgtrigger.Update),
+            pgtrigger.Protect(
+                name="weekly_review_is_frozen", operation=pgtrigger.Update | pgtrigger.Delete
+            ),
         ]
 
     def __str__(self) -> str:
@@ -55,7 +57,9 @@ class WeeklyReviewWorkload(models.Model):
             models.UniqueConstraint(fields=["review", "place"], name="reviewed_workload_in_place"),
         ]
         triggers = [
-            pgtrigger.Protect(name="reviewed_workload_is_frozen", operation=pgtrigger.Update),
+            pgtrigger.Protect(
+                name="reviewed_workload_is_frozen", operation=pgtrigger.Update | pgtrigger.Delete
+            ),
         ]
 
     def __str__(self) -> str:

@@ -1,29 +1,17 @@
 """Spans that were not understood, kept to be read again when the table of spellings has grown."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db import transaction
 
-from apps.logs.changes import answered, logged_change
+from apps.logs.changes import answered, items_of, logged_change
 from apps.workloads.models import SetAsideSpan
+from apps.workloads.queries.set_aside import AsideSpan
 
 KEPT = timedelta(days=14)
 MOST_KEPT = 10_000
 """Spans that are kept together; what comes then is counted by name alone."""
-AT_ONCE = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class AsideSpan:
-    """A span to be read again; `content` is what of it is kept."""
-
-    source: str
-    key: str
-    parent_id: str
-    content: Mapping[str, Any]
 
 
 @logged_change(count=answered)
@@ -45,15 +33,7 @@ def set_spans_aside(*, spans: Sequence[AsideSpan], table_version: str, at: datet
     return len(SetAsideSpan.objects.bulk_create(rows, ignore_conflicts=True))
 
 
-def spans_to_read_again(*, source: str, table_version: str) -> list[tuple[int, AsideSpan]]:
-    """Return spans of a sender that were last read by other spellings, the oldest first."""
-    rows = SetAsideSpan.objects.filter(source=source).exclude(table_version=table_version)
-    fields = ("id", "source", "key", "parent_id", "content")
-    return [
-        (row[0], AsideSpan(*row[1:])) for row in rows.order_by("id").values_list(*fields)[:AT_ONCE]
-    ]
-
-
+@logged_change(count=items_of("understood"))
 @transaction.atomic
 def settle_spans_aside(
     *, understood: Collection[int], others: Collection[int], table_version: str

@@ -4,17 +4,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from apps.workloads.actions.set_aside import (
-    AsideSpan,
-    set_spans_aside,
-    settle_spans_aside,
-    spans_to_read_again,
-)
+from apps.workloads.actions.set_aside import set_spans_aside, settle_spans_aside
 from apps.workloads.actions.usage import Call, take_calls
 from apps.workloads.api.span_names import COUNTING, FIELD_OF, KINDS, TABLE_VERSION
 from apps.workloads.api.usage_otel import OtelSpan, OtelStatus, SpanFound, kind_of, read_span
 from apps.workloads.api.usage_owners import Owners
 from apps.workloads.api.wire import Fault
+from apps.workloads.queries.set_aside import AsideSpan, spans_to_read_again
 
 LONGEST_WORD = 200
 NOT_KEPT = frozenset({"provider_metadata", "usage_details"})

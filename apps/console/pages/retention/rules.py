@@ -7,13 +7,14 @@ from datetime import timedelta
 from django.conf import settings
 
 from apps.accounts.actions import repeats
+from apps.fleet.actions import not_understood
 from apps.ledger.actions import exports
 from apps.placement.actions import books
 from apps.planning.actions import forecasts, portfolio
 from apps.review.actions import budget_alerts, messages
 from apps.show.time import duration
 from apps.telemetry.actions import partitions
-from apps.workloads.actions import requests
+from apps.workloads.actions import requests, set_aside
 
 FOR_GOOD = "for good"
 
@@ -119,6 +120,12 @@ def _usage_rules() -> dict[str, RetentionRule]:
         ),
         "telemetry.windowrejection": _aged(partitions.REMARKS_KEPT, "Counted from the last one."),
         "workloads.requesthour": _aged(requests.KEPT, "Their sums by day stay."),
+        "workloads.setasidespan": _aged(
+            set_aside.KEPT, "Names, ids and numbers of spans that are read again after an upgrade."
+        ),
+        "fleet.notunderstood": _aged(
+            timedelta(days=not_understood.KEPT_DAYS), "Names that no door knows; never a value."
+        ),
     }
 
 

@@ -64,6 +64,8 @@ def move_corrections(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> Non
 
 
 class Migration(migrations.Migration):
+    rewrites_ledger = ("ledger_charge", "ledger_line")
+
     dependencies = [
         ("ledger", "0030_months_of_days"),
         ("marks", "0003_passes_of_corrections"),

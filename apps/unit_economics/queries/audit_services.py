@@ -32,7 +32,8 @@ from apps.ledger.queries.audit_sql import (
 )
 
 # Services are workloads of the kinds serving and batch. What one pool's roll-up redoes of a service,
-# it redoes in all its pools: a pool that waits leaves the service out.
+# it redoes in all its pools: a pool that waits leaves the service out, one whose lines went to
+# another day too.
 SERVICES: LiteralString = """
 services AS (
     SELECT id AS workload_id, name FROM workloads_workload WHERE kind IN ('serving', 'batch')
@@ -46,6 +47,10 @@ services_waiting AS (
      AND line.hour >= (waits.day::timestamp AT TIME ZONE %(zone)s) - interval '1 hour'
      AND line.hour < ((waits.day + 1)::timestamp AT TIME ZONE %(zone)s) + interval '1 hour'
     WHERE line.workload_id IS NOT NULL
+    UNION
+    SELECT waits.day, waits.is_later, part.workload_id
+    FROM pools_waiting AS waits JOIN ledger_serviceday AS part
+      ON part.day = waits.day AND coalesce(part.pool_id, 0) = waits.pool_id
 )
 """
 NOT_WAITING: LiteralString = f"""

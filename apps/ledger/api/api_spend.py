@@ -17,10 +17,11 @@ from apps.economics.calls import Contract
 from apps.ledger.actions.api_prices import end_price, enter_price
 from apps.ledger.actions.vendor_costs import take_vendor_costs
 from apps.ledger.api import api_spend_examples as examples
-from apps.ledger.api.bought import AMOUNT, CODE, LONGEST_AMOUNT, Pattern
+from apps.ledger.api.bought import CODE, LONGEST_AMOUNT, Pattern
 from apps.ledger.queries.api_spend import GROUPS, Spend, SpendAsked, compared, spend
 from apps.ledger.rest.parameters import window_asked
 from apps.pricing.actions.api_prices import UNITS, NewApiPrice
+from apps.pricing.api.wire import QuotedAmount
 from apps.pricing.queries.api_prices import api_price, api_prices
 from apps.web.rest.money import ExactOut, MoneyOut, NamedOut
 from apps.web.rest.once import once
@@ -105,7 +106,7 @@ class ApiPriceIn(Strict):
     model = Text(help_text="may end in * for all names that begin so")
     tier = OptionalText()
     unit = serializers.ChoiceField(choices=tuple(UNITS))
-    amount = Pattern(AMOUNT, max_length=LONGEST_AMOUNT, required=False, allow_null=True)
+    amount = QuotedAmount(required=False, allow_null=True, help_text="9 of its decimals are kept")
     per_quantity = Whole(required=False, default=1_000_000, min_value=1, max_value=10**12)
     currency = Pattern(CODE, max_length=3, required=False, default="USD")
     discount_ratio = Pattern(SHARE, max_length=LONGEST_AMOUNT, required=False, allow_null=True)

@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TypeAlias
 
-from apps.economics.gpu_machines import GPU_MACHINES, GpuMachine
+from apps.economics.gpu_catalogue import gpu_model
+from apps.economics.gpu_machines import GpuMachine, gpu_family_of, gpu_machine
 from apps.economics.hours import HOUR
 from apps.economics.purchase import PurchaseOption
 from apps.fleet.queries import PoolFact, pools
@@ -44,7 +45,7 @@ def market_offers(
         for rate in rates_in_force(at)
         if rate["pool_id"] is None and rate["purchase_option"] in OFFERED
     ]
-    machines = _known_machines()
+    machines = _known_machines(rates)
     sound, left_out = sound_rates(rates, machines, at)
     foreign = conversions({rate["currency"] for rate in sound}, at, at + HOUR)
     extremes = spot_extremes(at - SPOT_SPAN, at)
@@ -52,7 +53,7 @@ def market_offers(
     for place, rate in sorted(_best_by_place(sound).items()):
         machine = machines.get((rate["provider"], rate["instance_type"] or rate["gpu_model"]))
         if machine is None or not rate["region"]:
-            why = "it names no region" if machine else "nobody says how many GPUs it has"
+            why = "it names no region" if machine else _unknown_words(rate)
             left_out.append(f"{rate_name(rate)}: {why}")
         elif place not in covered:
             offers.append(_market_offer(rate, machine, (extremes, foreign), quotas, at))
@@ -100,6 +101,8 @@ def _market_offer(
         else (micros, micros)
     )
     room, notes = quota_room(quotas, rate["provider"], rate["region"], machine.gpu_model)
+    if machine.remark:
+        notes.append(machine.remark)
     if micros is None:
         notes.append(f"nobody knows what {rate['currency']} is worth this month")
     return OfferFact(
@@ -122,26 +125,37 @@ def _market_offer(
     )
 
 
-def _known_machines() -> dict[tuple[str, str], GpuMachine]:
-    """By provider and machine type (or GPU model): as pools have it, else as clouds' documents do."""
-    owned: dict[tuple[str, str], GpuMachine] = {}
+def _known_machines(rates: Sequence[Rate]) -> dict[tuple[str, str], GpuMachine]:
+    """By provider and machine type (or GPU model): as pools have it, else as that provider's documents do."""
+    known: dict[tuple[str, str], GpuMachine] = {}
     for pool in pools().values():
         if pool.gpus_per_node and not pool.counts_cores and pool.gpu_model:
-            owned.setdefault((pool.provider, pool.instance_type), _machine_of(pool))
-            owned.setdefault((pool.provider, pool.gpu_model), _machine_of(pool))
-    listed = {(_provider_of_type(name), name): each for name, each in GPU_MACHINES.items()}
-    return listed | owned
+            known.setdefault((pool.provider, pool.instance_type), _machine_of(pool))
+            known.setdefault((pool.provider, pool.gpu_model), _machine_of(pool))
+    for rate in rates:
+        key = rate["provider"], rate["instance_type"] or rate["gpu_model"]
+        listed = None if key in known else _listed_machine(rate)
+        if listed is not None:
+            known[key] = listed
+    return known
+
+
+def _listed_machine(rate: Rate) -> GpuMachine | None:
+    if rate["instance_type"]:
+        return gpu_machine(rate["provider"], rate["instance_type"])
+    # A price of a GPU by its model is of one, whatever machine it is in.
+    model = gpu_model(rate["gpu_model"]) if rate["unit"] == "gpu" else None
+    return None if model is None else GpuMachine(model.name, 1)
+
+
+def _unknown_words(rate: Rate) -> str:
+    model = gpu_family_of(rate["provider"], rate["instance_type"])
+    of_it = f" of {model}" if model else ""
+    return f"nobody says how many GPUs{of_it} it has"
 
 
 def _machine_of(pool: PoolFact) -> GpuMachine:
     return GpuMachine(pool.gpu_model, pool.gpus_per_node)
-
-
-_PROVIDERS_OF = {"Standard_": "azure", "a2-": "gcp", "a3-": "gcp", "a4-": "gcp", "g2-": "gcp"}
-
-
-def _provider_of_type(name: str) -> str:
-    return next((key for start, key in _PROVIDERS_OF.items() if name.startswith(start)), "aws")
 
 
 def _best_by_place(rates: Sequence[Rate]) -> dict[MachineAt, Rate]:

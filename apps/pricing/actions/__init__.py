@@ -58,6 +58,7 @@ from apps.pricing.actions.rates import (
     RateNotInForce,
     RateOverlaps,
     RefusedRow,
+    RowRemark,
     TableLoaded,
     add_rate,
     check_rate,

@@ -7,6 +7,12 @@ from decimal import Decimal
 from django.db import transaction
 
 from apps.economics.refusal import Refusal
+from apps.pricing.actions.checking import (
+    KEPT_DECIMALS,
+    LARGEST,
+    kept_amount,
+    rounding_remark,
+)
 from apps.pricing.models import ApiPrice, ApiVendor
 
 UNITS = {
@@ -18,7 +24,6 @@ UNITS = {
     "request": "requests",
 }
 BOOKED_BY = ("calls", "bill")
-LARGEST = Decimal(10) ** 15
 
 
 class ApiPriceNotUnderstood(Refusal):
@@ -47,6 +52,14 @@ class NewApiPrice:
     per_quantity: int = 1_000_000
     currency: str = "USD"
     discount_ratio: Decimal | None = None
+    remark: str = ""
+
+    def __post_init__(self) -> None:
+        """The amount as it is kept, whichever way it comes in; `remark` says how it was rounded."""
+        if self.amount is not None:
+            kept = kept_amount(self.amount)
+            object.__setattr__(self, "remark", self.remark or rounding_remark(self.amount, kept))
+            object.__setattr__(self, "amount", kept)
 
 
 def check_api_price(price: NewApiPrice) -> None:
@@ -80,7 +93,7 @@ def add_api_price(*, price: NewApiPrice) -> int:
     given = {
         each.name: getattr(price, each.name)
         for each in fields(price)
-        if each.name not in ("starts_at", "ends_at")
+        if each.name not in ("starts_at", "ends_at", "remark")
     }
     return ApiPrice.objects.create(**given, period=(price.starts_at, price.ends_at)).pk
 
@@ -130,8 +143,13 @@ def _faults_of_money(price: NewApiPrice) -> list[tuple[str, str]]:
     amount, share = price.amount, price.discount_ratio
     if amount is not None and not (amount.is_finite() and 0 <= amount < LARGEST):
         found.append(("amount", f"is an amount of 0 or more, below {LARGEST:,}"))
-    elif amount is not None and amount != round(amount, 9):
-        found.append(("amount", "has at most 9 decimals"))
+    elif amount and not round(amount, KEPT_DECIMALS):
+        found.append(
+            (
+                "amount",
+                "would be 0 with the 9 decimals that are kept; quote it for a larger quantity",
+            )
+        )
     if share is not None and not (
         share.is_finite() and 0 <= share <= 1 and share == round(share, 8)
     ):

@@ -26,12 +26,41 @@ class RateEndsBeforeItStarts(Refusal):
     """Such a rate would never hold."""
 
 
+KEPT_DECIMALS = 9
+LARGEST = Decimal(10) ** 15
+
+
+def kept_amount(amount: Decimal) -> Decimal:
+    """The amount as it is kept: rounded to 9 decimals, half to even.
+
+    What is no amount, or would become 0, stays as it is: to be refused, never to be taken as free.
+    """
+    if not amount.is_finite() or abs(amount) >= LARGEST:
+        return amount
+    kept = round(amount, KEPT_DECIMALS)
+    return amount if kept == amount or not kept else kept
+
+
+def rounding_remark(quoted: Decimal, kept: Decimal) -> str:
+    """How an amount was rounded, in words; empty: it was not."""
+    if quoted == kept or not quoted.is_finite():
+        return ""
+    exponent = quoted.normalize().as_tuple().exponent
+    return f"quoted with {-int(exponent)} decimals, kept to {KEPT_DECIMALS}"
+
+
 def refuse_inexact(amount: Decimal, field: str = "amount") -> None:
     """Refuse RateNotUnderstood: what is no amount, or has more digits than are kept."""
     if not amount.is_finite() or amount < 0:
         raise RateNotUnderstood(field, f"{amount} is not an amount of 0 or more")
     # A database that rounds would price by another figure than the one quoted.
-    if amount >= 10**15 or amount != round(amount, 9):
+    if 0 < amount < 1 and not round(amount, KEPT_DECIMALS):
+        raise RateNotUnderstood(
+            field,
+            f"{amount} would be 0 with the 9 decimals that are kept, and 0 is free; quote it for "
+            "more, such as an hour",
+        )
+    if amount >= LARGEST or amount != round(amount, KEPT_DECIMALS):
         raise RateNotUnderstood(field, f"{amount} has more than 15 digits, or 9 decimals")
 
 

@@ -1,10 +1,11 @@
 """A price as somebody quotes it, and what it is a price of."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 
 from apps.economics.tiers import Tier
+from apps.pricing.actions.checking import kept_amount, rounding_remark
 from apps.pricing.models import RateUnit
 
 
@@ -14,6 +15,7 @@ class NewRate:
 
     It prices one pool, or every pool of this provider, purchase option and instance type (else GPU
     model), in this region or, where none is said, in any. `tiers` are what more of it costs in a month.
+    Amounts are rounded to the decimals that are kept, and `remark` says so.
     """
 
     kind: str
@@ -32,6 +34,18 @@ class NewRate:
     source: str = ""
     source_date: date | None = None
     tiers: tuple[Tier, ...] = ()
+    remark: str = ""
+
+    def __post_init__(self) -> None:
+        """Whichever way a price comes in: the same amount is compared, judged, shown and kept."""
+        kept = kept_amount(self.amount)
+        tiers = tuple(replace(tier, amount=kept_amount(tier.amount)) for tier in self.tiers)
+        amounts = [(self.amount, kept)]
+        amounts += [(tier.amount, own.amount) for tier, own in zip(self.tiers, tiers, strict=True)]
+        said = next(filter(None, (rounding_remark(*pair) for pair in amounts)), "")
+        object.__setattr__(self, "amount", kept)
+        object.__setattr__(self, "tiers", tiers)
+        object.__setattr__(self, "remark", self.remark or said)
 
 
 def target_of(rate: NewRate) -> str:

@@ -51,6 +51,14 @@ class RefusedRow:
 
 
 @dataclass(frozen=True, slots=True)
+class RowRemark:
+    """A row of a price table that was taken in another way than it is written."""
+
+    line: int
+    remark: str
+
+
+@dataclass(frozen=True, slots=True)
 class TableLoaded:
     """What became of a price table's rows; `waiting` ones price nothing until somebody decides."""
 
@@ -58,6 +66,16 @@ class TableLoaded:
     unchanged: int
     rejected: tuple[RefusedRow, ...]
     waiting: int = 0
+    remarks: tuple[RowRemark, ...] = ()
+
+
+def row_remarks(
+    rows: Sequence[tuple[int, NewRate]], rejected: Sequence[RefusedRow]
+) -> tuple[RowRemark, ...]:
+    """What is to be said of the rows that were taken, by line."""
+    refused = {row.line for row in rejected}
+    said = [(line, rate.remark) for line, rate in rows if rate.remark and line not in refused]
+    return tuple(RowRemark(line, remark) for line, remark in sorted(said))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +178,8 @@ def load_price_table(
             imported += entered.standing == RateStanding.IN_FORCE
             waiting += entered.standing != RateStanding.IN_FORCE
     rejected.sort(key=lambda row: row.line)
-    return TableLoaded(imported, unchanged, tuple(rejected), waiting)
+    remarks = row_remarks(rows, rejected)
+    return TableLoaded(imported, unchanged, tuple(rejected), waiting, remarks)
 
 
 class _TableJudge:

@@ -19,6 +19,7 @@ def row_of(rate: NewRate) -> dict[str, Any]:
     tiers = kept_tiers(rate)
     return {
         **said,
+        "source": "; ".join(filter(None, (rate.source, rate.remark))),
         "tiers": tiers,
         "period": (rate.starts_at, rate.ends_at),
         "target": target_of(rate),

@@ -17,6 +17,7 @@ from apps.marks.actions import ORGANISATION, mark_span
 from apps.marks.queries import Pass
 from apps.pricing.actions.checking import (
     RateNotUnderstood,
+    kept_amount,
     refuse_backward,
     refuse_inexact,
     refuse_unconvertible,
@@ -43,6 +44,10 @@ class NewSharedCost:
     starts_at: datetime
     ends_at: datetime | None = None
     weights: Mapping[int, Decimal] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """The amount as it is kept, whichever way it comes in."""
+        object.__setattr__(self, "amount", kept_amount(self.amount))
 
 
 @logged_change()

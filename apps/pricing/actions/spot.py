@@ -4,7 +4,7 @@ import zlib
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -31,6 +31,7 @@ from apps.pricing.actions.rates import (
     TableLoaded,
     check_rate,
     known_doubtful,
+    row_remarks,
 )
 from apps.pricing.actions.rows import copied, row_of
 from apps.pricing.models import Rate, RateStanding, SpotRepeat
@@ -87,7 +88,7 @@ def record_spot_prices(*, rows: Sequence[tuple[int, NewRate]], at: datetime) -> 
             points[target_of(rate)].append((line, rate))
     for target in sorted(points):
         _record_series(target, points[target], doubts, tally, at)
-    return tally.loaded()
+    return replace(tally.loaded(), remarks=row_remarks(rows, tally.rejected))
 
 
 def accept_spot_point(*, rate: Rate, at: datetime) -> bool:

@@ -79,5 +79,6 @@ RECORDED = answered(
         "unchanged": 0,
         "waiting": 0,
         "rejected": [{"row": 2, "reason": "RateOverlaps: it costs 1.89 then, not 1.99"}],
+        "remarks": [{"row": 1, "remark": "quoted with 12 decimals, kept to 9"}],
     },
 )

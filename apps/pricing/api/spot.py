@@ -46,6 +46,7 @@ class SpotPrices(PricesView):
             "unchanged": loaded.unchanged,
             "waiting": loaded.waiting,
             "rejected": [{"row": each.line, "reason": each.reason} for each in loaded.rejected],
+            "remarks": [{"row": each.line, "remark": each.remark} for each in loaded.remarks],
         }
         return Response(SpotPricesOut(told).data)
 

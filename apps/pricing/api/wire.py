@@ -1,5 +1,6 @@
 """What rates look like over the wire: amounts as they were quoted."""
 
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -19,10 +20,32 @@ MOST_POINTS = 5_000
 PURCHASE_OPTIONS = tuple(str(option) for option in PurchaseOption)
 
 
-class PriceIn(Strict):
-    """An amount as quoted: a text of up to 9 decimals, never a float."""
+AMOUNT = re.compile(r"[0-9]{1,15}(\.[0-9]{1,84})?", re.ASCII)
+LONGEST_AMOUNT = 100
+"""Vendors quote some prices with twenty decimals; 9 are kept."""
 
-    amount = PatternOfRows(r"^[0-9]{1,15}(\.[0-9]{1,9})?$", max_length=25)
+
+class QuotedAmount(Text):
+    """An amount as a vendor quotes it, in digits.
+
+    Its form is no validator's, which the OpenAPI document would have: the last release's has a narrower one.
+    """
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(max_length=LONGEST_AMOUNT, **given)
+
+    def to_internal_value(self, data: Any) -> str:
+        """The text itself."""
+        text = super().to_internal_value(data)
+        if AMOUNT.fullmatch(text) is None:
+            raise serializers.ValidationError(f"this does not have the form {AMOUNT.pattern}")
+        return text
+
+
+class PriceIn(Strict):
+    """An amount as quoted: a text, never a float; 9 of its decimals are kept, rounded half to even."""
+
+    amount = QuotedAmount()
     currency = PatternOfRows("^[A-Z]{3}$", max_length=3)
 
 
@@ -30,7 +53,7 @@ class TierIn(Strict):
     """What a unit costs beyond so many node-hours or GPU-hours of a month."""
 
     beyond = PatternOfRows(r"^[0-9]{1,12}(\.[0-9]{1,3})?$", max_length=16)
-    amount = PatternOfRows(r"^[0-9]{1,15}(\.[0-9]{1,9})?$", max_length=25)
+    amount = QuotedAmount()
 
 
 class TierOut(serializers.Serializer[Any]):
@@ -138,6 +161,13 @@ class RefusedPoint(serializers.Serializer[Any]):
     reason = serializers.CharField()
 
 
+class RemarkedPoint(serializers.Serializer[Any]):
+    """A point that was taken in another way than it was sent; `row` counts from 1."""
+
+    row = serializers.IntegerField()
+    remark = serializers.CharField()
+
+
 class SpotPricesOut(serializers.Serializer[Any]):
     """What became of the points; `waiting` ones are quarantined until finance decides."""
 
@@ -145,6 +175,7 @@ class SpotPricesOut(serializers.Serializer[Any]):
     unchanged = serializers.IntegerField()
     waiting = serializers.IntegerField()
     rejected = RefusedPoint(many=True)
+    remarks = RemarkedPoint(many=True)
 
 
 class RateEndIn(Strict):

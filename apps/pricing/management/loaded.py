@@ -12,16 +12,19 @@ from apps.pricing.actions.price_table import PriceTable
 def tell_loaded(
     command: BaseCommand, table: PriceTable, loaded: TableLoaded, *, as_json: bool
 ) -> None:
-    """Every rejected row by its line, then the figures."""
+    """Every rejected row by its line, what is to be said of others, then the figures."""
     rejected = sorted((*table.rejected, *loaded.rejected), key=lambda row: row.line)
     for row in rejected:
         command.stderr.write(f"line {row.line}: {row.reason}")
+    for remark in loaded.remarks:
+        command.stderr.write(f"line {remark.line}: {remark.remark}")
     figures = {
         "rows": loaded.imported + loaded.unchanged + loaded.waiting + len(rejected),
         "imported": loaded.imported,
         "unchanged": loaded.unchanged,
         "waiting": loaded.waiting,
         "rejected": [asdict(row) for row in rejected],
+        "remarks": [asdict(row) for row in loaded.remarks],
     }
     if as_json:
         command.stdout.write(json.dumps(figures))

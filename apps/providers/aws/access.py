@@ -75,7 +75,7 @@ def session(role_arn: str = "") -> boto3.Session:
 
 @contextmanager
 def in_words() -> Iterator[None]:
-    """What AWS refuses inside becomes CloudRefused."""
+    """What AWS refuses inside becomes CloudRefused, and so does an answer without what was asked."""
     try:
         yield
     except ClientError as refused:
@@ -86,6 +86,9 @@ def in_words() -> Iterator[None]:
         raise CloudRefused(f"AWS cannot be reached: {away}") from away
     except BotoCoreError as broken:
         raise CloudRefused(f"AWS: {broken}") from broken
+    except KeyError as absent:
+        # What an answer lacks is unknown: neither nothing nor a reason to end in a traceback.
+        raise CloudRefused(f"AWS answered without {absent}: nothing is known by it") from absent
 
 
 def _refusal_words(refused: ClientError) -> str:

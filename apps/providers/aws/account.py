@@ -109,7 +109,7 @@ def reserved_instances(asks: boto3.Session, region: str) -> list[ReservedInstanc
     client = asks.client("ec2", region_name=region, config=CONFIG)
     with in_words():
         rows = client.describe_reserved_instances()["ReservedInstances"]
-    return [_reserved_instance(row, region) for row in rows]
+        return [_reserved_instance(row, region) for row in rows]
 
 
 def savings_plans(asks: boto3.Session) -> list[SavingsPlan]:
@@ -122,7 +122,7 @@ def savings_plans(asks: boto3.Session) -> list[SavingsPlan]:
         pace.wait()
         with in_words():
             page = client.describe_savings_plans(**asked)
-        found += [_savings_plan(row) for row in page["savingsPlans"]]
+            found += [_savings_plan(row) for row in page["savingsPlans"]]
         if not page.get("nextToken"):
             return found
         asked["nextToken"] = page["nextToken"]
@@ -147,7 +147,7 @@ def plan_prices(
         pace.wait()
         with in_words():
             page = client.describe_savings_plan_rates(**asked)
-        found += [price for row in page["searchResults"] for price in _plan_price(row)]
+            found += [price for row in page["searchResults"] for price in _plan_price(row)]
         if not page.get("nextToken"):
             return found
         asked["nextToken"] = page["nextToken"]

@@ -44,8 +44,8 @@ def machine_pages(
                 MaxResults=ROWS_A_PAGE,
                 **more,
             )
+            rows = [row for each in page["Reservations"] for row in each["Instances"]]
         token = page.get("NextToken", "")
-        rows = [row for each in page["Reservations"] for row in each["Instances"]]
         mine = [row for row in rows if is_accelerated(row["InstanceType"], also)]
         yield [_seen_machine(row, region) for row in mine], token
         if not token:

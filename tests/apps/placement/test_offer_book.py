@@ -171,7 +171,7 @@ def test_real_prices_are_never_offered_where_the_accelerator_is_not() -> None:
     make.make_organisation()
     newest: dict[tuple[str, str], dict[str, str]] = {}
     for row in csv.DictReader(gzip.decompress(file.read_bytes()).decode().splitlines()):
-        if row["instance_type"] in GPU_MACHINES and row["hour"]:
+        if ("gcp", row["instance_type"]) in GPU_MACHINES and row["hour"]:
             newest[row["instance_type"], row["region"]] = row
     for (machine, region), row in newest.items():
         for option, column in (("on_demand", "hour"), ("spot", "hour_spot")):
@@ -200,6 +200,34 @@ def test_real_prices_are_never_offered_where_the_accelerator_is_not() -> None:
     assert any("gcp has no NVIDIA H100" in why for why in book.left_out)
 
 
+def test_a_machine_is_of_the_cloud_that_prices_it_and_one_of_no_table_is_said() -> None:
+    """`g4-standard-48` is Google's; of AWS's g6e.96xlarge the model is known and the count is not guessed."""
+    make.make_organisation()
+    for provider, machine in (
+        ("gcp", "g4-standard-48"),
+        ("aws", "g4-standard-48"),
+        ("gcp", "a3-ultragpu-4g"),
+        ("aws", "g6e.96xlarge"),
+    ):
+        Rate.objects.create(**_bare_rate("us-central1", "12", machine=machine, provider=provider))
+    book = book_now()
+
+    offered = {(each.provider, each.instance_type): each for each in book.offers.values()}
+    assert sorted(offered) == [("gcp", "a3-ultragpu-4g"), ("gcp", "g4-standard-48")]
+    g4, ultra = offered["gcp", "g4-standard-48"], offered["gcp", "a3-ultragpu-4g"]
+    assert (g4.gpu_model, g4.gpus_per_node, g4.micros) == (RTX_PRO, 1, 12_000_000)
+    assert (ultra.gpu_model, ultra.gpus_per_node, ultra.micros) == ("NVIDIA H200", 4, 3_000_000)
+    assert (g4.notes, ultra.notes) == (
+        [],
+        ["taken from its name for 4 × NVIDIA H200: no table has this size"],
+    )
+    assert sorted(book.left_out) == [
+        "aws us-central1 g4-standard-48 on demand: nobody says how many GPUs it has",
+        "aws us-central1 g6e.96xlarge on demand: nobody says how many GPUs of NVIDIA L40S it has",
+    ]
+
+
+RTX_PRO = "NVIDIA RTX PRO 6000 Blackwell Server Edition"
 ACCELERATORS = {
     "NVIDIA A100-SXM4-40GB": ("nvidia-tesla-a100",),
     "NVIDIA A100-SXM4-80GB": ("nvidia-a100-80gb",),

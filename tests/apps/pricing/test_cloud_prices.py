@@ -167,6 +167,19 @@ def test_a_price_list_that_contradicts_itself_prices_nothing_and_is_noted(aws):
     assert "has 2 prices for us-east-1/p5.48xlarge" in sync_health()[1].note
 
 
+def test_a_price_list_without_its_prices_is_told_in_words(aws, monkeypatch):
+    """An answer that lacks what was asked says nothing; it neither breaks the sync nor is no price."""
+    make_organisation()
+    make_pool()
+    aws.products = [product("98.32")]
+    monkeypatch.setattr(aws, "price_list_page", lambda query: {"FormatVersion": "aws_v1"})
+    with pytest.raises(CloudRefused):
+        sync("on_demand_prices")
+    health = sync_health()[1]
+    assert health.state == "failed"
+    assert health.error == "AWS answered without 'PriceList': nothing is known by it"
+
+
 def test_haste_that_is_refused_is_tried_again_and_then_told(aws):
     make_organisation()
     make_pool()

@@ -39,8 +39,20 @@ def test_points_are_entered_in_any_order_and_once() -> None:
 
     made, again = caller.post("spot-prices", body), caller.post("spot-prices", body)
 
-    assert made.json() == {"entered": 2, "unchanged": 0, "waiting": 0, "rejected": []}
-    assert again.json() == {"entered": 0, "unchanged": 2, "waiting": 0, "rejected": []}
+    assert made.json() == {
+        "entered": 2,
+        "unchanged": 0,
+        "waiting": 0,
+        "rejected": [],
+        "remarks": [],
+    }
+    assert again.json() == {
+        "entered": 0,
+        "unchanged": 2,
+        "waiting": 0,
+        "rejected": [],
+        "remarks": [],
+    }
     assert amounts() == ["1.89", "2.05"]
 
 

@@ -176,6 +176,8 @@ def _effects_of(thought: NewApiPrice, context: Context) -> tuple[str, ...]:
         thought.vendor, thought.model, thought.tier, thought.starts_at, thought.ends_at
     )
     said = list(_calls_touched(found, context))
+    if thought.remark:
+        said.append(f"The amount is {thought.remark}: {thought.amount:f}.")
     currency = context.organisation.currency
     if found.requests and thought.discount_ratio is not None and thought.unit == "all":
         if found.list_micros is not None:

@@ -212,11 +212,14 @@ def _may_take_its_place(rate: actions.NewRate, held: Rate) -> bool:
 def _preview_of(weighed: WeighedRate, context: Context) -> ChangePreview:
     """What the price moves up to now, which grows while it is looked at; why it waits does not."""
     proposal, same = _proposal_of(weighed.rate), (weighed.doubt,)
+    remark = weighed.rate.remark
+    rounded = (f"The amount is {remark}: {weighed.rate.amount:f}.",) if remark else ()
     if not weighed.doubt:
-        return ChangePreview(effects_of(if_entered(proposal, context.at), context), same=same)
+        effects = effects_of(if_entered(proposal, context.at), context)
+        return ChangePreview((*rounded, *effects), same=same)
     found = if_entered(replace(proposal, replaces=weighed.replaces), context.at)
     waits = f"It waits until a person of finance accepts it: {weighed.doubt}. What it moves then:"
-    return ChangePreview((waits, *effects_of(found, context)), same=same)
+    return ChangePreview((*rounded, waits, *effects_of(found, context)), same=same)
 
 
 def _proposal_of(rate: actions.NewRate) -> Proposal:

@@ -64,7 +64,9 @@ class Command(BaseCommand):
             )
         except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
-        said = f"{pool.name}: {options['amount']} {currency} per {options['per']} and hour."
+        said = f"{pool.name}: {rate.amount:f} {currency} per {options['per']} and hour."
+        if rate.remark:
+            said += f" It was {rate.remark}."
         if entered.doubt:
             said += f" It waits until a person of finance decides: {entered.doubt}."
         told = {"id": entered.id, "standing": entered.standing, "doubt": entered.doubt}

@@ -21,13 +21,21 @@ from apps.ledger.api.bought import CODE, LONGEST_AMOUNT, Pattern
 from apps.ledger.queries.api_spend import GROUPS, Spend, SpendAsked, compared, spend
 from apps.ledger.rest.parameters import window_asked
 from apps.pricing.actions.api_prices import UNITS, NewApiPrice
-from apps.pricing.api.wire import QuotedAmount
 from apps.pricing.queries.api_prices import api_price, api_prices
 from apps.web.rest.money import ExactOut, MoneyOut, NamedOut
 from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
-from apps.web.rest.strict import Moment, OptionalText, Parameters, Strict, Text, Whole, parsed
+from apps.web.rest.strict import (
+    Moment,
+    OptionalText,
+    Parameters,
+    QuotedAmount,
+    Strict,
+    Text,
+    Whole,
+    parsed,
+)
 from apps.web.rest.views import BuysAhead, KeepsBills, Reads, RestView, SeesPrices, team_seen
 from apps.workloads.queries import workloads
 

@@ -1,6 +1,5 @@
 """What rates look like over the wire: amounts as they were quoted."""
 
-import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -10,7 +9,15 @@ from rest_framework import serializers
 from apps.economics.purchase import PurchaseOption
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.pages import told_as
-from apps.web.rest.strict import Moment, OptionalText, Parameters, PatternOfRows, Strict, Text
+from apps.web.rest.strict import (
+    Moment,
+    OptionalText,
+    Parameters,
+    PatternOfRows,
+    QuotedAmount,
+    Strict,
+    Text,
+)
 
 KINDS = ("list", "contract")
 UNITS = ("node", "gpu")
@@ -18,28 +25,6 @@ QUANTITIES = (1, 3600)
 STANDINGS = ("in_force", "quarantined", "waiting", "refused")
 MOST_POINTS = 5_000
 PURCHASE_OPTIONS = tuple(str(option) for option in PurchaseOption)
-
-
-AMOUNT = re.compile(r"[0-9]{1,15}(\.[0-9]{1,84})?", re.ASCII)
-LONGEST_AMOUNT = 100
-"""Vendors quote some prices with twenty decimals; 9 are kept."""
-
-
-class QuotedAmount(Text):
-    """An amount as a vendor quotes it, in digits.
-
-    Its form is no validator's, which the OpenAPI document would have: the last release's has a narrower one.
-    """
-
-    def __init__(self, **given: Any) -> None:
-        super().__init__(max_length=LONGEST_AMOUNT, **given)
-
-    def to_internal_value(self, data: Any) -> str:
-        """The text itself."""
-        text = super().to_internal_value(data)
-        if AMOUNT.fullmatch(text) is None:
-            raise serializers.ValidationError(f"this does not have the form {AMOUNT.pattern}")
-        return text
 
 
 class PriceIn(Strict):

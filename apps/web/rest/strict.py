@@ -1,5 +1,6 @@
 """Bodies and query parameters in which nothing is lost without a word: unknown names are refused."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
@@ -98,6 +99,28 @@ class PatternOfRows(Text):
     def __init__(self, regex: str, **given: Any) -> None:
         super().__init__(**given)
         self.validators.append(RegexValidator(regex, "this does not have the form " + regex))
+
+
+QUOTED_AMOUNT = re.compile(r"[0-9]{1,15}(\.[0-9]{1,84})?", re.ASCII)
+LONGEST_QUOTED = 100
+"""Vendors quote some prices with twenty decimals; 9 are kept."""
+
+
+class QuotedAmount(Text):
+    """An amount as a vendor quotes it, in digits.
+
+    Its form is no validator's, which the OpenAPI document would have: the last release's has a narrower one.
+    """
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(max_length=LONGEST_QUOTED, **given)
+
+    def to_internal_value(self, data: Any) -> str:
+        """The text itself."""
+        text = super().to_internal_value(data)
+        if QUOTED_AMOUNT.fullmatch(text) is None:
+            raise ValidationError(f"this does not have the form {QUOTED_AMOUNT.pattern}")
+        return text
 
 
 class OptionalText(Text):

@@ -246,6 +246,11 @@ class Environment:
         10_000,
         "new holders and GPUs together that a node may name in a day; more wait for a person",
     )
+    stale_price_days: int = _variable(
+        values.some,
+        60,
+        "days after which a spot price that nobody said again is not used for offers, quotes, moves and portfolios",
+    )
     keep_window_days: int = _variable(
         values.some,
         14,

@@ -100,6 +100,7 @@ MOST_SLICES_PER_GPU: int = ENVIRONMENT.most_slices_per_gpu
 MOST_HOLDERS_PER_GPU: int = ENVIRONMENT.most_holders_per_gpu
 MOST_LABELS_PER_JOB: int = ENVIRONMENT.most_labels_per_job
 MOST_NEW_NAMES: int = ENVIRONMENT.most_new_names
+STALE_PRICE_DAYS: int = ENVIRONMENT.stale_price_days
 KEEP_WINDOW_DAYS: int = ENVIRONMENT.keep_window_days
 KEEP_USAGE_MONTHS: int = ENVIRONMENT.keep_usage_months
 KEEP_QUOTE_DAYS: int = ENVIRONMENT.keep_quote_days

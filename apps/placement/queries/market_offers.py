@@ -21,6 +21,7 @@ from apps.placement.queries.sound_rates import Rate, rate_name, sound_rates
 from apps.planning.queries.gpu_quotas import GpuQuotaUse
 from apps.pricing.queries.converting import Conversion, conversions
 from apps.pricing.queries.listing import rates_in_force, spot_extremes
+from apps.pricing.queries.price_age import too_old_words
 
 SPOT_SPAN = timedelta(days=7)
 OFFERED = (PurchaseOption.ON_DEMAND, PurchaseOption.SPOT)
@@ -47,6 +48,11 @@ def market_offers(
     ]
     machines = _known_machines(rates)
     sound, left_out = sound_rates(rates, machines, at)
+    too_old = {rate["id"]: why for rate in sound if (why := too_old_words(rate, at))}
+    left_out += [
+        f"{rate_name(rate)}: {too_old[rate['id']]}" for rate in sound if rate["id"] in too_old
+    ]
+    sound = [rate for rate in sound if rate["id"] not in too_old]
     foreign = conversions({rate["currency"] for rate in sound}, at, at + HOUR)
     extremes = spot_extremes(at - SPOT_SPAN, at)
     offers = []

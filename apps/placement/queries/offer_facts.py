@@ -1,7 +1,7 @@
 """An offer as a value, and what every kind of offer is made from."""
 
 from dataclasses import dataclass, field, fields
-from datetime import date, datetime
+from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -11,6 +11,7 @@ from apps.economics.money import MICROS
 from apps.economics.placement.estimates import LikelyRange
 from apps.economics.purchase import PurchaseOption
 from apps.pricing.queries.converting import Conversion
+from apps.pricing.queries.price_age import price_age
 
 HOUR_SECONDS = 3600
 GIB = 1 << 30
@@ -113,17 +114,15 @@ def hardware_fields(model_name: str) -> dict[str, Any]:
 
 def rate_evidence(rate: dict[str, Any], at: datetime) -> dict[str, Any]:
     """A price row by which an offer is priced: which, from where, since when, and whether that is long ago."""
-    read_on: date | None = rate["source_date"]
-    said = read_on or (rate["starts_at"] or rate["created_at"]).date()
-    age_days = (at.date() - said).days
+    age = price_age(rate, at)
     limit = STALE_SPOT_DAYS if rate["purchase_option"] == "spot" else STALE_LIST_DAYS
     return {
         "rate": rate["id"],
         "kind": rate["kind"],
         "source": rate["source"],
-        "said_on": said.isoformat(),
-        "age_days": age_days,
-        "is_stale": age_days > limit,
+        "said_on": age.said_on.isoformat(),
+        "age_days": age.days,
+        "is_stale": age.days > limit,
     }
 
 

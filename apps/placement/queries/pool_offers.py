@@ -20,6 +20,7 @@ from apps.planning.queries.gpu_quotas import GpuQuotaUse
 from apps.pricing.queries import RateSpan, rates_of_pools, spans_of_pools
 from apps.pricing.queries.listing import rate_rows
 from apps.pricing.queries.owned import fixed_hour
+from apps.pricing.queries.price_age import too_old_words
 
 WAITS_SPAN = timedelta(days=14)
 PAID_ANYWAY = (PurchaseOption.OWNED, PurchaseOption.RESERVED)
@@ -207,6 +208,10 @@ def _price_fields(
     if rate is not None and rate.exchange is not None:
         paid = round(micros_per_gpu_hour(rate, pool.gpus_per_node))
     rates = [rate_evidence(evidence[rate.id], at)] if rate is not None else []
+    too_old = "" if rate is None else too_old_words(evidence[rate.id], at)
+    if too_old:
+        # What it is charged at stays; what another hour would cost is not known by it.
+        return {"micros": None, "paid_micros": None, "rates": rates, "notes": [too_old]}
     if pool.purchase_option not in PAID_ANYWAY:
         return {
             "micros": paid,

@@ -52,6 +52,7 @@ from apps.pricing.actions.price_policies import (
     check_gpu_share,
     set_gpu_share,
 )
+from apps.pricing.actions.published import import_prices
 from apps.pricing.actions.quoted import NewRate, target_of
 from apps.pricing.actions.rates import (
     RateAlreadyEnded,
@@ -66,6 +67,7 @@ from apps.pricing.actions.rates import (
     load_price_table,
     propose_rate,
 )
+from apps.pricing.actions.rows import say_again
 from apps.pricing.actions.shared import (
     NewSharedCost,
     SharedCostAlreadyEnded,

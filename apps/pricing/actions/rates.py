@@ -25,7 +25,14 @@ from apps.pricing.actions.checking import (
 )
 from apps.pricing.actions.doubts import Doubts, Judged, judged, moved
 from apps.pricing.actions.quoted import NewRate, target_of
-from apps.pricing.actions.rows import begins_at, in_force_since, kept_tiers, outlasted, row_of
+from apps.pricing.actions.rows import (
+    begins_at,
+    in_force_since,
+    kept_tiers,
+    outlasted,
+    row_of,
+    say_again,
+)
 from apps.pricing.models import Rate, RateKind, RateStanding, RateUnit
 from apps.pricing.queries.neighbours import last_rate_id, price_before
 
@@ -167,6 +174,7 @@ def load_price_table(
     for line, rate in sorted(rows, key=_entry_order):
         try:
             if _entered_already(rate):
+                say_again(rate)
                 unchanged += 1
                 continue
             check_rate(rate)

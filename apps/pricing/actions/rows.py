@@ -4,6 +4,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from django.db.models import Q
+
 from apps.pricing.actions.quoted import NewRate, target_of
 from apps.pricing.models import Rate, RateStanding
 
@@ -61,3 +63,20 @@ def outlasted(rate: NewRate) -> bool:
     return rows.filter(
         period__overlap=(rate.starts_at, rate.ends_at), period__contains=rate.ends_at
     ).exists()
+
+
+def say_again(rate: NewRate) -> None:
+    """Remember the day on which a price that holds was told again, and by whom; what it charges stays."""
+    if rate.source_date is None:
+        return
+    same = Rate.objects.filter(
+        standing=RateStanding.IN_FORCE,
+        target=target_of(rate),
+        amount=rate.amount,
+        currency=rate.currency,
+        quantity_seconds=rate.quantity_seconds,
+        unit=rate.unit,
+        period__upper_inf=True,
+    )
+    older = same.filter(Q(source_date=None) | Q(source_date__lt=rate.source_date))
+    older.update(source_date=rate.source_date, source=row_of(rate)["source"])

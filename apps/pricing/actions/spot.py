@@ -33,7 +33,7 @@ from apps.pricing.actions.rates import (
     known_doubtful,
     row_remarks,
 )
-from apps.pricing.actions.rows import copied, row_of
+from apps.pricing.actions.rows import copied, row_of, say_again
 from apps.pricing.models import Rate, RateStanding, SpotRepeat
 
 LOCK_CLASS = 102
@@ -125,6 +125,7 @@ def _record_series(
     for line, rate in sorted(points, key=lambda point: (_quoted_at(point[1]), point[0])):
         moment, told = _quoted_at(rate), series.told.get(_quoted_at(rate))
         if told == _quote_of_rate(rate):
+            say_again(rate)
             tally.unchanged += 1
         elif told is not None:
             tally.rejected.append(RefusedRow(line, _contradiction_words(rate, told)))

@@ -2,15 +2,23 @@
 
 import json
 from dataclasses import asdict
+from typing import Protocol
 
 from django.core.management.base import BaseCommand
 
-from apps.pricing.actions import TableLoaded
-from apps.pricing.actions.price_table import PriceTable
+from apps.pricing.actions import RefusedRow, TableLoaded
+
+
+class RejectingRows(Protocol):
+    """What was read of a file: some of its rows could not be."""
+
+    @property
+    def rejected(self) -> tuple[RefusedRow, ...]:
+        """Those rows, each with its reason."""
 
 
 def tell_loaded(
-    command: BaseCommand, table: PriceTable, loaded: TableLoaded, *, as_json: bool
+    command: BaseCommand, table: RejectingRows, loaded: TableLoaded, *, as_json: bool
 ) -> None:
     """Every rejected row by its line, what is to be said of others, then the figures."""
     rejected = sorted((*table.rejected, *loaded.rejected), key=lambda row: row.line)

@@ -71,7 +71,7 @@ def read_prices(account: CloudAccountFact, what: str, turn: clouds.SyncTurn, clo
         if fact.unpriced:
             tally.reject(fact.unpriced)
         _enter_rates(
-            [_rate_of_price(price, account.provider) for price in fact.prices], tally, clock()
+            [_rate_of_price(price, account.provider, at) for price in fact.prices], tally, clock()
         )
         clouds.keep_page(turn=turn, cursor=fact.cursor, counts=tally.counts(), at=clock())
     return tally.note()
@@ -94,7 +94,7 @@ def _wanted_prices(account: CloudAccountFact, option: PurchaseOption) -> Iterato
         yield WantedPrice(region, instance_type, tuple(sorted(places)))
 
 
-def _rate_of_price(price: CloudPrice, provider: str) -> actions.NewRate:
+def _rate_of_price(price: CloudPrice, provider: str, read_at: datetime) -> actions.NewRate:
     return actions.NewRate(
         kind=queries.RateKind.LIST,
         amount=price.amount,
@@ -105,7 +105,7 @@ def _rate_of_price(price: CloudPrice, provider: str) -> actions.NewRate:
         region=price.place,
         instance_type=price.instance_type,
         source=price.source,
-        source_date=price.starts_at.date(),
+        source_date=read_at.date(),
     )
 
 
@@ -129,6 +129,7 @@ def _changed_rates(rates: Iterable[actions.NewRate], at: datetime) -> Iterator[a
         began_at, amount = last.get(target, (None, None))
         older = rate.starts_at and began_at and rate.starts_at <= began_at
         if older or amount == rate.amount:
+            actions.say_again(rate)
             continue
         last[target] = (rate.starts_at, rate.amount)
         yield rate

@@ -1,15 +1,13 @@
 """Google Cloud's prices: what a machine type is made of, and what its parts cost."""
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from google.cloud.billing_v1 import CloudCatalogClient
 from google.cloud.compute_v1 import AggregatedListMachineTypesRequest, MachineTypesClient
 
+from apps.economics.google_parts import MachinePrice, Shape, Sku, machine_price
 from apps.economics.purchase import PurchaseOption
 from apps.providers.gcp import access
 from apps.providers.gcp.access import GoogleAccess, in_words
@@ -24,41 +22,6 @@ from apps.providers.reading import (
 COMPUTE_ENGINE = "services/6F81-5844-456A"
 NANOS = Decimal(10) ** 9
 MIB_A_GIB = 1024
-USAGE = {"on_demand": "OnDemand", "spot": "Preemptible"}
-MAKERS = re.compile(r"^nvidia-(tesla-)?")
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """What a machine type is made of; `gpu` is an accelerator type such as nvidia-h100-80gb."""
-
-    name: str
-    cores: int
-    memory_gib: Decimal
-    gpu: str
-    gpus: int
-
-
-@dataclass(frozen=True, slots=True)
-class Sku:
-    """Dollars for an hour of a core, a GiB or a GPU, since `begins_at`."""
-
-    id: str
-    description: str
-    group: str
-    usage: str
-    regions: frozenset[str]
-    amount: Decimal
-    begins_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class MachinePrice:
-    """Dollars an hour for the whole machine, since the youngest of its parts' prices."""
-
-    amount: Decimal
-    begins_at: datetime
-    skus: tuple[str, ...]
 
 
 def read_spot_prices(asked: ReadingRequest) -> Iterator[CloudFact]:
@@ -91,24 +54,6 @@ def compute_skus(asks: GoogleAccess) -> list[Sku]:
         )
         rows = client.list_skus(parent=COMPUTE_ENGINE)
         return [sku for row in rows for sku in _skus_of_row(row)]
-
-
-def machine_price(
-    shape: Shape, skus: Sequence[Sku], *, region: str, purchase_option: str
-) -> MachinePrice | str:
-    """The sum of its parts, or in words which part has no single price.
-
-    Such machines are billed as cores, memory and GPUs apart.
-    """
-    here = [sku for sku in skus if region in sku.regions and sku.usage == USAGE[purchase_option]]
-    amount, found = Decimal(0), []
-    for words, group, quantity in _parts_of_shape(shape):
-        fitting = [sku for sku in here if sku.group == group and _begins_with_words(sku, words)]
-        if len(fitting) != 1:
-            return f"{len(fitting)} SKUs are {words!r} in {region}"
-        amount += fitting[0].amount * quantity
-        found.append(fitting[0])
-    return MachinePrice(amount, max(sku.begins_at for sku in found), tuple(sku.id for sku in found))
 
 
 def _read_prices(asked: ReadingRequest, option: PurchaseOption) -> Iterator[CloudFact]:
@@ -151,23 +96,6 @@ def _listed_price(
         starts_at=price.begins_at,
         source=f"Google Cloud SKUs {', '.join(price.skus)}",
     )
-
-
-def _parts_of_shape(shape: Shape) -> Iterator[tuple[str, str, Decimal]]:
-    family = shape.name.partition("-")[0].upper()
-    yield f"{family} Instance Core", "CPU", Decimal(shape.cores)
-    yield f"{family} Instance Ram", "RAM", shape.memory_gib
-    if shape.gpus:
-        model = MAKERS.sub("", shape.gpu).replace("-", " ").upper()
-        yield f"Nvidia {model} GPU", "GPU", Decimal(shape.gpus)
-
-
-def _begins_with_words(sku: Sku, words: str) -> bool:
-    """Preemptible ones begin with how they are sold; Tesla is left out as Google does it or not."""
-    told = sku.description.lower().replace("tesla ", "")
-    for sold in ("spot preemptible ", "preemptible "):
-        told = told.removeprefix(sold)
-    return told.startswith(words.lower())
 
 
 def _machine_shape(row: Any) -> Shape:

@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
@@ -23,7 +24,7 @@ from apps.economics.hours import HOUR_MS, hour_of
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
 from apps.ledger.queries.cube import CubeQuestion
-from controlplane import processes
+from controlplane import demo, processes
 from controlplane.copies.standing import served
 from controlplane.demo import scenes
 from controlplane.demo.answers import MadeEarly, answer_again, answer_early
@@ -45,6 +46,8 @@ from controlplane.settings import ENVIRONMENT, HOME
 
 READY_SECONDS = 180
 KEEP_WINDOW_DAYS = 100
+PRICES = Path(demo.__file__).with_name("price_table.csv")
+PRICES_LAST_DAYS = 36_500
 MOST_WEEKS = 13
 PROCESSES = 2
 """That settle the week for which people wait."""
@@ -152,7 +155,7 @@ class Command(BaseCommand):
     def _put_on_record(self, chapters: Sequence[Chapter], since: datetime) -> Json:
         self._say("Putting the fleet and its prices on record …")
         tokens = fill(chapters, since)
-        call_command("load_price_table", verbosity=0)
+        call_command("load_price_table", file=PRICES, verbosity=0)
         return tokens
 
     def _last_week(self, company: Company, chapter: Chapter) -> Json:
@@ -294,7 +297,12 @@ def _free_port() -> int:
 
 
 def _keep_windows() -> None:
-    """Have the processes that are started take and keep windows of all weeks, as an installation that is that old."""
+    """Have the processes that are started take and keep windows of all weeks, as an installation that is that old.
+
+    The demo's prices are rows of its own, which nobody says again: they are used however old they are.
+    """
+    os.environ["RUNRATE_STALE_PRICE_DAYS"] = str(PRICES_LAST_DAYS)
+    settings.STALE_PRICE_DAYS = PRICES_LAST_DAYS
     days = max(KEEP_WINDOW_DAYS, ENVIRONMENT.keep_window_days)
     os.environ["RUNRATE_KEEP_WINDOW_DAYS"] = str(days)
 

@@ -154,6 +154,8 @@ def test_what_is_not_known_is_named_and_left_out(inputs) -> None:
     assert inputs.ledger.notes == (
         f"What of the work on {L40S} may be interrupted is not known: nothing of it ran on spot, and no run on it"
         " reported. None is taken to be.",
+        f"{H100}: its on demand price was said on 2026-01-31, 30 days ago; its spot price was said on 2026-01-31,"
+        " 30 days ago.",
     )
 
 

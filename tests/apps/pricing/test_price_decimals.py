@@ -4,6 +4,8 @@ import json
 from datetime import UTC, datetime
 from decimal import Decimal
 from io import StringIO
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -53,11 +55,11 @@ def new_rate(amount: str, **given: object) -> actions.NewRate:
     return actions.NewRate(**said | given)  # type: ignore[arg-type]
 
 
-def test_a_price_table_takes_them_and_names_the_rows_it_rounded(tmp_path) -> None:
+def test_a_price_table_takes_them_and_names_the_rows_it_rounded(tmp_path: Path) -> None:
     path = tmp_path / "prices.csv"
     tiny = {"amount": TINY, "instance_type": "tiny"}
     path.write_text("".join(table({"amount": LONG}, tiny, {"instance_type": "exact"})))
-    told: dict[str, object] = {}
+    told: dict[str, Any] = {}
     for turn in ("first", "again"):
         out, err = StringIO(), StringIO()
         call_command("load_price_table", file=path, json=True, stdout=out, stderr=err)
@@ -87,7 +89,11 @@ def test_the_same_price_over_rest_and_again() -> None:
 
 
 def test_spot_points_over_rest_say_which_row_was_rounded() -> None:
-    point = {"provider": "gcp", "region": "us-central1", "instance_type": "a3-highgpu-8g"}
+    point: dict[str, Any] = {
+        "provider": "gcp",
+        "region": "us-central1",
+        "instance_type": "a3-highgpu-8g",
+    }
     point |= {"at": "2026-07-01T00:00:00Z", "price": {"amount": LONG, "currency": "USD"}}
     answer = with_token("manage").post("spot-prices", {"points": [point]}).json()
     assert (answer["entered"], answer["rejected"]) == (1, [])

@@ -76,6 +76,12 @@ def _why_briefly(row: Offer) -> str:
     return "".join(said[:1]) + more
 
 
+def _price_age(row: Offer) -> int | None:
+    """Days since the oldest of the prices that it is reckoned by was last said."""
+    ages = [price["age_days"] for price in row.get("price_rows") or ()]
+    return max(ages, default=None)
+
+
 OFFERS = Table[Offer](
     "offers",
     "Offers for this job",
@@ -92,6 +98,8 @@ OFFERS = Table[Offer](
         Column("place", "Place", lambda row: f"{row['provider']}:{row['region']}"),
         Column("range", "Range", lambda row: row["cost_micros"], FIGURE, csv="", shown=_range_words, sorts=False),
         Column("charged", "Ledger will charge", lambda row: row["charged_micros"], MONEY),
+        Column("price_age", "Price said", _price_age, COUNT, csv="price_age_days",
+               shown=_words_of(_price_age, "{:,} days ago".format, NONE)),
         Column("interruptions", "Interruptions", lambda row: row["interruptions"], FIGURE,
                shown=_words_of(lambda row: row["interruptions"], "{:.1f}".format)),
         Column("cadence", "Save every", lambda row: row["cadence_seconds"], FIGURE, csv="cadence_seconds",

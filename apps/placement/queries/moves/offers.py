@@ -22,7 +22,7 @@ def offer_evidence(offer: OfferFact) -> list[ProposalEvidence]:
             ProposalEvidence(
                 "rate",
                 str(row["rate"]),
-                f"{row['kind'].capitalize()} price from {row['source'] or 'an unnamed source'}, said on {row['said_on']}",
+                f"{row['kind'].capitalize()} price from {row['source'] or 'an unnamed source'}, said on {row['said_on']}, {row['age_days']} days ago",
                 is_price=True,
             )
             for row in offer.rates

@@ -3,11 +3,14 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from apps.economics.purchase import PurchaseOption
 from apps.economics.rates import Per, QuotedRate
 from apps.fleet.queries import PoolFact, pools
 from apps.pricing.queries import RateSpan, pool_rates
+from apps.pricing.queries.listing import rate_rows
+from apps.pricing.queries.price_age import price_age, too_old_words
 
 SPOT_DAYS = timedelta(days=30)
 MOMENT = timedelta(microseconds=1)
@@ -24,12 +27,16 @@ class PoolFamily:
 
 @dataclass(frozen=True, slots=True)
 class FamilyPrices:
-    """Of a GPU-hour in the organisation's currency; None: nobody knows. `spot` is the mean of 30 days."""
+    """Of a GPU-hour in the organisation's currency; None: nobody knows. `spot` is the mean of 30 days.
+
+    `remarks` say how old they are, and which spot price is too old to plan with.
+    """
 
     on_demand: float | None
     spot: float | None
     reserved: float | None
     owned: float | None
+    remarks: tuple[str, ...] = ()
 
 
 def pool_families() -> list[PoolFamily]:
@@ -51,15 +58,26 @@ def family_prices(families: Iterable[PoolFamily], at: datetime) -> dict[str, Fam
     prices = {option: _prices_of_option(known, option, at) for option in PurchaseOption}
     return {
         family.name: FamilyPrices(
-            **{str(option): of_family[family.name] for option, of_family in prices.items()}
+            **{str(option): each[family.name].amount for option, each in prices.items()},
+            remarks=tuple(
+                each[family.name].remark for each in prices.values() if each[family.name].remark
+            ),
         )
         for family in known
     }
 
 
+@dataclass(frozen=True, slots=True)
+class _OptionPrice:
+    """A GPU-hour bought in one way, and what is to be said of its age."""
+
+    amount: float | None = None
+    remark: str = ""
+
+
 def _prices_of_option(
     families: Sequence[PoolFamily], option: PurchaseOption, at: datetime
-) -> dict[str, float | None]:
+) -> dict[str, _OptionPrice]:
     asked: dict[int, PoolFact] = {}
     of_family: dict[str, list[int]] = {}
     for family in families:
@@ -72,10 +90,36 @@ def _prices_of_option(
     is_spot = option == PurchaseOption.SPOT
     spans = pool_rates(asked, at - SPOT_DAYS if is_spot else at, at if is_spot else at + MOMENT)
     means = {key: _mean_price(spans[key], asked[key].gpus_per_node) for key in asked}
-    return {
-        name: next((means[key] for key in keys if means[key] is not None), None)
+    first = {
+        name: next((key for key in keys if means[key] is not None), None)
         for name, keys in of_family.items()
     }
+    newest = {key: _newest_rate(spans[key]) for key in first.values() if key is not None}
+    said = rate_rows([rate_id for rate_id in newest.values() if rate_id is not None])
+    return {
+        name: _OptionPrice()
+        if key is None
+        else _aged_price(option, means[key], said.get(newest[key] or 0), at)
+        for name, key in first.items()
+    }
+
+
+def _newest_rate(spans: Sequence[RateSpan]) -> int | None:
+    """The id of the rate that is paid last of them."""
+    paid = [span.paid_rate.id for span in spans if span.paid_rate is not None]
+    return paid[-1] if paid else None
+
+
+def _aged_price(
+    option: PurchaseOption, amount: float | None, rate: dict[str, Any] | None, at: datetime
+) -> _OptionPrice:
+    """The amount, unless it is a spot price that is too old; how old it is, in words."""
+    if rate is None:
+        return _OptionPrice(amount)
+    if why := too_old_words(rate, at):
+        return _OptionPrice(None, why)
+    way = str(option).replace("_", " ")
+    return _OptionPrice(amount, f"its {way} price was {price_age(rate, at).words}")
 
 
 def _mean_price(spans: Sequence[RateSpan], gpus: int) -> float | None:

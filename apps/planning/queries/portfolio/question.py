@@ -166,6 +166,11 @@ def _notes(known: KnownCapacity, tolerant: Mapping[str, float | None]) -> list[s
         notes.append(
             f"No spot price is on record of {'; '.join(without_spot)}: none of it is run on spot."
         )
+    notes += [
+        f"{name}: {'; '.join(known.prices[name].remarks)}."
+        for name in names
+        if known.prices[name].remarks
+    ]
     if reserved:
         notes.append(
             f"A reserved price without the term that it takes is on record of {'; '.join(reserved)}: add it as an"

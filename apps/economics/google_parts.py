@@ -1,0 +1,139 @@
+"""What a Google Cloud machine costs: the sum of its cores, memory and GPUs, each a SKU of its price catalogue.
+
+Shapes are those of Google's machine type list (gcloud compute machine-types list), read 2026-08-16.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+USAGE = {"on_demand": "OnDemand", "spot": "Preemptible"}
+MAKERS = re.compile(r"^nvidia-(tesla-)?")
+GPU_WORDS = {
+    "nvidia-h100-mega-80gb": "Nvidia H100 80GB Mega GPU",
+    "nvidia-rtx-pro-6000": "RTX 6000 96GB",
+}
+"""Accelerator types whose SKU has other words than the type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a machine type is made of; `gpu` is an accelerator type such as nvidia-h100-80gb."""
+
+    name: str
+    cores: int
+    memory_gib: Decimal
+    gpu: str
+    gpus: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sku:
+    """Dollars for an hour of a core, a GiB or a GPU, since `begins_at`."""
+
+    id: str
+    description: str
+    group: str
+    usage: str
+    regions: frozenset[str]
+    amount: Decimal
+    begins_at: datetime
+
+    def is_gpu_of(self, shape: Shape) -> bool:
+        """Whether it is of the shape's kind of GPU."""
+        return any(
+            group == self.group == "GPU" and _begins_with_words(self, words)
+            for words, group, _ in _parts_of_shape(shape)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MachinePrice:
+    """Dollars an hour for the whole machine, since the youngest of its parts' prices."""
+
+    amount: Decimal
+    begins_at: datetime
+    skus: tuple[str, ...]
+
+
+def machine_price(
+    shape: Shape, skus: Sequence[Sku], *, region: str, purchase_option: str
+) -> MachinePrice | str:
+    """The sum of its parts, or in words which part has no single price.
+
+    Such machines are billed as cores, memory and GPUs apart.
+    """
+    here = [sku for sku in skus if region in sku.regions and sku.usage == USAGE[purchase_option]]
+    amount, found = Decimal(0), []
+    for words, group, quantity in _parts_of_shape(shape):
+        fitting = [sku for sku in here if sku.group == group and _begins_with_words(sku, words)]
+        if len(fitting) != 1:
+            return f"{len(fitting)} SKUs are {words!r} in {region}"
+        amount += fitting[0].amount * quantity
+        found.append(fitting[0])
+    return MachinePrice(amount, max(sku.begins_at for sku in found), tuple(sku.id for sku in found))
+
+
+def _parts_of_shape(shape: Shape) -> Iterator[tuple[str, str, Decimal]]:
+    family = shape.name.partition("-")[0].upper()
+    yield f"{family} Instance Core", "CPU", Decimal(shape.cores)
+    yield f"{family} Instance Ram", "RAM", shape.memory_gib
+    if shape.gpus:
+        model = MAKERS.sub("", shape.gpu).replace("-", " ").upper()
+        yield GPU_WORDS.get(shape.gpu, f"Nvidia {model} GPU"), "GPU", Decimal(shape.gpus)
+
+
+def _begins_with_words(sku: Sku, words: str) -> bool:
+    """Preemptible ones begin with how they are sold; Tesla is left out as Google does it or not."""
+    told = sku.description.lower().replace("tesla ", "")
+    for sold in ("spot preemptible ", "preemptible "):
+        told = told.removeprefix(sold)
+    return told.startswith(words.lower())
+
+
+def _shapes(family: str, gpu: str, sizes: dict[str, tuple[int, int, int]]) -> dict[str, Shape]:
+    return {
+        f"{family}-{size}": Shape(f"{family}-{size}", cores, Decimal(gib), gpu, gpus)
+        for size, (cores, gib, gpus) in sizes.items()
+    }
+
+
+SHAPES = (
+    _shapes(
+        "a2",
+        "nvidia-tesla-a100",
+        {
+            **{f"highgpu-{gpus}g": (12 * gpus, 85 * gpus, gpus) for gpus in (1, 2, 4, 8)},
+            "megagpu-16g": (96, 1360, 16),
+        },
+    )
+    | _shapes(
+        "a2-ultragpu",
+        "nvidia-a100-80gb",
+        {f"{gpus}g": (12 * gpus, 170 * gpus, gpus) for gpus in (1, 2, 4, 8)},
+    )
+    | _shapes(
+        "a3-highgpu",
+        "nvidia-h100-80gb",
+        {f"{gpus}g": (26 * gpus, 234 * gpus, gpus) for gpus in (1, 2, 4, 8)},
+    )
+    | _shapes("a3-megagpu", "nvidia-h100-mega-80gb", {"8g": (208, 1872, 8)})
+    | _shapes(
+        "g2-standard",
+        "nvidia-l4",
+        {
+            **{f"{cores}": (cores, 4 * cores, 1) for cores in (4, 8, 12, 16, 32)},
+            "24": (24, 96, 2),
+            "48": (48, 192, 4),
+            "96": (96, 384, 8),
+        },
+    )
+    | _shapes(
+        "g4-standard",
+        "nvidia-rtx-pro-6000",
+        {f"{48 * gpus}": (48 * gpus, 180 * gpus, gpus) for gpus in (1, 2, 4, 8)},
+    )
+)
+"""Machine types by name; those of which the parts are not known stand in no file's list of prices here."""

@@ -1,0 +1,57 @@
+"""Import published prices."""
+
+from argparse import ArgumentParser
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from apps.pricing import actions
+from apps.pricing.management.loaded import tell_loaded
+from apps.pricing.management.people import BY, person_named
+from apps.pricing.management.published_prices import (
+    PublishedPricesUnreadable,
+    read_published_prices,
+)
+
+
+class Command(BaseCommand):
+    """`manage.py import_prices prices.json`: what clouds publish, safe to import again, every rejected row told."""
+
+    help = (
+        "Import prices of machines: Azure's retail prices or Google Cloud's catalogue as their APIs answer them (JSON), "
+        "or a CSV of provider, region, machine, purchase_option, price, currency, unit, source, date."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Which file, and of which day."""
+        parser.add_argument("file", type=Path)
+        parser.add_argument(
+            "--read-on",
+            type=date.fromisoformat,
+            metavar="DAY",
+            help="when the JSON was had from its publisher; today where none is given (a CSV says it in `date`)",
+        )
+        parser.add_argument("--by", metavar="EMAIL", help=BY)
+        parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Import it and print what came of it."""
+        at = timezone.now()
+        read_on = options["read_on"] or at.date()
+        try:
+            with options["file"].open("rb") as source:
+                published = read_published_prices(source, read_on=read_on)
+        except (PublishedPricesUnreadable, OSError) as problem:
+            raise CommandError(f"{options['file']}: {problem}") from problem
+        by = person_named(options["by"])
+        loaded = actions.import_prices(rows=published.rows, read_on=read_on, at=at, by=by)
+        for remark in published.remarks:
+            self.stderr.write(remark)
+        if published.others:
+            self.stderr.write(
+                f"{published.others} rows are of other things than machines with GPUs."
+            )
+        tell_loaded(self, published, loaded, as_json=options["json"])

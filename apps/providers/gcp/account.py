@@ -14,8 +14,9 @@ from google.cloud.compute_v1 import (
     ReservationsClient,
 )
 
+from apps.economics.google_parts import Sku
 from apps.providers.gcp.access import GoogleAccess, in_words
-from apps.providers.gcp.prices import MIB_A_GIB, Sku
+from apps.providers.gcp.prices import MIB_A_GIB
 from apps.providers.pace import Pace
 from apps.providers.reading import SeenMachine
 

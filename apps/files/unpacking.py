@@ -27,6 +27,7 @@ MOST_RATIO, RATIO_FROM = 400, 256 * MEBIBYTE
 MOST_MEMBERS, MOST_DIRECTORY = 100, MEBIBYTE
 """Of a zip, of which one is read: more files, or a longer list of them, are no table that somebody packed."""
 ZIP_END, ZIP_END_BYTES, LONGEST_COMMENT = b"PK\x05\x06", 22, 1 << 16
+PackedFile = gzip.GzipFile | zipfile.ZipExtFile
 BROKEN = (
     *(EOFError, gzip.BadGzipFile, zlib.error, zipfile.BadZipFile),
     *(zipfile.LargeZipFile, NotImplementedError, RuntimeError, struct.error),
@@ -62,9 +63,7 @@ def open_unpacked(source: IO[bytes], most_bytes: int) -> Iterator[io.BufferedRea
     packed_bytes = source.seek(0, io.SEEK_END)
     source.seek(0)
     if begins_with(source, GZIP_MAGIC):
-        # GzipFile reads like any binary file; typeshed calls it a buffer of another kind.
-        gzipped = cast(IO[bytes], gzip.GzipFile(fileobj=source))
-        yield _bounded("gzip", gzipped, packed_bytes, most_bytes)
+        yield _bounded("gzip", gzip.GzipFile(fileobj=source), packed_bytes, most_bytes)
     elif begins_with(source, ZIP_MAGIC) or begins_with(source, ZIP_END):
         with _open_zip(source) as (member, member_bytes):
             yield _bounded("zip", member, member_bytes, most_bytes)
@@ -102,7 +101,7 @@ def _encoding_of(start: bytes) -> str:
 
 
 @contextmanager
-def _open_zip(source: IO[bytes]) -> Iterator[tuple[IO[bytes], int]]:
+def _open_zip(source: IO[bytes]) -> Iterator[tuple[zipfile.ZipExtFile, int]]:
     """Give the one file that a zip holds, and its bytes as they are packed. Refuses UnpackRefused."""
     _check_directory(source)
     try:
@@ -116,7 +115,7 @@ def _open_zip(source: IO[bytes]) -> Iterator[tuple[IO[bytes], int]]:
         except BROKEN as broken:
             raise UnpackRefused(f"the zip cannot be unpacked: {broken}") from broken
         with member:
-            yield member, only.compress_size
+            yield cast(zipfile.ZipExtFile, member), only.compress_size
 
 
 def _check_directory(source: IO[bytes]) -> None:
@@ -155,7 +154,9 @@ def _only_file(packed: zipfile.ZipFile) -> zipfile.ZipInfo:
     return found[0]
 
 
-def _bounded(kind: str, packed: IO[bytes], packed_bytes: int, most_bytes: int) -> io.BufferedReader:
+def _bounded(
+    kind: str, packed: PackedFile, packed_bytes: int, most_bytes: int
+) -> io.BufferedReader:
     reader: io.BufferedReader = io.BufferedReader(
         _BoundedBytes(packed, packed_bytes, most_bytes), BYTES_AT_ONCE
     )
@@ -167,7 +168,7 @@ def _bounded(kind: str, packed: IO[bytes], packed_bytes: int, most_bytes: int) -
 class _BoundedBytes(io.RawIOBase):
     """What a packed file holds, up to its bounds: a small one may unpack to any size."""
 
-    def __init__(self, packed: IO[bytes], packed_bytes: int, most_bytes: int) -> None:
+    def __init__(self, packed: PackedFile, packed_bytes: int, most_bytes: int) -> None:
         self._packed = packed
         self._most = min(most_bytes, max(RATIO_FROM, MOST_RATIO * packed_bytes))
         self._is_of_ratio = self._most < most_bytes
@@ -178,7 +179,8 @@ class _BoundedBytes(io.RawIOBase):
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
         try:
-            data = self._packed.read(len(memoryview(buffer)))
+            # Piece by piece: of a file that breaks off what came before is still given.
+            data = self._packed.read1(len(memoryview(buffer)))
         except BROKEN as broken:
             raise UnpackRefused(f"it cannot be unpacked further: {broken}") from broken
         self._read += len(data)

@@ -272,11 +272,11 @@ def test_holders_that_were_named_in_the_hour_before_are_not_read(sending: Sendin
     sending.post(batch([window(1)], devices=devices_of(2)))
     with CaptureQueriesContext(connection) as asked:
         sending.post(batch([window(2)], devices=devices_of(2), sequence=1))
-    assert not [each for each in asked if "telemetry_window AS stored" in each["sql"]]
+    assert not [each for each in asked if "AS named\nJOIN fleet_device_fact" in each["sql"]]
     with CaptureQueriesContext(connection) as asked:
         fresh = ["", "slurm/atlas/4712"]
         sending.post(batch([window(3)], devices=devices_of(2), holders=fresh, sequence=2))
-    assert len([each for each in asked if "telemetry_window AS stored" in each["sql"]]) == 1
+    assert len([each for each in asked if "AS named\nJOIN fleet_device_fact" in each["sql"]]) == 1
 
 
 def test_gpus_in_lists_that_take_turns_count_together(sending: Sending) -> None:

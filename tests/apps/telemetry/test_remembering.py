@@ -35,7 +35,7 @@ def test_a_batch_of_a_known_agent_asks_nothing_that_was_asked_at_the_start() -> 
     assert answer.json()["accepted"] == 1
     about_devices = [each["sql"] for each in asked if "fleet_device" in each["sql"]]
     # What is stored of the hour is looked for once a process: other processes may have stored it.
-    assert [sql for sql in about_devices if "telemetry_window AS stored" not in sql] == []
+    assert [sql for sql in about_devices if "AS named\nJOIN fleet_device_fact" not in sql] == []
     assert len(about_devices) == 1
     assert not [each for each in asked if "digest" in each["sql"]]
 

@@ -15,9 +15,9 @@ from apps.placement.queries.quote_answer import AnsweredQuote
 from apps.placement.queries.quotes import QuoteFact, pool_offers
 
 KEEP_QUOTE: LiteralString = """
-INSERT INTO placement_jobquote (asked_at, asked_by_id, team_id, job, book_id, book_digest, digest, answer,
+INSERT INTO placement_jobquote (asked_at, asked_by_id, team_id, cluster_id, job, book_id, book_digest, digest, answer,
     pool_ids, pool_offers, chosen, run_name, expected)
-VALUES (%(at)s, %(by)s, %(team)s, %(job)s, %(book)s, %(book_digest)s, %(digest)s, %(answer)s, %(pool_ids)s::bigint[],
+VALUES (%(at)s, %(by)s, %(team)s, %(cluster)s, %(job)s, %(book)s, %(book_digest)s, %(digest)s, %(answer)s, %(pool_ids)s::bigint[],
     %(pool_offers)s, '', '', '[]')
 RETURNING id
 """
@@ -25,19 +25,25 @@ RETURNING id
 
 @dataclass(frozen=True, slots=True)
 class UnkeptQuote:
-    """A quote as it was answered."""
+    """A quote as it was answered, to a caller that is bound to one cluster (None: to none)."""
 
     asked: AskedQuote
     found: AnsweredQuote
     by: int | None
     at: datetime
+    cluster_id: int | None = None
 
 
 def keep_quote(
-    *, asked: AskedQuote, found: AnsweredQuote, by: int | None, at: datetime
+    *,
+    asked: AskedQuote,
+    found: AnsweredQuote,
+    by: int | None,
+    at: datetime,
+    cluster_id: int | None = None,
 ) -> QuoteFact:
     """Keep a quote as it was answered, within a change that is logged."""
-    (kept,) = keep_quotes([UnkeptQuote(asked, found, by, at)])
+    (kept,) = keep_quotes([UnkeptQuote(asked, found, by, at, cluster_id)])
     return kept
 
 
@@ -60,6 +66,7 @@ def keep_quotes(made: Sequence[UnkeptQuote]) -> list[QuoteFact]:
             book_digest=each.found.book.digest,
             digest=each.found.digest,
             answer=each.found.answer,
+            cluster_id=each.cluster_id,
         )
         for (quote_id,), each, job in zip(kept, made, jobs, strict=True)
     ]
@@ -71,6 +78,7 @@ def _row_of_quote(each: UnkeptQuote, job: Mapping[str, Any]) -> dict[str, Any]:
         "at": each.at,
         "by": each.by,
         "team": each.asked.team_id,
+        "cluster": each.cluster_id,
         "job": Jsonb(job, dumps=msgspec.json.encode),
         "book": book.id,
         "book_digest": book.digest,

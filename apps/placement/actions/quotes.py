@@ -90,7 +90,7 @@ def make_quote(
     One statement, and nothing is read again: many may be asked in a second.
     """
     found = answer_quote(asked, PlacementScope(team_ids, cluster_id), at)
-    return keep_quote(asked=asked, found=found, by=by, at=at)
+    return keep_quote(asked=asked, found=found, by=by, at=at, cluster_id=cluster_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def make_quotes(sent: Sequence[SentQuote]) -> list[QuoteFact | Refusal]:
     """What `make_quote` answers to each, or refuses; all are kept together."""
     found = [_answer_or_refusal(each) for each in sent]
     kept = [
-        UnkeptQuote(each.asked, answer, each.by, each.at)
+        UnkeptQuote(each.asked, answer, each.by, each.at, each.scope.cluster_id)
         for each, answer in zip(sent, found, strict=True)
         if isinstance(answer, AnsweredQuote)
     ]

@@ -59,7 +59,7 @@ class Quotes(PlacementView):
         """The newest first, without their offers."""
         Parameters.of(request)
         scope = self.scope()
-        page = quote_page(page_asked(request), scope.team_ids, scope.pool_ids)
+        page = quote_page(page_asked(request), scope.team_ids, scope.pool_ids, scope.cluster_id)
         return paged(request, page, lambda fact: serialize_quote(shown_quote(fact, scope)))
 
     @extend_schema(

@@ -13,7 +13,7 @@ class JobQuote(models.Model):
     pools (`pool_ids`, in order) their `place` among all, from 0, and what is charged: without the answer being read. `chosen` is the key of an offer, taken by a
     job of a scheduler or by a run of several. `run_name` is what the run will be called that may take one of
     `expected`, keys of offers in order; empty where a scheduler was told nothing. A job or a run takes one quote. `followed_at` is when it
-    was last looked whether it ended. `actual_…` is what came of it, of what the ledger has: null until it ended and was charged.
+    was last looked whether it ended. `cluster` is the one that its caller is bound to; null: none. `actual_…` is what came of it, of what the ledger has: null until it ended and was charged.
     """
 
     asked_at = models.DateTimeField()
@@ -21,6 +21,9 @@ class JobQuote(models.Model):
         "accounts.User", on_delete=models.PROTECT, null=True, related_name="+"
     )
     team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, null=True, related_name="+")
+    cluster = models.ForeignKey(
+        "fleet.Cluster", on_delete=models.PROTECT, null=True, related_name="+"
+    )
     job = models.JSONField()
     book = models.ForeignKey("placement.OfferBook", on_delete=models.SET_NULL, null=True)
     book_digest = models.CharField(max_length=64)

@@ -120,9 +120,11 @@ def _is_budget_shown(budget: Mapping[str, Any], scope: PlacementScope) -> bool:
 
 
 def is_quote_shown(fact: QuoteFact, scope: PlacementScope) -> bool:
-    """Whether a quote is one of this caller's: of its teams, and with an offer on its pools."""
+    """Whether a quote is one of this caller's: of its teams, and asked for its cluster or with an offer there."""
     if not scope.covers_team(fact.team_id):
         return False
+    if scope.cluster_id is not None and fact.cluster_id == scope.cluster_id:
+        return True
     return scope.pool_ids is None or any(map(offer_filter(scope), _keys_of(fact)))
 
 

@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from statistics import median
 from typing import Any, LiteralString
 
+from django.db.models import Q
+
 from apps.accounts.queries.paging import PageAsked, Slice, equal_to_given, page_of
 from apps.accounts.queries.reading import once
 from apps.ledger.queries.tables import rows
@@ -19,7 +21,7 @@ PROMISED_FOR = timedelta(minutes=15)
 COLUMNS = (
     "id", "asked_at", "asked_by__name", "team_id", "team__name", "job", "book_digest", "digest", "answer",
     "chosen", "taken_at", "taken_by_job_id", "taken_by_run_id", "actual_micros", "actual_hours",
-    "actual_gpu_hours", "actual_interruptions", "ended_at",
+    "actual_gpu_hours", "actual_interruptions", "ended_at", "cluster_id",
 )  # fmt: skip
 
 # By the index of those to follow, however many were asked and not taken.
@@ -59,6 +61,7 @@ class QuoteFact:
     actual_gpu_hours: float | None = None
     actual_interruptions: int | None = None
     ended_at: datetime | None = None
+    cluster_id: int | None = None
 
     @property
     def offers(self) -> list[dict[str, Any]]:
@@ -136,11 +139,15 @@ def quote_page(
     asked: PageAsked,
     team_ids: frozenset[int] | None = None,
     pool_ids: frozenset[int] | None = None,
+    cluster_id: int | None = None,
 ) -> Slice[QuoteFact]:
-    """A page of quotes of these teams with an offer of these pools (None: any), the newest first."""
+    """A page of quotes of these teams with an offer of these pools (None: any), the newest first.
+
+    Those that were asked for the cluster are among them, also without an offer.
+    """
     found = JobQuote.objects.filter(equal_to_given({"team_id__in": team_ids}))
     if pool_ids is not None:
-        found = found.filter(pool_ids__overlap=sorted(pool_ids))
+        found = found.filter(Q(pool_ids__overlap=sorted(pool_ids)) | Q(cluster_id=cluster_id))
     page = page_of(found.values(*COLUMNS), asked, "-asked_at", "-id")
     facts = [QuoteFact(*(row[name] for name in COLUMNS)) for row in page.rows]
     return Slice(facts, page.after, page.before)

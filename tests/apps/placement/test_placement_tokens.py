@@ -322,3 +322,27 @@ def test_the_form_of_tokens_says_what_each_may_and_binds_to_a_cluster(
     refused = petra.client.post("/people/tokens/make", form | {"name": "no", "scope": ["read"]})
     assert refused.status_code == 400
     assert not AccessToken.objects.filter(name="no").exists()
+
+
+def test_a_quote_without_an_offer_is_read_by_the_cluster_that_asked_it(
+    teams: dict[str, int],
+) -> None:
+    nowhere = QUOTE | {"gpu_models": ["AMD Instinct MI300X"]}
+    atlas, borea, manages = of_cluster("atlas"), of_cluster("borea"), with_token("manage")
+    asked = atlas.post("quotes", nowhere)
+    assert (asked.status_code, asked.json()["offers"]) == (201, [])
+    quote_id = asked.json()["id"]
+    own, whole = atlas.get(f"quotes/{quote_id}"), manages.get(f"quotes/{quote_id}")
+    assert (own.status_code, whole.status_code) == (200, 200)
+    budgets = ("budgets",)
+    assert {k: v for k, v in own.json().items() if k not in budgets} == {
+        k: v for k, v in whole.json().items() if k not in budgets
+    }
+    assert [row["id"] for row in atlas.get("quotes").json()["results"]] == [quote_id]
+    taken = atlas.post(f"quotes/{quote_id}/taken", {"offer": "pool:1", "job": 1})
+    assert taken.status_code == 400
+    # Another cluster's, and what was asked of everything and has no offer there, stays out of reach.
+    assert borea.get(f"quotes/{quote_id}").status_code == 404
+    assert borea.get("quotes").json()["results"] == []
+    everywhere = manages.post("quotes", nowhere).json()["id"]
+    assert atlas.get(f"quotes/{everywhere}").status_code == 404

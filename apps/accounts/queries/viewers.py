@@ -3,14 +3,30 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from django.db.models import BooleanField, Case, Exists, OuterRef, Q, Value, When
+from django.db import connection
 
-from apps.accounts.models import Membership, Role, Scope, Team, User
-from apps.accounts.queries.organisation import TeamFact, teams
+from apps.accounts.models import Role, Scope, Team, User
+from apps.accounts.queries.organisation import (
+    ORGANISATION,
+    OrganisationFact,
+    TeamFact,
+    organisation,
+    teams,
+)
 from apps.accounts.queries.reading import keep
 from apps.accounts.queries.tokens import TokenFact
 
 SEES_EVERYTHING = frozenset({Role.FINANCE, Role.PLATFORM})
+TEAMS_OF_PERSON = f"""
+SELECT team.id, team.name, team.kind, team.parent_id, team.cost_centre,
+       %(is_lead)s AND coalesce(team.owner_id = %(user)s, false) OR EXISTS (
+           SELECT FROM accounts_membership AS membership
+           WHERE membership.team_id = team.id AND membership.user_id = %(user)s
+       ),
+       organisation.*
+FROM accounts_team AS team CROSS JOIN ({ORGANISATION}) AS organisation
+ORDER BY team.name
+"""  # noqa: S608  # of two texts of this program
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +71,7 @@ def viewer_of_person(*, user_id: int, name: str, role: str) -> Viewer:
         name=name,
         role=role,
         sees_everything=everything,
-        team_ids=_every_team() if everything else _teams_of_person(user_id, role),
+        team_ids=_teams_of_person(user_id, role),
         sees_prices=everything,
         may_manage=role == Role.PLATFORM,
         may_close=role == Role.FINANCE,
@@ -110,24 +126,29 @@ def _every_team() -> frozenset[int]:
 
 
 def _teams_of_person(user_id: int, role: str) -> frozenset[int]:
-    belongs = Q(Exists(Membership.objects.filter(team=OuterRef("pk"), user_id=user_id)))
-    own = belongs | Q(owner_id=user_id) if role == Role.LEAD else belongs
-    found = [
-        (TeamFact(*row), is_own)
-        for *row, is_own in Team.objects.annotate(
-            is_own=Case(
-                When(own, then=Value(True)), default=Value(False), output_field=BooleanField()
-            )
-        )
-        .order_by("name")
-        .values_list(*TeamFact.__slots__, "is_own")
-    ]
-    # Most pages name teams: they are here already.
-    keep(teams, [team for team, _ in found])
+    found = _teams_with_organisation(user_id, is_lead=role == Role.LEAD)
+    if role in SEES_EVERYTHING:
+        return frozenset(team.id for team, _ in found)
     return _with_all_below(
         {team.id for team, is_own in found if is_own},
         {team.id: team.parent_id for team, _ in found},
     )
+
+
+def _teams_with_organisation(user_id: int, *, is_lead: bool) -> list[tuple[TeamFact, bool]]:
+    """Every team by name, and whether it is the person's own.
+
+    Every page asks for these and for the organisation: both are read, and kept, at once.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(TEAMS_OF_PERSON, {"user": user_id, "is_lead": is_lead})
+        found = cursor.fetchall()
+    width = len(TeamFact.__slots__)
+    own = [(TeamFact(*row[:width]), bool(row[width])) for row in found]
+    if found:
+        keep(teams, [team for team, _ in own])
+        keep(organisation, OrganisationFact(*found[0][width + 1 :]))
+    return own
 
 
 def _with_all_below(top: set[int], parents: Mapping[int, int | None]) -> frozenset[int]:

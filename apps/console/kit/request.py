@@ -101,7 +101,8 @@ def led_on(link: Link, context: Context) -> Link:
 
 def request_context(request: HttpRequest, here: str, *, carries: bool = True) -> Context:
     """Who asks for a page of the entry `here`; Setup's questions wait for who sees everything."""
-    at, chosen, viewer = timezone.now(), organisation(), viewer_of_request(request)
+    # Whoever reads a person's teams has read the organisation too.
+    at, viewer, chosen = timezone.now(), viewer_of_request(request), organisation()
     waiting = questions_waiting(at) if viewer.sees_everything else 0
     return Context(
         viewer=viewer,

@@ -48,6 +48,7 @@ from apps.fleet.queries.inventory import (
     node_ids_named,
     node_names,
     nodes_lived,
+    nodes_lived_in_hours,
     nodes_named,
     nodes_owned,
     nodes_without_end,

@@ -21,6 +21,7 @@ from apps.ledger.queries.cube.states import (
     StateSum,
     Sureness,
     state_sums,
+    state_sums_of_periods,
     sureness,
 )
 from apps.ledger.queries.tables import rows
@@ -118,22 +119,17 @@ def _sums_with_flags(question: CubeQuestion) -> list[FlaggedSum]:
     ]
 
 
-def _teams_of(question: CubeQuestion) -> dict[int, States]:
-    by_team = state_sums(question.by("team"))
-    return {team_id: states for (team_id,), states in by_team.items() if isinstance(team_id, int)}
-
-
 def _compared_teams(
     question: CubeQuestion, against: Against | None
 ) -> dict[int, tuple[int | None, int | None]]:
     if against is None:
         return {}
-    now, before = (
-        _teams_of(replace(question, window=span)) for span in (against.now, against.before)
-    )
+    asked = replace(question, window=against.now, against=against.before).by("team")
+    now, before = state_sums_of_periods(asked)
     return {
-        team_id: (_known_micros(now.get(team_id)), _known_micros(before.get(team_id)))
-        for team_id in now.keys() | before.keys()
+        team_id: (_known_micros(now.get((team_id,))), _known_micros(before.get((team_id,))))
+        for (team_id,) in now.keys() | before.keys()
+        if isinstance(team_id, int)
     }
 
 

@@ -1,13 +1,14 @@
 """What the charge pass reads of hardware of one's own: plans of an hour, and what nodes drew."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 
 from apps.economics.hours import HOUR
 from apps.economics.node_power import Meter
 from apps.economics.owned_time import TariffSpan, tariffs_of_hour
+from apps.economics.usage import UsageRow
 from apps.fleet import queries as fleet
 from apps.ledger.queries.calendar import milliseconds_into
 from apps.pricing.queries.owned import OwnedPlanFact, fixed_hour, owned_plans_in, pue_of
@@ -58,15 +59,59 @@ def known_draws(
 ) -> dict[int, NodeDrew]:
     """What is known of these nodes in `[hour, through)`, by node."""
     ids = [node.id for node in nodes]
-    meters = _meters_of_nodes(hour, through, ids)
-    outages: dict[int, list[tuple[int, int]]] = {}
-    for each in fleet.outages(ids, hour, through):
+    devices = fleet.devices_lived(ids, hour, through)
+    gpus = [device.id for device in devices if device.parent_id is None]
+    usage = telemetry.usage_rows(hour, gpus)
+    return _draws_of_nodes(hour, ids, devices, usage, fleet.outages(ids, hour, through))
+
+
+def known_draws_of_hours(
+    lived: Mapping[datetime, Sequence[fleet.NodeFact]],
+) -> dict[datetime, dict[int, NodeDrew]]:
+    """The same of several whole hours, each with its nodes, in three statements."""
+    if not lived:
+        return {}
+    ids = sorted({node.id for nodes in lived.values() for node in nodes})
+    span = min(lived), max(lived) + HOUR
+    devices, outages = fleet.devices_lived(ids, *span), fleet.outages(ids, *span)
+    gpus = [device.id for device in devices if device.parent_id is None]
+    usage = telemetry.usage_rows_of_hours(list(lived), gpus)
+    return {
+        hour: _draws_of_nodes(
+            hour,
+            [node.id for node in nodes],
+            [each for each in devices if each.lived_from < hour + HOUR and each.lived_to > hour],
+            usage[hour],
+            [
+                replace(
+                    each,
+                    starts_at=max(each.starts_at, hour),
+                    ends_at=min(each.ends_at, hour + HOUR),
+                )
+                for each in outages
+                if each.starts_at < hour + HOUR and each.ends_at > hour
+            ],
+        )
+        for hour, nodes in lived.items()
+    }
+
+
+def _draws_of_nodes(
+    hour: datetime,
+    node_ids: Collection[int],
+    devices: Iterable[fleet.DeviceFact],
+    usage: Iterable[UsageRow],
+    outages: Iterable[fleet.OutageFact],
+) -> dict[int, NodeDrew]:
+    meters = _meters_of_nodes(devices, usage)
+    spans: dict[int, list[tuple[int, int]]] = {}
+    for each in outages:
         if each.device_id is None:
             span = (milliseconds_into(hour, each.starts_at), milliseconds_into(hour, each.ends_at))
-            outages.setdefault(each.node_id, []).append(span)
+            spans.setdefault(each.node_id, []).append(span)
     return {
-        node_id: NodeDrew(tuple(meters.get(node_id, ())), tuple(outages.get(node_id, ())))
-        for node_id in ids
+        node_id: NodeDrew(tuple(meters.get(node_id, ())), tuple(spans.get(node_id, ())))
+        for node_id in node_ids
     }
 
 
@@ -84,17 +129,13 @@ def _held_plan(plan: OwnedPlanFact, hour: datetime, zone: str) -> HeldPlan:
 
 
 def _meters_of_nodes(
-    hour: datetime, through: datetime, node_ids: Collection[int]
+    devices: Iterable[fleet.DeviceFact], usage: Iterable[UsageRow]
 ) -> Mapping[int, list[Meter]]:
     """Only GPUs have meters; their slices' joules are theirs."""
-    devices = {
-        device.id: device
-        for device in fleet.devices_lived(node_ids, hour, through)
-        if device.parent_id is None
-    }
+    node_of = {device.id: device.node_id for device in devices if device.parent_id is None}
     found: dict[int, list[Meter]] = {}
-    for row in telemetry.usage_rows(hour, list(devices)):
-        if row.energy_joules is not None:
+    for row in usage:
+        if row.energy_joules is not None and row.device_id in node_of:
             meter = Meter(sum(row.observed) * MS_PER_QUARTER, Fraction(row.energy_joules))
-            found.setdefault(devices[row.device_id].node_id, []).append(meter)
+            found.setdefault(node_of[row.device_id], []).append(meter)
     return found

@@ -1,7 +1,7 @@
 """Power and cooling of rooms, and what their machines drew: in the newest hour, and at the peak."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -12,10 +12,10 @@ from apps.economics.hours import HOUR
 from apps.economics.node_power import Plate
 from apps.economics.room_power import MoreGpus, NodeMetering, RoomDraw, RoomLimit, more_gpus_of
 from apps.fleet import queries as fleet
-from apps.ledger.queries.owned_hours import NOTHING, NodeDrew, known_draws
+from apps.ledger.queries.owned_hours import NOTHING, NodeDrew, known_draws_of_hours
 from apps.ledger.queries.tables import rows
 from apps.planning.models import PowerLimit
-from apps.pricing.queries.owned import owned_plans_in
+from apps.pricing.queries.owned import OwnedPlanFact, owned_plans_in
 
 LATELY = timedelta(days=28)
 NEWEST = 3 * HOUR
@@ -100,25 +100,37 @@ def power_use(limits: Sequence[PowerLimitFact], at: datetime) -> list[PowerUse]:
     """Each with its use over the whole hours of the 28 days before `at`."""
     end = at.replace(minute=0, second=0, microsecond=0)
     reported = _joules_by_hour([each for limit in limits for each in limit.pool_ids], end)
+    hours = [_telling_hours(limit, reported, end) for limit in limits]
+    known = _KnownHours.of(
+        {hour for pair in hours for hour in pair if hour is not None},
+        {pool_id for limit in limits for pool_id in limit.pool_ids},
+    )
     found = []
-    for limit in limits:
-        by_hour: dict[datetime, float] = defaultdict(float)
-        for pool_id in limit.pool_ids:
-            for hour, joules in reported.get(pool_id, {}).items():
-                by_hour[hour] += joules
-        newest = max(by_hour, default=None)
-        peak = max(by_hour, key=lambda hour: (by_hour[hour], hour), default=None)
-        is_lately = newest is not None and end - newest <= NEWEST
-        at_peak = _drawn_in(limit, peak)
+    for limit, (newest, peak) in zip(limits, hours, strict=True):
+        at_peak = known.drawn_in(limit, peak)
         found.append(
             PowerUse(
                 limit,
-                _drawn_in(limit, newest if is_lately else None),
+                known.drawn_in(limit, newest),
                 at_peak,
                 () if at_peak is None else _more_gpus(limit, at_peak),
             )
         )
     return found
+
+
+def _telling_hours(
+    limit: PowerLimitFact, reported: Mapping[int, Mapping[datetime, float]], end: datetime
+) -> tuple[datetime | None, datetime | None]:
+    """The newest hour that was reported of a room, where that is lately, and the one of its peak."""
+    by_hour: dict[datetime, float] = defaultdict(float)
+    for pool_id in limit.pool_ids:
+        for hour, joules in reported.get(pool_id, {}).items():
+            by_hour[hour] += joules
+    newest = max(by_hour, default=None)
+    peak = max(by_hour, key=lambda hour: (by_hour[hour], hour), default=None)
+    is_lately = newest is not None and end - newest <= NEWEST
+    return (newest if is_lately else None), peak
 
 
 def _more_gpus(limit: PowerLimitFact, peak: DrawnHour) -> tuple[MoreGpus, ...]:
@@ -140,23 +152,46 @@ def _joules_by_hour(pool_ids: Sequence[int], end: datetime) -> dict[int, dict[da
     return found
 
 
-def _drawn_in(limit: PowerLimitFact, hour: datetime | None) -> DrawnHour | None:
-    if hour is None:
-        return None
-    nodes = [
-        each for each in fleet.nodes_lived(hour, hour + HOUR) if each.pool_id in limit.pool_ids
-    ]
-    drew = known_draws(hour, hour + HOUR, nodes)
-    plates = {plan.pool_id: plan.watts for plan in owned_plans_in(hour, hour + HOUR)}
-    return DrawnHour(
-        hour,
-        RoomDraw(
-            tuple(
-                _metering_of(node, drew.get(node.id, NOTHING), plates.get(node.pool_id))
-                for node in nodes
-            )
-        ),
-    )
+@dataclass(frozen=True, slots=True)
+class _KnownHours:
+    """The nodes of the hours that rooms are told by, what they drew, and the plans in service."""
+
+    lived: Mapping[datetime, Sequence[fleet.NodeFact]]
+    drew: Mapping[datetime, Mapping[int, NodeDrew]]
+    plans: Sequence[OwnedPlanFact]
+
+    @classmethod
+    def of(cls, hours: Collection[datetime], pool_ids: Collection[int]) -> "_KnownHours":
+        """All that is known of these pools in these hours, in as many statements as of one."""
+        if not hours:
+            return cls({}, {}, ())
+        lived = {
+            hour: [node for node in nodes if node.pool_id in pool_ids]
+            for hour, nodes in fleet.nodes_lived_in_hours(hours).items()
+        }
+        plans = owned_plans_in(min(hours), max(hours) + HOUR)
+        return cls(lived, known_draws_of_hours(lived), plans)
+
+    def drawn_in(self, limit: PowerLimitFact, hour: datetime | None) -> DrawnHour | None:
+        """What a room drew in the hour; None of none."""
+        if hour is None:
+            return None
+        nodes = [each for each in self.lived[hour] if each.pool_id in limit.pool_ids]
+        plates = {
+            plan.pool_id: plan.watts
+            for plan in self.plans
+            if plan.starts_at < hour + HOUR and (plan.ends_at is None or plan.ends_at > hour)
+        }
+        drew = self.drew[hour]
+        return DrawnHour(
+            hour,
+            RoomDraw(
+                tuple(
+                    _metering_of(node, drew.get(node.id, NOTHING), plates.get(node.pool_id))
+                    for node in nodes
+                )
+            ),
+        )
 
 
 def _metering_of(node: fleet.NodeFact, drew: NodeDrew, plate: int | None) -> NodeMetering:

@@ -24,5 +24,5 @@ from apps.telemetry.queries.readings import (
     device_minutes,
 )
 from apps.telemetry.queries.remarks import rejections_by_agent
-from apps.telemetry.queries.usage import usage_of_hour, usage_rows
+from apps.telemetry.queries.usage import usage_of_hour, usage_rows, usage_rows_of_hours
 from apps.telemetry.queries.windows import windows_of_hour

@@ -51,7 +51,8 @@ from apps.web.rest.strict import (
 )
 from apps.web.rest.views import RestView
 from apps.workloads import queries as workloads
-from apps.workloads.queries.requests import attainment, changes_of, latency
+from apps.workloads.queries.answer_times import how_answered
+from apps.workloads.queries.requests import changes_of
 
 
 class UnitsAsked(Parameters):
@@ -188,13 +189,12 @@ class Service(RestView):
 def _answering_of(service_id: int, window: queries.Window) -> dict[str, Any]:
     """How fast it answered, what was promised of that, and what changed."""
     span = (window.starts_at, window.ends_at)
-    answered = latency(service_id, None, span)
-    began = latency(service_id, None, span, "first_token")
-    kept = [each for each in attainment(service_id, span) if each.workload_id == service_id]
+    answered = how_answered(service_id, span)
+    whole, began = answered.latency, answered.first_token
     return {
-        "latency": answered and told_as(LatencyOut, answered),
+        "latency": whole and told_as(LatencyOut, whole),
         "first_token": began and told_as(LatencyOut, began),
-        "objectives": [told_as(KeptObjectiveOut, each) for each in kept],
+        "objectives": [told_as(KeptObjectiveOut, each) for each in answered.objectives],
         "changes": [told_as(ServiceChangeOut, each) for each in changes_of(service_id, span)],
     }
 

@@ -4,12 +4,14 @@ import threading
 
 import pytest
 from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from apps.accounts import actions, queries
-from apps.accounts.models import Team, User
+from apps.accounts.models import Membership, Team, User
+from apps.accounts.queries.reading import reading_once
 from tests.make import NOON, make_organisation, make_person, make_team
 
 pytestmark = pytest.mark.django_db
@@ -185,3 +187,24 @@ def test_who_left_is_nobody() -> None:
     User.objects.filter(pk=ada).update(is_active=False)
     assert queries.person(ada) is None
     assert NOON.tzinfo is not None
+
+
+@pytest.mark.parametrize("role", ["finance", "platform", "lead", "viewer"])
+def test_a_persons_teams_bring_the_organisation_with_them(role: str) -> None:
+    make_organisation()
+    own, owned = make_team("Own"), make_team("Owned")
+    below = make_team("Below", parent_id=own)
+    person = make_person("ada@example.org", role=role)
+    Membership.objects.create(user_id=person, team_id=own)
+    Team.objects.filter(pk=owned).update(owner_id=person)
+    with reading_once():
+        with CaptureQueriesContext(connection) as asked:
+            viewer = queries.viewer_of_person(user_id=person, name="Ada", role=role)
+            chosen, listed = queries.organisation(), queries.teams()
+        assert len(asked) == 1
+    assert chosen == queries.organisation()
+    assert listed == queries.teams()
+    expected = {
+        "lead": {own, owned, below}, "viewer": {own, below},
+    }.get(role, {team.id for team in listed})  # fmt: skip
+    assert viewer.team_ids == expected

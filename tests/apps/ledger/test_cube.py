@@ -1,8 +1,9 @@
 """The cube: by whatever costs are asked for, they are the lines', and come from tables that can tell."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from datetime import date, timedelta
+from dataclasses import replace
+from datetime import UTC, date, datetime, time, timedelta
 from itertools import combinations
 from typing import Any
 
@@ -11,8 +12,10 @@ from django.test import override_settings
 
 from apps.accounts.models import Team
 from apps.accounts.queries import organisation
+from apps.accounts.queries.reading import reading_once
 from apps.economics.money import sum_of_known
 from apps.economics.states import Flag
+from apps.fleet import queries as fleet
 from apps.fleet.models import Pool
 from apps.ledger import queries
 from apps.ledger.models import Charge, LedgerDay, LedgerNodeDay, Line
@@ -36,13 +39,16 @@ from apps.ledger.queries.cube import (
     read_question,
     variance_of,
 )
+from apps.ledger.queries.cube.days import costs_by_day
 from apps.ledger.queries.cube.dimensions import DIMENSIONS
 from apps.ledger.queries.cube.names import filter_word, keys_named
 from apps.ledger.queries.cube.sources import SOURCES
+from apps.ledger.queries.cube.states import state_sums, state_sums_of_periods
 from apps.ledger.queries.loading import Loading
 from apps.unit_economics.models import RunDay
 from apps.unit_economics.queries.cube_parts import RUN_DAYS
 from apps.workloads.models import Job, Workload
+from bench.pages_ask import counted_statements
 from tests import make
 from tests.apps.ledger.audited_world import APRIL, MARCH, make_world
 from tests.apps.ledger.test_team_days import EVERYONE
@@ -413,3 +419,33 @@ def test_corrections_stand_on_their_days_and_the_cube_says_by_how_much_the_books
     assert posted_apart(question("team", text="2026-03")) == PostedApart(corrected, 0)
     assert posted_apart(question("team", text="2026-04")) == PostedApart(0, corrected)
     assert posted_apart(question("team", text=BY_DAY)) == PostedApart(corrected, None)
+
+
+@pytest.mark.parametrize("group", ["team", "workload", "pool"])
+def test_the_states_of_two_periods_are_those_of_each(group: str) -> None:
+    asked = CubeQuestion(window("2026-03-10/2026-04-05"), (group,))
+    before = window("2026-03-01/2026-03-10")
+    now_sums, before_sums = state_sums_of_periods(replace(asked, against=before))
+    assert now_sums == state_sums(asked)
+    assert before_sums == state_sums(replace(asked, window=before))
+    assert now_sums
+    assert before_sums
+
+
+@pytest.mark.parametrize("today", [date(2026, 4, 2), date(2026, 4, 3), date(2026, 4, 9)])
+def test_days_and_those_just_before_them_are_one_reading(today: date) -> None:
+    asked = CubeQuestion(window("2026-03-20/2026-04-05"))
+    at = datetime.combine(today, time(12), UTC)
+    with reading_once():
+        fleet.lived_since()
+        with counted_statements() as count:
+            found = costs_by_day(asked, at)
+            assert count() == 1
+    assert found.against is not None
+    for span, states in (
+        (found.against.now, found.against.now_states),
+        (found.against.before, found.against.before_states),
+    ):
+        by_day = state_sums(replace(asked, window=span).by("day"))
+        assert Counter(states) == Counter(each for day in by_day.values() for each in day)
+    assert found.days == {day: states for (day,), states in state_sums(asked.by("day")).items()}

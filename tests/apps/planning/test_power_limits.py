@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from apps.accounts.queries.reading import reading_once
 from apps.economics.hours import HOUR
 from apps.economics.refusal import Refusal
 from apps.fleet import queries as fleet
@@ -19,6 +21,7 @@ from apps.planning.queries.power_limits import PowerUse, power_limits, power_use
 from tests import make
 from tests.apps.console.people import confirmed, signed_in, text_of
 from tests.apps.ledger import scene
+from tests.planted import undone
 from tests.rest import with_token
 
 pytestmark = pytest.mark.django_db
@@ -190,3 +193,16 @@ def test_programs_read_what_is_left_of_a_room_where_they_read_prices(pools) -> N
     assert [each["as_rated"] for each in row["more_gpus"]] == [5]
     own = with_token("read", name="one", team_id=make.make_team("Red"))
     assert own.get("power-limits").status_code == 403
+
+
+def test_more_rooms_take_no_more_statements(pools: dict[str, int]) -> None:
+    def statements(*rooms: list[int]) -> int:
+        with undone():
+            for number, of_room in enumerate(rooms):
+                actions.add_power_limit(limit=new_room(of_room, name=f"Hall {number}"), at=FULL)
+            with reading_once(), CaptureQueriesContext(connection) as asked:
+                use = power_use(power_limits(), FULL)
+            assert all(each.peak is not None for each in use)
+            return len(asked)
+
+    assert statements([pools["rented"]], [pools["owned"]]) == statements([pools["rented"]])

@@ -5,6 +5,8 @@ from datetime import date, timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,13 +33,8 @@ from apps.workloads.models import (
     WorkloadChange,
 )
 from apps.workloads.queries import RuleFact
-from apps.workloads.queries.requests import (
-    attainment,
-    changes_of,
-    latency,
-    request_days,
-    request_hours,
-)
+from apps.workloads.queries.answer_times import attainment, how_answered, latency
+from apps.workloads.queries.requests import changes_of, request_days, request_hours
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.workloads.told import days_marked
@@ -349,3 +346,28 @@ def test_old_hours_are_forgotten_and_their_days_stay(service: int) -> None:
     assert forget_requests(at=TEN + KEPT) == 0
     assert forget_requests(at=TEN + KEPT + HOUR) == 1
     assert RequestDay.objects.get().requests == 3
+
+
+def test_however_many_promises_there_are_they_are_read_in_three_statements(service: int) -> None:
+    for number in range(1, 5):
+        for measure, seconds in (("latency", 1.0), ("first_token", 0.5), ("availability", None)):
+            ServiceObjective.objects.create(
+                workload_id=service, measure=measure, within_seconds=seconds, target_ratio=0.9,
+                budget_days=number, period=(TEN - number * DAYS, None),
+            )  # fmt: skip
+    tell(
+        counted(requests=100, succeeded=80, latency=Histogram(BOUNDS, (25, 70, 4, 1))),
+        counted(hour=TEN - 2 * DAYS, requests=300, succeeded=300),
+    )
+    with CaptureQueriesContext(connection) as asked:
+        found = how_answered(service, DAY)
+    assert len(asked) == 3
+    assert found.latency == latency(service, None, DAY)
+    assert found.first_token is None
+    assert found.objectives == attainment(service, DAY)
+    assert {each.measure: each.requests for each in found.objectives} == {
+        "latency": 100, "first_token": 0, "availability": 100,
+    }  # fmt: skip
+    assert [each.budget_left_ratio for each in found.objectives if each.measure == "availability"][
+        2
+    ] == pytest.approx(0.5)

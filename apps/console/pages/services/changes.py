@@ -18,8 +18,8 @@ from apps.economics.serving import SERVICE_KINDS
 from apps.show.amounts import counted, per_cent
 from apps.workloads.actions import promises
 from apps.workloads.queries import WorkloadFact, workloads
+from apps.workloads.queries.answer_times import Attainment, attainment_if
 from apps.workloads.queries.promises import NewChange, NewObjective, objective_row
-from apps.workloads.queries.requests import Attainment, attainment_if
 
 CHANGING = SEES_EVERYTHING | {Role.LEAD}
 """Whoever answers for a service; `known` keeps them to those that they see."""

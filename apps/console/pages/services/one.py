@@ -42,7 +42,8 @@ from apps.show.time import weekday
 from apps.show.unit_lines import unit_line
 from apps.unit_economics.queries.unit_costs import UnitCost, UnitFilter, unit_cost_groups
 from apps.workloads.queries import WorkloadFact
-from apps.workloads.queries.requests import attainment, changes_of, latency
+from apps.workloads.queries.answer_times import how_answered
+from apps.workloads.queries.requests import changes_of
 
 DAY = timedelta(days=1)
 
@@ -144,12 +145,13 @@ def _answer_sections(
     service_id: int, span: tuple[datetime, datetime], context: Context
 ) -> tuple[Section, ...]:
     """How fast it answered, what was promised of that, and what changed."""
-    times = (latency(service_id, None, span), latency(service_id, None, span, "first_token"))
+    answered = how_answered(service_id, span)
+    times = (answered.latency, answered.first_token)
     add_objective = Link("Add an objective", reverse("add-objective", args=[service_id]))
     note_change = Link("Note a change", reverse("add-service-change", args=[service_id]))
     return (
         LATENCY.section(latency_rows(times), context),
-        OBJECTIVES.section(list(attainment(service_id, span)), context, links=(add_objective,)),
+        OBJECTIVES.section(answered.objectives, context, links=(add_objective,)),
         CHANGED.section(changes_of(service_id, span), context, links=(note_change,)),
     )
 

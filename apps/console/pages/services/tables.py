@@ -36,7 +36,8 @@ from apps.console.pages.services.words import (
 from apps.economics.serving import Purpose, UnitCosts
 from apps.show.amounts import difference, share
 from apps.unit_economics.queries.unit_costs import UnitCost
-from apps.workloads.queries.requests import QUANTILES, Attainment, ChangeFact, Latency
+from apps.workloads.queries.answer_times import QUANTILES, Attainment, Latency
+from apps.workloads.queries.requests import ChangeFact
 
 UNDEFINED = quiet("undefined")
 NO_UNIT = undefined("nothing was answered, or its cost or count is not known")

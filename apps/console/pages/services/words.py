@@ -9,7 +9,7 @@ from apps.show.unknown import UNKNOWN
 from apps.show.words import StateWords
 from apps.unit_economics.queries.service_measures import Load
 from apps.unit_economics.queries.unit_costs import AllocationBasis
-from apps.workloads.queries.requests import Attainment, Latency
+from apps.workloads.queries.answer_times import Attainment, Latency
 
 PARTS: Mapping[Purpose, StateWords] = {
     Purpose.ANSWERED: StateWords("active", "Answered", "Hours in which it answered requests."),

@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 from apps.ledger.queries.comparison import THE_SPAN_BEFORE, Comparison, compared_spans
 from apps.ledger.queries.cube.question import CubeQuestion
 from apps.ledger.queries.cube.states import States, StateSum, state_sums
 from apps.ledger.queries.windows import Window
+
+DAYS_BETWEEN = timedelta(days=7)
+"""Days that nobody asked for cost less to read along than a statement of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +39,10 @@ class Daily:
 def costs_by_day(
     question: CubeQuestion, at: datetime, comparison: Comparison = THE_SPAN_BEFORE
 ) -> Daily:
-    """Each day by state, with the days it is held against. One reading where these come just before."""
+    """Each day by state, with the days it is held against. One reading where these are just before."""
     window = question.window
     spans = compared_spans(window, at, comparison)
-    is_just_before = spans is not None and spans[1].end_day == window.first_day
+    is_just_before = spans is not None and _is_just_before(spans[1], window)
     first_day = spans[1].first_day if spans and is_just_before else window.first_day
     found = _states_of_days(question, replace(window, first_day=first_day))
     own = {day: states for day, states in found.items() if day >= window.first_day}
@@ -50,6 +53,13 @@ def costs_by_day(
         _states_within(days, span) for days, span in zip((found, before), spans, strict=True)
     )
     return Daily(own, Against(*spans, now_states, before_states))
+
+
+def _is_just_before(span: Window, window: Window) -> bool:
+    # Days that are not over leave as many days between the two.
+    if window.hours is not None or span.hours is not None:
+        return False
+    return timedelta() <= window.first_day - span.end_day <= DAYS_BETWEEN
 
 
 def costs_against(question: CubeQuestion, before: Window) -> Daily:

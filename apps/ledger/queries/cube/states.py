@@ -78,13 +78,33 @@ class Sureness:
 
 def state_sums(question: CubeQuestion) -> dict[tuple[Key, ...], States]:
     """Each group of the window by state, in the order of the keys; of any number of dimensions."""
+    in_order = sql.SQL(" ORDER BY {} state NULLS LAST").format(key_names(question))
+    found = rows(_by_state(question) + in_order, parameters_of(question))
+    return _sums_by_group(question, question.window, found)
+
+
+def state_sums_of_periods(question: CubeQuestion) -> tuple[dict[tuple[Key, ...], States], ...]:
+    """The same of the window, and of the one it is held against, read at once."""
+    in_order = sql.SQL(" ORDER BY is_now, {} state NULLS LAST").format(key_names(question))
+    query = _by_state(question, by_period=True) + in_order
+    found: list[list[Row]] = [[] for _ in question.periods]
+    for is_now, *row in rows(query, parameters_of(question)):
+        found[0 if is_now else 1].append(tuple(row))
+    return tuple(
+        _sums_by_group(question, window, of_window)
+        for window, of_window in zip(question.periods, found, strict=True)
+    )
+
+
+def _sums_by_group(
+    question: CubeQuestion, window: Window, found: Iterable[Row]
+) -> dict[tuple[Key, ...], States]:
     by: dict[tuple[Key, ...], States] = {}
     width = len(question.group_by)
-    source = source_of(question, question.window)
+    source = source_of(question, window)
     is_rest = has_rest(question, source)
     place = question.group_by.index(source.of) if source.of in question.group_by else None
-    in_order = sql.SQL(" ORDER BY {} state NULLS LAST").format(key_names(question))
-    for row in rows(_by_state(question) + in_order, parameters_of(question)):
+    for row in found:
         summed = _state_sum(row[width:])
         # Of what a part is taken from nothing may be left; the part itself is there.
         is_left = is_rest and (place is None or row[place] is None)
@@ -123,9 +143,10 @@ def sureness(found: Iterable[StateSum], window: Window, at: datetime) -> Surenes
     )
 
 
-def _by_state(question: CubeQuestion) -> sql.Composed:
-    keys = key_names(question)
-    is_rest = has_rest(question, source_of(question, question.window))
+def _by_state(question: CubeQuestion, *, by_period: bool = False) -> sql.Composed:
+    """Each group by state; `by_period` of two windows, told apart by is_now."""
+    keys = sql.SQL("is_now, " if by_period else "") + key_names(question)
+    is_rest = any(has_rest(question, source_of(question, window)) for window in question.periods)
     return sql.SQL(BY_STATE).format(
         keys=keys,
         micros=sql.SQL(OF_REST if is_rest else "sum(micros)::int8"),

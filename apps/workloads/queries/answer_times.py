@@ -1,0 +1,286 @@
+"""How long services took to answer, and what became of what was promised of it."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from django.db import connection
+from psycopg.types.range import Range
+
+from apps.economics.latency import (
+    Histogram,
+    Quantile,
+    budget_left,
+    merged,
+    quantiles,
+    within,
+)
+from apps.workloads.models import ServiceObjective
+from apps.workloads.queries.promises import NewObjective
+from apps.workloads.queries.requests import Span
+
+QUANTILES = (0.5, 0.9, 0.95, 0.99)
+
+HISTOGRAMS = """
+SELECT asked, source, bounds, array_agg(requests ORDER BY place)
+FROM (
+    SELECT asked.number AS asked, source, told.bounds, counted.place,
+           sum(counted.count)::int8 AS requests
+    FROM unnest(%(measures)s::text[], %(features)s::text[], %(from)s::timestamptz[],
+                %(to)s::timestamptz[])
+        WITH ORDINALITY AS asked (measure, feature, starts_at, ends_at, number)
+    JOIN workloads_requesthour AS reported
+        ON reported.hour >= asked.starts_at AND reported.hour < asked.ends_at
+        AND (asked.feature IS NULL OR reported.feature = asked.feature)
+    CROSS JOIN LATERAL (
+        SELECT CASE asked.measure WHEN 'latency' THEN reported.latency_bounds_seconds
+                   ELSE reported.first_token_bounds_seconds END AS bounds,
+               CASE asked.measure WHEN 'latency' THEN reported.latency_counts
+                   ELSE reported.first_token_counts END AS counts
+    ) AS told
+    CROSS JOIN LATERAL unnest(told.counts) WITH ORDINALITY AS counted (count, place)
+    WHERE reported.workload_id = %(workload)s
+    GROUP BY 1, 2, 3, 4
+) AS summed
+GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+"""
+
+SUCCEEDED = """
+SELECT asked.number, reported.source, sum(reported.requests)::int8, sum(reported.succeeded)::int8
+FROM unnest(%(measures)s::text[], %(features)s::text[], %(from)s::timestamptz[],
+            %(to)s::timestamptz[])
+    WITH ORDINALITY AS asked (measure, feature, starts_at, ends_at, number)
+JOIN workloads_requesthour AS reported
+    ON reported.hour >= asked.starts_at AND reported.hour < asked.ends_at
+    AND (asked.feature IS NULL OR reported.feature = asked.feature)
+WHERE reported.workload_id = %(workload)s
+  AND reported.requests IS NOT NULL AND reported.succeeded IS NOT NULL
+GROUP BY asked.number, reported.source ORDER BY asked.number, reported.source
+"""
+
+MEASURES = ("latency", "first_token")
+
+SUCCEEDING = "succeeding"
+"""What is asked of hours of which it matters how many requests succeeded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """How long answers took: histograms merged, of the `source` that told of more requests.
+
+    No quantiles: nothing was answered, or the histograms share no bound.
+    """
+
+    source: str
+    requests: int
+    quantiles: tuple[Quantile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Attainment:
+    """What became of a promise: `met_ratio` of `requests` were answered in time, or without an error.
+
+    `budget_left_ratio` is the part of the misses allowed in the `budget_days` up to the end of the
+    span that is left: 1 none used, 0 all, below it more than all. `at_least_ratio` is the same promise by whole buckets: what is sure whatever
+    lies inside the bucket that the promise cuts. None: nobody told of any request what it asks.
+    """
+
+    objective_id: int
+    workload_id: int
+    feature: str
+    measure: str
+    within_seconds: float | None
+    target_ratio: float
+    budget_days: int
+    requests: int
+    met_ratio: float | None
+    at_least_ratio: float | None
+    budget_left_ratio: float | None
+    ends_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class HowAnswered:
+    """How long whole answers took and first tokens, and what became of each objective."""
+
+    latency: Latency | None
+    first_token: Latency | None
+    objectives: list[Attainment]
+
+
+def latency(
+    workload_id: int, feature: str | None, span: Span, measure: str = "latency"
+) -> Latency | None:
+    """Quantiles of the whole answer, or of `first_token`; `feature` None: of all.
+
+    Linear within a bucket. None where nobody told a histogram.
+    """
+    if measure not in MEASURES:
+        raise ValueError(f"{measure!r} is none of {', '.join(MEASURES)}")
+    asked = _HoursAsked(measure, feature, *span)
+    return _latency_of(_histograms_told(workload_id, [asked]).get(asked))
+
+
+def attainment(workload_id: int, span: Span) -> list[Attainment]:
+    """Each objective in force in the span, over the hours of it in which it was; by id."""
+    return how_answered(workload_id, span, times=False).objectives
+
+
+def how_answered(workload_id: int, span: Span, *, times: bool = True) -> HowAnswered:
+    """Return how fast all features answered in the span, and what became of each objective, by id.
+
+    In three statements however many objectives there are; without `times` only the objectives.
+    """
+    rows = ServiceObjective.objects.filter(workload_id=workload_id, period__overlap=span)
+    objectives = list(rows.order_by("id"))
+    whole = [_HoursAsked(measure, None, *span) for measure in MEASURES] if times else []
+    asked = [*whole, *(hours for each in objectives for hours in _hours_asked(each, span))]
+    reported = _Reported.of(workload_id, asked)
+    found = [_latency_of(reported.histograms.get(hours)) for hours in whole]
+    answered, began = found or (None, None)
+    kept = [_attained_objective(each, span, reported) for each in objectives]
+    return HowAnswered(answered, began, kept)
+
+
+def attainment_if(wanted: NewObjective, span: Span) -> Attainment:
+    """What would have become of a promise that is only thought of, had it been in force in the span."""
+    thought = ServiceObjective(id=0, **wanted.columns, period=Range(None, None))
+    reported = _Reported.of(wanted.workload_id, _hours_asked(thought, span))
+    return _attained_objective(thought, span, reported)
+
+
+class _HoursAsked(NamedTuple):
+    """Hours whose requests are asked for; a measure of neither MEASURES asks how many succeeded."""
+
+    measure: str
+    feature: str | None
+    starts_at: datetime
+    ends_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class _Reported:
+    """What was reported of the hours that were asked for: nothing of those of which nobody did."""
+
+    histograms: Mapping[_HoursAsked, tuple[str, Histogram]]
+    succeeded: Mapping[_HoursAsked, tuple[int, int]]
+
+    @classmethod
+    def of(cls, workload_id: int, asked: Collection[_HoursAsked]) -> "_Reported":
+        """Each statement at most once."""
+        timed = [each for each in dict.fromkeys(asked) if each.measure in MEASURES]
+        counted = [each for each in dict.fromkeys(asked) if each.measure not in MEASURES]
+        return cls(
+            _histograms_told(workload_id, timed) if timed else {},
+            _requests_succeeded(workload_id, counted) if counted else {},
+        )
+
+
+def _latency_of(told: tuple[str, Histogram] | None) -> Latency | None:
+    if told is None:
+        return None
+    source, histogram = told
+    return Latency(source, histogram.total, quantiles(histogram, QUANTILES))
+
+
+def _histograms_told(
+    workload_id: int, asked: Sequence[_HoursAsked]
+) -> dict[_HoursAsked, tuple[str, Histogram]]:
+    """Of the source that told of more requests: engine and gateway see the same ones."""
+    by_source: dict[_HoursAsked, dict[str, list[Histogram]]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(HISTOGRAMS, _columns_of(workload_id, asked))
+        for number, source, bounds, counts in cursor:
+            told = by_source.setdefault(asked[number - 1], {})
+            told.setdefault(source, []).append(Histogram(tuple(bounds), tuple(counts)))
+    found: dict[_HoursAsked, tuple[str, Histogram]] = {}
+    for hours, of_source in by_source.items():
+        known = [
+            (source, histogram)
+            for source, told in of_source.items()
+            if (histogram := merged(told)) is not None
+        ]
+        if known:
+            # At a tie the gateway, who saw the whole answer; it comes last by name.
+            found[hours] = max(known, key=lambda one: (one[1].total, one[0]))
+    return found
+
+
+def _columns_of(workload_id: int, asked: Sequence[_HoursAsked]) -> dict[str, Any]:
+    measures, features, starts, ends = (list(column) for column in zip(*asked, strict=True))
+    return {
+        "workload": workload_id,
+        "measures": measures,
+        "features": features,
+        "from": starts,
+        "to": ends,
+    }
+
+
+def _hours_asked(objective: ServiceObjective, span: Span) -> tuple[_HoursAsked, _HoursAsked]:
+    """The hours of the span in which it was in force, and those of its budget."""
+    budget = span[1] - timedelta(days=objective.budget_days), span[1]
+    since, until = objective.period.lower, objective.period.upper
+    feature = objective.feature or None
+    measure = SUCCEEDING if objective.within_seconds is None else objective.measure
+    within_span, of_budget = (
+        _HoursAsked(
+            measure,
+            feature,
+            max(part[0], since) if since else part[0],
+            min(part[1], until) if until else part[1],
+        )
+        for part in (span, budget)
+    )
+    return within_span, of_budget
+
+
+def _attained_objective(objective: ServiceObjective, span: Span, reported: _Reported) -> Attainment:
+    within_span, of_budget = (
+        _requests_met(objective, hours, reported) for hours in _hours_asked(objective, span)
+    )
+    total, likely, sure = within_span
+    target = objective.target_ratio
+    return Attainment(
+        objective_id=objective.id,
+        workload_id=objective.workload_id,
+        feature=objective.feature,
+        measure=objective.measure,
+        within_seconds=objective.within_seconds,
+        target_ratio=target,
+        budget_days=objective.budget_days,
+        requests=total,
+        met_ratio=likely,
+        at_least_ratio=sure,
+        budget_left_ratio=None if of_budget[1] is None else budget_left(of_budget[1], target),
+        ends_at=objective.period.upper,
+    )
+
+
+def _requests_met(
+    objective: ServiceObjective, hours: _HoursAsked, reported: _Reported
+) -> tuple[int, float | None, float | None]:
+    """Requests of the hours; what of them likely, surely met it."""
+    if objective.within_seconds is None:
+        total, succeeded = reported.succeeded.get(hours, (0, 0))
+        ratio = succeeded / total if total else None
+        return total, ratio, ratio
+    told = reported.histograms.get(hours)
+    if told is None or not told[1].total:
+        return 0, None, None
+    found = within(told[1], objective.within_seconds)
+    return found.total, found.likely / found.total, found.sure / found.total
+
+
+def _requests_succeeded(
+    workload_id: int, asked: Sequence[_HoursAsked]
+) -> dict[_HoursAsked, tuple[int, int]]:
+    """Requests of which it is told how many succeeded, and these: of the source that told of more."""
+    found: dict[_HoursAsked, tuple[int, int]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(SUCCEEDED, _columns_of(workload_id, asked))
+        for number, _, total, good in cursor:
+            hours = asked[number - 1]
+            found[hours] = max(found.get(hours, (0, 0)), (total, good))
+    return found

@@ -156,8 +156,17 @@ def test_amounts_are_summed_by_the_hour_and_units_are_brought_to_the_series_own(
         ("2026-03-02 01:00,many", NAME, (), "value: row 3: 'many' is no number"),
         ("2026-03-02 00:00,4", NAME, (), "time: row 3: this moment is in row 2 already"),
         ("2999-03-02,4", NAME, (), "time: its moments are 9"),
-        (f"{NEXT_MONTH:%Y-%m-%d},4", NAME, (), "time: the hour of .* 00:00 UTC is not over yet"),
-        (f"{THIS_HOUR:%Y-%m-%d %H:%M},4", NAME, (), "time: the hour of .* is not over yet"),
+        # Named by themselves: two processes that collect this may be of two minutes.
+        pytest.param(
+            f"{NEXT_MONTH:%Y-%m-%d},4",
+            *(NAME, (), "time: the hour of .* 00:00 UTC is not over yet"),
+            id="next month",
+        ),
+        pytest.param(
+            f"{THIS_HOUR:%Y-%m-%d %H:%M},4",
+            *(NAME, (), "time: the hour of .* is not over yet"),
+            id="this hour",
+        ),
         ("0001-01-02,4", NAME, (), "time: row 3: 0001-01-02 is not from 1970 to 2999"),
         ("9999-12-31 23:59,4", NAME, (), "time: row 3: 9999-12-31 23:59 is not from 1970 to 2999"),
         ("2026-03-02 01:00,1e308", NAME, (), r"value: row 3: 1e\+308 is above 1e\+15"),

@@ -1,13 +1,14 @@
 """What a bill's rows pay for: to which node they go, and how long rows reach over its hours."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from apps.economics.bases import Amounts, split_bases
 from apps.economics.focus.kinds import COMMITMENT, COMPUTE, CREDIT, TAX
+from apps.economics.machine_ids import machine_keys
 from apps.economics.split import NothingToSplitBy, largest_remainder
 
 
@@ -78,19 +79,23 @@ class BillRowRule:
 class Places:
     """Nodes by provider id and name, pools by instance type, teams by name: only what is unique.
 
-    All keys are in lower case.
+    What names a node has the lives that it had one after the other, by their ids in order; so has
+    each node that a rule names. All names are in lower case.
     """
 
-    nodes: Mapping[str, int]
+    nodes: Mapping[str, tuple[int, ...]]
     pools: Mapping[str, int]
     teams: Mapping[str, int]
+    lives: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class BillMatch:
     """Where a row goes: to a node, over the nodes of a pool, or into a charge of its own.
 
-    A charge of its own with a node is carried by whoever carries that node's time.
+    A charge of its own with a node is carried by whoever carries that node's time. `lives` are all
+    nodes that were called so one after the other, where that is more than one: a row is of the one
+    that lived in its time.
     """
 
     kind: str
@@ -102,6 +107,7 @@ class BillMatch:
     label: str = ""
     by: str = ""
     rule_id: int | None = None
+    lives: tuple[int, ...] = ()
 
 
 class BilledCosts(NamedTuple):
@@ -135,15 +141,19 @@ def match(traits: Traits, rules: Sequence[BillRowRule], places: Places) -> BillM
     team_id = (rule.team_id if rule else None) or _team_of_tag(traits, places)
     by, rule_id = ("", None) if rule is None else (f"rule {rule.id}", rule.id)
     if rule is not None and (rule.node_id or rule.pool_id) and kind == COMPUTE:
-        carried = (rule.node_id, rule.pool_id, team_id)
-        return BillMatch(kind, Becomes.NODE_HOUR, *carried, by=by, rule_id=rule_id)
+        lives = _lives_of_rule(rule, places)
+        carried = (lives[0] if lives else None, rule.pool_id, team_id)
+        return BillMatch(
+            kind, Becomes.NODE_HOUR, *carried, by=by, rule_id=rule_id, lives=_if_several(lives)
+        )
     if kind != COMPUTE:
         becomes, reason = _charge_beside_compute(kind, traits)
         named = _node_beside(becomes, rule, traits, places)
         if named is not None:
-            node_id, found_by = named
+            lives, found_by = named
             words = (WITH_NODE, traits.service, by or found_by)
-            return BillMatch(kind, becomes, node_id, None, None, *words, rule_id)
+            several = _if_several(lives)
+            return BillMatch(kind, becomes, lives[0], None, None, *words, rule_id, several)
         pool_id = rule.pool_id if rule else None
         return BillMatch(kind, becomes, None, pool_id, team_id, reason, traits.service, by, rule_id)
     found = _compute_match(traits, places)
@@ -167,9 +177,12 @@ def spread(costs: BilledCosts, weights: Sequence[int]) -> list[BilledCosts]:
     return [BilledCosts(*part, paid) for part, paid in zip(parts, billed, strict=True)]
 
 
-def tail_of(resource_id: str) -> str:
-    """`i-0abc` of an ARN, the instance's name of a Google or Azure path; else the id itself."""
-    return resource_id.rstrip("/").rsplit("/", 1)[-1].rsplit(":", 1)[-1]
+def _lives_of_rule(rule: BillRowRule, places: Places) -> tuple[int, ...]:
+    return places.lives.get(rule.node_id, (rule.node_id,)) if rule.node_id else ()
+
+
+def _if_several(lives: tuple[int, ...]) -> tuple[int, ...]:
+    return lives if len(lives) > 1 else ()
 
 
 def _team_of_tag(traits: Traits, places: Places) -> int | None:
@@ -190,7 +203,7 @@ def _charge_beside_compute(kind: str, traits: Traits) -> tuple[Becomes, str]:
 
 def _node_beside(
     becomes: Becomes, rule: BillRowRule | None, traits: Traits, places: Places
-) -> tuple[int, str] | None:
+) -> tuple[tuple[int, ...], str] | None:
     """The node that a row beside its time follows, and by what; what a rule says goes first.
 
     Not what is of a commitment, which names what it covers and follows its owner.
@@ -198,15 +211,15 @@ def _node_beside(
     if becomes in (Becomes.COMMITMENT_UNUSED, Becomes.PURCHASE) and traits.kind == COMMITMENT:
         return None
     if rule is not None and (rule.node_id or rule.pool_id or rule.team_id):
-        return (rule.node_id, "") if rule.node_id else None
+        lives = _lives_of_rule(rule, places)
+        return (lives, "") if lives else None
     return _node_named(traits, places)
 
 
-def _node_named(traits: Traits, places: Places) -> tuple[int, str] | None:
-    resource = traits.resource_id.lower()
-    for text in (resource, tail_of(resource)):
-        if text and text in places.nodes:
-            return places.nodes[text], "resource id"
+def _node_named(traits: Traits, places: Places) -> tuple[tuple[int, ...], str] | None:
+    for key in machine_keys(traits.resource_id):
+        if key in places.nodes:
+            return places.nodes[key], "resource id"
     for key, text in traits.tags.items():
         if key.lower() in NODE_TAGS and text.lower() in places.nodes:
             return places.nodes[text.lower()], f"tag {key}"
@@ -216,7 +229,9 @@ def _node_named(traits: Traits, places: Places) -> tuple[int, str] | None:
 def _compute_match(traits: Traits, places: Places) -> BillMatch | None:
     named = _node_named(traits, places)
     if named is not None:
-        return BillMatch(COMPUTE, Becomes.NODE_HOUR, named[0], by=named[1])
+        lives, by = named
+        several = _if_several(lives)
+        return BillMatch(COMPUTE, Becomes.NODE_HOUR, lives[0], by=by, lives=several)
     if not traits.resource_id:
         pools = {
             pool_id for name, pool_id in places.pools.items() if name in traits.usage_type.lower()

@@ -3,13 +3,13 @@
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from django.db import OperationalError, connection, transaction
 
 from apps.economics.hours import HOUR, hour_of
 from apps.logs.changes import answered, logged_change
-from apps.marks.queries import OF_DAYS, MarkFact, Pass
+from apps.marks.queries import OF_DAYS, BillUnit, MarkFact, Pass
 
 log = logging.getLogger(__name__)
 
@@ -19,6 +19,8 @@ INSERT INTO fleet_changedhour (pass_id, unit, hour, revision) VALUES {rows}
 ON CONFLICT (pass_id, unit, hour) DO UPDATE SET revision = nextval('fleet_revision')
 """
 RANGES_AT_ONCE = 50
+OF_NO_HOUR = datetime(2000, 1, 1, tzinfo=UTC)
+"""Where a mark stands that is of no hour in particular."""
 ORGANISATION = 0
 """The unit of passes over everything at once."""
 NEW_CALLS = 0
@@ -81,6 +83,21 @@ def mark_span(*, pass_: Pass, units: Iterable[int], starts_at: datetime, ends_at
     kept as one range per unit until `expand_ranges`. Not for passes that do a day.
     """
     mark_spans(pass_=pass_, spans=[(unit, starts_at, ends_at) for unit in set(units)])
+
+
+def mark_names(*, starts_at: datetime, ends_at: datetime) -> None:
+    """Have the bills read again that reach into the hour of `starts_at`, or into the span.
+
+    To be called where a node's name, its number at its provider or its time changes: bills name it.
+    """
+    first = hour_of(starts_at)
+    until = max(ends_at, first + HOUR)
+    mark_span(pass_=Pass.BILLS, units=[BillUnit.NAMES], starts_at=first, ends_at=until)
+
+
+def mark_teams() -> None:
+    """Have bills of open months read again that may name a team by its name."""
+    mark([Mark(Pass.BILLS, BillUnit.TEAMS, OF_NO_HOUR)])
 
 
 def mark_spans(*, pass_: Pass, spans: Iterable[tuple[int, datetime, datetime]]) -> None:

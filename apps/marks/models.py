@@ -19,6 +19,7 @@ class Pass(models.IntegerChoices):
     DIVIDE = 7
     ROLLUP_CORRECTIONS = 8
     DIVIDE_CORRECTIONS = 9
+    BILLS = 10
 
 
 class ChangedHour(models.Model):
@@ -26,7 +27,8 @@ class ChangedHour(models.Model):
 
     `unit` is the node for usage and split, 0 for charge and spread, the pool (0: none) for rollup
     and divide, of corrections too, whose `hour` is the first of the local day, 0 or 1 for calls to
-    model APIs: those that are new, or all of the hour anew. A settler deletes a mark only at the revision it read before the facts.
+    model APIs: those that are new, or all of the hour anew; for bills what changed that they go by
+    (`queries.BillUnit`). A settler deletes a mark only at the revision it read before the facts.
     """
 
     pk = models.CompositePrimaryKey("pass_id", "hour", "unit")

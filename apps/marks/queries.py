@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from enum import IntEnum
 
 from django.db import connection
 from django.db.models import Count, Min
@@ -17,6 +18,14 @@ OF_DAYS = (*OF_OWN_MONTH, *OF_CORRECTIONS)
 """The passes that do a local day, of which their marks name the first hour."""
 OF_HOURS = tuple(each for each in Pass if each not in OF_DAYS)
 """The passes that do an hour."""
+
+
+class BillUnit(IntEnum):
+    """What bills over a marked hour go by: who bore which name, what time cost, which teams there are."""
+
+    NAMES = 0
+    WEIGHTS = 1
+    TEAMS = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from apps.economics.billing import (
     Traits,
     match,
     spread,
-    tail_of,
 )
 from apps.economics.split import NothingToSplitBy
 
@@ -31,7 +30,7 @@ PLAIN = Traits(
     tags={},
 )
 PLACES = Places(
-    nodes={"i-01": 1, "gpu-02": 2},
+    nodes={"i-01": (1,), "gpu-02": (2, 5)},
     pools={"p5.48xlarge": 10, "p4d.24xlarge": 11},
     teams={"research": 7},
 )
@@ -125,10 +124,17 @@ def test_the_first_rule_that_fits_wins_and_leaves_the_rest_as_ever() -> None:
     assert disk == BillMatch("disk", Becomes.SERVICE, None, 11, None, *words, rule_id=4)
 
 
-def test_tails() -> None:
-    assert tail_of("arn:aws:ec2:r:1:instance/i-0abc") == "i-0abc"
-    assert tail_of("arn:aws:sqs:r:1:queue") == "queue"
-    assert tail_of("plain") == "plain"
+def test_lives_of_one_name_after_the_other_all_go_with_what_names_them() -> None:
+    named = match(replace(PLAIN, resource_id="gpu-02"), [], PLACES)
+    assert (named.node_id, named.lives) == (2, (2, 5))
+    beside = match(replace(PLAIN, kind="disk", resource_id="gpu-02"), [], PLACES)
+    assert (beside.node_id, beside.lives) == (2, (2, 5))
+    assert match(replace(PLAIN, resource_id="i-01"), [], PLACES).lives == ()
+    of_rules = replace(PLACES, lives={9: (8, 9)})
+    by_rule = match(PLAIN, [BillRowRule(1, service="Machines", node_id=9)], of_rules)
+    assert (by_rule.node_id, by_rule.lives) == (8, (8, 9))
+    traffic = replace(PLAIN, kind="network")
+    assert match(traffic, [BillRowRule(1, service="Machines", node_id=9)], of_rules).lives == (8, 9)
 
 
 AMOUNT = st.integers(-(10**15), 10**15)

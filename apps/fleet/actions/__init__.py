@@ -5,6 +5,13 @@ from apps.fleet.actions.clouds import (
     SyncRunsAlready,
     SyncTakenOver,
 )
+from apps.fleet.actions.correcting import (
+    OF_POOLS,
+    NotCorrectable,
+    NothingToCorrect,
+    correct_pool,
+    correct_provider_id,
+)
 from apps.fleet.actions.devices import (
     SeenDevice,
     SliceWithoutParent,

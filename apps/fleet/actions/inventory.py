@@ -29,7 +29,7 @@ from apps.fleet.models import (
 from apps.fleet.queries.inventory import nodes_named, nodes_owned
 from apps.fleet.queries.listing import cluster_named
 from apps.logs.changes import items_of, logged_change
-from apps.marks.actions import ORGANISATION, mark_span
+from apps.marks.actions import ORGANISATION, mark_names, mark_span
 from apps.marks.queries import Pass
 
 
@@ -237,6 +237,7 @@ def add_node(*, node: NewNode, at: datetime) -> int:
         )
     NodeCapacity.objects.create(node=row, units=node.units, period=period)
     _mark_lived(node.started_at, min(at, node.ended_at or at))
+    mark_names(starts_at=node.started_at, ends_at=min(at, node.ended_at or at))
     _tell_followers(row, node.started_at, node.ended_at, at)
     return row.id
 
@@ -264,6 +265,7 @@ def end_node(*, node_id: int, ended_at: datetime, reason: str, at: datetime) -> 
     for part in (Device, NodeCapacity, Outage):
         _end_parts(part, node_id, ended_at)
     _mark_lived(ended_at, at)
+    mark_names(starts_at=ended_at, ends_at=at)
     _tell_followers(node, ended_at, None, at)
 
 

@@ -52,6 +52,9 @@ NEW_POOL = sent(
     },
 )
 
+POOL_CORRECTION = sent("Correction of a pool", {"gpu_model": "NVIDIA A100-SXM4-40GB"})
+NODE_CORRECTION = sent("Correction of a node", {"provider_id": "i-0abc1234def567890"})
+
 _NODE = {
     "id": 12,
     "name": "gpu-01",

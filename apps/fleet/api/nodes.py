@@ -1,5 +1,6 @@
 """Nodes over the wire: what comes, changes and goes."""
 
+from contextlib import suppress
 from typing import Any
 
 from django.utils import timezone
@@ -15,6 +16,7 @@ from apps.fleet.api.wire import (
     CapacityIn,
     InvitationIn,
     InvitationOut,
+    NodeCorrectionIn,
     NodeEndIn,
     NodeIn,
     NodeOut,
@@ -80,6 +82,20 @@ class NodeView(RestView):
     def get(self, request: Request, node_id: int) -> Response:
         """A node by its id."""
         Parameters.of(request)
+        return Response(told_node(listing.node_row(node_id)))
+
+    @extend_schema(
+        operation_id="correct_node",
+        request=NodeCorrectionIn,
+        responses=NodeOut,
+        examples=[examples.NODE_CORRECTION, examples.NODE],
+    )
+    def patch(self, request: Request, node_id: int) -> Response:
+        """Say what a node's provider calls it; bills of its time are read again by that."""
+        asked = parsed(NodeCorrectionIn, request)
+        listing.node_row(node_id)
+        with suppress(actions.NothingToCorrect):
+            actions.correct_provider_id(node_id=node_id, **asked, at=timezone.now())
         return Response(told_node(listing.node_row(node_id)))
 
 

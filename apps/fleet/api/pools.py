@@ -1,6 +1,7 @@
 """Pools over the wire."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from django.utils import timezone
@@ -13,7 +14,7 @@ from apps.accounts.queries import Viewer, teams
 from apps.fleet import actions
 from apps.fleet.api import examples
 from apps.fleet.api.clusters import cluster_id_of
-from apps.fleet.api.wire import PoolIn, PoolOut, PoolsAsked, with_named
+from apps.fleet.api.wire import PoolCorrectionIn, PoolIn, PoolOut, PoolsAsked, with_named
 from apps.fleet.queries import listing
 from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
@@ -79,6 +80,25 @@ class PoolView(RestView):
     def get(self, request: Request, pool_id: int) -> Response:
         """A pool by its id."""
         Parameters.of(request)
+        return Response(told_pool(listing.pool_row(pool_id), self.viewer(), _team_names()))
+
+    @extend_schema(
+        operation_id="correct_pool",
+        request=PoolCorrectionIn,
+        responses=PoolOut,
+        examples=[examples.POOL_CORRECTION, examples.POOL],
+    )
+    def patch(self, request: Request, pool_id: int) -> Response:
+        """Correct what is on record of a pool, for all of its time; its hours are charged again.
+
+        What closed months charged stays: the difference waits for corrections.
+        """
+        changes = dict(parsed(PoolCorrectionIn, request))
+        listing.pool_row(pool_id)
+        if "owner_team" in changes:
+            changes["owner_team_id"] = _team_id_of(changes.pop("owner_team"))
+        with suppress(actions.NothingToCorrect):
+            actions.correct_pool(pool_id=pool_id, changes=changes, at=timezone.now())
         return Response(told_pool(listing.pool_row(pool_id), self.viewer(), _team_names()))
 
 

@@ -92,6 +92,19 @@ class PoolIn(Strict):
     share_rule = serializers.ChoiceField(choices=SHARE_RULES, default="largest")
 
 
+class PoolCorrectionIn(Strict):
+    """What of a pool was put on record wrongly; what is not said stays."""
+
+    provider = Text(required=False)
+    region = Text(required=False, allow_blank=True)
+    instance_type = Text(required=False, allow_blank=True)
+    gpu_model = Text(required=False, allow_blank=True)
+    gpus_per_node = Whole(required=False, min_value=0, max_value=1_024)
+    purchase_option = serializers.ChoiceField(required=False, choices=PURCHASE_OPTIONS)
+    owner_team = Text(required=False, allow_null=True, help_text="null: none, so Platform pays")
+    idle_sharing = serializers.ChoiceField(required=False, choices=IDLE_SHARINGS)
+
+
 class PoolOut(serializers.Serializer[Any]):
     """Nodes of one model, one price and one purchase option."""
 
@@ -158,6 +171,12 @@ class NodeOut(serializers.Serializer[Any]):
     ended_at = serializers.DateTimeField(allow_null=True)
     end_reason = serializers.CharField()
     last_seen_at = serializers.DateTimeField(allow_null=True)
+
+
+class NodeCorrectionIn(Strict):
+    """What a node's provider calls it."""
+
+    provider_id = Text(allow_blank=True)
 
 
 class NodeEndIn(Strict):

@@ -28,6 +28,7 @@ from apps.fleet.queries.histories import (
 )
 from apps.fleet.queries.inventory import (
     AgentDevice,
+    BillableNode,
     CapacitySpan,
     ClusterFact,
     DeviceFact,
@@ -45,6 +46,7 @@ from apps.fleet.queries.inventory import (
     devices_not_ended,
     lived_since,
     lived_spans,
+    namesakes,
     node_ids_named,
     node_names,
     nodes_lived,

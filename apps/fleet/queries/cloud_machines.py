@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import QuerySet
 
+from apps.economics.machine_ids import machine_keys
 from apps.fleet.models import CloudMachine, CloudSync, Node
 from apps.fleet.queries.clouds import CloudAccountFact, cloud_accounts
 
@@ -142,8 +143,9 @@ def _is_judged(node: StrayNode, judged: Mapping[tuple[str, str], datetime]) -> b
 
 
 def _names_of_node(name: str, provider_id: str) -> frozenset[str]:
-    """The cluster's id may be aws:///us-east-1a/i-0abc or gce://project/zone/name."""
-    told = (name, name.partition(".")[0], provider_id, provider_id.rpartition("/")[2])
+    """Its own, with and without its domain, and those by which its provider knows it."""
+    last = provider_id.rpartition("/")[2]
+    told = (name, name.partition(".")[0], provider_id, last, *machine_keys(provider_id))
     return frozenset(each for each in told if each)
 
 

@@ -96,7 +96,7 @@ class NodeFact:
 
 @dataclass(frozen=True, slots=True)
 class BillableNode:
-    """A node by all its names."""
+    """A node by all its names, with its life; `ends_at` is None while it lives."""
 
     id: int
     name: str
@@ -104,6 +104,9 @@ class BillableNode:
     pool_id: int
     provider: str
     instance_type: str
+    cluster_id: int | None
+    starts_at: datetime
+    ends_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,8 +235,17 @@ def nodes_without_end(pool_id: int, at: datetime) -> list[int]:
 def billable_nodes(starts_at: datetime, ends_at: datetime) -> list[BillableNode]:
     """The nodes that lived in `[starts_at, ends_at)`, by id, as a provider's bill may name them."""
     found = Node.objects.filter(period__overlap=(starts_at, ends_at)).order_by("id")
-    columns = ("id", "name", "provider_id", "pool_id", "pool__provider", "pool__instance_type")
+    columns = (
+        *("id", "name", "provider_id", "pool_id", "pool__provider", "pool__instance_type"),
+        *("cluster_id", "period__startswith", "period__endswith"),
+    )
     return [BillableNode(*row) for row in found.values_list(*columns)]
+
+
+def namesakes(node_ids: Collection[int]) -> dict[int, tuple[int | None, str]]:
+    """The cluster and the name of each of these nodes, living or not."""
+    found = Node.objects.filter(id__in=node_ids).values_list("id", "cluster_id", "name")
+    return {node_id: (cluster_id, name) for node_id, cluster_id, name in found}
 
 
 @once
@@ -243,12 +255,16 @@ def lived_since() -> datetime | None:
     return first
 
 
-def lived_spans() -> list[tuple[datetime, datetime | None]]:
-    """The spans, in order and apart, in which any node lived; without an end where one still does."""
+def lived_spans(
+    pool_ids: Collection[int] | None = None,
+) -> list[tuple[datetime, datetime | None]]:
+    """The spans, in order and apart, in which any node (of these pools) lived; one that still does has no end."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT lower(span), upper(span)"
-            " FROM unnest((SELECT range_agg(period) FROM fleet_node)) AS span ORDER BY span"
+            "SELECT lower(span), upper(span) FROM unnest(("
+            "SELECT range_agg(period) FROM fleet_node WHERE %(pools)s IS NULL"
+            " OR pool_id = ANY(%(pools)s::int8[]))) AS span ORDER BY span",
+            {"pools": None if pool_ids is None else list(pool_ids)},
         )
         return list(cursor.fetchall())
 

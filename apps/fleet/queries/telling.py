@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import connection
 
+from apps.economics.machine_ids import machine_keys
 from apps.fleet.models import Agent, Device
 
 STATUS = (
@@ -104,7 +105,15 @@ def disagreements() -> list[Disagreement]:
     """By node and field; what either side leaves open is no disagreement."""
     with connection.cursor() as cursor:
         cursor.execute(DISAGREEMENTS)
-        return [Disagreement(*row) for row in cursor.fetchall()]
+        found = [Disagreement(*row) for row in cursor.fetchall()]
+    return [each for each in found if not _is_one_machine(each)]
+
+
+def _is_one_machine(said: Disagreement) -> bool:
+    """Whether only the spelling of the machine's id differs."""
+    if said.field != "provider_id":
+        return False
+    return not set(machine_keys(said.told)).isdisjoint(machine_keys(said.recorded))
 
 
 def lives_on_node(node_id: int, uuids: Collection[str]) -> list[Life]:

@@ -16,8 +16,7 @@ LONGEST_REASON = 2_000
 def accept_unread_rows(*, import_id: int, person_id: int | None, reason: str, at: datetime) -> None:
     """Keep who says that the delivery is right without those rows, and why; a held one counts now.
 
-    Refuses ReasonMissing, NothingToAccept, DeliveryNotNewest and, for one that is held,
-    MonthAlreadyClosed.
+    Refuses ReasonMissing, NothingToAccept and DeliveryNotNewest.
     """
     if person_id is None or not reason.strip():
         raise bills.ReasonMissing("say who accepts what is missing, and why")

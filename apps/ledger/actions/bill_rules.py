@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from apps.economics.billing import BillRowRule
-from apps.ledger.actions.reconcile import reconcile_again
+from apps.ledger.actions.reconcile import open_bills, reconcile_again
 from apps.ledger.models import Bill, BillRule
 from apps.logs.changes import logged_change
 
@@ -55,4 +55,5 @@ def end_bill_rule(*, rule_id: int, at: datetime) -> None:
 
 
 def _reconcile_again(at: datetime) -> None:
-    reconcile_again(bills=Bill.objects.exclude(reconciled_at=None), at=at)
+    opens = open_bills(Bill.objects.exclude(reconciled_at=None))
+    reconcile_again(bills=Bill.objects.filter(id__in=opens), at=at)

@@ -68,7 +68,7 @@ def take_bill(
     """The whole file, or nothing of it.
 
     One with rows that could not be read replaces nothing; it is held where it would. `import_id` is an import that runs for this file; else one is begun. Refuses
-    MonthAlreadyClosed, DeliveryCalledOff, NoRowRead and whatever reading the rows refuses.
+    DeliveryCalledOff, NoRowRead and whatever reading the rows refuses.
     """
     before = bills.delivered_before(file.digest)
     if import_id is None:

@@ -17,9 +17,9 @@ from apps.ledger.actions.bill_exchange import (
     rows_lost,
     tell_rounded,
 )
-from apps.ledger.actions.closed import refuse_closed_month
 from apps.ledger.models import Bill, BillImport, BillImportState, RejectedBillRow
 from apps.ledger.queries.calendar import main_month
+from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.tables import rows, run
 from apps.logs.changes import logged_change
 
@@ -124,7 +124,7 @@ def stage_rows(
 ) -> None:
     """Keep some thousand rows of a delivery; `bills` remembers their bills between calls.
 
-    Refuses MonthAlreadyClosed where a bill lies in a closed month, and DeliveryCalledOff.
+    Refuses DeliveryCalledOff.
     """
     running = BillImport.objects.filter(id=import_id, state=BillImportState.RUNNING)
     if not running.update(rows=F("rows") + len(read), alive_at=at):
@@ -172,7 +172,8 @@ def finish_delivery(
 
     A file with rows that could not be read replaces nothing: nobody knows what those rows were to
     stand for. Where it would, it is held until a person accepts it. Bills that changed wait for
-    reconciling. Refuses DeliveryCalledOff and MonthAlreadyClosed.
+    reconciling; what those of closed months change waits there, as all that comes late. Refuses
+    DeliveryCalledOff.
     """
     batch = BillImport.objects.select_for_update().get(id=import_id)
     if batch.state != BillImportState.RUNNING:
@@ -215,10 +216,22 @@ def put_in_force(*, batch: BillImport, bill_ids: Sequence[int], at: datetime) ->
     batch.imported = batch.rows - batch.rejected - unchanged
     batch.state, batch.ended_at = BillImportState.DONE, at
     batch.save()
-    batch.flags = [*tell_rounded(bill_ids), *batch.flags]
+    batch.flags = [*tell_rounded(bill_ids), *_tell_closed(bill_ids), *batch.flags]
     batch.save(update_fields=["flags"])
     if batch.imported or replaced:
         Bill.objects.filter(id__in=bill_ids).update(changed_at=at, reconciled_at=None)
+
+
+def _tell_closed(bill_ids: Sequence[int]) -> list[str]:
+    """The words for bills of months that are closed: they change nothing there by themselves."""
+    zone, closed = accounts.organisation().zone, closed_months()
+    of = Bill.objects.filter(id__in=list(bill_ids)).values_list("starts_at", "ends_at")
+    late = {main_month(*period, zone) for period in of} & closed
+    return [
+        f"{month:%Y-%m} is closed: what this changes there waits until its corrections are posted, "
+        "or the month is opened again"
+        for month in sorted(late)
+    ]
 
 
 def note_layout(*, import_id: int, layout: str) -> None:
@@ -269,8 +282,8 @@ def break_off_delivery(*, import_id: int, failure: str, at: datetime) -> None:
 def undo_delivery(*, import_id: int, at: datetime) -> None:
     """Take a delivery back: its rows go and those that it replaced are in force again.
 
-    One that is held goes as it came: nothing of it was in force. Refuses DeliveryNotNewest,
-    DeliveryNotUndoable and MonthAlreadyClosed.
+    One that is held goes as it came: nothing of it was in force. Refuses DeliveryNotNewest and
+    DeliveryNotUndoable.
     """
     batch = BillImport.objects.select_for_update().get(id=import_id)
     if batch.state == BillImportState.HELD:
@@ -304,7 +317,6 @@ def later_delivery(import_id: int, bill_ids: Sequence[int], **which: object) -> 
 
 
 def _bill_id(import_id: int, key: BillKey, at: datetime) -> int:
-    _refuse_closed(key.starts_at, key.ends_at)
     bill, _ = Bill.objects.get_or_create(
         issuer=key.issuer,
         account=key.account,
@@ -318,12 +330,6 @@ def _bill_id(import_id: int, key: BillKey, at: datetime) -> int:
         },
     )
     return bill.id
-
-
-def _refuse_closed(starts_at: datetime, ends_at: datetime) -> None:
-    """Hours over the edges of its month may be of closed ones: they wait there as late facts."""
-    month = main_month(starts_at, ends_at, accounts.organisation().zone)
-    refuse_closed_month(months={month}, what="the bill")
 
 
 def _row_columns(import_id: int, bill_id: int, line: int, row: BilledRow) -> tuple[object, ...]:
@@ -344,13 +350,8 @@ def _staged_bills(import_id: int) -> list[int]:
 
 
 def lock_bills(bill_ids: Iterable[int]) -> list[int]:
-    """These bills locked in one order, so that two deliveries take turns.
-
-    Refuses MonthAlreadyClosed.
-    """
+    """These bills locked in one order, so that two deliveries take turns."""
     locked = Bill.objects.select_for_update().filter(id__in=list(bill_ids)).order_by("id")
-    for bill in locked:
-        _refuse_closed(bill.starts_at, bill.ends_at)
     return [bill.id for bill in locked]
 
 

@@ -7,7 +7,6 @@ from django.db import transaction
 from apps.accounts import queries as accounts
 from apps.economics.hours import first_hour
 from apps.ledger.actions.calls import mark_calls
-from apps.ledger.actions.closed import refuse_closed_month
 from apps.ledger.actions.reconcile import reconcile_again
 from apps.ledger.models import Bill
 from apps.ledger.queries.api_calls import hours_of_calls
@@ -22,10 +21,9 @@ def state_rate(*, rate: NewExchangeRate, at: datetime) -> int:
 
     Those of later months too: until theirs is stated they go by the last one that is. Hours in
     which rates, shared costs or commitments of the currency hold are charged again, and calls to
-    model APIs priced again. Refuses ExchangeRateNotUnderstood, and MonthAlreadyClosed.
+    model APIs priced again; those of closed months wait there. Refuses ExchangeRateNotUnderstood.
     """
     month = rate.month.replace(day=1)
-    refuse_closed_month(months={month}, what="a rate of exchange")
     if not state_exchange_rate(rate=rate, at=at):
         return 0
     mark_converted(rate=rate, at=at)

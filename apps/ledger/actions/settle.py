@@ -10,6 +10,7 @@ from apps.accounts import queries as accounts
 from apps.economics.hours import first_hour, hour_of
 from apps.ledger.actions.charge import charge_hour, lift_empty_hours
 from apps.ledger.actions.outcome import Outcome
+from apps.ledger.actions.reconcile import reconcile_waiting, wake_bills
 from apps.ledger.actions.rollup import roll_up_corrections, roll_up_day
 from apps.ledger.actions.split import split_hours
 from apps.ledger.actions.spread import spread_hour
@@ -51,6 +52,7 @@ PASSES: Passes = {
 }
 """The ledger's own; apps above have further ones, over what these wrote."""
 HOURS_AT_ONCE = 24
+MOST_TURNS = 4
 
 
 @dataclass(slots=True)
@@ -113,21 +115,33 @@ def settle_window(
     """Do every marked hour in `[starts_at, ends_at)` as far as `at`, oldest or newest first.
 
     Hours that another settler holds are left to it and counted as busy; those of closed months
-    are left alone. `tell` hears after each hour. Raises `NotSettled` at the end if any hour raised.
+    are left alone. Bills that wait are reconciled first. `tell` hears after each hour. Raises `NotSettled` at the end if any hour raised.
     """
     progress = Progress()
     while expand_ranges():
         pass
     lift_empty_hours(before=min(ends_at, at))
+    reconcile_waiting(lambda: at)
     for pass_, do in passes.items():
-        hours = list(marked_hours(pass_, starts_at, min(ends_at, at)))
-        for some in _still_marked(pass_, hours[::-1] if newest_first else hours):
-            for hour, outcome in do(some, at):
-                _count_outcome(progress, pass_, hour, outcome)
-                tell(progress)
+        for _ in _turns(pass_, at):
+            hours = list(marked_hours(pass_, starts_at, min(ends_at, at)))
+            for some in _still_marked(pass_, hours[::-1] if newest_first else hours):
+                for hour, outcome in do(some, at):
+                    _count_outcome(progress, pass_, hour, outcome)
+                    tell(progress)
     if progress.failed:
         raise NotSettled(progress)
     return progress
+
+
+def _turns(pass_: Pass, at: datetime) -> Iterator[int]:
+    """The turns of a pass: one, and of charges another after each that moved what bills are spread by."""
+    yield 0
+    for turn in range(1, MOST_TURNS if pass_ is Pass.CHARGE else 1):
+        if not wake_bills():
+            return
+        reconcile_waiting(lambda: at)
+        yield turn
 
 
 def try_pass(

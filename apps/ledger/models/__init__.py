@@ -26,6 +26,7 @@ from apps.ledger.models.closes import (
     Close,
     CorrectedHour,
     DigestOrigin,
+    LateEstimate,
     MonthDigest,
     StatementLine,
 )

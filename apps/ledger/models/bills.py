@@ -2,6 +2,7 @@
 
 import pghistory
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 
@@ -30,7 +31,9 @@ class Bill(models.Model):
     `is_rounded_upstream` says that its EffectiveCost cannot be trusted to the cent. The residual is
     what the rows sum to less what the charges made of them do, on the billed basis; it is what
     rounding to micro-units leaves over and is null until the bill was reconciled.
-    `reconciled_at` is null while something of it waits to be reconciled.
+    `reconciled_at` is null while something of it waits to be reconciled. `long_from` and `long_until`
+    are what rows of machines that are longer than an hour span: how they are spread hangs on what
+    the hours there cost; null where it has none.
     """
 
     issuer = models.TextField()
@@ -45,6 +48,8 @@ class Bill(models.Model):
     changed_at = models.DateTimeField()
     reconciled_at = models.DateTimeField(null=True)
     failure = models.TextField(blank=True, default="")
+    long_from = models.DateTimeField(null=True)
+    long_until = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
@@ -223,7 +228,8 @@ class BilledMatch(models.Model):
 
     Either to a node, to the nodes of a pool, or to charges of their own: those have a `reason`, a
     `label` and perhaps a team. `matched_by`: resource id, tag, usage type, or the rule
-    of `rule_id`.
+    of `rule_id`. `lives` are the nodes that were called so one after the other, where that is more
+    than `node`: a row is of the one that lived then.
     """
 
     bill = models.ForeignKey(Bill, on_delete=models.CASCADE, related_name="matches")
@@ -237,6 +243,7 @@ class BilledMatch(models.Model):
     label = models.TextField(blank=True, default="")
     matched_by = models.TextField(blank=True, default="")
     rule_id = models.BigIntegerField(null=True)
+    lives = ArrayField(models.BigIntegerField(), null=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["bill", "traits"], name="billed_match_once")]

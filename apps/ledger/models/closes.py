@@ -118,6 +118,30 @@ class MonthDigest(models.Model):
         return f"{self.table} of close {self.close_id}"
 
 
+class LateEstimate(models.Model):
+    """What a node's hour of a closed month would cost without its bill, by what came since.
+
+    Its charges are frozen, and bills' rows that are longer than an hour are spread by what their
+    hours cost. An hour that has any has those of all its nodes, and one without a node. They go when
+    the month is opened.
+    """
+
+    hour = models.DateTimeField()
+    node = models.ForeignKey("fleet.Node", on_delete=models.PROTECT, null=True, related_name="+")
+    pool = models.ForeignKey("fleet.Pool", on_delete=models.PROTECT, null=True, related_name="+")
+    micros = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["hour", "node"], name="late_estimate_once", nulls_distinct=False
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.node_id}@{self.hour:%Y-%m-%dT%H}"
+
+
 class CorrectedHour(models.Model):
     """A mark of a closed month of which the difference is posted; units are those of ChangedHour.
 

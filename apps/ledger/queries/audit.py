@@ -37,7 +37,13 @@ from apps.ledger.queries.audit_sql import (
     STRAYS,
 )
 from apps.ledger.queries.closes.contents import digest_of_month
-from apps.ledger.queries.closes.month_digests import DigestFact, digest_again, kept_digests
+from apps.ledger.queries.closes.month_digests import (
+    BILL_TABLES,
+    DigestFact,
+    digest_again,
+    has_late_bills,
+    kept_digests,
+)
 
 Span = dict[str, datetime | str | int | None]
 
@@ -244,9 +250,15 @@ def _closed_months(span: Span) -> _ClosedMonths:
         close = closes[close_id]
         places += _moved_lines(close, str(span["zone"]), is_last=versions == version)
         kept = kept_digests(close_id)
+        is_late = has_late_bills(closes[close_id])
         if not kept:
             undigested.append(month)
-        places += [place for each in kept for place in _moved_table(close, each)]
+        places += [
+            place
+            for each in kept
+            if not (is_late and each.table in BILL_TABLES)
+            for place in _moved_table(close, each)
+        ]
     return _ClosedMonths(tuple(row[1] for row in found), tuple(undigested), tuple(places))
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from django.db.models import BigIntegerField
+from django.db.models import BigIntegerField, Case, F, When
 from django.db.models.functions import Coalesce
 
 from apps.economics.hours import HOUR
@@ -21,7 +21,7 @@ ChargeKey = tuple[str, int, int]
 
 @dataclass(frozen=True, slots=True)
 class HeldCharge:
-    """A charge as it stands in the table."""
+    """A charge as it stands in the table; `estimate` is what it cost, or would without its bill."""
 
     id: int
     key: ChargeKey
@@ -29,6 +29,7 @@ class HeldCharge:
     node_id: int | None
     status: str
     digest: bytes
+    estimate: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,9 @@ class HourRates:
         return (*self.listed, *self.contracted)
 
 
+ESTIMATE = Case(
+    When(billed_micros__isnull=True, then=F("effective_micros")), default=F("estimated_micros")
+)
 NO_RATES = HourRates((), ())
 
 
@@ -56,12 +60,16 @@ def charges_of_hour(hour: datetime) -> dict[ChargeKey, HeldCharge]:
     )
     found = (
         Charge.objects.filter(hour=hour, corrects__isnull=True)
-        .annotate(number=number)
-        .values_list("id", "kind", "number", "part", "pool_id", "node_id", "status", "digest")
+        .annotate(number=number, estimate=ESTIMATE)
+        .values_list(
+            *("id", "kind", "number", "part", "pool_id", "node_id", "status", "digest", "estimate")
+        )
     )
     held = [
-        HeldCharge(charge_id, (kind, number or 0, part), pool_id, node_id, status, bytes(digest))
-        for charge_id, kind, number, part, pool_id, node_id, status, digest in found
+        HeldCharge(
+            charge_id, (kind, number or 0, part), pool_id, node_id, status, bytes(digest), estimate
+        )
+        for charge_id, kind, number, part, pool_id, node_id, status, digest, estimate in found
     ]
     return {charge.key: charge for charge in held}
 

@@ -8,8 +8,8 @@ from apps.ledger.queries.tables import rows
 from apps.marks.queries import OF_CORRECTIONS, Pass, hours_marked, marks_of_hour, pending_hours
 
 AT_ONCE = 100_000
-WHATEVER_IS_CLOSED = (Pass.USAGE, Pass.CALLS, *OF_CORRECTIONS)
-"""Usage is kept, calls are priced and corrections are summed of closed months too."""
+WHATEVER_IS_CLOSED = (Pass.USAGE, Pass.CALLS, Pass.BILLS, *OF_CORRECTIONS)
+"""Usage is kept, calls are priced, bills are reconciled and corrections are summed of closed months too."""
 
 
 def hours_due(pass_: Pass, at: datetime) -> list[datetime]:

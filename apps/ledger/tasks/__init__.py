@@ -12,10 +12,10 @@ from apps.fleet.queries.clouds import syncs_due
 from apps.ledger import actions
 from apps.ledger.actions.charge import lift_empty_hours
 from apps.ledger.actions.close.digesting import digest_earlier_closes
+from apps.ledger.actions.reconcile import reconcile_waiting
 from apps.ledger.queries.due import hours_due, resting
 from apps.ledger.tasks.api_usage import price_marked
 from apps.ledger.tasks.bill_uploads import take_uploaded
-from apps.ledger.tasks.bills import reconcile_waiting
 from apps.ledger.tasks.exports import forget_files, make_waiting
 from apps.marks.actions import expand_ranges
 from apps.marks.queries import Pass
@@ -86,8 +86,9 @@ def take_bills() -> None:
 
 @shared_task
 def reconcile_bills() -> None:
-    """Reconcile the bills that changed."""
-    reconcile_waiting()
+    """Reconcile the bills that changed, and those that what they go by changed of."""
+    expand_ranges()
+    reconcile_waiting(timezone.now)
 
 
 @shared_task

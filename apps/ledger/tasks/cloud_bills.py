@@ -15,7 +15,6 @@ from apps.fleet.actions import clouds
 from apps.fleet.queries.clouds import CloudAccountFact
 from apps.ledger.actions.bill_taking import take_bill
 from apps.ledger.actions.bills import DeliveryCalledOff, NoRowRead
-from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.providers.bill_file import BillBreaksOff, open_bill
 from apps.providers.reading import (
     BillDelivery,
@@ -30,7 +29,6 @@ NOT_TAKEN = (
     NotABill,
     BillBreaksOff,
     DeliveryCalledOff,
-    MonthAlreadyClosed,
     NoRowRead,
     DeliveryUnreadable,
 )

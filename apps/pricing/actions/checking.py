@@ -7,11 +7,12 @@ from decimal import Decimal
 from apps.accounts.queries import organisation
 from apps.economics.refusal import Refusal
 from apps.economics.tiers import NotTiers, Tier, checked
-from apps.fleet.queries import lived_since
-from apps.marks.actions import ORGANISATION, mark_span
+from apps.fleet.queries import lived_since, lived_spans
+from apps.marks.actions import ORGANISATION, mark_span, mark_spans
 from apps.marks.queries import Pass
 from apps.pricing.queries.converting import month_of_hour
 from apps.pricing.queries.exchange import exchange
+from apps.pricing.queries.reach import Prices, pools_priced
 
 
 class RateCurrencyDiffers(Refusal):
@@ -105,6 +106,25 @@ def refuse_tiers(tiers: Sequence[Tier]) -> None:
                 "tiers", f"{tier.beyond} has more than 12 digits, or 3 decimals"
             )
         refuse_inexact(tier.amount, "tiers")
+
+
+def mark_priced(
+    prices: Prices, starts_at: datetime | None, ends_at: datetime | None, at: datetime
+) -> None:
+    """Mark charge for the past hours of a span in which a node lived that this may be a price of."""
+    pool_ids = [pool.id for pool in pools_priced(prices)]
+    until = at if ends_at is None else min(at, ends_at)
+    mark_spans(
+        pass_=Pass.CHARGE,
+        spans=[
+            (
+                ORGANISATION,
+                since if starts_at is None else max(since, starts_at),
+                until if ended_at is None else min(until, ended_at),
+            )
+            for since, ended_at in (lived_spans(pool_ids) if pool_ids else ())
+        ],
+    )
 
 
 def mark_charge(starts_at: datetime | None, ends_at: datetime | None, at: datetime) -> None:

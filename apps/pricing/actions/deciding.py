@@ -8,12 +8,13 @@ from apps.accounts.actions.constraints import refusing
 from apps.accounts.queries import Role, person
 from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
-from apps.pricing.actions.checking import mark_charge
+from apps.pricing.actions.checking import mark_priced
 from apps.pricing.actions.rates import RateOverlaps
 from apps.pricing.actions.rows import in_force_since
 from apps.pricing.actions.spot import accept_spot_point
 from apps.pricing.models import Rate, RateStanding
 from apps.pricing.queries.deciding import RatePlace, is_spot_point, place_of
+from apps.pricing.queries.reach import Prices
 
 LONGEST_NOTE = 500
 
@@ -95,7 +96,7 @@ def _take_place(rate: Rate, at: datetime) -> None:
     _end_at(place, rate.period.lower)
     rate.period = (rate.period.lower, place.ends_at)
     rate.standing = RateStanding.IN_FORCE
-    mark_charge(place.starts_at, place.changes_until, at)
+    mark_priced(Prices.of(rate), place.starts_at, place.changes_until, at)
 
 
 def _end_at(place: RatePlace, ended_at: datetime | None) -> None:

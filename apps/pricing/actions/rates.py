@@ -17,7 +17,7 @@ from apps.logs.changes import field_of, logged_change
 from apps.pricing.actions.checking import (
     RateEndsBeforeItStarts,
     RateNotUnderstood,
-    mark_charge,
+    mark_priced,
     refuse_backward,
     refuse_inexact,
     refuse_tiers,
@@ -35,6 +35,7 @@ from apps.pricing.actions.rows import (
 )
 from apps.pricing.models import Rate, RateKind, RateStanding, RateUnit
 from apps.pricing.queries.neighbours import last_rate_id, price_before
+from apps.pricing.queries.reach import Prices
 
 
 class RateOverlaps(Refusal):
@@ -152,7 +153,7 @@ def end_rate(*, rate_id: int, ended_at: datetime, at: datetime) -> None:
         raise RateEndsBeforeItStarts("", f"{rate.target} begins only at {began_at:%Y-%m-%d %H:%M}Z")
     rate.period = (began_at, ended_at)
     rate.save(update_fields=["period"])
-    mark_charge(ended_at, until, at)
+    mark_priced(Prices.of(rate), ended_at, until, at)
 
 
 @logged_change(count=field_of("imported"))
@@ -231,7 +232,7 @@ def _enter_rate(rate: NewRate, as_judged: Judged, by: int | None, at: datetime) 
             **row_of(rate), **_judgement_columns(as_judged, by), created_at=at
         )
     if as_judged.standing == RateStanding.IN_FORCE:
-        mark_charge(rate.starts_at, rate.ends_at, at)
+        mark_priced(Prices.of(rate), rate.starts_at, rate.ends_at, at)
     return EnteredRate(row.id, as_judged.standing, as_judged.doubt)
 
 

@@ -21,7 +21,7 @@ from apps.pricing.actions.checking import (
     RateCurrencyDiffers,
     RateEndsBeforeItStarts,
     RateNotUnderstood,
-    mark_charge,
+    mark_priced,
 )
 from apps.pricing.actions.doubts import Doubts, Judged
 from apps.pricing.actions.quoted import NewRate, target_of
@@ -35,6 +35,7 @@ from apps.pricing.actions.rates import (
 )
 from apps.pricing.actions.rows import copied, row_of, say_again
 from apps.pricing.models import Rate, RateStanding, SpotRepeat
+from apps.pricing.queries.reach import Prices
 
 LOCK_CLASS = 102
 EVER = datetime.min.replace(tzinfo=UTC)
@@ -100,7 +101,7 @@ def accept_spot_point(*, rate: Rate, at: datetime) -> bool:
     moment = rate.period.lower
     series = _Series(rate.target, [moment])
     series.tell(moment, _quote_of_row(rate), rate)
-    held = series.write(at, created=())
+    held = series.write(at, created=(), prices=Prices.of(rate))
     if moment in held:
         rate.period = held[moment]
     return moment in held
@@ -137,7 +138,7 @@ def _record_series(
             series.tell(moment, _quote_of_rate(rate))
             fresh[moment] = rate
     if fresh:
-        made = series.write(at, created=fresh.values())
+        made = series.write(at, created=fresh.values(), prices=Prices.of(points[0][1]))
         tally.entered += sum(moment in made for moment in fresh)
         tally.unchanged += sum(moment not in made for moment in fresh)
 
@@ -176,7 +177,7 @@ class _Series:
             self._adopted[moment] = adopted
 
     def write(
-        self, at: datetime, created: Iterable[NewRate]
+        self, at: datetime, created: Iterable[NewRate], prices: Prices
     ) -> dict[datetime, tuple[datetime | None, datetime | None]]:
         """Make the rates what was told; answers the periods by the start of what is in force."""
         said = {rate.starts_at: row_of(rate) for rate in created}
@@ -196,7 +197,7 @@ class _Series:
             )
         self._remember_repeats(spans)
         for starts_at, ends_at in changed_spans(self._before, self.told):
-            mark_charge(_period_bound(starts_at), ends_at, at)
+            mark_priced(prices, _period_bound(starts_at), ends_at, at)
         return {start: (_period_bound(start), end) for start, end in made}
 
     def _planned_spans(

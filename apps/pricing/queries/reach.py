@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from apps.economics.hours import HOUR, hour_of
+from apps.economics.purchase import PurchaseOption
 from apps.fleet.queries import NodeFact, PoolFact, lived_since, nodes_lived, pools
+from apps.pricing.queries import DISCOUNTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ def reach_of(
     prices: Prices, starts_at: datetime | None, ends_at: datetime | None, at: datetime
 ) -> Reach:
     """What lies in the past part of `[starts_at, ends_at)`: before `at`, since the first node."""
-    reached = tuple(pool for pool in pools().values() if _is_priced(pool, prices))
+    reached = pools_priced(prices)
     since = lived_since()
     names = tuple((pool.id, pool.name) for pool in reached)
     if since is None:
@@ -62,6 +64,11 @@ def reach_of(
     return Reach(begins, ends, hours, round(node_hours, 6), names, lived)
 
 
+def pools_priced(prices: Prices) -> tuple[PoolFact, ...]:
+    """The pools of which it may be the price, or the list price."""
+    return tuple(pool for pool in pools().values() if _is_priced(pool, prices))
+
+
 def _is_priced(pool: PoolFact, prices: Prices) -> bool:
     if prices.pool_id is not None:
         return pool.id == prices.pool_id
@@ -70,9 +77,14 @@ def _is_priced(pool: PoolFact, prices: Prices) -> bool:
         (prices.region, pool.region),
         (prices.instance_type, pool.instance_type),
         (prices.gpu_model, pool.gpu_model),
-        (prices.purchase_option, pool.purchase_option),
     )
-    return _all_match(described)
+    # What a machine costs on demand is the list price of the same one that is bought at a discount.
+    is_list = (
+        pool.purchase_option in DISCOUNTED and prices.purchase_option == PurchaseOption.ON_DEMAND
+    )
+    return _all_match(described) and (
+        is_list or prices.purchase_option in ("", pool.purchase_option)
+    )
 
 
 def _all_match(pairs: Iterable[tuple[str, str]]) -> bool:

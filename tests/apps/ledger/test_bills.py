@@ -20,7 +20,6 @@ from pyarrow import parquet
 from apps.economics.focus.columns import NotABill
 from apps.files.limits import UNPACKED, BodyKind
 from apps.ledger.actions import bills
-from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.models import Bill, BillImport, BillRow, RejectedBillRow
 from apps.ledger.providers.bill_file import BillBreaksOff, open_bill
 from tests import make
@@ -130,20 +129,20 @@ def test_only_the_newest_delivery_is_undone_and_only_once(tmp_path: Path) -> Non
         bills.undo_delivery(import_id=second.import_id, at=make.NOON)
 
 
-def test_a_closed_month_takes_no_bill_and_gives_none_back(
+def test_what_comes_for_a_closed_month_is_taken_in_and_says_that_it_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = deliver(tmp_path, hour_row("1"))
-    monkeypatch.setattr("apps.ledger.actions.closed.closed_months", lambda: {date(2026, 7, 1)})
+    deliver(tmp_path, hour_row("1"))
+    monkeypatch.setattr("apps.ledger.actions.bills.closed_months", lambda: {date(2026, 7, 1)})
 
-    with pytest.raises(MonthAlreadyClosed, match="2026-07 is closed"):
-        deliver(tmp_path, hour_row("2"))
-    with pytest.raises(MonthAlreadyClosed):
-        bills.undo_delivery(import_id=first.import_id, at=make.NOON)
-
+    late = deliver(tmp_path, hour_row("2"))
+    assert costs_in_force() == {"2": 1}
+    assert late.flags == [
+        "2026-07 is closed: what this changes there waits until its corrections are posted, "
+        "or the month is opened again"
+    ]
+    bills.undo_delivery(import_id=late.import_id, at=make.NOON)
     assert costs_in_force() == {"1": 1}
-    assert BillRow.objects.count() == 1
-    assert BillImport.objects.latest("id").state == "failed"
 
 
 def test_a_row_that_cannot_be_read_is_listed_and_the_others_come_in(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from django.urls import reverse
 
 from apps.fleet import actions as fleet
 from apps.ledger.actions import close
-from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.actions.reconcile import bills_due, reconcile_bill
 from apps.ledger.models import Bill, BilledHour, Charge, Close, Line
 from apps.ledger.queries.bills.comparing import variance_of
@@ -179,8 +178,8 @@ def test_the_invoice_of_a_month_comes_though_the_month_before_is_closed(tmp_path
     assert (posted.hours, posted.effective_micros) == (2, 2 * (90_000_000 - 98_320_000))
     assert billed() == 670
     assert billed(charge__corrects__hour__lt=edge) == 180
-    with pytest.raises(MonthAlreadyClosed):
-        bill_files.deliver(
-            tmp_path, row(edge - 5 * HOUR, "1", ("2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z"))
-        )
+    late = bill_files.deliver(
+        tmp_path, row(edge - 5 * HOUR, "1", ("2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z"))
+    )
+    assert [flag[:17] for flag in late.flags] == ["2026-02 is closed"]
     assert Charge.objects.get(kind="service").hour == edge

@@ -118,7 +118,8 @@ def test_a_price_that_always_held_is_split_too() -> None:
 
 
 def test_only_hours_whose_price_changed_are_charged_again() -> None:
-    make_node(started_at=NOON, at=NOON)
+    pool_id = make_pool("spot", region="us-east-1a", purchase_option="spot")
+    make_node(pool_id=pool_id, started_at=NOON, at=NOON)
     record(spot(0, "30"), spot(6, "31"))
     ChangedHour.objects.all().delete()
     record(spot(2, "33"), spot(4, "30"), spot(7, "31"), at=NOON + 9 * HOUR)

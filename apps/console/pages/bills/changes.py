@@ -12,7 +12,6 @@ from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.pages.bills.tables import STATES, period_words
 from apps.ledger.actions import bills as actions
 from apps.ledger.actions.bill_acceptance import LONGEST_REASON, accept_unread_rows
-from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.queries.bills import deliveries as ledger
 from apps.show.amounts import counted
 from apps.show.money import billed_amount
@@ -21,7 +20,6 @@ MOST_BILLS = 12
 REFUSALS = (
     actions.DeliveryNotNewest,
     actions.DeliveryNotUndoable,
-    MonthAlreadyClosed,
     actions.NothingToAccept,
 )
 

@@ -39,7 +39,7 @@ MOST_UNITS = 9999
 ENDED_BEFORE = "ended before it was added"
 LINES_HINT = (
     "One a line, or as Slurm writes them: gpu-[01-16]. After commas a line may say its own first "
-    "day and count of GPUs: gpu-17,2026-11-01,4."
+    "day, its count of GPUs and what its provider calls it: gpu-17,2026-11-01,4,i-0abc."
 )
 
 
@@ -65,6 +65,7 @@ class WrittenNode(NamedTuple):
     name: str
     first_day: date | None
     units: int | None
+    provider_id: str = ""
 
 
 def written_nodes(text: str) -> list[WrittenNode]:
@@ -76,14 +77,19 @@ def written_nodes(text: str) -> list[WrittenNode]:
         try:
             first_day = day_of(told[0]) if told and told[0] else None
             units = _units_of(told[1]) if len(told) > 1 else None
-            if len(told) > 2:
-                raise ValueError("Say a name, a first day and a count.")
+            if len(told) > 3:
+                raise ValueError("Say a name, a first day, a count and its provider's id.")
+            provider_id = told[2] if len(told) > 2 else ""
             expanded = expand(names.strip(), field_name="Nodes") if names.strip() else ()
         except (ValueError, FieldUnreadable) as problem:
             raise ValueError(f"Line {number}: {problem}") from None
+        if provider_id and len(expanded) > 1:
+            raise ValueError(
+                f"Line {number}: {provider_id} is one node's, and the line names {len(expanded)}."
+            )
         if len(found) + len(expanded) > NODES_AT_ONCE:
             raise ValueError(f"At most {NODES_AT_ONCE:,} nodes are added at once: divide the list.")
-        found += [WrittenNode(name, first_day, units) for name in expanded]
+        found += [WrittenNode(name, first_day, units, provider_id) for name in expanded]
     if not found:
         raise ValueError("Name at least one node.")
     counts = Counter(each.name for each in found)
@@ -124,6 +130,7 @@ def add_nodes(context: Context) -> Change[NodesToAdd]:
                 else life[0],
                 units=each.units or units,
                 cluster_id=pool.cluster_id,
+                provider_id=each.provider_id,
                 ended_at=life[1],
                 end_reason=ENDED_BEFORE if life[1] else "",
             )

@@ -32,10 +32,19 @@ class Command(AnsweringCommand):
             "--to", dest="ended_at", type=parse_moment, help="where they ended already"
         )
         parser.add_argument("--reason", default="ended before it was added", help="why, with --to")
+        parser.add_argument(
+            "--provider-id",
+            dest="provider_ids",
+            action="append",
+            default=[],
+            metavar="[NAME=]ID",
+            help="what the provider calls a node, as i-0abc or as Kubernetes spells it; NAME= of several",
+        )
         parser.add_argument("--units", type=int, help="GPUs or cores (default: the pool's)")
 
     def answer(self, options: dict[str, Any], at: datetime) -> Answer:
         """Add them."""
+        told = _provider_ids(options["provider_ids"], options["names"])
         pool, ended_at = pool_named(options["pool"]), options["ended_at"]
         if ended_at is not None and ended_at > at:
             raise CommandError("--to: lies in the future")
@@ -48,6 +57,7 @@ class Command(AnsweringCommand):
                         started_at=options["started_at"],
                         units=options["units"] or pool.gpus_per_node,
                         cluster_id=pool.cluster_id,
+                        provider_id=told.get(name, ""),
                         ended_at=ended_at,
                         end_reason=options["reason"] if ended_at else "",
                     ),
@@ -56,3 +66,18 @@ class Command(AnsweringCommand):
                 for name in options["names"]
             }
         return ids, f"{len(ids)} nodes added to {pool.name}."
+
+
+def _provider_ids(said: list[str], names: list[str]) -> dict[str, str]:
+    """Ids by the names of nodes; one alone may be said without its name. Refuses CommandError."""
+    if len(names) == 1 and len(said) == 1 and not said[0].startswith(f"{names[0]}="):
+        return {names[0]: said[0]}
+    told: dict[str, str] = {}
+    for each in said:
+        name, found, provider_id = each.partition("=")
+        if not found or not provider_id or name not in names or name in told:
+            raise CommandError(
+                f"--provider-id: {each!r} is no NAME=ID, once for a node that is added"
+            )
+        told[name] = provider_id
+    return told

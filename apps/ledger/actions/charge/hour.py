@@ -12,6 +12,7 @@ from apps.ledger.actions.charge.host import divide_host
 from apps.ledger.actions.charge.node_hours import node_hours
 from apps.ledger.actions.charge.quoting import later_marks, wait_for_turn
 from apps.ledger.actions.charge.values import SETTLES_AFTER, Hour, WantedCharge
+from apps.ledger.actions.charge.weights import weights_moved
 from apps.ledger.actions.charge.writing import remove, write
 from apps.ledger.actions.marked import Done, redo_marked
 from apps.ledger.actions.outcome import BUSY, Outcome
@@ -21,7 +22,7 @@ from apps.ledger.queries.calendar import local_day, posting_month
 from apps.ledger.queries.charges import ChargeKey, HeldCharge, charges_of_hour
 from apps.logs.changes import field_of, logged_pass
 from apps.marks.actions import Mark, hour_key
-from apps.marks.queries import Pass
+from apps.marks.queries import BillUnit, Pass
 from apps.pricing.queries.price_policies import gpu_shares
 
 BY_BILL = frozenset({Status.RECONCILED, Status.RESTATED})
@@ -66,6 +67,8 @@ def _charge_all(this: Hour, at: datetime) -> Done:
     touched = [*removed, *(held[key] for key in keys if key in held)]
     nodes = {each.of_node for each in changed} | {each.node_id for each in touched}
     next_marks = _next_marks(this, keys, nodes, pools)
+    if weights_moved(this, held, removed, zip(changed, statuses, strict=True)):
+        next_marks.append(Mark(Pass.BILLS, BillUnit.WEIGHTS, this.starts_at))
     return Outcome(changed=len(keys)), next_marks + (later_marks(this, at) if keys else [])
 
 

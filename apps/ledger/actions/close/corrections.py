@@ -11,12 +11,16 @@ from apps.accounts import queries as accounts
 from apps.ledger.actions.charge import charge_hour
 from apps.ledger.actions.close.closing import MonthNotClosed
 from apps.ledger.actions.close.corrected import keep_marks, kept_charge_hours, kept_marks
+from apps.ledger.actions.close.late_estimates import keep_late_estimates
 from apps.ledger.actions.close.posting import place_of, post
 from apps.ledger.actions.closed import lock_month
+from apps.ledger.actions.outcome import Outcome
+from apps.ledger.actions.reconcile import reconcile_waiting
 from apps.ledger.actions.split import split_hour
 from apps.ledger.actions.spread import spread_hour
 from apps.ledger.models import Close
-from apps.ledger.queries.calendar import month_span
+from apps.ledger.queries.bills.hours import estimates_of_hour, is_spread_over
+from apps.ledger.queries.calendar import HourSpan, month_span
 from apps.ledger.queries.closes.differences import (
     BasisSums,
     LineKey,
@@ -59,6 +63,7 @@ def post_corrections(*, month: date, at: datetime) -> Corrected:
     zone = accounts.organisation().zone
     span = month_span(month, zone)
     _mark_moved(_late_hours(span.starts_at, span.ends_at), span.ends_at, zone)
+    _reconcile_late(month, span, at)
     hours = charges = effective = 0
     for hour in _late_hours(span.starts_at, span.ends_at):
         posted = _correct_hour(month, hour, at)
@@ -66,6 +71,37 @@ def post_corrections(*, month: date, at: datetime) -> Corrected:
         charges += posted.charges
         effective += posted.effective_micros
     return Corrected(hours, charges, effective)
+
+
+def _reconcile_late(month: date, span: HourSpan, at: datetime) -> None:
+    """Reconcile bills by what the month's hours would cost now; what they change there is marked."""
+    for hour in hours_marked(Pass.CHARGE, span.ends_at, AT_ONCE):
+        if hour >= span.starts_at and is_spread_over(hour):
+            _estimate_anew(month, hour, at)
+    reconcile_waiting(lambda: at)
+
+
+@transaction.atomic
+def _estimate_anew(month: date, hour: datetime, at: datetime) -> None:
+    lock_month(month)
+    with _taken_back():
+        _charge_anew(month, hour, at)
+        found = estimates_of_hour(hour)
+    mark(keep_late_estimates(hour, found))
+
+
+def _charge_anew(month: date, hour: datetime, at: datetime) -> None:
+    """Charge an hour as if its month were open; the caller takes it back."""
+    Close.objects.filter(month=month, reopened_at=None).update(reopened_at=at)
+    # The month's own lines have nothing of what is posted already: that is done again too.
+    mark(kept_marks(hour))
+    _refuse_busy(hour, charge_hour(hour=hour, at=max(at, hour + SOON)))
+
+
+def _refuse_busy(hour: datetime, outcome: Outcome) -> None:
+    if not outcome.done:
+        # Whoever has an hour of the month has its lock too, which is had here alone.
+        raise RuntimeError(f"{hour:%Y-%m-%d %H:%M}Z is settled by somebody else meanwhile")
 
 
 def _late_hours(starts_at: datetime, ends_at: datetime) -> list[datetime]:
@@ -89,17 +125,9 @@ def _correct_hour(month: date, hour: datetime, at: datetime) -> Corrected:
     marks = {pass_: marks_of_hour(pass_, hour) for pass_ in LATE_PASSES}
     before = corrected_sums_of_hour(hour)
     with _taken_back():
-        Close.objects.filter(month=month, reopened_at=None).update(reopened_at=at)
-        # The month's own lines have nothing of what is posted already: that is done again too.
-        mark(kept_marks(hour))
-        passes = (
-            charge_hour(hour=hour, at=max(at, hour + SOON)),
-            split_hour(hour=hour, at=at),
-            spread_hour(hour=hour),
-        )
-        if not all(each.done for each in passes):
-            # Whoever has an hour of the month has its lock too, which is had here alone.
-            raise RuntimeError(f"{hour:%Y-%m-%d %H:%M}Z is settled by somebody else meanwhile")
+        _charge_anew(month, hour, at)
+        _refuse_busy(hour, split_hour(hour=hour, at=at))
+        _refuse_busy(hour, spread_hour(hour=hour))
         after = sums_of_hour(hour)
     differences = _sums_moved(before, after)
     keep_marks(hour, marks)

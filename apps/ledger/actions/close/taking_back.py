@@ -4,6 +4,7 @@ from datetime import date, datetime
 
 from apps.accounts import queries as accounts
 from apps.ledger.actions.close.corrected import hand_back_marks
+from apps.ledger.actions.close.late_estimates import forget_late_estimates
 from apps.ledger.actions.close.posting import place_of, post
 from apps.ledger.queries.calendar import month_span
 from apps.ledger.queries.closes.differences import BasisSums, corrections_of_month
@@ -17,7 +18,10 @@ def take_back_corrections(*, month: date, at: datetime) -> int:
     before. How many charges were posted. Refuses NoOpenMonth.
     """
     span = month_span(month, accounts.organisation().zone)
-    mark(hand_back_marks(span.starts_at, span.ends_at))
+    mark(
+        hand_back_marks(span.starts_at, span.ends_at)
+        + forget_late_estimates(span.starts_at, span.ends_at)
+    )
     found = corrections_of_month(month)
     if not found:
         return 0

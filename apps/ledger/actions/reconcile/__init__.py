@@ -3,6 +3,8 @@
 from apps.ledger.actions.reconcile.bill import (
     bills_due,
     note_failure,
+    open_bills,
     reconcile_again,
     reconcile_bill,
 )
+from apps.ledger.actions.reconcile.waiting import reconcile_waiting, wake_bills

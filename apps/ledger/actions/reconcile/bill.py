@@ -11,11 +11,10 @@ from django.db.models import QuerySet
 from apps.accounts import queries as accounts
 from apps.economics.billing import BillMatch, match
 from apps.economics.hours import first_hour
-from apps.ledger.actions.closed import refuse_closed_month
 from apps.ledger.actions.reconcile import statements as sql
 from apps.ledger.actions.reconcile.long_rows import place_long_rows
 from apps.ledger.models import Bill
-from apps.ledger.queries.bills.matching import places, rules, traits_of
+from apps.ledger.queries.bills.matching import nodes_of_rules, places, rules, traits_of
 from apps.ledger.queries.calendar import main_month
 from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.commitments_of_hour import hours_told_otherwise
@@ -43,14 +42,17 @@ def bills_due() -> list[int]:
     return list(due.values_list("id", flat=True))
 
 
-def reconcile_again(*, bills: QuerySet[Bill], at: datetime) -> int:
-    """Have those of these bills that lie in open months reconciled anew; how many they are."""
+def open_bills(bills: QuerySet[Bill]) -> list[int]:
+    """Those of these bills that lie in open months."""
     zone, closed = accounts.organisation().zone, closed_months()
-    opens = [
+    return [
         bill.id for bill in bills if main_month(bill.starts_at, bill.ends_at, zone) not in closed
     ]
-    Bill.objects.filter(id__in=opens).update(changed_at=at, reconciled_at=None)
-    return len(opens)
+
+
+def reconcile_again(*, bills: QuerySet[Bill], at: datetime) -> int:
+    """Have these bills reconciled anew; how many they are."""
+    return bills.update(changed_at=at, reconciled_at=None)
 
 
 @logged_change()
@@ -64,16 +66,16 @@ def note_failure(*, bill_id: int, failure: str) -> None:
 def reconcile_bill(*, bill_id: int, at: datetime) -> Reconciled:
     """Say anew what a bill's rows pay for, and mark the hours of which the charges change.
 
-    Refuses RateOfExchangeMissing and MonthAlreadyClosed. Doing it again changes nothing.
+    Those of a closed month keep their marks, as all that comes late for it. Refuses
+    RateOfExchangeMissing. Doing it again changes nothing.
     """
     bill = Bill.objects.select_for_update().get(id=bill_id)
     organisation = accounts.organisation()
     month = main_month(bill.starts_at, bill.ends_at, organisation.zone)
-    refuse_closed_month(months={month}, what="the bill")
     rate = conversion(currency=bill.currency, to=organisation.currency, month=month)
     found = traits_of([bill])[bill.id]
-    of = places(bill.starts_at, bill.ends_at)
     by = rules()
+    of = places(bill.starts_at, bill.ends_at, nodes_of_rules(by))
     _keep_matches(bill, {digest: match(each, by, of) for digest, each in found.items()})
     params = _bill_params(bill, rate, first_hour(month, organisation.zone))
     for statement in sql.PLACE_SHORT_ROWS:
@@ -85,7 +87,8 @@ def reconcile_bill(*, bill_id: int, at: datetime) -> Reconciled:
     mark(Mark(Pass.CHARGE, ORGANISATION, hour) for hour in hours)
     ((node_hours, charges, residual),) = rows(sql.SUMS, params)
     bill.residual, bill.reconciled_at, bill.failure = residual, at, ""
-    bill.save(update_fields=["residual", "reconciled_at", "failure"])
+    ((bill.long_from, bill.long_until),) = rows(sql.LONG_SPAN, params)
+    bill.save(update_fields=["residual", "reconciled_at", "failure", "long_from", "long_until"])
     # What a bill tells of commitments takes the place of ours, also where no node's charge moves.
     told = hours_told_otherwise(bill.starts_at, min(bill.ends_at, at))
     mark(Mark(Pass.CHARGE, ORGANISATION, hour) for hour in told)

@@ -14,7 +14,7 @@ from apps.ledger.queries.tables import Row, copy_in, rows, run
 # Costs are spread in whole units of their 14th decimal, so that they sum exactly.
 UNIT = Decimal("1E-14")
 LONG_ROWS = filled("""
-SELECT found.node_id, found.pool_id, row.starts_at, row.ends_at, found.kind, found.team_id,
+SELECT coalesce(found.lives, ARRAY[found.node_id]), found.pool_id, row.starts_at, row.ends_at, found.kind, found.team_id,
        found.charge_kind, found.reason,
        CASE WHEN found.charge_kind = 'node_hour' THEN min(row.resource_id) ELSE found.label END,
        :row_sums, count(*)
@@ -22,18 +22,26 @@ SELECT found.node_id, found.pool_id, row.starts_at, row.ends_at, found.kind, fou
   AND NOT (found.node_id IS NOT NULL AND :is_short)
 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, found.label ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, 9
 """)
-# An hour cut by the row's ends counts with the part that is inside.
+# An hour cut by the row's ends counts with the part that is inside. Of a closed month what came
+# since stands beside its charges.
 HOURS = """
-SELECT charge.node_id, charge.hour,
-       sum(coalesce(charge.estimated_micros, charge.effective_micros, 0)),
-       max(extract(epoch FROM least(charge.hour + interval '1 hour', %(to)s::timestamptz)
-                              - greatest(charge.hour, %(from)s::timestamptz)) * 1000)::int8
-FROM ledger_charge AS charge
-WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL
-  AND charge.hour > %(from)s::timestamptz - interval '1 hour' AND charge.hour < %(to)s
-  AND (charge.node_id = %(node)s OR %(node)s IS NULL AND charge.pool_id = %(pool)s)
-GROUP BY charge.node_id, charge.hour
-ORDER BY charge.node_id, charge.hour
+SELECT known.node_id, known.hour, sum(known.micros),
+       max(extract(epoch FROM least(known.hour + interval '1 hour', %(to)s::timestamptz)
+                              - greatest(known.hour, %(from)s::timestamptz)) * 1000)::int8
+FROM (
+    SELECT charge.node_id, charge.pool_id, charge.hour,
+           coalesce(CASE WHEN charge.billed_micros IS NULL THEN charge.effective_micros
+                         ELSE charge.estimated_micros END, 0) AS micros
+    FROM ledger_charge AS charge
+    WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL AND charge.digest <> ''
+      AND NOT EXISTS (SELECT 1 FROM ledger_lateestimate AS late WHERE late.hour = charge.hour)
+    UNION ALL
+    SELECT node_id, pool_id, hour, micros FROM ledger_lateestimate WHERE node_id IS NOT NULL
+) AS known
+WHERE known.hour > %(from)s::timestamptz - interval '1 hour' AND known.hour < %(to)s
+  AND (known.node_id = ANY(%(nodes)s::int8[]) OR %(is_pool)s AND known.pool_id = %(pool)s)
+GROUP BY known.node_id, known.hour
+ORDER BY known.node_id, known.hour
 """
 # What is billed with a node goes over all of its life in the row's time, by time: each counts 1.
 LIVED = """
@@ -44,9 +52,9 @@ SELECT node.id, hour, 1,
 FROM fleet_node_fact AS node,
      generate_series(date_trunc('hour', %(from)s::timestamptz, 'UTC'),
                      %(to)s::timestamptz - interval '1 microsecond', interval '1 hour') AS hour
-WHERE node.id = %(node)s
+WHERE node.id = ANY(%(nodes)s::int8[])
   AND node.period && tstzrange(greatest(hour, %(from)s), least(hour + interval '1 hour', %(to)s))
-ORDER BY hour
+ORDER BY hour, node.id
 """
 PLACED = "COPY placed (node_id, hour, listed, contracted, effective, billed) FROM STDIN"
 APART = """
@@ -64,9 +72,9 @@ COPY apart (kind, charge_kind, reason, label, starts_at, ends_at, listed, contra
 
 @dataclass(frozen=True, slots=True)
 class LongRow:
-    """Rows of one node or pool and one period, together."""
+    """Rows of one node (by its lives, in order) or pool and one period, together."""
 
-    node_id: int | None
+    nodes: list[int | None]
     pool_id: int | None
     starts_at: datetime
     ends_at: datetime
@@ -87,7 +95,8 @@ def place_long_rows(bill: Bill) -> None:
     for row in rows(LONG_ROWS, {"bill": bill.id}):
         long = LongRow(*row)
         params = {
-            "node": long.node_id,
+            "nodes": long.nodes,
+            "is_pool": long.nodes == [None],
             "pool": long.pool_id,
             "from": long.starts_at,
             "to": long.ends_at,

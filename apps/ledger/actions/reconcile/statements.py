@@ -7,12 +7,13 @@ from apps.ledger.queries.bills.parts import filled
 KEEP_MATCHES: LiteralString = """
 INSERT INTO ledger_billedmatch
     (bill_id, traits, kind, charge_kind, node_id, pool_id, team_id, reason, label, matched_by,
-     rule_id)
+     rule_id, lives)
 SELECT %(bill)s, decode(said.traits, 'hex'), said.kind, said.charge_kind, said.node_id,
-       said.pool_id, said.team_id, said.reason, said.label, said.matched_by, said.rule_id
+       said.pool_id, said.team_id, said.reason, said.label, said.matched_by, said.rule_id,
+       nullif(said.lives, ARRAY[]::int8[])
 FROM jsonb_to_recordset(%(matches)s::jsonb) AS said (
     traits text, kind text, charge_kind text, node_id int8, pool_id int8, team_id int8,
-    reason text, label text, matched_by text, rule_id int8)
+    reason text, label text, matched_by text, rule_id int8, lives int8[])
 """
 
 # `placed` holds exact sums of node-hours, `apart` those of rows that no node-hour carries.
@@ -34,10 +35,10 @@ CREATE TEMP TABLE apart (
 """,
     filled("""
 INSERT INTO placed
-SELECT found.node_id, :its_hour, :row_sums, :hours_billed
+SELECT :its_node, :its_hour, :row_sums, :hours_billed
 :matched AND found.charge_kind = 'node_hour' AND found.node_id IS NOT NULL AND :is_short
   AND :lives_then
-GROUP BY found.node_id, :its_hour
+GROUP BY 1, 2
 """),
 )
 # A fee's row may also say what of the fee nobody used: then what it bills is the purchase, and its
@@ -76,10 +77,10 @@ GATHER_BESIDE = filled("""
 INSERT INTO apart (kind, charge_kind, reason, label, starts_at, ends_at, listed, contracted,
                    effective, billed, rows, node_id)
 SELECT found.kind, found.charge_kind, found.reason, found.label, :its_hour,
-       :its_hour + interval '1 hour', :row_sums, count(*), found.node_id
+       :its_hour + interval '1 hour', :row_sums, count(*), :its_node
 :matched AND found.charge_kind <> 'node_hour' AND found.node_id IS NOT NULL AND :is_short
   AND :lives_then
-GROUP BY 1, 2, 3, 4, 5, 6, found.node_id
+GROUP BY 1, 2, 3, 4, 5, 6, 12
 """)
 EXCHANGE_HOURS: tuple[LiteralString, ...] = (
     """
@@ -154,6 +155,11 @@ WHERE (held.list_micros, held.contracted_micros, held.effective_micros, held.bil
 RETURNING held.hour
 """),
 )
+# Rows longer than an hour go by what its hours cost, whether or not any node is known for them yet.
+LONG_SPAN = filled("""
+SELECT min(row.starts_at), max(row.ends_at)
+:matched AND found.kind = 'compute' AND NOT :is_short
+""")
 # The residual is in the organisation's currency: what rounding each charge to micro-units left.
 SUMS = filled("""
 SELECT (SELECT count(*) FROM ledger_billedhour WHERE bill_id = %(bill)s),

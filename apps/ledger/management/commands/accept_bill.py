@@ -10,13 +10,11 @@ from django.utils import timezone
 from apps.accounts.queries.people import person_of_address
 from apps.ledger.actions import bills
 from apps.ledger.actions.bill_acceptance import accept_unread_rows
-from apps.ledger.actions.closed import MonthAlreadyClosed
 
 REFUSALS = (
     bills.DeliveryNotNewest,
     bills.NothingToAccept,
     bills.ReasonMissing,
-    MonthAlreadyClosed,
     ObjectDoesNotExist,
 )
 

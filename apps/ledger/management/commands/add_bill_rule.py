@@ -3,7 +3,6 @@
 import json
 from argparse import ArgumentParser
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -13,11 +12,13 @@ from apps.accounts import queries as accounts
 from apps.economics.billing import BillRowRule
 from apps.economics.focus.kinds import KINDS
 from apps.fleet import queries as fleet
+from apps.fleet.management.named import cluster_named
 from apps.ledger.actions.bill_rules import (
     BillRuleSaysNothing,
     add_bill_rule,
     end_bill_rule,
 )
+from apps.ledger.queries.bills.rules import nodes_called
 
 PATTERNS = ("issuer", "service", "usage_type", "resource_id", "sub_account")
 
@@ -45,15 +46,14 @@ class Command(BaseCommand):
             end_bill_rule(rule_id=options["end"], at=at)
             return
         try:
-            rule_id = add_bill_rule(rule=_rule_asked(options, at), at=at)
+            rule_id = add_bill_rule(rule=_rule_asked(options), at=at)
         except BillRuleSaysNothing as refused:
             raise CommandError(str(refused)) from refused
         print(json.dumps({"id": rule_id}) if options["json"] else f"Rule {rule_id} is kept.")
 
 
-def _rule_asked(options: dict[str, Any], at: datetime) -> BillRowRule:
+def _rule_asked(options: dict[str, Any]) -> BillRowRule:
     key, _, value = options["tag"].partition("=")
-    nodes = {node.name: node.id for node in fleet.standing_nodes(at)} if options["node"] else {}
     pools = {pool.name: pool.id for pool in fleet.pools().values()}
     teams = {team.name: team.id for team in accounts.teams()}
     return BillRowRule(
@@ -62,10 +62,20 @@ def _rule_asked(options: dict[str, Any], at: datetime) -> BillRowRule:
         tag_key=key,
         tag_value=value,
         kind=options["kind"],
-        node_id=_id_named("node", options["node"], nodes),
+        node_id=_node_named(options["node"]),
         pool_id=_id_named("pool", options["pool"], pools),
         team_id=_id_named("team", options["team"], teams),
     )
+
+
+def _node_named(name: str) -> int | None:
+    """The node of this name, living or ended; of those that bore it in turn rows choose by time."""
+    cluster, _, bare = name.rpartition("/")
+    found = nodes_called(bare, cluster_named(cluster) if cluster else None) if name else [None]
+    if len(found) != 1:
+        said = "there is no node" if not found else "several clusters have a node; say CLUSTER/NAME"
+        raise CommandError(f"{said}: {name!r}")
+    return found[0]
 
 
 def _id_named(what: str, name: str, known: Mapping[str, int]) -> int | None:

@@ -10,7 +10,6 @@ from django.utils import timezone
 
 from apps.accounts.queries import organisation
 from apps.economics.typed import parse_month
-from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.actions.exchanging import state_rate
 from apps.pricing.actions import ExchangeRateNotUnderstood, NewExchangeRate
 
@@ -42,8 +41,6 @@ class Command(BaseCommand):
         except (InvalidOperation, ValueError) as refused:
             said = str(refused) if isinstance(refused, ExchangeRateNotUnderstood) else ""
             raise CommandError(said or "a rate such as 1.0834") from None
-        except MonthAlreadyClosed as refused:
-            raise CommandError(str(refused)) from refused
         if options["json"]:
             print(json.dumps({"bills": bills}))
         else:

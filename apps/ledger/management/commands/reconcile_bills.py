@@ -6,18 +6,18 @@ from dataclasses import asdict
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 from django.utils import timezone
 
-from apps.ledger.actions.closed import MonthAlreadyClosed
-from apps.ledger.actions.reconcile import bills_due, note_failure, reconcile_bill
-from apps.ledger.queries.bills.comparing import all_bills
-from apps.ledger.queries.conversion import RateOfExchangeMissing
+from apps.ledger.actions.reconcile import open_bills, reconcile_again, reconcile_waiting
+from apps.ledger.models import Bill
+from apps.marks.actions import expand_ranges
 
 
 class Command(BaseCommand):
     """`manage.py reconcile_bills`: the worker does it by itself, within a minute."""
 
-    help = "Reconcile the bills that changed; --all: every bill, as after nodes were renamed."
+    help = "Reconcile the bills that changed; --all: every bill of an open month."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Which bills."""
@@ -26,17 +26,18 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Reconcile them and print what changed; at the end tell which could not be."""
-        done: list[dict[str, object]] = []
-        refusals: list[str] = []
-        for bill_id in all_bills() if options["all"] else bills_due():
-            try:
-                done.append(asdict(reconcile_bill(bill_id=bill_id, at=timezone.now())))
-            except (RateOfExchangeMissing, MonthAlreadyClosed) as refused:
-                done.append({"bill_id": bill_id, "refused": str(refused)})
-                # Of every bill, those of closed months are not meant.
-                if not (options["all"] and isinstance(refused, MonthAlreadyClosed)):
-                    note_failure(bill_id=bill_id, failure=str(refused))
-                    refusals.append(f"bill {bill_id}: {refused}")
+        if options["all"]:
+            with transaction.atomic():
+                opens = Bill.objects.filter(id__in=open_bills(Bill.objects.all()))
+                reconcile_again(bills=opens, at=timezone.now())
+        while expand_ranges():
+            pass
+        done: list[dict[str, object]] = [asdict(each) for each in reconcile_waiting(timezone.now)]
+        left = Bill.objects.filter(reconciled_at=None).exclude(failure="").order_by("id")
+        refusals = []
+        for bill_id, failure in left.values_list("id", "failure"):
+            done.append({"bill_id": bill_id, "refused": failure})
+            refusals.append(f"bill {bill_id}: {failure}")
         if options["json"]:
             print(json.dumps({"bills": done}))
         else:

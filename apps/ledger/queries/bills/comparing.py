@@ -103,11 +103,6 @@ class UnbilledNode:
     estimated_micros: int | None
 
 
-def all_bills() -> list[int]:
-    """Every bill, by period."""
-    return list(Bill.objects.order_by("starts_at", "id").values_list("id", flat=True))
-
-
 def variance_of(bill_id: int) -> Variance:
     """The difference of a reconciled bill's effective cost and the estimate, by cause.
 

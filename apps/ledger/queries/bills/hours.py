@@ -2,8 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
-from apps.ledger.models import BilledCharge
+from django.db.models import Q
+
+from apps.economics.hours import HOUR
+from apps.ledger.models import Bill, BilledCharge
 from apps.ledger.queries.tables import rows
 
 
@@ -52,6 +56,40 @@ def billed_hours(hour: datetime) -> dict[int, BilledAmounts]:
         {"hour": hour},
     )
     return {node_id: BilledAmounts(*amounts) for node_id, *amounts in found}
+
+
+def is_spread_over(hour: datetime) -> bool:
+    """Whether a bill's rows may be spread by what this hour costs: they are longer than an hour.
+
+    Of one that waits to be reconciled nobody knows yet.
+    """
+    over = Bill.objects.filter(starts_at__lt=hour + HOUR, ends_at__gt=hour)
+    spread = Q(reconciled_at=None) | Q(long_from__lt=hour + HOUR, long_until__gt=hour)
+    return over.filter(spread).exists()
+
+
+class NodeEstimate(NamedTuple):
+    """What a node's hour would cost without its bill, in micro-units."""
+
+    node_id: int | None
+    pool_id: int | None
+    micros: int
+
+
+def estimates_of_hour(hour: datetime) -> set[NodeEstimate]:
+    """What each node of an hour would cost without its bill; an unpriced part counts as nothing."""
+    found = rows(
+        """
+        SELECT node_id, min(pool_id),
+               coalesce(sum(CASE WHEN billed_micros IS NULL THEN effective_micros
+                                 ELSE estimated_micros END), 0)::int8
+        FROM ledger_charge
+        WHERE hour = %(hour)s AND kind = 'node_hour' AND corrects_id IS NULL AND digest <> ''
+        GROUP BY node_id
+        """,
+        {"hour": hour},
+    )
+    return {NodeEstimate(*row) for row in found}
 
 
 def billed_charges(hour: datetime) -> list[BilledApart]:

@@ -1,11 +1,13 @@
 """What is needed to say where a bill's rows go."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
+from itertools import pairwise
 
 from apps.accounts import queries as accounts
 from apps.economics.billing import BillRowRule, Places, Traits
+from apps.economics.machine_ids import machine_keys
 from apps.fleet import queries as fleet
 from apps.ledger.models import Bill, BillRule
 from apps.ledger.queries.bills.parts import filled
@@ -39,13 +41,45 @@ def rules() -> list[BillRowRule]:
     return [BillRowRule(*row) for row in found.values_list(*BillRowRule.__slots__)]
 
 
-def places(starts_at: datetime, ends_at: datetime) -> Places:
-    """The nodes that lived in a bill's period and their pools, and all teams."""
+def places(starts_at: datetime, ends_at: datetime, of_rules: Collection[int] = ()) -> Places:
+    """The nodes that lived in a bill's period and their pools, and all teams.
+
+    `of_rules` are the nodes that rules name: each stands for all that bore its name in its cluster.
+    """
     nodes = fleet.billable_nodes(starts_at, ends_at)
-    named = [(name, node.id) for node in nodes for name in {node.provider_id, node.name} if name]
+    named: dict[str, list[fleet.BillableNode]] = {}
+    homes: dict[tuple[int | None, str], list[fleet.BillableNode]] = {}
+    for node in nodes:
+        for key in {*machine_keys(node.provider_id), node.name.lower()}:
+            named.setdefault(key, []).append(node)
+        homes.setdefault((node.cluster_id, node.name), []).append(node)
+    bearers = {
+        node_id: _in_turn(homes[home])
+        for node_id, home in fleet.namesakes(of_rules).items()
+        if home in homes
+    }
     typed = {(node.instance_type, node.pool_id) for node in nodes if node.instance_type}
     teams = [(team.name, team.id) for team in accounts.teams()]
-    return Places(nodes=_unique_by(named), pools=_unique_by(typed), teams=_unique_by(teams))
+    return Places(
+        nodes={key: lives for key, of_key in named.items() if (lives := _in_turn(of_key))},
+        pools=_unique_by(typed),
+        teams=_unique_by(teams),
+        lives={node_id: lives for node_id, lives in bearers.items() if lives},
+    )
+
+
+def nodes_of_rules(of: Iterable[BillRowRule]) -> set[int]:
+    """The nodes that rules name."""
+    return {rule.node_id for rule in of if rule.node_id is not None}
+
+
+def _in_turn(nodes: Sequence[fleet.BillableNode]) -> tuple[int, ...]:
+    """Lives of one name, one after the other; none where two live at once: it means neither then."""
+    lives = sorted(nodes, key=lambda node: (node.starts_at, node.id))
+    for one, later in pairwise(lives):
+        if one.ends_at is None or one.ends_at > later.starts_at:
+            return ()
+    return tuple(node.id for node in lives)
 
 
 def _unique_by(named: Iterable[tuple[str, int]]) -> dict[str, int]:

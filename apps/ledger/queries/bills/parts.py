@@ -31,8 +31,23 @@ ITS_HOUR: LiteralString = "date_trunc('hour', row.starts_at, 'UTC')"
 IS_SHORT: LiteralString = (
     "row.ends_at <= date_trunc('hour', row.starts_at, 'UTC') + interval '1 hour'"
 )
+# The node that a row is of: of several that bore its name one after the other, the one that lived
+# longest in its hour.
+ITS_NODE: LiteralString = """
+    CASE WHEN found.lives IS NULL THEN found.node_id ELSE coalesce((
+        SELECT life.id FROM fleet_node_fact AS life
+        WHERE life.id = ANY(found.lives)
+          AND life.period && tstzrange(date_trunc('hour', row.starts_at, 'UTC'),
+              date_trunc('hour', row.starts_at, 'UTC') + interval '1 hour')
+        ORDER BY least(upper(life.period), date_trunc('hour', row.starts_at, 'UTC')
+                                           + interval '1 hour')
+                 - greatest(lower(life.period), date_trunc('hour', row.starts_at, 'UTC')) DESC,
+                 life.id
+        LIMIT 1), found.node_id) END
+"""
 LIVES_THEN: LiteralString = """
-    EXISTS (SELECT 1 FROM fleet_node_fact AS node WHERE node.id = found.node_id
+    EXISTS (SELECT 1 FROM fleet_node_fact AS node
+            WHERE node.id = ANY(coalesce(found.lives, ARRAY[found.node_id]))
             AND node.period && tstzrange(date_trunc('hour', row.starts_at, 'UTC'),
                 date_trunc('hour', row.starts_at, 'UTC') + interval '1 hour'))
 """
@@ -84,6 +99,7 @@ PARTS: tuple[tuple[LiteralString, LiteralString], ...] = (
     (":its_hour", ITS_HOUR),
     (":is_short", IS_SHORT),
     (":lives_then", LIVES_THEN),
+    (":its_node", ITS_NODE),
     (":its_period", ITS_PERIOD),
     (":charged_at", CHARGED_AT),
     (":of_commitment", OF_COMMITMENT),

@@ -11,7 +11,7 @@ from apps.accounts.queries.reading import once
 from apps.economics.billing import BillMatch, BillRowRule, match
 from apps.fleet import queries as fleet
 from apps.ledger.models import Bill, BillRule
-from apps.ledger.queries.bills.matching import places, rules, traits_of
+from apps.ledger.queries.bills.matching import nodes_of_rules, places, rules, traits_of
 from apps.ledger.queries.bills.parts import filled
 from apps.ledger.queries.calendar import main_month
 from apps.ledger.queries.closes.months import closed_months
@@ -114,11 +114,10 @@ def moves_if_ended(rule_id: int) -> list[RuleMove]:
     return _moves_between(now, [rule for rule in now if rule.id != rule_id])
 
 
-def nodes_called(name: str) -> list[int]:
-    """The node that bears this name, or bore it last, in each cluster and in none."""
-    found = [
-        fleet.nodes_named(cluster_id, [name]).get(name) for cluster_id in (None, *fleet.clusters())
-    ]
+def nodes_called(name: str, of_cluster: int | None = None) -> list[int]:
+    """The node that bears this name, or bore it last, in this cluster, else in each and in none."""
+    asked = (None, *fleet.clusters()) if of_cluster is None else (of_cluster,)
+    found = [fleet.nodes_named(cluster_id, [name]).get(name) for cluster_id in asked]
     return [bearers[-1][0] for bearers in found if bearers]
 
 
@@ -132,7 +131,9 @@ def _moves_between(before: Sequence[BillRowRule], after: Sequence[BillRowRule]) 
     """By bill, the dearest first."""
     bills = {bill.id: bill for bill in _open_bills()}
     traits = traits_of(list(bills.values()))
-    of = {period: places(*period) for period in {_period_of(bill) for bill in bills.values()}}
+    named = nodes_of_rules((*before, *after))
+    periods = {_period_of(bill) for bill in bills.values()}
+    of = {period: places(*period, named) for period in periods}
     moved = {}
     for bill_id, bill in bills.items():
         for digest, each in traits[bill_id].items():

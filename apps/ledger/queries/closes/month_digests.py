@@ -21,7 +21,7 @@ OF_HOURS = "hour >= '{from}' AND hour < '{to}'"
 OF_DAYS = "day >= '{month}' AND day < '{next_month}'"
 # A charge without a digest is empty: it stands only for what corrects it, and may come later.
 CHARGED = f"{POSTED} AND digest <> ''"
-# A bill is of the month in which the middle of its period lies, and is frozen with it.
+# A bill is of the month in which the middle of its period lies, and stays with it unless it comes late.
 ITS_MONTH = (
     "date_trunc('month', (starts_at + (ends_at - starts_at) / 2) AT TIME ZONE '{zone}')"
     " = '{month}'::timestamp"
@@ -56,6 +56,25 @@ KEPT: dict[str, str] = {
 Not here: calls to model APIs, which are priced anew of closed months too and are held against what
 they are of; figures of runs, which are of all their days.
 """
+
+BILL_TABLES = frozenset(
+    {"ledger_bill", "ledger_billrow", "ledger_billedhour", "ledger_billedcharge"}
+)
+LATE_BILLS = (
+    "SELECT EXISTS (SELECT 1 FROM ledger_bill WHERE {of_month} AND (changed_at > %(at)s"
+    " OR reconciled_at IS NULL OR reconciled_at > %(at)s))"
+)
+
+
+def has_late_bills(close: Close) -> bool:
+    """Whether a bill of a closed month came, or was read anew, since it was closed.
+
+    What bills ask of it moves then, and waits for corrections: their tables are not those of the close.
+    """
+    of_month = rows_kept(close, "ledger_bill")
+    with connection.cursor() as cursor:
+        cursor.execute(LATE_BILLS.format(of_month=of_month), {"at": close.closed_at})
+        return bool(cursor.fetchone()[0])
 
 
 def keep_of_closed_months(table: str, which: str) -> None:

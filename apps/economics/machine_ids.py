@@ -1,0 +1,65 @@
+"""How clouds, their schedulers' nodes and their bills spell the id of one machine."""
+
+import re
+from collections.abc import Callable
+
+Spelled = tuple[str, ...]
+"""The keys of a machine in lower case, the one that says most first."""
+
+# EC2: the instance id is enough, wherever it stands (Kubernetes writes aws:///us-east-1a/i-0abc, bills
+# an ARN or the id alone).
+EC2 = re.compile(r"(?:^|[/:])(i-[0-9a-f]{8,17}|mi-[0-9a-f]{17})$")
+# Compute Engine: gce://PROJECT/ZONE/NAME of Kubernetes, full resource names and URLs of the API and of
+# bills. NAME may be the instance's number.
+GCE = (
+    re.compile(r"^gce://(?P<project>[^/]+)/(?P<zone>[^/]+)/(?P<name>[^/]+)$"),
+    re.compile(
+        r"(?:^|/)projects/(?P<project>[^/]+)/zones/(?P<zone>[^/]+)/instances/(?P<name>[^/]+)$"
+    ),
+)
+# Azure: azure:///subscriptions/… of Kubernetes, and the same path in bills. A machine of a scale set
+# is only a number in it, which is nobody's name.
+AZURE = re.compile(
+    r"(?P<path>/subscriptions/[^/]+/resourcegroups/[^/]+/providers/microsoft\.compute/"
+    r"(?P<set>virtualmachinescalesets/[^/]+/)?virtualmachines/(?P<name>[^/]+))$"
+)
+
+
+def _ec2_keys(text: str) -> Spelled:
+    found = EC2.search(text)
+    return (found[1],) if found else ()
+
+
+def _gce_keys(text: str) -> Spelled:
+    for pattern in GCE:
+        if found := pattern.search(text):
+            place = f"gce://{found['project']}/{found['zone']}/{found['name']}"
+            return place, found["name"]
+    return ()
+
+
+def _azure_keys(text: str) -> Spelled:
+    found = AZURE.search(text)
+    if found is None:
+        return ()
+    return (found["path"],) if found["set"] else (found["path"], found["name"])
+
+
+SPELLINGS: tuple[Callable[[str], Spelled], ...] = (_ec2_keys, _gce_keys, _azure_keys)
+"""Each cloud's reader of its own spellings: one that knows the text answers its keys."""
+
+
+def machine_keys(text: str) -> Spelled:
+    """What a machine's id is known by, whoever spells it; empty of an empty text.
+
+    Two ids mean one machine where they share a key, and the key means one machine. An id that no
+    cloud is known to write is itself, then its last part.
+    """
+    plain = text.strip().rstrip("/").lower()
+    if not plain:
+        return ()
+    for keys_of in SPELLINGS:
+        if keys := keys_of(plain):
+            return keys
+    last = plain.rsplit("/", 1)[-1].rsplit(":", 1)[-1]
+    return (plain,) if last in {plain, ""} else (plain, last)

@@ -1,0 +1,46 @@
+"""Say what a node's provider calls it."""
+
+from argparse import ArgumentParser
+from datetime import datetime
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from apps.economics.typed import parse_moment
+from apps.fleet import actions, queries
+from apps.fleet.management.answering import Answer, AnsweringCommand
+from apps.fleet.management.named import cluster_named
+
+
+class Command(AnsweringCommand):
+    """`manage.py correct_node atlas/gpu-01 --provider-id i-0abc`: bills are read again by it."""
+
+    help = "Say what a node's provider calls it; of several lives of a name, --at says which."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Which node, and its id."""
+        super().add_arguments(parser)
+        parser.add_argument("node", metavar="[CLUSTER/]NAME")
+        parser.add_argument(
+            "--provider-id", required=True, help="such as i-0abc; spellings of a cluster too"
+        )
+        parser.add_argument("--at", dest="lived_at", type=parse_moment, help="a moment of its life")
+
+    def answer(self, options: dict[str, Any], at: datetime) -> Answer:
+        """Keep it."""
+        cluster, _, bare = options["node"].rpartition("/")
+        asked = [cluster_named(cluster)] if cluster else [None, *queries.clusters()]
+        moment = options["lived_at"]
+        lives = [
+            node_id
+            for cluster_id in asked
+            for node_id, began_at, ended_at in queries.nodes_named(cluster_id, [bare]).get(bare, [])
+            if moment is None or (began_at <= moment and (ended_at is None or moment < ended_at))
+        ]
+        if len(lives) != 1:
+            said = "several nodes were" if lives else "no node was"
+            raise CommandError(
+                f"{said} called {options['node']!r}; CLUSTER/NAME and --at say which"
+            )
+        actions.correct_provider_id(node_id=lives[0], provider_id=options["provider_id"], at=at)
+        return {"id": lives[0]}, f"{bare} is known to its provider as {options['provider_id']}."

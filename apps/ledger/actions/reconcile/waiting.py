@@ -1,0 +1,81 @@
+"""Bills that wait: those that a change woke, reconciled one after the other."""
+
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from django.db import OperationalError, transaction
+
+from apps.ledger.actions.reconcile.bill import (
+    Reconciled,
+    bills_due,
+    note_failure,
+    open_bills,
+    reconcile_bill,
+)
+from apps.ledger.models import Bill
+from apps.ledger.queries.conversion import RateOfExchangeMissing
+from apps.ledger.queries.tables import rows
+from apps.logs.changes import answered, logged_change
+from apps.marks.actions import clear
+from apps.marks.queries import BillUnit, Pass, hours_marked, marks_by_hour
+
+log = logging.getLogger(__name__)
+AT_ONCE = 100_000
+EVER = datetime.max.replace(tzinfo=UTC) - timedelta(days=1)
+# In order of ids, as whoever takes a delivery in locks them.
+WAKE = """
+UPDATE ledger_bill SET reconciled_at = NULL WHERE id IN (
+    SELECT bill.id FROM ledger_bill AS bill
+    WHERE bill.reconciled_at IS NOT NULL AND (
+        bill.id = ANY(%(opens)s)
+        OR EXISTS (SELECT 1 FROM unnest(%(names)s::timestamptz[]) AS hour
+                   WHERE hour < bill.ends_at AND hour + interval '1 hour' > bill.starts_at)
+        OR EXISTS (SELECT 1 FROM unnest(%(weights)s::timestamptz[]) AS hour
+                   WHERE hour < bill.long_until AND hour + interval '1 hour' > bill.long_from))
+    ORDER BY bill.id FOR UPDATE)
+RETURNING id
+"""
+
+
+@logged_change(count=answered)
+@transaction.atomic
+def wake_bills() -> int:
+    """Have those bills reconciled again that go by what changed since; how many.
+
+    They go by the nodes of their period, their names and their numbers at the provider; those with
+    rows longer than an hour by what time cost then; those of open months by the teams.
+    """
+    marks = marks_by_hour(Pass.BILLS, hours_marked(Pass.BILLS, EVER, AT_ONCE))
+    if not marks:
+        return 0
+    marked: dict[int, list[datetime]] = {unit: [] for unit in BillUnit}
+    for hour, of_hour in marks.items():
+        for each in of_hour:
+            marked[each.unit].append(hour)
+    params = {
+        "names": marked[BillUnit.NAMES],
+        "weights": marked[BillUnit.WEIGHTS],
+        "opens": open_bills(Bill.objects.all()) if marked[BillUnit.TEAMS] else [],
+    }
+    woken = rows(WAKE, params)
+    clear(Pass.BILLS, marks)
+    return len(woken)
+
+
+def reconcile_waiting(clock: Callable[[], datetime]) -> list[Reconciled]:
+    """Reconcile one bill after the other; one that cannot be says why and waits.
+
+    What another holds is left to the next time.
+    """
+    done = []
+    wake_bills()
+    for bill_id in bills_due():
+        try:
+            done.append(reconcile_bill(bill_id=bill_id, at=clock()))
+        except RateOfExchangeMissing as refused:
+            note_failure(bill_id=bill_id, failure=str(refused))
+        except OperationalError as problem:
+            # A deadlock or a lock timeout: the next sweep tries again.
+            log.warning("reconcile_deferred bill=%s reason=%s", bill_id, problem)
+    return done

@@ -28,6 +28,7 @@ from apps.files.trouble import FULL
 from apps.fleet import actions as fleet
 from apps.ledger.actions import (
     bill_rules,
+    bill_twins,
     bill_uploads,
     bills,
     close,
@@ -109,6 +110,7 @@ STATUS_OF: dict[type[Exception], int] = {
     fleet.SyncTakenOver: 409,
     fleet.TrustIncidentDecided: 409,
     fleet.WaitingNodeDecided: 409,
+    bill_twins.TwinDecided: 409,
     bill_uploads.BillImportOver: 409,
     bill_uploads.BillNotKept: 409,
     bills.DeliveryCalledOff: 409,

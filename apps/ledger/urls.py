@@ -18,6 +18,7 @@ from apps.ledger.api.bill_rules import (
     BillRules,
     BillRuleView,
 )
+from apps.ledger.api.bill_twins import BillTwinChoice, BillTwins
 from apps.ledger.api.bills import Bills, BillView
 from apps.ledger.api.closes import CloseJournal, Closes, CloseStatements
 from apps.ledger.api.commitment_figures import (
@@ -48,6 +49,12 @@ urlpatterns = [
     ),
     path("bills", Bills.as_view(), name="rest-bills"),
     path("bills/<int:bill_id>", BillView.as_view(), name="rest-bill"),
+    path("bills/twins", BillTwins.as_view(), name="rest-bill-twins"),
+    path(
+        "bills/twins/<int:bill_twin_id>/decide",
+        BillTwinChoice.as_view(),
+        name="rest-decide-bill-twin",
+    ),
     path("bills/imports", BillImports.as_view(), name="rest-bill-imports"),
     path("bills/imports/<int:import_id>", BillImportView.as_view(), name="rest-bill-import"),
     path(

@@ -25,6 +25,7 @@ from apps.ledger.models import (
     Bill,
     BillImport,
     BillRule,
+    BillTwin,
     Close,
     RejectedBillRow,
     StatementLine,
@@ -179,6 +180,7 @@ def make_world() -> World:
     ).id
     ids["bill_id"] = _bill()
     ids["import_id"] = _delivery()
+    ids["bill_twin_id"] = _twin(ids["bill_id"])
     ids["close_id"] = _close(team_id)
     _cloud()
     ids["api_price_id"] = _called(team_id)
@@ -329,6 +331,22 @@ def _bill() -> int:
         **values,
     )
     return bill.id
+
+
+def _twin(bill_id: int) -> int:
+    """Another name of its issuer, and the delivery that is held for it."""
+    values = {"issuer": "A Cloud, Inc.", "provider": "A Cloud", "account": "1234"}
+    other = Bill.objects.create(
+        starts_at=make.NOON, ends_at=NEVER, created_at=make.NOON, changed_at=make.NOON,
+        currency="USD", **values,
+    )  # fmt: skip
+    held = BillImport.objects.create(
+        name="again.csv", digest="1" * 64, state="held", started_at=make.NOON
+    )
+    why = "A Cloud and A Cloud, Inc. are one provider"
+    return BillTwin.objects.create(
+        bill=other, other_id=bill_id, batch=held, why=why, noticed_at=make.NOON
+    ).id
 
 
 def _delivery() -> int:

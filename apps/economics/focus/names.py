@@ -1,7 +1,8 @@
-"""What a provider is called in a FOCUS file, whatever pools and bills call it."""
+"""What a provider is called in a FOCUS file, whatever pools and bills call it; and who pays it."""
 
 import re
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 
 # As their own FOCUS exports name them; bills also name the company that invoices.
 KNOWN = (
@@ -10,6 +11,13 @@ KNOWN = (
     (re.compile(r"(azure|microsoft)\b.*", re.IGNORECASE), "Microsoft"),
     (re.compile(r"(oci|oracle)\b.*", re.IGNORECASE), "Oracle"),
 )
+# What is no part of a company's name, and of an account's number.
+LEGAL_FORMS = re.compile(
+    r"[,.]|\b(inc|incorporated|corp|corporation|co|company|llc|ltd|limited|gmbh|ag|se|sa|sas|sarl|bv|"
+    r"emea|europe|international|pty|pte|plc)\b",
+    re.IGNORECASE,
+)
+NO_PART = re.compile(r"[^a-z0-9]")
 
 
 def spellings(names: Iterable[str]) -> dict[str, str]:
@@ -26,3 +34,31 @@ def provider_name(said: str, spelt: Mapping[str, str]) -> str:
         if pattern.fullmatch(said):
             return name
     return spelt.get(said.casefold(), said)
+
+
+def provider_key(*said: str) -> str:
+    """One word for a provider, by the first of its names that is known; else of the first that says any.
+
+    `Amazon Web Services, Inc.`, `AWS` and `Amazon Web Services EMEA SARL` are one; so are names that
+    differ by case, signs and legal forms alone.
+    """
+    for name in said:
+        for pattern, known in KNOWN:
+            if pattern.fullmatch(name.strip()):
+                return known.lower()
+    plain = (NO_PART.sub("", LEGAL_FORMS.sub("", name).lower()) for name in said)
+    return next((each for each in plain if each), "")
+
+
+def payer_key(account: str) -> str:
+    """An account's number without signs and without the path that it stands in."""
+    return NO_PART.sub("", account.strip().rstrip("/").rsplit("/", 1)[-1].lower())
+
+
+def are_one_period(one: tuple[datetime, datetime], other: tuple[datetime, datetime]) -> bool:
+    """Whether two billing periods are of one month: each has the middle of the other."""
+    middles = (begins + (ends - begins) / 2 for begins, ends in (one, other))
+    return all(
+        begins <= middle < ends
+        for middle, (begins, ends) in zip(middles, (other, one), strict=True)
+    )

@@ -59,7 +59,7 @@ def correct_pool(*, pool_id: int, changes: Mapping[str, object], at: datetime) -
     lives = [
         (node_id, starts_at, at if ended_at is None else min(at, ended_at))
         for node_id, starts_at, ended_at in Node.objects.filter(pool_id=pool_id)
-        .exclude(period__isempty=True)
+        .filter(period__startswith__lte=at, period__isempty=False)
         .values_list("id", "period__startswith", "period__endswith")
     ]
     if not lives:
@@ -85,4 +85,5 @@ def correct_provider_id(*, node_id: int, provider_id: str, at: datetime) -> None
         )
     node.provider_id = said
     node.save(update_fields=["provider_id"])
-    mark_names(starts_at=node.period.lower, ends_at=min(at, node.period.upper or at))
+    if node.period.lower <= at:
+        mark_names(starts_at=node.period.lower, ends_at=min(at, node.period.upper or at))

@@ -237,7 +237,8 @@ def add_node(*, node: NewNode, at: datetime) -> int:
         )
     NodeCapacity.objects.create(node=row, units=node.units, period=period)
     _mark_lived(node.started_at, min(at, node.ended_at or at))
-    mark_names(starts_at=node.started_at, ends_at=min(at, node.ended_at or at))
+    if node.started_at <= at:
+        mark_names(starts_at=node.started_at, ends_at=min(at, node.ended_at or at))
     _tell_followers(row, node.started_at, node.ended_at, at)
     return row.id
 

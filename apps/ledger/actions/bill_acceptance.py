@@ -24,6 +24,10 @@ def accept_unread_rows(*, import_id: int, person_id: int | None, reason: str, at
     is_held = batch.state == BillImportState.HELD
     if not is_held and batch.state != BillImportState.DONE:
         raise bills.NothingToAccept(f"{batch.name} is {batch.get_state_display()}")
+    if batch.twins.filter(choice="").exists():
+        raise bills.NothingToAccept(
+            f"say first which counts: {batch.name}, or the bill that may be the same money"
+        )
     if not batch.rejected or batch.accepted_at is not None:
         raise bills.NothingToAccept(f"nothing of {batch.name} waits to be accepted")
     batch.accepted_at, batch.accepted_by_id = at, person_id

@@ -17,7 +17,8 @@ from apps.ledger.actions.bill_exchange import (
     rows_lost,
     tell_rounded,
 )
-from apps.ledger.models import Bill, BillImport, BillImportState, RejectedBillRow
+from apps.ledger.models import Bill, BillImport, BillImportState, BillTwin, RejectedBillRow
+from apps.ledger.queries.bills.twins import twins_of_delivery
 from apps.ledger.queries.calendar import main_month
 from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.tables import rows, run
@@ -194,16 +195,51 @@ def finish_delivery(
     batch.flags += repeated_rows(import_id)
     if not batch.is_addition:
         _forget_held(batch, at)
-    if batch.rejected and not batch.is_addition and (loses := rows_lost(batch.id, bill_ids)):
+    if _asks_about_twins(batch, bill_ids, at):
+        return taken_of(batch)
+    put_in_force_unless_unread(batch=batch, bill_ids=bill_ids, at=at)
+    return taken_of(batch)
+
+
+def _asks_about_twins(batch: BillImport, bill_ids: Sequence[int], at: datetime) -> bool:
+    """Whether it is held because of what may be the same money, under another name or kind of file."""
+    found = twins_of_delivery(bill_ids, batch.layout, is_addition=batch.is_addition)
+    if not found:
+        return False
+    BillTwin.objects.filter(
+        choice="", bill_id__in=bill_ids, other_id__in=[each.other_id for each in found]
+    ).exclude(batch=None).delete()
+    BillTwin.objects.bulk_create(
+        [
+            BillTwin(
+                bill_id=each.bill_id, other_id=each.other_id, batch=batch, why=each.why,
+                noticed_at=at,
+            )
+            for each in found
+        ],
+        ignore_conflicts=True,
+    )  # fmt: skip
+    batch.flags.append(
+        f"it may be money that is on record already ({found[0].why}): it is held until somebody "
+        "says which counts"
+    )
+    batch.state, batch.ended_at = BillImportState.HELD, at
+    batch.save()
+    return True
+
+
+def put_in_force_unless_unread(*, batch: BillImport, bill_ids: Sequence[int], at: datetime) -> None:
+    """Its rows count from now on, or it is held where rows that could not be read might be lost."""
+    is_open = batch.rejected and not batch.is_addition and batch.accepted_at is None
+    if is_open and (loses := rows_lost(batch.id, bill_ids)):
         batch.flags.append(
             f"{batch.rejected} of its rows could not be read, and it would replace {loses} that "
             "are in force: it is held until somebody accepts it or sends it corrected"
         )
         batch.state, batch.ended_at = BillImportState.HELD, at
         batch.save()
-        return taken_of(batch)
+        return
     put_in_force(batch=batch, bill_ids=bill_ids, at=at)
-    return taken_of(batch)
 
 
 def put_in_force(*, batch: BillImport, bill_ids: Sequence[int], at: datetime) -> None:
@@ -272,6 +308,7 @@ def taken_of(batch: BillImport) -> Taken:
 def break_off_delivery(*, import_id: int, failure: str, at: datetime) -> None:
     """The file could not be read to its end, or was refused: none of its rows stays."""
     drop_rows(import_id)
+    BillTwin.objects.filter(batch_id=import_id, choice="").delete()
     BillImport.objects.filter(id=import_id).update(
         state=BillImportState.FAILED, failure=failure, ended_at=at
     )
@@ -287,9 +324,8 @@ def undo_delivery(*, import_id: int, at: datetime) -> None:
     """
     batch = BillImport.objects.select_for_update().get(id=import_id)
     if batch.state == BillImportState.HELD:
-        drop_rows(import_id)
-        batch.state, batch.undone_at = BillImportState.UNDONE, at
-        batch.save(update_fields=["state", "undone_at"])
+        BillTwin.objects.filter(batch=batch, choice="").delete()
+        drop_held(batch, at)
         return
     if batch.state != BillImportState.DONE:
         raise DeliveryNotUndoable(f"{batch.name} is {batch.get_state_display()}")
@@ -306,6 +342,13 @@ def undo_delivery(*, import_id: int, at: datetime) -> None:
     batch.save(update_fields=["state", "undone_at"])
     tell_rounded(bills)
     Bill.objects.filter(id__in=bills).update(changed_at=at, reconciled_at=None)
+
+
+def drop_held(batch: BillImport, at: datetime) -> None:
+    """A delivery that is held goes as it came."""
+    drop_rows(batch.id)
+    batch.state, batch.undone_at = BillImportState.UNDONE, at
+    batch.save(update_fields=["state", "undone_at"])
 
 
 def later_delivery(import_id: int, bill_ids: Sequence[int], **which: object) -> BillImport | None:

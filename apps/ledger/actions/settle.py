@@ -138,7 +138,7 @@ def _turns(pass_: Pass, at: datetime) -> Iterator[int]:
     """The turns of a pass: one, and of charges another after each that moved what bills are spread by."""
     yield 0
     for turn in range(1, MOST_TURNS if pass_ is Pass.CHARGE else 1):
-        if not wake_bills():
+        if not wake_bills(at=at):
             return
         reconcile_waiting(lambda: at)
         yield turn

@@ -64,6 +64,43 @@ ACCEPTED_BILL_IMPORT = answered(
         "accepted_reason": "two marketplace rows of $0.00, the issuer knows",
     },
 )
+_TWIN_SIDE = {
+    "id": 4,
+    "issuer": "AWS",
+    "account": "123456789012",
+    "starts_at": "2026-07-01T00:00:00Z",
+    "ends_at": "2026-08-01T00:00:00Z",
+    "currency": "USD",
+    "billed": "61",
+}
+_TWIN = {
+    "id": 2,
+    "why": "Amazon Web Services, Inc. and AWS are one provider",
+    "new": _TWIN_SIDE,
+    "old": _TWIN_SIDE | {"id": 3, "issuer": "Amazon Web Services, Inc.", "billed": "122"},
+    "import_id": 8,
+    "choice": None,
+    "noticed_at": "2026-08-03T08:01:10Z",
+    "decided_at": None,
+    "decided_by": None,
+    "reason": "",
+}
+BILL_TWINS = listed("Bill twins", _TWIN)
+NEW_TWIN_CHOICE = OpenApiExample(
+    "New choice of a bill twin",
+    {"choice": "old", "reason": "the export was made twice"},
+    request_only=True,
+)
+DECIDED_BILL_TWIN = answered(
+    "Decided bill twin",
+    _TWIN
+    | {
+        "choice": "old",
+        "decided_at": "2026-08-03T09:00:00Z",
+        "decided_by": "Fay",
+        "reason": "the export was made twice",
+    },
+)
 NEW_BILL_IMPORT = OpenApiExample(
     "New bill import",
     {"file": _FILE, "addition": False},

@@ -1,5 +1,6 @@
 """The ledger's tables."""
 
+from apps.ledger.models.bill_twins import BillTwin, TwinChoice
 from apps.ledger.models.bills import (
     Bill,
     BilledCharge,

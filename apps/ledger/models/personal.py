@@ -57,6 +57,7 @@ PERSONAL_FIELDS: Declarations = {
         "tag_value": TEXT,
         "usage_type": CODE,
     },
+    "billtwin": {"reason": TEXT, "why": TEXT},
     "charge": {"reason": TEXT, "spread_method": CODE},
     "chargepiece": {"detail": TEXT},
     "close": {"checklist": DOCUMENT, "note": TEXT, "reopen_reason": TEXT, "totals": FIGURES},

@@ -8,7 +8,7 @@ from typing import LiteralString
 from apps.ledger.queries.tables import rows
 
 UNREAD: LiteralString = """
-      (batch.state = 'held'
+      (batch.state = 'held' AND batch.rejected > 0
        OR (batch.state = 'done' AND batch.rejected > 0 AND batch.accepted_at IS NULL))
 """
 # A later whole delivery of the bill stands in its place, whatever became of it.

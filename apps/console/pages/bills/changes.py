@@ -1,18 +1,21 @@
 """What people decide about a file of a bill, after a look at what it does to the bills."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from itertools import islice
 
 from django.urls import reverse
 
 from apps.console.kit.change import Change, ChangeForm, Done, changing
-from apps.console.kit.entries import TextField
+from apps.console.kit.entries import PickField, TextField
 from apps.console.kit.frame import EmptyState, Link
 from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.pages.bills.tables import STATES, period_words
 from apps.ledger.actions import bills as actions
 from apps.ledger.actions.bill_acceptance import LONGEST_REASON, accept_unread_rows
+from apps.ledger.actions.bill_twins import TwinDecided, decide_twin
 from apps.ledger.queries.bills import deliveries as ledger
+from apps.ledger.queries.bills.twins import twin
 from apps.show.amounts import counted
 from apps.show.money import billed_amount
 
@@ -106,6 +109,69 @@ def undo(context: Context, import_id: int) -> Change[None]:
         if fact.state in {"held", "done"}
         else EmptyState("Nothing to undo", f"{fact.name} is {STATES[fact.state]}."),
     )
+
+
+class TwinForm(ChangeForm):
+    """Which of two bills counts, and why."""
+
+    choice = PickField(
+        "From now on",
+        {
+            "new": "The new one counts, and the old one gives way",
+            "old": "The old one counts, and the new one goes",
+            "both": "Both count: they are two bills",
+        },
+    )
+    reason = TextField(
+        "Because",
+        "kept with both bills, and your name",
+        needed="Say why.",
+        longest=LONGEST_REASON,
+    )
+
+
+@changing(SEES_EVERYTHING, "bills")
+def choose(context: Context, twin_id: int) -> Change[Mapping[str, str]]:
+    """Says what both bills ask side by side, then has one count, or both."""
+    fact = found_or_404(twin(twin_id))
+
+    def apply(entered: Mapping[str, str]) -> Done:
+        decide_twin(
+            twin_id=twin_id,
+            choice=entered["choice"],
+            person_id=context.viewer.person_id,
+            reason=entered["reason"],
+            at=context.at,
+        )
+        return "It is kept which bill counts.", ("bills",)
+
+    def effects(entered: Mapping[str, str]) -> Iterator[str]:
+        yield f"The new one: {_side(fact.bill, fact.new_billed)}."
+        yield f"The old one: {_side(fact.other, fact.other.sums.billed)}."
+        yield {
+            "new": "The rows of the old one count no more.",
+            "old": "The rows of the new one count no more.",
+            "both": "Both count, and nobody is asked about the two again.",
+        }[entered["choice"]]
+        yield "The hours that they pay for are settled anew; your name and the reason are kept."
+
+    return Change(
+        finding="Say which of two bills counts",
+        explanation=f"They may be the same money: {fact.why}.",
+        back=Link("All bills", reverse("bills")),
+        form=TwinForm,
+        confirm="Have it so",
+        read=lambda entered: {"choice": str(entered["choice"]), "reason": str(entered["reason"])},
+        effects=lambda entered: tuple(effects(entered)),
+        apply=apply,
+        refusals=(*REFUSALS, TwinDecided),
+        empty=EmptyState("Nothing to say", "Somebody said which counts.") if fact.choice else None,
+    )
+
+
+def _side(bill: ledger.BillFact, billed: Decimal | None) -> str:
+    amount = "an amount not known" if billed is None else billed_amount(billed, bill.currency)
+    return f"{bill.issuer} {bill.account}, {period_words(bill)}, bills {amount}"
 
 
 def delivery_or_404(import_id: int) -> ledger.DeliveryFact:

@@ -15,8 +15,8 @@ from apps.console.kit.entries import PickField, UploadField
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, Include, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
-from apps.console.pages.bills.changes import accept, delivery_or_404, undo
-from apps.console.pages.bills.tables import BILLS, FILES, SUMS
+from apps.console.pages.bills.changes import accept, choose, delivery_or_404, undo
+from apps.console.pages.bills.tables import BILLS, FILES, SUMS, TWINS
 from apps.console.pages.imports.receiving import (
     NO_FILE,
     REJECTED_ROWS,
@@ -26,6 +26,7 @@ from apps.console.pages.imports.receiving import (
 from apps.files.limits import BodyKind
 from apps.ledger.actions import bill_uploads
 from apps.ledger.queries.bills import deliveries as ledger
+from apps.ledger.queries.bills.twins import open_twins
 from apps.show.amounts import counted
 from apps.show.data import file_size
 from apps.uploads.files import StoredFile
@@ -61,6 +62,7 @@ def bills_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage:
     context = replace(context, path=reverse("bills"))
     found = ledger.bill_page(PageAsked(MOST_LISTED)).rows
     files = ledger.delivery_page(PageAsked(MOST_LISTED)).rows
+    twins = open_twins()
     rules = linked(
         "Mapping rules for rows without a node or team", context.onward(reverse("bill-rules"))
     )
@@ -81,6 +83,7 @@ def bills_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage:
                 f"{file_size(largest_file_of(BodyKind.BILL))}",
                 is_primary=True,
             ),
+            TWINS.section(twins, context, csv_href=reverse("bill-twins-csv")) if twins else None,
             BILLS.section(
                 found,
                 context,
@@ -99,6 +102,12 @@ def bills_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage:
 def bills_csv(context: Context) -> HttpResponse:
     """The bills with exact amounts, the latest period first unless the page has another order."""
     return BILLS.csv(ledger.bill_page(PageAsked(MOST_IN_CSV)).rows, context, "bills")
+
+
+@shown(SEES_EVERYTHING, "bills")
+def twins_csv(context: Context) -> HttpResponse:
+    """Pairs of bills that may be the same money, and that nobody decided on."""
+    return TWINS.csv(open_twins(), context, "bills that may be the same money")
 
 
 @shown(SEES_EVERYTHING, "bills")
@@ -261,6 +270,8 @@ urlpatterns = [
     path("bills.csv", bills_csv, name="bills-csv"),
     path("bills/upload", upload, name="upload-bill"),
     path("bills/imports.csv", files_csv, name="bill-imports-csv"),
+    path("bills/twins/<int:twin_id>", choose, name="choose-bill"),
+    path("bills/twins.csv", twins_csv, name="bill-twins-csv"),
     path("bills/imports/<int:import_id>", one_import, name="bill-import"),
     path("bills/imports/<int:import_id>/call-off", call_off, name="call-off-bill"),
     path("bills/imports/<int:import_id>/read-again", read_again, name="read-bill-again"),

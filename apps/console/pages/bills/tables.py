@@ -9,6 +9,7 @@ from django.urls import reverse
 from apps.console.kit.cells import BILLED, COUNT, FIGURE, INSTANT, WRAPPED
 from apps.console.kit.table import Column, Table
 from apps.ledger.queries.bills.deliveries import BillFact, BillSums, DeliveryFact
+from apps.ledger.queries.bills.twins import TwinFact
 
 BASES = {"billed": "Billed", "effective": "Effective", "contracted": "Contracted", "list": "List"}
 STATES = {
@@ -40,6 +41,16 @@ def _status_words(bill: BillFact) -> str:
     rounded = "effective cost was rounded by its issuer" if bill.is_rounded_upstream else ""
     note = bill.failure or rounded
     return f"{BILL_STATES[bill.state]}: {note}" if note else BILL_STATES[bill.state]
+
+
+def _told_by(twin: TwinFact) -> str:
+    """Its account, and which import is held for it."""
+    held = f", {twin.delivery} is held" if twin.delivery_id else ""
+    return f"{twin.bill.account}{held}"
+
+
+def _amount(amount: Decimal | None, twin: TwinFact) -> tuple[Decimal, str] | None:
+    return None if amount is None else (amount, twin.bill.currency)
 
 
 def _sum_column(basis: str, of: Callable[[BillSums], Decimal | None]) -> Column[BillFact]:
@@ -81,6 +92,23 @@ BILLS = Table[BillFact](
     ),
     noun=("bill", "bills"),
     sort="sort",
+)  # fmt: skip
+TWINS = Table[TwinFact](
+    "twins",
+    "Bills that may be the same money",
+    (
+        Column("why", "Because", lambda twin: twin.why, WRAPPED,
+               href=lambda twin: reverse("choose-bill", args=[twin.id])),
+        Column("period", "Period", lambda twin: period_words(twin.bill)),
+        Column("new", "New one", lambda twin: twin.bill.issuer, note=_told_by),
+        Column("new_billed", "It bills", lambda twin: _amount(twin.new_billed, twin), BILLED),
+        Column("old", "Old one", lambda twin: twin.other.issuer,
+               note=lambda twin: twin.other.account),
+        Column("old_billed", "It bills", lambda twin: _amount(twin.other.sums.billed, twin), BILLED),
+    ),
+    noun=("pair", "pairs"),
+    about="their months stay open until somebody says which counts: {said}",
+    sort="twins",
 )  # fmt: skip
 FILES = Table[DeliveryFact](
     "files",

@@ -20,7 +20,7 @@ from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.commitments_of_hour import hours_told_otherwise
 from apps.ledger.queries.conversion import conversion
 from apps.ledger.queries.tables import rows, run
-from apps.logs.changes import field_of, logged_change, logged_pass
+from apps.logs.changes import answered, field_of, logged_change, logged_pass
 from apps.marks.actions import ORGANISATION, Mark, mark
 from apps.marks.queries import Pass
 from apps.pricing.queries.exchange import Exchange
@@ -50,6 +50,7 @@ def open_bills(bills: QuerySet[Bill]) -> list[int]:
     ]
 
 
+@logged_change(count=answered)
 def reconcile_again(*, bills: QuerySet[Bill], at: datetime) -> int:
     """Have these bills reconciled anew; how many they are."""
     return bills.update(changed_at=at, reconciled_at=None)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from django.db import OperationalError, transaction
 
+from apps.ledger.actions.bill_twins import notice_twins
 from apps.ledger.actions.reconcile.bill import (
     Reconciled,
     bills_due,
@@ -40,7 +41,7 @@ RETURNING id
 
 @logged_change(count=answered)
 @transaction.atomic
-def wake_bills() -> int:
+def wake_bills(*, at: datetime) -> int:
     """Have those bills reconciled again that go by what changed since; how many.
 
     They go by the nodes of their period, their names and their numbers at the provider; those with
@@ -59,6 +60,8 @@ def wake_bills() -> int:
         "opens": open_bills(Bill.objects.all()) if marked[BillUnit.TEAMS] else [],
     }
     woken = rows(WAKE, params)
+    if marked[BillUnit.TWINS]:
+        notice_twins(at=at)
     clear(Pass.BILLS, marks)
     return len(woken)
 
@@ -69,7 +72,7 @@ def reconcile_waiting(clock: Callable[[], datetime]) -> list[Reconciled]:
     What another holds is left to the next time.
     """
     done = []
-    wake_bills()
+    wake_bills(at=clock())
     for bill_id in bills_due():
         try:
             done.append(reconcile_bill(bill_id=bill_id, at=clock()))

@@ -38,6 +38,7 @@ class Command(BaseCommand):
         for bill_id, failure in left.values_list("id", "failure"):
             done.append({"bill_id": bill_id, "refused": failure})
             refusals.append(f"bill {bill_id}: {failure}")
+        done.sort(key=lambda each: str(each["bill_id"]).zfill(20))
         if options["json"]:
             print(json.dumps({"bills": done}))
         else:

@@ -1,6 +1,6 @@
 """Bills as they stand, the deliveries they came in, and the rows that could not be read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -123,6 +123,18 @@ def bills_of(import_id: int) -> list[BillFact]:
     """The bills that one delivery had rows of."""
     found = Bill.objects.filter(imports=import_id).order_by("starts_at", "id")
     return _facts_of(list(found.values(*BILL_COLUMNS)))
+
+
+def bills_of_ids(bill_ids: Collection[int]) -> list[BillFact]:
+    """These bills, by id."""
+    found = Bill.objects.filter(id__in=bill_ids).order_by("id")
+    return _facts_of(list(found.values(*BILL_COLUMNS)))
+
+
+def sums_of_delivery(import_id: int, bill_ids: Collection[int]) -> dict[int, Decimal | None]:
+    """What the rows of one delivery bill, whether or not they count, by bill."""
+    found = rows(SUMS_ALONE, {"bills": list(bill_ids), "import": import_id})
+    return {bill_id: billed for bill_id, _, billed, *_ in found}
 
 
 def bills_moved(delivery: DeliveryFact) -> list[tuple[BillFact, BillSums]]:

@@ -8,6 +8,7 @@ from typing import LiteralString
 from apps.accounts import queries as accounts
 from apps.economics.hours import HOUR_MS
 from apps.economics.states import State
+from apps.ledger.queries.bills.twins import open_twins_of
 from apps.ledger.queries.calendar import HourSpan, month_span
 from apps.ledger.queries.closes.invoices import invoices_in_words, invoices_of_month
 from apps.ledger.queries.closes.months import late_facts
@@ -148,6 +149,14 @@ def _settling_items(month: date, span: HourSpan, params: dict[str, object]) -> l
             bills,
             None,
             "The worker reconciles them; one that cannot be says why.",
+            is_blocking=True,
+        ),
+        Item(
+            "twins",
+            "Bills that may be the same money",
+            open_twins_of(month),
+            None,
+            "Say under Bills which of each two counts, or that both do.",
             is_blocking=True,
         ),
         Item(

@@ -1,0 +1,115 @@
+"""Bills that may be the same money: noticed, and decided on by a person."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.economics.refusal import Refusal
+from apps.ledger.actions import bills
+from apps.ledger.models import Bill, BillImport, BillImportState, BillTwin, TwinChoice
+from apps.ledger.queries.bills.twins import twins_in_force
+from apps.ledger.queries.tables import run
+from apps.logs.changes import answered, logged_change
+
+LONGEST_REASON = 2_000
+GIVE_WAY = """
+UPDATE ledger_billrow AS row SET replaced_by_id = %(by)s
+FROM ledger_billimport AS batch
+WHERE batch.id = row.batch_id AND batch.state = 'done' AND row.bill_id = ANY(%(bills)s)
+  AND row.replaced_by_id IS NULL AND row.batch_id <> %(by)s
+"""
+
+
+class TwinDecided(Exception):
+    """Somebody decided on these bills already, or the file that was held for them is gone."""
+
+
+class TwinNotUnderstood(Refusal):
+    """A choice that is none, or that says nothing for a reason."""
+
+
+@logged_change(count=answered)
+@transaction.atomic
+def notice_twins(*, at: datetime) -> int:
+    """Ask about bills in force that may be the same money and were never asked about; how many pairs."""
+    known = set(BillTwin.objects.values_list("bill_id", "other_id"))
+    made = [
+        BillTwin(bill_id=each.bill_id, other_id=each.other_id, why=each.why, noticed_at=at)
+        for each in twins_in_force()
+        if not {(each.bill_id, each.other_id), (each.other_id, each.bill_id)} & known
+    ]
+    BillTwin.objects.bulk_create(made)
+    return len(made)
+
+
+@logged_change()
+@transaction.atomic
+def decide_twin(
+    *, twin_id: int, choice: str, person_id: int | None, reason: str, at: datetime
+) -> None:
+    """Have the new bill count, the old one, or both; of a file that is held all its pairs alike.
+
+    What gives way is replaced, and comes back where what it gave way to is undone. Refuses
+    TwinNotUnderstood, ReasonMissing, TwinDecided and DeliveryNotNewest.
+    """
+    if choice not in TwinChoice.values:
+        raise TwinNotUnderstood("choice", f"{choice!r} is none of {', '.join(TwinChoice.values)}")
+    if person_id is None or not reason.strip():
+        raise bills.ReasonMissing("say who decides which bill counts, and why")
+    twin = BillTwin.objects.select_for_update().get(id=twin_id)
+    if twin.choice:
+        raise TwinDecided(f"that was decided already: {TwinChoice(twin.choice).label}")
+    if twin.batch_id is None:
+        alike = [twin]
+        _decide_in_force(twin, choice, at)
+    else:
+        alike = list(BillTwin.objects.select_for_update().filter(batch_id=twin.batch_id, choice=""))
+        _decide_held(twin.batch_id, alike, choice, at)
+    for each in alike:
+        each.choice, each.decided_at, each.decided_by_id = choice, at, person_id
+        each.reason = reason.strip()[:LONGEST_REASON]
+        each.save(update_fields=["choice", "decided_at", "decided_by", "reason"])
+
+
+def _decide_held(import_id: int, twins: Sequence[BillTwin], choice: str, at: datetime) -> None:
+    batch = BillImport.objects.select_for_update().get(id=import_id)
+    if batch.state != BillImportState.HELD:
+        raise TwinDecided(f"{batch.name} is {batch.get_state_display()}: nothing waits of it")
+    if choice == TwinChoice.OLD:
+        bills.drop_held(batch, at)
+        return
+    own = list(batch.bills.values_list("id", flat=True))
+    others = sorted({twin.other_id for twin in twins}) if choice == TwinChoice.NEW else []
+    locked = bills.lock_bills({*own, *others})
+    later = bills.later_delivery(import_id, own)
+    if later is not None:
+        raise bills.DeliveryNotNewest(
+            f"{later.name} was delivered later: send {batch.name} again, or undo that one first"
+        )
+    if others:
+        _give_way(import_id, others, at)
+        batch.bills.add(*others)
+    bills.put_in_force_unless_unread(
+        batch=batch, bill_ids=[each for each in locked if each in own], at=at
+    )
+
+
+def _decide_in_force(twin: BillTwin, choice: str, at: datetime) -> None:
+    if choice == TwinChoice.BOTH:
+        return
+    stays, goes = (
+        (twin.bill_id, twin.other_id) if choice == TwinChoice.NEW else (twin.other_id, twin.bill_id)
+    )
+    bills.lock_bills([stays, goes])
+    newest = BillImport.objects.filter(bills=stays, state=BillImportState.DONE).order_by("-id")
+    batch = newest.first()
+    if batch is None:
+        raise TwinDecided("the bill that is to stay has no rows in force any more")
+    _give_way(batch.id, [goes], at)
+    batch.bills.add(goes)
+
+
+def _give_way(import_id: int, bill_ids: Sequence[int], at: datetime) -> None:
+    run(GIVE_WAY, {"by": import_id, "bills": list(bill_ids)})
+    Bill.objects.filter(id__in=bill_ids).update(changed_at=at, reconciled_at=None)

@@ -1,0 +1,146 @@
+"""Bills that may be the same money by REST: listed side by side, and decided on."""
+
+from typing import Any
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.ledger.actions.bill_twins import LONGEST_REASON, decide_twin
+from apps.ledger.api import bill_examples as examples
+from apps.ledger.api.bills import Amount
+from apps.ledger.queries.bills.twins import TwinFact, twin, twin_page
+from apps.web.rest.once import once
+from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import Parameters, Strict, Text, parsed
+from apps.web.rest.views import AcceptsBills, RestView, SeesPrices
+
+CHOICES = ("new", "old", "both")
+
+
+class TwinChoiceIn(Strict):
+    """Which counts from now on, and why."""
+
+    choice = serializers.ChoiceField(choices=CHOICES)
+    reason = Text(max_length=LONGEST_REASON)
+
+
+class TwinBillOut(serializers.Serializer[Any]):
+    """One of two bills; `billed` is what it is in force with, and of a held import what that brings."""
+
+    id = serializers.IntegerField()
+    issuer = serializers.CharField()
+    account = serializers.CharField()
+    starts_at = serializers.DateTimeField()
+    ends_at = serializers.DateTimeField()
+    currency = serializers.CharField()
+    billed = Amount(allow_null=True)
+
+
+class BillTwinOut(serializers.Serializer[Any]):
+    """Two bills that may be the same money; `choice` is null until somebody said which counts.
+
+    `import_id` is the import that is held for it; null where both are in force.
+    """
+
+    id = serializers.IntegerField()
+    why = serializers.CharField()
+    new = TwinBillOut()
+    old = TwinBillOut()
+    import_id = serializers.IntegerField(allow_null=True)
+    choice = serializers.ChoiceField(choices=CHOICES, allow_null=True)
+    noticed_at = serializers.DateTimeField()
+    decided_at = serializers.DateTimeField(allow_null=True)
+    decided_by = serializers.CharField(allow_null=True)
+    reason = serializers.CharField()
+
+
+class BillTwins(RestView):
+    """Bills that may be the same money, for finance and platform."""
+
+    row = BillTwinOut
+    reads = (SeesPrices,)
+
+    @extend_schema(
+        operation_id="list_bill_twins",
+        parameters=[*PAGES],
+        responses=list_of(BillTwinOut),
+        examples=[examples.BILL_TWINS],
+    )
+    def get(self, request: Request) -> Response:
+        """Pairs that were noticed, the latest first."""
+        Parameters.of(request)
+        return paged(request, twin_page(page_asked(request)), told_twin)
+
+
+class BillTwinChoice(RestView):
+    """Which of two bills counts."""
+
+    reads = (SeesPrices,)
+    # A token has no name to give.
+    changes = (AcceptsBills,)
+
+    @extend_schema(
+        operation_id="decide_bill_twin",
+        parameters=[REPEAT_KEY],
+        request=TwinChoiceIn,
+        responses=BillTwinOut,
+        examples=[examples.NEW_TWIN_CHOICE, examples.DECIDED_BILL_TWIN],
+    )
+    @once()
+    def post(self, request: Request, bill_twin_id: int) -> Response:
+        """Have the new one count, the old one, or both, with a reason; for people.
+
+        The months of both stay open until somebody does.
+        """
+        body = parsed(TwinChoiceIn, request)
+        _twin_found(bill_twin_id)
+        decide_twin(
+            twin_id=bill_twin_id,
+            **body,
+            person_id=self.viewer().person_id,
+            at=timezone.now(),
+        )
+        return Response(told_twin(_twin_found(bill_twin_id)))
+
+
+def told_twin(fact: TwinFact) -> dict[str, Any]:
+    """A pair as it is answered."""
+    sides = {"new": (fact.bill, fact.new_billed), "old": (fact.other, fact.other.sums.billed)}
+    told = {
+        side: {
+            "id": bill.id,
+            "issuer": bill.issuer,
+            "account": bill.account,
+            "starts_at": bill.starts_at,
+            "ends_at": bill.ends_at,
+            "currency": bill.currency,
+            "billed": billed,
+        }
+        for side, (bill, billed) in sides.items()
+    }
+    return told_as(
+        BillTwinOut,
+        told
+        | {
+            "id": fact.id,
+            "why": fact.why,
+            "import_id": fact.delivery_id,
+            "choice": fact.choice or None,
+            "noticed_at": fact.noticed_at,
+            "decided_at": fact.decided_at,
+            "decided_by": fact.decided_by or None,
+            "reason": fact.reason,
+        },
+    )
+
+
+def _twin_found(twin_id: int) -> TwinFact:
+    found = twin(twin_id)
+    if found is None:
+        raise ObjectDoesNotExist(f"there is no pair of bills {twin_id}")
+    return found

@@ -1,0 +1,215 @@
+"""Bills that may be the same money under another name, or in another kind of file."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+
+from apps.accounts import queries as accounts
+from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.accounts.queries.people import person_names
+from apps.economics.focus.names import are_one_period, payer_key, provider_key
+from apps.ledger.models import Bill, BillImport, BillTwin
+from apps.ledger.queries.bills.deliveries import BillFact, bills_of_ids, sums_of_delivery
+from apps.ledger.queries.calendar import main_month
+from apps.ledger.queries.tables import rows
+
+# The kinds of file in which the rows in force of these bills came, by bill.
+KINDS = """
+SELECT part.bill_id, array_agg(DISTINCT split_part(batch.layout, ' ', 1))
+FROM ledger_billimport_bills AS part
+JOIN ledger_billimport AS batch ON batch.id = part.billimport_id AND batch.state = 'done'
+WHERE part.bill_id = ANY(%(bills)s) AND EXISTS (
+    SELECT 1 FROM ledger_billrow AS row
+    WHERE row.bill_id = part.bill_id AND row.batch_id = batch.id AND row.replaced_by_id IS NULL)
+GROUP BY part.bill_id
+"""
+# Pairs of bills that one file brought, or that somebody said are two: they are not the same money.
+APART = """
+SELECT mine.bill_id, its.bill_id
+FROM ledger_billimport_bills AS mine
+JOIN ledger_billimport AS batch ON batch.id = mine.billimport_id AND batch.state = 'done'
+JOIN ledger_billimport_bills AS its ON its.billimport_id = batch.id AND its.bill_id <> mine.bill_id
+WHERE mine.bill_id = ANY(%(bills)s)
+  AND NOT EXISTS (SELECT 1 FROM ledger_billtwin AS twin
+                  WHERE twin.choice IN ('new', 'old')
+                    AND (twin.bill_id, twin.other_id) IN ((mine.bill_id, its.bill_id),
+                                                          (its.bill_id, mine.bill_id)))
+UNION
+SELECT bill_id, other_id FROM ledger_billtwin WHERE choice = 'both'
+UNION
+SELECT other_id, bill_id FROM ledger_billtwin WHERE choice = 'both'
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTwin:
+    """A bill that may be the same money as an older one, and why."""
+
+    bill_id: int
+    other_id: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class TwinFact:
+    """Two bills that may be the same money, side by side; `choice` is empty until somebody decides.
+
+    `delivery_id` is the import that is held for it, with `told`, what it brings (billed, in the
+    bill's currency); None where both are in force.
+    """
+
+    id: int
+    bill: BillFact
+    other: BillFact
+    delivery_id: int | None
+    delivery: str
+    told: Decimal | None
+    why: str
+    choice: str
+    noticed_at: datetime
+    decided_at: datetime | None
+    decided_by: str
+    reason: str
+
+    @property
+    def new_billed(self) -> Decimal | None:
+        """What the new one bills: what is held of it, else what is in force."""
+        return self.bill.sums.billed if self.delivery_id is None else self.told
+
+
+def twins_of_delivery(
+    bill_ids: Sequence[int], layout: str, *, is_addition: bool
+) -> list[FoundTwin]:
+    """What of a delivery may be in force already under another name, or in another kind of file.
+
+    Bills that it brings itself are not the same money as each other. What somebody said is two
+    bills is not asked about again.
+    """
+    kind = layout.split(" ", 1)[0]
+    pairs = [
+        (bill, other)
+        for bill in Bill.objects.filter(id__in=bill_ids).order_by("id")
+        for other in _of_one_payer(bill)
+        # The same bill whole is replaced, whatever kind of file it came in before.
+        if other.id not in bill_ids or (other.id == bill.id and is_addition)
+    ]
+    kinds = _kinds_in_force({other.id for _, other in pairs})
+    apart = set(rows(APART, {"bills": list(bill_ids)})) if pairs else set()
+    found: list[FoundTwin] = []
+    for bill, other in pairs:
+        # One of several files of one kind is what its sender says that it is.
+        is_further = is_addition and kind in kinds.get(other.id, ())
+        if other.id not in kinds or is_further or (bill.id, other.id) in apart:
+            continue
+        if why := _why_twins(bill, other, kind, kinds[other.id]):
+            found.append(FoundTwin(bill.id, other.id, why))
+    return found
+
+
+def twins_in_force() -> list[FoundTwin]:
+    """Bills in force that may be the same money, whenever they came: the later of each two first."""
+    bills = list(Bill.objects.order_by("id"))
+    kinds = _kinds_in_force({bill.id for bill in bills})
+    apart = set(rows(APART, {"bills": [bill.id for bill in bills]}))
+    return [
+        FoundTwin(bill.id, other.id, why)
+        for bill in bills
+        for other in _of_one_payer(bill)
+        if other.id < bill.id
+        and {bill.id, other.id} <= kinds.keys()
+        and (bill.id, other.id) not in apart
+        and (why := _why_twins(bill, other, kinds[bill.id][0], kinds[other.id]))
+    ]
+
+
+def _why_twins(bill: Bill, other: Bill, kind: str, kinds: Sequence[str]) -> str:
+    said = []
+    if bill.issuer != other.issuer:
+        said.append(f"{other.issuer} and {bill.issuer} are one provider")
+    if kind not in kinds:
+        said.append(f"one came as {' and '.join(kinds)}, the other as {kind}")
+    if bill.account != other.account:
+        said.append(f"{other.account} and {bill.account} are one account")
+    return "; ".join(said)
+
+
+def _of_one_payer(bill: Bill) -> list[Bill]:
+    """Every bill of its payer, provider, month and currency, itself too."""
+    near = Bill.objects.filter(
+        currency=bill.currency, starts_at__lt=bill.ends_at, ends_at__gt=bill.starts_at
+    )
+    return [other for other in near.order_by("id") if _is_one_payer(bill, other)]
+
+
+def _is_one_payer(bill: Bill, other: Bill) -> bool:
+    return (
+        payer_key(bill.account) == payer_key(other.account)
+        and provider_key(bill.provider, bill.issuer) == provider_key(other.provider, other.issuer)
+        and are_one_period((bill.starts_at, bill.ends_at), (other.starts_at, other.ends_at))
+    )
+
+
+def _kinds_in_force(bill_ids: Collection[int]) -> dict[int, list[str]]:
+    found = rows(KINDS, {"bills": list(bill_ids)}) if bill_ids else ()
+    return {bill_id: sorted(kinds) for bill_id, kinds in found}
+
+
+def open_twins() -> list[TwinFact]:
+    """Those that nobody decided on, the latest period first."""
+    return _facts_of(BillTwin.objects.filter(choice="").order_by("-bill__starts_at", "id"))
+
+
+def twin_page(asked: PageAsked) -> Slice[TwinFact]:
+    """Every one that was noticed, the latest first."""
+    found = page_of(BillTwin.objects.values("id"), asked, "-id")
+    of = BillTwin.objects.filter(id__in=[row["id"] for row in found.rows]).order_by("-id")
+    return Slice(_facts_of(of), found.after, found.before)
+
+
+def twin(twin_id: int) -> TwinFact | None:
+    """One of them; None where there is none."""
+    return next(iter(_facts_of(BillTwin.objects.filter(id=twin_id))), None)
+
+
+def open_twins_of(month: date) -> int:
+    """How many pairs of bills of a month nobody decided on."""
+    zone = accounts.organisation().zone
+    periods = BillTwin.objects.filter(choice="").values_list("bill__starts_at", "bill__ends_at")
+    return sum(main_month(*period, zone) == month for period in periods)
+
+
+def _facts_of(found: Iterable[BillTwin]) -> list[TwinFact]:
+    twins = list(found)
+    bills = {
+        bill.id: bill
+        for bill in bills_of_ids({each for twin in twins for each in (twin.bill_id, twin.other_id)})
+    }
+    names = dict(
+        BillImport.objects.filter(id__in=[twin.batch_id for twin in twins]).values_list(
+            "id", "name"
+        )
+    )
+    people = person_names()
+    brought = {
+        twin.batch_id: sums_of_delivery(twin.batch_id, [each.bill_id for each in twins])
+        for twin in twins
+        if twin.batch_id is not None
+    }
+    return [
+        TwinFact(
+            id=twin.id,
+            bill=bills[twin.bill_id],
+            other=bills[twin.other_id],
+            delivery_id=twin.batch_id,
+            delivery=names.get(twin.batch_id or 0, ""),
+            told=brought.get(twin.batch_id, {}).get(twin.bill_id),
+            why=twin.why,
+            choice=twin.choice,
+            noticed_at=twin.noticed_at,
+            decided_at=twin.decided_at,
+            decided_by=people.get(twin.decided_by_id or 0, ""),
+            reason=twin.reason,
+        )
+        for twin in twins
+    ]

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from apps.economics.bases import Amounts, split_bases
-from apps.economics.focus.kinds import COMMITMENT, COMPUTE, CREDIT, TAX
+from apps.economics.focus.kinds import CAPACITY, COMMITMENT, COMPUTE, CREDIT, TAX
 from apps.economics.machine_ids import machine_keys
 from apps.economics.split import NothingToSplitBy, largest_remainder
 
@@ -123,6 +123,7 @@ NODE_TAGS = ("name", "hostname", "node", "kubernetes.io/hostname")
 TEAM_TAG = "team"
 NO_RESOURCE = "the bill names no resource"
 NO_NODE = "no node has this resource id"
+NOT_USED = "capacity that was reserved and that nobody ran in"
 NOT_COMPUTE = "billed beside the machines"
 WITH_NODE = "billed with its node, and carried like its time"
 OF_ITS_KIND = {
@@ -146,6 +147,9 @@ def match(traits: Traits, rules: Sequence[BillRowRule], places: Places) -> BillM
         return BillMatch(
             kind, Becomes.NODE_HOUR, *carried, by=by, rule_id=rule_id, lives=_if_several(lives)
         )
+    if kind == CAPACITY:
+        label = traits.resource_id or traits.usage_type or traits.service
+        return BillMatch(kind, Becomes.SERVICE, None, None, team_id, NOT_USED, label, by, rule_id)
     if kind != COMPUTE:
         becomes, reason = _charge_beside_compute(kind, traits)
         named = _node_beside(becomes, rule, traits, places)

@@ -6,6 +6,7 @@ from enum import IntEnum
 from fractions import Fraction
 
 from apps.economics.ec2_sizes import family_of, size_quarters
+from apps.economics.eligibility import ANY_TERMS, ON_DEMAND, CommitmentTerms, UseTerms, may_cover
 from apps.economics.hours import HOUR_MS
 from apps.economics.places import is_zone, lies_in, may_lie_in
 from apps.economics.rates import Per
@@ -68,6 +69,7 @@ class CommitmentOfHour:
     spend_micros: int = 0
     prices: Mapping[str, int] = field(default_factory=dict)
     lasts_ms: int = HOUR_MS
+    terms: CommitmentTerms = ANY_TERMS
 
     def __post_init__(self) -> None:
         """Refuse what could cover nothing, or by two measures at once."""
@@ -115,6 +117,7 @@ class CommitmentUse:
     list_micros: int | None
     contracted_micros: int | None
     nodes: int = 1
+    terms: UseTerms = ON_DEMAND
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +234,9 @@ def break_even(committed_micros: int, on_demand_micros: int) -> Fraction | None:
 
 def _is_eligible(commitment: CommitmentOfHour, use: CommitmentUse) -> bool:
     scope = commitment.scope
+    is_zonal = commitment.kind is CommitmentKind.RESERVED and is_zone(scope.region)
+    if not may_cover(commitment.terms, use.terms, is_zonal=is_zonal):
+        return False
     machine = (scope.instance_type, use.instance_type)
     if commitment.size_quarters:
         machine = (family_of(scope.instance_type), family_of(use.instance_type))

@@ -34,6 +34,7 @@ REQUIRED = (
 
 READ = (
     *REQUIRED,
+    "CapacityReservationStatus",
     "ChargeClass",
     "ChargeDescription",
     "CommitmentDiscountId",

@@ -5,7 +5,9 @@ from functools import lru_cache
 
 COMPUTE, DISK, NETWORK, LICENCE = "compute", "disk", "network", "licence"
 OTHER, COMMITMENT, CREDIT, TAX = "other", "commitment", "credit", "tax"
-KINDS = (COMPUTE, DISK, NETWORK, LICENCE, OTHER, COMMITMENT, CREDIT, TAX)
+CAPACITY = "capacity"
+"""A reservation of machines that nobody ran in: no machine's time, whatever machine it would have been."""
+KINDS = (COMPUTE, DISK, NETWORK, LICENCE, OTHER, COMMITMENT, CREDIT, TAX, CAPACITY)
 
 BY_CATEGORY = {"tax": TAX, "credit": CREDIT}
 COMPUTING = frozenset({"compute", "ai and machine learning"})
@@ -18,17 +20,22 @@ NETWORKS = re.compile(
     re.IGNORECASE,
 )
 LICENCES = re.compile(r"licen[cs]e|licencia|subscription fee|\bRHEL\b|marketplace", re.IGNORECASE)
+# AWS: an on-demand capacity reservation (UnusedBox), on dedicated hosts (UnusedDed).
+UNUSED_CAPACITY = re.compile(r"\bUnused(Box|Ded)\b", re.IGNORECASE)
 TIMES = re.compile(
     r"\b(h|hr|hrs|hours?|seconds?|sec|minutes?)\b|[a-z]+[- ]?hours?\b", re.IGNORECASE
 )
 
 
 @lru_cache(maxsize=65_536)
-def kind_of(charge: tuple[str, str, bool], service: tuple[str, str, str], unit: str) -> str:
+def kind_of(
+    charge: tuple[str, str, bool], service: tuple[str, str, str], unit: str, capacity: str = ""
+) -> str:
     """The kind of a row's cost.
 
     `charge` is its category, commitment status and whether it names a commitment; `service` its
-    category, type (resource type or usage type) and description; `unit` what it is priced by.
+    category, type (resource type or usage type) and description; `unit` what it is priced by;
+    `capacity` the status of the capacity reservation that it is of.
     Compute is what is priced by time on a compute service: a machine's traffic and disks are
     billed on the same service, and replace nobody's estimate.
     """
@@ -38,6 +45,8 @@ def kind_of(charge: tuple[str, str, bool], service: tuple[str, str, str], unit: 
         return of_category
     if status.lower() == "unused" or (category.lower() == "purchase" and is_of_commitment):
         return COMMITMENT
+    if capacity.lower() == "unused" or UNUSED_CAPACITY.search(service[1]):
+        return CAPACITY
     return _kind_of_usage(service, unit)
 
 

@@ -143,6 +143,7 @@ class RowReader:
             (category, status, bool(commitment)),
             (of_service, usage_type, description),
             pricing_unit or consumed_unit,
+            self._text_cell(texts, "CapacityReservationStatus"),
         )
         return BilledRow(
             bill=self._bill_key(texts),
@@ -172,7 +173,7 @@ class RowReader:
             pricing_unit=pricing_unit,
             list_unit_price=self._price_cell(texts, "ListUnitPrice"),
             contracted_unit_price=self._price_cell(texts, "ContractedUnitPrice"),
-            costs=self._row_costs(texts),
+            costs=_without_false_zeros(self._row_costs(texts), category, status),
             tags=tags,
             more=self._other_cells(texts, of_service),
         )
@@ -244,12 +245,22 @@ class RowReader:
         more = {name: texts[at] for at, name in self.layout.others if texts[at]}
         if of_service:
             more["ServiceCategory"] = of_service
+        if status := self._text_cell(texts, "CapacityReservationStatus"):
+            more["CapacityReservationStatus"] = status
         return more
 
     def _row_digest(self, texts: Sequence[str]) -> bytes:
         """Of everything that the file says, and under which names, whatever it is read as."""
         said = "\x1f".join(texts).encode()
         return blake2b(said, digest_size=16, key=self._key).digest()
+
+
+def _without_false_zeros(costs: RowCosts, category: str, status: str) -> RowCosts:
+    """Use that costs something is listed at something: a 0 there is an amount that nobody filled in."""
+    paid = max(costs.billed, costs.effective or 0)
+    if category != "Usage" or status.lower() == "unused" or paid <= 0:
+        return costs
+    return costs._replace(listed=costs.listed or None, contracted=costs.contracted or None)
 
 
 def _traits_key(texts: tuple[str, ...], tags: dict[str, str]) -> bytes:

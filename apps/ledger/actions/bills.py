@@ -18,6 +18,7 @@ from apps.ledger.actions.bill_exchange import (
     tell_rounded,
 )
 from apps.ledger.models import Bill, BillImport, BillImportState, BillTwin, RejectedBillRow
+from apps.ledger.queries.bills.books import books_of
 from apps.ledger.queries.bills.twins import twins_of_delivery
 from apps.ledger.queries.calendar import main_month
 from apps.ledger.queries.closes.months import closed_months
@@ -252,7 +253,12 @@ def put_in_force(*, batch: BillImport, bill_ids: Sequence[int], at: datetime) ->
     batch.imported = batch.rows - batch.rejected - unchanged
     batch.state, batch.ended_at = BillImportState.DONE, at
     batch.save()
-    batch.flags = [*tell_rounded(bill_ids), *_tell_closed(bill_ids), *batch.flags]
+    off = [
+        f"the books of a commitment do not balance: {book.words}"
+        for book in books_of(bill_ids)
+        if book.is_off
+    ]
+    batch.flags = [*tell_rounded(bill_ids), *_tell_closed(bill_ids), *off, *batch.flags]
     batch.save(update_fields=["flags"])
     if batch.imported or replaced:
         Bill.objects.filter(id__in=bill_ids).update(changed_at=at, reconciled_at=None)

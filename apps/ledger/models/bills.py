@@ -23,6 +23,7 @@ class BilledKind(models.TextChoices):
     COMMITMENT = "commitment"
     CREDIT = "credit"
     TAX = "tax"
+    CAPACITY = "capacity"
 
 
 class Bill(models.Model):

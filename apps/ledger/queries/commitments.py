@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any, LiteralString
 
 from apps.economics import commitments as economics
+from apps.economics.eligibility import UseTerms
 from apps.economics.hours import HOUR, HOUR_MS, MILLISECOND
 from apps.economics.money import sum_or_unknown
 from apps.fleet import queries as fleet
@@ -28,8 +29,10 @@ LEFT JOIN fleet_nodecapacity_fact AS capacity ON capacity.node_id = node.id
 WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL AND charge.owned_plan_id IS NULL
   AND charge.hour >= %(starts_at)s AND charge.hour < %(ends_at)s
 """
+# A term may begin within an hour: a piece is of the time in which it begins.
 USED: LiteralString = """
-SELECT width_bucket(charge.hour, %(cuts)s::timestamptz[]), piece.commitment_id, charge.pool_id,
+SELECT width_bucket(charge.hour + piece.start_ms * interval '1 millisecond',
+                    %(cuts)s::timestamptz[]), piece.commitment_id, charge.pool_id,
        node.kind, coalesce(capacity.units, 0)::int8,
        coalesce(sum(piece.end_ms - piece.start_ms) FILTER (WHERE charge.part <> %(host)s), 0)::int8,
        CASE WHEN count(piece.contracted_micros) = count(*)
@@ -288,6 +291,7 @@ def use_of(
         list_micros=None,
         contracted_micros=contracted,
         nodes=max(1, gpus // pool.gpus_per_node) if counted else 1,
+        terms=UseTerms(purchase_option=pool.purchase_option),
     )
 
 

@@ -8,6 +8,7 @@ from typing import LiteralString
 
 from apps.accounts import queries as accounts
 from apps.economics.commitments import CommitmentKind, CommitmentOfHour, CommitmentScope
+from apps.economics.eligibility import CommitmentTerms
 from apps.economics.hours import HOUR, HOUR_MS
 from apps.economics.rates import MICROS, Per
 from apps.ledger.queries.calendar import milliseconds_into, posting_month
@@ -109,6 +110,7 @@ def bought_as(
             pool_id=fact.pool_id,
         ),
         paid_micros=paid_micros,
+        terms=CommitmentTerms(is_block=fact.kind == "capacity_block"),
         units=fact.units,
         per=Per(fact.unit),
         spend_micros=round(fact.spend * MICROS),

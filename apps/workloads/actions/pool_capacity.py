@@ -23,13 +23,17 @@ class CapacityOutsideLife(Refusal):
 class CountedPool:
     """The pool as a file of its jobs describes it; `counts` are (from when, how many units).
 
-    `ends_at` None: the file says no end of it. `cluster` is opened where there is none.
+    `begins_at` is where the file's window begins: the pool stood there before its first job. `ends_at`
+    None: the file says no end of it. `may_go_on`: it ends with the file's window alone, and one that
+    counts it from then on gives it another life. `cluster` is opened where there is none.
     """
 
     described: fleet.NewPool
     cluster: str
     counts: Sequence[tuple[datetime, int]]
+    begins_at: datetime | None = None
     ends_at: datetime | None = None
+    may_go_on: bool = False
 
     @property
     def name(self) -> str:
@@ -72,11 +76,22 @@ def _node_of(
     bearers = fleet_queries.nodes_named(cluster_id, [pool.name]).get(pool.name)
     if bearers:
         node_id, began_at, ended_at = bearers[-1]
+        first_at = pool.counts[0][0]
+        if pool.may_go_on and ended_at is not None and first_at >= ended_at:
+            return _add_life(pool, cluster_id, at)
         if ended_at is None and pool.ends_at is not None and began_at < pool.ends_at:
             fleet.end_node(node_id=node_id, ended_at=pool.ends_at, reason=SAID_BY_FILE, at=at)
             ended_at = pool.ends_at
         return node_id, began_at, ended_at
+    return _add_life(pool, cluster_id, at)
+
+
+def _add_life(
+    pool: CountedPool, cluster_id: int, at: datetime
+) -> tuple[int, datetime, datetime | None]:
     began_at, units = pool.counts[0]
+    if pool.begins_at is not None:
+        began_at = min(began_at, pool.begins_at)
     if pool.ends_at is not None and began_at >= pool.ends_at:
         raise CapacityOutsideLife(
             "pool.ends_at",

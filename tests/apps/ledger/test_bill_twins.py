@@ -71,9 +71,8 @@ def test_names_and_accounts_of_two() -> None:
 
 
 def as_aws(cost: str, issuer: str = "AWS", **given: str) -> dict[str, str]:
-    return hour_row(
-        cost, InvoiceIssuerName=issuer, ServiceProviderName="AWS", BillingAccountId="1234", **given
-    )
+    told = {"InvoiceIssuerName": issuer, "ServiceProviderName": "AWS", "BillingAccountId": "1234"}
+    return hour_row(cost, **told | given)
 
 
 def test_another_name_of_the_issuer_is_held_until_somebody_says_which_counts(

@@ -15,7 +15,8 @@ from django.db.models import Sum
 from apps.ledger.actions import close
 from apps.ledger.actions.bills import undo_delivery
 from apps.ledger.actions.reconcile import bills_due, reconcile_bill
-from apps.ledger.models import BilledHour, BillImport, Charge, ChargePart, Line
+from apps.ledger.models import Bill, BilledHour, BillImport, Charge, ChargePart, Line
+from apps.ledger.queries.bills.comparing import apart_sums
 from apps.ledger.queries.commitment_preview import if_ended, if_entered
 from apps.ledger.queries.commitments import Figures, commitment_use, ends_within, term_of
 from apps.marks.actions import mark_span
@@ -160,6 +161,17 @@ def test_times_in_which_it_did_not_hold_are_not_eligible() -> None:
     use = commitment_use(tuple(TEN + hour * HOUR for hour in range(5)), scene.LATER)
     assert [use.in_time(hour).cost for hour in range(4)] == [0, 40_000_000, 40_000_000, 0]
     assert use.coverage == 1
+
+
+def test_a_block_that_begins_within_an_hour_is_used_and_covers_in_full() -> None:
+    half = TEN + HOUR / 2
+    scene.make_priced_node("gpu-01", started_at=half)
+    one = scene.make_commitment(
+        kind="capacity_block", period=(half, half + 8 * HOUR), hourly=Decimal(40)
+    )
+    settle(hours=8)
+    found = commitment_use((TEN, TEN + 8 * HOUR), scene.LATER).figures(one)
+    assert (found.coverage, found.utilisation) == (1, 1)
 
 
 def test_the_whole_weighs_each_commitment_by_what_it_costs() -> None:
@@ -349,6 +361,10 @@ def test_a_commitments_owner_keeps_what_nobody_used_when_the_bill_comes(
     assert owners_of("commitment_unused") == {team_id: 34_000_000}
     one = Commitment.objects.get()
     unused_charge = Charge.objects.get(kind="commitment_unused")
+    told = apart_sums(Bill.objects.get().id)
+    assert [each.team_name for each in told if each.charge_kind == "commitment_unused"] == [
+        "research"
+    ]
     assert (unused_charge.commitment_id, unused_charge.status) == (one.id, status)
     # Undone, the estimate is back, and still its owner's.
     undo_delivery(import_id=BillImport.objects.get().id, at=scene.LATER)

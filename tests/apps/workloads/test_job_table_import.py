@@ -90,6 +90,32 @@ def test_a_pool_ends_after_its_first_job_starts(tmp_path, capsys):
     assert not Node.objects.exists()
 
 
+WINDOW = """[window]
+from = 2025-12-31T00:00:00Z
+to = 2026-01-01T06:00:00Z
+"""
+
+
+def test_a_pool_lives_through_its_files_window_and_goes_on_with_the_next(import_jobs):
+    mapping = MAPPING.replace("[pool]", WINDOW + "[pool]")
+    import_jobs(mapping=mapping)
+    (node,) = Node.objects.all()
+    assert (node.period.lower, node.period.upper) == (
+        START - timedelta(days=1), START + timedelta(hours=6),
+    )  # fmt: skip
+    import_jobs(mapping=mapping)
+    assert Node.objects.count() == 1
+    later = mapping.replace("2025-12-31T00", "2026-01-01T06").replace(
+        "01T06:00:00Z\n[pool]", "02T06:00:00Z\n[pool]"
+    )
+    import_jobs("id,began,done,who,gpus\ne,28800,36000,ada,2\n", later)
+    lives = Node.objects.order_by("period").values_list("period", flat=True)
+    assert [(life.lower, life.upper) for life in lives] == [
+        (START - timedelta(days=1), START + timedelta(hours=6)),
+        (START + timedelta(hours=6), START + timedelta(hours=30)),
+    ]
+
+
 def test_a_second_time_nothing_is_new(import_jobs):
     import_jobs()
     again = import_jobs()

@@ -2,6 +2,7 @@
 
 import json
 from argparse import ArgumentParser
+from decimal import Decimal
 from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist
@@ -70,8 +71,8 @@ def _figures(twin: TwinFact) -> dict[str, object]:
     }
 
 
-def _amount(amount: object) -> str | None:
-    return None if amount is None else f"{amount:f}"
+def _amount(amount: Decimal | None) -> str | None:
+    return None if amount is None else f"{amount.normalize():f}"
 
 
 def _bill_words(bill: BillFact) -> str:

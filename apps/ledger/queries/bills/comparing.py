@@ -161,12 +161,18 @@ class ApartSum:
     billed_micros: int | None
 
 
+# What is of a commitment is charged to its owner, where it was entered, as `charge.apart` has it.
 SUMS_APART = """
 SELECT charge.kind, charge.billed_kind, charge.reason, charge.label,
        CASE WHEN charge.node_id IS NOT NULL THEN 'with its node'
             ELSE coalesce(team.name, (SELECT name FROM accounts_team_fact WHERE kind = 'platform')) END,
        sum(charge.rows)::int8, sum(charge.effective_micros)::int8, sum(charge.billed_micros)::int8
-FROM ledger_billedcharge AS charge LEFT JOIN accounts_team_fact AS team ON team.id = charge.team_id
+FROM ledger_billedcharge AS charge
+LEFT JOIN LATERAL (
+    SELECT owner_id FROM pricing_commitment_fact
+    WHERE external_id = charge.commitment_id AND external_id <> '' ORDER BY id LIMIT 1
+) AS bought ON TRUE
+LEFT JOIN accounts_team_fact AS team ON team.id = coalesce(bought.owner_id, charge.team_id)
 WHERE charge.bill_id = %(bill)s
 GROUP BY 1, 2, 3, 4, 5 ORDER BY 7 DESC NULLS LAST, 1, 2, 4
 LIMIT %(limit)s

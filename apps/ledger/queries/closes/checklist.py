@@ -8,13 +8,17 @@ from typing import LiteralString
 from apps.accounts import queries as accounts
 from apps.economics.hours import HOUR_MS
 from apps.economics.states import State
+from apps.ledger.queries.bills.books import books_off
 from apps.ledger.queries.bills.twins import open_twins_of
 from apps.ledger.queries.calendar import HourSpan, month_span
 from apps.ledger.queries.closes.invoices import invoices_in_words, invoices_of_month
 from apps.ledger.queries.closes.months import late_facts
+from apps.ledger.queries.closes.shares import shares_in_words, shares_of_invoices
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.unread_bills import unread_between
 from apps.marks.queries import days_with_corrections_marked, pending_hours
+
+MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +124,8 @@ def checklist(month: date) -> list[Item]:
         *_summed_items(params),
         *_booked_twice(params),
         *_invoice_items(month, zone),
+        *_book_items(month),
+        *_share_items(month, zone),
     ]
 
 
@@ -225,6 +231,39 @@ def _invoice_items(month: date, zone: str) -> list[Item]:
             count=sum(each.hours for each in missing),
             micros=None,
             meaning=invoices_in_words(spans, zone),
+        )
+    ]
+
+
+def _book_items(month: date) -> list[Item]:
+    """Commitments that cost more than was paid for them, or less by their end: asked where there are."""
+    off = books_off(month)
+    if not off:
+        return []
+    return [
+        Item(
+            code="books",
+            label="Commitments whose books do not balance",
+            count=len(off),
+            micros=None,
+            meaning="; ".join(book.words for book in off[:MOST_NAMED])
+            + ". Say in the note why it may stand so.",
+        )
+    ]
+
+
+def _share_items(month: date, zone: str) -> list[Item]:
+    """What this month's invoices bill, by the month in which it stands: it sums to them."""
+    shares = shares_of_invoices(month)
+    if not shares:
+        return []
+    return [
+        Item(
+            code="invoiced",
+            label="Invoices of this month, by the month they stand in",
+            count=0,
+            micros=sum(share.billed_micros for share in shares),
+            meaning=shares_in_words(shares, accounts.organisation().currency),
         )
     ]
 

@@ -63,4 +63,14 @@ def _count_pool(table: JobTable, *, cluster: str, at: datetime) -> None:
         gpu_model=pool.gpu_model,
         unit=pool.unit,
     )
-    count_pool(pool=CountedPool(described, cluster, counts, pool.ends_at), at=at)
+    window = table.mapping.clip
+    is_over = window.ends_at is not None and window.ends_at <= at
+    counted = CountedPool(
+        described=described,
+        cluster=cluster,
+        counts=counts,
+        begins_at=window.starts_at,
+        ends_at=pool.ends_at or (window.ends_at if is_over else None),
+        may_go_on=pool.ends_at is None,
+    )
+    count_pool(pool=counted, at=at)

@@ -1,0 +1,90 @@
+"""What the invoices of a month bill, by the month in which it stands in statements or waits."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from apps.accounts import queries as accounts
+from apps.ledger.models import Bill
+from apps.ledger.queries.calendar import main_month
+from apps.ledger.queries.closes.months import closed_months
+from apps.ledger.queries.tables import rows
+from apps.show.money import full_amount
+
+# What each hour is billed by these invoices, by the local month of the hour; and what charges of it, with
+# their corrections, say was billed by whichever invoice.
+SHARES = """
+WITH billed AS (
+    SELECT node_id, NULL::int8 AS billed_charge_id, hour, billed_micros
+    FROM ledger_billedhour WHERE bill_id = ANY(%(bills)s)
+    UNION ALL
+    SELECT NULL, id, hour, billed_micros FROM ledger_billedcharge WHERE bill_id = ANY(%(bills)s)
+)
+SELECT date_trunc('month', hour AT TIME ZONE %(zone)s)::date, sum(billed_micros)::int8
+FROM billed GROUP BY 1 ORDER BY 1
+"""
+BILLED = """
+SELECT coalesce(sum(billed_micros), 0)::int8 FROM (
+    SELECT hour.billed_micros FROM ledger_billedhour AS hour
+    JOIN fleet_node_fact AS node ON node.id = hour.node_id
+     AND node.period && tstzrange(hour.hour, hour.hour + interval '1 hour')
+    WHERE date_trunc('month', hour.hour AT TIME ZONE %(zone)s)::date = %(month)s
+    UNION ALL
+    SELECT billed_micros FROM ledger_billedcharge
+    WHERE date_trunc('month', hour AT TIME ZONE %(zone)s)::date = %(month)s
+) AS asked
+"""
+CHARGED = """
+SELECT coalesce(sum(charge.billed_micros), 0)::int8
+FROM ledger_charge AS charge
+LEFT JOIN ledger_charge AS original ON original.id = charge.corrects_id
+WHERE coalesce(original.posting_month, charge.posting_month) = %(month)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class InvoiceShare:
+    """What a month's invoices bill of the hours of one month.
+
+    `waits_micros` is what bills say of that month beyond what its statements and their corrections
+    have, where it is closed; 0 where it is open.
+    """
+
+    month: date
+    billed_micros: int
+    is_closed: bool
+    waits_micros: int
+
+
+def shares_of_invoices(month: date) -> list[InvoiceShare]:
+    """By the month of the hours, in order; their sums are what the invoices bill."""
+    zone = accounts.organisation().zone
+    bills = [
+        bill_id
+        for bill_id, *period in Bill.objects.values_list("id", "starts_at", "ends_at")
+        if main_month(*period, zone) == month
+    ]
+    closed = closed_months()
+    return [
+        InvoiceShare(of, billed, of in closed, _waiting(of, zone) if of in closed else 0)
+        for of, billed in rows(SHARES, {"bills": bills, "zone": zone})
+    ]
+
+
+def _waiting(month: date, zone: str) -> int:
+    params = {"month": month, "zone": zone}
+    ((asked,),), ((charged,),) = rows(BILLED, params), rows(CHARGED, params)
+    return int(asked) - int(charged)
+
+
+def shares_in_words(shares: Sequence[InvoiceShare], currency: str) -> str:
+    """`$120.00 stand in 2026-08, $7.00 in 2026-07, which is closed: -$7.00 wait there`."""
+    said = []
+    for share in shares:
+        words = f"{full_amount(share.billed_micros, currency)} in {share.month:%Y-%m}"
+        if share.is_closed:
+            words += ", which is closed"
+        if share.waits_micros:
+            words += f": {full_amount(share.waits_micros, currency)} wait there for corrections"
+        said.append(words)
+    return "; ".join(said)

@@ -23,6 +23,7 @@ from tests.planted import undone
 FOR_PEOPLE = {
     ("post", "/api/v1/closes"),
     ("post", "/api/v1/bills/imports/{import_id}/accept"),
+    ("post", "/api/v1/bills/twins/{bill_twin_id}/decide"),
     ("post", "/api/v1/capacity-requests/{capacity_request_id}/decision"),
 }
 """What no token may do: asked by somebody of finance who signed in."""

@@ -3,7 +3,11 @@
 from collections.abc import Sequence
 from typing import LiteralString
 
+from apps.accounts import queries as accounts
 from apps.ledger.models import Bill
+from apps.ledger.queries.bills.books import books_of
+from apps.ledger.queries.calendar import main_month
+from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.tables import rows, run
 
 ENOUGH_WITH_CENTS = 3
@@ -26,6 +30,26 @@ def tell_rounded(bill_ids: Sequence[int]) -> list[str]:
         f"{issuer}: EffectiveCost was rounded to whole {currency} upstream; "
         "our own estimate stands on that basis"
         for issuer, currency in sorted(set(rounded.values_list("issuer", "currency")))
+    ]
+
+
+def remarks_on(bill_ids: Sequence[int]) -> list[str]:
+    """What is odd about bills as they are in force now, in words: rounding, closed months, books."""
+    zone, closed = accounts.organisation().zone, closed_months()
+    of = Bill.objects.filter(id__in=list(bill_ids)).values_list("starts_at", "ends_at")
+    late = {main_month(*period, zone) for period in of} & closed
+    return [
+        *tell_rounded(bill_ids),
+        *(
+            f"{month:%Y-%m} is closed: what this changes there waits until its corrections are "
+            "posted, or the month is opened again"
+            for month in sorted(late)
+        ),
+        *(
+            f"the books of a commitment do not balance: {book.words}"
+            for book in books_of(bill_ids)
+            if book.is_off
+        ),
     ]
 
 

@@ -8,20 +8,17 @@ from decimal import Decimal
 from django.db import connection, transaction
 from django.db.models import F
 
-from apps.accounts import queries as accounts
 from apps.economics.focus.rows import BilledRow, BillKey, Rejection, as_json
 from apps.ledger.actions.bill_exchange import (
     drop_rows,
     exchange,
+    remarks_on,
     repeated_rows,
     rows_lost,
     tell_rounded,
 )
 from apps.ledger.models import Bill, BillImport, BillImportState, BillTwin, RejectedBillRow
-from apps.ledger.queries.bills.books import books_of
 from apps.ledger.queries.bills.twins import twins_of_delivery
-from apps.ledger.queries.calendar import main_month
-from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.tables import rows, run
 from apps.logs.changes import logged_change
 
@@ -253,27 +250,10 @@ def put_in_force(*, batch: BillImport, bill_ids: Sequence[int], at: datetime) ->
     batch.imported = batch.rows - batch.rejected - unchanged
     batch.state, batch.ended_at = BillImportState.DONE, at
     batch.save()
-    off = [
-        f"the books of a commitment do not balance: {book.words}"
-        for book in books_of(bill_ids)
-        if book.is_off
-    ]
-    batch.flags = [*tell_rounded(bill_ids), *_tell_closed(bill_ids), *off, *batch.flags]
+    batch.flags = [*remarks_on(bill_ids), *batch.flags]
     batch.save(update_fields=["flags"])
     if batch.imported or replaced:
         Bill.objects.filter(id__in=bill_ids).update(changed_at=at, reconciled_at=None)
-
-
-def _tell_closed(bill_ids: Sequence[int]) -> list[str]:
-    """The words for bills of months that are closed: they change nothing there by themselves."""
-    zone, closed = accounts.organisation().zone, closed_months()
-    of = Bill.objects.filter(id__in=list(bill_ids)).values_list("starts_at", "ends_at")
-    late = {main_month(*period, zone) for period in of} & closed
-    return [
-        f"{month:%Y-%m} is closed: what this changes there waits until its corrections are posted, "
-        "or the month is opened again"
-        for month in sorted(late)
-    ]
 
 
 def note_layout(*, import_id: int, layout: str) -> None:

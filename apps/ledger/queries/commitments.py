@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, LiteralString
+from typing import LiteralString
 
 from apps.economics import commitments as economics
 from apps.economics.eligibility import UseTerms
@@ -14,6 +14,7 @@ from apps.economics.hours import HOUR, HOUR_MS, MILLISECOND
 from apps.economics.money import sum_or_unknown
 from apps.fleet import queries as fleet
 from apps.ledger.models import ChargePart
+from apps.ledger.queries.commitments_billed import ToldSpans, billed_use, is_told, told_spans
 from apps.ledger.queries.commitments_of_hour import bought_as
 from apps.ledger.queries.tables import rows
 from apps.pricing.queries.commitments import CommitmentFact, commitments_in
@@ -59,19 +60,6 @@ LEFT JOIN LATERAL (
 WHERE charge.kind = 'commitment_unused' AND charge.corrects_id IS NULL
   AND charge.hour >= %(starts_at)s AND charge.hour < %(ends_at)s
 GROUP BY 1, 2 ORDER BY 1, 2
-"""
-# When reconciled bills tell of a commitment; then no charge of our own says how much it holds.
-TOLD: LiteralString = """
-SELECT bought.id, greatest(bill.starts_at, min(billed.starts_at)),
-       least(bill.ends_at, max(billed.ends_at))
-FROM pricing_commitment_fact AS bought
-JOIN ledger_billrow AS billed ON billed.commitment_id = bought.external_id
-    AND billed.commitment_id <> '' AND billed.replaced_by_id IS NULL
-JOIN ledger_bill AS bill ON bill.id = billed.bill_id
-WHERE bill.reconciled_at IS NOT NULL AND NOT bill.is_rounded_upstream
-  AND bill.starts_at < %(ends_at)s AND bill.ends_at > %(starts_at)s
-GROUP BY bought.id, bill.id, bill.starts_at, bill.ends_at
-ORDER BY 1, 2, 3
 """
 
 
@@ -213,17 +201,18 @@ def commitment_use(cuts: Sequence[datetime], at: datetime) -> Use:
     sums = _Sums()
     nameless: int | None = 0
     if held:
-        spans = _span_starts(cuts, held.values())
         asked: dict[str, object] = {
-            "cuts": spans,
             "starts_at": starts_at,
             "ends_at": ends_at,
             "host": int(ChargePart.HOST),
         }
+        told = told_spans(asked)
+        spans = _span_starts(cuts, held.values(), told)
+        asked["cuts"] = spans
         times = {place + 1: bisect_right(cuts, start) - 1 for place, start in enumerate(spans)}
-        _add_used(sums, held, times, spans, asked)
+        _add_used(sums, held, times, spans, told, asked)
         nameless = _add_unused(sums, held, times, asked)
-        _add_told(sums, held, cuts, at, asked)
+        _add_told(sums, held, cuts, at, told)
     return Use(tuple(cuts), held, sums.of, sums.eligible_ms, sums.covered_ms, nameless)
 
 
@@ -235,10 +224,16 @@ def total(each: Iterable[Figures]) -> Figures:
     return whole
 
 
-def _span_starts(cuts: Sequence[datetime], held: Iterable[CommitmentFact]) -> list[datetime]:
-    """The cuts, and where a term begins or ends between them: in none a commitment holds in part."""
-    terms = {bound for each in held for bound in (each.starts_at, each.ends_at)}
-    return sorted({*cuts[:-1], *(bound for bound in terms if cuts[0] < bound < cuts[-1])})
+def _span_starts(
+    cuts: Sequence[datetime], held: Iterable[CommitmentFact], told: ToldSpans
+) -> list[datetime]:
+    """The cuts, and where a term, or what a bill tells of one, begins or ends between them.
+
+    In none a commitment holds, or is told, in part.
+    """
+    bounds = {bound for each in held for bound in (each.starts_at, each.ends_at)}
+    bounds |= {bound for spans in told.values() for span in spans for bound in span}
+    return sorted({*cuts[:-1], *(bound for bound in bounds if cuts[0] < bound < cuts[-1])})
 
 
 def _add_used(
@@ -246,10 +241,18 @@ def _add_used(
     held: Mapping[int, CommitmentFact],
     times: Mapping[int, int],
     spans: Sequence[datetime],
+    told: ToldSpans,
     asked: Mapping[str, object],
 ) -> None:
+    """What was eligible and used: by bills where they tell it, else as we covered it."""
     pools = fleet.pools()
     bought = {one: bought_as(fact) for one, fact in held.items()}
+    billed = {
+        (one, span): use
+        for (one, span), use in billed_use(bought, asked).items()
+        if is_told(told.get(one, ()), spans[span - 1])
+    }
+    ours: dict[tuple[int, int], tuple[int, int]] = {}
     for span, covers, pool_id, kind, units, lasts_ms, contracted, effective in rows(USED, asked):
         time, use = times[span], use_of(pools[pool_id], kind, units, contracted)
         holding = [
@@ -260,8 +263,13 @@ def _add_used(
         for one, rate in rates.items():
             sums.add(one, time, Figures(eligible=rate * lasts_ms))
         unit_ms = use.gpus * lasts_ms
-        sums.add_time(time, unit_ms if could else 0, unit_ms if covers in held else 0)
-        if covers in held:
+        is_billed = (covers, span) in billed
+        is_ours = covers in held and not is_billed
+        sums.add_time(time, unit_ms if could else 0, unit_ms if is_ours else 0)
+        if is_billed:
+            before = ours.get((covers, span), (0, 0))
+            ours[covers, span] = (before[0] + rates.get(covers, 0) * lasts_ms, before[1] + unit_ms)
+        elif is_ours:
             covered = Figures(
                 used=rates.get(covers, 0) * lasts_ms,
                 covered_ms=unit_ms,
@@ -269,6 +277,18 @@ def _add_used(
                 covered_cost=effective,
             )
             sums.add(covers, time, covered)
+    for (one, span), said in billed.items():
+        would, unit_ms = ours.get((one, span), (0, 0))
+        # GPU time is ours, as far as the bill used what we would have.
+        covered_ms = unit_ms * said.used // would if would else 0
+        sums.add_time(times[span], 0, covered_ms)
+        used = Figures(
+            used=said.used,
+            covered_ms=covered_ms,
+            on_demand=said.on_demand,
+            covered_cost=said.covered_cost,
+        )
+        sums.add(one, times[span], used)
 
 
 def use_of(
@@ -317,11 +337,11 @@ def _add_told(
     held: Mapping[int, CommitmentFact],
     cuts: Sequence[datetime],
     at: datetime,
-    asked: Mapping[str, Any],
+    told: ToldSpans,
 ) -> None:
-    for one, bill_starts_at, bill_ends_at in rows(TOLD, asked):
-        if one not in held:
-            continue
+    for one, bill_starts_at, bill_ends_at in (
+        (one, *span) for one, spans in told.items() if one in held for span in spans
+    ):
         fact = held[one]
         for time, (starts_at, ends_at) in enumerate(pairwise(cuts)):
             begins = max(starts_at, fact.starts_at, bill_starts_at)

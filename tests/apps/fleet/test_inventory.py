@@ -51,8 +51,8 @@ def test_of_a_history_only_the_hours_that_nodes_lived_are_marked() -> None:
     while expand_ranges():
         pass
 
-    marked = [ChangedHour.objects.filter(pass_id=each).count() for each in Pass]
-    assert marked == [744 if each in {Pass.CHARGE, Pass.BILLS} else 0 for each in Pass]
+    counts = [ChangedHour.objects.filter(pass_id=each).count() for each in Pass]
+    assert counts == [744 if each in {Pass.CHARGE, Pass.BILLS} else 0 for each in Pass]
     assert {unit for unit, _ in marked(Pass.CHARGE)} == {0}
     lived = queries.nodes_lived(then + 30 * DAY, NOON)
     assert {each.lived_to for each in lived} == {then + 31 * DAY}

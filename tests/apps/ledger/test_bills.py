@@ -133,7 +133,9 @@ def test_what_comes_for_a_closed_month_is_taken_in_and_says_that_it_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deliver(tmp_path, hour_row("1"))
-    monkeypatch.setattr("apps.ledger.actions.bills.closed_months", lambda: {date(2026, 7, 1)})
+    monkeypatch.setattr(
+        "apps.ledger.actions.bill_exchange.closed_months", lambda: {date(2026, 7, 1)}
+    )
 
     late = deliver(tmp_path, hour_row("2"))
     assert costs_in_force() == {"2": 1}

@@ -334,6 +334,27 @@ def test_a_bill_keeps_which_commitment_covered_and_tells_what_was_not_used(
     assert (found.utilisation, found.on_demand) == (Fraction(1, 2), 98_320_000)
 
 
+def test_a_bill_says_how_much_of_a_plan_was_used_and_what_that_cost(tmp_path: Path) -> None:
+    """We would have used all of it; the bill has half of the hour under it, half on demand."""
+    scene.make_priced_node("gpu-01", provider_id="i-01")
+    one = scene.make_commitment(
+        kind="savings_plan", units=0, spend=Decimal(80), hourly=Decimal(80), external_id="sp-1",
+        prices={"p5.48xlarge": "80"}, period=(TEN, TEN + HOUR),
+    )  # fmt: skip
+    settle()
+    assert figures(one).utilisation == 1
+    named = {"CommitmentDiscountId": "sp-1", "CommitmentDiscountStatus": "Used"}
+    used = hour_row("40", **IN_MARCH, **named, ResourceId="i-01", ContractedCost="49.16")
+    rest = hour_row("60", **IN_MARCH, ResourceId="i-01", ContractedCost="60")
+    unused = hour_row("40", **IN_MARCH, **named | {"CommitmentDiscountStatus": "Unused"})
+    deliver(tmp_path, used, rest, unused | {"ResourceId": "", "BilledCost": "0", "Tags": ""})
+    reconcile_all()
+    found = figures(one)
+    assert (found.utilisation, found.coverage) == (Fraction(1, 2), Fraction(1, 2))
+    assert (found.cost, found.unused_cost, found.on_demand) == (80_000_000, 40_000_000, 49_160_000)
+    assert total_cost() == 140_000_000
+
+
 @pytest.mark.parametrize(("entered_first", "status"), [(True, "reconciled"), (False, "restated")])
 def test_a_commitments_owner_keeps_what_nobody_used_when_the_bill_comes(
     tmp_path: Path, entered_first: bool, status: str

@@ -38,7 +38,9 @@ def costs() -> list[tuple[str, int]]:
 
 
 def test_an_unused_reservation_of_focus_is_a_charge_of_its_own(tmp_path: Path) -> None:
-    used = hour_row("60", ResourceId="gpu-01", CapacityReservationStatus="Used")
+    used = hour_row(
+        "60", ResourceId="gpu-01", CapacityReservationStatus="Used", SkuMeter="BoxUsage:p5.48xlarge"
+    )
     unused = hour_row(
         "60", ResourceId="", CapacityReservationStatus="Unused", SkuMeter="BoxUsage:p5.48xlarge"
     )

@@ -1,0 +1,115 @@
+"""What reconciled bills say that commitments covered: it goes before what we would have covered."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from typing import LiteralString
+
+from apps.accounts import queries as accounts
+from apps.economics.commitments import CommitmentOfHour
+from apps.economics.hours import HOUR_MS
+from apps.economics.rates import MICROS, Per
+from apps.ledger.queries.bills.parts import filled
+from apps.ledger.queries.calendar import main_month
+from apps.ledger.queries.tables import rows
+from apps.pricing.queries.exchange import exchange
+
+# A row is of the time in which it begins.
+COVERED: LiteralString = filled("""
+SELECT bought.id, width_bucket(row.starts_at, %(cuts)s::timestamptz[]),
+       bill.currency, bill.starts_at, bill.ends_at,
+       CASE WHEN count(row.effective_cost) = count(*) THEN sum(row.effective_cost) END,
+       CASE WHEN count(coalesce(row.contracted_cost, row.list_cost)) = count(*)
+            THEN sum(coalesce(row.contracted_cost, row.list_cost)) END,
+       :hours_billed
+FROM pricing_commitment_fact AS bought
+JOIN ledger_billrow AS row ON row.commitment_id = bought.external_id AND row.commitment_id <> ''
+JOIN ledger_billimport AS batch ON batch.id = row.batch_id AND batch.state = 'done'
+JOIN ledger_bill AS bill ON bill.id = row.bill_id
+WHERE row.replaced_by_id IS NULL AND row.category = 'Usage'
+  AND lower(row.commitment_status) = 'used'
+  AND bill.reconciled_at IS NOT NULL AND NOT bill.is_rounded_upstream
+  AND row.starts_at >= %(starts_at)s AND row.starts_at < %(ends_at)s
+GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 4
+""")
+
+
+# When reconciled bills tell of a commitment; then no charge of our own says how much it holds.
+TOLD: LiteralString = """
+SELECT bought.id, greatest(bill.starts_at, min(billed.starts_at)),
+       least(bill.ends_at, max(billed.ends_at))
+FROM pricing_commitment_fact AS bought
+JOIN ledger_billrow AS billed ON billed.commitment_id = bought.external_id
+    AND billed.commitment_id <> '' AND billed.replaced_by_id IS NULL
+JOIN ledger_bill AS bill ON bill.id = billed.bill_id
+WHERE bill.reconciled_at IS NOT NULL AND NOT bill.is_rounded_upstream
+  AND bill.starts_at < %(ends_at)s AND bill.ends_at > %(starts_at)s
+GROUP BY bought.id, bill.id, bill.starts_at, bill.ends_at
+ORDER BY 1, 2, 3
+"""
+ToldSpans = Mapping[int, Sequence[tuple[datetime, datetime]]]
+"""From when to when reconciled bills tell of each commitment."""
+
+
+@dataclass(frozen=True, slots=True)
+class BilledUse:
+    """What bills say that a commitment covered in a span of time; None where they do not say.
+
+    `used` is a capacity as commitments count it; money is in micro-units of the organisation's currency.
+    """
+
+    used: int
+    covered_cost: int | None
+    on_demand: int | None
+
+
+def billed_use(
+    bought: Mapping[int, CommitmentOfHour], asked: Mapping[str, object]
+) -> dict[tuple[int, int], BilledUse]:
+    """By commitment and span, of those whose measure bills tell: money, or hours of one machine."""
+    ours = accounts.organisation()
+    found: dict[tuple[int, int], BilledUse] = {}
+    for one, span, currency, starts_at, ends_at, effective, on_demand, ms in rows(COVERED, asked):
+        if one not in bought:
+            continue
+        used = _used_by(bought[one], effective, ms)
+        month = main_month(starts_at, ends_at, ours.zone)
+        rate = exchange(from_currency=currency, to_currency=ours.currency, month=month)
+        if used is None or rate is None:
+            continue
+        so_far = found.get((one, span), BilledUse(0, 0, 0))
+        found[one, span] = BilledUse(
+            so_far.used + used,
+            _sum(so_far.covered_cost, _converted(effective, rate.rate)),
+            _sum(so_far.on_demand, _converted(on_demand, rate.rate)),
+        )
+    return found
+
+
+def told_spans(asked: Mapping[str, object]) -> ToldSpans:
+    """When reconciled bills tell of each commitment, between `starts_at` and `ends_at`."""
+    told: dict[int, list[tuple[datetime, datetime]]] = {}
+    for one, begins, ends in rows(TOLD, asked):
+        told.setdefault(one, []).append((begins, ends))
+    return told
+
+
+def is_told(spans: Sequence[tuple[datetime, datetime]], moment: datetime) -> bool:
+    """Whether a bill tells of a commitment at a moment."""
+    return any(begins <= moment < ends for begins, ends in spans)
+
+
+def _used_by(bought: CommitmentOfHour, effective: object, ms: object) -> int | None:
+    if bought.spend_micros:
+        return None if effective is None else round(Fraction(str(effective)) * MICROS) * HOUR_MS
+    is_counted = bought.per is Per.NODE and not bought.size_quarters
+    return int(str(round(Fraction(str(ms))))) if is_counted and ms is not None else None
+
+
+def _converted(amount: object, rate: Fraction) -> int | None:
+    return None if amount is None else round(Fraction(str(amount)) * MICROS * rate)
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from django.db import OperationalError, connection, transaction
 
@@ -19,8 +19,6 @@ INSERT INTO fleet_changedhour (pass_id, unit, hour, revision) VALUES {rows}
 ON CONFLICT (pass_id, unit, hour) DO UPDATE SET revision = nextval('fleet_revision')
 """
 RANGES_AT_ONCE = 50
-OF_NO_HOUR = datetime(2000, 1, 1, tzinfo=UTC)
-"""Where a mark stands that is of no hour in particular."""
 ORGANISATION = 0
 """The unit of passes over everything at once."""
 NEW_CALLS = 0
@@ -93,11 +91,6 @@ def mark_names(*, starts_at: datetime, ends_at: datetime) -> None:
     first = hour_of(starts_at)
     until = max(ends_at, first + HOUR)
     mark_span(pass_=Pass.BILLS, units=[BillUnit.NAMES], starts_at=first, ends_at=until)
-
-
-def mark_teams() -> None:
-    """Have bills of open months read again that may name a team by its name."""
-    mark([Mark(Pass.BILLS, BillUnit.TEAMS, OF_NO_HOUR)])
 
 
 def mark_spans(*, pass_: Pass, spans: Iterable[tuple[int, datetime, datetime]]) -> None:

@@ -21,15 +21,14 @@ OF_HOURS = tuple(each for each in Pass if each not in OF_DAYS)
 
 
 class BillUnit(IntEnum):
-    """What bills over a marked hour go by: who bore which name, what time cost, which teams there are.
+    """What bills over a marked hour go by: who bore which name, or what time cost.
 
     Twins: bills there are may be the same money, which nobody asked about yet.
     """
 
     NAMES = 0
     WEIGHTS = 1
-    TEAMS = 2
-    TWINS = 3
+    TWINS = 2
 
 
 @dataclass(frozen=True, slots=True)

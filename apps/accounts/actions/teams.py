@@ -7,7 +7,6 @@ from apps.accounts.actions.organisation import NameMissing
 from apps.accounts.models import Team
 from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
-from apps.marks.actions import mark_teams
 
 
 class TeamNameTaken(Refusal):
@@ -19,7 +18,6 @@ class TeamTreeLoops(Refusal):
 
 
 @logged_change()
-@transaction.atomic
 def add_team(
     *,
     name: str,
@@ -35,7 +33,6 @@ def add_team(
         team = Team.objects.create(
             name=name.strip(), parent_id=parent_id, cost_centre=cost_centre, owner_id=owner_id
         )
-    mark_teams()
     return team.id
 
 

@@ -7,7 +7,7 @@ from apps.accounts import queries as accounts
 from apps.ledger.models import Bill
 from apps.ledger.queries.bills.books import books_of
 from apps.ledger.queries.calendar import main_month
-from apps.ledger.queries.closes.months import closed_months
+from apps.ledger.queries.closed_months import closed_months
 from apps.ledger.queries.tables import rows, run
 
 ENOUGH_WITH_CENTS = 3

@@ -6,7 +6,7 @@ from datetime import date
 from django.db import connection
 
 from apps.ledger.actions.outcome import BUSY, KEPT, Outcome
-from apps.ledger.queries.closes.months import closed_months
+from apps.ledger.queries.closed_months import closed_months
 
 # Arbitrary but fixed: passes share it, whoever closes or reopens a month has it alone.
 CLOSING = 7_305_031

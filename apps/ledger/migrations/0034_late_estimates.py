@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("hour", models.DateTimeField()),
-                ("micros", models.BigIntegerField(default=0)),
+                ("weight", models.BigIntegerField(default=0)),
                 (
                     "node",
                     models.ForeignKey(

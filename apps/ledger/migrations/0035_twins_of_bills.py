@@ -5,10 +5,10 @@ from django.conf import settings
 from django.db import migrations, models
 from django.db.models import Q
 
-# The mark of bills (pass 10) that has those there are looked through once (unit 3), of no hour.
+# The mark of bills (pass 10) that has those there are looked through once (unit 2), of no hour.
 NOTICES = """
 INSERT INTO fleet_changedhour (pass_id, unit, hour, revision)
-SELECT 10, 3, '2000-01-01T00:00Z', nextval('fleet_revision') WHERE EXISTS (SELECT 1 FROM ledger_bill)
+SELECT 10, 2, '2000-01-01T00:00Z', nextval('fleet_revision') WHERE EXISTS (SELECT 1 FROM ledger_bill)
 ON CONFLICT DO NOTHING
 """
 

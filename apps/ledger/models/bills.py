@@ -34,7 +34,8 @@ class Bill(models.Model):
     rounding to micro-units leaves over and is null until the bill was reconciled.
     `reconciled_at` is null while something of it waits to be reconciled. `long_from` and `long_until`
     are what rows of machines that are longer than an hour span: how they are spread hangs on what
-    the hours there cost; null where it has none.
+    the hours there cost; null where it has none. `last_team_id` is the newest team that its rows
+    were read by: they may name a later one. `woken_at` is when what it goes by changed last.
     """
 
     issuer = models.TextField()
@@ -51,6 +52,8 @@ class Bill(models.Model):
     failure = models.TextField(blank=True, default="")
     long_from = models.DateTimeField(null=True)
     long_until = models.DateTimeField(null=True)
+    last_team_id = models.BigIntegerField(null=True)
+    woken_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [

@@ -122,14 +122,14 @@ class LateEstimate(models.Model):
     """What a node's hour of a closed month would cost without its bill, by what came since.
 
     Its charges are frozen, and bills' rows that are longer than an hour are spread by what their
-    hours cost. An hour that has any has those of all its nodes, and one without a node. They go when
-    the month is opened.
+    hours cost. An hour that has any has those of all its nodes, and one without a node; `weight` is
+    in micro-units. They go when the month is opened.
     """
 
     hour = models.DateTimeField()
     node = models.ForeignKey("fleet.Node", on_delete=models.PROTECT, null=True, related_name="+")
     pool = models.ForeignKey("fleet.Pool", on_delete=models.PROTECT, null=True, related_name="+")
-    micros = models.BigIntegerField(default=0)
+    weight = models.BigIntegerField(default=0)
 
     class Meta:
         constraints = [

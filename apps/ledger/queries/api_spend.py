@@ -7,7 +7,7 @@ from typing import Any, LiteralString
 
 from apps.accounts.queries import organisation
 from apps.economics.money import sum_of_known
-from apps.ledger.queries.closes.months import closed_months
+from apps.ledger.queries.closed_months import closed_months
 from apps.ledger.queries.tables import rows
 
 AMOUNTS = ("micros", "list_micros", "stated_micros", "against_micros")

@@ -14,7 +14,13 @@ from apps.economics.hours import HOUR, HOUR_MS, MILLISECOND
 from apps.economics.money import sum_or_unknown
 from apps.fleet import queries as fleet
 from apps.ledger.models import ChargePart
-from apps.ledger.queries.commitments_billed import ToldSpans, billed_use, is_told, told_spans
+from apps.ledger.queries.commitments_billed import (
+    BilledUse,
+    ToldSpans,
+    billed_use,
+    is_told,
+    told_spans,
+)
 from apps.ledger.queries.commitments_of_hour import bought_as
 from apps.ledger.queries.tables import rows
 from apps.pricing.queries.commitments import CommitmentFact, commitments_in
@@ -47,7 +53,8 @@ GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
 UNUSED: LiteralString = """
 SELECT width_bucket(charge.hour, %(cuts)s::timestamptz[]),
        coalesce(charge.commitment_id, bought.id),
-       coalesce(sum(extract(epoch FROM charge.through - charge.hour) * 1000)
+       coalesce(sum(extract(epoch FROM least(charge.through, upper(term.period))
+                                       - greatest(charge.hour, lower(term.period))) * 1000)
                 FILTER (WHERE charge.billed_charge_id IS NULL), 0)::int8,
        CASE WHEN count(charge.effective_micros) = count(*)
             THEN sum(charge.effective_micros)::int8 END
@@ -57,6 +64,7 @@ LEFT JOIN LATERAL (
     SELECT id FROM pricing_commitment_fact
     WHERE external_id = billed.label AND external_id <> '' ORDER BY id LIMIT 1
 ) AS bought ON TRUE
+LEFT JOIN pricing_commitment_fact AS term ON term.id = coalesce(charge.commitment_id, bought.id)
 WHERE charge.kind = 'commitment_unused' AND charge.corrects_id IS NULL
   AND charge.hour >= %(starts_at)s AND charge.hour < %(ends_at)s
 GROUP BY 1, 2 ORDER BY 1, 2
@@ -252,7 +260,8 @@ def _add_used(
         for (one, span), use in billed_use(bought, asked).items()
         if is_told(told.get(one, ()), spans[span - 1])
     }
-    ours: dict[tuple[int, int], tuple[int, int]] = {}
+    # Of what bills tell: what we would have covered, and its GPU time.
+    ours: dict[tuple[int, int], tuple[int, int]] = dict.fromkeys(billed, (0, 0))
     for span, covers, pool_id, kind, units, lasts_ms, contracted, effective in rows(USED, asked):
         time, use = times[span], use_of(pools[pool_id], kind, units, contracted)
         holding = [
@@ -263,12 +272,11 @@ def _add_used(
         for one, rate in rates.items():
             sums.add(one, time, Figures(eligible=rate * lasts_ms))
         unit_ms = use.gpus * lasts_ms
-        is_billed = (covers, span) in billed
-        is_ours = covers in held and not is_billed
+        is_ours = covers in held and (covers, span) not in billed
         sums.add_time(time, unit_ms if could else 0, unit_ms if is_ours else 0)
-        if is_billed:
-            before = ours.get((covers, span), (0, 0))
-            ours[covers, span] = (before[0] + rates.get(covers, 0) * lasts_ms, before[1] + unit_ms)
+        if (covers, span) in billed:
+            would, gpu_ms = ours[covers, span]
+            ours[covers, span] = (would + rates.get(covers, 0) * lasts_ms, gpu_ms + unit_ms)
         elif is_ours:
             covered = Figures(
                 used=rates.get(covers, 0) * lasts_ms,
@@ -278,17 +286,21 @@ def _add_used(
             )
             sums.add(covers, time, covered)
     for (one, span), said in billed.items():
-        would, unit_ms = ours.get((one, span), (0, 0))
-        # GPU time is ours, as far as the bill used what we would have.
-        covered_ms = unit_ms * said.used // would if would else 0
-        sums.add_time(times[span], 0, covered_ms)
-        used = Figures(
-            used=said.used,
-            covered_ms=covered_ms,
-            on_demand=said.on_demand,
-            covered_cost=said.covered_cost,
-        )
-        sums.add(one, times[span], used)
+        _add_billed(sums, one, times[span], said, ours[one, span])
+
+
+def _add_billed(sums: _Sums, one: int, time: int, said: BilledUse, ours: tuple[int, int]) -> None:
+    would, unit_ms = ours
+    # GPU time is ours, as far as the bill used what we would have.
+    covered_ms = unit_ms * said.used // would if would else 0
+    sums.add_time(time, 0, covered_ms)
+    used = Figures(
+        used=said.used,
+        covered_ms=covered_ms,
+        on_demand=said.on_demand,
+        covered_cost=said.covered_cost,
+    )
+    sums.add(one, time, used)
 
 
 def use_of(

@@ -13,7 +13,7 @@ from apps.economics.states import Flag
 from apps.fleet import queries as fleet
 from apps.ledger.models import ChargePart
 from apps.ledger.queries.calendar import HourSpan
-from apps.ledger.queries.closes.months import closed_months
+from apps.ledger.queries.closed_months import closed_months
 from apps.ledger.queries.tables import rows
 from apps.pricing.queries.price_policies import policies_of_pool
 

@@ -13,7 +13,7 @@ from apps.economics.hours import HOUR, first_hour
 from apps.economics.split import largest_remainder
 from apps.economics.states import State
 from apps.ledger.queries.calendar import HourSpan, month_span, next_month, posting_month
-from apps.ledger.queries.closes.months import closed_months
+from apps.ledger.queries.closed_months import closed_months
 from apps.ledger.queries.tables import rows
 
 KEPT_SECONDS = 24 * 3600

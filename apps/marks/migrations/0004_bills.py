@@ -2,8 +2,6 @@
 
 from django.db import migrations, models
 
-from apps.accounts.migrations._together import ChangedTogether
-
 PASSES = [
     (1, "Usage"),
     (2, "Charge"),
@@ -24,12 +22,10 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        ChangedTogether(
-            migrations.AlterField(
-                "changedhour", "pass_id", models.SmallIntegerField(choices=PASSES)
-            ),
-            migrations.AlterField(
-                "changedrange", "pass_id", models.SmallIntegerField(choices=PASSES)
-            ),
-        ),
+        migrations.AlterField(
+            model_name=model,
+            name="pass_id",
+            field=models.SmallIntegerField(choices=PASSES),
+        )
+        for model in ("changedhour", "changedrange")
     ]

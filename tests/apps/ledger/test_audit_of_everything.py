@@ -22,6 +22,8 @@ NO_MONEY = {
     "ledger_rejectedbillrow": "rows that could not be read",
     "ledger_billedmatch": "where rows of a bill went, and why; what came of it is proven",
     "ledger_monthdigest": "digests of closed months, which the database lets nobody change",
+    "ledger_billtwin": "bills that may be the same money, and what people said",
+    "ledger_lateestimate": "weights by which rows are spread; what came of it is proven",
     "ledger_correctedhour": "hours of a closed month whose difference is posted",
     "ledger_meterday": "what GPU meters told while jobs held them",
     "ledger_clocksweep": "how far the clock has come",
@@ -51,8 +53,11 @@ EXCUSED: dict[str, dict[str, tuple[str, ...]]] = {
     "ledger_bill": {
         "as its issuer named it": ("issuer", "provider", "account", "starts_at", "ends_at"),
         "whether its issuer rounds, by its rows": ("is_rounded_upstream",),
-        WHEN: ("created_at", "changed_at", "reconciled_at"),
+        WHEN: ("created_at", "changed_at", "reconciled_at", "woken_at"),
         WORDS: ("failure",),
+        "what it was read by, to be read again where that changes": (
+            *("long_from", "long_until", "last_team_id"),
+        ),
     },
     "ledger_billedcharge": {
         "what it was for, as its rows say": (

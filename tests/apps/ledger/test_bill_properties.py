@@ -21,7 +21,7 @@ from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.actions.exchanging import state_rate
 from apps.ledger.actions.reconcile import bills_due, reconcile_bill
 from apps.ledger.models import Bill, BilledCharge, BilledHour, BillImport, Charge, Line, Status
-from apps.ledger.queries.closes.months import closed_months
+from apps.ledger.queries.closed_months import closed_months
 from apps.pricing import actions as pricing
 from apps.pricing.models import ExchangeRate
 from controlplane.ledger_audit import audit_here

@@ -292,13 +292,14 @@ def test_a_bill_of_a_month_that_was_closed_before_it_waits_as_its_corrections(wo
     fleet.end_node(node_id=world.nodes["gpu-late"], ended_at=LAST, reason="sold", at=NOW)
     price(world.pool_id, "10")
     world.close()
+    later = NOW + HOUR
     told = effective(posting_month=AUGUST)
-    take_file(bill_files.write(world.folder / "b.csv", [august("24")]), clock=lambda: NOW)
-    scene.settle_all(NOW)
+    take_file(bill_files.write(world.folder / "b.csv", [august("24")]), clock=lambda: later)
+    scene.settle_all(later)
     assert (told, effective()) == (60, 60)
-    posted = close.post_corrections(month=AUGUST, at=NOW)
+    posted = close.post_corrections(month=AUGUST, at=later)
     assert posted.effective_micros == -36_000_000
-    scene.settle_all(NOW)
+    scene.settle_all(later)
     assert (effective(posting_month=AUGUST), effective()) == (60, 24)
     assert audit_here().places == ()
 

@@ -349,7 +349,8 @@ def test_a_bill_says_how_much_of_a_plan_was_used_and_what_that_cost(tmp_path: Pa
     unused = hour_row("40", **IN_MARCH, **named | {"CommitmentDiscountStatus": "Unused"})
     deliver(tmp_path, used, rest, unused | {"ResourceId": "", "BilledCost": "0", "Tags": ""})
     reconcile_all()
-    found = figures(one)
+    midnight = TEN.replace(hour=0)
+    found = commitment_use((midnight, midnight + 24 * HOUR), scene.LATER).figures(one)
     assert (found.utilisation, found.coverage) == (Fraction(1, 2), Fraction(1, 2))
     assert (found.cost, found.unused_cost, found.on_demand) == (80_000_000, 40_000_000, 49_160_000)
     assert total_cost() == 140_000_000

@@ -56,7 +56,7 @@ from apps.ledger.queries.api_spend import (
     vendors_called,
 )
 from apps.ledger.queries.calendar import next_month
-from apps.ledger.queries.closes.months import closed_months
+from apps.ledger.queries.closed_months import closed_months
 from apps.ledger.queries.comparison import Comparison, days_compared
 from apps.ledger.queries.windows import Window, window_of
 from apps.pricing.queries.api_prices import api_prices

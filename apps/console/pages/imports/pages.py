@@ -30,7 +30,8 @@ from apps.console.pages.imports.sections import (
 from apps.console.pages.imports.steps import BUSY, STATES, FileOnItsWay
 from apps.economics.hours import HOUR, hour_of
 from apps.files.limits import BodyKind
-from apps.ledger.queries.closes.months import LATE_PASSES, closed_months, closed_spans
+from apps.ledger.queries.closed_months import closed_months
+from apps.ledger.queries.closes.months import LATE_PASSES, closed_spans
 from apps.ledger.queries.due import open_pending_hours
 from apps.marks.queries import pending_hours
 from apps.show.amounts import counted, per_cent, share

@@ -183,7 +183,7 @@ def _rate_of(entered: Mapping[str, Any], pools: Mapping[int, fleet.PoolFact]) ->
         source=entered["source"],
         source_date=entered["source_date"],
         tiers=entered["tiers"],
-        **{name: "" if pool else entered[name] for name in DESCRIBED},
+        **{name: "" if pool else str(entered[name]) for name in DESCRIBED},
     )
 
 

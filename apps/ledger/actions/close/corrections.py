@@ -21,13 +21,14 @@ from apps.ledger.actions.spread import spread_hour
 from apps.ledger.models import Close
 from apps.ledger.queries.bills.hours import estimates_of_hour, is_spread_over
 from apps.ledger.queries.calendar import HourSpan, month_span
+from apps.ledger.queries.closed_months import closed_months
 from apps.ledger.queries.closes.differences import (
     BasisSums,
     LineKey,
     corrected_sums_of_hour,
     sums_of_hour,
 )
-from apps.ledger.queries.closes.months import LATE_PASSES, closed_months
+from apps.ledger.queries.closes.months import LATE_PASSES
 from apps.ledger.queries.tiered import hours_to_price_again
 from apps.logs.changes import field_of, logged_change, untold
 from apps.marks.actions import ORGANISATION, Mark, clear, expand_ranges, mark

@@ -11,7 +11,7 @@ from apps.marks.queries import BillUnit, Pass
 def keep_late_estimates(hour: datetime, found: set[NodeEstimate]) -> list[Mark]:
     """Keep what the nodes of an hour would cost; the mark for its bills, where that is new."""
     held = LateEstimate.objects.filter(hour=hour)
-    before = {NodeEstimate(*row) for row in held.values_list("node_id", "pool_id", "micros")}
+    before = {NodeEstimate(*row) for row in held.values_list("node_id", "pool_id", "weight")}
     wanted = {*found, NodeEstimate(None, None, 0)}
     if before == wanted:
         return []

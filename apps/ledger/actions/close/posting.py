@@ -12,8 +12,8 @@ from apps.ledger.actions.closed import hold_month
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.models import Charge, ChargeKind, ChargePart, Status
 from apps.ledger.queries.calendar import local_day, posting_month
+from apps.ledger.queries.closed_months import closed_months
 from apps.ledger.queries.closes.differences import BasisSums, LineKey
-from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.tables import Row, copy_in
 from apps.marks.actions import Mark, mark
 from apps.marks.queries import Pass

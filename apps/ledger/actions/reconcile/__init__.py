@@ -7,4 +7,4 @@ from apps.ledger.actions.reconcile.bill import (
     reconcile_again,
     reconcile_bill,
 )
-from apps.ledger.actions.reconcile.waiting import reconcile_waiting, wake_bills
+from apps.ledger.actions.reconcile.waiting import reconcile_waiting, wake_bills, wake_open_bills

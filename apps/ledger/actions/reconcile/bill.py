@@ -16,7 +16,7 @@ from apps.ledger.actions.reconcile.long_rows import place_long_rows
 from apps.ledger.models import Bill
 from apps.ledger.queries.bills.matching import nodes_of_rules, places, rules, traits_of
 from apps.ledger.queries.calendar import main_month
-from apps.ledger.queries.closes.months import closed_months
+from apps.ledger.queries.closed_months import closed_months
 from apps.ledger.queries.commitments_of_hour import hours_told_otherwise
 from apps.ledger.queries.conversion import conversion
 from apps.ledger.queries.tables import rows, run
@@ -75,6 +75,8 @@ def reconcile_bill(*, bill_id: int, at: datetime) -> Reconciled:
     month = main_month(bill.starts_at, bill.ends_at, organisation.zone)
     rate = conversion(currency=bill.currency, to=organisation.currency, month=month)
     found = traits_of([bill])[bill.id]
+    # Before the teams are read: one that comes meanwhile is looked for again.
+    ((bill.last_team_id,),) = rows(sql.LAST_TEAM, {})
     by = rules()
     of = places(bill.starts_at, bill.ends_at, nodes_of_rules(by))
     _keep_matches(bill, {digest: match(each, by, of) for digest, each in found.items()})
@@ -89,7 +91,16 @@ def reconcile_bill(*, bill_id: int, at: datetime) -> Reconciled:
     ((node_hours, charges, residual),) = rows(sql.SUMS, params)
     bill.residual, bill.reconciled_at, bill.failure = residual, at, ""
     ((bill.long_from, bill.long_until),) = rows(sql.LONG_SPAN, params)
-    bill.save(update_fields=["residual", "reconciled_at", "failure", "long_from", "long_until"])
+    bill.save(
+        update_fields=[
+            "residual",
+            "reconciled_at",
+            "failure",
+            "long_from",
+            "long_until",
+            "last_team_id",
+        ]
+    )
     # What a bill tells of commitments takes the place of ours, also where no node's charge moves.
     told = hours_told_otherwise(bill.starts_at, min(bill.ends_at, at))
     mark(Mark(Pass.CHARGE, ORGANISATION, hour) for hour in told)

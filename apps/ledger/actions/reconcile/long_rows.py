@@ -36,7 +36,7 @@ FROM (
     WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL AND charge.digest <> ''
       AND NOT EXISTS (SELECT 1 FROM ledger_lateestimate AS late WHERE late.hour = charge.hour)
     UNION ALL
-    SELECT node_id, pool_id, hour, micros FROM ledger_lateestimate WHERE node_id IS NOT NULL
+    SELECT node_id, pool_id, hour, weight FROM ledger_lateestimate WHERE node_id IS NOT NULL
 ) AS known
 WHERE known.hour > %(from)s::timestamptz - interval '1 hour' AND known.hour < %(to)s
   AND (known.node_id = ANY(%(nodes)s::int8[]) OR %(is_pool)s AND known.pool_id = %(pool)s)

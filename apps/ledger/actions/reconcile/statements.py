@@ -155,6 +155,7 @@ WHERE (held.list_micros, held.contracted_micros, held.effective_micros, held.bil
 RETURNING held.hour
 """),
 )
+LAST_TEAM: LiteralString = "SELECT coalesce(max(id), 0) FROM accounts_team_fact"
 # Rows longer than an hour go by what its hours cost, whether or not any node is known for them yet.
 LONG_SPAN = filled("""
 SELECT min(row.starts_at), max(row.ends_at)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from django.db import OperationalError, transaction
+from django.db.models import Q
 
 from apps.ledger.actions.bill_twins import notice_twins
 from apps.ledger.actions.reconcile.bill import (
@@ -12,8 +13,10 @@ from apps.ledger.actions.reconcile.bill import (
     bills_due,
     note_failure,
     open_bills,
+    reconcile_again,
     reconcile_bill,
 )
+from apps.ledger.actions.reconcile.statements import LAST_TEAM
 from apps.ledger.models import Bill
 from apps.ledger.queries.conversion import RateOfExchangeMissing
 from apps.ledger.queries.tables import rows
@@ -26,7 +29,7 @@ AT_ONCE = 100_000
 EVER = datetime.max.replace(tzinfo=UTC) - timedelta(days=1)
 # In order of ids, as whoever takes a delivery in locks them.
 WAKE = """
-UPDATE ledger_bill SET reconciled_at = NULL WHERE id IN (
+UPDATE ledger_bill SET reconciled_at = NULL, woken_at = %(at)s WHERE id IN (
     SELECT bill.id FROM ledger_bill AS bill
     WHERE bill.reconciled_at IS NOT NULL AND (
         bill.id = ANY(%(opens)s)
@@ -48,7 +51,8 @@ def wake_bills(*, at: datetime) -> int:
     rows longer than an hour by what time cost then; those of open months by the teams.
     """
     marks = marks_by_hour(Pass.BILLS, hours_marked(Pass.BILLS, EVER, AT_ONCE))
-    if not marks:
+    opens = _of_earlier_teams()
+    if not marks and not opens:
         return 0
     marked: dict[int, list[datetime]] = {unit: [] for unit in BillUnit}
     for hour, of_hour in marks.items():
@@ -57,13 +61,27 @@ def wake_bills(*, at: datetime) -> int:
     params = {
         "names": marked[BillUnit.NAMES],
         "weights": marked[BillUnit.WEIGHTS],
-        "opens": open_bills(Bill.objects.all()) if marked[BillUnit.TEAMS] else [],
+        "opens": opens,
+        "at": at,
     }
     woken = rows(WAKE, params)
     if marked[BillUnit.TWINS]:
         notice_twins(at=at)
     clear(Pass.BILLS, marks)
     return len(woken)
+
+
+def _of_earlier_teams() -> list[int]:
+    """Bills of open months that were read before the newest team was there."""
+    ((newest,),) = rows(LAST_TEAM, {})
+    earlier = Q(last_team_id=None) | Q(last_team_id__lt=newest)
+    return open_bills(Bill.objects.filter(earlier, reconciled_at__isnull=False))
+
+
+@transaction.atomic
+def wake_open_bills(*, at: datetime) -> int:
+    """Have every bill of an open month reconciled again; how many."""
+    return reconcile_again(bills=Bill.objects.filter(id__in=open_bills(Bill.objects.all())), at=at)
 
 
 def reconcile_waiting(clock: Callable[[], datetime]) -> list[Reconciled]:

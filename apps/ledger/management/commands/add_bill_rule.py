@@ -12,7 +12,6 @@ from apps.accounts import queries as accounts
 from apps.economics.billing import BillRowRule
 from apps.economics.focus.kinds import KINDS
 from apps.fleet import queries as fleet
-from apps.fleet.management.named import cluster_named
 from apps.ledger.actions.bill_rules import (
     BillRuleSaysNothing,
     add_bill_rule,
@@ -71,7 +70,10 @@ def _rule_asked(options: dict[str, Any]) -> BillRowRule:
 def _node_named(name: str) -> int | None:
     """The node of this name, living or ended; of those that bore it in turn rows choose by time."""
     cluster, _, bare = name.rpartition("/")
-    found = nodes_called(bare, cluster_named(cluster) if cluster else None) if name else [None]
+    clusters = {each.name: each.id for each in fleet.clusters().values()}
+    if not name:
+        return None
+    found = nodes_called(bare, _id_named("cluster", cluster, clusters))
     if len(found) != 1:
         said = "there is no node" if not found else "several clusters have a node; say CLUSTER/NAME"
         raise CommandError(f"{said}: {name!r}")

@@ -6,11 +6,10 @@ from dataclasses import asdict
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import transaction
 from django.utils import timezone
 
-from apps.ledger.actions.reconcile import open_bills, reconcile_again, reconcile_waiting
-from apps.ledger.models import Bill
+from apps.ledger.actions.reconcile import reconcile_waiting, wake_open_bills
+from apps.ledger.queries.bills.deliveries import bills_failed
 from apps.marks.actions import expand_ranges
 
 
@@ -27,15 +26,12 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Reconcile them and print what changed; at the end tell which could not be."""
         if options["all"]:
-            with transaction.atomic():
-                opens = Bill.objects.filter(id__in=open_bills(Bill.objects.all()))
-                reconcile_again(bills=opens, at=timezone.now())
+            wake_open_bills(at=timezone.now())
         while expand_ranges():
             pass
         done: list[dict[str, object]] = [asdict(each) for each in reconcile_waiting(timezone.now)]
-        left = Bill.objects.filter(reconciled_at=None).exclude(failure="").order_by("id")
         refusals = []
-        for bill_id, failure in left.values_list("id", "failure"):
+        for bill_id, failure in bills_failed():
             done.append({"bill_id": bill_id, "refused": failure})
             refusals.append(f"bill {bill_id}: {failure}")
         done.sort(key=lambda each: str(each["bill_id"]).zfill(20))

@@ -3,10 +3,8 @@
 from collections.abc import Collection
 from datetime import date
 
-from apps.accounts import queries as accounts
 from apps.economics.commitment_books import CommitmentBook
-from apps.ledger.models import Bill
-from apps.ledger.queries.calendar import main_month
+from apps.ledger.queries.bill_months import bills_of_month
 from apps.ledger.queries.tables import rows
 
 # A commitment that somebody entered tells its term; of another nobody knows whether it was bought
@@ -54,10 +52,4 @@ def books_of(bill_ids: Collection[int]) -> list[CommitmentBook]:
 
 def books_off(month: date) -> list[CommitmentBook]:
     """Those named by the bills of a month that do not balance."""
-    zone = accounts.organisation().zone
-    bills = [
-        bill_id
-        for bill_id, *period in Bill.objects.values_list("id", "starts_at", "ends_at")
-        if main_month(*period, zone) == month
-    ]
-    return [book for book in books_of(bills) if book.is_off]
+    return [book for book in books_of(bills_of_month(month)) if book.is_off]

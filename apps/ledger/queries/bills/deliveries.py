@@ -125,6 +125,12 @@ def bills_of(import_id: int) -> list[BillFact]:
     return _facts_of(list(found.values(*BILL_COLUMNS)))
 
 
+def bills_failed() -> list[tuple[int, str]]:
+    """The bills that could not be reconciled, with why, by id."""
+    waiting = Bill.objects.filter(reconciled_at=None).exclude(failure="").order_by("id")
+    return list(waiting.values_list("id", "failure"))
+
+
 def bills_of_ids(bill_ids: Collection[int]) -> list[BillFact]:
     """These bills, by id."""
     found = Bill.objects.filter(id__in=bill_ids).order_by("id")

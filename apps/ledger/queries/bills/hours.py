@@ -73,7 +73,7 @@ class NodeEstimate(NamedTuple):
 
     node_id: int | None
     pool_id: int | None
-    micros: int
+    weight: int
 
 
 def estimates_of_hour(hour: datetime) -> set[NodeEstimate]:

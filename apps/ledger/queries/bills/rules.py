@@ -14,7 +14,7 @@ from apps.ledger.models import Bill, BillRule
 from apps.ledger.queries.bills.matching import nodes_of_rules, places, rules, traits_of
 from apps.ledger.queries.bills.parts import filled
 from apps.ledger.queries.calendar import main_month
-from apps.ledger.queries.closes.months import closed_months
+from apps.ledger.queries.closed_months import closed_months
 from apps.ledger.queries.tables import rows
 
 COLUMNS = (
@@ -131,9 +131,9 @@ def _moves_between(before: Sequence[BillRowRule], after: Sequence[BillRowRule]) 
     """By bill, the dearest first."""
     bills = {bill.id: bill for bill in _open_bills()}
     traits = traits_of(list(bills.values()))
-    named = nodes_of_rules((*before, *after))
+    of_rules = nodes_of_rules((*before, *after))
     periods = {_period_of(bill) for bill in bills.values()}
-    of = {period: places(*period, named) for period in periods}
+    of = {period: places(*period, of_rules) for period in periods}
     moved = {}
     for bill_id, bill in bills.items():
         for digest, each in traits[bill_id].items():

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 
-from apps.accounts import queries as accounts
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
 from apps.accounts.queries.people import person_names
 from apps.economics.focus.names import are_one_period, payer_key, provider_key
 from apps.ledger.models import Bill, BillImport, BillTwin
+from apps.ledger.queries.bill_months import bills_of_month
 from apps.ledger.queries.bills.deliveries import BillFact, bills_of_ids, sums_of_delivery
-from apps.ledger.queries.calendar import main_month
 from apps.ledger.queries.tables import rows
 
 # The kinds of file in which the rows in force of these bills came, by bill.
@@ -162,7 +161,7 @@ def open_twins() -> list[TwinFact]:
 
 def twin_page(asked: PageAsked) -> Slice[TwinFact]:
     """Every one that was noticed, the latest first."""
-    found = page_of(BillTwin.objects.values("id"), asked, "-id")
+    found = page_of(BillTwin.objects.values("id", "why"), asked, "-id")
     of = BillTwin.objects.filter(id__in=[row["id"] for row in found.rows]).order_by("-id")
     return Slice(_facts_of(of), found.after, found.before)
 
@@ -174,9 +173,7 @@ def twin(twin_id: int) -> TwinFact | None:
 
 def open_twins_of(month: date) -> int:
     """How many pairs of bills of a month nobody decided on."""
-    zone = accounts.organisation().zone
-    periods = BillTwin.objects.filter(choice="").values_list("bill__starts_at", "bill__ends_at")
-    return sum(main_month(*period, zone) == month for period in periods)
+    return BillTwin.objects.filter(choice="", bill_id__in=bills_of_month(month)).count()
 
 
 def _facts_of(found: Iterable[BillTwin]) -> list[TwinFact]:
@@ -203,7 +200,7 @@ def _facts_of(found: Iterable[BillTwin]) -> list[TwinFact]:
             other=bills[twin.other_id],
             delivery_id=twin.batch_id,
             delivery=names.get(twin.batch_id or 0, ""),
-            told=brought.get(twin.batch_id, {}).get(twin.bill_id),
+            told=brought.get(twin.batch_id or 0, {}).get(twin.bill_id),
             why=twin.why,
             choice=twin.choice,
             noticed_at=twin.noticed_at,

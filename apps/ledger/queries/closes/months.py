@@ -11,6 +11,7 @@ from apps.accounts import queries as accounts
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
 from apps.ledger.models import Close
 from apps.ledger.queries.calendar import HourSpan, month_span
+from apps.ledger.queries.closed_months import closed_months
 from apps.ledger.queries.tables import rows
 from apps.marks.queries import Pass, days_marked, pending_hours
 
@@ -40,11 +41,6 @@ class CloseFact:
         """Which invoice billed which of its hours when it was closed, in words; empty: none did."""
         items = [item for item in self.checklist if item.get("code") == "uninvoiced"]
         return str(items[0]["meaning"]) if items else ""
-
-
-def closed_months() -> set[date]:
-    """The months that are closed now, by their first days."""
-    return set(Close.objects.filter(reopened_at=None).values_list("month", flat=True))
 
 
 def closed_spans() -> list[HourSpan]:

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from apps.accounts import queries as accounts
-from apps.ledger.models import Bill
-from apps.ledger.queries.calendar import main_month
-from apps.ledger.queries.closes.months import closed_months
+from apps.ledger.queries.bill_months import bills_of_month
+from apps.ledger.queries.closed_months import closed_months
 from apps.ledger.queries.tables import rows
 from apps.show.money import full_amount
 
@@ -59,11 +58,7 @@ class InvoiceShare:
 def shares_of_invoices(month: date) -> list[InvoiceShare]:
     """By the month of the hours, in order; their sums are what the invoices bill."""
     zone = accounts.organisation().zone
-    bills = [
-        bill_id
-        for bill_id, *period in Bill.objects.values_list("id", "starts_at", "ends_at")
-        if main_month(*period, zone) == month
-    ]
+    bills = bills_of_month(month)
     closed = closed_months()
     return [
         InvoiceShare(of, billed, of in closed, _waiting(of, zone) if of in closed else 0)

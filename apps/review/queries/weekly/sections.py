@@ -10,7 +10,7 @@ from django.urls import reverse
 from apps.accounts.queries import special_teams
 from apps.fleet.queries.agents import silent_agents
 from apps.ledger.queries.calendar import local_day
-from apps.ledger.queries.closes.months import closed_months
+from apps.ledger.queries.closed_months import closed_months
 from apps.ledger.queries.commitments import commitment_use, ends_within
 from apps.ledger.queries.cube import CubeSums
 from apps.ledger.queries.due import open_pending_hours

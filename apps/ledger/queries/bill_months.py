@@ -1,0 +1,18 @@
+"""Which bills are of which month."""
+
+from datetime import date
+
+from apps.accounts import queries as accounts
+from apps.ledger.models import Bill
+from apps.ledger.queries.calendar import main_month
+
+
+def bills_of_month(month: date) -> list[int]:
+    """The bills whose period is of a month, as its middle is, by id."""
+    zone = accounts.organisation().zone
+    periods = Bill.objects.order_by("id").values_list("id", "starts_at", "ends_at")
+    return [
+        bill_id
+        for bill_id, starts_at, ends_at in periods
+        if main_month(starts_at, ends_at, zone) == month
+    ]

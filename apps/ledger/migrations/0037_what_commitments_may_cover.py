@@ -48,7 +48,7 @@ WHERE lower(bought.period) < least(coalesce(bought.ended_at, now()), now())
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("ledger", "0035_twins_of_bills"),
+        ("ledger", "0036_twins_of_bills"),
         ("pricing", "0003_owners_of_commitments"),
     ]
 

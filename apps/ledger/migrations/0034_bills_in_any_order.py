@@ -11,7 +11,7 @@ SPANS = "UPDATE ledger_bill SET long_from = starts_at, long_until = ends_at"
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("ledger", "0032_digests_of_closed_months"),
+        ("ledger", "0033_stated_costs_of_calls"),
         ("marks", "0004_bills"),
     ]
 

@@ -15,7 +15,7 @@ ON CONFLICT DO NOTHING
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("ledger", "0034_late_estimates"),
+        ("ledger", "0035_late_estimates"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

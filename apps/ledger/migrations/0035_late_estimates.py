@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("fleet", "0017_trust_in_nodes"),
-        ("ledger", "0033_bills_in_any_order"),
+        ("ledger", "0034_bills_in_any_order"),
     ]
 
     operations = [

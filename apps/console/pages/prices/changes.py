@@ -170,6 +170,7 @@ def _first_moment(context: Context, pools: Mapping[int, fleet.PoolFact]) -> str:
 def _rate_of(entered: Mapping[str, Any], pools: Mapping[int, fleet.PoolFact]) -> actions.NewRate:
     """What was entered as a rate; of a named pool the description is the pool's."""
     pool = pools[int(entered["pool"])] if entered["pool"] else None
+    described: dict[str, Any] = {name: "" if pool else entered[name] for name in DESCRIBED}
     return actions.NewRate(
         kind=entered["kind"],
         amount=entered["amount"],
@@ -183,7 +184,7 @@ def _rate_of(entered: Mapping[str, Any], pools: Mapping[int, fleet.PoolFact]) ->
         source=entered["source"],
         source_date=entered["source_date"],
         tiers=entered["tiers"],
-        **{name: "" if pool else str(entered[name]) for name in DESCRIBED},
+        **described,
     )
 
 

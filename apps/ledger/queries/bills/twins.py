@@ -13,6 +13,7 @@ from apps.ledger.queries.bill_months import bills_of_month
 from apps.ledger.queries.bills.deliveries import BillFact, bills_of_ids, sums_of_delivery
 from apps.ledger.queries.tables import rows
 
+TWIN_KEYS = ("id",)
 # The kinds of file in which the rows in force of these bills came, by bill.
 KINDS = """
 SELECT part.bill_id, array_agg(DISTINCT split_part(batch.layout, ' ', 1))
@@ -161,7 +162,7 @@ def open_twins() -> list[TwinFact]:
 
 def twin_page(asked: PageAsked) -> Slice[TwinFact]:
     """Every one that was noticed, the latest first."""
-    found = page_of(BillTwin.objects.values("id", "why"), asked, "-id")
+    found = page_of(BillTwin.objects.values(*TWIN_KEYS), asked, "-id")
     of = BillTwin.objects.filter(id__in=[row["id"] for row in found.rows]).order_by("-id")
     return Slice(_facts_of(of), found.after, found.before)
 

@@ -31,7 +31,7 @@ from apps.ledger.queries.conversion import RateOfExchangeMissing
 from apps.pricing.actions import NewExchangeRate
 from tests import make
 from tests.apps.console.people import signed_in
-from tests.apps.ledger import scene
+from tests.apps.ledger import bill_files, scene
 from tests.apps.ledger.bill_files import take_file
 from tests.apps.ledger.scene import LATER, TEN
 
@@ -285,6 +285,17 @@ def test_a_bill_in_another_currency_waits_for_a_rate_and_is_provisional_until_it
     charge = scene.charge(node_id)
     assert (charge.effective_micros, charge.status) == (60_000_000, Status.RECONCILED)
     assert_conserved()
+
+
+def test_the_page_of_a_bill_that_waits_does_not_say_where_its_rows_went(
+    node_id: int, tmp_path: Path
+) -> None:
+    path = bill_files.write(tmp_path / "euros.csv", [row("61", BillingCurrency="EUR")])
+    take_file(path, clock=lambda: LATER)
+    scene.settle_all()
+    page = signed_in("finance").get(reverse("bill", args=[Bill.objects.get().id]))
+    assert "Not known before the bill is reconciled" in page.content.decode()
+    assert "every row is tied" not in page.content.decode()
 
 
 def test_the_page_of_a_bill_says_why_it_differs_and_what_no_node_carries(

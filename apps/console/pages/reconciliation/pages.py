@@ -150,7 +150,9 @@ def _apart_table(found: BillFact, usage_types: Mapping[str, str]) -> Table[compa
         name="apart",
         title="Charges not tied to a node",
         about="charged separately, in the totals",
-        empty="None: every row is tied to a node.",
+        empty="Not known before the bill is reconciled."
+        if found.reconciled_at is None
+        else "None: every row is tied to a node.",
         csv_first=("charge", "kind", "reason", "label", "team"),
         columns=(
             Column("kind", "What", lambda row: row.kind),

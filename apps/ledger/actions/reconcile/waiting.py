@@ -78,6 +78,7 @@ def _of_earlier_teams() -> list[int]:
     return open_bills(Bill.objects.filter(earlier, reconciled_at__isnull=False))
 
 
+@logged_change(count=answered)
 @transaction.atomic
 def wake_open_bills(*, at: datetime) -> int:
     """Have every bill of an open month reconciled again; how many."""

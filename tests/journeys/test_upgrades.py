@@ -1,6 +1,8 @@
 """An upgrade ends in the new, proved, or in what was there before."""
 
+import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from django.test import override_settings
 from apps.web.queries.table_digests import table_digests
 from controlplane.copies import upgrading
 from controlplane.copies.making import say_nothing
+from controlplane.copies.proving import why_not_proved
 from controlplane.copies.refusal import CopyRefused
 from controlplane.copies.upgrading import (
     GOING_BACK,
@@ -26,6 +29,7 @@ from controlplane.copies.upgrading import (
     schema_age,
     upgrade_note,
 )
+from controlplane.ledger_audit import audit
 from tests.databases import kept_until_the_end, other_database
 from tests.journeys.copied_world import AT, CopiedWorld, installation, make_copied_world
 
@@ -194,3 +198,24 @@ def test_the_command_says_that_there_is_nothing_to_do(
         cursor.execute("INSERT INTO django_migrations (app, name, applied) VALUES ('ledger', '9999_later', now())")  # fmt: skip
     with pytest.raises(CommandError, match=r"newer Runrate: .* ledger.9999_later"):
         call_command("upgrade", "--plan")
+
+
+@pytest.mark.parametrize("phase", [MIGRATING, GOING_BACK])
+def test_a_database_in_the_middle_of_an_upgrade_is_not_copied(
+    phase: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is neither the version before nor this one."""
+    begin_upgrade(installation(home), schema_age().lacking, say_nothing, AT)
+    note = json.loads((home / "upgrade.json").read_text())
+    (home / "upgrade.json").write_text(json.dumps(note | {"phase": phase}))
+    monkeypatch.setattr("controlplane.copies.of_settings.HOME", home)
+    with pytest.raises(CommandError, match="No copy was made: an upgrade is under way, or was"):
+        call_command("backup", str(home / "copy"))
+    assert not (home / "copy").exists()
+
+
+def test_failures_without_a_place_are_counted_in_words() -> None:
+    """Places beyond those that are listed are counted alone."""
+    failed = replace(audit(), failures=3, places=())
+    assert why_not_proved(failed) == "the ledger does not add up in 3 places"
+    assert why_not_proved(replace(failed, failures=0)) is None

@@ -336,9 +336,12 @@ def _bring_up_to_date(restore: _Restore) -> tuple[str, ...]:
         lacking = age_of_schema(applied_migrations(cursor.cursor)).lacking
     if lacking:
         restore.progress("migrating to this Runrate", 0.93)
+        with connection.cursor() as cursor:
+            # Of a row that this transaction loaded every change has its keys checked, and what waits to be checked
+            # keeps a migration from altering the table after it.
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         call_command("migrate", verbosity=0, interactive=False, skip_checks=True)
         with connection.cursor() as cursor:
-            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
             cursor.execute("ANALYZE")
     return lacking
 

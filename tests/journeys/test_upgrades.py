@@ -17,9 +17,11 @@ from django.test import override_settings
 
 from apps.web.queries.table_digests import table_digests
 from controlplane.copies import upgrading
+from controlplane.copies.fitting import RestoreWanted
 from controlplane.copies.making import say_nothing
-from controlplane.copies.proving import why_not_proved
+from controlplane.copies.proving import prove_ledger, why_not_proved
 from controlplane.copies.refusal import CopyRefused
+from controlplane.copies.restoring import restore_copy
 from controlplane.copies.upgrading import (
     GOING_BACK,
     MIGRATING,
@@ -219,3 +221,18 @@ def test_failures_without_a_place_are_counted_in_words() -> None:
     failed = replace(audit(), failures=3, places=())
     assert why_not_proved(failed) == "the ledger does not add up in 3 places"
     assert why_not_proved(replace(failed, failures=0)) is None
+
+
+def test_a_copy_is_migrated_by_what_changes_rows_and_then_their_table(
+    world: CopiedWorld, tmp_path: Path, next_migration: Callable[..., None]
+) -> None:
+    """In the transaction that loaded them."""
+    next_migration(
+        "ALTER TABLE fleet_node ADD of_a_test int;"
+        "UPDATE fleet_node SET of_a_test = 1;"
+        "ALTER TABLE fleet_node ALTER of_a_test SET NOT NULL"
+    )
+    with override_settings(HOME=tmp_path), other_database(), world.path.open("rb") as source:
+        restored = restore_copy(source, tmp_path, RestoreWanted(), say_nothing, prove_ledger)
+        assert restored.migrated == ("marks.0999_of_a_test",)
+        assert table_digests(["fleet_node"])["fleet_node"].rows

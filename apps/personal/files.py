@@ -8,7 +8,7 @@ from typing import IO, TypeAlias, cast
 from django.apps import apps
 from django.utils.module_loading import import_string
 
-from apps.files import FileEntry, PlaceUnreachable, list_files, local_copy
+from apps.files import FileEntry, list_files, local_copy
 from apps.files.limits import UNPACKED, BodyKind
 from apps.files.lines import FileUnreadable
 from apps.files.parquet import open_parquet
@@ -34,19 +34,16 @@ def forget_files_naming(names: TakenNames, before: datetime) -> list[FileOutcome
     """Look through files that were made before; return what became of each that holds a name, or may.
 
     Each is read within the bounds of what is unpacked, and never whole. Copies are not opened: they hold every name that the
-    database had.
+    database had. Raises PlaceUnreachable where the place of files is away: they are to be looked through again.
     """
-    try:
-        found = [
-            outcome
-            for folder in (EXPORTS, UPLOADS)
-            for entry in list_files(folder)
-            if entry.modified_at <= before
-            and (outcome := _outcome_of(folder, entry, names)) is not None
-        ]
-        copies = [entry for entry in list_files(BACKUPS) if entry.modified_at <= before]
-    except PlaceUnreachable as away:
-        return [FileOutcome("all files", NOT_READ.format(away))]
+    found = [
+        outcome
+        for folder in (EXPORTS, UPLOADS)
+        for entry in list_files(folder)
+        if entry.modified_at <= before
+        and (outcome := _outcome_of(folder, entry, names)) is not None
+    ]
+    copies = [entry for entry in list_files(BACKUPS) if entry.modified_at <= before]
     return [*found, *(FileOutcome(entry.name, OLD_BACKUP) for entry in copies)]
 
 

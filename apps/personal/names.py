@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any
 from urllib.parse import quote
@@ -255,7 +255,52 @@ def _clusters(name: str) -> list[str]:
 
 def _spelt(name: str) -> str:
     """What finds a name however it is written, but for its case."""
-    return "".join(map(_spelt_letter, _clusters(name)))
+    return "".join(spelt for spelt, _ in _parts_spelt(name))
+
+
+def _parts_spelt(name: str) -> Iterator[tuple[str, str | None]]:
+    """The parts of a name: what finds each, and its one letter where it has one that is written in one way."""
+    clusters, place = _clusters(name), 0
+    while place < len(clusters):
+        for length in (3, 2):
+            several = "".join(clusters[place : place + length])
+            if len(several) == length and several in _letters_for():
+                apart = "".join(map(_spelt_letter, several))
+                ways = [
+                    way for letter in _letters_for()[several] for way in (letter, quote(letter))
+                ]
+                yield f"(?:{apart}|{'|'.join(map(re.escape, ways))}{_shorter(several)})", None
+                place += length
+                break
+        else:
+            letter = clusters[place]
+            yield _spelt_letter(letter), letter if letter.isascii() and letter.isalnum() else None
+            place += 1
+
+
+def _shorter(several: str) -> str:
+    """Three letters of which two are one, as a way more: `ﬀi` beside `ﬃ`."""
+    if len(several) < 3:
+        return ""
+    pairs = ((several[:2], "", several[2]), (several[1:], several[0], ""))
+    ways = [
+        f"{before}{way}{after}"
+        for pair, before, after in pairs
+        for letter in _letters_for().get(pair, ())
+        for way in (letter, quote(letter))
+    ]
+    return "".join(f"|{re.escape(way)}" for way in ways)
+
+
+@cache
+def _letters_for() -> Mapping[str, tuple[str, ...]]:
+    """The letters that are two or three where small and great ones are alike (Unicode's full folding): `ss` is `ß` and `ẞ`."""
+    found: dict[str, list[str]] = {}
+    for number in range(0x80, 0x10000):
+        folded = chr(number).casefold()
+        if len(folded) > 1 and not any(map(unicodedata.combining, folded)):
+            found.setdefault(folded, []).append(chr(number))
+    return {folded: tuple(letters) for folded, letters in found.items()}
 
 
 def _spelt_letter(letter: str) -> str:
@@ -275,7 +320,7 @@ def _spelt_letter(letter: str) -> str:
 
 def _like_pattern(name: str) -> str:
     """A name with anything in the place of what may be written in several ways."""
-    kept = [letter if letter.isascii() and letter.isalnum() else "%" for letter in _clusters(name)]
+    kept = [letter or "%" for _, letter in _parts_spelt(name)]
     return re.sub("%+", "%", f"%{''.join(kept)}%")
 
 

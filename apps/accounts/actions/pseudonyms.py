@@ -32,8 +32,8 @@ Progress = Callable[[str, int], None]
 """Given each table by name as it is done, with how many of its rows were rewritten."""
 
 
-LookThrough = Callable[[TakenNames, datetime], Sequence[FileOutcome]]
-"""Looks through the files that were made before a moment, and returns what became of those that hold a name."""
+LookThrough = Callable[[TakenNames], Sequence[FileOutcome]]
+"""Looks through the files that were made until now, and returns what became of those that hold a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,9 @@ def go_on_removing(
                 _remove_from_table(removal, model, names)
                 progress(label, removal.tables[label])
         if removal.ended_at is None and look_through is not None:
-            removal.files = [asdict(outcome) for outcome in look_through(names, removal.began_at)]
+            # What was written while tables were rewritten may have read a name before it went.
+            outcomes = look_through(names)
+            removal.files = [asdict(outcome) for outcome in outcomes]
             removal.sealed_names, removal.ended_at = "", at
             removal.save(update_fields=["files", "sealed_names", "ended_at"])
         return TakenOut(written, +Counter(removal.tables))

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, LiteralString
 
 from django.contrib.postgres.fields import ArrayField
-from django.db import connection
+from django.db import Error, connection, transaction
 from django.db.models import IntegerField, JSONField, Model, UUIDField
 from psycopg import sql
 
@@ -14,7 +14,13 @@ from apps.personal.names import TakenNames
 
 SLICE, WRITTEN_AT_ONCE = 20_000, 2_000
 """So many ids are looked through by one statement, however large the table."""
+MOST_ALIKE = 1_000
+UNIQUE_VIOLATION = "23505"
 Row = tuple[Any, ...]
+
+
+class TooManyAlike(Exception):
+    """More rows than are numbered would have one name."""
 
 
 def rename_table(model: type[Model], names: TakenNames) -> int:
@@ -49,7 +55,8 @@ def _rows_naming(
     params = [names.like_patterns] * len(fields)
     for within, span in _slices(model):
         with connection.cursor() as cursor:
-            cursor.execute(asked + within, [*params, *span])
+            # Nobody changes one of them before it is written back.
+            cursor.execute(asked + within + sql.SQL(" FOR UPDATE"), [*params, *span])
             yield cursor.fetchall()
 
 
@@ -117,8 +124,42 @@ def _write_rows(
     for start in range(0, len(changed), WRITTEN_AT_ONCE):
         some = changed[start : start + WRITTEN_AT_ONCE]
         rows = [dict(zip([*columns, *names], row, strict=True)) for row in some]
-        with connection.cursor() as cursor:
+        if not _is_written(write, rows):
+            for row in rows:
+                _write_apart(model, write, row, columns)
+
+
+def _is_written(write: sql.Composed, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Write rows; False where the database holds one of them against a row that has its values."""
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(write, (json.dumps(rows, default=str),))
+    except Error as refusal:
+        if getattr(refusal.__cause__, "sqlstate", None) != UNIQUE_VIOLATION:
+            raise
+        return False
+    return True
+
+
+def _write_apart(
+    model: type[Model], write: sql.Composed, row: Mapping[str, Any], columns: Sequence[str]
+) -> None:
+    """Write one row; where another has its name already, which two spellings had apart, with a number after it."""
+    if _is_written(write, [row]):
+        return
+    numbered = [
+        name for name in columns if isinstance(row[name], str) and not _is_document(model, name)
+    ]
+    for number in range(2, MOST_ALIKE):
+        apart = {**row, **{name: f"{row[name]}-{number}" for name in numbered}}
+        if _is_written(write, [apart]):
+            return
+    raise TooManyAlike(f"{model._meta.label_lower}: {MOST_ALIKE} rows of one name")
+
+
+def _is_document(model: type[Model], column: str) -> bool:
+    found = (field for field in model._meta.concrete_fields if field.column == column)
+    return isinstance(next(found), JSONField)
 
 
 def _recordset_type(field: Any) -> LiteralString:

@@ -16,11 +16,11 @@ from psycopg import sql
 from pyarrow import parquet
 
 from apps.accounts import actions
-from apps.accounts.models import NameRemoval, Pseudonym, User
+from apps.accounts.models import NameRemoval, Pseudonym, Team, User
 from apps.accounts.queries.pseudonyms import files_of_last_removal, name_digest, pseudonym_of
 from apps.accounts.tasks import finish_removals
 from apps.economics.jobs import EventKind, JobEventIn, JobSource, JobStatement
-from apps.files import is_stored, write_file
+from apps.files import PlaceUnreachable, is_stored, write_file
 from apps.ledger.models import Export, LedgerUserDay, MonthDigest
 from apps.personal.fields import personal_fields, walked_models
 from apps.review.models import Alert
@@ -379,6 +379,84 @@ def test_a_removal_that_was_killed_is_gone_on_with_and_ends_the_same(
     finish_removals()
     removal.refresh_from_db()
     assert removal.tables == rewritten
+
+
+def test_two_spellings_that_one_table_holds_apart_stay_two_rows(
+    settings: Any, tmp_path: Path
+) -> None:
+    settings.HOME = tmp_path
+    make_organisation()
+    make_team("ada smith")
+    make_team("Ada Smith")
+    names = ["ada", "ada smith"]
+    actions.pseudonymise(names=names, person_id=None, by=None, at=NOON)
+    finish_removals()
+    assert actions.removals_to_finish() == []
+    shown = pseudonym_of("ada smith")
+    found = Team.objects.filter(name__startswith=shown).order_by("name")
+    assert list(found.values_list("name", flat=True)) == [shown, f"{shown}-2"]
+
+
+@pytest.mark.parametrize("entered", ["Anna Groß", "ANNA GROSS", "weiß", "Steffi Graf"])
+@pytest.mark.parametrize("spelt", [str, str.upper, str.casefold])
+def test_letters_that_are_two_in_capitals_are_found_either_way(
+    settings: Any, tmp_path: Path, entered: str, spelt: Any
+) -> None:
+    settings.HOME = tmp_path
+    make_organisation()
+    of_one_letter = entered.replace("ff", "\ufb00").replace("SS", "\u1e9e")
+    spellings = {spelt(entered), of_one_letter, entered}
+    for number, spelling in enumerate(sorted(spellings)):
+        record_events(events=[said_by(spelling, str(number))], at=NOON)
+    actions.pseudonymise(names=[entered], person_id=None, by=None, at=NOON)
+    assert [rows_with(spelling) for spelling in spellings] == [[] for _ in spellings]
+
+
+def test_what_is_said_of_a_job_while_names_go_does_not_bring_one_back(
+    settings: Any, tmp_path: Path
+) -> None:
+    settings.HOME = tmp_path
+    make_organisation()
+    record_events(events=[said_by("ghopper")], at=NOON)
+    end = JobStatement(kind=EventKind.END, at=NOON + timedelta(hours=1), source=JobSource.SCHEDULER)
+
+    def say_more(table: str, rows: int) -> None:
+        record_events(events=[JobEventIn("atlas", "1", end)], at=NOON)
+
+    actions.pseudonymise(names=["ghopper"], person_id=None, by=None, at=NOON, progress=say_more)
+    assert rows_with("ghopper") == []
+
+
+def test_a_file_that_was_made_while_names_went_is_looked_through(
+    settings: Any, tmp_path: Path
+) -> None:
+    settings.HOME = tmp_path
+    make_organisation()
+    before = datetime.now(UTC) - timedelta(hours=1)
+    actions.pseudonymise(names=["ghopper"], person_id=None, by=None, at=before)
+    name = stored("exports/1.csv", b"user,cost\nghopper,1\n")
+    finish_removals()
+    assert [outcome.name for outcome in files_of_last_removal()] == [name]
+
+
+def test_files_that_are_away_are_looked_through_when_they_are_back(
+    settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.HOME = tmp_path
+    make_organisation()
+    name = stored("exports/1.csv", b"user,cost\nghopper,1\n")
+    actions.pseudonymise(names=["ghopper"], person_id=None, by=None, at=NOON)
+
+    def away(folder: str) -> None:
+        raise PlaceUnreachable("gone")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("apps.personal.files.list_files", away)
+        finish_removals()
+    assert len(actions.removals_to_finish()) == 1
+    finish_removals()
+    assert actions.removals_to_finish() == []
+    assert [outcome.name for outcome in files_of_last_removal()] == [name]
 
 
 def test_a_closed_month_keeps_everything_but_her_name(

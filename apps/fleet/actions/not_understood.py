@@ -11,8 +11,8 @@ from apps.fleet.models import NotUnderstood
 from apps.logs.changes import answered, logged_change
 
 KEPT_DAYS = 14
-MOST_NAMES = 500
-"""Of one door and day; what has another name then is counted together."""
+MOST_NAMES, MOST_NAMES_OF_A_PLACE = 2_000, 100
+"""Of one door and day, and of one place of it: names beyond are counted together, by their place while there is room."""
 LONGEST_NAME = 200
 
 COUNT = """
@@ -66,18 +66,23 @@ def forget_not_understood(*, at: datetime) -> int:
 
 
 def _bounded(times: Counter[tuple[str, str, str]], day: date) -> dict[tuple[str, str, str], int]:
-    """The counts with names beyond the bound of their door together under an empty one."""
+    """The counts with names beyond a bound together under an empty one."""
     bounded: Counter[tuple[str, str, str]] = Counter()
     for door in {key[0] for key in times}:
         rows = NotUnderstood.objects.filter(door=door, day=day).exclude(name="")
         known = {(door, *row) for row in rows.values_list("place", "name")}
+        of_place = Counter(place for _, place, _ in known)
         for key, count in sorted(times.items()):
             if key[0] != door:
                 continue
-            if key not in known and len(known) >= MOST_NAMES:
-                key = (door, "", "")
-            else:
-                known.add(key)
+            if key not in known:
+                if len(known) >= MOST_NAMES:
+                    key = (door, "", "")
+                elif of_place[key[1]] >= MOST_NAMES_OF_A_PLACE:
+                    key = (door, key[1], "")
+                else:
+                    known.add(key)
+                    of_place[key[1]] += 1
             bounded[key] += count
     return dict(bounded)
 

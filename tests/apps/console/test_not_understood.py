@@ -8,6 +8,7 @@ from django.test import Client
 
 from apps.fleet.actions.not_understood import (
     MOST_NAMES,
+    MOST_NAMES_OF_A_PLACE,
     Unread,
     count_not_understood,
     forget_not_understood,
@@ -41,11 +42,19 @@ def test_a_name_is_counted_and_the_last_example_kept() -> None:
 
 
 def test_beyond_the_bound_names_are_counted_together() -> None:
-    note(*(f"name-{place:04}" for place in range(MOST_NAMES + 3)))
+    note(*(f"name-{number:04}" for number in range(MOST_NAMES_OF_A_PLACE + 3)))
     note("one more", "name-0000")
     rows = {row.name: row.times for row in not_understood()}
-    assert len(rows) == MOST_NAMES + 1
+    assert len(rows) == MOST_NAMES_OF_A_PLACE + 1
     assert (rows[""], rows["name-0000"]) == (4, 2)
+
+
+def test_beyond_the_bound_of_a_door_names_of_all_places_are_counted_together() -> None:
+    for place in range(MOST_NAMES // MOST_NAMES_OF_A_PLACE):
+        note(*map(str, range(MOST_NAMES_OF_A_PLACE)), place=f"node-{place}")
+    note("a", place="late")
+    assert NotUnderstood.objects.count() == MOST_NAMES + 1
+    assert NotUnderstood.objects.get(name="").place == ""
 
 
 def test_after_two_weeks_it_is_forgotten() -> None:

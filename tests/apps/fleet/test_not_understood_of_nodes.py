@@ -26,3 +26,22 @@ def test_it_is_counted_by_node_once_a_day() -> None:
     assert list(rows) == [("grants", "gpu-01", "amd.com/gpu", 1), ("metrics", "gpu-01", "TGI", 1)]
     actions.note_status(agent_id=agent_id, status=status, at=make.NOON + timedelta(days=1))
     assert NotUnderstood.objects.count() == 4
+
+
+def test_a_node_that_invents_names_hides_those_of_no_other() -> None:
+    make.make_organisation()
+    loud = make.make_agent(node_id=make.make_node("loud"))
+    other = make.make_agent(node_id=make.make_node("other"))
+    for part in range(4):
+        invented = tuple(
+            {"code": "grant_not_understood", "detail": f"x{part}-{number}"} for number in range(50)
+        )
+        status = actions.ToldStatus(boot=1, sequence=part, problems=invented)
+        actions.note_status(agent_id=loud, status=status, at=make.NOON)
+    problems = ({"code": "grant_not_understood", "detail": "amd.com/gpu"},)
+    for sequence in range(5):
+        status = actions.ToldStatus(boot=1, sequence=sequence, problems=problems)
+        actions.note_status(agent_id=other, status=status, at=make.NOON)
+    row = NotUnderstood.objects.get(place="other")
+    assert (row.name, row.times) == ("amd.com/gpu", 1)
+    assert NotUnderstood.objects.filter(place="loud").exclude(name="").count() == 100

@@ -27,6 +27,7 @@ MOST_RATIO, RATIO_FROM = 400, 256 * MEBIBYTE
 MOST_MEMBERS, MOST_DIRECTORY = 100, MEBIBYTE
 """Of a zip, of which one is read: more files, or a longer list of them, are no table that somebody packed."""
 ZIP_END, ZIP_END_BYTES, LONGEST_COMMENT = b"PK\x05\x06", 22, 1 << 16
+ZIP64_PLACE, ZIP64_BYTES = b"PK\x06\x07", 20
 PackedFile = gzip.GzipFile | zipfile.ZipExtFile
 BROKEN = (
     *(EOFError, gzip.BadGzipFile, zlib.error, zipfile.BadZipFile),
@@ -121,12 +122,16 @@ def _open_zip(source: IO[bytes]) -> Iterator[tuple[zipfile.ZipExtFile, int]]:
 def _check_directory(source: IO[bytes]) -> None:
     """Refuse a zip whose list of files would fill memory as it is opened."""
     size = source.seek(0, io.SEEK_END)
-    source.seek(max(0, size - ZIP_END_BYTES - LONGEST_COMMENT))
-    end = source.read(ZIP_END_BYTES + LONGEST_COMMENT)
+    longest = ZIP64_BYTES + ZIP_END_BYTES + LONGEST_COMMENT
+    source.seek(max(0, size - longest))
+    end = source.read(longest)
     source.seek(0)
     place = end.rfind(ZIP_END)
     if place < 0 or len(end) - place < ZIP_END_BYTES:
         raise UnpackRefused("the zip is broken: it ends before its list of files")
+    # Where this precedes the end, Python reads a longer list from another place.
+    if end[max(0, place - ZIP64_BYTES) : place].startswith(ZIP64_PLACE):
+        raise UnpackRefused("the zip is one for more than 4 GiB (Zip64): send its file by itself")
     count, directory_bytes = struct.unpack_from("<HL", end, place + 10)
     if count > MOST_MEMBERS or directory_bytes > MOST_DIRECTORY:
         raise UnpackRefused(

@@ -4,6 +4,7 @@ import ast
 import gzip
 import io
 import random
+import struct
 import zipfile
 from pathlib import Path
 
@@ -88,6 +89,19 @@ def test_a_zip_whose_list_of_files_is_long_is_refused_before_it_is_read(monkeypa
     monkeypatch.setattr(zipfile, "ZipFile", opened)
     with pytest.raises(UnpackRefused, match="more than 100 files"):
         unpacked(content)
+
+
+def test_a_zip_that_has_its_list_of_files_elsewhere_is_refused_before_it_is_read(
+    monkeypatch,
+) -> None:
+    """Zip64: the end says one file, and a record before it how many there are."""
+    content = zipped(table=b"a,b")
+    end = content.rindex(b"PK\x05\x06")
+    wide = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 300_000, 300_000, 1 << 24, 0)
+    place = struct.pack("<4sLQL", b"PK\x06\x07", 0, end, 1)
+    monkeypatch.delattr(zipfile, "ZipFile")
+    with pytest.raises(UnpackRefused, match="Zip64"):
+        unpacked(content[:end] + wide + place + content[end:])
 
 
 def test_a_file_that_is_read_whole_has_a_bound_and_says_what_it_is_not(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Published prices in files: Azure's and Google's as their APIs answer them, and a plain CSV."""
 
+import gzip
 import json
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
@@ -187,6 +188,17 @@ def test_a_plain_csv_names_each_row_that_it_does_not_take(load: Load) -> None:
     assert reasons[5].startswith("unit: 'rack' is none of")
     assert "0 is free" in reasons[7]
     assert reasons[10] == "the row does not have as many fields as the header"
+
+
+def test_a_packed_file_is_read_within_bounds(tmp_path: Path) -> None:
+    make_organisation()
+    path = tmp_path / "prices.csv.gz"
+    path.write_bytes(gzip.compress(csv_of({}).encode()))
+    call_command("import_prices", path, stdout=StringIO(), stderr=StringIO())
+    assert Rate.objects.get().provider == "nebius"
+    path.write_bytes(gzip.compress(csv_of({}).encode())[:-9])
+    with pytest.raises(CommandError, match="cannot be unpacked further"):
+        call_command("import_prices", path, stdout=StringIO(), stderr=StringIO())
 
 
 def test_the_same_prices_again_are_young_again_and_another_holds_since_it_was_read(

@@ -1,5 +1,6 @@
 """Import published prices."""
 
+import io
 from argparse import ArgumentParser
 from datetime import date
 from pathlib import Path
@@ -8,10 +9,13 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from apps.files.lines import FileUnreadable
+from apps.files.unpacking import read_small_file
 from apps.pricing import actions
 from apps.pricing.management.loaded import tell_loaded
 from apps.pricing.management.people import BY, person_named
 from apps.pricing.management.published_prices import (
+    MOST_BYTES,
     PublishedPricesUnreadable,
     read_published_prices,
 )
@@ -42,9 +46,9 @@ class Command(BaseCommand):
         at = timezone.now()
         read_on = options["read_on"] or at.date()
         try:
-            with options["file"].open("rb") as source:
-                published = read_published_prices(source, read_on=read_on)
-        except (PublishedPricesUnreadable, OSError) as problem:
+            source = io.BytesIO(read_small_file(options["file"], MOST_BYTES))
+            published = read_published_prices(source, read_on=read_on)
+        except (PublishedPricesUnreadable, FileUnreadable, OSError) as problem:
             raise CommandError(f"{options['file']}: {problem}") from problem
         by = person_named(options["by"])
         loaded = actions.import_prices(rows=published.rows, read_on=read_on, at=at, by=by)

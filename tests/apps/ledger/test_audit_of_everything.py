@@ -83,7 +83,13 @@ EXCUSED: dict[str, dict[str, tuple[str, ...]]] = {
         WHEN: ("folded_at", "computed_at"),
     },
     "ledger_apicost": {WORDS: ("reason",)},
-    "ledger_apihour": {WORDS: ("reason",)},
+    "ledger_apihour": {
+        WORDS: ("reason",),
+        "said by gateways, shown beside our price and in no sum": (
+            "stated_micros",
+            "against_micros",
+        ),
+    },
     "ledger_vendorcost": {
         "a vendor's report as it was sent": ("vendor", "day", "item", "project", "currency"),
         WHEN: ("told_at",),

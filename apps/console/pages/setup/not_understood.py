@@ -4,7 +4,7 @@ from django.http import HttpResponse
 from django.urls import path, reverse
 
 from apps.console.kit.cells import COUNT, DAY, INSTANT, PROSE, TEXT
-from apps.console.kit.frame import EmptyState, Link
+from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.kit.table import Column, Table
@@ -39,11 +39,15 @@ NAMES = Table[NotUnderstoodFact](
     sort="sort",
     per_page=200,
 )  # fmt: skip
-NOTHING_UNREAD = EmptyState(
-    "Everything was understood",
-    "What comes in through a door under a name that Runrate does not know is counted here for two "
-    "weeks: it is in no sum, or in one without it.",
-)
+
+
+def _nothing_unread() -> EmptyState:
+    return EmptyState(
+        "Everything was understood",
+        "What comes in through a door under a name that Runrate does not know is counted here for two "
+        "weeks: it is in no sum, or in one without it.",
+        (Step("See what comes in, and what is missing.", link=Link("Setup", reverse("setup"))),),
+    )
 
 
 def _meaning(row: NotUnderstoodFact) -> str:
@@ -70,7 +74,7 @@ def not_understood_page(context: Context) -> ConsolePage:
         sections=(NAMES.section(rows, context, csv_href=reverse("not-understood-csv")),)
         if rows
         else (),
-        empty=None if rows else NOTHING_UNREAD,
+        empty=None if rows else _nothing_unread(),
     )
 
 

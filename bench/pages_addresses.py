@@ -46,6 +46,7 @@ PLANTED: dict[str, SeededRow | str] = {
     "batch_id": SeededRow("workloads.ImportBatch"),
     "bill_id": SeededRow("ledger.Bill"),
     "bill_rule_id": SeededRow("ledger.BillRule"),
+    "bill_twin_id": SeededRow("ledger.BillTwin"),
     "budget_id": SeededRow("planning.Budget", {"key": "100"}),
     "capacity_request_id": SeededRow("planning.CapacityRequest", LEADS),
     "channel_id": SeededRow("review.AlertChannel"),

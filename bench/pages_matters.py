@@ -15,6 +15,7 @@ from apps.accounts.queries import Viewer, viewer_of_user
 from apps.economics.hours import hour_of
 from apps.fleet import actions as fleet
 from apps.fleet.models import Node, TrustIncident, TrustKind, WaitingNode
+from apps.ledger.models import Bill, BillTwin
 from apps.placement.actions import ask_admission, make_offer_book, make_quote
 from apps.placement.queries.admission_limits import AdmissionJob
 from apps.placement.queries.asked import AskedQuote, AskedWork
@@ -262,6 +263,14 @@ def _kept_by_people(company: Company) -> None:
         )
 
 
+def _bill_twin(company: Company) -> None:
+    """A file of another kind that is to be added to a bill: somebody is asked."""
+    bill = Bill.objects.order_by("pk")[0]
+    BillTwin.objects.create(
+        bill=bill, other=bill, why="a file of another kind", noticed_at=company.at
+    )
+
+
 def _doors(company: Company) -> None:
     """A way in for nodes, a name that is none of ours, a promise and a file."""
     token = fleet.NewJoinToken("nodes", CLUSTER, ("gpu-*",), company.at + timedelta(days=9))
@@ -304,6 +313,7 @@ MATTERS: Mapping[str, Callable[[Company], None]] = {
     "portfolios": _portfolio,
     "placement": _placement,
     "what people keep": _kept_by_people,
+    "bills that may be one": _bill_twin,
     "doors": _doors,
 }
 

@@ -74,7 +74,7 @@ NOBODY_HAS = dict.fromkeys(
         "team_id", "workload_id", "job_id", "run_id", "node_id", "device_id", "pool_id", "rate_id",
         "waiting_id",
         "rule_id", "line_id", "person_id", "token_id", "batch_id", "agent_id", "outage_id",
-        "import_id", "series_import_id", "bill_id", "bill_rule_id", "shared_cost_id", "close_id",
+        "import_id", "series_import_id", "bill_id", "bill_rule_id", "bill_twin_id", "shared_cost_id", "close_id",
         "commitment_id", "account_id", "owned_plan_id", "service_id", "objective_id",
         "api_price_id", "finding_id", "view_id", "chart_note_id", "capacity_request_id", "plan_id", "item_id",
     ),

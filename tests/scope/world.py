@@ -44,6 +44,7 @@ from apps.ledger.models import (
     Bill,
     BillImport,
     BillRule,
+    BillTwin,
     Close,
     Line,
     StatementLine,
@@ -261,6 +262,7 @@ def make_world() -> World:
         "series_import_id": _series_import(people["petra"], now),
         "import_id": _bill_import(now),
         "bill_id": _bill(now),
+        "bill_twin_id": _bill_twin(now),
         "shared_cost_id": scene.make_shared_cost("pelican-storage", starts_at=now),
         "bill_rule_id": BillRule.objects.create(
             priority=10, resource_id="heron-*", node_id=fleet_ids["node_id"], created_at=now
@@ -780,6 +782,22 @@ def _bill(now: datetime) -> int:
         created_at=now,
         changed_at=now,
         reconciled_at=now,
+    ).id
+
+
+def _bill_twin(now: datetime) -> int:
+    """The same month under another name of its issuer, held until somebody says which counts."""
+    first = Bill.objects.get(issuer="Heron Hosting")
+    other = Bill.objects.create(
+        issuer="Heron Hosting, Inc.", provider=first.provider, account=first.account,
+        starts_at=first.starts_at, ends_at=first.ends_at, currency="USD",
+        created_at=now, changed_at=now, reconciled_at=now,
+    )  # fmt: skip
+    held = BillImport.objects.create(
+        name="heron-again.csv", digest="1" * 64, state="held", started_at=now
+    )
+    return BillTwin.objects.create(
+        bill=other, other=first, batch=held, why="one payer and period", noticed_at=now
     ).id
 
 

@@ -19,10 +19,6 @@ UNIQUE_VIOLATION = "23505"
 Row = tuple[Any, ...]
 
 
-class TooManyAlike(Exception):
-    """More rows than are numbered would have one name."""
-
-
 def rename_table(model: type[Model], names: TakenNames) -> int:
     """Write pseudonyms for these names in every personal column of a table; how many rows changed."""
     fields = personal_fields(model)
@@ -154,7 +150,7 @@ def _write_apart(
         apart = {**row, **{name: f"{row[name]}-{number}" for name in numbered}}
         if _is_written(write, [apart]):
             return
-    raise TooManyAlike(f"{model._meta.label_lower}: {MOST_ALIKE} rows of one name")
+    raise ValueError(f"{model._meta.label_lower} has {MOST_ALIKE} rows of one name")
 
 
 def _is_document(model: type[Model], column: str) -> bool:

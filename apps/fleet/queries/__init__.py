@@ -13,6 +13,7 @@ from apps.fleet.queries.agents import (
     silent_agents,
 )
 from apps.fleet.queries.ceilings import NodeCeilings, ceilings_of_nodes, uuids_on_record
+from apps.fleet.queries.devices_elsewhere import NodeSpan, devices_elsewhere
 from apps.fleet.queries.histories import (
     CapacityStep,
     DeviceLife,
@@ -33,7 +34,6 @@ from apps.fleet.queries.inventory import (
     ClusterFact,
     DeviceFact,
     NodeFact,
-    NodeSpan,
     OutageFact,
     PolicyFact,
     PoolFact,
@@ -41,7 +41,6 @@ from apps.fleet.queries.inventory import (
     clusters,
     core_pool_ids,
     devices_by_agent,
-    devices_elsewhere,
     devices_lived,
     devices_not_ended,
     lived_since,

@@ -1,10 +1,9 @@
 """Clusters, pools, nodes and devices as facts of a span of time."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
-from typing import NamedTuple
 
 from django.db import connection
 from django.db.models import F, Min, Q, Value
@@ -28,14 +27,6 @@ from apps.fleet.models import (
 # Asked with every batch that names new GPUs, where making SQL of a queryset costs more than the answer.
 LIVING_DEVICES = """
 SELECT id FROM fleet_device WHERE id = ANY(%s) AND upper(period) IS NULL AND NOT isempty(period)
-"""
-DEVICES_ELSEWHERE = """
-SELECT device.id, device.uuid
-FROM unnest(%s::text[], %s::int8[], %s::timestamptz[], %s::timestamptz[])
-     AS named (uuid, node_id, starts_at, ends_at)
-JOIN fleet_device AS device ON device.uuid = named.uuid AND device.node_id <> named.node_id
-    AND device.period && tstzrange(named.starts_at, named.ends_at)
-ORDER BY device.id
 """
 
 
@@ -302,22 +293,6 @@ def devices_by_agent(limit: int) -> dict[int, list[AgentDevice]]:
         of_node.setdefault(node_id, []).append(AgentDevice(*row))
     agents = Agent.objects.filter(node_id__in=of_node).values_list("id", "node_id")
     return {agent_id: of_node[node_id] for agent_id, node_id in agents}
-
-
-class NodeSpan(NamedTuple):
-    """A node, and when."""
-
-    node_id: int
-    starts_at: datetime
-    ends_at: datetime
-
-
-def devices_elsewhere(spans: Mapping[str, NodeSpan]) -> dict[int, str]:
-    """The devices of these UUIDs that lived on another node than theirs in its span: UUID by id."""
-    columns = zip(*((uuid, *span) for uuid, span in spans.items()), strict=True)
-    with connection.cursor() as cursor:
-        cursor.execute(DEVICES_ELSEWHERE, [list(column) for column in columns])
-        return dict(cursor.fetchall())
 
 
 def outages(node_ids: Collection[int], starts_at: datetime, ends_at: datetime) -> list[OutageFact]:

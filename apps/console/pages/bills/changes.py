@@ -131,13 +131,13 @@ class TwinForm(ChangeForm):
 
 
 @changing(SEES_EVERYTHING, "bills")
-def choose(context: Context, twin_id: int) -> Change[Mapping[str, str]]:
+def choose(context: Context, bill_twin_id: int) -> Change[Mapping[str, str]]:
     """Says what both bills ask side by side, then has one count, or both."""
-    fact = found_or_404(twin(twin_id))
+    fact = found_or_404(twin(bill_twin_id))
 
     def apply(entered: Mapping[str, str]) -> Done:
         decide_twin(
-            twin_id=twin_id,
+            twin_id=bill_twin_id,
             choice=entered["choice"],
             person_id=context.viewer.person_id,
             reason=entered["reason"],

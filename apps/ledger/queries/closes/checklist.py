@@ -257,12 +257,13 @@ def _share_items(month: date, zone: str) -> list[Item]:
     shares = shares_of_invoices(month)
     if not shares:
         return []
+    amounts = [share.billed_micros for share in shares if share.billed_micros is not None]
     return [
         Item(
             code="invoiced",
             label="Invoices of this month, by the month they stand in",
             count=0,
-            micros=sum(share.billed_micros for share in shares),
+            micros=sum(amounts) if len(amounts) == len(shares) else None,
             meaning=shares_in_words(shares, accounts.organisation().currency),
         )
     ]

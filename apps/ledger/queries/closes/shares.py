@@ -19,7 +19,8 @@ WITH billed AS (
     UNION ALL
     SELECT NULL, id, hour, billed_micros FROM ledger_billedcharge WHERE bill_id = ANY(%(bills)s)
 )
-SELECT date_trunc('month', hour AT TIME ZONE %(zone)s)::date, sum(billed_micros)::int8
+SELECT date_trunc('month', hour AT TIME ZONE %(zone)s)::date,
+       CASE WHEN count(billed_micros) = count(*) THEN sum(billed_micros)::int8 END
 FROM billed GROUP BY 1 ORDER BY 1
 """
 BILLED = """
@@ -43,14 +44,14 @@ WHERE coalesce(original.posting_month, charge.posting_month) = %(month)s
 
 @dataclass(frozen=True, slots=True)
 class InvoiceShare:
-    """What a month's invoices bill of the hours of one month.
+    """What a month's invoices bill of the hours of one month, None where a part of it is unknown.
 
     `waits_micros` is what bills say of that month beyond what its statements and their corrections
     have, where it is closed; 0 where it is open.
     """
 
     month: date
-    billed_micros: int
+    billed_micros: int | None
     is_closed: bool
     waits_micros: int
 
@@ -76,7 +77,9 @@ def shares_in_words(shares: Sequence[InvoiceShare], currency: str) -> str:
     """`$120.00 stand in 2026-08, $7.00 in 2026-07, which is closed: -$7.00 wait there`."""
     said = []
     for share in shares:
-        words = f"{full_amount(share.billed_micros, currency)} in {share.month:%Y-%m}"
+        billed = share.billed_micros
+        amount = "an unknown amount" if billed is None else full_amount(billed, currency)
+        words = f"{amount} in {share.month:%Y-%m}"
         if share.is_closed:
             words += ", which is closed"
         if share.waits_micros:

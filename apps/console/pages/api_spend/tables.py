@@ -178,12 +178,14 @@ MODELS = Table[ModelCalls](
 )  # fmt: skip
 
 
-def models_shown(models: Sequence[ModelCalls]) -> Table[ModelCalls]:
-    """The table as a page has it: beside our price what gateways state, where any states one."""
+def models_shown(
+    models: Sequence[ModelCalls], table: Table[ModelCalls] = MODELS
+) -> Table[ModelCalls]:
+    """Return a table of models as a page has it: beside our price what gateways state, where any states one."""
     if any(row.found.stated_micros is not None for row in models):
-        return MODELS
-    columns = (column for column in MODELS.columns if column.key != "stated_difference")
-    return replace(MODELS, columns=tuple(columns))
+        return table
+    columns = (column for column in table.columns if column.key != "stated_difference")
+    return replace(table, columns=tuple(columns))
 
 
 DAYS = Table[Spend](

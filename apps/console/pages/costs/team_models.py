@@ -9,7 +9,7 @@ from django.urls import reverse
 from apps.console.kit.page import shown
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Table, TableSection
-from apps.console.pages.api_spend.tables import MODELS, ModelCalls, model_calls
+from apps.console.pages.api_spend.tables import MODELS, ModelCalls, model_calls, models_shown
 from apps.console.pages.costs.question import AskedCosts, asked_costs
 from apps.console.pages.costs.sums import sums_of
 from apps.console.pages.costs.tables import OWNER_KEYS, CostRow, cost_table
@@ -48,7 +48,8 @@ def model_sections(
     calls = _api_calls(asked, team_id)
     if calls:
         csv_href = reverse("costs-team-api-models", args=[team_id])
-        tables.append(API_MODELS.section(calls, context, csv_href=csv_href))
+        table = models_shown(calls, API_MODELS)
+        tables.append(table.section(calls, context, csv_href=csv_href))
     return tables
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from apps.ledger.actions import close
 from apps.ledger.models import BillRow
+from apps.ledger.queries.bill_months import bills_of_month
 from apps.ledger.queries.bills.books import books_off
 from apps.ledger.queries.closes.checklist import checklist
 from tests import make
@@ -63,7 +64,7 @@ def test_a_purchase_with_an_effective_cost_of_its_own_is_flagged_and_the_close_w
 def test_a_purchase_without_one_balances(tmp_path: Path) -> None:
     taken = take_file(plan_file(tmp_path, "0"), clock=lambda: AT)
     assert taken.flags == []
-    assert books_off(JULY) == []
+    assert books_off(bills_of_month(JULY)) == []
     assert not [each for each in checklist(JULY) if each.code == "books"]
 
 

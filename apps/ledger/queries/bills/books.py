@@ -1,10 +1,8 @@
 """The books of commitments that bills name: what was paid for each, and what it cost."""
 
 from collections.abc import Collection
-from datetime import date
 
 from apps.economics.commitment_books import CommitmentBook
-from apps.ledger.queries.bill_months import bills_of_month
 from apps.ledger.queries.tables import rows
 
 # A commitment that somebody entered tells its term; of another nobody knows whether it was bought
@@ -50,6 +48,6 @@ def books_of(bill_ids: Collection[int]) -> list[CommitmentBook]:
     return [CommitmentBook(*row) for row in rows(BOOKS, {"bills": list(bill_ids)})]
 
 
-def books_off(month: date) -> list[CommitmentBook]:
-    """Those named by the bills of a month that do not balance."""
-    return [book for book in books_of(bills_of_month(month)) if book.is_off]
+def books_off(bill_ids: Collection[int]) -> list[CommitmentBook]:
+    """Those of them that do not balance."""
+    return [book for book in books_of(bill_ids) if book.is_off]

@@ -2,14 +2,13 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from decimal import Decimal
 
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
 from apps.accounts.queries.people import person_names
 from apps.economics.focus.names import are_one_period, payer_key, provider_key
 from apps.ledger.models import Bill, BillImport, BillTwin
-from apps.ledger.queries.bill_months import bills_of_month
 from apps.ledger.queries.bills.deliveries import BillFact, bills_of_ids, sums_of_delivery
 from apps.ledger.queries.tables import rows
 
@@ -172,9 +171,9 @@ def twin(twin_id: int) -> TwinFact | None:
     return next(iter(_facts_of(BillTwin.objects.filter(id=twin_id))), None)
 
 
-def open_twins_of(month: date) -> int:
-    """How many pairs of bills of a month nobody decided on."""
-    return BillTwin.objects.filter(choice="", bill_id__in=bills_of_month(month)).count()
+def open_twins_of(bill_ids: Collection[int]) -> int:
+    """How many pairs of these bills nobody decided on."""
+    return BillTwin.objects.filter(choice="", bill_id__in=bill_ids).count()
 
 
 def _facts_of(found: Iterable[BillTwin]) -> list[TwinFact]:

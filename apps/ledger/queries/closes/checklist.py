@@ -1,5 +1,6 @@
 """What stands open before a month is closed."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
@@ -8,15 +9,15 @@ from typing import LiteralString
 from apps.accounts import queries as accounts
 from apps.economics.hours import HOUR_MS
 from apps.economics.states import State
+from apps.ledger.queries.bill_months import bills_of_month
 from apps.ledger.queries.bills.books import books_off
 from apps.ledger.queries.bills.twins import open_twins_of
 from apps.ledger.queries.calendar import HourSpan, month_span
 from apps.ledger.queries.closes.invoices import invoices_in_words, invoices_of_month
-from apps.ledger.queries.closes.months import late_facts
 from apps.ledger.queries.closes.shares import shares_in_words, shares_of_invoices
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.unread_bills import unread_between
-from apps.marks.queries import days_with_corrections_marked, pending_hours
+from apps.marks.queries import days_marked, days_with_corrections_marked, pending_hours
 
 MOST_NAMED = 5
 
@@ -119,17 +120,20 @@ def checklist(month: date) -> list[Item]:
         "unobserved": int(State.UNOBSERVED),
         "unowned": accounts.special_teams().unowned_id,
     }
+    bill_ids = bills_of_month(month)
     return [
-        *_settling_items(month, span, params),
+        *_settling_items(bill_ids, span, params),
         *_summed_items(params),
         *_booked_twice(params),
         *_invoice_items(month, zone),
-        *_book_items(month),
-        *_share_items(month, zone),
+        *_book_items(bill_ids),
+        *_share_items(bill_ids),
     ]
 
 
-def _settling_items(month: date, span: HourSpan, params: dict[str, object]) -> list[Item]:
+def _settling_items(
+    bill_ids: Sequence[int], span: HourSpan, params: dict[str, object]
+) -> list[Item]:
     """What the worker has still to do, or somebody to send again: all of it must be 0."""
     ((bills,),) = rows(BILLS, params)
     return [
@@ -144,7 +148,7 @@ def _settling_items(month: date, span: HourSpan, params: dict[str, object]) -> l
         Item(
             "unsummed",
             "Days still to be summed or divided",
-            late_facts(month).days + days_with_corrections_marked(),
+            days_marked(span.starts_at, span.ends_at) + days_with_corrections_marked(),
             None,
             "The worker sums them once their hours are settled, and divides them over runs and services.",
             is_blocking=True,
@@ -160,7 +164,7 @@ def _settling_items(month: date, span: HourSpan, params: dict[str, object]) -> l
         Item(
             "twins",
             "Bills that may be the same money",
-            open_twins_of(month),
+            open_twins_of(bill_ids),
             None,
             "Say under Bills which of each two counts, or that both do.",
             is_blocking=True,
@@ -235,9 +239,9 @@ def _invoice_items(month: date, zone: str) -> list[Item]:
     ]
 
 
-def _book_items(month: date) -> list[Item]:
+def _book_items(bill_ids: Sequence[int]) -> list[Item]:
     """Commitments that cost more than was paid for them, or less by their end: asked where there are."""
-    off = books_off(month)
+    off = books_off(bill_ids)
     if not off:
         return []
     return [
@@ -252,9 +256,9 @@ def _book_items(month: date) -> list[Item]:
     ]
 
 
-def _share_items(month: date, zone: str) -> list[Item]:
+def _share_items(bill_ids: Sequence[int]) -> list[Item]:
     """What this month's invoices bill, by the month in which it stands: it sums to them."""
-    shares = shares_of_invoices(month)
+    shares = shares_of_invoices(bill_ids)
     if not shares:
         return []
     amounts = [share.billed_micros for share in shares if share.billed_micros is not None]

@@ -1,11 +1,10 @@
 """What the invoices of a month bill, by the month in which it stands in statements or waits."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 
 from apps.accounts import queries as accounts
-from apps.ledger.queries.bill_months import bills_of_month
 from apps.ledger.queries.closed_months import closed_months
 from apps.ledger.queries.tables import rows
 from apps.show.money import full_amount
@@ -56,14 +55,14 @@ class InvoiceShare:
     waits_micros: int
 
 
-def shares_of_invoices(month: date) -> list[InvoiceShare]:
-    """By the month of the hours, in order; their sums are what the invoices bill."""
+def shares_of_invoices(bill_ids: Collection[int]) -> list[InvoiceShare]:
+    """What these bills bill by the month of the hours, in order; their sums are what the invoices bill."""
     zone = accounts.organisation().zone
-    bills = bills_of_month(month)
-    closed = closed_months()
+    billed_by_month = rows(SHARES, {"bills": list(bill_ids), "zone": zone}) if bill_ids else []
+    closed = closed_months() if billed_by_month else set()
     return [
         InvoiceShare(of, billed, of in closed, _waiting(of, zone) if of in closed else 0)
-        for of, billed in rows(SHARES, {"bills": bills, "zone": zone})
+        for of, billed in billed_by_month
     ]
 
 

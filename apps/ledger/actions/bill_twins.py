@@ -13,6 +13,8 @@ from apps.ledger.queries.tables import run
 from apps.logs.changes import answered, logged_change
 
 LONGEST_REASON = 2_000
+TWIN_CHOICES = tuple(TwinChoice.values)
+"""Which of two bills may count from now on."""
 GIVE_WAY = """
 UPDATE ledger_billrow AS row SET replaced_by_id = %(by)s
 FROM ledger_billimport AS batch
@@ -53,8 +55,8 @@ def decide_twin(
     What gives way is replaced, and comes back where what it gave way to is undone. Refuses
     TwinNotUnderstood, ReasonMissing, TwinDecided and DeliveryNotNewest.
     """
-    if choice not in TwinChoice.values:
-        raise TwinNotUnderstood("choice", f"{choice!r} is none of {', '.join(TwinChoice.values)}")
+    if choice not in TWIN_CHOICES:
+        raise TwinNotUnderstood("choice", f"{choice!r} is none of {', '.join(TWIN_CHOICES)}")
     if person_id is None or not reason.strip():
         raise bills.ReasonMissing("say who decides which bill counts, and why")
     twin = BillTwin.objects.select_for_update().get(id=twin_id)

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.ledger.actions.bill_twins import LONGEST_REASON, decide_twin
+from apps.ledger.actions.bill_twins import LONGEST_REASON, TWIN_CHOICES, decide_twin
 from apps.ledger.api import bill_examples as examples
 from apps.ledger.api.bills import Amount
 from apps.ledger.queries.bills.twins import TwinFact, twin, twin_page
@@ -19,13 +19,11 @@ from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, Strict, Text, parsed
 from apps.web.rest.views import AcceptsBills, RestView, SeesPrices
 
-CHOICES = ("new", "old", "both")
-
 
 class TwinChoiceIn(Strict):
     """Which counts from now on, and why."""
 
-    choice = serializers.ChoiceField(choices=CHOICES)
+    choice = serializers.ChoiceField(choices=TWIN_CHOICES)
     reason = Text(max_length=LONGEST_REASON)
 
 
@@ -52,7 +50,7 @@ class BillTwinOut(serializers.Serializer[Any]):
     new = TwinBillOut()
     old = TwinBillOut()
     import_id = serializers.IntegerField(allow_null=True)
-    choice = serializers.ChoiceField(choices=CHOICES, allow_null=True)
+    choice = serializers.ChoiceField(choices=TWIN_CHOICES, allow_null=True)
     noticed_at = serializers.DateTimeField()
     decided_at = serializers.DateTimeField(allow_null=True)
     decided_by = serializers.CharField(allow_null=True)

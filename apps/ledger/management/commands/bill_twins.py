@@ -12,11 +12,10 @@ from django.utils import timezone
 from apps.accounts.queries.people import person_of_address
 from apps.economics.refusal import Refusal
 from apps.ledger.actions import bills
-from apps.ledger.actions.bill_twins import TwinDecided, decide_twin, notice_twins
+from apps.ledger.actions.bill_twins import TWIN_CHOICES, TwinDecided, decide_twin, notice_twins
 from apps.ledger.queries.bills.deliveries import BillFact
 from apps.ledger.queries.bills.twins import TwinFact, open_twins
 
-CHOICES = ("new", "old", "both")
 REFUSALS = (TwinDecided, bills.DeliveryNotNewest, bills.ReasonMissing, ObjectDoesNotExist, Refusal)
 
 
@@ -28,7 +27,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Which pair, and what of it counts."""
         parser.add_argument("twin", type=int, nargs="?", metavar="ID", help="as the list has it")
-        parser.add_argument("--count", choices=CHOICES, help="which counts from now on")
+        parser.add_argument("--count", choices=TWIN_CHOICES, help="which counts from now on")
         parser.add_argument("--by", default="", metavar="EMAIL", help="who says so")
         parser.add_argument("--reason", default="", help="kept with the pair")
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")

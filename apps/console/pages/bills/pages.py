@@ -1,6 +1,6 @@
 """The list of bills, one file of them, and what people do with it: send, accept, undo."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -187,35 +187,47 @@ def upload(context: Context, file: StoredFile, entered: Mapping[str, Any]) -> Do
 @acting(SEES_EVERYTHING, "bills")
 def call_off(context: Context, import_id: int) -> Act:
     """Take nothing of the file."""
-    fact = delivery_or_404(import_id)
-
-    def apply(_: Mapping[str, Any]) -> Done:
-        bill_uploads.call_off_bill(import_id=import_id, at=context.at)
-        return f"{fact.name} is called off.", ("bill-import", import_id)
-
-    return Act(
-        form=ChangeForm(context.sent, context, is_sent=True),
-        apply=apply,
-        page=lambda _: _import_page(context, import_id),
-        refusals=(bill_uploads.BillImportOver,),
-        status=409,
+    return _act_on_import(
+        context,
+        import_id,
+        bill_uploads.call_off_bill,
+        said="{} is called off.",
+        refusal=bill_uploads.BillImportOver,
     )
 
 
 @acting(SEES_EVERYTHING, "bills")
 def read_again(context: Context, import_id: int) -> Act:
     """Have a file of which nothing was taken read again, for as long as it is kept."""
+    return _act_on_import(
+        context,
+        import_id,
+        bill_uploads.read_bill_again,
+        said="{} is read again.",
+        refusal=bill_uploads.BillNotKept,
+    )
+
+
+def _act_on_import(
+    context: Context,
+    import_id: int,
+    change: Callable[..., object],
+    *,
+    said: str,
+    refusal: type[Exception],
+) -> Act:
+    """Return what a button on an import's page does; refused, the page says why."""
     fact = delivery_or_404(import_id)
 
     def apply(_: Mapping[str, Any]) -> Done:
-        bill_uploads.read_bill_again(import_id=import_id, at=context.at)
-        return f"{fact.name} is read again.", ("bill-import", import_id)
+        change(import_id=import_id, at=context.at)
+        return said.format(fact.name), ("bill-import", import_id)
 
     return Act(
         form=ChangeForm(context.sent, context, is_sent=True),
         apply=apply,
         page=lambda _: _import_page(context, import_id),
-        refusals=(bill_uploads.BillNotKept,),
+        refusals=(refusal,),
         status=409,
     )
 

@@ -24,14 +24,16 @@ def rename_table(model: type[Model], names: TakenNames) -> int:
     fields = personal_fields(model)
     if not fields:
         return 0
-    reseal, count = reseal_of(model), 0
+    changed_keys = []
     for rows in _rows_naming(model, fields, names):
         changed = [new for row in rows if (new := _renamed_row(model, fields, row, names))]
         _write_rows(model, fields, changed)
-        if reseal is not None and changed:
-            reseal([row[-1] for row in changed])
-        count += len(changed)
-    return count
+        changed_keys += [row[-1] for row in changed]
+    reseal = reseal_of(model)
+    if reseal is not None and changed_keys:
+        # Once, however many slices there were: it may read the whole table.
+        reseal(changed_keys)
+    return len(changed_keys)
 
 
 def _rows_naming(

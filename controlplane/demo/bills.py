@@ -29,7 +29,8 @@ DAY = timedelta(days=1)
 BILLED_DAYS = 5
 """The last week's first days are on a bill: the cloud has not billed the last two yet."""
 MICROS = 10**6
-# The cloud asks for more than the price list said, of one machine; one it forgot for a day.
+# The cloud asks for more than the price list said, of one machine, where no commitment sets its
+# price; one it forgot for a day.
 DEARER, DEARER_BY = "p4de.24xlarge", Decimal("1.03")
 FORGOTTEN = "harbor-l4-02"
 CLOUD = "Amazon Web Services, Inc."
@@ -169,7 +170,8 @@ def _is_forgotten(machine: BilledMachine, company: Company) -> bool:
 
 def _machine(machine: BilledMachine) -> Cells:
     """An hour as the cloud bills it: by the price list, but for the machine that is dearer."""
-    factor = DEARER_BY if machine.instance_type == DEARER else Decimal(1)
+    is_dearer = machine.instance_type == DEARER and not machine.commitment_id
+    factor = DEARER_BY if is_dearer else Decimal(1)
     listed, contracted, effective = (
         factor * micros / MICROS
         for micros in (machine.list_micros, machine.contracted_micros, machine.effective_micros)

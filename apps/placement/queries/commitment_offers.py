@@ -41,6 +41,12 @@ def commitment_offers(at: datetime) -> tuple[list[OfferFact], list[str]]:
             left_out.append(f"{fact.name}: none of the last {RECENT_HOURS} hours is charged yet")
             continue
         unused = 1 - Fraction(charged[-1].used, charged[-1].bought)
+        if unused < 0:
+            # Nothing of it is idle, and less than nothing cannot be offered.
+            left_out.append(
+                f"{fact.name}: its bill says {float(-unused):.1%} more use than was bought of it"
+            )
+            continue
         found = list(
             _offers_of_units(fact, unused) if fact.units else _offers_of_spend(fact, unused)
         )

@@ -19,6 +19,8 @@ log = logging.getLogger(__name__)
 IN_MEMORY_BYTES = 1 << 20
 LEFT_FREE_BYTES = 512 << 20
 """So much of the disk stays free for the database, whatever is sent."""
+RESERVED_AT_ONCE = 4 << 20
+"""By so much the room of a body grows whose length nobody said."""
 
 
 NO_ROOM_ON_DISK = "The disk has no room for it: tell who runs this installation."
@@ -70,10 +72,24 @@ class Spool:
     def open_file(self, size_bytes: int) -> int:
         """Open a file that has no name, for it to be gone with its last reader. Refuses SpoolFull."""
         own_folder(self.folder)
+        with tempfile.TemporaryFile(dir=self.folder) as file:
+            self.reserve(file.fileno(), 0, size_bytes)
+            return os.dup(file.fileno())
+
+    def reserve(self, file: int, held_bytes: int, size_bytes: int) -> None:
+        """Take `size_bytes` more of the disk for a file that has `held_bytes` of it. Refuses SpoolFull.
+
+        They are the file's before anything is written, so that whoever looks next, in whatever process, finds so much
+        less of it free. It is looked at once more afterwards: others may have taken theirs at the same moment. Who is
+        refused closes the file, and what it took is free again.
+        """
+        self._refuse_to_fill(size_bytes)
+        os.posix_fallocate(file, held_bytes, size_bytes)
+        self._refuse_to_fill(0)
+
+    def _refuse_to_fill(self, size_bytes: int) -> None:
         if shutil.disk_usage(self.folder).free - size_bytes < LEFT_FREE_BYTES:
             raise SpoolFull(NO_ROOM_ON_DISK)
-        with tempfile.TemporaryFile(dir=self.folder) as file:
-            return os.dup(file.fileno())
 
 
 class SpooledBody:
@@ -82,7 +98,7 @@ class SpooledBody:
     def __init__(self, spool: Spool, caller: str) -> None:
         self.spool, self.caller = spool, caller
         self.size_bytes = 0
-        self._counted = 0
+        self._counted = self._reserved = 0
         self._file: IO[bytes] = io.BytesIO()
         self._is_on_disk = False
 
@@ -94,8 +110,13 @@ class SpooledBody:
             with _room_on_disk():
                 before = self._rewound()
                 self._file = os.fdopen(self.spool.open_file(self._counted), "w+b")
-                self._is_on_disk = True
+                self._is_on_disk, self._reserved = True, self._counted
                 shutil.copyfileobj(before, self._file)
+        elif self._is_on_disk and self._counted > self._reserved:
+            with _room_on_disk():
+                more = max(self._counted - self._reserved, RESERVED_AT_ONCE)
+                self.spool.reserve(self._file.fileno(), self._reserved, more)
+                self._reserved += more
 
     def write(self, part: bytes) -> None:
         """Append what came. Refuses SpoolFull."""
@@ -106,6 +127,9 @@ class SpooledBody:
     def body(self) -> IO[bytes]:
         """Return the whole from its beginning; closing it gives back what was counted. Refuses SpoolFull."""
         with _room_on_disk():
+            if self._is_on_disk:
+                # Room that was reserved and not written to is none of the body.
+                self._file.truncate(self.size_bytes)
             return io.BufferedReader(_HeldBody(self, self._rewound()))
 
     def close(self) -> None:

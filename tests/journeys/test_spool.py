@@ -2,6 +2,9 @@
 
 import asyncio
 import os
+import shutil
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,6 +16,26 @@ from controlplane.bodies import BodyReader, Refused
 from controlplane.spool import Spool, SpoolFull
 
 MEGABYTE = 1 << 20
+ROOT = Path(__file__).resolve().parents[2]
+HOLDER = """
+import sys
+from pathlib import Path
+from controlplane import spool
+
+spool.LEFT_FREE_BYTES, size_bytes, step = map(int, sys.argv[2:])
+own = spool.Spool(Path(sys.argv[1]), most_bytes=size_bytes, most_bytes_of_caller=size_bytes)
+holding = own.holding("token:1")
+sys.stdin.readline()
+try:
+    for _ in range(size_bytes // step):
+        holding.grow(step)
+    print("held", flush=True)
+except spool.SpoolFull:
+    holding.close()
+    print("refused", flush=True)
+sys.stdin.readline()
+"""
+"""A process that makes room for a body when it is told, says whether there was any, and keeps it until it is told."""
 
 
 @pytest.fixture
@@ -63,6 +86,67 @@ def test_the_disk_keeps_room_for_the_database(spool: Spool, monkeypatch) -> None
     monkeypatch.setattr("controlplane.spool.LEFT_FREE_BYTES", 1 << 60)
     with pytest.raises(SpoolFull, match="no room"):
         spool.holding("token:1").grow(2 * MEGABYTE)
+
+
+@pytest.mark.parametrize("step", [512 * MEGABYTE, MEGABYTE], ids=["length said", "in chunks"])
+def test_processes_together_leave_the_database_its_room(tmp_path: Path, step: int) -> None:
+    """Of four bodies that each have room alone, and of which no two have, one is held at most."""
+    size_bytes = 512 * MEGABYTE
+    left_free = shutil.disk_usage(tmp_path).free - size_bytes - size_bytes // 2
+    command = [
+        sys.executable,
+        "-c",
+        HOLDER,
+        str(tmp_path),
+        *map(str, (left_free, size_bytes, step)),
+    ]
+    holders = [_holder(command) for _ in range(4)]
+    try:
+        for holder in holders:
+            _tell(holder)
+        said = [_line(holder) for holder in holders]
+        assert set(said) <= {"held", "refused"}
+        assert said.count("held") <= 1
+        for holder in holders:
+            _tell(holder)
+            assert holder.wait(60) == 0
+        # Nothing of them stays: there is room for one again.
+        holders.append(_holder(command))
+        _tell(holders[-1])
+        assert _line(holders[-1]) == "held"
+    finally:
+        for holder in holders:
+            holder.kill()
+            holder.communicate()
+
+
+def _holder(command: list[str]) -> subprocess.Popen[str]:
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True)
+
+
+def _tell(holder: subprocess.Popen[str]) -> None:
+    assert holder.stdin is not None
+    holder.stdin.write("go\n")
+    holder.stdin.flush()
+
+
+def _line(holder: subprocess.Popen[str]) -> str:
+    assert holder.stdout is not None
+    return holder.stdout.readline().strip()
+
+
+def test_room_that_is_reserved_is_none_of_the_body(tmp_path: Path) -> None:
+    """A body in chunks has its room by several mebibytes; read, it is as long as it came."""
+    spool = Spool(tmp_path, most_bytes=10 * MEGABYTE, most_bytes_of_caller=10 * MEGABYTE)
+    holding = spool.holding("token:1")
+    for part in (b"x" * MEGABYTE, b"y" * MEGABYTE, b"z"):
+        holding.grow(len(part))
+        holding.write(part)
+    with holding.body() as body:
+        assert body.seek(0, os.SEEK_END) == 2 * MEGABYTE + 1
+        body.seek(-2, os.SEEK_END)
+        assert body.read() == b"yz"
 
 
 @pytest.fixture

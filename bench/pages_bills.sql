@@ -4,9 +4,10 @@ INSERT INTO ledger_bill (id, issuer, provider, account, starts_at, ends_at, curr
 SELECT k, 'Cloud ' || k, 'Cloud ' || k, '17', now() - interval '60 days', now() - interval '30 days',
        'USD', false, 0, now(), now(), now(), '' FROM generate_series(1, 3) AS k;
 INSERT INTO ledger_billimport (id, name, digest, layout, is_addition, state, rows, imported, unchanged,
-    replaced, rejected, totals, flags, size_bytes, stored_as, failure, accepted_reason, tries, started_at)
+    replaced, rejected, totals, flags, size_bytes, stored_as, failure, accepted_reason, tries,
+    furthest_rows, started_at)
 SELECT k, 'bill-' || k || '.csv', repeat('0', 64), 'focus 1.2', false, 'done', 1000, 1000, 0, 0, 0, '{}',
-       '[]', 1, '', '', '', 1, now() FROM generate_series(1, 40) AS k;
+       '[]', 1, '', '', '', 1, 0, now() FROM generate_series(1, 40) AS k;
 INSERT INTO ledger_billedcharge (bill_id, kind, billed_kind, reason, label, starts_at, ends_at, hour,
     effective_micros, billed_micros, is_provisional, rows, commitment_id)
 SELECT 1 + k %% 3, 'unmatched', 'compute', 'no node has this resource id', 'i-' || k,

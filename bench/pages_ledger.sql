@@ -52,14 +52,14 @@ GROUP BY day, posting_month, status, kind, team_id, pool_id, unit, gpu_model, pu
          list_micros IS NULL, contracted_micros IS NULL, effective_micros IS NULL, billed_micros IS NULL,
          unit_milliseconds > 0
 ORDER BY day, pool_id;
-INSERT INTO ledger_ledgermonth (posting_month, status, kind, team_id, workload_id, pool_id, unit, gpu_model,
+INSERT INTO ledger_ledgermonth (month, posting_month, status, kind, team_id, workload_id, pool_id, unit, gpu_model,
     purchase_option, state, flags, tags, is_of_job, list_micros, contracted_micros, effective_micros, billed_micros,
     unit_milliseconds, held_milliseconds, observed_milliseconds, unpriced_milliseconds)
-SELECT posting_month, status, kind, team_id, workload_id, pool_id, unit, gpu_model, purchase_option, state, flags,
+SELECT date_trunc('month', day)::date, posting_month, status, kind, team_id, workload_id, pool_id, unit, gpu_model, purchase_option, state, flags,
        tags, is_of_job, sum(list_micros), sum(contracted_micros), sum(effective_micros), sum(billed_micros),
        sum(unit_milliseconds), sum(held_milliseconds), sum(observed_milliseconds), sum(unpriced_milliseconds)
 FROM ledger_ledgerday
-GROUP BY posting_month, status, kind, team_id, workload_id, pool_id, unit, gpu_model, purchase_option, state, flags,
+GROUP BY 1, posting_month, status, kind, team_id, workload_id, pool_id, unit, gpu_model, purchase_option, state, flags,
          tags, is_of_job, list_micros IS NULL, contracted_micros IS NULL, effective_micros IS NULL, billed_micros IS NULL,
          unit_milliseconds > 0
 ORDER BY posting_month;

@@ -22,7 +22,7 @@ INSERT INTO ledger_servicecount (day, workload_id, feature, part, hours, request
 SELECT day, workload_id, feature, part, 24, requests, requests * 98 / 100, requests * 1400, requests * 400,
        requests * 260, size * 3000000, size * 100000, size * 6900000, 0, 0
 FROM serving;
-INSERT INTO ledger_servicetotal (day, workload_id, measure, answered_micros, idle_micros,
+INSERT INTO ledger_servicetotal (day, posting_month, workload_id, measure, answered_micros, idle_micros,
     unattributed_micros, uncounted_micros, stated_micros, active_micros, unit_milliseconds,
     unpriced_milliseconds, held_milliseconds, observed_milliseconds, statuses, requests, succeeded,
     prompt_tokens, cached_tokens, output_tokens, prompt_ms, cached_ms, output_ms, untold_ms, measured_ms,
@@ -30,7 +30,7 @@ INSERT INTO ledger_servicetotal (day, workload_id, measure, answered_micros, idl
 SELECT money.*, counted.requests, counted.succeeded, counted.prompt, counted.cached, counted.output,
        counted.prompt_ms, counted.cached_ms, counted.output_ms, 0, 0, 0
 FROM (
-    SELECT row.day, row.workload_id, measure.name, sum(measure.micros) FILTER (WHERE part = 0),
+    SELECT row.day, row.posting_month, row.workload_id, measure.name, sum(measure.micros) FILTER (WHERE part = 0),
            sum(measure.micros) FILTER (WHERE part = 1), sum(measure.micros) FILTER (WHERE part = 2),
            NULL::int8, sum(measure.micros) FILTER (WHERE state IS NOT NULL),
            sum(measure.micros) FILTER (WHERE state = 1), sum(unit_milliseconds), 0,
@@ -43,7 +43,7 @@ FROM (
         ('effective.direct', CASE WHEN kind <> 'shared' THEN effective_micros END),
         ('billed.direct', CASE WHEN kind <> 'shared' THEN billed_micros END),
         ('marginal', marginal_micros)) AS measure (name, micros)
-    GROUP BY row.day, row.workload_id, measure.name
+    GROUP BY row.day, row.posting_month, row.workload_id, measure.name
 ) AS money
 JOIN (
     SELECT day, workload_id, sum(requests) AS requests, sum(succeeded) AS succeeded,

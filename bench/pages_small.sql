@@ -58,11 +58,12 @@ INSERT INTO workloads_run (id, workload_id, key) OVERRIDING SYSTEM VALUE
 SELECT id, id, 'run-' || id FROM workloads_workload;
 
 INSERT INTO workloads_importbatch (id, kind, name, digest, started_at, ended_at, rows, imported, unchanged,
-    rejected, state, stored_as, size_bytes, asked, seen, failure, read_bytes, tries, gpu_types)
+    rejected, state, stored_as, size_bytes, asked, seen, failure, read_bytes, furthest_bytes, tries,
+    gpu_types)
 OVERRIDING SYSTEM VALUE
 SELECT n, 'sacct', 'sacct-' || n || '.psv', md5(n::text), %(at)s - n * interval '1 day',
        %(at)s - n * interval '1 day' + interval '1 minute', 5000, 4900, 40, 60, 'done', '', 1000000,
-       '{}', '{}', '', 1000000, 1, '{}'
+       '{}', '{}', '', 1000000, 0, 1, '{}'
 FROM generate_series(1, 60) AS n;
 INSERT INTO workloads_rejectedrow (batch_id, line, field, reason)
 SELECT batch, line, 'Start', 'is not a moment' FROM generate_series(1, 60) AS batch,

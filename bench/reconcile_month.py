@@ -27,8 +27,9 @@ INSERT INTO ledger_bill (issuer, provider, account, starts_at, ends_at, currency
 VALUES ('A Cloud', 'A Cloud', '1', %(from)s, %(from)s + %(hours)s * interval '1 hour', 'USD',
         false, %(at)s, %(at)s, '');
 INSERT INTO ledger_billimport (name, digest, layout, is_addition, state, rows, imported, unchanged,
-    replaced, rejected, totals, flags, size_bytes, stored_as, failure, accepted_reason, tries, started_at)
-VALUES ('bench', '', '', false, 'done', 0, 0, 0, 0, 0, '{}', '[]', 0, '', '', '', 1, %(at)s);
+    replaced, rejected, totals, flags, size_bytes, stored_as, failure, accepted_reason, tries,
+    furthest_rows, started_at)
+VALUES ('bench', '', '', false, 'done', 0, 0, 0, 0, 0, '{}', '[]', 0, '', '', '', 1, 0, %(at)s);
 UPDATE fleet_node SET provider_id = 'i-' || id;
 INSERT INTO ledger_billrow (bill_id, batch_id, line, digest, traits, kind, category, charge_class,
     starts_at, ends_at, service, usage_type, description, sku, resource_id, region, sub_account,

@@ -49,23 +49,23 @@ SELECT day, posting_month, status, kind, team_id, pool_id, unit, gpu_model, purc
 FROM ledger_ledgerday
 GROUP BY day, posting_month, status, kind, team_id, pool_id, unit, gpu_model, purchase_option, state, flags
 ORDER BY day;
-INSERT INTO ledger_ledgermonth (posting_month, status, kind, team_id, workload_id, pool_id, unit, gpu_model,
+INSERT INTO ledger_ledgermonth (month, posting_month, status, kind, team_id, workload_id, pool_id, unit, gpu_model,
     purchase_option, state, flags, tags, is_of_job, list_micros, contracted_micros, effective_micros,
     unit_milliseconds, held_milliseconds, observed_milliseconds, unpriced_milliseconds)
-SELECT posting_month, status, kind, team_id, workload_id, pool_id, unit, gpu_model, purchase_option, state, flags,
+SELECT date_trunc('month', day)::date, posting_month, status, kind, team_id, workload_id, pool_id, unit, gpu_model, purchase_option, state, flags,
        tags, is_of_job, sum(list_micros), sum(contracted_micros), sum(effective_micros), sum(unit_milliseconds),
        sum(held_milliseconds), sum(observed_milliseconds), 0
 FROM ledger_ledgerday
-GROUP BY posting_month, status, kind, team_id, workload_id, pool_id, unit, gpu_model, purchase_option, state, flags,
+GROUP BY 1, posting_month, status, kind, team_id, workload_id, pool_id, unit, gpu_model, purchase_option, state, flags,
          tags, is_of_job;
-INSERT INTO ledger_servicetotal (day, measure, workload_id, answered_micros, stated_micros, active_micros,
+INSERT INTO ledger_servicetotal (day, posting_month, measure, workload_id, answered_micros, stated_micros, active_micros,
     unit_milliseconds, unpriced_milliseconds, held_milliseconds, observed_milliseconds, statuses, requests, succeeded,
     prompt_tokens, cached_tokens, output_tokens, prompt_ms, cached_ms, output_ms, untold_ms, measured_ms,
     costless_requests)
-SELECT day, 'effective', workload_id, sum(effective_micros), sum(effective_micros), sum(effective_micros),
+SELECT day, posting_month, 'effective', workload_id, sum(effective_micros), sum(effective_micros), sum(effective_micros),
        sum(unit_milliseconds), 0, sum(unit_milliseconds), sum(unit_milliseconds), 2, 40000 + workload_id, 39000,
        50000000, 0, 9000000, 1, 0, 1, 0, 0, 0
-FROM ledger_ledgerday WHERE workload_id %% 2 = 0 GROUP BY day, workload_id;
+FROM ledger_ledgerday WHERE workload_id %% 2 = 0 GROUP BY day, posting_month, workload_id;
 INSERT INTO ledger_serviceday (day, posting_month, status, kind, feature, part, state, flags, effective_micros,
     unit_milliseconds, unpriced_milliseconds, pool_id, team_id, workload_id)
 SELECT day, posting_month, status, kind, '', 0, state, flags, effective_micros, unit_milliseconds, 0, pool_id,

@@ -14,6 +14,8 @@ KEPT_DAYS = 14
 MOST_NAMES, MOST_NAMES_OF_A_PLACE = 2_000, 100
 """Of one door and day, and of one place of it: names beyond are counted together, by their place while there is room."""
 LONGEST_NAME = 200
+# Arbitrary but fixed: who adds a name of a door counts those that are there alone.
+ADDING = 7_305_062
 
 COUNT = """
 INSERT INTO fleet_notunderstood (door, place, name, day, times, last_at, example)
@@ -68,9 +70,12 @@ def forget_not_understood(*, at: datetime) -> int:
 def _bounded(times: Counter[tuple[str, str, str]], day: date) -> dict[tuple[str, str, str], int]:
     """The counts with names beyond a bound together under an empty one."""
     bounded: Counter[tuple[str, str, str]] = Counter()
-    for door in {key[0] for key in times}:
-        rows = NotUnderstood.objects.filter(door=door, day=day).exclude(name="")
-        known = {(door, *row) for row in rows.values_list("place", "name")}
+    for door in sorted({key[0] for key in times}):
+        known = _known_names(door, day)
+        if any(key[0] == door and key not in known for key in times):
+            # Others may be about to add names too: who counts before they are stored finds room that they have.
+            _add_alone(door)
+            known = _known_names(door, day)
         of_place = Counter(place for _, place, _ in known)
         for key, count in sorted(times.items()):
             if key[0] != door:
@@ -85,6 +90,18 @@ def _bounded(times: Counter[tuple[str, str, str]], day: date) -> dict[tuple[str,
                     of_place[key[1]] += 1
             bounded[key] += count
     return dict(bounded)
+
+
+def _known_names(door: str, day: date) -> set[tuple[str, str, str]]:
+    """The names of a door that have a count of their own on this day."""
+    rows = NotUnderstood.objects.filter(door=door, day=day).exclude(name="")
+    return {(door, *row) for row in rows.values_list("place", "name")}
+
+
+def _add_alone(door: str) -> None:
+    """Wait for whoever else adds names of this door, until their transaction is over; others wait for ours."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [ADDING, door])
 
 
 def _kept_text(text: str) -> str:

@@ -18,6 +18,7 @@ from apps.fleet.queries.not_understood import not_understood
 from tests import make
 from tests.apps.console.people import signed_in
 from tests.apps.workloads.test_usage_events import GEN_AI, span, trace
+from tests.databases import meanwhile
 from tests.rest import with_token
 
 pytestmark = pytest.mark.django_db
@@ -55,6 +56,17 @@ def test_beyond_the_bound_of_a_door_names_of_all_places_are_counted_together() -
     note("a", place="late")
     assert NotUnderstood.objects.count() == MOST_NAMES + 1
     assert NotUnderstood.objects.get(name="").place == ""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_deliveries_at_once_keep_to_the_bound_together() -> None:
+    def names_of(letter: str) -> list[str]:
+        return [f"{letter}-{number}" for number in range(MOST_NAMES_OF_A_PLACE - 20)]
+
+    begun = meanwhile(lambda: note(*names_of("a")), lambda: note(*names_of("b")))
+    begun.result()
+    assert NotUnderstood.objects.exclude(name="").count() == MOST_NAMES_OF_A_PLACE
+    assert NotUnderstood.objects.get(name="").times == MOST_NAMES_OF_A_PLACE - 40
 
 
 def test_after_two_weeks_it_is_forgotten() -> None:

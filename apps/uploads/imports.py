@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from django.db import models, transaction
 from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Greatest
 
 MOST_TRIES = 3
 """So often a file is taken up by itself; then only a person has it read again."""
@@ -202,7 +203,9 @@ def lay_down(table: type[UploadedImport], import_id: int, at: datetime | None, r
     It is taken up again SILENT_AFTER from `at`; None: by whoever comes next.
     """
     mine = table._default_manager.filter(pk=import_id, tries__gt=0, state__in=DUE)
-    mine.update(alive_at=at, tries=F("tries") - 1, failure=reason)
+    # How far it got is on record with it: whoever takes the file up next would give the same try back once more.
+    furthest = Greatest(F("furthest_bytes"), F("read_bytes"))
+    mine.update(alive_at=at, tries=F("tries") - 1, furthest_bytes=furthest, failure=reason)
 
 
 def files_over(table: type[UploadedImport]) -> dict[int, str]:

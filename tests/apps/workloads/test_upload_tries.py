@@ -81,6 +81,25 @@ def test_a_try_that_got_further_is_given_back_and_the_same_place_three_times_bre
     assert ImportBatch.objects.get(id=batch_id).failure == BROKEN_OFF
 
 
+def test_a_try_that_was_laid_down_is_given_back_once() -> None:
+    make.make_organisation()
+    batch_id = uploads.keep_upload(upload=FILE, at=make.NOON)
+    ImportBatch.objects.update(state="waiting")
+    for tries in (1, 2):
+        assert uploads.claim_file(at=make.NOON) is not None
+        assert ImportBatch.objects.get(id=batch_id).tries == tries
+        cut_at(100)
+    # The third got further, and its worker was asked to stop: the file had nothing to do with it.
+    assert uploads.claim_file(at=make.NOON) is not None
+    ImportBatch.objects.update(read_bytes=500)
+    uploads.lay_down_file(batch_id=batch_id, reason=STOPPED, at=None)
+    assert uploads.claim_file(at=make.NOON) is not None
+    assert ImportBatch.objects.get(id=batch_id).tries == 3
+    cut_at(500)
+    assert uploads.claim_file(at=make.NOON) is None
+    assert ImportBatch.objects.get(id=batch_id).failure == BROKEN_OFF
+
+
 def test_what_was_read_before_a_person_asked_again_is_not_compared() -> None:
     make.make_organisation()
     batch_id = uploads.keep_upload(upload=FILE, at=make.NOON)

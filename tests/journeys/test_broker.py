@@ -1,5 +1,6 @@
 """Messages as files: whole or not there, each to one worker, and a spoilt one harms nobody."""
 
+import json
 import logging
 import shutil
 import stat
@@ -107,7 +108,10 @@ def test_readers_never_see_half_a_message_and_each_message_has_one_reader(queue,
 
 
 def test_a_message_in_redis_that_is_none_is_counted_and_the_next_one_read(caplog) -> None:
-    spoilt: list[str | bytes] = ["half a mess", b"\xff\xfe", "[" * 200_000, "[]", "{}", "7"]
+    not_a_message = [json.dumps(["a secret"]), '{"a secret": 1}', '"a secret"']
+    typed = '{"__type__": "a secret", "__value__": "a secret"}'
+    cut = ['{"body": "a secret', b"\xff a secret"]
+    spoilt: list[str | bytes] = [*cut, "[" * 200_000, *not_a_message, typed, "{}", "7"]
     with (
         redis_server() as url,
         kombu.Connection(url) as connection,
@@ -123,5 +127,10 @@ def test_a_message_in_redis_that_is_none_is_counted_and_the_next_one_read(caplog
         assert message.payload == {"good": True}
         assert client.llen(QUEUE) == 0
         assert int(client.get(COUNT_KEY)) == len(spoilt)
-        assert client.lindex(KEPT_KEY, -1) == b"half a mess"
+        told = [line.decode() for line in client.lrange(KEPT_KEY, 0, -1)]
+    assert len(told) == len(spoilt)
+    assert told[-1] == "18 bytes JSONDecodeError"
+    # Neither in the words of the message nor in those of an error.
+    assert not [line for line in told if "secret" in line]
+    assert "secret" not in caplog.text
     assert caplog.text.count("message_unreadable") == len(spoilt)

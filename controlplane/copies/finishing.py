@@ -98,7 +98,7 @@ def _finish(home: Path, stage: Path) -> Json:
         left = "what it replaced is not dropped yet"
         drop_replaced()
         shutil.rmtree(stage)
-    except (OSError, DatabaseError, psycopg.Error) as problem:
+    except (OSError, ValueError, DatabaseError, psycopg.Error) as problem:
         raise RestoreUnfinished(
             f"the database is restored and proved, but {left} ({reason_of(problem)}). What is left to do waits in {stage}: "
             "see to the reason, then run the same command again, or start Runrate; either finishes it first"

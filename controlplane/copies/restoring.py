@@ -18,6 +18,7 @@ import psycopg
 from django.db import DatabaseError, connection, transaction
 from psycopg.sql import SQL, Identifier, Literal
 
+from apps.files.names import BadFileName, checked_name
 from apps.web.queries.table_digests import table_columns, table_digests
 from controlplane.copies.archive import CopyReader, Member, json_of
 from controlplane.copies.aside import GrantsOfOthers, grants_of_others, keep_grants, put_aside
@@ -277,8 +278,12 @@ def _raw_connection() -> psycopg.Connection[Any]:
 
 def _stage_file(restore: _Restore, member: Member, name: str) -> None:
     folder, _, file_name = name.partition("/")
-    if folder not in FOLDERS or not file_name or Path(file_name).name != file_name:
-        raise CopyDamaged(f"{member.name}: no file of Runrate lies there")
+    try:
+        checked_name(file_name)
+    except BadFileName as problem:
+        raise CopyDamaged(f"{member.name!r}: no file of Runrate is called so") from problem
+    if folder not in FOLDERS or "/" in file_name:
+        raise CopyDamaged(f"{member.name!r}: no file of Runrate lies there")
     if not restore.wanted.takes_files:
         return
     target = restore.stage / "files" / folder

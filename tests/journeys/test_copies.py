@@ -384,6 +384,39 @@ def test_sequences_that_say_nothing_are_refused(
         assert connection.introspection.table_names() == []
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "uploads/a b",
+        "uploads/..",
+        "uploads/../../x",
+        "uploads//etc/x",
+        "uploads/a\nb",
+        "uploads/.x",
+        "uploads/x.part",
+        "uploads/caf\u00e9",
+        "uploads/" + "x" * 300,
+        "uploads/x/y",
+        "uploads",
+        "backups/x",
+    ],
+)
+def test_a_file_that_no_copy_of_ours_holds_is_refused_before_anything_is_changed(
+    world: CopiedWorld, home: Path, tmp_path: Path, name: str
+) -> None:
+    manifest, *members, (last, digests) = members_of(world.path)
+    member, content = f"files/{name}/000001.zst", pack(b"x")
+    told = json.loads(digests)
+    told["members"][member] = sha256(content).hexdigest()
+    crafted = [manifest, (member, content), *members, (last, json.dumps(told).encode())]
+    path = written_copy(tmp_path / "crafted", crafted)
+    with other_database():
+        with pytest.raises(CopyDamaged, match=r"no file of Runrate (is called so|lies there)"):
+            restore(path, home)
+        assert table_digests() == {}
+    assert list(home.rglob("*")) == []
+
+
 def last_partition() -> str:
     """The name of a partition of windows that is read late; made."""
     with connection.cursor() as cursor:

@@ -1,7 +1,9 @@
 """Bring the database to where commands can work: migrated under a lock, with an organisation."""
 
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 
 
 def make_ready(command: str = "") -> None:
@@ -34,6 +36,7 @@ def make_ready(command: str = "") -> None:
 def _finish_what_was_begun() -> None:
     from controlplane.settings import HOME
 
+    _forget_killed_move(HOME)
     is_restoring, is_upgrading = any(HOME.glob("restoring-*")), (HOME / "upgrade.json").exists()
     if not is_restoring and not is_upgrading:
         return
@@ -45,6 +48,18 @@ def _finish_what_was_begun() -> None:
     with alone(HOME):
         finish_restore(HOME)
         finish_upgrade(HOME, lambda words: print(words, file=sys.stderr), say_nothing)
+
+
+def _forget_killed_move(home: Path) -> None:
+    """Delete what a killed move left, and say so; where a move is at it, or services run, that is left to a later start."""
+    if not any(home.glob("*moving.copy*")):
+        return
+    from controlplane.copies.finishing import forget_killed_move
+    from controlplane.copies.refusal import CopyRefused
+    from controlplane.copies.standing import alone
+
+    with suppress(CopyRefused), alone(home):
+        print(forget_killed_move(home), file=sys.stderr)
 
 
 def _bootstrap(command: str) -> None:

@@ -11,6 +11,7 @@ from django.db import DatabaseError, connection
 from psycopg.sql import SQL, Identifier
 
 from apps.files import delete_file, list_files, write_file
+from controlplane.copies.making import draft_path, megabytes
 from controlplane.copies.members import Json
 from controlplane.copies.refusal import CopyRefused, reason_of
 from controlplane.copies.standing import alone
@@ -19,6 +20,7 @@ REPLACED = "runrate_replaced"
 MARK = "runrate restored "
 STAGE = "restoring-"
 LIST = "list.json"
+MOVING_COPY = "moving.copy"
 FOLDERS = ("uploads", "exports")
 DROPPED_AT_ONCE = 50
 FILE_BLOCK = 1024 * 1024
@@ -68,6 +70,33 @@ def finish_restore_alone(home: Path) -> None:
         raise CopyRefused(
             f"a restore is under way, or one was broken off and is yet to be finished: {refusal}"
         ) from refusal
+
+
+def forget_killed_move(home: Path) -> str:
+    """Delete the copy that a killed move left; return that in words, empty where there was none.
+
+    It holds everything that the database held, and nobody goes on with it. Call it with the lock of `standing.alone` held:
+    a move that is under way has it. Refuses CopyRefused where it cannot be deleted.
+    """
+    left = [path for path in _left_by_a_move(home) if path.exists()]
+    size = sum(path.stat().st_size for path in left)
+    try:
+        for path in left:
+            path.unlink()
+    except OSError as problem:
+        raise CopyRefused(
+            f"the copy that a killed move left in {home} cannot be deleted ({reason_of(problem)})"
+        ) from problem
+    if not left:
+        return ""
+    return (
+        f"A move to another database was killed: its copy in {home} ({megabytes(size)}) is deleted. "
+        "The database that was used is used; `manage.py move_database` begins anew."
+    )
+
+
+def _left_by_a_move(home: Path) -> tuple[Path, Path]:
+    return home / MOVING_COPY, draft_path(home / MOVING_COPY)
 
 
 def mark_of_database() -> str:

@@ -100,6 +100,11 @@ def try_again(write: Callable[[], MadeCopy]) -> MadeCopy:
     return write()
 
 
+def draft_path(path: Path) -> Path:
+    """Return where a copy is written before it is whole."""
+    return path.with_name(f".{path.name}.part")
+
+
 @contextmanager
 def _draft_of(path: Path) -> Iterator[IO[bytes]]:
     """Yield a file beside it, which one process at a time writes; what a killed one left is written over."""
@@ -110,7 +115,7 @@ def _draft_of(path: Path) -> Iterator[IO[bytes]]:
         if path.exists() and not path.is_file():
             # What takes its place would be a file: of /dev/null too.
             raise CopyRefused(f"{path} is a device or a pipe: name a file")
-        draft = path.with_name(f".{path.name}.part")
+        draft = draft_path(path)
         opened = os.open(draft, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
     except OSError as problem:
         raise CopyRefused(f"{path}: cannot be written ({reason_of(problem)})") from problem

@@ -16,7 +16,7 @@ import psycopg
 from django.db import connection
 
 from apps.web.queries.table_digests import table_digests
-from controlplane.copies.finishing import MARK, finish_restore, mark_of_database
+from controlplane.copies.finishing import MARK, MOVING_COPY, finish_restore, mark_of_database
 from controlplane.copies.fitting import RestoreWanted
 from controlplane.copies.making import Installation, MadeCopy, Progress, make_copy, sync_folder
 from controlplane.copies.proving import prove_ledger
@@ -41,7 +41,7 @@ def move_to(url: str, of: Installation, progress: Progress, at: datetime) -> str
     finish_restore(of.home)
     with connected_to(chosen):
         is_ours = _is_left_by_a_move(of.home)
-    copy = of.home / "moving.copy"
+    copy = of.home / MOVING_COPY
     try:
         made = make_copy(of, copy, progress, at)
         _note_move(of.home, made)

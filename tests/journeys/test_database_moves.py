@@ -15,7 +15,9 @@ from controlplane.copies import moving
 from controlplane.copies.making import say_nothing
 from controlplane.copies.moving import connected_to, move_back, move_to
 from controlplane.copies.refusal import CopyRefused
+from controlplane.copies.standing import alone
 from controlplane.env import environment
+from controlplane.readiness import make_ready
 from controlplane.settings import database_of
 from tests.databases import address, kept_until_the_end, other_database
 from tests.journeys.copied_world import (
@@ -157,6 +159,26 @@ def test_a_move_that_was_killed_before_its_end_is_done_by_the_next(
     with connected_to(database_of(elsewhere)):
         assert table_digests() == world.digests
     assert not (home / "moving.json").exists()
+
+
+def test_the_copy_of_a_move_that_was_killed_is_deleted_by_the_next_start_and_that_is_said(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("controlplane.settings.HOME", home)
+    left = home / "moving.copy", home / ".moving.copy.part"
+    for path in left:
+        path.write_bytes(b"x" * 2_000_000)
+    with alone(home):
+        # Somebody is at it: a command beside it is none of its business.
+        make_ready()
+    assert all(path.exists() for path in left)
+    capsys.readouterr()
+    make_ready()
+    assert not any(path.exists() for path in left)
+    assert "A move to another database was killed: its copy" in (said := capsys.readouterr().err)
+    assert "(4 MB) is deleted" in said
+    make_ready()
+    assert "killed" not in capsys.readouterr().err
 
 
 def test_what_somebody_wrote_to_the_other_database_is_not_replaced(

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
 from controlplane import embedded_postgres
+from controlplane.copies.finishing import forget_killed_move
 from controlplane.copies.making import PrintedProgress, say_nothing
 from controlplane.copies.moving import move_back, move_to
 from controlplane.copies.of_settings import this_installation
@@ -48,6 +49,8 @@ class Command(BaseCommand):
             with alone(HOME):
                 with connection.cursor() as cursor:
                     see_that_nobody_works(cursor)
+                if left := forget_killed_move(HOME):
+                    self.stderr.write(left)
                 if options["back"]:
                     self._tell_back(move_back(HOME))
                     return

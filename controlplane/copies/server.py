@@ -143,9 +143,10 @@ def _service_of(
         path = Path(folder) / "pg_service.conf"
         path.touch(mode=0o600)
         path.write_text("[runrate]\n" + "".join(lines))
-        # Messages in English: one of them is looked for.
+        # What is not in the file is as libpq has it by itself, in that connection too: an address may have said so against
+        # a variable of the shell, which would say otherwise here. Messages in English: one of them is looked for.
         yield {
-            **{name: text for name, text in os.environ.items() if name != "PGPASSWORD"},
+            **{name: text for name, text in os.environ.items() if not name.startswith("PG")},
             **({"PGPASSWORD": password} if password else {}),
             "PGSERVICEFILE": str(path),
             "LC_ALL": "C",

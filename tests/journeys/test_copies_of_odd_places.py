@@ -4,7 +4,7 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,11 +16,13 @@ from psycopg.sql import SQL, Identifier
 
 from apps.accounts.models import Team
 from apps.web.queries.table_digests import table_digests
+from controlplane.copies.contents import begin_reading
 from controlplane.copies.fitting import RestoreWanted
 from controlplane.copies.making import make_copy, say_nothing
 from controlplane.copies.proving import prove_ledger
 from controlplane.copies.refusal import CopyRefused
 from controlplane.copies.restoring import restore_copy
+from controlplane.copies.server import Server, schema_statements
 from controlplane.copies.standing import see_that_nobody_works
 from controlplane.env import BadEnvironment
 from controlplane.settings import database_of
@@ -122,6 +124,27 @@ def test_a_shell_that_asks_for_tls_everywhere_hinders_no_copy_over_a_socket(
     """Where nothing is encrypted; the program that comes with Runrate refuses the word alone."""
     monkeypatch.setenv("PGSSLMODE", "require")
     assert make_copy(installation(home), home / "copy", say_nothing, AT).size
+
+
+@pytest.mark.parametrize(
+    ("variable", "elsewhere", "said"),
+    [
+        ("PGPORT", "1", "port=5432"),
+        ("PGTARGETSESSIONATTRS", "standby", "target_session_attrs=any"),
+    ],
+)
+def test_what_an_address_says_wins_over_the_shell_where_it_is_what_libpq_takes_by_itself_too(
+    variable: str, elsewhere: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, _, value = said.partition("=")
+    chosen = Server.of_settings(connection.settings_dict).parameters
+    monkeypatch.setenv(variable, elsewhere)
+    with closing(Server({**chosen, key: value}).connect()) as reading:
+        cursor = reading.cursor()
+        snapshot = begin_reading(cursor)
+        assert "CREATE TABLE public.accounts_team" in schema_statements(
+            reading, "pre-data", snapshot
+        )
 
 
 def test_the_key_of_another_installation_is_refused(world: CopiedWorld, home: Path) -> None:

@@ -59,6 +59,40 @@ SELECT format('ALTER STATISTICS public.%I SET SCHEMA {replaced}', stxname)
  WHERE stxnamespace = 'public'::regnamespace
 """
 
+# A view depends by its rule, a table by its constraint, its trigger, its policy or the default of a column.
+OF_OTHERS: LiteralString = """
+WITH ours AS (
+    SELECT 'pg_class'::regclass AS kind, oid FROM pg_class WHERE relnamespace = 'public'::regnamespace
+    UNION ALL SELECT 'pg_proc'::regclass, oid FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+    UNION ALL SELECT 'pg_type'::regclass, oid FROM pg_type WHERE typnamespace = 'public'::regnamespace
+), dependent AS (
+    SELECT DISTINCT
+           CASE WHEN rule.ev_class IS NULL THEN need.classid ELSE 'pg_class'::regclass END AS kind,
+           coalesce(rule.ev_class, need.objid) AS oid,
+           coalesce(rule.ev_class, nullif(held.conrelid, 0), fired.tgrelid, policy.polrelid, given.adrelid) AS of_table
+      FROM pg_depend AS need
+      JOIN ours ON ours.kind = need.refclassid AND ours.oid = need.refobjid
+      LEFT JOIN pg_rewrite AS rule ON need.classid = 'pg_rewrite'::regclass AND rule.oid = need.objid
+      LEFT JOIN pg_constraint AS held ON need.classid = 'pg_constraint'::regclass AND held.oid = need.objid
+      LEFT JOIN pg_trigger AS fired ON need.classid = 'pg_trigger'::regclass AND fired.oid = need.objid
+      LEFT JOIN pg_policy AS policy ON need.classid = 'pg_policy'::regclass AND policy.oid = need.objid
+      LEFT JOIN pg_attrdef AS given ON need.classid = 'pg_attrdef'::regclass AND given.oid = need.objid
+     WHERE need.deptype IN ('n', 'a')
+       AND NOT EXISTS (SELECT FROM pg_depend AS made
+                        WHERE made.classid = ours.kind AND made.objid = ours.oid AND made.deptype = 'e')
+)
+SELECT named.type || ' ' || named.identity
+  FROM dependent
+  CROSS JOIN LATERAL pg_identify_object(kind, dependent.oid, 0) AS named
+  LEFT JOIN pg_class ON pg_class.oid = of_table
+ WHERE (coalesce(relnamespace::regnamespace::text, quote_ident(named.schema)) NOT IN ('public', 'pg_toast')
+        OR kind = 'pg_publication_rel'::regclass)
+   AND coalesce(relpersistence, 'p') <> 't'
+   AND NOT EXISTS (SELECT FROM pg_depend AS made
+                    WHERE made.classid = kind AND made.objid = dependent.oid AND made.deptype = 'e')
+ ORDER BY 1
+"""
+
 # A thing without a row of grants has the rights that Postgres gives one that is new.
 GRANTS: LiteralString = """
 WITH things AS (
@@ -124,6 +158,11 @@ def put_aside(cursor: Any) -> None:
 def _rows_of(cursor: Any, query: str) -> list[str]:
     cursor.execute(query)
     return [value for (value,) in cursor.fetchall()]
+
+
+def things_of_others(cursor: Any) -> list[str]:
+    """Return what lies outside `public` and depends on what is in it, such as a view: it goes where that goes."""
+    return _rows_of(cursor, OF_OTHERS)
 
 
 def grants_of_others(cursor: Any) -> GrantsOfOthers:

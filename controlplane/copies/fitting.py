@@ -1,12 +1,14 @@
 """Whether a copy can be brought back as things are: what is refused before anything is read of it."""
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from django.db import connection
 
 from apps.web.queries.table_digests import of_no_extension
+from controlplane.copies.aside import things_of_others
 from controlplane.copies.installation import mark_of_key
 from controlplane.copies.making import megabytes
 from controlplane.copies.members import Json
@@ -17,6 +19,7 @@ from controlplane.copies.standing import see_that_nobody_works
 
 # Rows and indexes as they were, and what the server notes of them until its next checkpoint.
 SHARE_OF_DATABASE = 1.3
+MOST_NAMED = 5
 TABLES_THERE = f"""
 SELECT count(*) FROM pg_class
  WHERE relnamespace = to_regnamespace('public') AND relkind IN ('r', 'p') AND {of_no_extension("pg_class.oid")}
@@ -29,7 +32,7 @@ class RestoreWanted:
 
     `replaces` whatever is in the database; else one that is not empty is refused, with what to do `instead`. `allows_older` takes a server older than the copy's. `migrates` brings the
     schema to this Runrate and proves the ledger before anything is changed. `secret_key` is put under the home, None:
-    the home keeps its own.
+    the home keeps its own. `drops_of_others`: what lies in other schemas and depends on what is replaced goes with it; else that is refused.
     """
 
     replaces: bool = False
@@ -37,6 +40,7 @@ class RestoreWanted:
     allows_older: bool = False
     migrates: bool = True
     takes_files: bool = True
+    drops_of_others: bool = False
     secret_key: str | None = None
 
 
@@ -48,6 +52,7 @@ def refuse_what_does_not_fit(manifest: Json, home: Path, wanted: RestoreWanted) 
         cursor.execute(TABLES_THERE)
         tables = int(cursor.fetchone()[0])
         see_that_nobody_works(cursor)
+        others = things_of_others(cursor) if tables and wanted.replaces else []
     made_by = manifest["postgres"]
     if major < OLDEST_MAJOR or (major < made_by and not wanted.allows_older):
         raise CopyRefused(
@@ -75,7 +80,17 @@ def refuse_what_does_not_fit(manifest: Json, home: Path, wanted: RestoreWanted) 
         )
     if tables and not wanted.replaces:
         raise CopyRefused(f"the database is not empty: it has {tables} tables; {wanted.instead}")
+    if others and not wanted.drops_of_others:
+        raise CopyRefused(
+            f"{_named(others)} in other schemas of the database depends on tables that are replaced, and would be dropped with them: "
+            "keep how it is made (pg_dump --schema-only of its schema), drop it, and make it again after this"
+        )
     _refuse_full_disk(manifest, home)
+
+
+def _named(things: Sequence[str]) -> str:
+    more = f" and {len(things) - MOST_NAMED} more" if len(things) > MOST_NAMED else ""
+    return ", ".join(things[:MOST_NAMED]) + more
 
 
 def _refuse_full_disk(manifest: Json, home: Path) -> None:

@@ -19,6 +19,7 @@ from django.db.migrations.exceptions import MigrationSchemaMissing
 from django.db.migrations.loader import MigrationLoader
 
 from apps.web.queries.table_digests import table_columns, table_digest, write_values_alike
+from controlplane.copies.aside import things_of_others
 from controlplane.copies.contents import applied_migrations
 from controlplane.copies.finishing import finish_restore
 from controlplane.copies.fitting import RestoreWanted
@@ -189,9 +190,16 @@ def _digests_of(columns: dict[str, list[str]]) -> dict[str, dict[str, Any]]:
 def _go_back(home: Path, note: UpgradeNote, say: Say, progress: Progress) -> None:
     say(f"{note.reason}; going back to {note.copy} …")
     connection.close()  # a migration that failed may have left it in any state
+    with connection.cursor() as cursor:
+        others = things_of_others(cursor)
+    if others:
+        # The way back is not to be barred by somebody's view of what an upgrade may have spoilt.
+        say(f"dropped with the tables that are replaced, to be made again: {', '.join(others)}")
     try:
         with Path(note.copy).open("rb") as source:
-            wanted = RestoreWanted(replaces=True, migrates=False, takes_files=False)
+            wanted = RestoreWanted(
+                replaces=True, migrates=False, takes_files=False, drops_of_others=True
+            )
             restore_copy(source, home, wanted, progress, lambda: None)
     except OSError as problem:
         raise CopyRefused(

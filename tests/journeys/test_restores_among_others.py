@@ -167,6 +167,34 @@ def test_what_others_were_granted_they_have_after_a_restore(
         assert run(f"SELECT has_table_privilege('{reader}', 'of_later', 'SELECT')") == [(True,)]
 
 
+def test_what_others_built_on_our_tables_is_named_and_nothing_is_replaced(
+    world: CopiedWorld, home: Path
+) -> None:
+    """Once it is taken away, as is advised, the restore goes through."""
+    built = {
+        "view elsewhere.people": "CREATE VIEW elsewhere.people AS SELECT email FROM public.accounts_user",
+        "materialized view elsewhere.spend": "CREATE MATERIALIZED VIEW elsewhere.spend AS SELECT count(*) FROM public.ledger_charge",
+        "table constraint note_team_id_fkey on elsewhere.note": "CREATE TABLE elsewhere.note (team_id bigint REFERENCES public.accounts_team)",
+        "publication relation public.accounts_team in publication warehouse": "CREATE PUBLICATION warehouse FOR TABLE public.accounts_team",
+    }
+    with other_database():
+        restore(world.path, home)
+        run("CREATE SCHEMA elsewhere", *built.values())
+        run("CREATE VIEW elsewhere.of_none AS SELECT 1 AS one")
+        with pytest.raises(CopyRefused, match="depends on tables that are replaced") as refused:
+            restore(world.path, home, REPLACING)
+        for thing in built:
+            assert thing in str(refused.value)
+        assert "of_none" not in str(refused.value)
+        assert "(pg_dump --schema-only" in str(refused.value)
+        assert run("SELECT count(*) > 0 FROM elsewhere.people") == [(True,)]
+        assert not list(home.glob("restoring-*"))
+
+        run("DROP PUBLICATION warehouse", "DROP SCHEMA elsewhere CASCADE")
+        restore(world.path, home, REPLACING)
+        assert table_digests() == world.digests
+
+
 def test_a_restore_whose_files_cannot_be_put_in_place_says_so_and_is_finished_by_the_next_command(
     world: CopiedWorld, home: Path
 ) -> None:

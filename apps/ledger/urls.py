@@ -6,6 +6,8 @@ from apps.ledger.api import Costs
 from apps.ledger.api.api_spend import ApiPriceEnd, ApiPrices, ApiSpend, VendorCosts
 from apps.ledger.api.bill_imports import (
     BillImportAcceptance,
+    BillImportCalledOff,
+    BillImportReadAgain,
     BillImports,
     BillImportUndo,
     BillImportView,
@@ -66,6 +68,16 @@ urlpatterns = [
         "bills/imports/<int:import_id>/undo",
         BillImportUndo.as_view(),
         name="rest-undo-bill-import",
+    ),
+    path(
+        "bills/imports/<int:import_id>/call-off",
+        BillImportCalledOff.as_view(),
+        name="rest-call-off-bill-import",
+    ),
+    path(
+        "bills/imports/<int:import_id>/read-again",
+        BillImportReadAgain.as_view(),
+        name="rest-read-bill-import-again",
     ),
     path(
         "bills/imports/<int:import_id>/accept",

@@ -8,6 +8,7 @@ import json
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -180,6 +181,7 @@ def make_world() -> World:
     ).id
     ids["bill_id"] = _bill()
     ids["import_id"] = _delivery()
+    ids["waiting_import_id"], ids["failed_import_id"] = _uploaded("waiting"), _uploaded("failed")
     ids["bill_twin_id"] = _twin(ids["bill_id"])
     ids["close_id"] = _close(team_id)
     _cloud()
@@ -361,6 +363,18 @@ def _delivery() -> int:
     )
     RejectedBillRow.objects.create(batch=batch, line=2, field="BilledCost", reason="no amount")
     return batch.id
+
+
+def _uploaded(state: str) -> int:
+    """A bill's file of which nothing is taken yet, or that was broken off."""
+    return BillImport.objects.create(
+        name=f"{state}.csv",
+        digest=sha256(state.encode()).hexdigest(),
+        state=state,
+        stored_as=f"{state}.csv",
+        started_at=make.NOON,
+        ended_at=make.NOON if state == "failed" else None,
+    ).id
 
 
 def _close(team_id: int) -> int:

@@ -50,6 +50,19 @@ BILL_IMPORT = answered("Bill import", _IMPORT, 200, 202)
 UNDONE_BILL_IMPORT = answered(
     "Undone bill import", _IMPORT | {"state": "undone", "undone_at": "2026-08-03T09:00:00Z"}
 )
+_NOTHING_TAKEN = _IMPORT | {
+    **dict.fromkeys(("rows", "imported", "rejected"), 0),
+    "layout": "",
+    "totals": [],
+    "bills": [],
+}
+CALLED_OFF_BILL_IMPORT = answered(
+    "Bill import called off",
+    _NOTHING_TAKEN | {"state": "failed", "failure": "it was called off"},
+)
+BILL_IMPORT_READ_AGAIN = answered(
+    "Bill import read again", _NOTHING_TAKEN | {"state": "waiting", "ended_at": None}, 202
+)
 NEW_BILL_ACCEPTANCE = OpenApiExample(
     "New bill acceptance",
     {"reason": "two marketplace rows of $0.00, the issuer knows"},

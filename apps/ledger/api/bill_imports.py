@@ -15,7 +15,13 @@ from rest_framework.response import Response
 
 from apps.files.limits import BodyKind
 from apps.ledger.actions.bill_acceptance import LONGEST_REASON, accept_unread_rows
-from apps.ledger.actions.bill_uploads import BillUpload, keep_bill
+from apps.ledger.actions.bill_uploads import (
+    UNDER_WAY,
+    BillUpload,
+    call_off_bill,
+    keep_bill,
+    read_bill_again,
+)
 from apps.ledger.actions.bills import BASES, undo_delivery
 from apps.ledger.api import bill_examples as examples
 from apps.ledger.queries.bills.deliveries import (
@@ -215,6 +221,51 @@ class BillImportUndo(BillImportsView):
         if _delivery_found(import_id).undone_at is None:
             undo_delivery(import_id=import_id, at=timezone.now())
         return Response(self.told(_delivery_found(import_id)))
+
+
+class BillImportCalledOff(BillImportsView):
+    """A bill import of which nothing is taken."""
+
+    body = BodyKind.EMPTY
+
+    @extend_schema(
+        operation_id="call_off_bill_import",
+        parameters=[REPEAT_KEY],
+        request=None,
+        responses=BillImportOut,
+        examples=[examples.CALLED_OFF_BILL_IMPORT],
+    )
+    @once()
+    def post(self, request: Request, import_id: int) -> Response:
+        """Take nothing of a file that waits or is being read: it is `failed` then, and its file goes."""
+        parsed(Strict, request)
+        _delivery_found(import_id)
+        call_off_bill(import_id=import_id, at=timezone.now())
+        return Response(self.told(_delivery_found(import_id)))
+
+
+class BillImportReadAgain(BillImportsView):
+    """A bill import that was broken off, read once more."""
+
+    body = BodyKind.EMPTY
+
+    @extend_schema(
+        operation_id="read_bill_import_again",
+        parameters=[REPEAT_KEY],
+        request=None,
+        responses={202: BillImportOut},
+        examples=[examples.BILL_IMPORT_READ_AGAIN],
+    )
+    @once()
+    def post(self, request: Request, import_id: int) -> Response:
+        """Have a `failed` file read again from its first row; it is kept for a day.
+
+        One that waits for that already, or is being read, stays as it is.
+        """
+        parsed(Strict, request)
+        if _delivery_found(import_id).state not in UNDER_WAY:
+            read_bill_again(import_id=import_id, at=timezone.now())
+        return Response(self.told(_delivery_found(import_id)), status=202)
 
 
 class BillImportAcceptance(BillImportsView):

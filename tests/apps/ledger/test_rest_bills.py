@@ -75,6 +75,39 @@ def test_a_bill_is_brought_in_looked_at_and_taken_back(
     assert not BillRow.objects.exists()
 
 
+def test_a_bill_that_was_broken_off_is_read_again_and_one_that_waits_is_called_off() -> None:
+    caller = with_token("manage")
+    failed = caller.client.post(
+        IMPORTS, {"file": SimpleUploadedFile("july.csv", b"no bill\n")}, headers=caller.headers
+    ).json()["id"]
+    take_uploaded()
+    assert BillImport.objects.get(id=failed).state == "failed"
+
+    reader = with_token("read")
+    for ending in ("read-again", "call-off"):
+        assert act(reader, failed, ending).status_code == 403
+        assert act(caller, 987_654, ending).status_code == 404
+    again = act(caller, failed, "read-again")
+    assert (again.status_code, again.json()["state"]) == (202, "waiting")
+    # Said twice it is done once.
+    assert act(caller, failed, "read-again").json()["state"] == "waiting"
+    off = act(caller, failed, "call-off")
+    assert (off.json()["state"], off.json()["failure"]) == ("failed", "it was called off")
+    over = act(caller, failed, "call-off")
+    assert (over.status_code, over.json()["title"]) == (409, "Bill import over")
+
+    done = send(caller, *ROWS).json()["id"]
+    take_uploaded()
+    for ending in ("read-again", "call-off"):
+        assert act(caller, done, ending).status_code == 409
+    assert BillImport.objects.get(id=done).state == "done"
+
+
+def act(caller: Caller, import_id: int, ending: str) -> Any:
+    path = f"{IMPORTS}/{import_id}/{ending}"
+    return caller.client.post(path, content_type="application/json", headers=caller.headers)
+
+
 def test_the_same_key_sends_one_bill_and_another_bill_under_it_is_refused() -> None:
     caller = with_token("manage")
     first = send(caller, ROWS[0], Idempotency_Key="july")

@@ -73,9 +73,9 @@ beat_schedule = {
     },
     "finish-removals": {
         "task": "apps.accounts.tasks.finish_removals",
-        # A removal that goes on is told from one that was broken off by who holds it: a look costs one query.
-        "schedule": 60.0,
-        "options": {"expires": 60},
+        # A removal that goes on is told from one that waits by who holds it: a look costs one query.
+        "schedule": 15.0,
+        "options": {"expires": 15},
     },
     "link-allocations": {
         "task": "apps.workloads.tasks.link_allocations",

@@ -30,6 +30,14 @@ def make_person(email: str = "ada@example.org", **given: Any) -> int:
     return accounts.add_person(email=email, **values | given)
 
 
+def take_names_out(
+    *names: str, person_id: int | None = None, at: datetime = NOON, **given: Any
+) -> accounts.TakenOut:
+    """As somebody asks for it and a worker does it, but for files."""
+    removal_id = accounts.begin_removal(names=names, person_id=person_id, by=None, at=at)
+    return accounts.go_on_removing(removal_id=removal_id, at=at, **given)
+
+
 def make_token(*scopes: str, **given: Any) -> accounts.IssuedToken:
     """A token with these scopes (none said: ingest) that never expires."""
     values = {"name": "a token", "scopes": scopes or ("ingest",), "expires_at": None, "at": NOON}

@@ -44,9 +44,9 @@ from apps.accounts.actions.pseudonyms import (
     PseudonymRefused,
     RemovalUnderWay,
     TakenOut,
+    begin_removal,
     go_on_removing,
     names_to_take_out,
-    pseudonymise,
     removals_to_finish,
 )
 from apps.accounts.actions.repeats import RepeatDiffers

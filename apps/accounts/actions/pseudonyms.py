@@ -17,7 +17,7 @@ from django.db.models import Model
 from apps.accounts.actions.people import deactivate_person
 from apps.accounts.actions.renaming import rename_table
 from apps.accounts.models import NameRemoval, Pseudonym, User
-from apps.accounts.queries.pseudonyms import name_digest, pseudonyms_of, written_for
+from apps.accounts.queries.pseudonyms import SEALED_FOR, name_digest, pseudonyms_of, written_for
 from apps.accounts.queries.sealed import opened_secret, sealed_secret
 from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
@@ -25,7 +25,6 @@ from apps.personal.fields import walked_models
 from apps.personal.names import FileOutcome, TakenNames, folded_name
 
 SHORTEST = 2
-SEALED_FOR = "name removal"
 # Arbitrary but fixed, beside the removal's own number: one process at a time is at one.
 REMOVING = 7_305_041
 Progress = Callable[[str, int], None]
@@ -61,30 +60,18 @@ class PseudonymRefused(Refusal):
     """What was entered is no name that could be taken out."""
 
 
-@logged_change(count=lambda answer, _: answer.rows)
-def pseudonymise(
-    *,
-    names: Sequence[str],
-    person_id: int | None,
-    by: int | None,
-    at: datetime,
-    progress: Progress = lambda table, rows: None,
-) -> TakenOut:
-    """Write a pseudonym for each of the names in every column that is registered as personal.
-
-    `names` are what schedulers, tokens and messages call somebody. With `person_id` that person's
-    own name and address are taken out too, and their access ends. Each table is done whole or not at all, and noted: what
-    was broken off is gone on with by `finish_removals`. Refuses PseudonymRefused, User.DoesNotExist and LastManager.
-    """
-    removal_id = _begin_removal(names=names, person_id=person_id, by=by, at=at)
-    return go_on_removing(removal_id=removal_id, at=at, progress=progress)
-
-
+@logged_change()
 @transaction.atomic
-def _begin_removal(
+def begin_removal(
     *, names: Sequence[str], person_id: int | None, by: int | None, at: datetime
 ) -> int:
-    """Keep what stands for the names, end the person's access, and note what is to be done."""
+    """Have a pseudonym written for each of the names in every column that is registered as personal; return the removal's id.
+
+    `names` are what schedulers, tokens and messages call somebody. With `person_id` that person's
+    own name and address are taken out too, and their access ends. From now on whatever arrives is written with the
+    pseudonyms; tables and files are a worker's (`go_on_removing`), for a large one takes minutes.
+    Refuses PseudonymRefused, User.DoesNotExist and LastManager.
+    """
     taken = names_to_take_out(names, person_id)
     written = written_for(taken)
     taken_before = pseudonyms_of(taken)
@@ -114,7 +101,7 @@ def go_on_removing(
 ) -> TakenOut:
     """Rewrite the tables that are still to be done, then look through files; again as often as need be.
 
-    Files are a worker's, which brings `look_through`; without, the removal waits for one, and its names stay sealed.
+    Each table is done whole or not at all, and noted: who goes on with what was broken off ends the same. Files are a worker's, which brings `look_through`; without, the removal waits for one, and its names stay sealed.
     Refuses RemovalUnderWay where somebody else is at it, and NamesNotReadable where they were sealed with another key.
     """
     with _alone_at(removal_id) as removal:

@@ -1,13 +1,18 @@
 """Names that were taken out: what stands in their place, found without knowing the name."""
 
 import hmac
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 from django.conf import settings
 
 from apps.accounts.models import NameRemoval, Pseudonym
+from apps.accounts.queries.sealed import opened_secret
+from apps.personal.fields import walked_models
 from apps.personal.names import FileOutcome, folded_name
 
+SEALED_FOR = "name removal"
 SALT = b"runrate.pseudonyms"
 SHOWN_DIGITS = 12
 
@@ -52,7 +57,37 @@ def _shown_of(name: str, kept: Mapping[bytes, str]) -> str | None:
     return next((shown for way in ways if (shown := kept.get(name_digest(way)))), None)
 
 
-def files_of_last_removal() -> list[FileOutcome]:
-    """What became of each file that held a name when one was last taken out, or may hold it."""
-    files = NameRemoval.objects.order_by("-id").values_list("files", flat=True).first()
-    return [FileOutcome(**outcome) for outcome in files or ()]
+@dataclass(frozen=True, slots=True)
+class RemovalFact:
+    """How far a removal of names is: how many of all tables are done, and how many rows of each were rewritten.
+
+    `is_readable`: its names are gone, as they should be, or can be read to go on with it.
+    """
+
+    began_at: datetime
+    ended_at: datetime | None
+    tables: Mapping[str, int]
+    all_tables: int
+    files: Sequence[FileOutcome]
+    is_readable: bool
+
+    @property
+    def rows(self) -> int:
+        """Of all tables that are done."""
+        return sum(self.tables.values())
+
+
+def last_removal() -> RemovalFact | None:
+    """How far the last removal of names is; None: there was none."""
+    removal = NameRemoval.objects.order_by("-id").first()
+    if removal is None:
+        return None
+    sealed = removal.sealed_names
+    return RemovalFact(
+        began_at=removal.began_at,
+        ended_at=removal.ended_at,
+        tables=removal.tables,
+        all_tables=sum(1 for _ in walked_models()),
+        files=tuple(FileOutcome(**outcome) for outcome in removal.files),
+        is_readable=not sealed or opened_secret(sealed, SEALED_FOR) is not None,
+    )

@@ -31,7 +31,7 @@ from apps.review.queries.weekly.kept import digest_is_good
 from apps.workloads.actions.recording import record_events
 from apps.workloads.models import Job, JobEvent
 from tests.apps.review.test_alerts import raised
-from tests.make import NOON, make_organisation, make_person
+from tests.make import NOON, make_organisation, make_person, take_names_out
 from tests.scope.world import make_world
 
 pytestmark = pytest.mark.django_db
@@ -109,7 +109,7 @@ def test_a_name_in_every_column_of_every_table_is_found_in_none() -> None:
     assert missed == []
     assert len(planted) > 200
     assert rows_naming(PLANTED)
-    actions.pseudonymise(names=[PLANTED], person_id=None, by=None, at=NOON)
+    take_names_out(PLANTED)
     assert rows_naming(PLANTED) == []
     for review in WeeklyReview.objects.all():
         assert digest_is_good(review.pk)
@@ -130,7 +130,7 @@ def test_what_runrate_wrote_of_her_is_written_anew() -> None:
     assert renamed[0]["rows"] == [{"name": pseudonym_of("ghopper"), "micros": 5}]
     assert renamed[1] == anomaly.drivers[1]
 
-    actions.pseudonymise(names=["ghopper", "bill"], person_id=None, by=None, at=NOON)
+    take_names_out("ghopper", "bill")
     facts = [
         ["Most", f"{pseudonym_of('ghopper')}: $120 of $130"],
         [pseudonym_of("bill"), "the bill of grace.miller"],
@@ -154,7 +154,7 @@ def test_a_jobs_namespace_labels_and_statements_are_written_anew_and_stay_so() -
     event = JobEventIn("atlas", "1", statement)
     record_events(events=[event], at=NOON)
     names = ["ghopper", "grace@example.org"]
-    actions.pseudonymise(names=names, person_id=None, by=None, at=NOON)
+    take_names_out(*names)
 
     hers, mail = map(pseudonym_of, names)
     job = Job.objects.get()
@@ -178,12 +178,10 @@ def test_it_is_done_whole_or_not_at_all() -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt), transaction.atomic():
-        actions.pseudonymise(names=[PLANTED], person_id=None, by=None, at=NOON, progress=broken_off)
+        take_names_out(PLANTED, progress=broken_off)
     assert rows_naming(PLANTED) == before != []
     done: dict[str, int] = {}
-    actions.pseudonymise(
-        names=[PLANTED], person_id=None, by=None, at=NOON, progress=done.__setitem__
-    )
+    take_names_out(PLANTED, progress=done.__setitem__)
     assert done["review.alert"] == done["review.alertentry"] == 1
     assert rows_naming(PLANTED) == []
 
@@ -222,10 +220,10 @@ def test_earlier_names_of_an_account_are_taken_out_with_it() -> None:
     grace = make_person("grace@old.example", name="Grace Murray", role="viewer")
     User.objects.filter(pk=grace).update(name="Grace Hopper", email="grace@new.example")
     raised(facts=[("asked by", "Grace Murray, grace@old.example")])
-    actions.pseudonymise(names=[], person_id=grace, by=None, at=NOON)
+    take_names_out(person_id=grace)
     assert rows_naming("Grace Murray") == rows_naming("grace@old.example") == []
     with pytest.raises(actions.PseudonymRefused, match="already"):
-        actions.pseudonymise(names=[], person_id=grace, by=None, at=NOON)
+        take_names_out(person_id=grace)
 
 
 @pytest.mark.parametrize("name", ["J", ""])
@@ -233,11 +231,11 @@ def test_an_account_of_one_letter_is_taken_out_too(name: str) -> None:
     make_organisation()
     person = make_person("j@example.org", name="J", role="viewer")
     User.objects.filter(pk=person).update(name=name)
-    actions.pseudonymise(names=[], person_id=person, by=None, at=NOON)
+    take_names_out(person_id=person)
     user = User.objects.get(pk=person)
     assert user.name == user.email == pseudonym_of("j@example.org")
     with pytest.raises(actions.PseudonymRefused, match="already"):
-        actions.pseudonymise(names=[], person_id=person, by=None, at=NOON)
+        take_names_out(person_id=person)
 
 
 @contextmanager

@@ -17,12 +17,13 @@ from pyarrow import parquet
 
 from apps.accounts import actions
 from apps.accounts.models import NameRemoval, Pseudonym, Team, User
-from apps.accounts.queries.pseudonyms import files_of_last_removal, name_digest, pseudonym_of
+from apps.accounts.queries.pseudonyms import last_removal, name_digest, pseudonym_of
 from apps.accounts.tasks import finish_removals
 from apps.economics.jobs import EventKind, JobEventIn, JobSource, JobStatement
 from apps.files import PlaceUnreachable, is_stored, write_file
 from apps.ledger.models import Export, LedgerUserDay, MonthDigest
 from apps.personal.fields import personal_fields, walked_models
+from apps.personal.names import FileOutcome
 from apps.review.models import Alert
 from apps.workloads.actions.recording import record_events
 from apps.workloads.models import Job, OwnershipRule
@@ -31,11 +32,23 @@ from tests.apps.console.people import confirmed
 from tests.apps.ledger import scene
 from tests.apps.ledger.audited_world import make_world as make_audited_world
 from tests.apps.review.test_alerts import raised
-from tests.make import NOON, make_organisation, make_person, make_team, make_token
+from tests.make import (
+    NOON,
+    make_organisation,
+    make_person,
+    make_team,
+    make_token,
+    take_names_out,
+)
 from tests.scope.world import make_world
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "grace.hopper@example.org"
+
+
+@pytest.fixture(autouse=True)
+def _home(settings: Any, tmp_path: Path) -> None:
+    settings.HOME = tmp_path
 
 
 @pytest.fixture
@@ -45,6 +58,18 @@ def petra() -> Client:
     client = Client()
     client.force_login(User.objects.get(email="petra@example.org"))
     return client
+
+
+def removed(petra: Client, entered: dict[str, str]) -> None:
+    """Asked for on the page, and done by a worker."""
+    confirmed(petra, "/people/pseudonymise", entered)
+    finish_removals()
+
+
+def files_of_last() -> tuple[FileOutcome, ...]:
+    removal = last_removal()
+    assert removal is not None
+    return tuple(removal.files)
 
 
 def said_by(user: str, raw_id: str = "1", owner: str = "") -> JobEventIn:
@@ -81,7 +106,7 @@ def test_a_user_of_jobs_is_found_nowhere_and_stays_out(petra: Client) -> None:
         priority=1, team_id=make_team("Research"), user="ghopper", name="", period=(NOON, None)
     )
     before = list(Job.objects.order_by("id").values_list("raw_id", "state", "started_at"))
-    confirmed(petra, "/people/pseudonymise", {"person": "", "names": "ghopper"})
+    removed(petra, {"person": "", "names": "ghopper"})
 
     shown = pseudonym_of("ghopper")
     assert rows_with("ghopper") == ["workloads_job", "workloads_jobevent"]  # ghopper2's
@@ -96,12 +121,52 @@ def test_a_user_of_jobs_is_found_nowhere_and_stays_out(petra: Client) -> None:
     assert Job.objects.get(raw_id="3").user == shown
 
 
+def test_the_page_says_how_far_a_worker_is_and_what_it_rewrote(petra: Client) -> None:
+    """The request itself rewrites no table, however many rows there are."""
+    record_events(events=[said_by("ghopper")], at=NOON)
+    entered = {"person": "", "names": "ghopper"}
+    sent = confirmed(petra, "/people/pseudonymise", entered, follow=True).content.decode()
+    assert "The names are taken out from now on" in sent
+    all_tables = len(list(walked_models()))
+    assert f"0 of {all_tables} tables are done, 0 jobs and 0 other rows rewritten." in sent
+    assert Job.objects.get().user == "ghopper"
+
+    def killed(table: str, rows: int) -> None:
+        if table == "workloads.job":
+            raise KeyboardInterrupt
+
+    (removal_id,) = actions.removals_to_finish()
+    with pytest.raises(KeyboardInterrupt):
+        actions.go_on_removing(removal_id=removal_id, at=NOON, progress=killed)
+    done = len(NameRemoval.objects.get().tables)
+    words = f"{done} of {all_tables} tables are done, 1 job and 1 other row rewritten."
+    assert words in petra.get("/people/pseudonymise").content.decode()
+
+    actions.go_on_removing(removal_id=removal_id, at=NOON)
+    assert "Files are looked through next." in petra.get("/people/pseudonymise").content.decode()
+    finish_removals()
+    said = petra.get("/people/pseudonymise").content.decode()
+    assert "The last one rewrote 1 job and 1 other row." in said
+    assert "under way" not in said
+
+
+def test_a_removal_whose_names_were_sealed_with_another_key_says_what_to_do(
+    petra: Client, settings: Any
+) -> None:
+    confirmed(petra, "/people/pseudonymise", {"person": "", "names": "ghopper"})
+    NameRemoval.objects.update(sealed_names="sealed by nobody")
+    finish_removals()
+    said = petra.get("/people/pseudonymise").content.decode()
+    assert "The last one cannot go on, because its names were sealed with another key" in said
+    assert "Enter them again." in said
+
+
 def test_somebody_who_signed_in_is_found_nowhere(petra: Client) -> None:
     grace = make_person(ADDRESS, name="Grace Hopper", role="viewer")
     client = Client()
     client.force_login(User.objects.get(pk=grace))
     User.objects.filter(pk=grace).update(role="lead")
-    confirmed(petra, "/people/pseudonymise", {"person": str(grace), "names": ""})
+    removed(petra, {"person": str(grace), "names": ""})
 
     assert rows_with("Grace Hopper") == []
     assert rows_with(ADDRESS) == []
@@ -113,7 +178,7 @@ def test_somebody_who_signed_in_is_found_nowhere(petra: Client) -> None:
 
 def test_a_label_of_somebody_elses_job_that_names_her_does_so_no_more(petra: Client) -> None:
     record_events(events=[said_by("bob", owner='gréta "g" hopper')], at=NOON)
-    confirmed(petra, "/people/pseudonymise", {"person": "", "names": 'gréta "g" hopper'})
+    removed(petra, {"person": "", "names": 'gréta "g" hopper'})
     job = Job.objects.get()
     assert (job.user, job.labels["owner"]) == ("bob", pseudonym_of('gréta "g" hopper'))
     assert rows_with("hopper") == []
@@ -124,7 +189,7 @@ def test_jobs_that_are_called_by_her_address_or_her_name_are_renamed_with_her(
 ) -> None:
     grace = make_person(ADDRESS, name="Grace Hopper", role="viewer")
     record_events(events=[said_by(ADDRESS), said_by("Grace Hopper", "2")], at=NOON)
-    confirmed(petra, "/people/pseudonymise", {"person": str(grace), "names": ""})
+    removed(petra, {"person": str(grace), "names": ""})
 
     users = dict(Job.objects.values_list("raw_id", "user"))
     assert users == {"1": pseudonym_of(ADDRESS), "2": pseudonym_of("Grace Hopper")}
@@ -139,7 +204,7 @@ def test_nothing_of_a_whole_installation_names_her_and_everybody_else_is_named_a
     ada = User.objects.get(email="ada.quillfeather@example.org")
     of_others = {name: rows_with(name) for name in ("ben.thistle", "Zephyrine", "Finn")}
     assert rows_with("Ada Quillfeather")
-    actions.pseudonymise(names=[], person_id=ada.pk, by=None, at=NOON)
+    take_names_out(person_id=ada.pk)
     assert rows_with("Quillfeather") == []
     assert rows_with("quillfeather") == []
     assert {name: rows_with(name) for name in of_others} == of_others
@@ -148,7 +213,7 @@ def test_nothing_of_a_whole_installation_names_her_and_everybody_else_is_named_a
 def test_another_of_the_same_name_keeps_it_on_their_account(petra: Client) -> None:
     grace = make_person(ADDRESS, name="Grace Hopper", role="lead")
     other = make_person("grace@elsewhere.example", name="Grace Hopper", role="lead")
-    confirmed(petra, "/people/pseudonymise", {"person": str(grace), "names": ""})
+    removed(petra, {"person": str(grace), "names": ""})
     assert User.objects.get(pk=other).name == "Grace Hopper"
     assert rows_with("Grace Hopper") == ["accounts_user", "accounts_userevent"]
 
@@ -164,7 +229,7 @@ def test_names_that_have_hers_in_them_stay_and_hers_goes_however_it_is_written(
         ]
     )
     Alert.objects.update(state_name="grace.miller laptop of grace.")
-    confirmed(petra, "/people/pseudonymise", {"person": str(grace), "names": "grace"})
+    removed(petra, {"person": str(grace), "names": "grace"})
     address, alert = pseudonym_of("grace@example.org"), Alert.objects.get()
     assert alert.facts == [
         ["her", f"{address}, {address}."],
@@ -175,19 +240,19 @@ def test_names_that_have_hers_in_them_stay_and_hers_goes_however_it_is_written(
 
 def test_a_name_with_a_backslash_is_found_in_documents(petra: Client) -> None:
     raised(facts=[("asked", "CORP\\grace"), ("plain", "CORP")])
-    confirmed(petra, "/people/pseudonymise", {"person": "", "names": "CORP\\grace"})
+    removed(petra, {"person": "", "names": "CORP\\grace"})
     assert Alert.objects.get().facts[0] == ["asked", pseudonym_of("CORP\\grace")]
 
 
 def test_taken_out_again_nothing_changes_and_that_is_said(petra: Client) -> None:
     grace = make_person(ADDRESS, name="Grace Hopper", role="viewer")
-    confirmed(petra, "/people/pseudonymise", {"person": str(grace), "names": ""})
+    removed(petra, {"person": str(grace), "names": ""})
     before = User.objects.values("name", "email").get(pk=grace)
     again = petra.get("/people/pseudonymise", {"person": str(grace), "names": ""})
     assert "These names are taken out already." in again.content.decode()
     with pytest.raises(actions.PseudonymRefused):
-        actions.pseudonymise(names=[], person_id=grace, by=None, at=NOON)
-    actions.pseudonymise(names=["ghopper"], person_id=grace, by=None, at=NOON)
+        take_names_out(person_id=grace)
+    take_names_out("ghopper", person_id=grace)
     assert User.objects.values("name", "email").get(pk=grace) == before
     assert Pseudonym.objects.count() == 3
 
@@ -202,7 +267,7 @@ def test_sums_by_user_keep_their_amounts(petra: Client) -> None:
 
     LedgerUserDay.objects.bulk_create([_user_day("ghopper"), _user_day("other")])
     before = kept()
-    confirmed(petra, "/people/pseudonymise", {"person": "", "names": "ghopper"})
+    removed(petra, {"person": "", "names": "ghopper"})
     assert kept() == before
     assert set(LedgerUserDay.objects.values_list("user_name", flat=True)) == {
         "other",
@@ -211,7 +276,7 @@ def test_sums_by_user_keep_their_amounts(petra: Client) -> None:
 
 
 def test_the_name_is_kept_nowhere_not_even_as_a_plain_digest(petra: Client) -> None:
-    confirmed(petra, "/people/pseudonymise", {"person": "", "names": "ghopper"})
+    removed(petra, {"person": "", "names": "ghopper"})
     kept = Pseudonym.objects.get()
     assert kept.pseudonym == pseudonym_of("ghopper")
     with connection.cursor() as cursor:
@@ -281,7 +346,7 @@ def test_a_name_goes_in_every_spelling_and_is_one_pseudonym(petra: Client, enter
     raised(facts=[*facts, *(["b", other] for other in others)])
     for number, spelling in enumerate(SPELLINGS[:10]):
         record_events(events=[said_by(spelling.strip(), str(number))], at=NOON)
-    confirmed(petra, "/people/pseudonymise", {"person": "", "names": entered})
+    removed(petra, {"person": "", "names": entered})
 
     shown = pseudonym_of("José Müller")
     assert pseudonym_of(entered) == shown
@@ -300,7 +365,7 @@ def test_a_name_that_was_taken_out_as_it_was_entered_keeps_its_pseudonym(petra: 
     Pseudonym.objects.create(
         digest=name_digest("Grace Hopper"), pseudonym="person-of-before", made_at=NOON
     )
-    confirmed(petra, "/people/pseudonymise", {"person": "", "names": "Grace Hopper"})
+    removed(petra, {"person": "", "names": "Grace Hopper"})
     record_events(events=[said_by("Grace Hopper")], at=NOON)
     assert Job.objects.get().user == "person-of-before"
     assert Pseudonym.objects.count() == 1
@@ -330,10 +395,10 @@ def test_files_that_hold_her_name_are_deleted_or_listed(
     broken = stored("uploads/c.upload", gzip.compress(b"grace hopper")[:-9])
     copy = stored("backups/runrate-20260301T000000Z.copy", b"PK whatever")
     soon = datetime.now(UTC) + timedelta(hours=1)
-    actions.pseudonymise(names=["Grace Hopper"], person_id=None, by=None, at=soon)
+    take_names_out("Grace Hopper", at=soon)
     assert is_stored(of_her)
     finish_removals()
-    outcomes = {each.name: each.outcome for each in files_of_last_removal()}
+    outcomes = {each.name: each.outcome for each in files_of_last()}
     assert f"{copy}: it was made before" in petra.get("/people/pseudonymise").content.decode()
     assert set(outcomes) == {of_her, listed, broken, copy}
     assert "was deleted" in outcomes[of_her]
@@ -363,7 +428,7 @@ def test_a_removal_that_was_killed_is_gone_on_with_and_ends_the_same(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        actions.pseudonymise(names=["ghopper"], person_id=None, by=None, at=NOON, progress=killed)
+        take_names_out("ghopper", progress=killed)
     removal = NameRemoval.objects.get()
     assert (len(removal.tables), removal.ended_at) == (tables, None)
     assert "ghopper" not in removal.sealed_names
@@ -389,7 +454,7 @@ def test_two_spellings_that_one_table_holds_apart_stay_two_rows(
     make_team("ada smith")
     make_team("Ada Smith")
     names = ["ada", "ada smith"]
-    actions.pseudonymise(names=names, person_id=None, by=None, at=NOON)
+    take_names_out(*names)
     finish_removals()
     assert actions.removals_to_finish() == []
     shown = pseudonym_of("ada smith")
@@ -408,7 +473,7 @@ def test_letters_that_are_two_in_capitals_are_found_either_way(
     spellings = {spelt(entered), of_one_letter, entered}
     for number, spelling in enumerate(sorted(spellings)):
         record_events(events=[said_by(spelling, str(number))], at=NOON)
-    actions.pseudonymise(names=[entered], person_id=None, by=None, at=NOON)
+    take_names_out(entered)
     assert [rows_with(spelling) for spelling in spellings] == [[] for _ in spellings]
 
 
@@ -423,7 +488,7 @@ def test_what_is_said_of_a_job_while_names_go_does_not_bring_one_back(
     def say_more(table: str, rows: int) -> None:
         record_events(events=[JobEventIn("atlas", "1", end)], at=NOON)
 
-    actions.pseudonymise(names=["ghopper"], person_id=None, by=None, at=NOON, progress=say_more)
+    take_names_out("ghopper", progress=say_more)
     assert rows_with("ghopper") == []
 
 
@@ -433,10 +498,10 @@ def test_a_file_that_was_made_while_names_went_is_looked_through(
     settings.HOME = tmp_path
     make_organisation()
     before = datetime.now(UTC) - timedelta(hours=1)
-    actions.pseudonymise(names=["ghopper"], person_id=None, by=None, at=before)
+    take_names_out("ghopper", at=before)
     name = stored("exports/1.csv", b"user,cost\nghopper,1\n")
     finish_removals()
-    assert [outcome.name for outcome in files_of_last_removal()] == [name]
+    assert [outcome.name for outcome in files_of_last()] == [name]
 
 
 def test_files_that_are_away_are_looked_through_when_they_are_back(
@@ -445,7 +510,7 @@ def test_files_that_are_away_are_looked_through_when_they_are_back(
     settings.HOME = tmp_path
     make_organisation()
     name = stored("exports/1.csv", b"user,cost\nghopper,1\n")
-    actions.pseudonymise(names=["ghopper"], person_id=None, by=None, at=NOON)
+    take_names_out("ghopper")
 
     def away(folder: str) -> None:
         raise PlaceUnreachable("gone")
@@ -456,7 +521,7 @@ def test_files_that_are_away_are_looked_through_when_they_are_back(
     assert len(actions.removals_to_finish()) == 1
     finish_removals()
     assert actions.removals_to_finish() == []
-    assert [outcome.name for outcome in files_of_last_removal()] == [name]
+    assert [outcome.name for outcome in files_of_last()] == [name]
 
 
 def test_a_closed_month_keeps_everything_but_her_name(
@@ -490,7 +555,7 @@ def test_a_closed_month_keeps_everything_but_her_name(
     before, found = but_for_names(), audit_here()
     assert found.closed_months
     assert not found.places
-    taken = actions.pseudonymise(names=["ghopper"], person_id=None, by=None, at=NOON)
+    taken = take_names_out("ghopper")
     assert taken.by_table["workloads.job"]
     assert taken.by_table["ledger.ledgeruserday"]
     assert rows_with("ghopper") == []

@@ -7,7 +7,6 @@ import pytest
 from django.db import DataError, IntegrityError, ProgrammingError, connection, transaction
 from psycopg import sql
 
-from apps.accounts.actions.pseudonyms import pseudonymise
 from apps.ledger.actions import close
 from apps.ledger.actions.close.digesting import digest_earlier_closes
 from apps.ledger.models import Close, LedgerUserDay, MonthDigest
@@ -28,6 +27,7 @@ from tests.apps.ledger.corrected_world import (
 from tests.apps.ledger.scene import HOUR
 from tests.apps.ledger.tampering import Column, columns_of, tables_of, tamper
 from tests.apps.ledger.test_audit_of_everything import NO_MONEY
+from tests.make import take_names_out
 
 pytestmark = pytest.mark.django_db
 
@@ -155,7 +155,7 @@ def test_names_that_change_places_are_found() -> None:
 def test_taking_a_name_out_renews_the_digests_of_what_named_it_and_says_so() -> None:
     before = MonthDigest.objects.count()
 
-    pseudonymise(names=["ada"], person_id=None, by=None, at=AT)
+    take_names_out("ada", at=AT)
 
     assert not LedgerUserDay.objects.filter(user_name="ada").exists()
     assert audit_here().places == ()

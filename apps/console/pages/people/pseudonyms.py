@@ -1,13 +1,14 @@
 """Taking a person out: what names them is replaced everywhere, and amounts stay."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.urls import path, reverse
 
 from apps.accounts import actions
 from apps.accounts.queries import people as everybody
-from apps.accounts.queries.pseudonyms import files_of_last_removal, written_for
+from apps.accounts.queries.pseudonyms import RemovalFact, last_removal, written_for
 from apps.console.kit.change import Change, ChangeForm, Done, changing
 from apps.console.kit.entries import PickField, TextField
 from apps.console.kit.frame import Link
@@ -15,8 +16,10 @@ from apps.console.kit.request import MANAGES, Context
 from apps.economics.refusal import Refusal
 from apps.personal.names import PLAIN_WORDS
 from apps.show.amounts import counted
+from apps.show.time import duration
 
 MOST_FILES = 20
+BEGUN = "The names are taken out from now on: this page says how far that is. What arrives is written with what stands in their place already."
 IN_EVERY_COLUMN = (
     "In every column that may name a person, in whatever case it is written there: jobs, roll-ups by "
     "user, rules, notes, alerts, anomalies, frozen reviews, the audit trail and what was asked; jobs "
@@ -26,7 +29,7 @@ WHAT_STAYS = (
     "Amounts and times stay: the same dollars belong to the same teams, jobs and runs.",
     "Exports that hold a name are deleted within minutes: ask for them again. Uploads and backups that hold it are listed "
     "on this page then; log files, and names of jobs, runs and tags that are sent from now on, are not changed.",
-    "What breaks off on the way is gone on with within a minute.",
+    "A worker goes through table after table, with millions of rows for minutes; this page says how far, and what breaks off is gone on with.",
     "The name itself is kept nowhere: this cannot be taken back.",
 )
 
@@ -69,13 +72,13 @@ def pseudonymise_person(context: Context) -> Change[Mapping[str, Any]]:
         )
 
     def apply(chosen: Mapping[str, Any]) -> Done:
-        taken = actions.pseudonymise(**chosen, by=context.viewer.person_id, at=context.at)
-        return _rewritten_words(taken), ("pseudonymise",)
+        actions.begin_removal(**chosen, by=context.viewer.person_id, at=context.at)
+        return BEGUN, ("pseudonymise",)
 
     return Change(
         finding="Pseudonymise a person",
         explanation="Every name of theirs is replaced by one that says nothing, for good."
-        + _files_of_last_removal(),
+        + _last_removal_words(context.at),
         back=Link("People", reverse("people")),
         form=PseudonymForm,
         picks={
@@ -92,21 +95,35 @@ def pseudonymise_person(context: Context) -> Change[Mapping[str, Any]]:
     )
 
 
-def _rewritten_words(taken: actions.TakenOut) -> str:
-    jobs = taken.by_table.get("workloads.job", 0)
-    said = f"{counted(jobs, 'job')} and {counted(taken.rows - jobs, 'other row')} were rewritten."
-    return f"{said} Files are looked through next: this page lists those that hold a name."
-
-
-def _files_of_last_removal() -> str:
-    """What is said of files that hold a name, or may, since names were last taken out."""
-    files = files_of_last_removal()
-    if not files:
+def _last_removal_words(at: datetime) -> str:
+    """What is said of the last removal: how far it is, or what it rewrote, and of files that hold a name or may."""
+    removal = last_removal()
+    if removal is None:
         return ""
-    listed = " ".join(f"{file.name}: {file.outcome}." for file in files[:MOST_FILES])
-    left = len(files) - MOST_FILES
+    return f" {_how_far(removal, at)}{_of_files(removal)}"
+
+
+def _how_far(removal: RemovalFact, at: datetime) -> str:
+    jobs = removal.tables.get("workloads.job", 0)
+    rewritten = f"{counted(jobs, 'job')} and {counted(removal.rows - jobs, 'other row')}"
+    if removal.ended_at is not None:
+        return f"The last one rewrote {rewritten}."
+    so_far = f"{len(removal.tables)} of {removal.all_tables} tables are done, {rewritten} rewritten"
+    if not removal.is_readable:
+        return f"The last one cannot go on, because its names were sealed with another key: {so_far}. Enter them again."
+    age = duration(at - removal.began_at)
+    if len(removal.tables) < removal.all_tables:
+        return f"The last one is under way, for {age} now: {so_far}."
+    return f"The last one is under way, for {age} now: {so_far}. Files are looked through next."
+
+
+def _of_files(removal: RemovalFact) -> str:
+    if not removal.files:
+        return ""
+    listed = " ".join(f"{file.name}: {file.outcome}." for file in removal.files[:MOST_FILES])
+    left = len(removal.files) - MOST_FILES
     more = f" And {left} more." if left > 0 else ""
-    return f" Files that held a name of the last one, or may: {listed}{more}"
+    return f" Files that held a name of it, or may: {listed}{more}"
 
 
 def _plain_words(names: Sequence[str]) -> list[str]:

@@ -5,9 +5,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import pairwise
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote_plus
 
 PLAIN_WORDS = frozenset(
     [
@@ -150,13 +149,23 @@ class FileOutcome:
 
 SPACE = r"(?:[\s\u200b\u2060\ufeff]|\+|%20|%C2%A0)+"
 """Between two words of a name: any spaces, without a break or of no width too, and what an address of a page has of one."""
+APOSTROPHES = "'\u2019\u2018\u02bc\u201b\u2032\u00b4\u0060\uff07"
+"""What is written for the one of `o'neil`: editors and phones put others in its place."""
+_PLAIN_APOSTROPHE = str.maketrans(dict.fromkeys(APOSTROPHES, "'"))
+SEPARATOR = "%(?:[01][0-9A-F]|2[0-9ACF]|3[A-F]|5[B-E]|60|7[B-E])"
+"""What separates words in an address of a page that is a part of another: `user%3Dada`. Not `.`, `@`, `+`, `-` and `_`."""
 SPACES = re.compile(r"[\s\u200b\u2060\ufeff]+")
 MARKS = "\u0300-\u036f"
 """Accents that are letters of their own: what is followed by one is another letter."""
 
 
 def folded_name(name: str) -> str:
-    """Return what all spellings of a name have in common: in small letters, composed, with single spaces."""
+    """Return what all spellings of a name have in common: in small letters, composed, with single spaces and plain apostrophes."""
+    return folded_before(name.translate(_PLAIN_APOSTROPHE))
+
+
+def folded_before(name: str) -> str:
+    """Return the same but for apostrophes, as digests were made before those were alike."""
     composed = unicodedata.normalize("NFC", SPACES.sub(" ", name).strip())
     return unicodedata.normalize("NFC", composed.casefold())
 
@@ -193,6 +202,8 @@ class TakenNames:
             return self.in_text(value)
         if isinstance(value, Mapping):
             return {self.in_text(key): self.in_json(item) for key, item in value.items()}
+        if isinstance(value, tuple):
+            return tuple(self.in_json(item) for item in value)
         return [self.in_json(item) for item in value] if isinstance(value, list) else value
 
     def is_in(self, text: str) -> bool:
@@ -229,17 +240,38 @@ class TakenNames:
 
 
 def words_of(text: str) -> Iterator[str]:
-    """What may be a name in a text: all of it, each word, and each two that follow one another."""
+    """What may be a name in a text: all of it, each word, and each few that follow one another; of an address of a page, what it says."""
     yield text
     # An accent that is a letter of its own is none of a word.
     text = unicodedata.normalize("NFC", text)
-    words = [word.rstrip(".") for word in re.findall(r"[\w.@+\\-]+", text)]
+    yield from _words_in(text)
+    # An address may be a part of another.
+    for _ in range(2):
+        if "%" not in text and "+" not in text:
+            return
+        text = unicodedata.normalize("NFC", unquote_plus(text))
+        yield from _words_in(text)
+
+
+def _words_in(text: str) -> Iterator[str]:
+    written = [word.strip(APOSTROPHES) for word in WORD.findall(text)]
+    words = [word.rstrip(".") for word in written]
     yield from words
-    for first, second in pairwise(words):
-        yield f"{first} {second}"
+    for length in range(2, MOST_WORDS + 1):
+        for start in range(len(words) - length + 1):
+            # What is shortened within a name has its dot: `Grace M. Hopper`.
+            yield " ".join(written[start : start + length]).rstrip(".")
     for word in words:
         if "\\" in word:
             yield word.rpartition("\\")[2]
+        if not NO_APOSTROPHE.fullmatch(word):
+            yield from NO_APOSTROPHE.findall(word)
+
+
+MOST_WORDS = 4
+"""So many words has a name that is found within a text which arrives."""
+WORD = re.compile(rf"[\w.@+\\{APOSTROPHES}-]+")
+NO_APOSTROPHE = re.compile(rf"[^{APOSTROPHES}]+")
 
 
 def _clusters(name: str) -> list[str]:
@@ -306,11 +338,8 @@ def _letters_for() -> Mapping[str, tuple[str, ...]]:
 def _spelt_letter(letter: str) -> str:
     if letter == " ":
         return SPACE
-    forms = {
-        unicodedata.normalize(form, case)
-        for case in (letter, letter.upper())
-        for form in ("NFC", "NFD")
-    }
+    cases = APOSTROPHES if letter == "'" else (letter, letter.upper())
+    forms = {unicodedata.normalize(form, case) for case in cases for form in ("NFC", "NFD")}
     quoted = {quote(form, safe="") for form in forms}
     ways = sorted(forms | quoted, key=lambda way: (-len(way), way))
     if len(ways) == 2 and letter.isascii() and quote(letter, safe="") == letter:
@@ -328,4 +357,5 @@ def _any_of(spelt: Iterable[str]) -> re.Pattern[str] | None:
     found = "|".join(spelt)
     if not found:
         return None
-    return re.compile(rf"(?<![\w.@+{MARKS}-])(?:{found})(?![\w@{MARKS}-]|[.+]\w)", re.IGNORECASE)
+    begins = rf"(?:(?<![\w.@+{MARKS}-])|(?<={SEPARATOR})|(?<=%25{SEPARATOR[1:]})|(?<=%C2%A0))"
+    return re.compile(rf"{begins}(?:{found})(?![\w@{MARKS}-]|[.+]\w)", re.IGNORECASE)

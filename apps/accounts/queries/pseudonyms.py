@@ -10,7 +10,7 @@ from django.conf import settings
 from apps.accounts.models import NameRemoval, Pseudonym
 from apps.accounts.queries.sealed import opened_secret
 from apps.personal.fields import walked_models
-from apps.personal.names import FileOutcome, folded_name
+from apps.personal.names import FileOutcome, folded_before, folded_name
 
 SEALED_FOR = "name removal"
 SALT = b"runrate.pseudonyms"
@@ -53,7 +53,7 @@ def written_for(names: Collection[str]) -> dict[str, str]:
 
 def _shown_of(name: str, kept: Mapping[bytes, str]) -> str | None:
     """By what all spellings of the name have in common; before, names were kept as they were entered."""
-    ways = dict.fromkeys((folded_name(name), name, name.casefold()))
+    ways = dict.fromkeys((folded_name(name), folded_before(name), name, name.casefold()))
     return next((shown for way in ways if (shown := kept.get(name_digest(way)))), None)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from django.db import connection, transaction
 from psycopg import sql
 
+from apps.accounts.queries.arriving import as_kept, fields_kept
 from apps.economics.hours import hour_of
 from apps.fleet.actions.inventory import end_node
 from apps.fleet.actions.lives import change_lives
@@ -56,6 +57,7 @@ def note_status(*, agent_id: int, status: ToldStatus, at: datetime) -> None:
 
     What the agent does not understand is counted once for each day on which it is so.
     """
+    (status,) = as_kept([status], fields_kept("fleet.agentstatus"))
     _count_unread(agent_id, status, at)
     row: dict[str, Any] = {"agent_id": agent_id, "at": at, **asdict(status)}
     fields = {field.attname: field for field in AgentStatus._meta.concrete_fields}

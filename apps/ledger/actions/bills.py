@@ -8,6 +8,7 @@ from decimal import Decimal
 from django.db import connection, transaction
 from django.db.models import F
 
+from apps.accounts.queries.arriving import as_kept, fields_kept
 from apps.economics.focus.rows import BilledRow, BillKey, Rejection, as_json
 from apps.ledger.actions.bill_exchange import (
     drop_rows,
@@ -131,8 +132,9 @@ def stage_rows(
     # In one order, so that two deliveries of the same new bills take turns.
     for key in sorted({row.bill for _, row in read} - bills.keys()):
         bills[key] = _bill_id(import_id, key, at)
+    kept = as_kept([row for _, row in read], fields_kept("ledger.billrow"))
     with connection.cursor() as cursor, cursor.copy(COPY) as copy:
-        for line, row in read:
+        for (line, _), row in zip(read, kept, strict=True):
             copy.write_row(_row_columns(import_id, bills[row.bill], line, row))
 
 
@@ -141,6 +143,7 @@ def reject_bill_rows(*, import_id: int, rejected: Sequence[Rejection]) -> None:
     """Count rejected rows, and keep the first MOST_REJECTIONS_KEPT."""
     if not rejected:
         return
+    rejected = as_kept(rejected, fields_kept("ledger.rejectedbillrow"))
     batch = BillImport.objects.select_for_update().get(id=import_id)
     room = max(0, MOST_REJECTIONS_KEPT - batch.rejected)
     RejectedBillRow.objects.bulk_create(

@@ -10,6 +10,7 @@ from typing import Any
 from django.db import transaction
 
 from apps.accounts.queries import organisation
+from apps.accounts.queries.arriving import as_kept, fields_kept
 from apps.economics.rates import MICROS
 from apps.ledger.models import VendorCost
 from apps.logs.changes import answered, logged_change
@@ -42,7 +43,7 @@ def take_vendor_costs(*, vendor: str, report: Any, at: datetime) -> int:
     `report` is JSON: OpenAI's `/organization/costs` or Anthropic's `cost_report`, a page or a list
     of pages. Refuses VendorCostsNotUnderstood.
     """
-    told = _sum_alike(_rows_told(vendor, report))
+    told = _sum_alike(as_kept([*_rows_told(vendor, report)], fields_kept("ledger.vendorcost")))
     if len(told) > MOST_ROWS:
         raise VendorCostsNotUnderstood(f"{len(told)} rows are more than {MOST_ROWS}")
     VendorCost.objects.filter(vendor=vendor, day__in={each.day for each in told}).delete()

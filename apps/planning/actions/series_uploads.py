@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.db import transaction
 
+from apps.accounts.queries.arriving import as_kept, fields_kept
 from apps.logs.changes import answered, logged_change
 from apps.planning.actions.history import import_history
 from apps.planning.models import RejectedSeriesRow, SeriesImport
@@ -150,6 +151,7 @@ def forget_series_file(*, import_id: int) -> None:
 
 def _keep_rejected(import_id: int, rejected: Sequence[RejectedFact]) -> None:
     """The first of them, in place of those of an earlier look."""
+    rejected = as_kept(rejected, fields_kept("planning.rejectedseriesrow"))
     RejectedSeriesRow.objects.filter(batch_id=import_id).delete()
     RejectedSeriesRow.objects.bulk_create(
         RejectedSeriesRow(

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.db import InterfaceError, OperationalError, connection
 
+from apps.accounts.queries.arriving import names_taken_out
 from apps.economics.hours import EPOCH, MILLISECOND, from_epoch_ms
 from apps.fleet.actions.devices import NodeDevices, SeenDevice, register_devices_of_nodes
 from apps.fleet.queries import AgentDevice, AgentFact, devices_by_agent, devices_not_ended
@@ -82,6 +83,16 @@ def new_holders(keys: Collection[str | None]) -> list[str]:
 
 
 def _intern_keys(keys: Sequence[str]) -> dict[str, int]:
+    """The integers of keys, of which one whose person was taken out is kept as the pseudonym says."""
+    names = names_taken_out(set(keys))
+    if names is None:
+        return _interned_keys(keys)
+    kept = {key: names.in_text(key) for key in keys}
+    found = _interned_keys(sorted(set(kept.values())))
+    return {key: found[kept[key]] for key in keys}
+
+
+def _interned_keys(keys: Sequence[str]) -> dict[str, int]:
     with connection.cursor() as cursor:
         if "" in keys:
             cursor.execute(

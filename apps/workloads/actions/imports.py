@@ -8,6 +8,7 @@ from fractions import Fraction
 from django.db import transaction
 from django.db.models import F
 
+from apps.accounts.queries.arriving import as_kept, fields_kept
 from apps.economics.job_fold import TEXTS
 from apps.economics.job_names import name_faults
 from apps.economics.jobs import (
@@ -81,7 +82,7 @@ def import_job_records(
 @transaction.atomic
 def reject_rows(*, batch_id: int, rows: Iterable[RejectedJobRow]) -> None:
     """Count every rejected row, and keep the first MOST_REJECTIONS_KEPT with line and reason."""
-    rejected = list(rows)
+    rejected = as_kept([*rows], fields_kept("workloads.rejectedrow", reason="message"))
     if not rejected:
         return
     batch = ImportBatch.objects.select_for_update().get(id=batch_id)

@@ -12,6 +12,7 @@ from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
 from apps.accounts.queries import organisation, teams
+from apps.accounts.queries.arriving import as_kept, fields_kept
 from apps.economics.hours import HOUR
 from apps.fleet.actions import TrustMatter, raise_trust_incident
 from apps.fleet.queries import TrustKind
@@ -76,6 +77,7 @@ def record_requests(
     node counts is of services that hold it in that hour; else it waits until a job says so
     (decision 0228). Days are summed anew, and what hours that are over cost is divided again.
     """
+    counted = as_kept(counted, fields_kept("workloads.requesthour", service_named="service"))
     services = _services_by_name(teller.team_id)
     newest = _newest_revisions(counted)
     kept = _kept_counts(newest)

@@ -3,13 +3,16 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from math import isfinite
 from typing import Any, NamedTuple
 
+import msgspec
 from django.db import connection, transaction
 from django.db.models import Q
 from psycopg.types.json import Jsonb
 
+from apps.accounts.queries.arriving import as_kept, fields_kept
 from apps.economics.refusal import Refusal
 from apps.fleet.queries import clusters
 from apps.logs.changes import answered, logged_change
@@ -53,6 +56,7 @@ def record_reports(
     its job's team, and its workload is kept as it was said. Reports of one attempt and sequence
     count once. Call it as often as they come: order is moot.
     """
+    reports = _as_kept(reports)
     # In one order, so that two deliveries never wait for each other.
     ordered = sorted(range(len(reports)), key=lambda i: (reports[i].run, reports[i].attempt, i))
     answers: dict[int, ReportTaken | Refusal] = {}
@@ -60,6 +64,21 @@ def record_reports(
         for place in ordered:
             answers[place] = _record_report(reports[place], teller, at)
     return [answers[place] for place in range(len(reports))]
+
+
+def _as_kept(reports: Sequence[RunReportIn]) -> Sequence[RunReportIn]:
+    """Without names that were taken out: a run that was called by one goes on under what stands for it."""
+    of_attempts = fields_kept("workloads.runattempt", key="attempt", workload_named="workload")
+    kept = as_kept(reports, of_attempts, fields_kept("workloads.run", key="run"))
+    told = [event for report in kept for event in report.events]
+    scored = as_kept(told, fields_kept("workloads.runscore"))
+    if scored is told:
+        return kept
+    events = iter(scored)
+    return [
+        msgspec.structs.replace(report, events=tuple(islice(events, len(report.events))))
+        for report in kept
+    ]
 
 
 def _record_report(report: RunReportIn, teller: Teller, at: datetime) -> ReportTaken | Refusal:

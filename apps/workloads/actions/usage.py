@@ -11,6 +11,7 @@ from typing import Any, LiteralString
 from django.db import connection, transaction
 
 from apps.accounts.queries import special_teams
+from apps.accounts.queries.arriving import as_kept, fields_kept
 from apps.economics.call_statements import (
     CallStatement,
     Contradiction,
@@ -171,6 +172,7 @@ def take_calls(*, calls: Sequence[Call], at: datetime) -> CallsTaken:
     """
     if not calls:
         return CallsTaken(0)
+    calls = as_kept(calls, fields_kept("workloads.usageevent"))
     richest, places, contradictions = _richest_by_key(calls)
     with connection.cursor() as cursor:
         cursor.execute(STAGE)

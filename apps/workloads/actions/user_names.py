@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from apps.accounts.queries.pseudonyms import is_anybody_taken_out, pseudonyms_of
+from apps.accounts.queries.arriving import names_taken_out
 from apps.economics.jobs import JobEventIn, JobStatement
-from apps.personal.names import TakenNames, words_of
+from apps.personal.names import TakenNames
 from apps.workloads.actions.statements import statement_of, told
 from apps.workloads.models import JobEvent
 from apps.workloads.models.personal import STATED
@@ -29,13 +29,9 @@ def reseal_events(ids: Sequence[int]) -> None:
 
 def with_pseudonyms(events: Sequence[JobEventIn]) -> Sequence[JobEventIn]:
     """The statements as they may be kept: people whose names were taken out by their pseudonyms."""
-    if not is_anybody_taken_out():
+    names = names_taken_out({text for event in events for text in _texts_of(event.statement)})
+    if names is None:
         return events
-    texts = {text for event in events for text in _texts_of(event.statement)}
-    written = pseudonyms_of({word for text in texts for word in words_of(text)})
-    if not written:
-        return events
-    names = TakenNames(written)
     return [
         replace(event, statement=_renamed_statement(event.statement, names)) for event in events
     ]

@@ -194,12 +194,20 @@ def test_it_is_done_whole_or_not_at_all() -> None:
         ("ghopper2, ada.ghopper, bob+ghopper, ghopper@example.org", None),
         ("user=ghopper&team=a", "user=P&team=a"),
         ("of Grace%20Hopper and grace+hopper", "of Q and Q"),
+        ("x?user%3Dghopper", "x?user%3DP"),
+        (
+            "/in?next=%2Fcosts%3Fuser%253dghopper%2526team%253da",
+            "/in?next=%2Fcosts%3Fuser%253dP%2526team%253da",
+        ),
+        ("bob%2Bghopper, x%40ghopper, %C3%A9ghopper, %5Fghopper", None),
+        ("of o’neil, O'NEIL, o%27neil and o%E2%80%99neil", "of S, S, S and S"),
+        ("o’neill and no'neil", None),
         ("the Will of will", None),
         ("WILL", "R"),
     ],
 )
 def test_names_are_whole_words_in_any_case(text: str, written: str | None) -> None:
-    names = TakenNames({"ghopper": "P", "Grace Hopper": "Q", "will": "R"})
+    names = TakenNames({"ghopper": "P", "Grace Hopper": "Q", "will": "R", "o'neil": "S"})
     assert names.in_text(text) == (text if written is None else written)
 
 

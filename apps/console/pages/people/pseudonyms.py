@@ -22,13 +22,13 @@ MOST_FILES = 20
 BEGUN = "The names are taken out from now on: this page says how far that is. What arrives is written with what stands in their place already."
 IN_EVERY_COLUMN = (
     "In every column that may name a person, in whatever case it is written there: jobs, roll-ups by "
-    "user, rules, notes, alerts, anomalies, frozen reviews, the audit trail and what was asked; jobs "
-    "that a scheduler reports again are written so too."
+    "user, rules, notes, alerts, anomalies, frozen reviews, the audit trail and what was asked; what "
+    "schedulers, agents, SDKs and files bring from now on is written so too."
 )
 WHAT_STAYS = (
     "Amounts and times stay: the same dollars belong to the same teams, jobs and runs.",
     "Exports that hold a name are deleted within minutes: ask for them again. Uploads and backups that hold it are listed "
-    "on this page then; log files, and names of jobs, runs and tags that are sent from now on, are not changed.",
+    "on this page then; log files, and texts that people enter from now on, are not changed.",
     "A worker goes through table after table, with millions of rows for minutes; this page says how far, and what breaks off is gone on with.",
     "The name itself is kept nowhere: this cannot be taken back.",
 )

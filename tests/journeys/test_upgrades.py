@@ -132,6 +132,23 @@ def test_what_fails_or_changes_the_ledger_goes_back_to_the_copy(
         finish_upgrade(home, say_in_vain, say_nothing)
 
 
+def test_the_way_back_is_taken_past_what_others_built_and_says_what_it_drops(
+    home: Path, next_migration: Callable[..., None]
+) -> None:
+    """Refused, as a restore is, the database would stay half migrated."""
+    before, said = table_digests(), list[str]()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE SCHEMA elsewhere; CREATE VIEW elsewhere.people AS SELECT email FROM accounts_user"
+        )
+    next_migration("SELECT 1 / 0")
+    begin_upgrade(installation(home), schema_age().lacking, say_nothing, AT)
+    with pytest.raises(UpgradeFailed, match="division by zero"):
+        finish_upgrade(home, said.append, say_nothing)
+    assert table_digests() == before
+    assert [words for words in said if "view elsewhere.people" in words]
+
+
 def test_a_migration_may_change_the_ledger_where_it_says_so(
     home: Path, next_migration: Callable[..., None]
 ) -> None:

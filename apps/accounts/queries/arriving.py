@@ -12,7 +12,7 @@ from apps.accounts.queries.pseudonyms import is_anybody_taken_out, pseudonyms_of
 from apps.personal.fields import PersonalField, personal_fields
 from apps.personal.names import TakenNames, words_of
 
-Told = TypeVar("Told")
+Thing = TypeVar("Thing")
 Fields = Mapping[str, PersonalField]
 
 
@@ -26,7 +26,7 @@ def fields_kept(table: str, **called: str) -> Fields:
     return {called.get(name, name): field for name, field in found.items()}
 
 
-def as_kept(told: Sequence[Told], *tables: Fields) -> Sequence[Told]:
+def as_kept(told: Sequence[Thing], *tables: Fields) -> Sequence[Thing]:
     """The things of a delivery as they may be kept in these tables; mostly the very things.
 
     They are frozen: of dataclasses, named tuples or structs. Everything that a machine or a file brings and that goes
@@ -65,7 +65,7 @@ def _texts_in(value: Any) -> Iterator[str]:
             yield from _texts_in(item)
 
 
-def _renamed(thing: Told, fields: Fields, names: TakenNames) -> Told:
+def _renamed(thing: Thing, fields: Fields, names: TakenNames) -> Thing:
     changed = {
         name: new
         for name, field in fields.items()

@@ -83,16 +83,20 @@ def new_holders(keys: Collection[str | None]) -> list[str]:
 
 
 def _intern_keys(keys: Sequence[str]) -> dict[str, int]:
-    """The integers of keys, of which one whose person was taken out is kept as the pseudonym says."""
-    names = names_taken_out(set(keys))
-    if names is None:
-        return _interned_keys(keys)
-    kept = {key: names.in_text(key) for key in keys}
-    found = _interned_keys(sorted(set(kept.values())))
-    return {key: found[kept[key]] for key in keys}
+    """The integers of keys; a new one of a person whose name was taken out is kept as the pseudonym says."""
+    # Asked first: an insert that conflicts would use up a number of the sequence each time.
+    found = _stored_keys(keys)
+    missing = [key for key in keys if key not in found]
+    names = names_taken_out({key for key in missing if key})
+    kept = {key: names.in_text(key) if names else key for key in missing}
+    if kept:
+        _insert_keys(sorted(set(kept.values())))
+        stored = _stored_keys(set(kept.values()))
+        found |= {key: stored[kept[key]] for key in missing}
+    return found
 
 
-def _interned_keys(keys: Sequence[str]) -> dict[str, int]:
+def _insert_keys(keys: Sequence[str]) -> None:
     with connection.cursor() as cursor:
         if "" in keys:
             cursor.execute(
@@ -100,20 +104,14 @@ def _interned_keys(keys: Sequence[str]) -> dict[str, int]:
                 " VALUES (%s, '') ON CONFLICT DO NOTHING",
                 [NOBODY],
             )
-        # Asked first: an insert that conflicts would use up a number of the sequence each time.
-        found = _stored_keys(keys)
-        missing = [key for key in keys if key not in found]
-        if missing:
-            cursor.execute(
-                "INSERT INTO telemetry_holderkey (key) SELECT unnest(%s::text[])"
-                " ON CONFLICT DO NOTHING",
-                [missing],
-            )
-            found |= _stored_keys(missing)
-    return found
+        cursor.execute(
+            "INSERT INTO telemetry_holderkey (key) SELECT unnest(%s::text[])"
+            " ON CONFLICT DO NOTHING",
+            [[key for key in keys if key]],
+        )
 
 
-def _stored_keys(keys: Sequence[str]) -> dict[str, int]:
+def _stored_keys(keys: Collection[str]) -> dict[str, int]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT key, id FROM telemetry_holderkey WHERE key = ANY(%s)", [list(keys)])
         return dict(cursor.fetchall())

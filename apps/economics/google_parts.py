@@ -16,6 +16,8 @@ GPU_WORDS = {
     "nvidia-rtx-pro-6000": "RTX 6000 96GB",
 }
 """Accelerator types whose SKU has other words than the type."""
+OWN_CORES = {"a3-megagpu": "A3Plus"}
+"""Families whose cores and memory have SKUs of their own where a region has any, whatever else begins like them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,8 @@ def machine_price(
     """
     here = [sku for sku in skus if region in sku.regions and sku.usage == USAGE[purchase_option]]
     amount, found = Decimal(0), []
-    for words, group, quantity in _parts_of_shape(shape):
+    own = _own_family(shape, here)
+    for words, group, quantity in _parts_of_shape(shape, own):
         fitting = [sku for sku in here if sku.group == group and _begins_with_words(sku, words)]
         if len(fitting) != 1:
             return f"{len(fitting)} SKUs are {words!r} in {region}"
@@ -76,8 +79,15 @@ def machine_price(
     return MachinePrice(amount, max(sku.begins_at for sku in found), tuple(sku.id for sku in found))
 
 
-def _parts_of_shape(shape: Shape) -> Iterator[tuple[str, str, Decimal]]:
-    family = shape.name.partition("-")[0].upper()
+def _own_family(shape: Shape, here: Sequence[Sku]) -> str:
+    """The name that the shape's own cores have here; empty: they have that of its generation."""
+    owns = (own for family, own in OWN_CORES.items() if shape.name.startswith(f"{family}-"))
+    own = next(owns, "")
+    return own if any(own and _begins_with_words(sku, f"{own} Instance ") for sku in here) else ""
+
+
+def _parts_of_shape(shape: Shape, own: str = "") -> Iterator[tuple[str, str, Decimal]]:
+    family = own or shape.name.partition("-")[0].upper()
     yield f"{family} Instance Core", "CPU", Decimal(shape.cores)
     yield f"{family} Instance Ram", "RAM", shape.memory_gib
     if shape.gpus:

@@ -34,6 +34,13 @@ def gpu_model(name: str) -> GpuModel | None:
     return candidates[0] if len(candidates) == 1 else None
 
 
+def whole_gpu(name: str) -> GpuModel | None:
+    """The one model that `name` means, where it means the whole GPU: a MIG slice's name means none."""
+    named = named_gpu(name)
+    is_one = named.part == 1 and len(named.candidates) == 1
+    return named.candidates[0] if is_one else None
+
+
 def named_gpu(name: str) -> NamedGpu:
     """The models that `name` may mean ("H100": SXM, PCIe and NVL), none where it is unknown.
 

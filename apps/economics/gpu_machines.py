@@ -1,12 +1,14 @@
 """Machine types of clouds and the GPUs they have, for types that no pool on record is of.
 
-Each cloud by its own names, as its documentation lists them, well-known and not read anew here (docs/placement.md): AWS EC2
-accelerated computing instances, Google Cloud GPU machine types, Azure GPU-accelerated sizes, OCI GPU shapes, CoreWeave, Crusoe,
-Lambda and Nebius instance types. A name of another cloud says nothing: `g4-standard-48` is Google's, `g4dn.xlarge` is AWS's.
+Each cloud by its own names, each row held against what docs/prices.md names for it, with its date. What could not be found
+there is not here: such a machine is unknown until a pool says what it has. A name of another cloud says nothing:
+`g4-standard-48` is Google's, `g4dn.xlarge` is AWS's.
 """
 
 import re
 from dataclasses import dataclass
+
+from apps.economics.focus.names import provider_word
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,7 @@ class GpuMachine:
 
 _V100_16, _V100_32 = "Tesla V100-SXM2-16GB", "Tesla V100-SXM2-32GB"
 _T4, _A10, _A10G = "Tesla T4", "NVIDIA A10", "NVIDIA A10G"
-_L4, _L40S = "NVIDIA L4", "NVIDIA L40S"
+_L4, _L40, _L40S = "NVIDIA L4", "NVIDIA L40", "NVIDIA L40S"
 _A100_40, _A100_80 = "NVIDIA A100-SXM4-40GB", "NVIDIA A100-SXM4-80GB"
 _A100_PCIE = "NVIDIA A100 80GB PCIe"
 _H100, _H100_NVL, _H100_PCIE = "NVIDIA H100 80GB HBM3", "NVIDIA H100 NVL", "NVIDIA H100 PCIe"
@@ -69,6 +71,7 @@ _OF_CLOUDS: dict[str, dict[str, dict[str, int]]] = {
         _H200: {"p5e.48xlarge": 8, "p5en.48xlarge": 8},
         _B200: {"p6-b200.48xlarge": 8},
         _B300: {"p6-b300.48xlarge": 8},
+        # One of the 18 machines of an UltraServer, which has 72.
         _GB200: {"p6e-gb200.36xlarge": 4},
     },
     "gcp": {
@@ -109,6 +112,7 @@ _OF_CLOUDS: dict[str, dict[str, dict[str, int]]] = {
         },
         _H200: {"Standard_ND96isr_H200_v5": 8},
         _GB200: {"Standard_ND128isr_NDR_GB200_v6": 4},
+        _GB300: {"Standard_ND128isr_GB300_v6": 4, "Standard_ND128isrG5_GB300_v6": 4},
         _MI300X: {"Standard_ND96isr_MI300X_v5": 8},
     },
     "oci": {_A100_40: {"BM.GPU4.8": 8}, _A100_80: {"BM.GPU.A100-v2.8": 8}},
@@ -116,10 +120,19 @@ _OF_CLOUDS: dict[str, dict[str, dict[str, int]]] = {
         _H100: {"gd-8xh100ib-i128": 8},
         _H200: {"gd-8xh200ib-i128": 8},
         _B200: {"b200-8x": 8},
+        _B300: {"b300-8x": 8},
         _GB200: {"gb200-4x": 4},
-        _RTX_PRO: {"rtxp6000-8x": 8},
+        _GB300: {"gb300-4x": 4, "gb300-4x-e": 4},
+        _GH200: {"gd-1xgh200": 1},
+        _RTX_PRO: {"rtxp6000-8x": 8, "rtxp6000-8x-v2": 8},
+        _L40: {"gd-8xl40-i128": 8},
         _L40S: {"gd-8xl40s-i128": 8},
         _A100_80: {"gd-8xa100-i128": 8},
+    },
+    # Of Lambda's other A100 machines the names do not say which A100 it is.
+    "lambda": {
+        _A100_40: {"gpu_8x_a100": 8, "gpu_1x_a100_sxm4": 1},
+        _V100_16: {"gpu_8x_v100": 8},
     },
 }
 GPU_MACHINES = {
@@ -143,7 +156,7 @@ _PATTERNS: dict[str, dict[str, str]] = {
         r"(?:BM|VM)\.GPU\.A10\.(\d+)": _A10,
         r"BM\.GPU\.A100-v2\.(\d+)": _A100_80,
         r"BM\.GPU\.H100\.(\d+)": _H100,
-        r"BM\.GPU\.H200\.(\d+)": _H200,
+        r"BM\.GPU\.H200(?:-NC)?\.(\d+)": _H200,
         r"BM\.GPU\.B200\.(\d+)": _B200,
         r"BM\.GPU\.B300\.(\d+)": _B300,
         r"BM\.GPU\.GB200\.(\d+)": _GB200,
@@ -158,13 +171,12 @@ _PATTERNS: dict[str, dict[str, str]] = {
         r"gpu_(\d+)x_h100_pcie": _H100_PCIE,
         r"gpu_(\d+)x_gh200": _GH200,
         r"gpu_(\d+)x_a100_80gb_sxm4": _A100_80,
-        r"gpu_(\d+)x_a100_sxm4": _A100_40,
         r"gpu_(\d+)x_a10": _A10,
     },
     "nebius": {
         r"gpu-h100-sxm_(\d+)gpu-.+": _H100,
         r"gpu-h200-sxm_(\d+)gpu-.+": _H200,
-        r"gpu-b200-sxm_(\d+)gpu-.+": _B200,
+        r"gpu-b200-sxm(?:-a)?_(\d+)gpu-.+": _B200,
         r"gpu-b300-sxm_(\d+)gpu-.+": _B300,
         r"gpu-l40s-[ad]_(\d+)gpu-.+": _L40S,
     },
@@ -172,10 +184,11 @@ _PATTERNS: dict[str, dict[str, str]] = {
         r"a100-80gb-sxm-ib\.(\d+)x": _A100_80,
         r"a100-80gb\.(\d+)x": _A100_PCIE,
         r"h100-80gb-sxm-ib\.(\d+)x": _H100,
-        r"h200-141gb-sxm-ib\.(\d+)x": _H200,
+        # Crusoe writes both.
+        r"h200-14[14]gb-sxm-ib\.(\d+)x": _H200,
         r"b200-180gb-sxm-ib\.(\d+)x": _B200,
+        r"gb200-186gb-nvl(?:-ib)?\.(\d+)x": _GB200,
         r"l40s-48gb\.(\d+)x": _L40S,
-        r"mi300x-192gb-ib\.(\d+)x": _MI300X,
     },
 }
 MOST_GPUS = 72
@@ -183,11 +196,15 @@ MOST_GPUS = 72
 
 
 def gpu_machine(provider: str, name: str) -> GpuMachine | None:
-    """The GPUs of a cloud's machine type: by its table, else by its names that say how many; None: nobody says."""
-    known = GPU_MACHINES.get((provider, name))
+    """The GPUs of a cloud's machine type: by its table, else by its names that say how many; None: nobody says.
+
+    However the cloud is spelt; the name is as the cloud writes it.
+    """
+    cloud = provider_word(provider)
+    known = GPU_MACHINES.get((cloud, name))
     if known is not None:
         return known
-    for pattern, model in _PATTERNS.get(provider, {}).items():
+    for pattern, model in _PATTERNS.get(cloud, {}).items():
         said = re.fullmatch(pattern, name)
         if said is not None and 0 < int(said[1]) <= MOST_GPUS:
             gpus = int(said[1])
@@ -198,10 +215,10 @@ def gpu_machine(provider: str, name: str) -> GpuMachine | None:
 
 def gpu_family_of(provider: str, name: str) -> str:
     """The one GPU model of all sizes of the name's family (`g6e.96xlarge`: that of g6e); empty: not known."""
-    family = name.partition(".")[0] if provider == "aws" else ""
+    family = name.partition(".")[0] if provider_word(provider) == "aws" else ""
     models = {
         machine.gpu_model
         for (cloud, known), machine in GPU_MACHINES.items()
-        if family and cloud == provider and known.startswith(f"{family}.")
+        if family and cloud == "aws" and known.startswith(f"{family}.")
     }
     return models.pop() if len(models) == 1 else ""

@@ -66,6 +66,21 @@ def test_a_sku_is_of_its_own_gpu_alone() -> None:
     assert sku("Nvidia Tesla A100 80GB GPU running", "GPU", "1").is_gpu_of(SHAPES["a2-ultragpu-1g"])
 
 
+def test_a3_mega_costs_its_own_cores_where_they_have_skus_of_their_own() -> None:
+    a3 = [sku("A3 Instance Core", "CPU", "0.5"), sku("A3 Instance Ram", "RAM", "0.25")]
+    own = [sku("A3Plus Instance Core", "CPU", "1"), sku("A3Plus Instance Ram", "RAM", "2")]
+    gpus = [sku("Nvidia H100 80GB Mega GPU", "GPU", "0"), sku("Nvidia H100 80GB GPU", "GPU", "0")]
+
+    def costs(name: str, *skus: Sku) -> Decimal:
+        price = machine_price(SHAPES[name], skus, region="here", purchase_option="on_demand")
+        assert not isinstance(price, str)
+        return price.amount
+
+    assert costs("a3-megagpu-8g", *a3, *own, *gpus) == 208 + 1872 * 2
+    assert costs("a3-highgpu-8g", *a3, *own, *gpus) == 104 + 468
+    assert costs("a3-megagpu-8g", *a3, *gpus) == 104 + 468
+
+
 def test_every_shape_has_the_gpus_that_the_table_of_machines_has() -> None:
     told = {name: shape.gpus for name, shape in SHAPES.items()}
     assert told == {name: getattr(gpu_machine("gcp", name), "gpus", None) for name in SHAPES}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.economics.gpu_catalogue import gpu_model
+from apps.economics.gpu_catalogue import gpu_model, whole_gpu
 from apps.economics.gpu_machines import GPU_MACHINES, gpu_family_of, gpu_machine
 
 H100, H200, B200 = "NVIDIA H100 80GB HBM3", "NVIDIA H200", "NVIDIA B200"
@@ -42,6 +42,64 @@ def test_a_name_is_read_by_its_own_cloud(provider: str, name: str, model: str, g
     assert [each for each in others if gpu_machine(each, name)] == []
 
 
+REAL_NAMES = (
+    ("aws", "g7e.24xlarge", 4),
+    ("aws", "p6-b300.48xlarge", 8),
+    ("aws", "g7.2xlarge", None),
+    ("aws", "g5g.16xlarge", None),
+    ("aws", "g4ad.16xlarge", None),
+    ("aws", "ml.p5.48xlarge", None),
+    ("aws", "trn2.48xlarge", None),
+    ("aws", "u-p6e-gb200x72", None),
+    ("gcp", "g4-standard-6", None),
+    ("gcp", "g4-standard-96", 2),
+    ("gcp", "a3-edgegpu-8g-nolssd", 8),
+    ("gcp", "a4x-maxgpu-4g-metal", 4),
+    ("gcp", "ct6e-standard-4t", None),
+    ("azure", "Standard_ND128isrG5_GB300_v6", 4),
+    ("azure", "Standard_ND96isrf_H200_v5", None),
+    ("azure", "Standard_NC128ds_xl_RTXPRO6000BSE_v6", None),
+    ("azure", "Standard_NV12ads_A10_v5", None),
+    ("azure", "Standard_NG32ads_V620_v1", None),
+    ("oci", "BM.GPU.H200-NC.8", 8),
+    ("oci", "VM.GPU.A10.2", 2),
+    ("oci", "VM.GPU3.4", None),
+    ("oci", "BM.GPU.B4.8", None),
+    ("coreweave", "gb300-4x-e", 4),
+    ("coreweave", "gd-1xgh200", 1),
+    ("coreweave", "verarubin-4x-e", None),
+    ("coreweave", "turin-gp", None),
+    ("crusoe", "gb200-186gb-nvl-ib.4x", 4),
+    ("crusoe", "l40s-48gb.10x", 10),
+    ("crusoe", "a40.1x", None),
+    ("lambda", "gpu_8x_a100", 8),
+    ("lambda", "gpu_2x_a100", None),
+    ("lambda", "gpu_4x_a6000", None),
+    ("nebius", "gpu-b200-sxm-a_8gpu-160vcpu-1792gb", 8),
+    ("nebius", "gpu-rtx6000_1gpu-24vcpu-218gb", None),
+    ("nebius", "cpu-d3_64vcpu-256gb", None),
+)
+"""Names that these vendors rent machines under; None: none of their documents that was read says how many GPUs of which model."""
+
+
+@pytest.mark.parametrize(("provider", "name", "gpus"), REAL_NAMES)
+def test_real_names_are_known_rightly_or_not_at_all(
+    provider: str, name: str, gpus: int | None
+) -> None:
+    assert getattr(gpu_machine(provider, name), "gpus", None) == gpus
+    others = {"aws", "gcp", "azure", "oci", "lambda", "nebius", "crusoe", "coreweave"} - {provider}
+    assert [each for each in others if gpu_machine(each, name)] == []
+
+
+def test_a_cloud_is_the_same_however_it_is_spelt() -> None:
+    spelt = {"Google Cloud": "gcp", "AWS": "aws", "Amazon Web Services, Inc.": "aws"}
+    spelt |= {"Microsoft Azure": "azure", "Oracle": "oci", "CoreWeave": "coreweave"}
+    names = {cloud: name for cloud, name, gpus in REAL_NAMES if gpus}
+    for said, cloud in spelt.items():
+        assert gpu_machine(said, names[cloud]) == gpu_machine(cloud, names[cloud]) is not None
+    assert gpu_family_of("Amazon Web Services, Inc.", "g6e.96xlarge") == "NVIDIA L40S"
+
+
 @pytest.mark.parametrize(
     ("provider", "name"),
     [
@@ -71,6 +129,13 @@ def test_the_model_of_a_family_is_said_where_its_sizes_agree() -> None:
     assert gpu_family_of("aws", "g6e.96xlarge") == "NVIDIA L40S"
     assert gpu_family_of("aws", "g99.xlarge") == ""
     assert gpu_family_of("gcp", "g6e.96xlarge") == ""
+
+
+def test_a_part_of_a_gpu_and_a_name_of_several_models_are_no_whole_gpu() -> None:
+    assert getattr(whole_gpu("nvidia-h100-80gb"), "name", "") == H100
+    assert whole_gpu("H100") is None
+    assert whole_gpu("NVIDIA H100 80GB HBM3 MIG 1g.10gb") is None
+    assert whole_gpu("a3-highgpu-8g") is None
 
 
 def test_every_machine_of_the_tables_has_a_model_of_the_catalogue() -> None:

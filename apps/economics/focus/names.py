@@ -11,6 +11,8 @@ KNOWN = (
     (re.compile(r"(azure|microsoft)\b.*", re.IGNORECASE), "Microsoft"),
     (re.compile(r"(oci|oracle)\b.*", re.IGNORECASE), "Oracle"),
 )
+# As pools, prices and the folders of clouds call them.
+_WORDS = {"AWS": "aws", "Google Cloud": "gcp", "Microsoft": "azure", "Oracle": "oci"}
 # What is no part of a company's name, and of an account's number.
 LEGAL_FORMS = re.compile(
     r"[,.]|\b(inc|incorporated|corp|corporation|co|company|llc|ltd|limited|gmbh|ag|se|sa|sas|sarl|bv|"
@@ -34,6 +36,13 @@ def provider_name(said: str, spelt: Mapping[str, str]) -> str:
         if pattern.fullmatch(said):
             return name
     return spelt.get(said.casefold(), said)
+
+
+def provider_word(said: str) -> str:
+    """What pools and prices call a provider: `Google Cloud` is gcp, `AWS` aws; of others the name in small letters."""
+    name = said.strip()
+    known = provider_name(name, {})
+    return _WORDS.get(known, name.lower())
 
 
 def provider_key(*said: str) -> str:

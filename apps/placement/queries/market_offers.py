@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TypeAlias
 
-from apps.economics.gpu_catalogue import gpu_model
+from apps.economics.gpu_catalogue import whole_gpu
 from apps.economics.gpu_machines import GpuMachine, gpu_family_of, gpu_machine
 from apps.economics.hours import HOUR
 from apps.economics.purchase import PurchaseOption
@@ -149,8 +149,8 @@ def _known_machines(rates: Sequence[Rate]) -> dict[tuple[str, str], GpuMachine]:
 def _listed_machine(rate: Rate) -> GpuMachine | None:
     if rate["instance_type"]:
         return gpu_machine(rate["provider"], rate["instance_type"])
-    # A price of a GPU by its model is of one, whatever machine it is in.
-    model = gpu_model(rate["gpu_model"]) if rate["unit"] == "gpu" else None
+    # A price of a GPU by its model is of one, whatever machine it is in; that of a slice is of no GPU.
+    model = whole_gpu(rate["gpu_model"]) if rate["unit"] == "gpu" else None
     return None if model is None else GpuMachine(model.name, 1)
 
 

@@ -9,7 +9,8 @@ from decimal import Decimal
 from io import TextIOWrapper
 from typing import IO, Any, cast
 
-from apps.economics.gpu_catalogue import gpu_model
+from apps.economics.focus.names import provider_word
+from apps.economics.gpu_catalogue import named_gpu
 from apps.economics.purchase import PurchaseOption
 from apps.files.lines import CsvRows, LineTooLong, bounded_lines
 from apps.pricing.actions import NewRate, RefusedRow
@@ -116,22 +117,36 @@ def _rate_of_csv_row(row: Mapping[str, str]) -> NewRate:
     if unit is None:
         raise ValueError(f"unit: {row['unit']!r} is none of {', '.join(UNITS)}, each for an hour")
     day = day_in("date", row["date"])
-    # A price for one GPU names its model, where that is one.
-    model = gpu_model(row["machine"]) if unit == RateUnit.GPU else None
+    model = _gpu_named(row["machine"], unit)
     return NewRate(
         kind=RateKind.LIST,
         amount=decimal_in("price", row["price"]),
         currency=row["currency"].upper(),
         starts_at=_midnight(day),
         purchase_option=option,
-        provider=row["provider"].lower(),
+        provider=provider_word(row["provider"]),
         region=row["region"],
         unit=unit,
         source=row["source"],
         source_date=day,
-        gpu_model=model.name if model else "",
+        gpu_model=model,
         instance_type="" if model else row["machine"],
     )
+
+
+def _gpu_named(machine: str, unit: RateUnit) -> str:
+    """The model whose price it is; empty: it names a machine type. A name of a GPU that could be read otherwise is none."""
+    named = named_gpu(machine)
+    if not named.candidates:
+        return ""
+    if unit != RateUnit.GPU:
+        raise ValueError(f"machine: {machine!r} is a GPU: its price is one for a gpu")
+    if named.part != 1:
+        raise ValueError(f"machine: {machine!r} is a part of a GPU; prices are of whole ones")
+    if len(named.candidates) > 1:
+        models = ", ".join(sorted(model.name for model in named.candidates))
+        raise ValueError(f"machine: {machine!r} may be any of {models}: say which")
+    return named.candidates[0].name
 
 
 def _of_azure(items: Sequence[Any], read_on: date) -> PublishedPrices:

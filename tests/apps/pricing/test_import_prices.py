@@ -14,6 +14,7 @@ from django.core.management import CommandError, call_command
 
 from apps.pricing.management.published_prices import COLUMNS, read_published_prices
 from apps.pricing.models import Rate
+from tests.economics.test_gpu_machines import REAL_NAMES
 from tests.make import make_organisation
 
 pytestmark = pytest.mark.django_db
@@ -188,6 +189,31 @@ def test_a_plain_csv_names_each_row_that_it_does_not_take(load: Load) -> None:
     assert reasons[5].startswith("unit: 'rack' is none of")
     assert "0 is free" in reasons[7]
     assert reasons[10] == "the row does not have as many fields as the header"
+
+
+def test_machines_are_told_from_gpus_and_come_in_under_one_name_of_their_cloud(load: Load) -> None:
+    machines = [
+        {"provider": cloud, "machine": name, "region": f"r-{number}"}
+        for number, (cloud, name, _) in enumerate(REAL_NAMES)
+    ]
+    spelt = {"provider": "Google Cloud", "machine": "a3-ultragpu-8g", "unit": "gpu"}
+    told = load(
+        csv_of(
+            *machines,
+            spelt,
+            {"machine": "H100", "unit": "gpu"},
+            {"machine": "H100"},
+            {"machine": "NVIDIA H100 80GB HBM3 MIG 1g.10gb", "unit": "gpu"},
+        )
+    )
+    kept = {(rate.provider, rate.instance_type, rate.gpu_model) for rate in Rate.objects.all()}
+    wanted = {(cloud, name, "") for cloud, name, _ in REAL_NAMES}
+    assert kept == wanted | {("gcp", "a3-ultragpu-8g", "")}
+    assert [row["reason"] for row in told["rejected"]] == [
+        "machine: 'H100' may be any of NVIDIA H100 80GB HBM3, NVIDIA H100 NVL, NVIDIA H100 PCIe: say which",
+        "machine: 'H100' is a GPU: its price is one for a gpu",
+        "machine: 'NVIDIA H100 80GB HBM3 MIG 1g.10gb' is a part of a GPU; prices are of whole ones",
+    ]
 
 
 def test_a_packed_file_is_read_within_bounds(tmp_path: Path) -> None:

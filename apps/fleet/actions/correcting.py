@@ -34,11 +34,13 @@ class NotCorrectable(Refusal):
 
 @logged_change()
 @transaction.atomic
-def correct_pool(*, pool_id: int, changes: Mapping[str, object], at: datetime) -> None:
-    """Say anew what all nodes of a pool are and were: fields of OF_POOLS by name.
+def correct_pool(
+    *, pool_id: int, changes: Mapping[str, object], at: datetime, note: str = ""
+) -> None:
+    """Say anew what all nodes of a pool are and were: fields of OF_POOLS by name; `note` says why.
 
     Every hour that a node of it lived is charged and divided again; in closed months that waits.
-    What was on record before stays in the pool's history. Refuses NotCorrectable and
+    What was on record before stays in the pool's history, with its note. Refuses NotCorrectable and
     NothingToCorrect.
     """
     for name, value in changes.items():
@@ -55,7 +57,8 @@ def correct_pool(*, pool_id: int, changes: Mapping[str, object], at: datetime) -
         raise NothingToCorrect("", f"that is what is on record of {pool.name} already")
     for name, value in moved.items():
         setattr(pool, name, value)
-    pool.save(update_fields=list(moved))
+    pool.correction_note = note.strip()
+    pool.save(update_fields=[*moved, "correction_note"])
     lives = [
         (node_id, starts_at, at if ended_at is None else min(at, ended_at))
         for node_id, starts_at, ended_at in Node.objects.filter(pool_id=pool_id)

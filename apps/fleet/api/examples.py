@@ -52,7 +52,10 @@ NEW_POOL = sent(
     },
 )
 
-POOL_CORRECTION = sent("Correction of a pool", {"gpu_model": "NVIDIA A100-SXM4-40GB"})
+POOL_CORRECTION = sent(
+    "Correction of a pool",
+    {"gpu_model": "NVIDIA A100-SXM4-40GB", "note": "as the machines themselves say"},
+)
 NODE_CORRECTION = sent("Correction of a node", {"provider_id": "i-0abc1234def567890"})
 
 _NODE = {

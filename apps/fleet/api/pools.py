@@ -94,11 +94,12 @@ class PoolView(RestView):
         What closed months charged stays: the difference waits for corrections.
         """
         changes = dict(parsed(PoolCorrectionIn, request))
+        note = str(changes.pop("note", ""))
         listing.pool_row(pool_id)
         if "owner_team" in changes:
             changes["owner_team_id"] = _team_id_of(changes.pop("owner_team"))
         with suppress(actions.NothingToCorrect):
-            actions.correct_pool(pool_id=pool_id, changes=changes, at=timezone.now())
+            actions.correct_pool(pool_id=pool_id, changes=changes, at=timezone.now(), note=note)
         return Response(told_pool(listing.pool_row(pool_id), self.viewer(), _team_names()))
 
 

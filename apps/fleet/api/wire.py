@@ -103,6 +103,7 @@ class PoolCorrectionIn(Strict):
     purchase_option = serializers.ChoiceField(required=False, choices=PURCHASE_OPTIONS)
     owner_team = Text(required=False, allow_null=True, help_text="null: none, so Platform pays")
     idle_sharing = serializers.ChoiceField(required=False, choices=IDLE_SHARINGS)
+    note = OptionalText(help_text="why; kept in the pool's history")
 
 
 class PoolOut(serializers.Serializer[Any]):

@@ -82,6 +82,7 @@ class Pool(models.Model):
         "accounts.Team", on_delete=models.PROTECT, null=True, related_name="pools"
     )
     idle_sharing = models.TextField(choices=IdleSharing.choices, default=IdleSharing.KEEP)
+    correction_note = models.TextField(blank=True, default="", db_default="")
     created_at = models.DateTimeField()
 
     def __str__(self) -> str:

@@ -50,6 +50,7 @@ PERSONAL_FIELDS: Declarations = {
     "jointoken": {"name": TEXT, "node_names": MACHINE, "scopes": CODE},
     "node": {"end_reason": TEXT, "name": MACHINE, "provider_id": MACHINE},
     "pool": {
+        "correction_note": TEXT,
         "gpu_model": MODEL,
         "instance_type": MACHINE,
         "name": MACHINE,

@@ -116,6 +116,20 @@ def if_nodes_lived(
     return _reach_cost(rows, {pool.id: pool}, reach)
 
 
+def if_pool_were(corrected: PoolFact, at: datetime) -> WhatIf:
+    """What the hours of a pool before `at` cost as it is on record, and would as `corrected`; commitments aside."""
+    known = pools()[corrected.id]
+    reach = reach_of(Prices(known.id, "", "", "", "", ""), None, None, at)
+    if reach.starts_at is None or reach.ends_at is None:
+        return WhatIf(reach, 0, 0, 0.0, 0.0)
+    costs = []
+    for pool in (known, corrected):
+        rows = rates_of_pools({pool.id: pool}, reach.starts_at, reach.ends_at)
+        costs.append(_reach_cost(rows, {pool.id: pool}, reach))
+    (before, unpriced_before), (after, unpriced_after) = costs
+    return WhatIf(reach, before, after, unpriced_before, unpriced_after)
+
+
 def _rates_without(rows: Sequence[Rate], rate_id: int | None) -> list[Rate]:
     return [row for row in rows if row.id != rate_id]
 

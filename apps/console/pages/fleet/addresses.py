@@ -6,6 +6,7 @@ from apps.console.pages.fleet import (
     agents,
     bottlenecks,
     changes,
+    corrections,
     device,
     gpu_shares,
     incidents,
@@ -19,6 +20,7 @@ from apps.console.pages.fleet import (
 
 urlpatterns = [
     *trust.urlpatterns,
+    *corrections.urlpatterns,
     path("fleet/incidents", incidents.incidents, name="incidents"),
     path("fleet/incidents.csv", incidents.incidents_csv, name="incidents-csv"),
     path("fleet/agents", agents.agents, name="agents"),

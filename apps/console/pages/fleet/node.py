@@ -352,6 +352,8 @@ def _actions_of(node: fleet.StandingNode, context: Context) -> Iterator[Link]:
         return
     if node.unconfirmed and node.lives(context.at):
         yield Link("Confirm its devices", reverse("confirm-node-devices", args=[node.id]))
+    yield Link("Correct its provider’s id", reverse("correct-node", args=[node.id]))
+    yield Link("Correct its pool", reverse("correct-pool", args=[node.pool_id]))
     if node.ended_at is None:
         yield Link("Record an outage", reverse("record-outage", args=[node.id]))
         yield Link("End this node", reverse("end-node", args=[node.id]))

@@ -17,6 +17,7 @@ from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Column, Table
 from apps.console.pages.fleet.agents import agents_by_need, unhealthy_agents
+from apps.console.pages.fleet.corrections import correct_pool_link, pool_history, pool_record
 from apps.console.pages.fleet.facts import FleetFacts, FleetQuestion, fleet_asked
 from apps.console.pages.fleet.gpu_shares import gpu_share_section
 from apps.console.pages.fleet.heat_map import HOURS_OF_NODES, day_of, heat_map, map_hours
@@ -153,14 +154,18 @@ def nodes(context: Context) -> ConsolePage:
     found = matching(facts, asked)
     shown_nodes, part = NODES.part_of(NODES.ordered(listed_nodes(found, facts), context), context)
     rows = with_time(shown_nodes, facts)
+    one = chosen[0] if asked.pool_ids and len(chosen) == 1 else None
+    may_correct = one is not None and context.viewer.may_manage
     return ConsolePage(
         context=context,
         finding=finding(facts, chosen, spans),
         under=(SILENT_NODES, *trouble_links(context)),
         filters=asked.filters,
         problems=tuple(asked.reading.problems),
+        actions=(correct_pool_link(one.id, "Correct this pool"),) if one and may_correct else (),
         sections=(
             FigureRow(figures(facts, chosen, spans, asked)),
+            pool_record(one, context) if one else None,
             heat_map(found, facts, context),
             POOLS.section(
                 listed_pools(facts, spans, asked, context),
@@ -169,7 +174,8 @@ def nodes(context: Context) -> ConsolePage:
                 states=_states_of(spans, rows),
             ),
             NODES.section(rows, context, part=part, csv_href=reverse("fleet-nodes")),
-            gpu_share_section(chosen[0], context) if asked.pool_ids and len(chosen) == 1 else None,
+            gpu_share_section(one, context) if one else None,
+            pool_history(one, context) if one else None,
         ),
     )
 

@@ -16,7 +16,7 @@ MOST_NAMES = 5
 
 def effects_of(found: WhatIf, context: Context) -> tuple[str, ...]:
     """What would move, in sentences; amounts are estimates."""
-    reach, currency = found.reach, context.currency
+    reach = found.reach
     names = [name for _, name in reach.pools[:MOST_NAMES]]
     if len(reach.pools) > MOST_NAMES:
         names.append(f"{len(reach.pools) - MOST_NAMES} more")
@@ -25,18 +25,27 @@ def effects_of(found: WhatIf, context: Context) -> tuple[str, ...]:
     said = [f"It can price {joined(names)}."]
     if reach.starts_at is None or not reach.hours:
         return (*said, "No past hour changes; it counts from its start on.")
-    said.append(
+    unmoved = "No effective amount changes: another price holds there."
+    return (*said, *charged_again(found, context, unmoved))
+
+
+def charged_again(found: WhatIf, context: Context, unmoved: str) -> tuple[str, ...]:
+    """Which past hours are charged again and what their cost becomes, or `unmoved`; nothing where none is."""
+    reach, currency = found.reach, context.currency
+    if reach.starts_at is None or not reach.hours:
+        return ()
+    said = [
         f"{counted(reach.hours, 'past hour')} since {instant(reach.starts_at, context.zone)} "
         f"{'is' if reach.hours == 1 else 'are'} charged again: about {reach.node_hours:,.0f} "
         f"node-hours of {counted(reach.nodes, 'node')}."
-    )
+    ]
     if closed := _closed_hours(reach.starts_at, reach.ends_at):
         said.append(
             f"{counted(closed, 'hour')} of them {'is' if closed == 1 else 'are'} of closed months: "
             "what they move waits there until somebody posts it as corrections."
         )
     if not found.changes:
-        return (*said, "No effective amount changes: another price holds there.")
+        return (*said, unmoved)
     moved = found.after_micros - found.before_micros
     said.append(
         f"Their effective cost goes from about {whole_amount(found.before_micros, currency)} to "

@@ -31,6 +31,7 @@ class Command(AnsweringCommand):
         parser.add_argument("--purchase-option", choices=[str(each) for each in PurchaseOption])
         parser.add_argument("--idle-sharing", choices=["keep", "by_held_time"])
         parser.add_argument("--owner-team", help=f"{NOBODY}: no team, so Platform pays")
+        parser.add_argument("--note", default="", help="why; kept in the pool's history")
 
     def answer(self, options: dict[str, Any], at: datetime) -> Answer:
         """Correct it."""
@@ -44,5 +45,5 @@ class Command(AnsweringCommand):
             changes["owner_team_id"] = None if owner == NOBODY else team_named(owner)
         if not changes:
             raise CommandError("say what of the pool is to be corrected")
-        actions.correct_pool(pool_id=pool.id, changes=changes, at=at)
+        actions.correct_pool(pool_id=pool.id, changes=changes, at=at, note=options["note"])
         return {"id": pool.id}, f"Pool {pool.name} is corrected; its hours are charged again."

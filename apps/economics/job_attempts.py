@@ -29,8 +29,8 @@ def attempts(statements: Iterable[JobStatement]) -> tuple[Attempt, ...]:
     """All statements of one raw id in one cluster, by attempt; the order they came in is moot.
 
     A statement without submission time joins the attempt in whose time it falls, give or take
-    TOLERANCE, and of its restart count if it states one; else it opens one that a later statement
-    may complete.
+    TOLERANCE, and of its restart count if it states one (a later attempt may have a submission of its
+    own, from which its accounting counts anew); else it opens one that a later statement may complete.
     """
     ordered = in_order(statements)
     groups = _groups_by_submission(ordered)
@@ -48,9 +48,13 @@ class _Group:
     restart_count: int
     statements: list[JobStatement] = field(default_factory=list)
     ended_at: datetime | None = None
+    counts_told: set[int] = field(default_factory=set)
+    """Restart counts that statements without a submission gave it."""
 
     def add(self, statement: JobStatement) -> None:
         self.statements.append(statement)
+        if statement.restart_count is not None:
+            self.counts_told.add(statement.restart_count)
         if statement.node is not None:
             self._look_at_nodes()
         elif statement.is_terminal and self.ended_at is None:
@@ -63,11 +67,27 @@ class _Group:
         end = end_of(in_order(self.statements))
         self.ended_at = None if end is None else end.at
 
+    def may_be_restart(self, count: int, groups: Iterable["_Group"]) -> bool:
+        """Whether it is a job's next attempt under a submission of its own, as Slurm's accounting has it.
+
+        There the count begins anew, while the node goes on counting.
+        """
+        if self.submitted_at is None or self.restart_count or not self.counts_told <= {count}:
+            return False
+        return any(group.opened_at() < self.submitted_at for group in groups)
+
     def holds(self, at: datetime) -> bool:
         opened_at = self.opened_at()
         return opened_at - TOLERANCE <= at and (
             self.ended_at is None or at <= max(self.ended_at, opened_at) + TOLERANCE
         )
+
+    def is_within(self, at: datetime, *, is_end: bool) -> bool:
+        """Whether the moment is in its time; an end is of the attempt before it, all else of the one after."""
+        opened_at, ended_at = self.opened_at(), self.ended_at
+        if is_end:
+            return opened_at < at and (ended_at is None or at <= ended_at)
+        return opened_at <= at and (ended_at is None or at < ended_at)
 
     def opened_at(self) -> datetime:
         if self.submitted_at is not None:
@@ -110,15 +130,20 @@ def _groups_by_submission(ordered: Sequence[JobStatement]) -> list[_Group]:
 
 
 def _place_statement(statement: JobStatement, groups: list[_Group]) -> None:
-    """Into the attempt that began last among those whose time it falls in, or a new one."""
-    moment = _first_moment(statement)
-    fitting = [
-        group
-        for group in groups
-        if statement.restart_count in {None, group.restart_count} and group.holds(moment)
-    ]
+    """Into the attempt that began last among those whose time it falls in, or a new one.
+
+    Whose time it falls in by the letter goes before whose it falls in give or take TOLERANCE: a job that
+    is requeued is submitted again in the second in which it ends.
+    """
+    moment, count = _first_moment(statement), statement.restart_count
+    there = [group for group in groups if group.holds(moment)]
+    fitting = [group for group in there if count in {None, group.restart_count}]
+    if not fitting and count:
+        fitting = [group for group in there if group.may_be_restart(count, groups)]
     if fitting:
-        max(fitting, key=_Group.age).add(statement)
+        is_end = statement.kind is EventKind.END
+        best = max(fitting, key=lambda one: (one.is_within(moment, is_end=is_end), one.age()))
+        best.add(statement)
         return
     group = _Group(None, statement.restart_count or 0)
     group.add(statement)

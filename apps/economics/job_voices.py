@@ -148,7 +148,13 @@ def _contradicted(told: JobStatement, others: Sequence[JobStatement]) -> tuple[s
     known: dict[str, object] = {}
     for each in in_order(each for each in others if not each.is_of_node_alone):
         known |= _facts(each)
-    return tuple(name for name in said if name in known and said[name] != known[name])
+    # Of an attempt with a submission of its own an accounting counts restarts anew, a node goes on.
+    counts_anew = {"restart_count"} if told.submitted_at is None else set()
+    return tuple(
+        name
+        for name in said
+        if name in known and said[name] != known[name] and name not in counts_anew
+    )
 
 
 def _facts(statement: JobStatement) -> Mapping[str, object]:

@@ -105,3 +105,30 @@ def test_a_loose_statement_may_know_which_attempt_it_means() -> None:
     first, second = attempts(told)
     assert [each.user for each in first.statements] == [None, "ada"]
     assert [each.user for each in second.statements] == [None, "ben"]
+
+
+def test_a_next_attempt_with_a_submission_of_its_own_is_the_restart_that_its_node_tells() -> None:
+    accounted = [
+        said("start", 1),
+        said("end", 20),
+        said("start", 30, submitted_at=at(25)),
+        said("end", 60, submitted_at=at(25)),
+    ]
+    node = [
+        loosely("start", 1, restart_count=0),
+        loosely("end", 20, restart_count=0),
+        loosely("start", 30, restart_count=1),
+        loosely("end", 60, restart_count=1),
+    ]
+    found = attempts([*accounted, *node])
+    assert [(one.submitted_at, len(one.statements)) for one in found] == [(TEN, 4), (at(25), 4)]
+
+
+def test_a_restart_that_accounting_has_not_told_yet_is_another_attempt() -> None:
+    told = [said("start", 1), loosely("start", 1, restart_count=0)]
+    found = attempts([*told, loosely("start", 30, restart_count=1)])
+    assert [one.restart_count for one in found] == [0, 1]
+    # Also where the id was another job's before.
+    before = [said("start", -900, submitted_at=at(-901)), said("end", -800, submitted_at=at(-901))]
+    found = attempts([*before, *told, loosely("start", 30, restart_count=1)])
+    assert [one.restart_count for one in found] == [0, 0, 1]

@@ -16,6 +16,8 @@ class NotUnderstood(models.Model):
             ("litellm", "LiteLLM"),
             ("spans", "spans"),
             ("sacct", "sacct"),
+            ("jobs", "jobs over REST"),
+            ("csv", "tables of jobs"),
             ("grants", "grants of devices"),
             ("devices", "devices"),
             ("metrics", "metrics of engines"),

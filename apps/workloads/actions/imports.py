@@ -71,9 +71,9 @@ def import_job_records(
         imported=F("imported") + counts.imported,
         unchanged=F("unchanged") + counts.unchanged,
     )
-    _note_held(batch_id, kept)
+    door = _note_held(batch_id, kept)
     doubled = _doubled([each.job_id for each in recorded if each.is_changed])
-    count_not_understood(unread=[*_unread_of(kept), *doubled], at=at)
+    count_not_understood(unread=[*_unread_of(kept, door), *doubled], at=at)
     reject_rows(batch_id=batch_id, rows=counts.rejected)
     return counts
 
@@ -115,18 +115,19 @@ def _doubled(job_ids: Sequence[int]) -> list[Unread]:
     ]
 
 
-def _unread_of(records: Sequence[JobRecord]) -> Iterator[Unread]:
+def _unread_of(records: Sequence[JobRecord], door: str) -> Iterator[Unread]:
     for record in records:
         for remark in record.remarks:
-            yield Unread("sacct", remark, place=record.cluster, example=record.raw_id)
+            example = f"job {record.raw_id}, line {record.line}"
+            yield Unread(door, remark, place=record.cluster, example=example)
 
 
-def _note_held(batch_id: int, records: Sequence[JobRecord]) -> None:
-    """When these jobs held something, and what the file calls the GPUs of their nodes."""
+def _note_held(batch_id: int, records: Sequence[JobRecord]) -> str:
+    """When these jobs held something, and what the file calls the GPUs of their nodes; its kind."""
+    batch = ImportBatch.objects.select_for_update().get(id=batch_id)
     held = [each for each in records if each.started_at is not None]
     if not held:
-        return
-    batch = ImportBatch.objects.select_for_update().get(id=batch_id)
+        return batch.kind
     begun = [each.started_at for each in held if each.started_at is not None]
     ended = [each.ended_at or each.started_at for each in held if each.started_at is not None]
     batch.jobs_from = min(filter(None, (batch.jobs_from, *begun)))
@@ -136,6 +137,7 @@ def _note_held(batch_id: int, records: Sequence[JobRecord]) -> None:
             of_cluster = batch.gpu_types.setdefault(record.cluster, {})
             of_cluster |= {one.node: record.gpu_type for one in record.allocations if one.gpus}
     batch.save(update_fields=["jobs_from", "jobs_until", "gpu_types"])
+    return batch.kind
 
 
 def _refusal_of_record(record: JobRecord) -> RejectedJobRow | None:

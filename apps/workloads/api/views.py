@@ -1,5 +1,6 @@
 """POST jobs, POST jobs/bulk, GET jobs/{id}."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +16,7 @@ from rest_framework.views import APIView
 
 from apps.accounts.authentication import needs
 from apps.economics.jobs import JobEventIn, JobSource
+from apps.fleet.actions.not_understood import Unread, count_not_understood
 from apps.web.rest.bodies import json_body
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES
@@ -35,8 +37,10 @@ from apps.workloads.api.wire import (
     Fault,
     fault_of,
     read_event,
+    remarks_on,
 )
 from apps.workloads.queries import listing
+from apps.workloads.queries.job_remarks import GPUS_LEFT_OUT
 
 MOST_EVENTS = 5_000
 
@@ -55,18 +59,28 @@ class ClusterOfAnotherToken(Exception):
     """A token that is bound to one cluster, or one node, speaks for no other."""
 
 
+class JobRowOut(serializers.Serializer[Any]):
+    """What became of one event of a bulk."""
+
+    job = serializers.IntegerField()
+    state = serializers.CharField()
+    changed = serializers.BooleanField()
+    row = serializers.IntegerField()
+
+
+class EventRemark(RowFault):
+    """What a kept event left out, and what that means; `row` is its place in a bulk."""
+
+    row = serializers.IntegerField(allow_null=True)
+
+
 class RecordedOut(serializers.Serializer[Any]):
     """What became of one event."""
 
     job = serializers.IntegerField()
     state = serializers.CharField()
     changed = serializers.BooleanField()
-
-
-class JobRowOut(RecordedOut):
-    """What became of one event of a bulk."""
-
-    row = serializers.IntegerField()
+    remarks = EventRemark(many=True)
 
 
 class BulkOut(serializers.Serializer[Any]):
@@ -76,6 +90,7 @@ class BulkOut(serializers.Serializer[Any]):
     changed = serializers.IntegerField()
     results = JobRowOut(many=True)
     errors = RowFault(many=True)  # type: ignore[assignment]  # the wire's word
+    remarks = EventRemark(many=True)
 
 
 class JobDetailOut(JobOut):
@@ -152,7 +167,8 @@ class Jobs(RestView):
         told = record_event(event=event, at=at, agent=teller.agent)
         if told.refusal:
             raise ClusterOfAnotherToken(teller.refusal(event, told.refusal).message)
-        return Response(_serialize_recorded(told))
+        remarks = _remarks_counted({None: event}, at)
+        return Response({**_serialize_recorded(told), "remarks": remarks})
 
 
 class JobsInBulk(APIView):
@@ -198,6 +214,9 @@ class JobsInBulk(APIView):
                 "changed": sum(1 for each in recorded.values() if each.is_changed),
                 "results": results,
                 "errors": [faults[row].document() for row in sorted(faults)],
+                "remarks": _remarks_counted(
+                    {row: event for row, event in good.items() if row not in faults}, at
+                ),
             }
         )
 
@@ -270,6 +289,19 @@ def _read_row(row: int, raw: msgspec.Raw, at: datetime) -> JobEventIn | Fault:
         return read_event(raw, at=at, row=row)
     except EventUnreadable as refused:
         return refused.fault
+
+
+def _remarks_counted(events: Mapping[int | None, JobEventIn], at: datetime) -> list[dict[str, Any]]:
+    """What kept events left out that their costs depend on: as answered, and counted by cluster."""
+    found = [(event, fault) for row, event in events.items() for fault in remarks_on(event, row)]
+    count_not_understood(
+        unread=[
+            Unread("jobs", GPUS_LEFT_OUT, place=event.cluster, example=event.raw_id)
+            for event, _ in found
+        ],
+        at=at,
+    )
+    return [fault.document() for _, fault in found]
 
 
 def _serialize_recorded(recorded: Recorded) -> dict[str, Any]:

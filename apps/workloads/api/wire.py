@@ -16,6 +16,10 @@ from apps.economics.machines import seen_text
 
 MOST_LABELS = 32
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
+GPUS_LEFT_OUT = (
+    "is left out: how many GPUs it holds is unknown, and what no other job holds of its node is not "
+    "called unallocated; say 0 where it holds none"
+)
 MOST_AHEAD = timedelta(minutes=10)
 """How far a sender's clock may be ahead of ours."""
 
@@ -32,10 +36,13 @@ MISSING = re.compile(r"^Object missing required field `(?P<name>.*)`$", re.DOTAL
 
 
 class AllocationIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True, rename=None):
-    """GPUs of one node: `gpus` of them, or `share` ("1/4", "0.46") of each; or their UUIDs too."""
+    """GPUs of one node: `gpus` of them, or `share` ("1/4", "0.46") of each; or their UUIDs too.
+
+    Without `gpus` there are as many as `devices`; a `share` alone is of one. Of neither nobody knows.
+    """
 
     node: Named
-    gpus: Count = 0
+    gpus: Count | None = None
     share: str | None = None
     devices: Annotated[tuple[Named, ...], msgspec.Meta(max_length=1_024)] | None = None
     cpus: Count | None = None
@@ -120,6 +127,15 @@ def read_event(body: bytes | msgspec.Raw, *, at: datetime, row: int | None = Non
     return read
 
 
+def remarks_on(event: JobEventIn, row: int | None = None) -> list[Fault]:
+    """What a good event leaves out that its costs depend on, by field."""
+    return [
+        Fault(f"allocations[{place}].gpus", GPUS_LEFT_OUT, row, is_unread=True)
+        for place, one in enumerate(event.statement.allocations or ())
+        if one.gpus_unknown
+    ]
+
+
 _EVENT = msgspec.json.Decoder(EventIn)
 
 
@@ -158,7 +174,7 @@ def _event_faults(event: EventIn, at: datetime) -> Iterator[tuple[str, str]]:
 def _allocation_faults(one: AllocationIn) -> Iterator[tuple[str, str]]:
     if one.share is not None and _read_share(one.share) is None:
         yield "share", f"{one.share!r} is not a part of a GPU such as 1/4 or 0.46"
-    if one.devices is not None and len(one.devices) != one.gpus:
+    if None not in (one.devices, one.gpus) and len(one.devices or ()) != one.gpus:
         yield "devices", f"{len(one.devices)} devices are named, gpus says {one.gpus}"
 
 
@@ -208,13 +224,25 @@ def _allocation_records(
 ) -> tuple[AllocationRecord, ...] | None:
     if given is None:
         return None
-    return tuple(
-        AllocationRecord(
-            node=one.node,
-            gpus=Fraction(one.gpus),
-            cpus=None if one.cpus is None else Fraction(one.cpus),
-            share=None if one.share is None else _read_share(one.share),
-            devices=one.devices,
-        )
-        for one in given
+    return tuple(_allocation_record(one) for one in given)
+
+
+def _allocation_record(one: AllocationIn) -> AllocationRecord:
+    gpus = _gpus_said(one)
+    return AllocationRecord(
+        node=one.node,
+        gpus=Fraction(gpus or 0),
+        cpus=None if one.cpus is None else Fraction(one.cpus),
+        share=None if one.share is None else _read_share(one.share),
+        devices=one.devices,
+        gpus_unknown=gpus is None,
     )
+
+
+def _gpus_said(one: AllocationIn) -> int | None:
+    """How many GPUs an allocation is of; None where nothing of it says a number."""
+    if one.gpus is not None:
+        return one.gpus
+    if one.devices is not None:
+        return len(one.devices)
+    return None if one.share is None else 1

@@ -81,6 +81,8 @@ def import_rows(*, kind: str, file: JobFile, rows: Iterator[JobRow], at: datetim
 
 def print_figures(totals: ImportTotals, *, as_json: bool) -> None:
     """On standard output: one line of JSON, or a figure a line; what was not understood on the other."""
+    if not totals.figures()["rows"]:
+        print("the file has a header and no row: nothing is known by it", file=sys.stderr)
     for (cluster, remark), rows in sorted(totals.remarks.items()):
         print(f"{rows:,} rows of {cluster}: {remark_in_words(remark)}", file=sys.stderr)
     figures = totals.figures()

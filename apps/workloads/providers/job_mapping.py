@@ -126,7 +126,7 @@ class JobMapping:
     """Everything the reader of a job table must know.
 
     `columns` and `labels` go from our word to the file's column; `units` from an amount's name to
-    what one of it is worth.
+    what one of it is worth. `no_gpus`: none of its jobs holds any, whatever it leaves out.
     """
 
     columns: Mapping[str, str]
@@ -139,6 +139,12 @@ class JobMapping:
     cluster: str
     delimiter: str
     empty: frozenset[str]
+    no_gpus: bool = False
+
+    @property
+    def has_no_gpus(self) -> bool:
+        """Whether no row can hold a GPU: it is said, or the pool is measured in cores."""
+        return self.no_gpus or (self.pool is not None and self.pool.unit == "core")
 
 
 def read_mapping(text: str) -> JobMapping:
@@ -165,6 +171,7 @@ def mapping_of(tables: Mapping[str, object]) -> JobMapping:
         cluster=keys.text("cluster", ""),
         delimiter=keys.text("delimiter", ","),
         empty=frozenset(keys.list_of_texts("empty", moments.NO_VALUE)),
+        no_gpus=keys.flag("no_gpus"),
     )
     keys.nothing_left()
     _check_columns(mapping)
@@ -185,6 +192,8 @@ def _check_columns(mapping: JobMapping) -> None:
         raise MappingRefused("give either columns.node or [pool]: where a job ran, or one pool")
     if mapping.pool is not None and "cluster" in columns:
         raise MappingRefused("columns.cluster: a [pool] is in one cluster; give cluster instead")
+    if mapping.no_gpus and "gpus" in columns:
+        raise MappingRefused("no_gpus: columns.gpus says how many; give one of the two")
     if len(mapping.delimiter) != 1:
         raise MappingRefused("delimiter: must be one character")
 
@@ -326,6 +335,14 @@ class _Keys:
             return default
         if not isinstance(given, str):
             raise MappingRefused(f"{self.path(key)}: must be text")
+        return given
+
+    def flag(self, key: str) -> bool:
+        given = self.take(key)
+        if given is None:
+            return False
+        if not isinstance(given, bool):
+            raise MappingRefused(f"{self.path(key)}: must be true or false")
         return given
 
     def texts(self, key: str) -> dict[str, str]:

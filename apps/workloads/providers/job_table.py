@@ -1,6 +1,7 @@
 """Reads any CSV of jobs, one row a job, by a mapping."""
 
 import csv
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -8,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from apps.economics import node_lists
+from apps.economics.jobs import TERMINAL_STATES
 from apps.files.lines import CsvRows
 from apps.workloads.providers import moments
 from apps.workloads.providers.amounts import read_amount
@@ -27,8 +29,12 @@ from apps.workloads.providers.job_record import (
     SkipReason,
 )
 from apps.workloads.providers.pool_count import PoolCount
+from apps.workloads.queries.job_remarks import EMPTY_CELL, NO_GPU_COLUMN, NOT_UTF8
 
 PLAIN_TEXTS = ("user", "account", "partition", "qos", "name", "exit_code", "array_id")
+PART = re.compile(r"\d{1,4}/0*[1-9]\d{0,3}")
+"""A part of a GPU as REST takes it too: `1/7`."""
+REPLACED = "\N{REPLACEMENT CHARACTER}"
 JobKey = tuple[str, str, datetime | None, int]
 
 
@@ -76,6 +82,11 @@ class JobTable:
             return SkippedRow(line, SkipReason.NEVER_STARTED)
         if ended_at is not None and ended_at < started_at:
             raise FieldUnreadable(row.column("ended_at", "duration"), "is before the start")
+        if ended_at is None and row.state() in TERMINAL_STATES:
+            # It would hold its GPUs for ever, or to the end of the window.
+            raise FieldUnreadable(
+                row.column("ended_at", "duration"), f"is empty, and the job is {row.state()}"
+            )
         clip = self.mapping.clip
         held = _clipped_to_window(started_at, ended_at, clip.starts_at, clip.ends_at)
         if held is None:
@@ -99,11 +110,12 @@ class JobTable:
             restart_count=int(row.whole("restart_count")),
             started_at=held[0],
             ended_at=held[1],
-            state=self.mapping.states.get(row.text("state"), row.text("state").upper()),
+            state=row.state(),
             labels=row.labels(),
             cpus=cpus,
             **texts,
             allocations=row.allocations(cpus),
+            remarks=row.remarks(),
         )
 
     def _cluster_of_row(self, row: "_Row") -> str:
@@ -197,6 +209,10 @@ class _Row:
             raise FieldUnreadable(self.column(key), "is empty")
         return text
 
+    def state(self) -> str:
+        said = self.text("state")
+        return self.mapping.states.get(said, said.upper())
+
     def labels(self) -> dict[str, str]:
         found = {label: self.cells[column] for label, column in self.mapping.labels.items()}
         return {label: cell for label, cell in found.items() if cell not in self.mapping.empty}
@@ -206,6 +222,9 @@ class _Row:
         text = self.text(key)
         if not text:
             return None
+        if key == "gpu_share" and PART.fullmatch(text):
+            # A seventh is no decimal.
+            return Fraction(text)
         return read_amount(text, field_name=self.column(key)) * self.mapping.units.get(key, 1)
 
     def whole(self, key: str) -> Fraction:
@@ -266,16 +285,31 @@ class _Row:
     def allocations(self, cpus: Fraction | None) -> tuple[AllocationRecord, ...]:
         nodes = self.nodes()
         gpus, share = self.gpus()
+        is_unknown = self.says_no_gpus()
         return tuple(
             AllocationRecord(
                 node=node,
                 gpus=gpus / len(nodes),
+                gpus_unknown=is_unknown,
                 share=share,
                 cpus=None if cpus is None else cpus / len(nodes),
                 divided_evenly=len(nodes) > 1,
             )
             for node in nodes
         )
+
+    def says_no_gpus(self) -> bool:
+        """Whether nothing says how many GPUs it held, which need not be none."""
+        if self.mapping.has_no_gpus:
+            return False
+        return not (self.text("gpus") or self.text("gpu_share"))
+
+    def remarks(self) -> tuple[str, ...]:
+        broken = (NOT_UTF8,) if any(REPLACED in cell for cell in self.cells.values()) else ()
+        if not self.says_no_gpus():
+            return broken
+        named = next((key for key in ("gpus", "gpu_share") if key in self.mapping.columns), None)
+        return (*broken, f"{self.column(named)}{EMPTY_CELL}" if named else NO_GPU_COLUMN)
 
     def nodes(self) -> tuple[str, ...]:
         if self.mapping.pool is not None:

@@ -26,7 +26,7 @@ from apps.workloads.providers.job_record import (
 )
 from apps.workloads.providers.sacct_layout import SacctLayout, find_layout
 from apps.workloads.providers.tres import Tres, read_tres
-from apps.workloads.queries.job_remarks import UNTRACKED
+from apps.workloads.queries.job_remarks import EMPTY_CELL, NOT_UTF8, UNTRACKED
 
 NO_NODES = frozenset({"None assigned", "None", "(null)", ""})
 NOT_ENDED = frozenset({"PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "COMPLETING", "CONFIGURING"})
@@ -34,6 +34,7 @@ OTHER_READINGS = ((0, 1), (1, 1), (1, 0))
 PLACEMENT = re.compile(r"[:,](quote|admission)=(\d{1,18})(?=,|$)")
 Cells = Mapping[str, str]
 TRACKED = "gres/gpu"
+REPLACED = "\N{REPLACEMENT CHARACTER}"
 CLOCK_SLACK_SECONDS = 60
 """How much longer than from start to end a job may have run: clocks of daemons differ."""
 
@@ -134,7 +135,9 @@ def _read_row(line: int, text: str, *, layout: SacctLayout, options: SacctOption
         cells = layout.cells(text)
         if "." in (cells.get("jobidraw") or cells["jobid"]):
             return SkippedRow(line, SkipReason.STEP)
-        return _read_job(line, cells, options)
+        job = _read_job(line, cells, options)
+        # Bytes that are no UTF-8 are replaced as the file is opened.
+        return replace(job, remarks=(*job.remarks, NOT_UTF8)) if REPLACED in text else job
     except FieldUnreadable as unreadable:
         return RejectedJobRow(line, unreadable.field, unreadable.message)
 
@@ -149,7 +152,8 @@ def _read_job(line: int, cells: Cells, options: SacctOptions) -> JobRecord:
     cpus = _read_cpus(cells, tres)
     array_id, het_id = _belongs_to(cells.get("jobid", ""))
     cluster = _cluster_of_row(cells, options)
-    is_unknown = _are_gpus_unknown(tres, cluster, options)
+    left_out = _gpus_left_out(cells, tres, cluster, options) if times.started_at else ""
+    is_unknown = bool(left_out) or _is_part_unknown(tres)
     return JobRecord(
         line=line,
         cluster=cluster,
@@ -175,17 +179,23 @@ def _read_job(line: int, cells: Cells, options: SacctOptions) -> JobRecord:
         gpu_type=tres.gpu_type,
         labels=_placement_labels(cells.get("admincomment", "")),
         task_id=cells.get("jobid", "") if array_id else "",
-        remarks=(*tres.unread, *([UNTRACKED] if is_unknown and times.started_at else ())),
+        remarks=(*tres.unread, *filter(None, [left_out])),
     )
 
 
-def _are_gpus_unknown(tres: Tres, cluster: str, options: SacctOptions) -> bool:
-    """Whether the job may hold GPUs of which the row says no number."""
-    if tres.gpus is not None or tres.shards:
-        return False
-    if any(name.startswith("gres/gpu:") or name == "gres/mps" for name in tres.unread):
-        return True
-    return options.tracking is not None and cluster not in options.tracking
+def _is_part_unknown(tres: Tres) -> bool:
+    """Whether it holds a part of a GPU that nobody can add up."""
+    parts = (name.startswith("gres/gpu:") or name == "gres/mps" for name in tres.unread)
+    return tres.gpus is None and not tres.shards and any(parts)
+
+
+def _gpus_left_out(cells: Cells, tres: Tres, cluster: str, options: SacctOptions) -> str:
+    """The remark on a row that may hold GPUs and says nothing of them; "" where it says it."""
+    if tres.gpus is not None or tres.shards or _is_part_unknown(tres):
+        return ""
+    if options.tracking is not None and cluster not in options.tracking:
+        return UNTRACKED
+    return f"AllocTRES{EMPTY_CELL}" if not cells["alloctres"].strip() else ""
 
 
 def _placement_labels(admin_comment: str) -> dict[str, str]:

@@ -17,6 +17,8 @@ ASKED = (
     "Submit,Start,End,State,NCPUS,AllocTRES,NodeList,JobName"
 )
 """How the README asks: sacct by itself prints neither times nor GPUs."""
+FOR_PEOPLE = {"jobid", "state", "exitcode"}
+"""Names in the first line of what sacct prints without --parsable2."""
 # People write these; a delimiter inside one makes the row look too long.
 FREE_TEXT = frozenset(
     {"jobname", "comment", "admincomment", "systemcomment", "submitline", "workdir", "wckey"}
@@ -83,6 +85,12 @@ def find_layout(first_line: str, *, fields: tuple[str, ...] | None) -> SacctLayo
         return _checked_layout(SacctLayout(fields, header=None))
     if _looks_like_xdmod(parts):
         return SacctLayout(PRESETS["xdmod"], header=None)
+    if first.lstrip().startswith(("{", "[")):
+        raise LayoutUnknown(f"this is JSON, as sacct --json writes it; ask sacct for rows: {ASKED}")
+    if set(first.lower().split()) >= FOR_PEOPLE or not first.strip("- "):
+        raise LayoutUnknown(
+            f"this is sacct's table for people, cut to widths; ask for rows: {ASKED}"
+        )
     raise LayoutUnknown(
         f"the first line is no header and has {len(parts)} fields: name them with --fields, "
         "in the order given to sacct -o"

@@ -196,6 +196,24 @@ def test_what_the_controllers_script_wrote_is_a_label(notes, admin_comment, labe
     assert event.details.get("labels", {}) == labels
 
 
+@pytest.mark.parametrize(
+    ("node", "share", "gpus"),
+    [("Gres=gpu:h100:2,shard:8", "1/2", 1), ("Gres=gpu:h100:2", None, None)],
+    ids=["the node says how many a GPU has", "it does not"],
+)
+def test_shards_of_nobody_knows_how_many_are_no_whole_gpu(notes, tmp_path, node, share, gpus):
+    program = tmp_path / "scontrol"
+    program.write_text(
+        f'#!/bin/sh\ncase "$*" in *node*) echo "{node}";; *) echo "JobId=7 JOB_GRES=shard:2";; esac\n'
+    )
+    program.chmod(0o755)
+    notes.ask = Scontrol("gpu-01", program=str(program)).job
+    note(notes, "7-0.start", SLURM_JOB_ID="7", SLURM_JOB_GPUS="0")
+    (event,) = notes.read(NOW)
+    (held,) = event.payload()["allocations"]
+    assert (held["share"], held.get("gpus")) == (share, gpus)
+
+
 def test_notes_that_are_not_ours_to_read_or_take_away_are_told(notes, monkeypatch):
     note(notes, "7-0.start", SLURM_JOB_GPUS="1")
     note(notes, "8-0.start", SLURM_JOB_GPUS="0")

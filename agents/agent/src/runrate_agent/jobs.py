@@ -15,19 +15,21 @@ MAX_EVENTS = 1_000
 class Allocation:
     """GPUs or slices of one node; `share` None: the whole of each, else that fraction of each.
 
-    `devices` None: not known which.
+    `gpus` None: not known how many; `devices` None: not known which.
     """
 
     node: str
-    gpus: int
+    gpus: int | None
     share: str | None
     devices: tuple[str, ...] | None
     cpus: int | None
 
     def payload(self) -> dict[str, object]:
+        # A server that knows no unknown number takes one that is left out, and refuses a null.
+        counted = {} if self.gpus is None else {"gpus": self.gpus}
         return {
             "node": self.node,
-            "gpus": self.gpus,
+            **counted,
             "share": self.share,
             "devices": None if self.devices is None else list(self.devices),
             "cpus": self.cpus,

@@ -20,6 +20,8 @@ MEANS = {
     "devices": "a device that is not measured",
     "metrics": "an engine whose requests and tokens are not counted",
 }
+OF_JOBS = frozenset({"sacct", "jobs", "csv"})
+"""Doors whose names are remarks on jobs."""
 NAMES = Table[NotUnderstoodFact](
     "names",
     "Not understood",
@@ -51,9 +53,9 @@ def _nothing_unread() -> EmptyState:
 
 
 def _meaning(row: NotUnderstoodFact) -> str:
-    return (
-        remark_in_words(row.name) if row.door == "sacct" and row.name else MEANS.get(row.door, "")
-    )
+    if row.name and row.door in OF_JOBS:
+        return remark_in_words(row.name)
+    return MEANS.get(row.door, "")
 
 
 @shown(SEES_EVERYTHING, "setup")

@@ -31,7 +31,10 @@ UNSAID = frozenset({"", "(null)", "None", "N/A", "Unknown"})
 
 @dataclass(frozen=True, **SLOTS)
 class SlurmFact:
-    """A job as the controller has it; None where it does not say. `share` of one GPU by shards."""
+    """A job as the controller has it; None where it does not say. `share` of one GPU by shards.
+
+    `is_share_unknown`: it holds shards, and the node does not say how many a GPU has.
+    """
 
     state: str | None
     name: str | None = None
@@ -39,6 +42,7 @@ class SlurmFact:
     array_id: str | None = None
     het_id: str | None = None
     share: Fraction | None = None
+    is_share_unknown: bool = False
     placement: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -81,6 +85,7 @@ class Scontrol:
             array_id=said("ArrayJobId"),
             het_id=said("HetJobId"),
             share=None if shards is None else self._share(int(shards[1])),
+            is_share_unknown=shards is not None and not self._shards_of_gpu,
             placement=placement_labels(told.get("AdminComment", "")),
         )
 

@@ -135,7 +135,11 @@ class SlurmNotes:
         share = None if fact is None or fact.share is None else str(fact.share)
         cpus = _whole(values.get("SLURM_CPUS_ON_NODE"))
         is_held = count and event == "start"
-        allocations = (Allocation(self.node, count, share, devices, cpus),) if is_held else ()
+        gpus: int | None = count
+        if fact is not None and fact.is_share_unknown:
+            # Shards of nobody knows how many: not the whole GPU that they are of.
+            gpus, devices = None, None
+        allocations = (Allocation(self.node, gpus, share, devices, cpus),) if is_held else ()
         return JobEvent(
             cluster=self.cluster,
             raw_id=job_id,

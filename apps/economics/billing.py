@@ -124,6 +124,7 @@ TEAM_TAG = "team"
 NO_RESOURCE = "the bill names no resource"
 NO_NODE = "no node has this resource id"
 NOT_USED = "capacity that was reserved and that nobody ran in"
+FEE = "a fee of its own"
 NOT_COMPUTE = "billed beside the machines"
 WITH_NODE = "billed with its node, and carried like its time"
 OF_ITS_KIND = {
@@ -200,9 +201,10 @@ def _charge_beside_compute(kind: str, traits: Traits) -> tuple[Becomes, str]:
         return OF_ITS_KIND[kind]
     if kind == COMMITMENT and traits.commitment_status.lower() == "unused":
         return Becomes.COMMITMENT_UNUSED, "commitment nobody used"
-    if kind == COMMITMENT or traits.category == "Purchase":
+    if kind == COMMITMENT:
         return Becomes.PURCHASE, "purchase"
-    return Becomes.SERVICE, NOT_COMPUTE
+    # A fee of no commitment (support, say) pays for its own period and covers no later use.
+    return Becomes.SERVICE, FEE if traits.category == "Purchase" else NOT_COMPUTE
 
 
 def _node_beside(

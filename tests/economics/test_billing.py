@@ -78,7 +78,7 @@ def test_compute_of_no_node_says_why_and_what_it_is_of() -> None:
         ({"kind": "disk"}, Becomes.SERVICE),
         ({"kind": "commitment", "commitment_status": "Unused"}, Becomes.COMMITMENT_UNUSED),
         ({"kind": "commitment"}, Becomes.PURCHASE),
-        ({"kind": "other", "category": "Purchase"}, Becomes.PURCHASE),
+        ({"kind": "other", "category": "Purchase"}, Becomes.SERVICE),
     ],
 )
 def test_what_is_not_compute_is_a_charge_of_its_own(changes: dict, becomes: Becomes) -> None:

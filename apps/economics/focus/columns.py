@@ -20,6 +20,8 @@ RENAMED = {
     "ListPrice": "ListUnitPrice",
     "CommitmentDiscountCost": "EffectiveCost",
 }
+STAND_INS = {"SkuMeter": "xusagetype"}
+"""Columns that an exporter added before its FOCUS had one: AWS's usage type, until 1.1. It stays among the others."""
 REQUIRED = (
     "BilledCost",
     "BillingAccountId",
@@ -80,10 +82,29 @@ NATIVE = (
         "this is Google Cloud's own export: switch its FOCUS usage cost export to BigQuery on "
         "(Billing, Billing export) and send that table as CSV or Parquet",
     ),
+    *(
+        (
+            signs,
+            "this is Azure's own cost details: create an export of the type 'Cost and usage details "
+            "(FOCUS)' in Cost Management and send its files",
+        )
+        for signs in (
+            ("meterid", "metercategory"),
+            ("subscriptionid", "meterid"),
+            ("subscriptionid", "resourcegroup"),
+            ("subscriptionguid",),
+            ("costinbillingcurrency",),
+        )
+    ),
     (
-        ("meterid", "metercategory"),
-        "this is Azure's own cost details: create an export of the type 'Cost and usage details "
-        "(FOCUS)' in Cost Management and send its files",
+        ("invoicedetailid",),
+        "this is FOCUS's Invoice Detail, which says what is owed and not for which use: send its "
+        "Cost and Usage, whose rows have the same invoices",
+    ),
+    (
+        ("contractcommitmentid",),
+        "this is FOCUS's Contract Commitment: send its Cost and Usage, and put what was bought on "
+        "record under Commitments",
     ),
 )
 """Columns by which exports that are no FOCUS are known, and how to get FOCUS instead."""
@@ -112,12 +133,16 @@ def layout_of(names: Sequence[str]) -> Layout:
             at[focus] = position
         else:
             others.append((position, name))
+    for name, stand_in in STAND_INS.items():
+        found = [position for position, other in others if plain_name(other) == stand_in]
+        if name not in at and found:
+            at[name] = found[0]
     missing = [name for name in REQUIRED if name not in at]
     if missing:
         said = f"the header has no {', '.join(missing)}"
         present = {plain_name(name) for name in names}
-        words = (how for signs, how in NATIVE if present.issuperset(signs))
-        raise NotABill("; ".join((said, *words)))
+        words = next((how for signs, how in NATIVE if present.issuperset(signs)), "")
+        raise NotABill(f"{said}; {words}" if words else said)
     return Layout(_focus_version(names), at, tuple(others))
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
-from apps.economics.focus.cells import COST_STEP, cost_of, tags_of, text_of
+from apps.economics.focus.cells import COST_STEP, BadCell, cost_of, tags_of, text_of
 from apps.economics.focus.columns import Layout, NotABill, plain_name
 from apps.economics.focus.rows import BilledRow, RowReader
 
@@ -51,10 +51,10 @@ COMPUTING = frozenset({"AmazonEC2", "AmazonSageMaker", "AmazonECS", "AmazonEKS"}
 
 @dataclass(frozen=True, slots=True)
 class CurAmounts:
-    """A row on each basis, as FOCUS wants it."""
+    """A row on each basis, as FOCUS wants it; None where the report does not say."""
 
     billed: Decimal
-    effective: Decimal
+    effective: Decimal | None
     contracted: Decimal | None
     listed: Decimal | None
 
@@ -89,7 +89,7 @@ class CurReader:
         self._rows = RowReader(Layout("cur", {name: at for at, name in enumerate(MADE)}, others))
 
     def read(self, cells: Sequence[object]) -> BilledRow:
-        """The row's values. Refuses BadCell, which names the FOCUS column."""
+        """The row's values. Refuses BadCell, which names the report's column, or FOCUS's."""
         kind = self._text_at(cells, "lineitemlineitemtype")
         other = _discount_amounts if _is_discount(kind) else _usage_amounts
         amounts = AMOUNTS.get(kind, other)(_Cells(self, cells))
@@ -136,6 +136,10 @@ class CurReader:
         """The amount under a plain name; None where there is none."""
         at = self._at.get(name)
         return None if at is None or at >= len(cells) else cost_of(self.names[at], cells[at])
+
+    def name_of(self, plain: str) -> str:
+        """How the report's header spells a column that it has."""
+        return self.names[self._at[plain]]
 
     def _text_at(self, cells: Sequence[object], *names: str) -> str:
         for name in names:
@@ -191,24 +195,35 @@ class _Cells:
     reader: CurReader
     cells: Sequence[object]
 
-    def __getitem__(self, name: str) -> Decimal:
-        return self.reader.cost(self.cells, name) or NONE
-
     def known(self, name: str) -> Decimal | None:
         return self.reader.cost(self.cells, name)
 
-    def net(self, group: str, name: str) -> Decimal:
+    def part(self, name: str) -> Decimal:
+        """An amount of which a row that has none says nothing: a part of a whole that is there."""
+        return self.known(name) or NONE
+
+    def net(self, group: str, name: str) -> Decimal | None:
         """What is paid after discounts; the gross amount where the report has no net one."""
         net = self.known(f"{group}net{name}")
-        return self[f"{group}{name}"] if net is None else net
+        return self.known(f"{group}{name}") if net is None else net
+
+    @property
+    def unblended(self) -> Decimal:
+        return self._needed(self.known("lineitemunblendedcost"))
 
     @property
     def paid(self) -> Decimal:
-        return self.net("lineitem", "unblendedcost")
+        return self._needed(self.net("lineitem", "unblendedcost"))
+
+    def _needed(self, amount: Decimal | None) -> Decimal:
+        """What a row of any kind has: one without it costs nobody knows what, not nothing."""
+        if amount is None:
+            raise BadCell(self.reader.name_of("lineitemunblendedcost"), "is empty")
+        return amount
 
 
 def _usage_amounts(of: _Cells) -> CurAmounts:
-    unblended = of["lineitemunblendedcost"]
+    unblended = of.unblended
     listed = of.known("pricingpublicondemandcost")
     return CurAmounts(of.paid, of.paid, unblended, unblended if listed is None else listed)
 
@@ -217,7 +232,7 @@ def _discount_amounts(of: _Cells) -> CurAmounts:
     """A discount told on a line of its own: net columns have it on the lines that it is of."""
     if not of.reader.has_net_costs:
         return _usage_amounts(of)
-    net = of["lineitemnetunblendedcost"]
+    net = of.part("lineitemnetunblendedcost")
     return CurAmounts(net, net, net, net)
 
 
@@ -231,7 +246,7 @@ def _savings_plan_amounts(of: _Cells) -> CurAmounts:
     """Use that a savings plan covers; its unblended cost is taken back by the negation."""
     listed = of.known("pricingpublicondemandcost")
     effective = of.net("savingsplan", "savingsplaneffectivecost")
-    return CurAmounts(NONE, effective, of["lineitemunblendedcost"], listed)
+    return CurAmounts(NONE, effective, of.unblended, listed)
 
 
 def _negation_amounts(of: _Cells) -> CurAmounts:
@@ -240,24 +255,32 @@ def _negation_amounts(of: _Cells) -> CurAmounts:
 
 def _plan_fee(of: _Cells) -> CurAmounts:
     """The hour's commitment: what of it was not used is the effective cost here."""
-    unused = of["savingsplantotalcommitmenttodate"] - of["savingsplanusedcommitment"]
+    total = of.known("savingsplantotalcommitmenttodate")
+    if total is None:
+        return CurAmounts(of.paid, None, NONE, NONE)
+    unused = total - of.part("savingsplanusedcommitment")
     return CurAmounts(of.paid, _after_discount(of, max(NONE, unused)), NONE, NONE)
 
 
 def _after_discount(of: _Cells, commitment: Decimal) -> Decimal:
     """A part of a plan's commitment, which is told gross only, less the discount on its fee."""
-    gross = [of[f"savingsplan{part}"] for part in COMMITTED]
-    net = [of.net("savingsplan", part) for part in COMMITTED]
+    gross = [of.part(f"savingsplan{part}") for part in COMMITTED]
+    net = [of.net("savingsplan", part) or NONE for part in COMMITTED]
     if not sum(gross):
-        gross, net = [of["lineitemunblendedcost"]], [of.paid]
+        gross, net = [of.unblended], [of.paid]
     if not sum(gross) or gross == net:
         return commitment
     return (commitment * sum(net) / sum(gross)).quantize(COST_STEP)
 
 
 def _reservation_fee(of: _Cells) -> CurAmounts:
-    upfront = of.net("reservation", "unusedamortizedupfrontfeeforbillingperiod")
-    return CurAmounts(of.paid, upfront + of.net("reservation", "unusedrecurringfee"), NONE, NONE)
+    unused = [
+        of.net("reservation", "unusedamortizedupfrontfeeforbillingperiod"),
+        of.net("reservation", "unusedrecurringfee"),
+    ]
+    # Without either nobody says what was not used of it; of one alone the other is nothing.
+    told = [amount for amount in unused if amount is not None]
+    return CurAmounts(of.paid, sum(told, NONE) if told else None, NONE, NONE)
 
 
 def _upfront_amounts(of: _Cells) -> CurAmounts:

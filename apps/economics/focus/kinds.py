@@ -19,7 +19,10 @@ NETWORKS = re.compile(
     r"IdleAddress|PublicIPv4",
     re.IGNORECASE,
 )
-LICENCES = re.compile(r"licen[cs]e|licencia|subscription fee|\bRHEL\b|marketplace", re.IGNORECASE)
+# AWS bills software of its marketplace, by the hour of a machine, as SoftwareUsage.
+LICENCES = re.compile(
+    r"licen[cs]e|licencia|subscription fee|\bRHEL\b|marketplace|\bSoftwareUsage\b", re.IGNORECASE
+)
 # AWS: an on-demand capacity reservation (UnusedBox), on dedicated hosts (UnusedDed).
 UNUSED_CAPACITY = re.compile(r"\bUnused(Box|Ded)\b", re.IGNORECASE)
 TIMES = re.compile(

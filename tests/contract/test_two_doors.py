@@ -292,7 +292,7 @@ def named(vendor: str, *others: str, model: str = "gpt-4.1") -> tuple[Told, ...]
         told
         for name in (vendor, *others)
         for told in (
-            counted(name, model, input_tokens=1_000_000),
+            counted(name, model, input_tokens=1_000_000, output_tokens=0),
             span(
                 f"spans of {name}",
                 names={
@@ -300,6 +300,7 @@ def named(vendor: str, *others: str, model: str = "gpt-4.1") -> tuple[Told, ...]
                     "gen_ai.system": name,
                     "gen_ai.request.model": model,
                     f"{USED}input_tokens": 1_000_000,
+                    f"{USED}output_tokens": 0,
                 },
             ),
         )
@@ -340,8 +341,16 @@ FACTS: dict[str, tuple[str | None, tuple[Told, ...]]] = {
     "a batch": (
         "150000",
         (
-            counted("anthropic", "claude-sonnet-4-5", "batch", input_tokens=100_000),
-            litellm({"prompt_tokens": 100_000}, call_type="aretrieve_batch"),
+            counted(
+                "anthropic",
+                "claude-sonnet-4-5",
+                "batch",
+                input_tokens=100_000,
+                output_tokens=0,
+            ),
+            litellm(
+                {"prompt_tokens": 100_000, "completion_tokens": 0}, call_type="aretrieve_batch"
+            ),
         ),
     ),
     "OpenAI": ("2000000", named("openai", "openai.chat", "openai.responses", "OpenAI")),
@@ -395,6 +404,7 @@ FACTS: dict[str, tuple[str | None, tuple[Told, ...]]] = {
                 "openai",
                 "gpt-image-1",
                 input_tokens=990_010,
+                output_tokens=0,
                 input_text_tokens=10,
                 input_image_tokens=990_000,
             ),
@@ -426,6 +436,7 @@ FACTS: dict[str, tuple[str | None, tuple[Told, ...]]] = {
                     "gen_ai.provider.name": "openai",
                     "gen_ai.request.model": "gpt-image-1",
                     f"{USED}input_tokens": 990_010,
+                    f"{USED}output_tokens": 0,
                     f"{USED}text.input_tokens": 10,
                     f"{USED}image.input_tokens": 990_000,
                 },

@@ -29,6 +29,8 @@ MILLION = 1_000_000
 NO_COUNTS = "the call told no token counts"
 CONTRADICTION = "its counts contradict each other"
 KINDS_OF_INPUT = tuple(f"input_{kind}_tokens" for kind in ("text", "audio", "image", "video"))
+ANSWERED = frozenset({"ok", "cancelled"})
+"""Outcomes of calls that a vendor bills; one that failed is billed for what it told, if anything."""
 UNITS = ("input", "cached", "cache_write", "output", "request")
 
 
@@ -106,6 +108,10 @@ class PriceBook:
             parts = None if isinstance(found, str) else _public_parts(found, call)
         except ValueError as refused:
             return Priced(None, None, reason=f"{CONTRADICTION}: {refused}")
+        if (unit := _count_left_out(call, by_contract, found)) and call.outcome in ANSWERED:
+            return Priced(
+                None, None, reason=f"the call told no {unit} tokens, which cost something"
+            )
         if by_contract:
             return _by_contract(call, by_contract, parts, found)
         if parts is None or isinstance(found, str):
@@ -124,6 +130,17 @@ class PriceBook:
                 if held is None or _contract_rank(contract) > _contract_rank(held):
                     found[contract.unit] = contract
         return found
+
+
+def _count_left_out(call: Counted, contracts: Mapping[str, Contract], found: _Public | str) -> str:
+    """Which of input and output has a price and was not told: it is not known to be nothing."""
+    rates = None if isinstance(found, str) else _rates_of_step(found, call.input_tokens or 0)
+    for unit, count in (("input", call.input_tokens), ("output", call.output_tokens)):
+        is_agreed = unit in contracts or "all" in contracts
+        is_public = rates is not None and getattr(rates, unit) > 0
+        if count is None and (is_agreed or is_public):
+            return unit
+    return ""
 
 
 def _look_up(call: Counted) -> _Public | str:

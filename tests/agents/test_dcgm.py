@@ -382,3 +382,32 @@ def test_the_text_is_fetched_over_http_and_any_other_answer_is_no_exporter() -> 
         thread.join()
     with pytest.raises(ExporterUnreachable):
         fetcher("http://127.0.0.1:1/metrics")()
+
+
+def test_devices_that_are_not_understood_are_named_and_those_of_no_gpu_are_not(
+    clock: Clock,
+) -> None:
+    exporter = Exporter()
+    slice_of = f'{GPU},GPU_I_ID="7",GPU_I_PROFILE="1c.3g.40gb+me"'
+    exporter.say(
+        metric("DEV_GPU_UTIL", "50"),
+        metric("DEV_FB_USED", "1024", slice_of),
+        metric("DEV_GPU_UTIL", "50", 'gpu="1",device="nvidia1"'),
+        metric("DEV_NVSWITCH_TEMPERATURE_CURRENT", "50", 'nvswitch="nvswitch0"'),
+        metric("DEV_CPU_UTIL_TOTAL", "0.5", 'cpu="0"'),
+        'amd_gpu_package_power{gpu_id="0"} 300',
+        'habanalabs_utilization{uuid="x"} 3',
+    )
+    source = DcgmSource(10, "prod", exporter.fetch, PODS)
+    while source.frame() is None:
+        pass
+    assert source.unread == {
+        "DCGM's device without a UUID, by device, gpu",
+        "MIG instance 1c.3g.40gb+me of NVIDIA H100 80GB HBM3",
+        "metrics amd_…",
+        "metrics habanalabs_…",
+    }
+    exporter.say(metric("DEV_GPU_UTIL", "50"))
+    while source.frame() is None:
+        pass
+    assert source.unread == frozenset()

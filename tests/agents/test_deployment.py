@@ -206,3 +206,21 @@ def test_a_name_with_lines_of_its_own_adds_nothing_to_a_note(tmp_path):
         "RUNRATE_AT", "SLURM_JOB_ID", "SLURM_JOB_NAME"
     ]  # fmt: skip
     assert [each.name for each in tmp_path.iterdir()] == ["7-0.start"]
+
+
+def test_the_daemonset_finds_nodes_with_gpus_on_every_kind_of_cluster() -> None:
+    documents = list(yaml.safe_load_all((AGENT / "kubernetes/daemonset.yaml").read_text()))
+    pod = next(each for each in documents if each["kind"] == "DaemonSet")["spec"]["template"][
+        "spec"
+    ]
+    needed = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    keys = [
+        expression["key"]
+        for term in needed["nodeSelectorTerms"]
+        for expression in term["matchExpressions"]
+    ]
+    # Terms are alternatives, expressions within one are not.
+    assert all(len(term["matchExpressions"]) == 1 for term in needed["nodeSelectorTerms"])
+    assert {"nvidia.com/gpu.present", "cloud.google.com/gke-accelerator"} < set(keys)
+    assert "k8s.amazonaws.com/accelerator" in keys
+    assert "nodeSelector" not in pod

@@ -251,10 +251,10 @@ R nvmlDeviceGetSamples(struct device *d, U kind, ULL since, int *type, U *count,
 }
 
 struct process { U pid; ULL memory; U gpu_instance, compute_instance; };
-R nvmlDeviceGetComputeRunningProcesses_v3(struct device *d, U *count, struct process *out) {
+static int listed(struct device *d, const char *key, U *count, struct process *out) {
   U there = 0, most = *count;
   ENTER(d);
-  const char *at = of(d, "procs");
+  const char *at = of(d, key);
   while (at && *at) {
     U pid = 0, gi = 0xffffffffu, ci = 0xffffffffu;
     ULL bytes = 0;
@@ -267,6 +267,8 @@ R nvmlDeviceGetComputeRunningProcesses_v3(struct device *d, U *count, struct pro
   *count = there;
   return there && (!out || there > most) ? TOO_SMALL : OK;
 }
+R nvmlDeviceGetComputeRunningProcesses_v3(struct device *d, U *count, struct process *out) { return listed(d, "procs", count, out); }
+R nvmlDeviceGetMPSComputeRunningProcesses_v3(struct device *d, U *count, struct process *out) { return listed(d, "mps", count, out); }
 R nvmlDeviceGetComputeRunningProcesses_v2(struct device *d, U *count, struct process *out) { return nvmlDeviceGetComputeRunningProcesses_v3(d, count, out); }
 struct share { U pid; ULL at; U sm, memory, encoder, decoder; };
 R nvmlDeviceGetProcessUtilization(struct device *d, struct share *out, U *count, ULL since) {

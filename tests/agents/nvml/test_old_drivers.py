@@ -1,7 +1,12 @@
 """Drivers and GPUs that know less: what they cannot tell is absent, the rest is read all the same."""
 
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+import pynvml
 import pytest
 
+from runrate_agent.nvml.fields import NVLINK_RECEIVED, NVLINK_SENT, Fields
 from tests.agents.nvml.conftest import built
 
 # Not in a driver of branch 470: what came with Hopper, and later forms of older calls.
@@ -49,6 +54,13 @@ def test_a_driver_that_lists_no_processes_leaves_unknown_whether_there_are_any(
     assert watching().more(2).last().processes is None
 
 
+def test_clients_of_a_multi_process_service_are_processes_of_the_gpu(driver, without, watching):
+    driver.gpu(0, procs="41:1000", mps="41:1000,42:2000,43:3000")
+    assert [each.pid for each in watching().more(2).last().processes] == [41, 42, 43]
+    without("nvml_no_mps", "nvmlDeviceGetMPSComputeRunningProcesses*")
+    assert [each.pid for each in watching().more(2).last().processes] == [41]
+
+
 def test_a_driver_without_xids_batched_fields_and_accounting_still_measures(
     driver, without, watching
 ):
@@ -85,3 +97,43 @@ def test_slices_of_a_gpu_without_engine_counters_are_unknown_not_idle(driver, wa
     assert (reading.worked_seconds, reading.graphics_ratio) == (None, None)
     assert reading.memory_used_bytes == 5 << 30
     assert [(each.pid, each.sm_ratio) for each in reading.processes] == [(51, None)]
+
+
+@dataclass
+class Counters:
+    """A driver's field values; what is not there is not supported."""
+
+    values: dict[int, int]
+    asked: list[list[int]] = field(default_factory=list)
+
+    def ask(self, call: object, handle: object, fields: list) -> list[SimpleNamespace]:
+        ids = [each[0] if isinstance(each, tuple) else each for each in fields]
+        self.asked.append(ids)
+        return [
+            SimpleNamespace(
+                fieldId=each,
+                nvmlReturn=pynvml.NVML_SUCCESS
+                if each in self.values
+                else pynvml.NVML_ERROR_NOT_SUPPORTED,
+                valueType=3,
+                value=SimpleNamespace(ullVal=self.values.get(each)),
+            )
+            for each in ids
+        ]
+
+
+@pytest.mark.parametrize(
+    ("values", "again"),
+    [
+        ({138: 10, 139: 20}, [138, 139]),
+        ({202: 10_240, 204: 20_480, 138: 9, 139: 9}, [202, 204]),
+    ],
+    ids=["A100, in KiB", "H100, in bytes"],
+)
+def test_nvlink_bytes_are_read_by_the_counters_that_the_gpu_has(
+    values: dict[int, int], again: list[int]
+) -> None:
+    driver, fields = Counters(values), Fields()
+    assert fields.read(driver, None) == {NVLINK_SENT: 10_240, NVLINK_RECEIVED: 20_480}
+    fields.read(driver, None)
+    assert driver.asked[1] == again

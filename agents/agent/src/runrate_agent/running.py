@@ -190,6 +190,9 @@ class Agent:
         """What looks like use of this node and is not understood, by code and name: it is in no sum."""
         for name in list(self.holders.unread_grants)[:MOST_UNREAD]:
             yield "grant_not_understood", name
+        # Only an exporter tells of devices that its reader may not know.
+        for name in sorted(getattr(self.source, "unread", ()))[:MOST_UNREAD]:
+            yield "device_not_understood", name
         for name in list(() if self.serving is None else self.serving.unread())[:MOST_UNREAD]:
             yield "metrics_not_understood", name
 

@@ -19,6 +19,12 @@ SENTINELS = frozenset(
         *(float(2**47 + offset) for offset in range(4)),
     }
 )
+FOREIGN = re.compile(
+    r"^((?:amd|amdgpu|rocm|habana|habanalabs|gaudi|tpu|npu|neuron|ascend|mlu|dcu|xpu)_)[a-z0-9_]*[{ ]",
+    re.IGNORECASE,
+)
+"""Samples of other makers' devices, where one exporter speaks for several."""
+OF_NO_GPU = frozenset({"nvswitch", "nvlink", "cpu", "cpucore"})
 EXPORTER = re.compile(r"dcgm-exporter")
 
 
@@ -48,6 +54,26 @@ def samples_in(text: str) -> Iterator[Sample]:
         if "uuid" not in labels or value in SENTINELS or not math.isfinite(value):
             continue
         yield Sample(found[1], labels["uuid"], labels.get("gpu_i_id", ""), value, labels)
+
+
+def unread_in(text: str) -> Iterator[str]:
+    """What of the text is of a GPU or its like and is not understood, by the form of its line.
+
+    Lines of switches, links and processors are of no GPU.
+    """
+    for line in text.splitlines():
+        foreign = FOREIGN.match(line)
+        if foreign:
+            yield f"metrics {foreign[1]}…"
+            continue
+        found = LINE.match(line)
+        if found is None:
+            continue
+        labels = {name.lower() for name in labels_in(found[2])}
+        if "uuid" not in labels and not labels & OF_NO_GPU:
+            yield f"DCGM's device without a UUID, by {', '.join(sorted(labels)) or 'no label'}"[
+                :200
+            ]
 
 
 PodHolder = Callable[[str, str], str]

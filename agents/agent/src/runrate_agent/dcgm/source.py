@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import http.client
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from runrate_agent.batch import DeviceRecord
 from runrate_agent.compat import SLOTS
 from runrate_agent.counting import Counter
-from runrate_agent.dcgm.samples import PodHolder, Sample, holder_of, pod_of, samples_in
+from runrate_agent.dcgm.samples import (
+    PodHolder,
+    Sample,
+    holder_of,
+    pod_of,
+    samples_in,
+    unread_in,
+)
 from runrate_agent.dcgm.slices import slices_of
 from runrate_agent.frames import DeviceReading, Event, Frame
 
@@ -87,6 +94,8 @@ class DcgmSource:
     name: str = "dcgm"
     state: str = "starting"
     driver: str = ""
+    unread: frozenset[str] = frozenset()
+    """Devices of the last scrape that are not understood: they are not measured, or not their size."""
     calls: int = 0
     _last_at: float = 0.0
     _energy: dict[Key, Counter] = field(default_factory=dict)
@@ -117,7 +126,8 @@ class DcgmSource:
         at_ms = int(now * 1000)
         try:
             self.calls += 1
-            devices = self._devices(samples_in(self.fetch()))
+            text = self.fetch()
+            devices = self._devices(samples_in(text))
         except ExporterUnreachable as away:
             self._change("exporter_unreachable", at_ms, str(away))
             return self._told_alone(at_ms)
@@ -128,6 +138,7 @@ class DcgmSource:
             readings.append(self._reading(key, device, covered, at_ms))
             self._hear_xid(key, device, at_ms)
             self.driver = device.labels.get("dcgm_fi_driver_version", self.driver)
+        self.unread = frozenset((*unread_in(text), *_unread_profiles(records)))
         parents = {each.uuid for each in records}
         records += _parents(records, parents)
         return Frame(
@@ -264,6 +275,14 @@ def _record(key: Key, device: _Device) -> DeviceRecord:
         compute_slices=compute,
         memory_slices=memory,
     )
+
+
+def _unread_profiles(records: Iterable[DeviceRecord]) -> Iterator[str]:
+    """Instances whose part of their GPU is not known."""
+    for each in records:
+        if each.is_slice and None in (each.compute_slices, each.memory_slices):
+            profile = each.profile or "without a profile"
+            yield f"MIG instance {profile} of {each.model or 'an unnamed GPU'}"[:200]
 
 
 def _parents(records: list[DeviceRecord], known: set[str]) -> list[DeviceRecord]:

@@ -18,6 +18,11 @@ RECOVERY_ACTION = 230
 PCIE_SENT, PCIE_RECEIVED = 197, 198
 NVLINK_SENT, NVLINK_RECEIVED = 202, 204
 ALL_LINKS = 0xFFFFFFFF
+KIBIBYTES_OF = {
+    NVLINK_SENT: pynvml.NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX,
+    NVLINK_RECEIVED: pynvml.NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX,
+}
+"""Counters of GPUs that have none in bytes, A100 among them; they count KiB."""
 
 ASKED: tuple[Any, ...] = (
     ENERGY,
@@ -31,6 +36,7 @@ ASKED: tuple[Any, ...] = (
     PCIE_RECEIVED,
     (NVLINK_SENT, ALL_LINKS),
     (NVLINK_RECEIVED, ALL_LINKS),
+    *((older, ALL_LINKS) for older in KIBIBYTES_OF.values()),
 )
 _MEMBERS = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")
 
@@ -58,9 +64,22 @@ class Fields:
                 number = number_in(value)
                 if number is not None:
                     found[value.fieldId] = number
+        unsupported |= _in_bytes(found)
         if unsupported:
             self._asked = [each for each in self._asked if _id(each) not in unsupported]
         return found
+
+
+def _in_bytes(found: dict[int, float]) -> set[int]:
+    """Put counters of KiB in the place of missing ones in bytes; those that are not needed."""
+    needless = set()
+    for newer, older in KIBIBYTES_OF.items():
+        kibibytes = found.pop(older, None)
+        if newer in found:
+            needless.add(older)
+        elif kibibytes is not None:
+            found[newer] = kibibytes * 1024
+    return needless
 
 
 def number_in(value: Any) -> float | None:

@@ -37,10 +37,11 @@ class Processes:
     _is_accounting: bool | None = None
     _is_listed: bool = False
     _is_old: bool = False
+    _has_mps: bool = True
 
     def tick(self, calls: Calls, handle: Any, seconds: float, *, is_mig: bool) -> list[int]:
         """Look once; the pids that were not there before in this span."""
-        running = self._running(calls, handle)
+        running = self._with_mps(self._running(calls, handle), calls, handle)
         self._is_listed = self._is_listed or running is not None
         new = []
         for process in running or ():
@@ -91,6 +92,16 @@ class Processes:
             if not self._is_old:
                 return found
         return calls.ask(pynvml.nvmlDeviceGetComputeRunningProcesses_v2, handle)
+
+    def _with_mps(self, running: list[Any] | None, calls: Calls, handle: Any) -> list[Any] | None:
+        """And the clients of a Multi-Process Service, which the driver lists apart."""
+        if running is None or not self._has_mps:
+            return running
+        clients = calls.ask(pynvml.nvmlDeviceGetMPSComputeRunningProcesses_v3, handle)
+        # A GPU or a driver that has no such list is not asked again.
+        self._has_mps = clients is not None
+        listed = {each.pid for each in running}
+        return [*running, *(each for each in clients or () if each.pid not in listed)]
 
     def _share(self, calls: Calls, handle: Any, seconds: float) -> None:
         samples = calls.ask(pynvml.nvmlDeviceGetProcessUtilization, handle, self._last_us)

@@ -52,6 +52,8 @@ class Seen:
 
     def flags(self) -> list[str]:
         """What is odd about the file, in words."""
+        if not self.totals:
+            return ["the file has a header and no row: nothing is known by it"]
         missing = self.without_effective
         return [f"{missing} rows have no EffectiveCost"] if missing else []
 
@@ -71,6 +73,8 @@ def take_bill(
     DeliveryCalledOff, NoRowRead and whatever reading the rows refuses.
     """
     before = bills.delivered_before(file.digest)
+    if before is not None:
+        bills.forget_held_since(before=before, at=clock())
     if import_id is None:
         if before is not None:
             return before

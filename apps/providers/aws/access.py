@@ -15,6 +15,7 @@ from botocore.exceptions import (
     PartialCredentialsError,
     ReadTimeoutError,
 )
+from django.conf import settings
 
 from apps.providers.cloud import CloudRefused
 
@@ -58,6 +59,8 @@ NO_KEYS = (
 def session(role_arn: str = "") -> boto3.Session:
     """Whoever the ordinary chain of credentials says, or the role it may take. Keeps no key.
 
+    A role is taken with the setting AWS_EXTERNAL_ID, which its trust policy may ask for.
+
     Refuses CloudRefused where that role may not be taken.
     """
     own = boto3.Session()
@@ -65,7 +68,9 @@ def session(role_arn: str = "") -> boto3.Session:
         return own
     with in_words():
         token = own.client("sts", region_name="us-east-1", config=CONFIG)
-        keys: Any = token.assume_role(RoleArn=role_arn, RoleSessionName="runrate")["Credentials"]
+        said = {"ExternalId": settings.AWS_EXTERNAL_ID} if settings.AWS_EXTERNAL_ID else {}
+        taken: Any = token.assume_role(RoleArn=role_arn, RoleSessionName="runrate", **said)
+        keys = taken["Credentials"]
     return boto3.Session(
         aws_access_key_id=keys["AccessKeyId"],
         aws_secret_access_key=keys["SecretAccessKey"],

@@ -187,7 +187,7 @@ def plans_of(asks: boto3.Session) -> "SavingsPlansClient":
 
 def _reserved_instance(row: Mapping[str, Any], region: str) -> ReservedInstance:
     count = row["InstanceCount"]
-    hourly = _exact_decimal(row.get("UsagePrice", 0)) + sum(
+    hourly = _exact_decimal(row["UsagePrice"]) + sum(
         _exact_decimal(charge["Amount"])
         for charge in row.get("RecurringCharges", [])
         if charge.get("Frequency", "Hourly") == "Hourly"
@@ -198,7 +198,7 @@ def _reserved_instance(row: Mapping[str, Any], region: str) -> ReservedInstance:
         zone=row.get("AvailabilityZone", ""),
         instance_type=row["InstanceType"],
         count=count,
-        upfront=_exact_decimal(row.get("FixedPrice", 0)) * count,
+        upfront=_exact_decimal(row["FixedPrice"]) * count,
         hourly=hourly * count,
         currency=row.get("CurrencyCode", "USD"),
         starts_at=row["Start"],
@@ -218,8 +218,8 @@ def _savings_plan(row: Mapping[str, Any]) -> SavingsPlan:
         family=row.get("ec2InstanceFamily", ""),
         currency=row["currency"],
         commitment=_exact_decimal(row["commitment"]),
-        upfront=_exact_decimal(row.get("upfrontPaymentAmount") or 0),
-        hourly=_exact_decimal(row.get("recurringPaymentAmount") or 0),
+        upfront=_exact_decimal(row["upfrontPaymentAmount"]),
+        hourly=_exact_decimal(row["recurringPaymentAmount"]),
         starts_at=datetime.fromisoformat(row["start"]),
         ends_at=datetime.fromisoformat(row["end"]),
         state=row["state"],
@@ -242,7 +242,7 @@ def _capacity_reservation(row: Mapping[str, Any]) -> CapacityReservation:
         zone=row["AvailabilityZone"],
         instance_type=row["InstanceType"],
         total=row["TotalInstanceCount"],
-        available=row.get("AvailableInstanceCount", 0),
+        available=row["AvailableInstanceCount"],
         starts_at=row.get("StartDate") or row["CreateDate"],
         ends_at=row.get("EndDate"),
         state=row["State"],

@@ -231,7 +231,16 @@ def test_a_role_is_taken_on_before_anything_is_asked(aws):
     aws.spot = [point("a", "30", NOON - HOUR)]
     sync(role_arn="arn:aws:iam::123456789012:role/runrate")
     assert aws.asked[0]["RoleArn"] == "arn:aws:iam::123456789012:role/runrate"
+    assert "ExternalId" not in aws.asked[0]
     assert [row[0] for row in prices()] == ["30"]
+
+
+def test_a_role_is_taken_on_with_the_external_id_that_its_policy_asks_for(aws, settings):
+    settings.AWS_EXTERNAL_ID = "runrate-4711"
+    make_organisation()
+    spot_pool(region="us-east-1a")
+    sync(role_arn="arn:aws:iam::123456789012:role/runrate")
+    assert aws.asked[0]["ExternalId"] == "runrate-4711"
 
 
 def test_the_sweep_reads_what_is_due_and_what_breaks_off_stops_nothing_else(aws):

@@ -17,6 +17,7 @@ from apps.economics.billing import NO_RESOURCE
 from apps.ledger.queries.bills import comparing
 from apps.ledger.queries.bills.deliveries import BillFact, bill_fact
 from apps.ledger.queries.bills.rules import unmatched_usage_types
+from apps.ledger.queries.closes.shares import shares_in_words, shares_of_invoices
 from apps.show.amounts import counted
 from apps.show.money import bridged, full_amount, signed_amount
 from apps.show.time import instant
@@ -92,6 +93,8 @@ def _quiet_words(
     if variance.billed_until:
         until = instant(variance.billed_until, context.zone)
         said.append(f"billed up to {until} so far: later hours are not compared")
+    if shares := shares_of_invoices([found.id]):
+        said.append(f"its invoice stands in: {shares_in_words(shares, context.currency)}")
     if found.residual is not None:
         # With all its digits and no more.
         left = f"{found.residual.normalize():f} {found.currency}" if found.residual else "nothing"

@@ -181,6 +181,17 @@ class Environment:
         "from which share of a run's time on a verdict is said, by comma: data_wait=0.15; "
         "docs/training.md has the defaults",
     )
+    gl_codes: tuple[tuple[str, str], ...] = _variable(
+        values.gl_codes,
+        (),
+        "codes of your ledger for the journal's accounts, by comma: node_hour=6120,tax=2310; docs/close.md has "
+        "the accounts",
+    )
+    aws_external_id: str = _variable(
+        str,
+        "",
+        "the external id with which roles of AWS are assumed, where their trust policies ask for one",
+    )
     review_hour: int = _variable(
         values.at_most(23, values.natural),
         7,

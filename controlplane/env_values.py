@@ -92,6 +92,34 @@ def share(text: str) -> tuple[str, float]:
     return bucket.strip(), float(share)
 
 
+JOURNAL_ACCOUNTS = (
+    *(
+        "node_hour",
+        "commitment_unused",
+        "owned_unused",
+        "shared",
+        "purchase",
+        "credit",
+        "tax",
+        "api",
+    ),
+    *("unmatched", "service"),
+)
+"""Kinds of charges, as the journal of a closed month has an account for each."""
+
+
+def gl_codes(text: str) -> tuple[tuple[str, str], ...]:
+    return tuple(gl_code(each) for each in words(text))
+
+
+def gl_code(text: str) -> tuple[str, str]:
+    """`node_hour=6120`: an account of the journal, and its code in somebody's own ledger."""
+    account, _, code = (part.strip() for part in text.partition("="))
+    if account not in JOURNAL_ACCOUNTS or not code:
+        raise ValueError(text)
+    return account, code
+
+
 def review_sections(text: str) -> tuple[str, ...]:
     named = words(text)
     if not set(named) <= set(SECTIONS):

@@ -43,6 +43,9 @@ JOURNAL = listed(
         "cost_centre": "CC-100",
         "team": "Research",
         "account": "GPU compute",
+        "gl_code": "6120",
         "amount": dollars("49160.00"),
+        "debit": dollars("49160.00"),
+        "credit": None,
     },
 )

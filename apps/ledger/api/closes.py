@@ -75,7 +75,14 @@ class JournalEntryOut(serializers.Serializer[Any]):
     cost_centre = serializers.CharField()
     team = serializers.CharField()
     account = serializers.CharField()
-    amount = MoneyOut()
+    gl_code = serializers.CharField(
+        help_text="the account's code in your own ledger, by RUNRATE_GL_CODES; empty where it has none"
+    )
+    amount = MoneyOut(
+        help_text="what the cost centre owes: `debit`, or less than nothing: `credit`"
+    )
+    debit = MoneyOut(allow_null=True)
+    credit = MoneyOut(allow_null=True)
 
 
 class Closes(RestView):
@@ -170,7 +177,18 @@ class CloseJournal(RestView):
             request,
             page,
             lambda each: told_as(
-                JournalEntryOut, each, amount={"amount": f"{each.amount:f}", "currency": currency}
+                JournalEntryOut,
+                each,
+                **{
+                    name: None
+                    if amount is None
+                    else {"amount": f"{amount:f}", "currency": currency}
+                    for name, amount in (
+                        ("amount", each.amount),
+                        ("debit", each.debit),
+                        ("credit", each.credit),
+                    )
+                },
             ),
         )
 

@@ -7,9 +7,14 @@ from typing import Any
 
 import pytest
 from django.urls import reverse
+from pytest_django.fixtures import SettingsWrapper
 
 from apps.fleet import actions as fleet
-from apps.ledger.models import Close
+from apps.fleet.models import Node
+from apps.ledger.actions.close import post_corrections
+from apps.ledger.models import ChargeKind, Close
+from apps.ledger.queries.closes.statements import ACCOUNTS, JournalEntry
+from controlplane.env_values import JOURNAL_ACCOUNTS, gl_codes
 from tests import make
 from tests.apps.console.people import confirmed, csv_rows, signed_in
 from tests.apps.ledger import scene
@@ -47,7 +52,9 @@ def closed(client) -> Close:
     return Close.objects.get()
 
 
-def test_finance_closes_a_month_and_every_file_sums_to_it(research: int) -> None:
+def test_finance_closes_a_month_and_every_file_sums_to_it(
+    research: int, settings: SettingsWrapper
+) -> None:
     finance = signed_in("finance")
     page = finance.get(reverse("month", args=["2026-03"])).content.decode()
     assert "March 2026 is open." in page
@@ -57,6 +64,13 @@ def test_finance_closes_a_month_and_every_file_sums_to_it(research: int) -> None
     assert sum(Decimal(row["effective"]) for row in statements) == told
     journal = table(finance.get(reverse("journal-csv", args=[close.id])))
     assert sum(Decimal(row["amount"]) for row in journal) == told
+    assert sum(Decimal(row["debit"]) for row in journal) == told
+    assert {(row["account"], row["gl_code"], row["credit"]) for row in journal} == {
+        ("GPU compute", "", "")
+    }
+    settings.GL_CODES = {"node_hour": "6120"}
+    coded = table(finance.get(reverse("journal-csv", args=[close.id])))
+    assert {row["gl_code"] for row in coded} == {"6120"}
     lines = table(finance.get(reverse("statement-csv", args=[close.id, research])))
     assert sum(Decimal(row["effective"]) for row in lines) == Decimal("49.16")
     page = finance.get(reverse("statement", args=[close.id, research])).content.decode()
@@ -112,11 +126,37 @@ def test_opening_again_asks_why_and_keeps_what_was_told(research: int) -> None:
     assert confirmed(finance, again, {"reason": " "}).status_code == 400
     looked = finance.get(again, {"reason": "a wrong price"}).content.decode()
     assert "Version 1 of March 2026 stays readable" in looked
+    assert "Nothing late waits and nothing was corrected" in looked
     assert confirmed(finance, again, {"reason": "a wrong price"}).status_code == 302
     assert confirmed(finance, again, {"reason": "once more"}).status_code == 400
     page = finance.get(reverse("month", args=["2026-03"])).content.decode()
     assert "a wrong price" in page
     assert finance.get(reverse("statement", args=[close.id, research])).status_code == 200
+
+
+def test_before_a_month_is_opened_it_is_said_what_moves(research: int) -> None:
+    finance = signed_in("finance")
+    closed(finance)
+    again = reverse("reopen-month", args=["2026-03"])
+    scene.make_rate(Node.objects.get().pool_id, Decimal(50), kind="contract")
+    looked = finance.get(again, {"reason": "a wrong price"}).content.decode()
+    assert "1 late-arriving hour" in looked
+    assert "the figures of the month move with them" in looked
+    make.make_node("april", at=IN_APRIL)
+    post_corrections(month=MARCH, at=IN_APRIL)
+    looked = finance.get(again, {"reason": "a wrong price"}).content.decode()
+    assert "late-arriving" not in looked
+    assert "Corrections of −$48.32 that were posted in April 2026 are taken" in looked
+
+
+def test_a_journal_has_a_code_for_every_account_that_it_can_have() -> None:
+    assert set(ACCOUNTS) == set(JOURNAL_ACCOUNTS) == set(ChargeKind)
+    assert gl_codes("node_hour=6120, tax = 2310") == (("node_hour", "6120"), ("tax", "2310"))
+    for wrong in ("compute=1", "tax"):
+        with pytest.raises(ValueError, match=wrong):
+            gl_codes(wrong)
+    given_back = JournalEntry("CC-1", "Research", "Credits", "", Decimal("-7.10"))
+    assert (given_back.debit, given_back.credit) == (None, Decimal("7.10"))
 
 
 def test_a_month_asks_the_database_at_most_fifteen_questions(

@@ -1,6 +1,6 @@
 """Closing a month, opening it again, and posting what came after: each looked at before it is done."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Any
 
@@ -19,6 +19,7 @@ from apps.ledger.actions import close as actions
 from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.queries.closes import months as asked
 from apps.ledger.queries.closes.checklist import Item, checklist, has_ended
+from apps.ledger.queries.closes.differences import corrections_posted
 from apps.show.amounts import counted
 from apps.show.money import full_amount
 
@@ -121,20 +122,32 @@ def _frozen_figures(of: date, waived: list[Item], context: Context) -> ChangePre
     )
 
 
+def _what_moves(of: date, currency: str) -> Iterator[str]:
+    """What of the month's figures is another once it is open: late facts, and what corrected it."""
+    late, posted = asked.late_facts(of), corrections_posted(of)
+    if late.hours or late.days:
+        hours = counted(late.hours, "late-arriving hour") if late.hours else ""
+        days = counted(late.days, "day") if late.days else ""
+        waiting = " and ".join(filter(None, (hours, days)))
+        yield f"{waiting} will be settled anew, and the figures of the month move with them."
+    for month, micros in posted:
+        yield (
+            f"Corrections of {full_amount(micros, currency)} that were posted in {month:%B %Y} are taken "
+            f"back there: what they correct is in the figures of {of:%B %Y} itself."
+        )
+    if not (late.hours or late.days or posted):
+        yield "Nothing late waits and nothing was corrected: its figures stay until a fact of it changes."
+
+
 @changing(CLOSES, "months")
 def reopen_month(context: Context, month: str) -> Change[str]:
     """Says what moves again, then opens the month; why is kept with the close."""
     of = month_of(month)
 
     def effects(_: str) -> tuple[str, ...]:
-        late = asked.late_facts(of).hours
         return (
             f"{_closed_version(of)} stays readable, marked as opened again.",
-            f"{counted(late, 'late-arriving hour')} will be settled, and the figures of the month "
-            "move with them."
-            if late
-            else "No late-arriving hour waits: its figures stay until a fact of it changes.",
-            "Corrections of it that were posted in a later open month are taken back.",
+            *_what_moves(of, context.currency),
             "Its teams have no statement of it in force until it is closed again.",
         )
 

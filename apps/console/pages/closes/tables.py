@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import NamedTuple
 
 from django.urls import reverse
@@ -46,6 +47,10 @@ class ToldEntry(NamedTuple):
 
     close: CloseFact
     said: JournalEntry
+
+
+def _cents(amount: Decimal | None) -> str:
+    return "" if amount is None else f"{amount:f}"
 
 
 def line_words(line: StatedLine) -> str:
@@ -207,6 +212,11 @@ JOURNAL = Table[ToldEntry](
         Column("cost_centre", "", lambda row: row.said.cost_centre),
         Column("team", "", lambda row: row.said.team),
         Column("account", "", lambda row: row.said.account),
+        Column("gl_code", "", lambda row: row.said.gl_code),
+        Column("debit", "", lambda row: _cents(row.said.debit),
+               written=lambda row, _: _cents(row.said.debit)),
+        Column("credit", "", lambda row: _cents(row.said.credit),
+               written=lambda row, _: _cents(row.said.credit)),
         Column("amount", "", lambda row: f"{row.said.amount:f}",
                written=lambda row, _: f"{row.said.amount:f}"),
         CURRENCY_COLUMN,

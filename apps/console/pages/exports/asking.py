@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from apps.console.kit.change import ChangeForm
-from apps.console.kit.entries import PickField, TextField
+from apps.console.kit.entries import PickField, TextField, TicksField
 from apps.console.kit.request import Context
+from apps.economics.states import State
 from apps.ledger.actions.exports import NewExport
 from apps.ledger.queries.export_asked import RowsAsked, chosen_ids, window_asked_for
 from apps.ledger.queries.exports import ExportWhat, FileForm
+from apps.show.words import STATES as WORDS_OF_STATES
 
 LONGEST_NAMES = 500
 WHATS = {
@@ -18,6 +20,7 @@ WHATS = {
     "service_days": "Services by feature, by day",
     "run_days": "Training runs by where their time went, by day",
 }
+STATES = {each.key: each.label for each in WORDS_OF_STATES if each.key.upper() in State.__members__}
 FORMS = {"csv": "CSV, gzipped", "parquet": "Parquet"}
 
 
@@ -32,15 +35,16 @@ class ExportForm(ChangeForm):
     team = TextField("Teams", "names, by comma; empty: all that you see", longest=LONGEST_NAMES)
     workload = TextField("Workloads", "names, by comma", longest=LONGEST_NAMES)
     pool = TextField("Pools", "names, by comma", longest=LONGEST_NAMES)
-    state = TextField("States", "such as held_idle, unobserved")
+    state = TicksField("States", STATES, "None ticked: all.")
 
 
 def wanted_export(entered: Mapping[str, Any], context: Context) -> NewExport:
     """What was entered, with ids for names; refuses ExportRefused."""
     names: dict[str, Any] = {
         name: tuple(part.strip() for part in entered[name].split(",") if part.strip())
-        for name in ("team", "workload", "pool", "state")
+        for name in ("team", "workload", "pool")
     }
+    names["state"] = tuple(entered["state"])
     asked = RowsAsked(window=entered["window"] or "lastmonth", **names)
     return NewExport(
         ExportWhat(entered["what"]),

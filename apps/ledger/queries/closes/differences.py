@@ -79,6 +79,19 @@ def corrections_of_month(month: date) -> dict[datetime, dict[LineKey, BasisSums]
     return found
 
 
+POSTED = """
+SELECT charge.posting_month, coalesce(sum(charge.effective_micros), 0)::int8
+FROM ledger_charge AS original JOIN ledger_charge AS charge ON charge.corrects_id = original.id
+WHERE original.posting_month = %(month)s
+GROUP BY 1 ORDER BY 1
+"""
+
+
+def corrections_posted(month: date) -> list[tuple[date, int]]:
+    """By the month that they are posted in, what corrections of a month come to, of effective cost."""
+    return [(posted, micros) for posted, micros in rows(POSTED, {"month": month})]
+
+
 def _sums_by_line(hour: datetime, params: dict[str, object]) -> dict[LineKey, BasisSums]:
     found = rows(SUMS, params | {"hour": hour})
     return {LineKey(*row[:11]): BasisSums(*row[11:]) for row in found}

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
+from django.conf import settings
+
 from apps.economics.split import largest_remainder
 from apps.ledger.queries.tables import rows
 
@@ -86,12 +88,26 @@ class StatedLine:
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """A posting: what a cost centre owes for an account, in whole cents."""
+    """A posting: what a cost centre owes for an account, in whole cents.
+
+    `gl_code` is the account's in the organisation's own ledger, empty where the setting GL_CODES has none.
+    """
 
     cost_centre: str
     team: str
     account: str
+    gl_code: str
     amount: Decimal
+
+    @property
+    def debit(self) -> Decimal | None:
+        """What the cost centre owes; None where it is given back."""
+        return None if self.amount < 0 else self.amount
+
+    @property
+    def credit(self) -> Decimal | None:
+        """What the cost centre is given back; None where it owes."""
+        return -self.amount if self.amount < 0 else None
 
 
 def team_statements(close_id: int, team_ids: Collection[int] | None) -> list[TeamStatement]:
@@ -115,7 +131,11 @@ def journal(close_id: int) -> Sequence[JournalEntry]:
     cents = _round_to_cents([micros for *_, micros in found])
     return [
         JournalEntry(
-            cost_centre, team, ACCOUNTS.get(str(kind), str(kind)), Decimal(amount).scaleb(-2)
+            cost_centre,
+            team,
+            ACCOUNTS.get(str(kind), str(kind)),
+            settings.GL_CODES.get(str(kind), ""),
+            Decimal(amount).scaleb(-2),
         )
         for (cost_centre, team, kind, _), amount in zip(found, cents, strict=True)
     ]

@@ -174,7 +174,7 @@ def _event_faults(event: EventIn, at: datetime) -> Iterator[tuple[str, str]]:
 def _allocation_faults(one: AllocationIn) -> Iterator[tuple[str, str]]:
     if one.share is not None and _read_share(one.share) is None:
         yield "share", f"{one.share!r} is not a part of a GPU such as 1/4 or 0.46"
-    if None not in (one.devices, one.gpus) and len(one.devices or ()) != one.gpus:
+    if one.devices is not None and one.gpus not in (None, len(one.devices)):
         yield "devices", f"{len(one.devices)} devices are named, gpus says {one.gpus}"
 
 

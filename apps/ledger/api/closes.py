@@ -1,6 +1,7 @@
 """Closed months over the wire: closed by finance, and their statements."""
 
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist
@@ -179,18 +180,15 @@ class CloseJournal(RestView):
             lambda each: told_as(
                 JournalEntryOut,
                 each,
-                **{
-                    name: None
-                    if amount is None
-                    else {"amount": f"{amount:f}", "currency": currency}
-                    for name, amount in (
-                        ("amount", each.amount),
-                        ("debit", each.debit),
-                        ("credit", each.credit),
-                    )
-                },
+                amount=_told_cents(each.amount, currency),
+                debit=_told_cents(each.debit, currency),
+                credit=_told_cents(each.credit, currency),
             ),
         )
+
+
+def _told_cents(amount: Decimal | None, currency: str) -> dict[str, str] | None:
+    return None if amount is None else {"amount": f"{amount:f}", "currency": currency}
 
 
 def _told_close(fact: CloseFact) -> dict[str, Any]:

@@ -47,11 +47,15 @@ gpu_share = "share"
 
 @dataclass(frozen=True)
 class Attempt:
-    """A time that a job held what it holds, within the hour from ten; no end: it goes on."""
+    """A time that a job held what it holds, within the hour from ten; no end: it goes on.
+
+    Slurm submits a job that it requeues again, in the second in which its attempt ends.
+    """
 
     start: str = "10:00:00"
     end: str = "11:00:00"
     state: str = "COMPLETED"
+    submit: str = "09:00:00"
 
     @property
     def minutes(self) -> int:
@@ -96,7 +100,10 @@ def ended(state: str, said: str = "", **given: Any) -> JobFact:
     return JobFact(4, tres="gres/gpu=4", attempts=(attempt,), said=said or state, **given)
 
 
-REQUEUED = (Attempt(end="10:20:00", state="REQUEUED"), Attempt(start="10:30:00"))
+REQUEUED = (
+    Attempt(end="10:20:00", state="REQUEUED"),
+    Attempt(start="10:30:00", submit="10:20:00"),
+)
 FACTS = {
     "a whole node": JobFact(8, tres="gres/gpu=8"),
     "three of eight": JobFact(3, tres="gres/gpu=3"),
@@ -130,10 +137,10 @@ def day(clock: str) -> str:
 
 def by_sacct(fact: JobFact, folder: Path) -> None:
     rows = [
-        f"1|{fact.job_id}|atlas|research|ada|{day(f'09:0{place}:00')}|{day(each.start)}|"
+        f"1|{fact.job_id}|atlas|research|ada|{day(each.submit)}|{day(each.start)}|"
         f"{day(each.end) if each.end else 'Unknown'}|{(each.minutes - fact.paused_minutes) * 60}|"
         f"{fact.said or each.state}|cpu=8,{fact.tres}|{','.join(fact.nodes)}|train"
-        for place, each in enumerate(fact.attempts)
+        for each in fact.attempts
     ]
     if fact.gpus is not None:
         # Another job's row says that this accounting tracks GPUs.
@@ -148,10 +155,10 @@ def by_table(fact: JobFact, folder: Path) -> None:
     file, mapping = folder / "jobs.csv", folder / "jobs.toml"
     share = "" if fact.share == 1 else str(fact.share)
     rows = [
-        f"1,0,{day(f'09:0{place}:00')}Z,{day(each.start)}Z,{day(each.end) + 'Z' if each.end else ''},"
+        f"1,0,{day(each.submit)}Z,{day(each.start)}Z,{day(each.end) + 'Z' if each.end else ''},"
         f'{each.state},research,{fact.array_id},"{",".join(fact.nodes)}",'
         f"{'' if fact.gpus is None else fact.gpus},{share}"
-        for place, each in enumerate(fact.attempts)
+        for each in fact.attempts
     ]
     header = "id,restarts,submit,start,end,state,account,array,node,gpus,share"
     file.write_text("\n".join((header, *rows)) + "\n")
@@ -160,11 +167,7 @@ def by_table(fact: JobFact, folder: Path) -> None:
 
 
 def by_events(fact: JobFact, source: str) -> None:
-    events = [
-        event
-        for place, each in enumerate(fact.attempts)
-        for event in events_of(fact, place, each, source)
-    ]
+    events = [event for each in fact.attempts for event in events_of(fact, each, source)]
     tell({"events": events})
 
 
@@ -173,7 +176,7 @@ def tell(body: object) -> None:
     assert (answer.status_code, answer.json().get("errors", [])) == (200, []), answer.content
 
 
-def events_of(fact: JobFact, place: int, attempt: Attempt, source: str) -> list[dict[str, Any]]:
+def events_of(fact: JobFact, attempt: Attempt, source: str) -> list[dict[str, Any]]:
     held: dict[str, Any] = {}
     if fact.gpus is not None:
         held["gpus"] = fact.gpus // len(fact.nodes)
@@ -182,7 +185,7 @@ def events_of(fact: JobFact, place: int, attempt: Attempt, source: str) -> list[
     about: dict[str, Any] = {
         "cluster": "atlas",
         "raw_id": "1",
-        "submitted_at": f"{day(f'09:0{place}:00')}Z",
+        "submitted_at": f"{day(attempt.submit)}Z",
         "account": "research",
         "source": source,
         "array_id": fact.array_id or None,

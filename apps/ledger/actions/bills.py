@@ -387,11 +387,10 @@ def lock_bills(bill_ids: Iterable[int]) -> list[int]:
     return [bill.id for bill in locked]
 
 
-@transaction.atomic
 def forget_held_since(*, before: Taken, at: datetime) -> None:
     """A file that is in force and is sent again says so: what was held after it waits for nothing more."""
-    batch = BillImport.objects.select_for_update().get(id=before.import_id)
-    if not before.is_held and not batch.is_addition:
+    batch = BillImport.objects.get(id=before.import_id)
+    if not (before.is_held or batch.is_addition):
         _forget_held(batch, at)
 
 
@@ -399,7 +398,6 @@ def _forget_held(batch: BillImport, at: datetime) -> None:
     """Deliveries that are held, all of whose bills this one has anew, wait for nothing more."""
     held = BillImport.objects.filter(state=BillImportState.HELD, bills__in=batch.bills.all())
     others = Bill.objects.exclude(id__in=batch.bills.values("id"))
+    failure = f"it was held until {batch.name} came in its place"
     for old in held.exclude(id=batch.id).exclude(bills__in=others).distinct():
-        break_off_delivery(
-            import_id=old.id, failure=f"it was held until {batch.name} came in its place", at=at
-        )
+        break_off_delivery(import_id=old.id, failure=failure, at=at)

@@ -16,7 +16,7 @@ _EVENT = {
     "allocations": [{"node": "gpu-01", "gpus": 8}],
 }
 EVENT = sent("Start", _EVENT)
-RECORDED = answered("Recorded", {"job": 31, "state": "RUNNING", "changed": True})
+RECORDED = answered("Recorded", {"job": 31, "state": "RUNNING", "changed": True, "remarks": []})
 BULK = sent("Bulk", {"events": [_EVENT]})
 BULK_RECORDED = answered(
     "Bulk recorded",
@@ -25,6 +25,7 @@ BULK_RECORDED = answered(
         "changed": 1,
         "results": [{"row": 0, "job": 31, "state": "RUNNING", "changed": True}],
         "errors": [],
+        "remarks": [],
     },
 )
 _TEAM = {"id": 4, "name": "Research"}

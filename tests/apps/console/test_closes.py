@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from django.urls import reverse
-from pytest_django.fixtures import SettingsWrapper
 
 from apps.fleet import actions as fleet
 from apps.fleet.models import Node
@@ -52,9 +51,7 @@ def closed(client) -> Close:
     return Close.objects.get()
 
 
-def test_finance_closes_a_month_and_every_file_sums_to_it(
-    research: int, settings: SettingsWrapper
-) -> None:
+def test_finance_closes_a_month_and_every_file_sums_to_it(research: int, settings: Any) -> None:
     finance = signed_in("finance")
     page = finance.get(reverse("month", args=["2026-03"])).content.decode()
     assert "March 2026 is open." in page

@@ -11,6 +11,7 @@ from apps.economics.focus.cells import EXACTLY
 from apps.economics.focus.rows import BilledRow, BillKey, Rejection
 from apps.files.stopping import WorkerStops
 from apps.ledger.actions import bills
+from apps.ledger.models import BillImport
 from apps.logs.changes import field_of, logged_change
 
 ROWS_AT_ONCE = 2_500
@@ -73,8 +74,8 @@ def take_bill(
     DeliveryCalledOff, NoRowRead and whatever reading the rows refuses.
     """
     before = bills.delivered_before(file.digest)
-    if before is not None:
-        bills.forget_held_since(before=before, at=clock())
+    if before is not None and not before.is_held:
+        _forget_held_since(before, clock())
     if import_id is None:
         if before is not None:
             return before
@@ -99,6 +100,13 @@ def take_bill(
     except Exception as broken:
         bills.break_off_delivery(import_id=import_id, failure=str(broken), at=clock())
         raise
+
+
+def _forget_held_since(before: bills.Taken, at: datetime) -> None:
+    """A file that is in force and is sent again says so: what was held after it waits for nothing more."""
+    batch = BillImport.objects.get(id=before.import_id)
+    if not batch.is_addition:
+        bills.forget_held(batch, at)
 
 
 def _take_rows(file: OpenBill, import_id: int, clock: Callable[[], datetime]) -> bills.Taken:

@@ -195,7 +195,7 @@ def finish_delivery(
     batch.bills.set(bill_ids)
     batch.flags += repeated_rows(import_id)
     if not batch.is_addition:
-        _forget_held(batch, at)
+        forget_held(batch, at)
     if _asks_about_twins(batch, bill_ids, at):
         return taken_of(batch)
     put_in_force_unless_unread(batch=batch, bill_ids=bill_ids, at=at)
@@ -387,14 +387,7 @@ def lock_bills(bill_ids: Iterable[int]) -> list[int]:
     return [bill.id for bill in locked]
 
 
-def forget_held_since(*, before: Taken, at: datetime) -> None:
-    """A file that is in force and is sent again says so: what was held after it waits for nothing more."""
-    batch = BillImport.objects.get(id=before.import_id)
-    if not (before.is_held or batch.is_addition):
-        _forget_held(batch, at)
-
-
-def _forget_held(batch: BillImport, at: datetime) -> None:
+def forget_held(batch: BillImport, at: datetime) -> None:
     """Deliveries that are held, all of whose bills this one has anew, wait for nothing more."""
     held = BillImport.objects.filter(state=BillImportState.HELD, bills__in=batch.bills.all())
     others = Bill.objects.exclude(id__in=batch.bills.values("id"))

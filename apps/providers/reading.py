@@ -16,7 +16,10 @@ from apps.economics.purchase import PurchaseOption
 
 @dataclass(frozen=True, slots=True)
 class CloudAccess:
-    """Which account is read, where, and as whom; `account` is its number, or the project."""
+    """Which account is read, where, and as whom; `account` is its number, or the project.
+
+    `external_id` is what the trust policy of its role may ask for.
+    """
 
     name: str
     account: str
@@ -24,6 +27,7 @@ class CloudAccess:
     role_arn: str = ""
     export_uri: str = ""
     export_region: str = ""
+    external_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -223,7 +223,7 @@ def teller(monkeypatch: pytest.MonkeyPatch) -> Teller:
         "g1", pool_id=pool_id, units=1, cluster_id=make.make_cluster(),
         started_at=this_hour(), at=this_hour(),
     )  # fmt: skip
-    token = make.make_token("ingest", at=this_hour())
+    token = make.make_token("ingest", "jobs", at=this_hour())
     make.make_agent(node_id=node_id, token_id=token.id, at=this_hour())
     return Teller(token.secret)
 

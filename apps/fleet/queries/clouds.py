@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.core.exceptions import ObjectDoesNotExist
 
 from apps.fleet.models import CloudAccount, CloudSync
@@ -39,6 +40,7 @@ class CloudAccountFact:
             role_arn=self.role_arn,
             export_uri=self.export_uri,
             export_region=self.export_region,
+            external_id=settings.AWS_EXTERNAL_ID,
         )
 
 

@@ -15,7 +15,6 @@ from botocore.exceptions import (
     PartialCredentialsError,
     ReadTimeoutError,
 )
-from django.conf import settings
 
 from apps.providers.cloud import CloudRefused
 
@@ -56,10 +55,10 @@ NO_KEYS = (
 )
 
 
-def session(role_arn: str = "") -> boto3.Session:
+def session(role_arn: str = "", external_id: str = "") -> boto3.Session:
     """Whoever the ordinary chain of credentials says, or the role it may take. Keeps no key.
 
-    A role is taken with the setting AWS_EXTERNAL_ID, which its trust policy may ask for.
+    A role is taken with an `external_id` where its trust policy asks for one.
 
     Refuses CloudRefused where that role may not be taken.
     """
@@ -68,7 +67,7 @@ def session(role_arn: str = "") -> boto3.Session:
         return own
     with in_words():
         token = own.client("sts", region_name="us-east-1", config=CONFIG)
-        said = {"ExternalId": settings.AWS_EXTERNAL_ID} if settings.AWS_EXTERNAL_ID else {}
+        said = {"ExternalId": external_id} if external_id else {}
         taken: Any = token.assume_role(RoleArn=role_arn, RoleSessionName="runrate", **said)
         keys = taken["Credentials"]
     return boto3.Session(

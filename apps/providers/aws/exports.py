@@ -103,7 +103,7 @@ class ExportPlace:
 def open_export(account: CloudAccess) -> ExportPlace:
     """The place that the account's `s3://bucket/prefix/name` names."""
     parts = urlsplit(account.export_uri)
-    client = session(account.role_arn).client(
+    client = session(account.role_arn, account.external_id).client(
         "s3", region_name=account.export_region or None, config=CONFIG
     )
     return ExportPlace(client, parts.netloc, parts.path.strip("/"), Pace(per_second=20))

@@ -35,7 +35,7 @@ def read_quotas(asked: ReadingRequest) -> Iterator[CloudFact]:
 
     How much of one is used is told where the machines of the account are read too.
     """
-    asks = session(asked.account.role_arn)
+    asks = session(asked.account.role_arn, asked.account.external_id)
     for region in asked.left(asked.account.regions):
         limits = tuple(
             AccountLimit(
@@ -53,7 +53,7 @@ def read_quotas(asked: ReadingRequest) -> Iterator[CloudFact]:
 
 def read_reservations(asked: ReadingRequest) -> Iterator[CloudFact]:
     """Capacity that is held, region by region; capacity blocks are commitments besides."""
-    asks = session(asked.account.role_arn)
+    asks = session(asked.account.role_arn, asked.account.external_id)
     for region in asked.left(asked.account.regions):
         found = account.capacity_reservations(asks, region)
         held = tuple(

@@ -17,7 +17,7 @@ ROWS_A_PAGE = 500
 
 def read_machines(asked: ReadingRequest) -> Iterator[CloudFact]:
     """EC2's instances with accelerators, region by region and page by page."""
-    asks, token = session(asked.account.role_arn), asked.token
+    asks, token = session(asked.account.role_arn, asked.account.external_id), asked.token
     for region in asked.left(asked.account.regions):
         pages = machine_pages(asks, region, also=asked.instance_types, token=token)
         for machines, following in pages:

@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("fleet", "0019_not_understood"),
+        ("fleet", "0020_why_a_pool_was_corrected"),
     ]
 
     operations = [

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from django.core.management import call_command
-from django.db.models import Sum
+from django.db.models import Count, Sum
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
@@ -158,6 +158,7 @@ class Scene:
                 fleet.end_node(node_id=self.nodes[name], ended_at=LAST, reason="sold", at=self.at)
 
 
+BEFORE = ("exchange", "node", "end", "price", "job")
 FACTS = ("bill", "node", "other", "end", "job", "price", "exchange", "owner")
 STEPS = ("settle", "settle", "close", "correct")
 orders = st.permutations([*FACTS, *STEPS])
@@ -302,6 +303,33 @@ def test_a_bill_of_a_month_that_was_closed_before_it_waits_as_its_corrections(wo
     scene.settle_all(later)
     assert (effective(posting_month=AUGUST), effective()) == (60, 24)
     assert audit_here().places == ()
+
+
+@pytest.mark.parametrize(
+    "late", [("bill", "owner"), ("owner", "correct", "bill"), ("bill", "correct", "owner")]
+)
+def test_a_late_bill_and_a_late_owner_move_what_is_billed_in_every_line_or_in_none(
+    world: Scene, late: Sequence[str]
+) -> None:
+    with undone():
+        for each in (*BEFORE, "bill", "owner", "settle"):
+            getattr(world, each)()
+        never_closed = by_team()
+    assert sum(sums[3] for sums in never_closed.values()) == 42_500_000
+    world.nodes.clear()
+    for each in (*BEFORE, "close", *late, "correct", "settle"):
+        getattr(world, each)()
+        world.at += timedelta(minutes=1)
+
+    lines = Line.objects.exclude(charge__corrects=None)
+    told = lines.values("charge").annotate(all=Count("pk"), known=Count("billed_micros"))
+    assert not [each for each in told if each["known"] not in (0, each["all"])]
+    assert by_team() == never_closed
+    assert audit_here().places == ()
+    close.reopen_month(month=AUGUST, reason="to see", person_id=None, at=world.at)
+    world.settle()
+    assert audit_here().places == ()
+    assert by_team() == never_closed
 
 
 def test_a_price_marks_the_hours_of_its_own_pools_and_no_other(world: Scene) -> None:

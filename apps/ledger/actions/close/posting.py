@@ -68,8 +68,9 @@ def post(*, differences: Mapping[LineKey, BasisSums], hour: datetime, place: Pos
         by_charge.setdefault(_of_charge(key), {})[key] = sums
     lines: list[Row] = []
     for of, parts in by_charge.items():
-        charge = _correction_of(of, parts, hour, place)
-        lines += [_line_row(charge, key, sums) for key, sums in parts.items()]
+        moved = _known_alike(parts)
+        charge = _correction_of(of, moved, hour, place)
+        lines += [_line_row(charge, key, sums) for key, sums in moved.items()]
     copy_in(LINES, lines)
     zone = accounts.organisation().zone
     day = first_hour(local_day(hour, zone), zone)
@@ -83,6 +84,26 @@ def _of_charge(key: LineKey) -> LineKey:
     return key._replace(
         team_id=0, workload_id=None, job_id=None, holder_key_id=None, state=None, flags=0
     )
+
+
+def _known_alike(parts: Mapping[LineKey, BasisSums]) -> dict[LineKey, BasisSums]:
+    """The parts of one correction charge, of which each basis is known throughout, or unknown.
+
+    A charge knows a basis in all its lines or in none. Where some of them say that it moves, the
+    others had, or have, none of it: it moves by 0 in them. What no line knows stays unknown.
+    """
+    known = [
+        any(each is not None for each in of_basis) for of_basis in zip(*parts.values(), strict=True)
+    ]
+    return {
+        key: BasisSums(
+            *(
+                0 if amount is None and is_known else amount
+                for amount, is_known in zip(sums, known, strict=True)
+            )
+        )
+        for key, sums in parts.items()
+    }
 
 
 def _correction_of(

@@ -17,6 +17,7 @@ from apps.ledger.queries.audit_calls import (
     CALL_CHARGES,
     CALL_COSTS,
     CALL_HOURS,
+    CALL_STATED,
     VENDOR_REPORTS,
 )
 from apps.ledger.queries.audit_cells import MONTHS, NODE_DAYS, POOL_DAYS, USER_DAYS
@@ -133,6 +134,7 @@ CHECKS: tuple[Check, ...] = (
     Check("a call costs its amount", CALL_COSTS),
     Check("hours of calls count their calls", CALL_HOURS),
     Check("hours of calls sum to what their calls cost", CALL_AMOUNTS),
+    Check("hours of calls sum to what their tellers state", CALL_STATED),
     Check("charges of calls sum to their hours", CALL_CHARGES),
     Check("a vendor's report is in micro-units what it says", VENDOR_REPORTS),
     Check("a closed month is what its statements say", TOLD),

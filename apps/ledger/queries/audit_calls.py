@@ -121,6 +121,38 @@ CALL_AMOUNTS = AuditComparison(
     hour="compared.hour",
 )
 
+# A gateway that knows no price states 0, and another call of the same answer may state it.
+CALL_STATED = AuditComparison(
+    tables=(WAITING,),
+    expected=f"""
+    SELECT cost.hour, call.vendor, call.model, call.tier, call.team_id, call.workload_id,
+           call.feature,
+           {rounded("sum(said.stated) FILTER (WHERE cost.amount IS NOT NULL) * 1000000")} AS stated,
+           {rounded("sum(cost.amount) FILTER (WHERE said.stated IS NOT NULL) * 1000000")} AS against
+    {CALLS}
+    CROSS JOIN LATERAL (
+        SELECT CASE WHEN call.stated_cost > 0 THEN call.stated_cost
+                    WHEN call.response_id <> '' THEN (
+                        SELECT max(stated_cost) FROM workloads_usageevent AS other
+                        WHERE other.response_id = call.response_id AND other.response_id <> ''
+                          AND other.stated_cost > 0)
+               END AS stated
+    ) AS said
+    WHERE {PRICED}
+    GROUP BY 1, 2, 3, 4, 5, 6, 7
+    HAVING bool_and(cost.currency IN ('', 'USD')) AND {OURS} = 'USD'""",
+    found=f"""
+    SELECT called.hour, called.vendor, called.model, called.tier, called.team_id,
+           called.workload_id, called.feature, called.stated_micros, called.against_micros
+    FROM ledger_apihour AS called WHERE {SUMMED} AND {OURS} = 'USD' AND NOT EXISTS (
+        SELECT 1 {CALLS} WHERE cost.hour = called.hour AND call.vendor = called.vendor
+           AND call.model = called.model AND cost.currency NOT IN ('', 'USD'))""",
+    keys=("hour", "vendor", "model", "tier", "team_id", "workload_id", "feature"),
+    measures=("stated", "against"),
+    place="concat_ws(' ', 'stated of', compared.vendor, compared.model, compared.feature)",
+    hour="compared.hour",
+)
+
 # What vendors book by their own bill has no charge here; a closed month keeps its charges.
 CALL_CHARGES = AuditComparison(
     tables=(FROZEN, WAITING),

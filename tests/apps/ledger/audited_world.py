@@ -153,7 +153,10 @@ def _call_models(*team_ids: int) -> None:
         "output_tokens": 20,
     }
     calls = [
-        Call(**values | {"key": f"call {place}", "team_id": team_id, "input_tokens": 1_000 + place})
+        Call(
+            **values | {"key": f"call {place}", "team_id": team_id, "input_tokens": 1_000 + place},
+            stated_cost=Decimal("0.0031") if place else None,
+        )
         for place, team_id in enumerate((*team_ids, *team_ids))
     ]
     unknown = values | {"key": "unknown", "model": "nobody's", "input_tokens": 1}

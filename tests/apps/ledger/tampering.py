@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.apps import apps
 from django.db import connection, models
+from psycopg import sql
 
 COLUMNS = """
 SELECT attribute.attname, format_type(attribute.atttypid, attribute.atttypmod),
@@ -59,6 +60,17 @@ def columns_of(table: str) -> Iterator[Column]:
         cursor.execute(COLUMNS, [table])
         for name, kind, refers_to in cursor.fetchall():
             yield Column(table, name, kind, refers_to)
+
+
+def rows_of(table: str, which: str, seed: int, most: int = 1) -> list[str]:
+    """Conditions that are true of one row each, which chance picks; none where there is no row."""
+    query = sql.SQL(
+        "SELECT tableoid, ctid::text FROM {} WHERE {} ORDER BY md5(ctid::text || {}) LIMIT {}"
+    )
+    parts = (sql.Identifier(table), sql.SQL(which), sql.Literal(str(seed)), sql.Literal(most))
+    with connection.cursor() as cursor:
+        cursor.execute(query.format(*parts))
+        return [f"tableoid = {oid} AND ctid = '{ctid}'" for oid, ctid in cursor.fetchall()]
 
 
 def tamper(column: Column, where: str = "true") -> int:

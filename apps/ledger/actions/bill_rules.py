@@ -7,8 +7,9 @@ from django.db import transaction
 from django.db.models import Max
 
 from apps.economics.billing import BillRowRule
-from apps.ledger.actions.reconcile import open_bills, reconcile_again
+from apps.ledger.actions.reconcile import reconcile_again
 from apps.ledger.models import Bill, BillRule
+from apps.ledger.queries.bill_months import open_bills
 from apps.logs.changes import logged_change
 
 STEP = 10

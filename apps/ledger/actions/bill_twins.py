@@ -7,8 +7,10 @@ from django.db import transaction
 
 from apps.economics.refusal import Refusal
 from apps.ledger.actions import bills
+from apps.ledger.actions.month_digests import rewriting_bills
 from apps.ledger.models import Bill, BillImport, BillImportState, BillTwin, TwinChoice
-from apps.ledger.queries.bills.twins import twins_in_force
+from apps.ledger.queries.bill_months import open_bills
+from apps.ledger.queries.bills.twins import are_in_force, twins_in_force
 from apps.ledger.queries.tables import run
 from apps.logs.changes import answered, logged_change
 
@@ -20,6 +22,10 @@ UPDATE ledger_billrow AS row SET replaced_by_id = %(by)s
 FROM ledger_billimport AS batch
 WHERE batch.id = row.batch_id AND batch.state = 'done' AND row.bill_id = ANY(%(bills)s)
   AND row.replaced_by_id IS NULL AND row.batch_id <> %(by)s
+"""
+COME_BACK = """
+UPDATE ledger_billrow SET replaced_by_id = NULL
+WHERE bill_id = %(bill)s AND replaced_by_id = %(by)s
 """
 
 
@@ -34,7 +40,10 @@ class TwinNotUnderstood(Refusal):
 @logged_change(count=answered)
 @transaction.atomic
 def notice_twins(*, at: datetime) -> int:
-    """Ask about bills in force that may be the same money and were never asked about; how many pairs."""
+    """Ask about bills in force that may be the same money and were never asked about; how many pairs.
+
+    Of each pair of an open month that nobody decided on, the newer one gives way until somebody does.
+    """
     known = set(BillTwin.objects.values_list("bill_id", "other_id"))
     made = [
         BillTwin(bill_id=each.bill_id, other_id=each.other_id, why=each.why, noticed_at=at)
@@ -42,7 +51,20 @@ def notice_twins(*, at: datetime) -> int:
         if not {(each.bill_id, each.other_id), (each.other_id, each.bill_id)} & known
     ]
     BillTwin.objects.bulk_create(made)
+    _hold_pairs(at)
     return len(made)
+
+
+def _hold_pairs(at: datetime) -> None:
+    """What a closed month has of them stays as it was told."""
+    waiting = BillTwin.objects.filter(choice="", batch=None, gave_way_to=None)
+    opens = open_bills(Bill.objects.filter(id__in=waiting.values("bill")))
+    for twin in waiting.filter(bill_id__in=opens).order_by("id"):
+        bills.lock_bills([twin.bill_id, twin.other_id])
+        # Of three the last gives way to one that counts itself.
+        if are_in_force([twin.bill_id, twin.other_id]):
+            twin.gave_way_to = _give_way_to(twin.other_id, twin.bill_id, at)
+            twin.save(update_fields=["gave_way_to"])
 
 
 @logged_change()
@@ -80,6 +102,8 @@ def _decide_held(import_id: int, twins: Sequence[BillTwin], choice: str, at: dat
         raise TwinDecided(f"{batch.name} is {batch.get_state_display()}: nothing waits of it")
     if choice == TwinChoice.OLD:
         bills.drop_held(batch, at)
+        for twin in twins:
+            _decide_in_force(twin, choice, at)
         return
     own = list(batch.bills.values_list("id", flat=True))
     others = sorted({twin.other_id for twin in twins}) if choice == TwinChoice.NEW else []
@@ -98,20 +122,41 @@ def _decide_held(import_id: int, twins: Sequence[BillTwin], choice: str, at: dat
 
 
 def _decide_in_force(twin: BillTwin, choice: str, at: datetime) -> None:
+    """Have the one that is chosen count alone, or both; what gave way meanwhile comes back first."""
+    if twin.bill_id == twin.other_id:
+        return
+    bills.lock_bills([twin.bill_id, twin.other_id])
+    if twin.gave_way_to is not None and choice != TwinChoice.OLD:
+        _take_back(twin.gave_way_to, twin.bill_id, at)
     if choice == TwinChoice.BOTH:
         return
     stays, goes = (
         (twin.bill_id, twin.other_id) if choice == TwinChoice.NEW else (twin.other_id, twin.bill_id)
     )
-    bills.lock_bills([stays, goes])
+    if are_in_force([goes]):
+        _give_way_to(stays, goes, at)
+
+
+def _give_way_to(stays: int, goes: int, at: datetime) -> BillImport:
+    """Have one bill count for nothing beside another; the delivery that its rows are replaced by."""
     newest = BillImport.objects.filter(bills=stays, state=BillImportState.DONE).order_by("-id")
     batch = newest.first()
-    if batch is None:
+    if batch is None or not are_in_force([stays]):
         raise TwinDecided("the bill that is to stay has no rows in force any more")
     _give_way(batch.id, [goes], at)
     batch.bills.add(goes)
+    return batch
+
+
+def _take_back(batch: BillImport, bill_id: int, at: datetime) -> None:
+    """Have a bill count again that gave way to this delivery of another."""
+    with rewriting_bills([bill_id]):
+        run(COME_BACK, {"by": batch.id, "bill": bill_id})
+        Bill.objects.filter(id=bill_id).update(changed_at=at, reconciled_at=None)
+    batch.bills.remove(bill_id)
 
 
 def _give_way(import_id: int, bill_ids: Sequence[int], at: datetime) -> None:
-    run(GIVE_WAY, {"by": import_id, "bills": list(bill_ids)})
-    Bill.objects.filter(id__in=bill_ids).update(changed_at=at, reconciled_at=None)
+    with rewriting_bills(bill_ids):
+        run(GIVE_WAY, {"by": import_id, "bills": list(bill_ids)})
+        Bill.objects.filter(id__in=bill_ids).update(changed_at=at, reconciled_at=None)

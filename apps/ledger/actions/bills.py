@@ -18,8 +18,9 @@ from apps.ledger.actions.bill_exchange import (
     rows_lost,
     tell_rounded,
 )
+from apps.ledger.actions.bill_questions import ask_no_more, asks_about_twins, look_for_twins
+from apps.ledger.actions.month_digests import rewriting_bills
 from apps.ledger.models import Bill, BillImport, BillImportState, BillTwin, RejectedBillRow
-from apps.ledger.queries.bills.twins import twins_of_delivery
 from apps.ledger.queries.tables import rows, run
 from apps.logs.changes import logged_change
 
@@ -196,37 +197,10 @@ def finish_delivery(
     batch.flags += repeated_rows(import_id)
     if not batch.is_addition:
         forget_held(batch, at)
-    if _asks_about_twins(batch, bill_ids, at):
+    if asks_about_twins(batch, bill_ids, at):
         return taken_of(batch)
     put_in_force_unless_unread(batch=batch, bill_ids=bill_ids, at=at)
     return taken_of(batch)
-
-
-def _asks_about_twins(batch: BillImport, bill_ids: Sequence[int], at: datetime) -> bool:
-    """Whether it is held because of what may be the same money, under another name or kind of file."""
-    found = twins_of_delivery(bill_ids, batch.layout, is_addition=batch.is_addition)
-    if not found:
-        return False
-    BillTwin.objects.filter(
-        choice="", bill_id__in=bill_ids, other_id__in=[each.other_id for each in found]
-    ).exclude(batch=None).delete()
-    BillTwin.objects.bulk_create(
-        [
-            BillTwin(
-                bill_id=each.bill_id, other_id=each.other_id, batch=batch, why=each.why,
-                noticed_at=at,
-            )
-            for each in found
-        ],
-        ignore_conflicts=True,
-    )  # fmt: skip
-    batch.flags.append(
-        f"it may be money that is on record already ({found[0].why}): it is held until somebody "
-        "says which counts"
-    )
-    batch.state, batch.ended_at = BillImportState.HELD, at
-    batch.save()
-    return True
 
 
 def put_in_force_unless_unread(*, batch: BillImport, bill_ids: Sequence[int], at: datetime) -> None:
@@ -248,15 +222,16 @@ def put_in_force(*, batch: BillImport, bill_ids: Sequence[int], at: datetime) ->
 
     The bills are locked by `lock_bills`, and the delivery's row is the caller's.
     """
-    unchanged, replaced = (0, 0) if batch.is_addition else exchange(batch.id, bill_ids)
-    batch.unchanged, batch.replaced = unchanged, replaced
-    batch.imported = batch.rows - batch.rejected - unchanged
-    batch.state, batch.ended_at = BillImportState.DONE, at
-    batch.save()
-    batch.flags = [*remarks_on(bill_ids), *batch.flags]
-    batch.save(update_fields=["flags"])
-    if batch.imported or replaced:
-        Bill.objects.filter(id__in=bill_ids).update(changed_at=at, reconciled_at=None)
+    with rewriting_bills(bill_ids):
+        unchanged, replaced = (0, 0) if batch.is_addition else exchange(batch.id, bill_ids)
+        batch.unchanged, batch.replaced = unchanged, replaced
+        batch.imported = batch.rows - batch.rejected - unchanged
+        batch.state, batch.ended_at = BillImportState.DONE, at
+        batch.save()
+        batch.flags = [*remarks_on(bill_ids), *batch.flags]
+        batch.save(update_fields=["flags"])
+        if batch.imported or replaced:
+            Bill.objects.filter(id__in=bill_ids).update(changed_at=at, reconciled_at=None)
 
 
 def note_layout(*, import_id: int, layout: str) -> None:
@@ -297,7 +272,7 @@ def taken_of(batch: BillImport) -> Taken:
 def break_off_delivery(*, import_id: int, failure: str, at: datetime) -> None:
     """The file could not be read to its end, or was refused: none of its rows stays."""
     drop_rows(import_id)
-    BillTwin.objects.filter(batch_id=import_id, choice="").delete()
+    ask_no_more(import_id, at)
     BillImport.objects.filter(id=import_id).update(
         state=BillImportState.FAILED, failure=failure, ended_at=at
     )
@@ -313,7 +288,7 @@ def undo_delivery(*, import_id: int, at: datetime) -> None:
     """
     batch = BillImport.objects.select_for_update().get(id=import_id)
     if batch.state == BillImportState.HELD:
-        BillTwin.objects.filter(batch=batch, choice="").delete()
+        ask_no_more(batch.id, at)
         drop_held(batch, at)
         return
     if batch.state != BillImportState.DONE:
@@ -322,15 +297,19 @@ def undo_delivery(*, import_id: int, at: datetime) -> None:
     later = later_delivery(import_id, bills)
     if later is not None:
         raise DeliveryNotNewest(f"{later.name} was delivered later; undo it first")
-    drop_rows(import_id)
-    run(
-        "UPDATE ledger_billrow SET replaced_by_id = NULL WHERE replaced_by_id = %(id)s",
-        {"id": import_id},
-    )
-    batch.state, batch.undone_at = BillImportState.UNDONE, at
-    batch.save(update_fields=["state", "undone_at"])
-    tell_rounded(bills)
-    Bill.objects.filter(id__in=bills).update(changed_at=at, reconciled_at=None)
+    if BillTwin.objects.filter(gave_way_to=batch, choice="").update(gave_way_to=None):
+        # What gave way to it comes back, and may count twice with what it replaced.
+        look_for_twins(at)
+    with rewriting_bills(bills):
+        drop_rows(import_id)
+        run(
+            "UPDATE ledger_billrow SET replaced_by_id = NULL WHERE replaced_by_id = %(id)s",
+            {"id": import_id},
+        )
+        batch.state, batch.undone_at = BillImportState.UNDONE, at
+        batch.save(update_fields=["state", "undone_at"])
+        tell_rounded(bills)
+        Bill.objects.filter(id__in=bills).update(changed_at=at, reconciled_at=None)
 
 
 def drop_held(batch: BillImport, at: datetime) -> None:

@@ -92,6 +92,7 @@ _TWIN = {
     "new": _TWIN_SIDE,
     "old": _TWIN_SIDE | {"id": 3, "issuer": "Amazon Web Services, Inc.", "billed": "122"},
     "import_id": 8,
+    "both_count": False,
     "choice": None,
     "noticed_at": "2026-08-03T08:01:10Z",
     "decided_at": None,

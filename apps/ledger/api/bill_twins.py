@@ -42,7 +42,8 @@ class TwinBillOut(serializers.Serializer[Any]):
 class BillTwinOut(serializers.Serializer[Any]):
     """Two bills that may be the same money; `choice` is null until somebody said which counts.
 
-    `import_id` is the import that is held for it; null where both are in force.
+    `import_id` is the import that is held for it; null where both came before anybody asked. Then
+    the new one counts for nothing meanwhile, or both count, for their month is closed.
     """
 
     id = serializers.IntegerField()
@@ -50,6 +51,7 @@ class BillTwinOut(serializers.Serializer[Any]):
     new = TwinBillOut()
     old = TwinBillOut()
     import_id = serializers.IntegerField(allow_null=True)
+    both_count = serializers.BooleanField()
     choice = serializers.ChoiceField(choices=TWIN_CHOICES, allow_null=True)
     noticed_at = serializers.DateTimeField()
     decided_at = serializers.DateTimeField(allow_null=True)
@@ -128,6 +130,7 @@ def told_twin(fact: TwinFact) -> dict[str, Any]:
             "id": fact.id,
             "why": fact.why,
             "import_id": fact.delivery_id,
+            "both_count": fact.both_count,
             "choice": fact.choice or None,
             "noticed_at": fact.noticed_at,
             "decided_at": fact.decided_at,

@@ -20,12 +20,17 @@ class BillTwin(models.Model):
 
     `batch` is the delivery that is held until somebody says which counts; null where both were in
     force before anybody asked. `other` is the older one, and may be `bill` itself, where a file of
-    another kind is to be added to it. `choice` is empty until somebody decides.
+    another kind is to be added to it. `choice` is empty until somebody decides. `gave_way_to` is the
+    delivery of the older one that the rows of `bill` are replaced by meanwhile; null where both
+    count, for their month is closed.
     """
 
     bill = models.ForeignKey(Bill, on_delete=models.PROTECT, related_name="+")
     other = models.ForeignKey(Bill, on_delete=models.PROTECT, related_name="+")
     batch = models.ForeignKey(BillImport, on_delete=models.PROTECT, null=True, related_name="twins")
+    gave_way_to = models.ForeignKey(
+        BillImport, on_delete=models.PROTECT, null=True, related_name="+"
+    )
     why = models.TextField()
     choice = models.TextField(choices=TwinChoice.choices, blank=True, default="")
     noticed_at = models.DateTimeField()

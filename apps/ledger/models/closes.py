@@ -85,18 +85,21 @@ class DigestOrigin(models.TextChoices):
     CLOSE = "close", "when it was closed"
     UPGRADE = "upgrade", "later: it was closed by a version that made none"
     PSEUDONYM = "pseudonym", "when a person's name was taken out"
+    BILL = "bill", "when the bill was late-arriving, was undone, or was read anew"
 
 
 class MonthDigest(models.Model):
     """What a table held of a month when it was closed: its rows, and a SHA-256 of these `columns`.
 
     Columns that may name a person have a digest of their own (`is_personal`), with the key of their
-    rows, so that taking a name out renews only this one. Of several the last is in force; none is
-    ever changed.
+    rows, so that taking a name out renews only this one. `bill_id` is of the bill whose rows alone
+    it is of: one that comes after the close has digests of its own. Of several the last is in force;
+    none is ever changed.
     """
 
     close = models.ForeignKey(Close, on_delete=models.PROTECT, related_name="digests")
     table = models.TextField()
+    bill_id = models.BigIntegerField(null=True)
     is_personal = models.BooleanField()
     columns = models.JSONField()
     rows = models.BigIntegerField()

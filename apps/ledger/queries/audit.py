@@ -39,10 +39,11 @@ from apps.ledger.queries.audit_sql import (
 )
 from apps.ledger.queries.closes.contents import digest_of_month
 from apps.ledger.queries.closes.month_digests import (
-    BILL_TABLES,
     DigestFact,
+    are_late_bills_undigested,
+    bills_without_digest,
     digest_again,
-    has_late_bills,
+    is_of_all_bills,
     kept_digests,
 )
 
@@ -134,7 +135,7 @@ CHECKS: tuple[Check, ...] = (
     Check("a call costs its amount", CALL_COSTS),
     Check("hours of calls count their calls", CALL_HOURS),
     Check("hours of calls sum to what their calls cost", CALL_AMOUNTS),
-    Check("hours of calls sum to what their tellers state", CALL_STATED),
+    Check("hours of calls sum to what gateways state", CALL_STATED),
     Check("charges of calls sum to their hours", CALL_CHARGES),
     Check("a vendor's report is in micro-units what it says", VENDOR_REPORTS),
     Check("a closed month is what its statements say", TOLD),
@@ -252,15 +253,12 @@ def _closed_months(span: Span) -> _ClosedMonths:
         close = closes[close_id]
         places += _moved_lines(close, str(span["zone"]), is_last=versions == version)
         kept = kept_digests(close_id)
-        is_late = has_late_bills(closes[close_id])
-        if not kept:
+        if not kept or are_late_bills_undigested(close, kept):
             undigested.append(month)
-        places += [
-            place
-            for each in kept
-            if not (is_late and each.table in BILL_TABLES)
-            for place in _moved_table(close, each)
-        ]
+            kept = [each for each in kept if not is_of_all_bills(each)]
+        else:
+            places += _bills_of_nobody(close, kept)
+        places += [place for each in kept for place in _moved_table(close, each)]
     return _ClosedMonths(tuple(row[1] for row in found), tuple(undigested), tuple(places))
 
 
@@ -284,15 +282,30 @@ def _moved_table(close: Close, kept: DigestFact) -> Iterator[AuditPlace]:
     now = digest_again(close, kept)
     if now != kept:
         which = "columns that may name a person" if kept.is_personal else "columns"
+        bill = f"bill {kept.bill_id}, " if kept.bill_id else ""
         yield AuditPlace(
             check=TABLES,
             charge=None,
-            node=f"{kept.table}, {which}, close {close.version}, digest {kept.digest[:12]}, now {now.digest[:12]}",
+            node=f"{kept.table}, {bill}{which}, close {close.version}, digest {kept.digest[:12]}, now {now.digest[:12]}",
             hour=_iso_text(close.month),
             basis="rows",
             expected=kept.rows,
             found=now.rows,
             difference=now.rows - kept.rows,
+        )
+
+
+def _bills_of_nobody(close: Close, kept: Sequence[DigestFact]) -> Iterator[AuditPlace]:
+    for bill_id in bills_without_digest(close, kept):
+        yield AuditPlace(
+            check=TABLES,
+            charge=None,
+            node=f"ledger_bill, bill {bill_id}, close {close.version}, without a digest",
+            hour=_iso_text(close.month),
+            basis="rows",
+            expected=0,
+            found=1,
+            difference=1,
         )
 
 

@@ -21,6 +21,14 @@ from tests.apps.unit_economics import service_scene as services
 MARCH, APRIL = date(2026, 3, 1), date(2026, 4, 1)
 OPEN = datetime(2026, 4, 1, 10, tzinfo=UTC)
 AT = datetime(2026, 4, 3, 9, 30, tzinfo=UTC)
+OF_MARCH = {
+    "BillingPeriodStart": "2026-03-01T00:00:00Z",
+    "BillingPeriodEnd": "2026-04-01T00:00:00Z",
+    "ChargePeriodStart": TEN.isoformat(),
+    "ChargePeriodEnd": (TEN + HOUR).isoformat(),
+    "Tags": "{}",
+}
+"""When rows of a bill of March are of."""
 
 
 @dataclass(frozen=True)
@@ -67,16 +75,9 @@ def bill_march(folder: Path) -> None:
     """A bill of March for an hour of a node of its own, and for storage of no node."""
     node_id = scene.make_priced_node("billed", provider_id="i-billed")
     fleet.end_node(node_id=node_id, ended_at=TEN + HOUR, reason="given back", at=AT)
-    period = {
-        "BillingPeriodStart": "2026-03-01T00:00:00Z",
-        "BillingPeriodEnd": "2026-04-01T00:00:00Z",
-        "ChargePeriodStart": TEN.isoformat(),
-        "ChargePeriodEnd": (TEN + HOUR).isoformat(),
-        "Tags": "{}",
-    }
     rows = [
-        bill_files.hour_row("70", ResourceId="i-billed", **period),
-        bill_files.hour_row("3", ResourceId="", ServiceCategory="Storage", **period),
+        bill_files.hour_row("70", ResourceId="i-billed", **OF_MARCH),
+        bill_files.hour_row("3", ResourceId="", ServiceCategory="Storage", **OF_MARCH),
     ]
     take_file(bill_files.write(folder / "bill.csv", rows), clock=lambda: AT)
     for bill_id in bills_due():

@@ -3,19 +3,21 @@
 import json
 from datetime import UTC, datetime
 from decimal import Decimal
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db.models import Sum
+from django.db import connection
+from django.db.models import F, Sum
 
 from apps.economics.focus.names import are_one_period, payer_key, provider_key
-from apps.ledger.actions import bill_twins, bills
+from apps.ledger.actions import bill_twins, bills, close
 from apps.ledger.actions.bill_acceptance import accept_unread_rows
-from apps.ledger.models import BillImport, BillTwin, Line
+from apps.ledger.models import Bill, BillImport, BillTwin, Line
+from apps.ledger.queries.bills.twins import open_twins
 from apps.ledger.queries.closes.checklist import checklist
-from apps.marks.actions import Mark, mark
-from apps.marks.queries import BillUnit, Pass
+from controlplane.ledger_audit import audit_here
 from tests import make, rest
 from tests.apps.console.people import signed_in
 from tests.apps.ledger import bill_files, scene
@@ -151,21 +153,134 @@ def test_a_held_file_that_is_dropped_is_asked_about_no_more(tmp_path: Path, fay:
     assert billed() == 122
 
 
-def test_pairs_that_were_in_force_before_anybody_asked_are_noticed_and_decided(
-    tmp_path: Path, fay: int, capsys: pytest.CaptureFixture[str]
-) -> None:
-    deliver(tmp_path, as_aws("122", "Amazon Web Services, Inc."))
-    deliver(tmp_path, as_aws("61"))
+def upgraded_pair(folder: Path) -> None:
+    """Two bills that both count, as a version that asked nobody left them, and the upgrade's mark."""
+    deliver(folder, as_aws("122", "Amazon Web Services, Inc."))
+    deliver(folder, as_aws("61"))
     BillTwin.objects.all().delete()
-    BillImport.objects.update(state="done")
+    BillImport.objects.update(state="done", imported=F("rows"))
+    Bill.objects.update(reconciled_at=None)
     assert billed() == 183
-    mark([Mark(Pass.BILLS, BillUnit.TWINS, JULY)])
+
+
+def upgrade() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(import_module("apps.ledger.migrations.0039_held_pairs_of_bills").HOLDS)
+
+
+def close_july() -> None:
+    asked = close.CloseAsked(
+        month=JULY.date(),
+        person_id=None,
+        accepted=("unpriced", "unbilled", "unmatched", "unowned", "unobserved", "uninvoiced"),
+    )
+    close.close_month(asked=asked, at=LATER)
+
+
+@pytest.mark.parametrize("is_listed", [False, True])
+@pytest.mark.parametrize(("choice", "counts"), [("old", 122), ("new", 61), ("both", 183)])
+def test_of_a_pair_of_an_open_month_the_newer_gives_way_at_the_upgrade_until_it_is_decided(
+    tmp_path: Path, fay: int, choice: str, counts: int, is_listed: bool
+) -> None:
+    upgraded_pair(tmp_path)
+    if is_listed:
+        old, new = Bill.objects.order_by("id")
+        BillTwin.objects.create(bill=new, other=old, why="they are one", noticed_at=JULY)
+    upgrade()
+
+    assert billed() == 122
+    (twin,) = BillTwin.objects.all()
+    assert (twin.choice, twin.batch) == ("", None)
+    assert twin.gave_way_to is not None
+    (item,) = [each for each in checklist(JULY.date()) if each.code == "twins"]
+    assert (item.count, item.is_blocking) == (1, True)
+    (told,) = open_twins()
+    assert (told.new_billed, told.other.sums.billed, told.both_count) == (61, 122, False)
+    upgrade()
+    assert billed() == 122
+
+    bill_twins.decide_twin(twin_id=twin.id, choice=choice, person_id=fay, reason="y", at=LATER)
+
+    assert billed() == counts
+    upgrade()
+    assert billed() == counts
+    assert audit_here().places == ()
+
+
+def test_a_bill_that_gave_way_is_asked_about_with_its_next_file_and_stays_where_that_is_dropped(
+    tmp_path: Path, fay: int
+) -> None:
+    upgraded_pair(tmp_path)
+    upgrade()
+    assert billed() == 122
+    dropped = deliver(tmp_path, as_aws("62"))
+    assert dropped.is_held
+    bills.undo_delivery(import_id=dropped.import_id, at=LATER)
+    assert billed() == 122
+    deliver(tmp_path, as_aws("63"))
+    assert billed() == 122
+    (twin,) = BillTwin.objects.all()
+    (told,) = open_twins()
+    assert told.new_billed == 63
+
+    bill_twins.decide_twin(twin_id=twin.id, choice="new", person_id=fay, reason="y", at=LATER)
+
+    assert billed() == 63
+
+
+def test_a_pair_of_a_closed_month_counts_as_it_did_is_named_and_gives_way_once_it_is_opened(
+    tmp_path: Path, fay: int
+) -> None:
+    upgraded_pair(tmp_path)
+    close_july()
+    upgrade()
+
     assert billed() == 183
     (twin,) = BillTwin.objects.all()
-    assert twin.batch_id is None
+    assert twin.gave_way_to is None
+    codes = {each.code: each for each in checklist(LATER.date().replace(day=1))}
+    named = codes["closed_twins"]
+    assert (named.count, named.is_blocking) == (1, False)
+    assert "2026-07: Amazon Web Services, Inc. 1234 and AWS 1234" in named.meaning
+    client = signed_in("finance")
+    for bill in Bill.objects.all():
+        page = client.get(f"/bills/{bill.id}").content.decode()
+        assert "Both count, for their month is closed" in page
+    assert "both count: their month is closed" in client.get("/bills").content.decode()
+    assert audit_here().places == ()
+
+    close.reopen_month(month=JULY.date(), reason="to see", person_id=None, at=LATER)
+    assert billed() == 122
+    assert audit_here().places == ()
+
+
+def test_what_is_decided_of_a_closed_month_waits_for_its_corrections(
+    tmp_path: Path, fay: int
+) -> None:
+    upgraded_pair(tmp_path)
+    close_july()
+    upgrade()
+    scene.settle_all(LATER)
+    (twin,) = BillTwin.objects.all()
+
+    bill_twins.decide_twin(twin_id=twin.id, choice="old", person_id=fay, reason="y", at=LATER)
+
+    assert billed() == 183
+    close.post_corrections(month=JULY.date(), at=LATER)
+    assert billed() == 122
+    assert audit_here().places == ()
+
+
+def test_pairs_are_decided_by_command(
+    tmp_path: Path, fay: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    upgraded_pair(tmp_path)
+    upgrade()
+    assert billed() == 122
+    (twin,) = BillTwin.objects.all()
     call_command("bill_twins", "--json")
     (told,) = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert (told["new_billed"], told["old_billed"]) == ("61", "122")
+    assert (told["new_billed"], told["old_billed"], told["both_count"]) == ("61", "122", False)
     call_command("bill_twins")
     assert "are one provider" in capsys.readouterr().out
     with pytest.raises(CommandError, match="--count"):

@@ -1,31 +1,47 @@
 """One unit changed in any column of any row that a closed month holds is found, by a digest of its table."""
 
+from collections.abc import Iterable
+from pathlib import Path
 from secrets import randbelow
 
 import pgtrigger
 import pytest
 from django.db import DataError, IntegrityError, ProgrammingError, connection, transaction
+from django.db.models import F
 from psycopg import sql
 
 from apps.ledger.actions import close
+from apps.ledger.actions.bills import Taken, undo_delivery
 from apps.ledger.actions.close.digesting import digest_earlier_closes
-from apps.ledger.models import Close, LedgerUserDay, MonthDigest
+from apps.ledger.actions.month_digests import keep_digests
+from apps.ledger.models import Bill, BillRow, Close, DigestOrigin, LedgerUserDay, MonthDigest
 from apps.ledger.queries.audit import TABLES
-from apps.ledger.queries.closes.month_digests import KEPT, rows_kept
+from apps.ledger.queries.closes.month_digests import (
+    KEPT,
+    OF_BILL,
+    DigestFact,
+    digest_again,
+    kept_digests,
+    rows_kept,
+)
+from apps.marks.actions import Mark, mark
+from apps.marks.queries import BillUnit, Pass
 from controlplane.ledger_audit import audit_here
 from tests import make
-from tests.apps.ledger import scene
+from tests.apps.ledger import bill_files, scene
+from tests.apps.ledger.bill_files import take_file
 from tests.apps.ledger.corrected_world import (
     APRIL,
     AT,
     MARCH,
+    OF_MARCH,
     bill_march,
     close_march,
     cut_the_price,
     make_corrected_world,
 )
-from tests.apps.ledger.scene import HOUR
-from tests.apps.ledger.tampering import Column, columns_of, tables_of, tamper
+from tests.apps.ledger.scene import HOUR, TEN
+from tests.apps.ledger.tampering import Column, columns_of, rows_of, tables_of, tamper
 from tests.apps.ledger.test_audit_of_everything import NO_MONEY
 from tests.make import take_names_out
 
@@ -87,15 +103,6 @@ def is_found(column: Column, where: str) -> bool:
         transaction.savepoint_rollback(undo)
 
 
-def one_of(table: str, which: str, seed: int) -> str:
-    """A condition that is true of one row, which chance picks."""
-    query = sql.SQL("SELECT tableoid, ctid::text FROM {} WHERE {} ORDER BY md5(ctid::text || {})")
-    with connection.cursor() as cursor:
-        cursor.execute(query.format(sql.Identifier(table), sql.SQL(which), sql.Literal(str(seed))))
-        oid, ctid = cursor.fetchone()
-    return f"tableoid = {oid} AND ctid = '{ctid}'"
-
-
 def test_nothing_of_a_closed_and_corrected_month_moved() -> None:
     found = audit_here()
 
@@ -113,7 +120,7 @@ def test_every_table_of_money_is_kept_or_says_why_not() -> None:
 @pytest.mark.parametrize("table", TABLES_TRIED)
 def test_one_unit_in_a_random_row_of_a_closed_month_is_found_in_every_column(table: str) -> None:
     seed = randbelow(10**6)
-    row = one_of(table, rows_kept(the_close(), table), seed)
+    (row,) = rows_of(table, rows_kept(the_close(), table), seed)
 
     columns = [column for column in columns_of(table) if str(column) not in OPENS]
     missed = [str(column) for column in columns if not is_found(column, row)]
@@ -123,7 +130,7 @@ def test_one_unit_in_a_random_row_of_a_closed_month_is_found_in_every_column(tab
 
 @pytest.mark.parametrize("table", TABLES_TRIED)
 def test_a_row_that_is_gone_is_found(table: str) -> None:
-    row = one_of(table, rows_kept(the_close(), table), 7)
+    (row,) = rows_of(table, rows_kept(the_close(), table), 7)
     undo = transaction.savepoint()
     try:
         with connection.cursor() as cursor:
@@ -137,6 +144,141 @@ def test_a_row_that_is_gone_is_found(table: str) -> None:
         transaction.savepoint_rollback(undo)
 
     assert gone
+
+
+def bill_of_another_account(folder: Path) -> Taken:
+    """A bill of March that comes after the close: another hour of storage."""
+    told = {"ResourceId": "", "ServiceCategory": "Storage", "BillingAccountId": "late"}
+    row = bill_files.hour_row("5", **told, **OF_MARCH)
+    return take_file(bill_files.write(folder / "late.csv", [row]), clock=lambda: AT + 3 * HOUR)
+
+
+def read_bills_anew() -> None:
+    """Every bill of the closed month is woken and reconciled again."""
+    mark([Mark(Pass.BILLS, BillUnit.NAMES, TEN)])
+    scene.settle_all(AT + 4 * HOUR)
+
+
+def cells_of_bills(columns: int) -> list[tuple[Column, str]]:
+    """Columns that chance picks of a row of each table of each bill of the closed month."""
+    return [
+        (column, row)
+        for bill_id in Bill.objects.values_list("id", flat=True)
+        for table, which in OF_BILL.items()
+        for row in rows_of(table, which.format(bill=bill_id), bill_id)
+        for column in by_chance(columns_of(table))[:columns]
+    ]
+
+
+def by_chance(columns: Iterable[Column]) -> list[Column]:
+    return sorted(columns, key=lambda _: randbelow(10**6))
+
+
+@pytest.mark.parametrize("columns", [2, pytest.param(50, marks=pytest.mark.proof)])
+def test_what_is_changed_in_a_bill_is_found_after_another_came_late_and_all_were_read_anew(
+    tmp_path: Path, columns: int
+) -> None:
+    bill_of_another_account(tmp_path)
+    scene.settle_all(AT + 4 * HOUR)
+    read_bills_anew()
+    assert moved_tables() == set()
+    cells = cells_of_bills(columns)
+    assert {row_of.table for row_of, _ in cells} == OF_BILL.keys()
+
+    assert [f"{column}: {row}" for column, row in cells if not is_found(column, row)] == []
+
+    origins = MonthDigest.objects.exclude(bill_id=None).values_list("origin", flat=True)
+    assert set(origins) == {"close", "bill"}
+
+
+def test_each_step_of_a_late_bill_leaves_a_closed_month_as_its_digests_say(tmp_path: Path) -> None:
+    for _ in range(2):
+        late = bill_of_another_account(tmp_path)
+        assert moved_tables() == set()
+        read_bills_anew()
+        assert moved_tables() == set()
+        close.post_corrections(month=MARCH, at=AT + 4 * HOUR)
+        assert moved_tables() == set()
+        undo_delivery(import_id=late.import_id, at=AT + 5 * HOUR)
+        assert moved_tables() == set()
+        scene.settle_all(AT + 5 * HOUR)
+        assert moved_tables() == set()
+
+
+def test_what_was_changed_before_a_bill_came_late_is_found_after_it(tmp_path: Path) -> None:
+    BillRow.objects.update(billed_cost=F("billed_cost") + 1)
+    assert moved_tables() == {"ledger_billrow"}
+    path = bill_files.write(tmp_path / "again.csv", [bill_files.hour_row("71", **OF_MARCH)])
+    take_file(path, clock=lambda: AT + 3 * HOUR)
+    bill_of_another_account(tmp_path)
+    read_bills_anew()
+
+    assert "ledger_billrow" in moved_tables()
+
+
+def test_a_bill_that_nobody_took_in_is_found() -> None:
+    old = BillRow.objects.first()
+    assert old is not None
+    bill = Bill.objects.get(pk=old.bill_id)
+    bill.pk, bill.account = None, "planted"
+    bill.save()
+    old.pk, old.bill = None, bill
+    old.save()
+
+    assert moved_tables() == {"ledger_bill"}
+
+
+def put_together() -> None:
+    """The digests as an earlier version made them: of all bills together."""
+    this = the_close()
+    columns: dict[tuple[str, bool], tuple[str, ...]] = {}
+    for each in kept_digests(this.pk):
+        if each.bill_id is not None:
+            columns[each.table, each.is_personal] = each.columns
+    together = [
+        digest_again(this, DigestFact(table, is_personal, names, 0, ""))
+        for (table, is_personal), names in columns.items()
+    ]
+    with pgtrigger.ignore("ledger.MonthDigest:month_digest_is_frozen"):
+        MonthDigest.objects.exclude(bill_id=None).delete()
+    keep_digests(this, together, DigestOrigin.CLOSE)
+
+
+def test_bills_that_an_earlier_version_digested_together_are_found_changed_before_and_after_a_late_one(
+    tmp_path: Path,
+) -> None:
+    put_together()
+    assert moved_tables() == set()
+    undo = transaction.savepoint()
+    BillRow.objects.update(billed_cost=F("billed_cost") + 1)
+    assert moved_tables() == {"ledger_billrow"}
+    bill_of_another_account(tmp_path)
+    assert "ledger_billrow" in moved_tables()
+    transaction.savepoint_rollback(undo)
+
+    bill_of_another_account(tmp_path)
+    read_bills_anew()
+
+    assert moved_tables() == set()
+    BillRow.objects.update(billed_cost=F("billed_cost") + 1)
+    assert moved_tables() == {"ledger_billrow"}
+
+
+def test_bills_that_came_late_before_bills_had_digests_get_theirs_from_the_sweep(
+    tmp_path: Path,
+) -> None:
+    bill_of_another_account(tmp_path)
+    read_bills_anew()
+    put_together()
+    assert audit_here().undigested_months == (MARCH,)
+    assert moved_tables() == set()
+
+    assert [digest_earlier_closes(at=AT + n * HOUR) for n in range(2)] == [1, 0]
+
+    assert audit_here().undigested_months == ()
+    assert moved_tables() == set()
+    BillRow.objects.update(billed_cost=F("billed_cost") + 1)
+    assert moved_tables() == {"ledger_billrow"}
 
 
 def test_names_that_change_places_are_found() -> None:

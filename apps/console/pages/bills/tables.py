@@ -49,6 +49,11 @@ def _told_by(twin: TwinFact) -> str:
     return f"{twin.bill.account}{held}"
 
 
+def _meanwhile(twin: TwinFact) -> str:
+    """What counts until somebody decides."""
+    return "both count: their month is closed" if twin.both_count else "the old one counts"
+
+
 def _amount(amount: Decimal | None, twin: TwinFact) -> tuple[Decimal, str] | None:
     return None if amount is None else (amount, twin.bill.currency)
 
@@ -105,9 +110,10 @@ TWINS = Table[TwinFact](
         Column("old", "Old one", lambda twin: twin.other.issuer,
                note=lambda twin: twin.other.account),
         Column("old_billed", "It bills", lambda twin: _amount(twin.other.sums.billed, twin), BILLED),
+        Column("meanwhile", "Meanwhile", _meanwhile, WRAPPED),
     ),
     noun=("pair", "pairs"),
-    about="their months stay open until somebody says which counts: {said}",
+    about="open months stay open until somebody says which counts: {said}",
     sort="twins",
 )  # fmt: skip
 FILES = Table[DeliveryFact](

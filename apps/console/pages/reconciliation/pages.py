@@ -17,6 +17,7 @@ from apps.economics.billing import NO_RESOURCE
 from apps.ledger.queries.bills import comparing
 from apps.ledger.queries.bills.deliveries import BillFact, bill_fact
 from apps.ledger.queries.bills.rules import unmatched_usage_types
+from apps.ledger.queries.bills.twins import twins_beside
 from apps.ledger.queries.closes.shares import shares_in_words, shares_of_invoices
 from apps.show.amounts import counted
 from apps.show.money import bridged, full_amount, signed_amount
@@ -36,6 +37,7 @@ def bill(context: Context, bill_id: int) -> ConsolePage:
     variance = comparing.variance_of(bill_id)
     parts, apart = _variance_parts(variance, currency), comparing.apart_sums(bill_id)
     usage_types = unmatched_usage_types(bill_id)
+    twins = twins_beside(bill_id)
     rows: list[VarianceRow] = [
         ("Estimated", full_amount(variance.estimated_micros, currency),
          "by rates and lived time, for the nodes of this bill"),
@@ -47,6 +49,7 @@ def bill(context: Context, bill_id: int) -> ConsolePage:
         under=_quiet_words(found, variance, context),
         back=Link("Bills", reverse("bills")),
         sections=(
+            Include("reconciliation/twins.html", twins) if twins else None,
             Include("reconciliation/unread.html", found.unread) if found.unread else None,
             VARIANCE.section(
                 rows, context, total=("Billed", full_amount(variance.billed_micros, currency), "")

@@ -9,15 +9,20 @@ from django.db.models import Max
 
 from apps.accounts import queries as accounts
 from apps.economics.money import sum_of_known
-from apps.ledger.actions.close.digesting import keep_digests
 from apps.ledger.actions.close.taking_back import take_back_corrections
 from apps.ledger.actions.closed import lock_month, refuse_closed_month
+from apps.ledger.actions.month_digests import keep_digests
 from apps.ledger.models import Close, DigestOrigin, StatementLine
+from apps.ledger.queries.bill_months import bills_of_month
+from apps.ledger.queries.bills.twins import open_twins_of
+from apps.ledger.queries.calendar import month_span
 from apps.ledger.queries.closes.checklist import Item, checklist, has_ended
 from apps.ledger.queries.closes.contents import digest_of_month, statement_rows
 from apps.ledger.queries.closes.month_digests import digests_of_month
 from apps.ledger.queries.tables import Row
 from apps.logs.changes import logged_change
+from apps.marks.actions import Mark, mark
+from apps.marks.queries import BillUnit, Pass
 
 AMOUNTS = ("list_micros", "contracted_micros", "effective_micros", "billed_micros")
 COLUMNS = (
@@ -103,6 +108,10 @@ def reopen_month(*, month: date, reason: str, person_id: int | None, at: datetim
     if not reopened:
         raise MonthNotClosed(f"{month:%Y-%m} is open")
     take_back_corrections(month=month, at=at)
+    if open_twins_of(bills_of_month(month)):
+        # The newer one of each gives way, as in every open month, until somebody decides.
+        first_hour = month_span(month, accounts.organisation().zone).starts_at
+        mark([Mark(Pass.BILLS, BillUnit.TWINS, first_hour)])
 
 
 def refuse_open(items: Collection[Item], accepted: Collection[str]) -> None:

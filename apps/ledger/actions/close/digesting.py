@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models.functions import Now
 
 from apps.ledger.actions.closed import hold_month
-from apps.ledger.models import Close, DigestOrigin, MonthDigest
+from apps.ledger.actions.month_digests import apart_bills, keep_digests
+from apps.ledger.models import Close, DigestOrigin
 from apps.ledger.queries.closes.month_digests import (
-    DigestFact,
+    are_late_bills_undigested,
     digest_again,
     digests_of_month,
     kept_digests,
@@ -18,45 +18,36 @@ from apps.ledger.queries.closes.month_digests import (
 from apps.logs.changes import answered, logged_change
 
 
-def keep_digests(
-    close: Close, digests: Iterable[DigestFact], origin: DigestOrigin, at: datetime | None = None
-) -> None:
-    """Keep these digests of a close, made at `at` (None: as the database's clock has it).
-
-    Those that it had stay on record.
-    """
-    MonthDigest.objects.bulk_create(
-        MonthDigest(
-            close=close,
-            table=each.table,
-            is_personal=each.is_personal,
-            columns=list(each.columns),
-            rows=each.rows,
-            digest=each.digest,
-            origin=origin,
-            made_at=at or Now(),
-        )
-        for each in digests
-    )
-
-
 @logged_change(count=answered)
 def digest_earlier_closes(*, at: datetime) -> int:
     """Make the digests of one close in force that has none, as it stands now; how many closes (0 or 1).
 
-    They say of what comes after, and nothing of what was before: each is marked as made later.
+    The same of its bills, where one came late before they had digests of their own. They say of what
+    comes after, and nothing of what was before: each is marked as made later.
     """
-    due = Close.objects.filter(reopened_at=None, digests=None).order_by("month").first()
+    due = next((each for each in _closes_in_force() if _is_undigested(each)), None)
     if due is None:
         return 0
     with transaction.atomic():
         # Nobody opens it meanwhile, and of two that come at once the second finds it done.
         hold_month(due.month)
         close = Close.objects.select_for_update(no_key=True).get(pk=due.pk)
-        if close.reopened_at is not None or close.digests.exists():
+        if close.reopened_at is not None or not _is_undigested(close):
             return 0
-        keep_digests(close, digests_of_month(close), DigestOrigin.UPGRADE, at)
+        if close.digests.exists():
+            apart_bills(close, at)
+        else:
+            keep_digests(close, digests_of_month(close), DigestOrigin.UPGRADE, at)
     return 1
+
+
+def _closes_in_force() -> Iterable[Close]:
+    return Close.objects.filter(reopened_at=None).order_by("month")
+
+
+def _is_undigested(close: Close) -> bool:
+    kept = kept_digests(close.pk)
+    return not kept or are_late_bills_undigested(close, kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +58,7 @@ class RenewedDigests:
 
     def __call__(self, ids: Sequence[int]) -> None:
         """Where they moved, keep those of what the table says now; `ids` are of rows that were rewritten."""
-        for close in Close.objects.filter(reopened_at=None).order_by("month"):
+        for close in _closes_in_force():
             kept = [
                 each
                 for each in kept_digests(close.pk)

@@ -3,7 +3,6 @@
 from apps.ledger.actions.reconcile.bill import (
     bills_due,
     note_failure,
-    open_bills,
     reconcile_again,
     reconcile_bill,
 )

@@ -11,12 +11,12 @@ from django.db.models import QuerySet
 from apps.accounts import queries as accounts
 from apps.economics.billing import BillMatch, match
 from apps.economics.hours import first_hour
+from apps.ledger.actions.month_digests import RECONCILED, TOLD_AGAIN, rewriting_bills
 from apps.ledger.actions.reconcile import statements as sql
 from apps.ledger.actions.reconcile.long_rows import place_long_rows
 from apps.ledger.models import Bill
 from apps.ledger.queries.bills.matching import nodes_of_rules, places, rules, traits_of
 from apps.ledger.queries.calendar import main_month
-from apps.ledger.queries.closed_months import closed_months
 from apps.ledger.queries.commitments_of_hour import hours_told_otherwise
 from apps.ledger.queries.conversion import conversion
 from apps.ledger.queries.tables import rows, run
@@ -42,24 +42,24 @@ def bills_due() -> list[int]:
     return list(due.values_list("id", flat=True))
 
 
-def open_bills(bills: QuerySet[Bill]) -> list[int]:
-    """Those of these bills that lie in open months."""
-    zone, closed = accounts.organisation().zone, closed_months()
-    return [
-        bill.id for bill in bills if main_month(bill.starts_at, bill.ends_at, zone) not in closed
-    ]
-
-
 @logged_change(count=answered)
+@transaction.atomic
 def reconcile_again(*, bills: QuerySet[Bill], at: datetime) -> int:
     """Have these bills reconciled anew; how many they are."""
-    return bills.update(changed_at=at, reconciled_at=None)
+    found = bills.select_for_update().order_by("id")
+    ids = list(found.values_list("id", flat=True))
+    with rewriting_bills(ids, TOLD_AGAIN):
+        return Bill.objects.filter(id__in=ids).update(changed_at=at, reconciled_at=None)
 
 
 @logged_change()
+@transaction.atomic
 def note_failure(*, bill_id: int, failure: str) -> None:
     """Say why a bill still waits."""
-    Bill.objects.filter(id=bill_id).exclude(failure=failure).update(failure=failure)
+    said = Bill.objects.select_for_update().filter(id=bill_id).exclude(failure=failure)
+    if said.exists():
+        with rewriting_bills([bill_id], TOLD_AGAIN):
+            said.update(failure=failure)
 
 
 @logged_pass("reconcile", count=field_of("hours_changed"))
@@ -71,6 +71,11 @@ def reconcile_bill(*, bill_id: int, at: datetime) -> Reconciled:
     RateOfExchangeMissing. Doing it again changes nothing.
     """
     bill = Bill.objects.select_for_update().get(id=bill_id)
+    with rewriting_bills([bill_id], RECONCILED):
+        return _reconcile(bill, at)
+
+
+def _reconcile(bill: Bill, at: datetime) -> Reconciled:
     organisation = accounts.organisation()
     month = main_month(bill.starts_at, bill.ends_at, organisation.zone)
     rate = conversion(currency=bill.currency, to=organisation.currency, month=month)
@@ -104,7 +109,7 @@ def reconcile_bill(*, bill_id: int, at: datetime) -> Reconciled:
     # What a bill tells of commitments takes the place of ours, also where no node's charge moves.
     told = hours_told_otherwise(bill.starts_at, min(bill.ends_at, at))
     mark(Mark(Pass.CHARGE, ORGANISATION, hour) for hour in told)
-    return Reconciled(bill_id, node_hours, charges, len(hours))
+    return Reconciled(bill.id, node_hours, charges, len(hours))
 
 
 def _bill_params(bill: Bill, rate: Exchange, month_from: datetime) -> dict[str, object]:

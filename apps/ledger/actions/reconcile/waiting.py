@@ -8,16 +8,17 @@ from django.db import OperationalError, transaction
 from django.db.models import Q
 
 from apps.ledger.actions.bill_twins import notice_twins
+from apps.ledger.actions.month_digests import TOLD_AGAIN, rewriting_bills
 from apps.ledger.actions.reconcile.bill import (
     Reconciled,
     bills_due,
     note_failure,
-    open_bills,
     reconcile_again,
     reconcile_bill,
 )
 from apps.ledger.actions.reconcile.statements import LAST_TEAM
 from apps.ledger.models import Bill
+from apps.ledger.queries.bill_months import open_bills
 from apps.ledger.queries.conversion import RateOfExchangeMissing
 from apps.ledger.queries.tables import rows
 from apps.logs.changes import answered, logged_change
@@ -28,17 +29,15 @@ log = logging.getLogger(__name__)
 AT_ONCE = 100_000
 EVER = datetime.max.replace(tzinfo=UTC) - timedelta(days=1)
 # In order of ids, as whoever takes a delivery in locks them.
-WAKE = """
-UPDATE ledger_bill SET reconciled_at = NULL, woken_at = %(at)s WHERE id IN (
-    SELECT bill.id FROM ledger_bill AS bill
-    WHERE bill.reconciled_at IS NOT NULL AND (
-        bill.id = ANY(%(opens)s)
-        OR EXISTS (SELECT 1 FROM unnest(%(names)s::timestamptz[]) AS hour
-                   WHERE hour < bill.ends_at AND hour + interval '1 hour' > bill.starts_at)
-        OR EXISTS (SELECT 1 FROM unnest(%(weights)s::timestamptz[]) AS hour
-                   WHERE hour < bill.long_until AND hour + interval '1 hour' > bill.long_from))
-    ORDER BY bill.id FOR UPDATE)
-RETURNING id
+ASLEEP = """
+SELECT bill.id FROM ledger_bill AS bill
+WHERE bill.reconciled_at IS NOT NULL AND (
+    bill.id = ANY(%(opens)s)
+    OR EXISTS (SELECT 1 FROM unnest(%(names)s::timestamptz[]) AS hour
+               WHERE hour < bill.ends_at AND hour + interval '1 hour' > bill.starts_at)
+    OR EXISTS (SELECT 1 FROM unnest(%(weights)s::timestamptz[]) AS hour
+               WHERE hour < bill.long_until AND hour + interval '1 hour' > bill.long_from))
+ORDER BY bill.id FOR UPDATE
 """
 
 
@@ -64,7 +63,9 @@ def wake_bills(*, at: datetime) -> int:
         "opens": opens,
         "at": at,
     }
-    woken = rows(WAKE, params)
+    woken = [bill_id for (bill_id,) in rows(ASLEEP, params)]
+    with rewriting_bills(woken, TOLD_AGAIN):
+        Bill.objects.filter(id__in=woken).update(reconciled_at=None, woken_at=at)
     if marked[BillUnit.TWINS]:
         notice_twins(at=at)
     clear(Pass.BILLS, marks)

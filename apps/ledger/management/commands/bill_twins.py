@@ -64,6 +64,7 @@ def _figures(twin: TwinFact) -> dict[str, object]:
         "new": _bill_words(twin.bill),
         "old": _bill_words(twin.other),
         "import": twin.delivery_id,
+        "both_count": twin.both_count,
         "new_billed": _amount(twin.new_billed),
         "old_billed": _amount(twin.other.sums.billed),
         "currency": twin.bill.currency,
@@ -86,7 +87,7 @@ def _list(told: list[TwinFact]) -> str:
         figures = _figures(twin)
         held = f" (import {twin.delivery_id}, held)" if twin.delivery_id else ""
         lines += [
-            f"{twin.id}: {twin.why}",
+            f"{twin.id}: {twin.why}{'; both count: their month is closed' if twin.both_count else ''}",
             f"  new: {figures['new']}{held}: {figures['new_billed']} {figures['currency']} billed",
             f"  old: {figures['old']}: {figures['old_billed']} {figures['currency']} billed",
         ]

@@ -5,11 +5,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
+from django.db.models import F, Q
+
+from apps.accounts import queries as accounts
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
 from apps.accounts.queries.people import person_names
 from apps.economics.focus.names import are_one_period, payer_key, provider_key
 from apps.ledger.models import Bill, BillImport, BillTwin
 from apps.ledger.queries.bills.deliveries import BillFact, bills_of_ids, sums_of_delivery
+from apps.ledger.queries.calendar import main_month
+from apps.ledger.queries.closed_months import closed_months
 from apps.ledger.queries.tables import rows
 
 TWIN_KEYS = ("id",)
@@ -23,7 +28,16 @@ WHERE part.bill_id = ANY(%(bills)s) AND EXISTS (
     WHERE row.bill_id = part.bill_id AND row.batch_id = batch.id AND row.replaced_by_id IS NULL)
 GROUP BY part.bill_id
 """
+GIVEN_WAY = """
+SELECT twin.id, sum(row.billed_cost)
+FROM ledger_billtwin AS twin
+JOIN ledger_billrow AS row
+  ON row.bill_id = twin.bill_id AND row.replaced_by_id = twin.gave_way_to_id
+WHERE twin.id = ANY(%(twins)s)
+GROUP BY twin.id
+"""
 # Pairs of bills that one file brought, or that somebody said are two: they are not the same money.
+# Of a pair that is asked about, or was decided on, one is of the other's file because it gave way.
 APART = """
 SELECT mine.bill_id, its.bill_id
 FROM ledger_billimport_bills AS mine
@@ -31,7 +45,7 @@ JOIN ledger_billimport AS batch ON batch.id = mine.billimport_id AND batch.state
 JOIN ledger_billimport_bills AS its ON its.billimport_id = batch.id AND its.bill_id <> mine.bill_id
 WHERE mine.bill_id = ANY(%(bills)s)
   AND NOT EXISTS (SELECT 1 FROM ledger_billtwin AS twin
-                  WHERE twin.choice IN ('new', 'old')
+                  WHERE twin.choice <> 'both'
                     AND (twin.bill_id, twin.other_id) IN ((mine.bill_id, its.bill_id),
                                                           (its.bill_id, mine.bill_id)))
 UNION
@@ -51,11 +65,23 @@ class FoundTwin:
 
 
 @dataclass(frozen=True, slots=True)
+class TwinBeside:
+    """A bill that may be the same money as another, of which it is told; see TwinFact."""
+
+    id: int
+    beside: Bill
+    why: str
+    both_count: bool
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
 class TwinFact:
     """Two bills that may be the same money, side by side; `choice` is empty until somebody decides.
 
-    `delivery_id` is the import that is held for it, with `told`, what it brings (billed, in the
-    bill's currency); None where both are in force.
+    `delivery_id` is the import that is held for it; None where both came before anybody asked. Then
+    the new one gave way to the old one until somebody decides (`gave_way`), or both count, for their
+    month is closed. `told` is what is held of the new one, billed, in its currency.
     """
 
     id: int
@@ -63,6 +89,7 @@ class TwinFact:
     other: BillFact
     delivery_id: int | None
     delivery: str
+    gave_way: bool
     told: Decimal | None
     why: str
     choice: str
@@ -74,7 +101,12 @@ class TwinFact:
     @property
     def new_billed(self) -> Decimal | None:
         """What the new one bills: what is held of it, else what is in force."""
-        return self.bill.sums.billed if self.delivery_id is None else self.told
+        return self.bill.sums.billed if self.both_count else self.told
+
+    @property
+    def both_count(self) -> bool:
+        """Whether their money counts twice, as far as anybody knows, until somebody decides."""
+        return not self.choice and not self.gave_way and self.delivery_id is None
 
 
 def twins_of_delivery(
@@ -176,6 +208,41 @@ def open_twins_of(bill_ids: Collection[int]) -> int:
     return BillTwin.objects.filter(choice="", bill_id__in=bill_ids).count()
 
 
+def twins_beside(bill_id: int) -> list[TwinBeside]:
+    """The bills that may be the same money as this one, while nobody decided on it."""
+    pairs = BillTwin.objects.filter(Q(bill=bill_id) | Q(other=bill_id), choice="")
+    return [
+        TwinBeside(
+            id=twin.id,
+            beside=twin.other if twin.bill_id == bill_id else twin.bill,
+            why=twin.why,
+            both_count=twin.batch_id is None and twin.gave_way_to_id is None,
+            is_new=twin.bill_id == bill_id,
+        )
+        for twin in pairs.exclude(other=F("bill")).select_related("bill", "other").order_by("id")
+    ]
+
+
+def twins_of_closed_months() -> list[str]:
+    """Pairs that count twice in closed months until somebody decides, in words."""
+    zone, closed = accounts.organisation().zone, closed_months()
+    found = BillTwin.objects.filter(choice="", batch=None, gave_way_to=None)
+    named = []
+    for twin in found.select_related("bill", "other").order_by("bill__starts_at", "id"):
+        month = main_month(twin.bill.starts_at, twin.bill.ends_at, zone)
+        if month in closed:
+            named.append(
+                f"{month:%Y-%m}: {twin.other.issuer} {twin.other.account}"
+                f" and {twin.bill.issuer} {twin.bill.account}"
+            )
+    return named
+
+
+def are_in_force(bill_ids: Collection[int]) -> bool:
+    """Whether each of these bills has rows that count."""
+    return _kinds_in_force(bill_ids).keys() >= set(bill_ids)
+
+
 def _facts_of(found: Iterable[BillTwin]) -> list[TwinFact]:
     twins = list(found)
     bills = {
@@ -193,6 +260,7 @@ def _facts_of(found: Iterable[BillTwin]) -> list[TwinFact]:
         for twin in twins
         if twin.batch_id is not None
     }
+    given_way = _sums_given_way(twins)
     return [
         TwinFact(
             id=twin.id,
@@ -200,7 +268,10 @@ def _facts_of(found: Iterable[BillTwin]) -> list[TwinFact]:
             other=bills[twin.other_id],
             delivery_id=twin.batch_id,
             delivery=names.get(twin.batch_id or 0, ""),
-            told=brought.get(twin.batch_id or 0, {}).get(twin.bill_id),
+            gave_way=twin.gave_way_to_id is not None,
+            told=given_way.get(twin.id)
+            if twin.batch_id is None
+            else brought[twin.batch_id].get(twin.bill_id),
             why=twin.why,
             choice=twin.choice,
             noticed_at=twin.noticed_at,
@@ -210,3 +281,9 @@ def _facts_of(found: Iterable[BillTwin]) -> list[TwinFact]:
         )
         for twin in twins
     ]
+
+
+def _sums_given_way(twins: Sequence[BillTwin]) -> dict[int, Decimal | None]:
+    """What the new ones would bill that gave way until somebody decides, by pair."""
+    ids = [twin.id for twin in twins if twin.gave_way_to_id is not None]
+    return dict(rows(GIVEN_WAY, {"twins": ids})) if ids else {}

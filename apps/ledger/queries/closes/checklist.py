@@ -11,7 +11,7 @@ from apps.economics.hours import HOUR_MS
 from apps.economics.states import State
 from apps.ledger.queries.bill_months import bills_of_month
 from apps.ledger.queries.bills.books import books_off
-from apps.ledger.queries.bills.twins import open_twins_of
+from apps.ledger.queries.bills.twins import open_twins_of, twins_of_closed_months
 from apps.ledger.queries.calendar import HourSpan, month_span
 from apps.ledger.queries.closes.invoices import invoices_in_words, invoices_of_month
 from apps.ledger.queries.closes.shares import shares_in_words, shares_of_invoices
@@ -126,6 +126,7 @@ def checklist(month: date) -> list[Item]:
         *_summed_items(params),
         *_booked_twice(params),
         *_invoice_items(month, zone),
+        *_closed_twin_items(),
         *_book_items(bill_ids),
         *_share_items(bill_ids),
     ]
@@ -235,6 +236,23 @@ def _invoice_items(month: date, zone: str) -> list[Item]:
             count=sum(each.hours for each in missing),
             micros=None,
             meaning=invoices_in_words(spans, zone),
+        )
+    ]
+
+
+def _closed_twin_items() -> list[Item]:
+    """Pairs of bills that count twice in closed months, as far as anybody knows: asked where there are."""
+    named = twins_of_closed_months()
+    if not named:
+        return []
+    return [
+        Item(
+            code="closed_twins",
+            label="Bills of closed months that may be the same money",
+            count=len(named),
+            micros=None,
+            meaning="; ".join(named[:MOST_NAMED])
+            + ". Both count there: say under Bills which does, and post what it corrects.",
         )
     ]
 

@@ -1,0 +1,54 @@
+"""What is asked about a delivery that may be money which is on record already, and what is asked no more."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from apps.economics.hours import hour_of
+from apps.ledger.models import BillImport, BillImportState, BillTwin
+from apps.ledger.queries.bills.twins import twins_of_delivery
+from apps.marks.actions import Mark, mark
+from apps.marks.queries import BillUnit, Pass
+
+
+def asks_about_twins(batch: BillImport, bill_ids: Sequence[int], at: datetime) -> bool:
+    """Whether a delivery is held because of what may be the same money, under another name or kind of file."""
+    found = twins_of_delivery(bill_ids, batch.layout, is_addition=batch.is_addition)
+    if not found:
+        return False
+    asked = BillTwin.objects.filter(
+        choice="", bill_id__in=bill_ids, other_id__in=[each.other_id for each in found]
+    )
+    asked.filter(gave_way_to=None).exclude(batch=None).delete()
+    # Of a pair that was in force before anybody asked, this delivery is the newer one from now on.
+    asked.update(batch=batch, noticed_at=at)
+    BillTwin.objects.bulk_create(
+        [
+            BillTwin(
+                bill_id=each.bill_id, other_id=each.other_id, batch=batch, why=each.why,
+                noticed_at=at,
+            )
+            for each in found
+        ],
+        ignore_conflicts=True,
+    )  # fmt: skip
+    batch.flags.append(
+        f"it may be money that is on record already ({found[0].why}): it is held until somebody "
+        "says which counts"
+    )
+    batch.state, batch.ended_at = BillImportState.HELD, at
+    batch.save()
+    return True
+
+
+def ask_no_more(import_id: int, at: datetime) -> None:
+    """Nothing of a delivery waits for somebody's word; pairs that were there before it still do."""
+    asked = BillTwin.objects.filter(batch_id=import_id, choice="")
+    asked.exclude(gave_way_to=None).update(batch=None)
+    if asked.filter(gave_way_to=None).delete()[0]:
+        # It may have taken the place of one of two that both count.
+        look_for_twins(at)
+
+
+def look_for_twins(at: datetime) -> None:
+    """Have the bills in force looked through for pairs with the next sweep."""
+    mark([Mark(Pass.BILLS, BillUnit.TWINS, hour_of(at))])

@@ -30,6 +30,7 @@ from tests import make
 from tests.apps.ledger import bill_files, scene
 from tests.apps.ledger.bill_files import take_file
 from tests.planted import undone
+from tests.proofs import tries
 
 pytestmark = pytest.mark.django_db
 AUGUST = date(2026, 8, 1)
@@ -207,7 +208,7 @@ def test_a_month_costs_the_same_whatever_came_first(world: Scene, order: Sequenc
 
 
 @pytest.mark.proof
-@settings(max_examples=300, phases=PHASES, suppress_health_check=HELD)
+@settings(max_examples=tries(300), phases=PHASES, suppress_health_check=HELD)
 @given(order=orders)
 def test_many_months_cost_the_same_whatever_came_first(world: Scene, order: Sequence[str]) -> None:
     check(world, order)

@@ -31,6 +31,7 @@ from tests.apps.ledger import bill_files, scene
 from tests.apps.ledger.bill_files import take_file
 from tests.apps.ledger.scene import HOUR, TEN
 from tests.planted import undone
+from tests.proofs import tries
 
 pytestmark = pytest.mark.django_db
 MARCH = date(2026, 3, 1)
@@ -250,7 +251,7 @@ def test_a_month_costs_what_it_would_had_it_never_been_closed(
 
 
 @pytest.mark.proof
-@settings(max_examples=50, phases=PHASES, suppress_health_check=HELD)
+@settings(max_examples=tries(500), phases=PHASES, suppress_health_check=HELD)
 @given(happens=happenings)
 def test_many_months_cost_what_they_would_had_they_never_been_closed(
     world: World, happens: Sequence[str]

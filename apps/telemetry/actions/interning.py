@@ -90,13 +90,15 @@ def _intern_keys(keys: Sequence[str]) -> dict[str, int]:
     names = names_taken_out({key for key in missing if key})
     kept = {key: names.in_text(key) if names else key for key in missing}
     if kept:
-        _insert_keys(sorted(set(kept.values())))
-        stored = _stored_keys(set(kept.values()))
+        stored = _inserted_keys(sorted(set(kept.values())))
+        if others := set(kept.values()) - stored.keys():
+            stored |= _stored_keys(others)
         found |= {key: stored[kept[key]] for key in missing}
     return found
 
 
-def _insert_keys(keys: Sequence[str]) -> None:
+def _inserted_keys(keys: Sequence[str]) -> dict[str, int]:
+    """Those that are new; others have been there, or came there meanwhile."""
     with connection.cursor() as cursor:
         if "" in keys:
             cursor.execute(
@@ -106,9 +108,10 @@ def _insert_keys(keys: Sequence[str]) -> None:
             )
         cursor.execute(
             "INSERT INTO telemetry_holderkey (key) SELECT unnest(%s::text[])"
-            " ON CONFLICT DO NOTHING",
+            " ON CONFLICT DO NOTHING RETURNING key, id",
             [[key for key in keys if key]],
         )
+        return dict(cursor.fetchall())
 
 
 def _stored_keys(keys: Collection[str]) -> dict[str, int]:

@@ -8,14 +8,17 @@ from apps.ledger.queries.tables import rows
 
 UNHELD = [int(State.UNALLOCATED), int(State.STRANDED), int(State.OUT_OF_SERVICE)]
 SUM: LiteralString = """
-SELECT coalesce(sum(effective_micros), 0)::int8 FROM ledger_ledgermonth
-WHERE pool_id = %(pool)s AND team_id = %(team)s AND kind = 'node_hour' AND state = ANY(%(states)s)
+SELECT sum(effective_micros)::int8 FROM ledger_ledgermonth
+WHERE pool_id = %(pool)s AND kind = 'node_hour' AND state = ANY(%(states)s)
   AND NOT posting_month = ANY(%(closed)s::date[])
 """
 
 
-def unheld_cost(pool_id: int, team_id: int) -> int:
-    """Effective cost in micro-units that this team carries of the pool's time not held by a job, in open months."""
-    asked = {"pool": pool_id, "team": team_id, "states": UNHELD, "closed": sorted(closed_months())}
+def unheld_cost(pool_id: int) -> int | None:
+    """Effective cost in micro-units of the pool's time not held by a job in open months, whoever carries it.
+
+    None: nothing of it has a price yet.
+    """
+    asked = {"pool": pool_id, "states": UNHELD, "closed": sorted(closed_months())}
     ((micros,),) = rows(SUM, asked)
-    return int(micros)
+    return None if micros is None else int(micros)

@@ -31,7 +31,7 @@ def pool_id() -> int:
 
 def entries(**changed: str) -> dict[str, str]:
     """The form as it opens, but for these."""
-    pool = Pool.objects.get()
+    pool = Pool.objects.get(name=changed.pop("name", "h100"))
     known = {
         name: str(getattr(pool, name))
         for name in ("gpu_model", "gpus_per_node", "purchase_option", "provider", "region")
@@ -86,6 +86,21 @@ def test_what_is_no_correction_is_refused_in_words(
     assert answer.status_code == 400
     assert said in text_of(answer.content.decode())
     assert Pool.objects.get().gpu_model == H100
+
+
+def test_a_new_owner_is_told_what_idle_time_comes_with_it_or_that_nobody_knows(
+    pool_id: int,
+) -> None:
+    research = str(make.make_team("Research"))
+    client, path = signed_in("platform"), f"/fleet/pools/{pool_id}/correct"
+    shared = entries(owner_team_id=research, idle_sharing="by_held_time")
+    looked = text_of(client.get(path, shared).content.decode())
+    assert "from Platform to Research, as far as it is not shared out." in looked
+    assert "By the prices in force its nodes cost the same as before." in looked
+    bare = make.make_pool("bare", instance_type="", gpu_model=H100)
+    asked = entries(owner_team_id=research, name="bare")
+    looked = text_of(client.get(f"/fleet/pools/{bare}/correct", asked).content.decode())
+    assert "from Platform to Research; nothing of it has a cost yet." in looked
 
 
 def test_hardware_of_ones_own_costs_its_plan_and_not_a_price(pool_id: int) -> None:

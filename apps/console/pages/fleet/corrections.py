@@ -121,12 +121,7 @@ def _effects_on_pool(
         if name in meant.moved
     ]
     if "owner_team_id" in meant.moved:
-        before, after = (_worded(each, "owner_team_id", owners) for each in (pool, meant.pool))
-        carries = pool.owner_team_id or accounts.special_teams().platform_id
-        cost = full_amount(unheld_cost(pool.id, carries), context.currency)
-        told.append(
-            f"Time of open months not held by a job goes from {before} to {after}: about {cost} as charged now."
-        )
+        told.append(_of_owners(pool, meant.pool, owners, context))
     found = if_pool_were(meant.pool, context.at)
     is_owned = PurchaseOption.OWNED in (pool.purchase_option, meant.pool.purchase_option)
     if is_owned and found.reach.hours:
@@ -141,6 +136,19 @@ def _effects_on_pool(
         *told,
         "What was on record before stays in the pool’s history, with who corrected it and why.",
     )
+
+
+def _of_owners(
+    pool: fleet.PoolFact, corrected: fleet.PoolFact, owners: Mapping[str, str], context: Context
+) -> str:
+    before, after = (_worded(each, "owner_team_id", owners) for each in (pool, corrected))
+    moves = f"Time of open months not held by a job goes from {before} to {after}"
+    if "by_held_time" in (pool.idle_sharing, corrected.idle_sharing):
+        return f"{moves}, as far as it is not shared out."
+    micros = unheld_cost(pool.id)
+    if micros is None:
+        return f"{moves}; nothing of it has a cost yet."
+    return f"{moves}: about {full_amount(micros, context.currency)} as charged now."
 
 
 def _labels() -> dict[str, str]:

@@ -112,7 +112,10 @@ CHARGE_FACTS = Agreement(
             "a charge of",
             NUMBERED,
             NUMBERS,
-            f"charge.corrects_id IS NOT NULL OR {NUMBERED} = {NUMBERS}",
+            # What a correction is of, the charge says that it corrects.
+            f"""CASE WHEN charge.corrects_id IS NULL THEN {NUMBERED} = {NUMBERS}
+                     ELSE num_nonnulls(charge.shared_cost_id, charge.commitment_id, charge.api_item_id,
+                                       charge.owned_plan_id, charge.billed_charge_id) = 0 END""",
         ),
         Fact(
             "pool",

@@ -97,10 +97,21 @@ EXCUSED: dict[str, dict[str, tuple[str, ...]]] = {
 
 WHICH = {"ledger_servicecount": "part <> 3"}
 """The rows that are in sums, where not all are."""
+BY_CHANCE = WHICH | {
+    "ledger_chargepiece": "charge_id IN (SELECT id FROM ledger_charge WHERE part <> 4)",
+    "ledger_settlement": "superseded_at IS NULL",
+}
+"""The rows that chance picks from: not pieces of what does not ride on GPUs, nor settlements of before."""
+EXCUSED_IN_SOME_ROWS: dict[str, tuple[str, ...]] = {
+    "ledger_apicost": ("price",),
+    "ledger_chargepiece": ("commitment_id",),
+    "ledger_runday": ("energy_joules", "tensor_seconds"),
+}
+"""Columns that something else says of some rows only: where there is no price, no commitment, a report."""
 BY_NUMBER = "id"
 """The number of a row is a name: what refers to it is compared by it."""
 ROWS_TRIED = 4
-CELLS_IN_THE_SUITE = 12
+CELLS_IN_THE_SUITE = 8
 
 
 @pytest.fixture(scope="module")
@@ -162,13 +173,13 @@ def test_one_unit_changed_is_found_in_every_column_that_has_no_excuse(table: str
 
 def tried(table: str) -> list[Column]:
     """The columns of a table that something else tells."""
-    left_out = {BY_NUMBER, *excused(table)}
+    left_out = {BY_NUMBER, *excused(table), *EXCUSED_IN_SOME_ROWS.get(table, ())}
     return [column for column in columns_of(table) if column.name not in left_out]
 
 
 def random_cells(table: str, seed: int, rows: int) -> list[tuple[Column, str]]:
     """Every column that is tried, in random rows of open, closed and corrected months."""
-    found = rows_of(table, WHICH.get(table, "true"), seed, rows)
+    found = rows_of(table, BY_CHANCE.get(table, "true"), seed, rows)
     return [(column, row) for row in found for column in tried(table)]
 
 
@@ -183,9 +194,14 @@ def test_one_unit_in_random_rows_is_found_in_every_column(table: str) -> None:
     assert not missed, f"seed {seed}"
 
 
-def test_one_unit_in_a_few_random_cells_is_found() -> None:
+def test_one_unit_in_a_few_random_amounts_is_found() -> None:
     seed = randbelow(10**6)
-    cells = [cell for table in of_money() for cell in random_cells(table, seed, 1)]
+    cells = [
+        (column, row)
+        for table in of_money()
+        for column, row in random_cells(table, seed, 1)
+        if column.name.endswith("_micros")
+    ]
 
     by_chance = sorted(cells, key=lambda cell: blake2b(f"{seed} {cell}".encode()).digest())
     few = by_chance[:CELLS_IN_THE_SUITE]

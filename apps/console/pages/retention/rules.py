@@ -124,7 +124,7 @@ def _usage_rules() -> dict[str, RetentionRule]:
             set_aside.KEPT, "Names, ids and numbers of spans that are read again after an upgrade."
         ),
         "fleet.notunderstood": _aged(
-            timedelta(days=not_understood.KEPT_DAYS), "Names that no door knows; never a value."
+            timedelta(days=not_understood.KEPT_DAYS), "Names that no reader knows; never a value."
         ),
     }
 

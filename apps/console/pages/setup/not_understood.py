@@ -26,7 +26,7 @@ NAMES = Table[NotUnderstoodFact](
     "names",
     "Not understood",
     (
-        Column("door", "Came in by", lambda row: DOORS.get(row.door, row.door), TEXT,
+        Column("door", "Source", lambda row: DOORS.get(row.door, row.door), TEXT,
                written=lambda row, _: row.door),
         Column("place", "Of", lambda row: row.place or None, TEXT, missing="—"),
         Column("name", "Name", lambda row: row.name or "further names", PROSE,
@@ -46,7 +46,7 @@ NAMES = Table[NotUnderstoodFact](
 def _nothing_unread() -> EmptyState:
     return EmptyState(
         "Everything was understood",
-        "What comes in through a door under a name that Runrate does not know is counted here for two "
+        "What a source sends under a name that Runrate does not know is counted here for two "
         "weeks: it is in no sum, or in one without it.",
         (Step("See what comes in, and what is missing.", link=Link("Setup", reverse("setup"))),),
     )
@@ -67,7 +67,7 @@ def not_understood_page(context: Context) -> ConsolePage:
     if rows:
         verb = "was" if len(rows) == 1 else "were"
         finding = (
-            f"{counted(len(rows), 'name')} {verb} not understood, at {counted(doors, 'door')}."
+            f"{counted(len(rows), 'name')} of {counted(doors, 'source')} {verb} not understood."
         )
     return ConsolePage(
         context=context,

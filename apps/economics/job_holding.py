@@ -1,5 +1,6 @@
 """What a job held and which runs it carried, from when to when, as statements about it say."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -9,6 +10,8 @@ from apps.economics.job_order import end_of, ends_on_nodes
 from apps.economics.jobs import AllocationRecord, EventKind, JobSource, JobStatement
 from apps.economics.machines import is_same_machine
 
+SLICE = re.compile(r"MIG-|.+/gi\d+$")
+"""How a MIG slice is named: by its UUID, or by its GPU's and its number."""
 Held = Mapping[tuple[str, int], AllocationRecord]
 """What is held at a moment, by node and the number of the grant on it."""
 
@@ -187,6 +190,16 @@ def _pinned_devices(ordered: Sequence[JobStatement]) -> dict[tuple[str, Fraction
     return pins
 
 
+def _pinned_slices(
+    one: AllocationRecord, pins: Mapping[tuple[str, Fraction], tuple[str, ...]]
+) -> tuple[str, ...] | None:
+    """Slices that a node names of a grant which an accounting counts as parts of a GPU."""
+    if one.gpus_unknown or one.held_gpus.denominator == 1:
+        return None
+    named = [devices for (node, _), devices in pins.items() if node == one.node]
+    return named[0] if len(named) == 1 and all(map(SLICE.match, named[0])) else None
+
+
 def _held_spans(
     timeline: Sequence[tuple[datetime, Held]],
     life: _Life,
@@ -218,7 +231,7 @@ def _held_span(
         return
     devices = one.devices
     if devices is None and part == 0:
-        devices = pins.get((one.node, one.held_gpus))
+        devices = pins.get((one.node, one.held_gpus)) or _pinned_slices(one, pins)
     yield HeldSpan(
         node=one.node,
         part=part,

@@ -1,6 +1,6 @@
 """One node's facts in the form that the split takes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from datetime import datetime
 from fractions import Fraction
 
@@ -47,7 +47,11 @@ def facts_of(reading: NodeHourReading, node_id: int) -> NodeHourFacts:
         devices=_devices_of_hour(hour, found, reading.policies.get(pool.id)),
         usage=usage,
         claims=_claim_facts(
-            hour, reading.held.get(node_id, ()), found, with_cores=cores is not None
+            hour,
+            reading.held.get(node_id, ()),
+            found,
+            reading.policies.get(pool.id),
+            with_cores=cores is not None,
         ),
         keys=[fact for key in sorted(keys) for fact in reading.keys.get(key, ())],
         outages=[
@@ -97,6 +101,7 @@ def _claim_facts(
     hour: datetime,
     held: Sequence[workloads.HeldFact],
     devices: Sequence[fleet.DeviceFact],
+    policy: fleet.PolicyFact | None,
     *,
     with_cores: bool,
 ) -> list[ClaimFact]:
@@ -105,10 +110,21 @@ def _claim_facts(
     by_uuid: dict[str, list[fleet.DeviceFact]] = {}
     for device in devices:
         by_uuid.setdefault(device.uuid, []).append(device)
-    claims = [_claim_fact(hour, fact, by_uuid, devices) for fact in held]
+    slices = _parts_of_cut_gpus(devices, policy)
+    claims = [_claim_fact(hour, fact, by_uuid, devices, slices) for fact in held]
     if not with_cores:
         return claims
     return [claim._replace(cores=fact.cpus) for claim, fact in zip(claims, held, strict=True)]
+
+
+def _parts_of_cut_gpus(
+    devices: Sequence[fleet.DeviceFact], policy: fleet.PolicyFact | None
+) -> Set[Fraction]:
+    """The parts into which all GPUs of a node are cut; none where a GPU is whole, for a part may be of it."""
+    cut = {device.parent_id for device in devices if device.parent_id is not None}
+    if not all(device.id in cut for device in devices if device.parent_id is None):
+        return frozenset()
+    return {slice_share(each, devices, policy) for each in devices if each.parent_id is not None}
 
 
 def _claim_fact(
@@ -116,6 +132,7 @@ def _claim_fact(
     fact: workloads.HeldFact,
     by_uuid: Mapping[str, Sequence[fleet.DeviceFact]],
     devices: Sequence[fleet.DeviceFact],
+    slices: Set[Fraction],
 ) -> ClaimFact:
     granted: Sequence[fleet.DeviceFact] = ()
     if fact.device_uuids:
@@ -125,7 +142,7 @@ def _claim_fact(
         fact.allocation_id,
         milliseconds_into(hour, fact.held_from),
         milliseconds_into(hour, fact.held_to),
-        _claimed_devices(fact.gpus, granted, devices) if devices else fact.gpus,
+        _claimed_devices(fact.gpus, granted, devices, slices) if devices else fact.gpus,
         tuple([device.id for device in granted]),
         fact.divided_evenly,
         is_uncounted=fact.gpus_unknown,
@@ -133,13 +150,20 @@ def _claim_fact(
 
 
 def _claimed_devices(
-    gpus: Fraction, granted: Sequence[fleet.DeviceFact], devices: Sequence[fleet.DeviceFact]
+    gpus: Fraction,
+    granted: Sequence[fleet.DeviceFact],
+    devices: Sequence[fleet.DeviceFact],
+    slices: Set[Fraction],
 ) -> Fraction:
     """How many devices a claim takes.
 
     A scheduler that time-slices counts replicas: one of four is a quarter, held even when alone. A
-    granted MIG slice is one device whatever part of a GPU it was declared to be.
+    granted MIG slice is one device whatever part of a GPU it was declared to be, and so is a slice's part
+    of a GPU that an accounting counts on a node cut into such `slices`, by their parts.
     """
+    if not granted and gpus.denominator != 1:
+        whole = [gpus / share for share in slices if (gpus / share).denominator == 1]
+        return min(whole, default=gpus)
     if granted and all(device.parent_id is not None for device in granted):
         gpus = max(gpus, Fraction(len({device.uuid for device in granted})))
     replicas = {device.replicas for device in granted or devices}

@@ -2,6 +2,7 @@
 
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -93,7 +94,7 @@ def test_the_file_that_is_in_force_sent_again_ends_what_is_held_after_it(tmp_pat
 
 
 def test_a_credit_of_a_closed_month_is_said_where_its_invoice_is_and_on_the_bill(
-    tmp_path: Path,
+    tmp_path: Path, django_assert_max_num_queries: Any
 ) -> None:
     scene.settle_all(AT)
     asked = close.CloseAsked(JULY, None, {each.code for each in checklist(JULY) if each.count})
@@ -119,8 +120,11 @@ def test_a_credit_of_a_closed_month_is_said_where_its_invoice_is_and_on_the_bill
     )
     assert (item.micros, item.meaning.replace("\N{MINUS SIGN}", "-")) == (2_000_000, words)
     bill = BillImport.objects.get().bills.get()
-    page = signed_in("finance").get(f"/bills/{bill.id}").content.decode()
+    finance = signed_in("finance")
+    page = finance.get(f"/bills/{bill.id}").content.decode()
     assert f"its invoice stands in: {words}" in page.replace("\N{MINUS SIGN}", "-")
+    with django_assert_max_num_queries(15):
+        assert finance.get(f"/bills/{bill.id}").status_code == 200
 
 
 def test_support_is_a_cost_of_its_month_and_no_purchase(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""How fast a bill of a million rows comes in, and in how much memory; and again, unchanged."""
+"""How fast a bill of a million rows comes in, beside reading its file alone, and in how much memory; and again."""
 
 import csv
 import json
@@ -9,6 +9,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
@@ -21,7 +22,7 @@ from bench.machine import own_database
 ROOT = Path(__file__).resolve().parent.parent
 DATABASE = "runrate_bench_bills"
 ROWS, NODES, HOURS = 1_000_000, 1_370, 744
-TARGET_SECONDS, TARGET_MIB = 120.0, 500.0
+TARGET_TIMES, TARGET_MIB = 4.0, 300.0
 BYTES_PER_MIB = 1 << 20
 STARTS_AT = datetime(2026, 7, 1, tzinfo=UTC)
 SAME = {
@@ -84,21 +85,34 @@ def run(*, full: bool = False) -> dict[str, object]:
         manage(environment, "bootstrap", "--name", "Atlas Labs", "--currency", "USD")
         file = Path(folder) / "bill.csv"
         write_bill(file, ROWS)
+        bare = bare_seconds(file)
         seconds, peak_mib, told = timed(environment, "import_focus", str(file), "--json")
+        bare = (bare + bare_seconds(file)) / 2
         again_seconds, _, again = timed(environment, "import_focus", str(file), "--json")
     figures: dict[str, object] = {
         "rows": told["rows"],
         "seconds": round(seconds, 1),
+        "bare_seconds": round(bare, 1),
+        "times_bare": round(seconds / bare, 2),
         "peak_mib": round(peak_mib, 1),
         "again_seconds": round(again_seconds, 1),
     }
     exact = told["imported"] == ROWS and again["imported"] == 0
     misses = {
-        f"{seconds:.0f} s is over {TARGET_SECONDS:.0f}": seconds > TARGET_SECONDS,
+        f"{seconds / bare:.1f} times a bare pass is over {TARGET_TIMES:.0f}": seconds
+        > TARGET_TIMES * bare,
         f"{peak_mib:.0f} MiB is over {TARGET_MIB:.0f}": peak_mib > TARGET_MIB,
         "not every row came in exactly once": not exact,
     }
     return figures | {"misses": [said for said, is_missed in misses.items() if is_missed]}
+
+
+def bare_seconds(file: Path) -> float:
+    """How long Python's own reader needs for the file's rows, when nothing is done with them."""
+    began = time.monotonic()
+    with file.open(newline="") as text:
+        deque(csv.reader(text), maxlen=0)
+    return time.monotonic() - began
 
 
 def write_bill(file: Path, count: int) -> None:

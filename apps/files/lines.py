@@ -1,6 +1,7 @@
 """The lines and rows of a text, none of which is longer than a row of a table can be, nor most of which are."""
 
 import csv
+import io
 from collections.abc import Iterable, Iterator
 from typing import IO
 
@@ -8,6 +9,7 @@ from apps.files.limits import size_words
 
 LONGEST_LINE = 1 << 20
 MOST_COLUMNS = 10_000
+LETTERS_AT_ONCE = 1 << 16
 LETTERS_A_ROW, LETTERS_MORE = 8 << 10, 16 << 20
 """So long may rows be on average, and so much more at any place: who reads holds some thousand at once."""
 
@@ -22,6 +24,8 @@ class LineTooLong(FileUnreadable):
 
 class RowAllowance:
     """How many letters the next rows may have: what short ones leave is for long ones, up to a bound."""
+
+    __slots__ = ("left",)
 
     def __init__(self) -> None:
         self.left = LETTERS_MORE
@@ -38,6 +42,10 @@ class RowAllowance:
         """Begin another row."""
         self.left = min(self.left + LETTERS_A_ROW, LETTERS_MORE)
 
+    def take_short(self, letters: int, rows: int) -> None:
+        """Count as many rows of so many letters together, none of them longer than rows may be on average."""
+        self.left = min(self.left + LETTERS_A_ROW * rows - letters, LETTERS_MORE)
+
 
 def bounded_lines(text: IO[str], most_letters: int) -> Iterator[str]:
     """Each line with its ending; one that is endless, or many that are long, fill no memory. Refuses LineTooLong.
@@ -45,16 +53,42 @@ def bounded_lines(text: IO[str], most_letters: int) -> Iterator[str]:
     All lines together have `most_letters` at most.
     """
     number, left, allowance = 0, most_letters, RowAllowance()
-    while line := text.readline(LONGEST_LINE):
-        number += 1
-        left -= len(line)
-        if left < 0:
-            raise LineTooLong(f"the file comes to more than {size_words(most_letters)} of text")
-        if len(line) == LONGEST_LINE:
-            raise LineTooLong(f"line {number} is longer than a megabyte")
-        allowance.take(len(line))
-        allowance.end_row()
-        yield line
+    for lines in _blocks_of_lines(text):
+        lengths = [*map(len, lines)]
+        letters = sum(lengths)
+        if letters <= left and max(lengths) <= min(LETTERS_A_ROW, allowance.left):
+            number += len(lines)
+            left -= letters
+            allowance.take_short(letters, len(lines))
+            yield from lines
+            continue
+        for line in lines:
+            number += 1
+            left -= len(line)
+            if left < 0:
+                raise LineTooLong(f"the file comes to more than {size_words(most_letters)} of text")
+            if len(line) >= LONGEST_LINE:
+                raise LineTooLong(f"line {number} is longer than a megabyte")
+            allowance.take(len(line))
+            allowance.end_row()
+            yield line
+
+
+def _blocks_of_lines(text: IO[str]) -> Iterator[list[str]]:
+    """Whole lines, some hundred at a time: only the last of a file, or one that is too long, has no ending."""
+    rest = ""
+    while block := text.read(LETTERS_AT_ONCE):
+        block = rest + block
+        # A "\r" that ends a block may be half of an ending.
+        ends = block.rfind("\n") + 1 or block.rfind("\r", 0, -1) + 1
+        if not ends and len(block) < LONGEST_LINE:
+            rest = block
+            continue
+        ends = ends or len(block)
+        rest = block[ends:]
+        yield [*io.StringIO(block[:ends], newline="")]
+    if rest:
+        yield [*io.StringIO(rest, newline="")]
 
 
 class CsvRows:
@@ -77,7 +111,19 @@ class CsvRows:
         self._allowance.end_row()
         return cells
 
+    def numbered(self) -> Iterator[tuple[int, list[str]]]:
+        """Each row that has a cell, with the line that it begins at."""
+        reader, allowance = self._reader, self._allowance
+        # `line_num` is where a row ends; one with line ends in a cell begins above that.
+        begins = reader.line_num + 1
+        for cells in reader:
+            allowance.end_row()
+            if cells:
+                yield begins, cells
+            begins = reader.line_num + 1
+
     def _counted(self, lines: Iterable[str]) -> Iterator[str]:
+        take = self._allowance.take
         for line in lines:
-            self._allowance.take(len(line))
+            take(len(line))
             yield line

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from apps.economics.focus.columns import layout_of
-from apps.economics.focus.rows import BilledRow, RowReader
+from apps.economics.focus.reading import RowReader
+from apps.economics.focus.rows import BilledRow
 
 HOUR_OF_A_NODE: Mapping[str, object] = {
     "InvoiceIssuerName": "A Cloud",

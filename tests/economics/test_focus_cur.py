@@ -1,5 +1,7 @@
 """AWS's own reports, legacy and 2.0: every type of line, and sums that are the invoice's."""
 
+import json
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -48,11 +50,19 @@ def test_usage_on_demand_costs_what_it_says_on_every_basis():
     row = read()
 
     assert costs(row) == ("98.32", "98.32", "98.32", "98.32")
-    assert row.bill[:3] == ("Amazon Web Services", "Amazon Web Services", "1234")
-    assert (row.kind, row.category, row.pricing_category) == ("compute", "Usage", "Standard")
-    assert (row.sub_account, row.invoice_id, row.commitment_id) == ("5678", "INV-7", "")
-    assert row.tags == {"team": "research"}
-    assert row.more["lineItem/LineItemType"] == "Usage"
+    assert row.frame.bill[:3] == ("Amazon Web Services", "Amazon Web Services", "1234")
+    assert (row.frame.kind, row.frame.category, row.frame.pricing_category) == (
+        "compute",
+        "Usage",
+        "Standard",
+    )
+    assert (row.frame.sub_account, row.frame.invoice_id, row.frame.commitment_id) == (
+        "5678",
+        "INV-7",
+        "",
+    )
+    assert json.loads(row.frame.tags) == {"team": "research"}
+    assert json.loads(row.frame.more)["lineItem/LineItemType"] == "Usage"
 
 
 def test_a_report_of_the_second_kind_reads_as_the_first():
@@ -81,8 +91,10 @@ def test_a_report_of_the_second_kind_reads_as_the_first():
 
     row = CurReader(list(second)).read(list(second.values()))
 
-    apart = {"digest": b"", "more": {}}
-    assert row._replace(**apart) == read()._replace(**apart)
+    said, other = (
+        each._replace(digest=b"", frame=replace(each.frame, more="")) for each in (row, read())
+    )
+    assert said == other
 
 
 def test_a_savings_plan_sums_to_its_fee_when_billed_and_to_what_it_costs_when_effective():
@@ -101,12 +113,12 @@ def test_a_savings_plan_sums_to_its_fee_when_billed_and_to_what_it_costs_when_ef
     )
 
     assert costs(covered) == ("98.32", "98.32", "55.04", "0")
-    assert (covered.commitment_id, covered.commitment_status) == (PLAN, "Used")
-    assert (covered.pricing_category, covered.kind) == ("Committed", "compute")
-    assert (fee.category, fee.kind) == ("Purchase", "commitment")
+    assert (covered.frame.commitment_id, covered.frame.commitment_status) == (PLAN, "Used")
+    assert (covered.frame.pricing_category, covered.frame.kind) == ("Committed", "compute")
+    assert (fee.frame.category, fee.frame.kind) == ("Purchase", "commitment")
     # What of the fee nobody used is its effective cost: a row of both.
-    assert (fee.commitment_id, fee.commitment_status) == (PLAN, "Unused")
-    assert negation.category == "Adjustment"
+    assert (fee.frame.commitment_id, fee.frame.commitment_status) == (PLAN, "Unused")
+    assert negation.frame.category == "Adjustment"
     rows = (covered, negation, fee)
     invoiced = Decimal("98.32") - Decimal("98.32") + 60
     assert sum(row.costs.billed for row in rows) == invoiced
@@ -139,17 +151,17 @@ def test_a_reservation_is_billed_by_its_fees_and_effective_where_it_was_used():
     )  # fmt: skip
 
     assert costs(used) == ("98.32", "98.32", "40", "0")
-    assert (used.pricing_category, used.commitment_id) == ("Committed", RESERVED)
+    assert (used.frame.pricing_category, used.frame.commitment_id) == ("Committed", RESERVED)
     assert costs(fee) == ("0", "0", "25", "100")
     assert costs(bought) == ("0", "0", "0", "900")
-    assert (bought.category, bought.kind) == ("Purchase", "commitment")
-    assert (fee.commitment_status, bought.commitment_status) == ("Unused", "")
+    assert (bought.frame.category, bought.frame.kind) == ("Purchase", "commitment")
+    assert (fee.frame.commitment_status, bought.frame.commitment_status) == ("Unused", "")
 
 
 def test_a_fee_of_no_commitment_costs_what_it_says():
     fee = read(lineItem__LineItemType="Fee", lineItem__UnblendedCost="12")
 
-    assert (fee.category, costs(fee)) == ("Purchase", ("98.32", "12", "12", "12"))
+    assert (fee.frame.category, costs(fee)) == ("Purchase", ("98.32", "12", "12", "12"))
 
 
 def test_a_discount_of_a_contract_is_in_what_is_paid_not_in_what_is_listed():
@@ -234,7 +246,11 @@ def test_other_lines_are_what_their_type_says(said, category, kind):
         lineItem__LineItemType=said, lineItem__UnblendedCost="-3", pricing__publicOnDemandCost=""
     )
 
-    assert (row.category, row.kind, costs(row)) == (category, kind, ("-3", "-3", "-3", "-3"))
+    assert (row.frame.category, row.frame.kind, costs(row)) == (
+        category,
+        kind,
+        ("-3", "-3", "-3", "-3"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -249,17 +265,17 @@ def test_other_lines_are_what_their_type_says(said, category, kind):
 def test_the_family_of_a_product_tells_machines_from_what_is_attached(family, code, kind):
     row = read(product__productFamily=family, lineItem__ProductCode=code)
 
-    assert row.kind == kind
+    assert row.frame.kind == kind
 
 
 def test_spot_use_is_priced_by_the_market():
     row = read(lineItem__UsageType="SpotUsage:p5.48xlarge")
 
-    assert row.pricing_category == "Dynamic"
+    assert row.frame.pricing_category == "Dynamic"
 
 
 def test_a_report_without_a_currency_is_in_dollars():
-    assert read(lineItem__CurrencyCode="").bill.currency == "USD"
+    assert read(lineItem__CurrencyCode="").frame.bill.currency == "USD"
 
 
 def test_cells_that_were_left_out_at_the_end_are_empty():
@@ -267,7 +283,7 @@ def test_cells_that_were_left_out_at_the_end_are_empty():
 
     row = CurReader([*names, "lineItem/NetUnblendedCost"]).read(list(LEGACY.values()))
 
-    assert row.tags == {"team": "research"}
+    assert json.loads(row.frame.tags) == {"team": "research"}
     assert row.costs.billed == Decimal("98.32")
 
 

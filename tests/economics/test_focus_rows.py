@@ -1,5 +1,7 @@
 """A bill's row reads the same however it was written; what cannot be read names its column."""
 
+import json
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 
@@ -9,7 +11,8 @@ from hypothesis import strategies as st
 
 from apps.economics.focus.cells import BadCell
 from apps.economics.focus.columns import NotABill, layout_of
-from apps.economics.focus.rows import as_json
+from apps.economics.focus.reading import RowReader
+from apps.economics.focus.rows import BilledRow, as_json
 from tests.economics.focus_tables import HOUR_OF_A_NODE, read, read_cells, read_row
 
 TEN = datetime(2026, 7, 3, 10, tzinfo=UTC)
@@ -26,11 +29,15 @@ OLD_NAMES = {
 def test_a_row_is_read_in_the_words_of_the_newest_version():
     row = read_row()
 
-    assert row.bill == ("A Cloud", "A Cloud", "1234", *_period(), "USD")
+    assert row.frame.bill == ("A Cloud", "A Cloud", "1234", *_period(), "USD")
     assert (row.starts_at, row.ends_at) == (TEN, TEN + timedelta(hours=1))
     assert row.costs == (Decimal("98.32"), Decimal("90.5"), Decimal("55.04"), Decimal("55.04"))
-    assert (row.kind, row.category, row.resource_id) == ("compute", "Usage", "i-01")
-    assert row.tags == {"team": "research"}
+    assert (row.frame.kind, row.frame.category, row.frame.resource_id) == (
+        "compute",
+        "Usage",
+        "i-01",
+    )
+    assert json.loads(row.frame.tags) == {"team": "research"}
 
 
 def test_names_of_older_versions_mean_the_same():
@@ -74,7 +81,7 @@ def test_columns_of_their_own_are_kept_and_never_mistaken():
     row = read_row(x_BilledCost="7", AvailabilityZone="eu-1a", SubAccountName="NULL")
 
     assert row.costs.billed == Decimal("55.04")
-    assert row.more == {
+    assert json.loads(row.frame.more) == {
         "x_BilledCost": "7", "AvailabilityZone": "eu-1a", "ServiceCategory": "Compute"
     }  # fmt: skip
 
@@ -82,15 +89,20 @@ def test_columns_of_their_own_are_kept_and_never_mistaken():
 def test_of_two_spellings_of_a_column_the_first_counts_and_the_other_is_kept():
     row = read(HOUR_OF_A_NODE | {"ProviderName": "An older name"})
 
-    assert row.bill.provider == "A Cloud"
-    assert row.more["ProviderName"] == "An older name"
+    assert row.frame.bill.provider == "A Cloud"
+    assert json.loads(row.frame.more)["ProviderName"] == "An older name"
 
 
 @pytest.mark.parametrize("null", ["", " ", "NULL", "null", "None", "\\N", None, float("nan")])
 def test_null_in_any_spelling_is_nothing(null: object):
     row = read_row(EffectiveCost=null, ResourceId=null, Tags=null, ServiceCategory=null)
 
-    assert (row.costs.effective, row.resource_id, row.tags, row.more) == (None, "", {}, {})
+    assert (
+        row.costs.effective,
+        row.frame.resource_id,
+        json.loads(row.frame.tags),
+        json.loads(row.frame.more),
+    ) == (None, "", {}, {})
 
 
 @pytest.mark.parametrize(
@@ -154,13 +166,13 @@ def test_a_unit_price_keeps_sixteen_decimals():
     ],
 )  # fmt: skip
 def test_tags_come_as_json_as_a_map_or_as_a_list_of_labels(said: object, tags: dict[str, str]):
-    assert read_row(Tags=said).tags == tags
+    assert json.loads(read_row(Tags=said).frame.tags) == tags
 
 
 def test_what_no_database_keeps_in_a_text_becomes_another_character():
     row = read_row(ResourceId="i\0-1", ServiceName="caf\ud800é")
 
-    assert (row.resource_id, row.service) == ("i\N{REPLACEMENT CHARACTER}-1", "caf?é")
+    assert (row.frame.resource_id, row.frame.service) == ("i\N{REPLACEMENT CHARACTER}-1", "caf?é")
 
 
 @pytest.mark.parametrize(
@@ -197,8 +209,8 @@ def test_a_row_that_names_neither_issuer_nor_provider_is_of_no_bill():
         read_row(InvoiceIssuerName="", ServiceProviderName="NULL")
 
     assert refused.value.field == "InvoiceIssuerName"
-    assert read_row(InvoiceIssuerName="").bill.issuer == "A Cloud"
-    assert read_row(ServiceProviderName="").bill.provider == "A Cloud"
+    assert read_row(InvoiceIssuerName="").frame.bill.issuer == "A Cloud"
+    assert read_row(ServiceProviderName="").frame.bill.provider == "A Cloud"
 
 
 def test_cells_that_were_left_out_at_the_end_are_empty():
@@ -206,9 +218,12 @@ def test_cells_that_were_left_out_at_the_end_are_empty():
 
     row = read_cells(names, list(HOUR_OF_A_NODE.values()))
 
-    assert (row.usage_type, row.more) == ("", {"ServiceCategory": "Compute"})
+    assert (row.frame.usage_type, json.loads(row.frame.more)) == (
+        "",
+        {"ServiceCategory": "Compute"},
+    )
     short = [name for name in HOUR_OF_A_NODE if name != "Tags"]
-    assert read_cells([*short, "Tags"], [HOUR_OF_A_NODE[name] for name in short]).tags == {}
+    assert read_cells([*short, "Tags"], [HOUR_OF_A_NODE[name] for name in short]).frame.tags == "{}"
 
 
 def test_the_same_row_has_the_same_digest_and_any_other_has_another():
@@ -227,12 +242,14 @@ def test_rows_that_differ_only_in_time_and_amount_are_alike():
         BilledCost="9",
     )  # fmt: skip
 
-    assert hour_later.traits == read_row().traits
-    assert hour_later.traits != read_row(Tags='{"team": "search"}').traits
+    assert hour_later.frame.traits == read_row().frame.traits
+    assert hour_later.frame.traits != read_row(Tags='{"team": "search"}').frame.traits
 
 
 def test_words_of_older_versions_for_pricing_are_those_of_the_newest():
-    said = [read_row(PricingCategory=each).pricing_category for each in ("On-Demand", "spot", "X")]
+    said = [
+        read_row(PricingCategory=each).frame.pricing_category for each in ("On-Demand", "spot", "X")
+    ]
 
     assert said == ["Standard", "Dynamic", "X"]
 
@@ -263,3 +280,85 @@ def _period() -> tuple[datetime, datetime]:
 
 def _said(row):
     return row._replace(digest=b"")
+
+
+NAMES = [*HOUR_OF_A_NODE, "x_Note", "SubAccountName", "ContractedUnitPrice"]
+TEXTS = st.sampled_from(
+    [
+        "",
+        "NULL",
+        "i-01",
+        " i-01 ",
+        "a\x1fb",
+        "\x1fa",
+        "50 %s",
+        "%",
+        "café",
+        "nul\0",
+        "caf\ud800",
+        "x" * 80,
+    ]
+)
+CELLS = {
+    "ResourceId": TEXTS,
+    "x_Note": TEXTS,
+    "SubAccountName": TEXTS,
+    "Tags": st.sampled_from(["{}", '{"team": "a"}', "no json", "", {"team": "a"}, None]),
+    "ChargeCategory": st.sampled_from(["Usage", "usage ", "Tax", "none"]),
+    "ChargePeriodStart": st.sampled_from(["2026-07-03T10:00:00Z", " 2026-07-03 10:00", "12", None]),
+    "BilledCost": st.sampled_from(["1", " 1 ", "1.0", Decimal("1.0"), 1.0, "", "NULL", "x", "0"]),
+    "ListCost": st.sampled_from(["98.32", "0", "", "-", "0.123456789012345678"]),
+    "ListUnitPrice": st.sampled_from(["", "0.123456789012345678", "0.5", "1e40"]),
+    "ConsumedQuantity": st.sampled_from(["", "1", "1e400", "0"]),
+}
+
+
+@given(
+    rows=st.lists(st.fixed_dictionaries({}, optional=CELLS), min_size=2, max_size=12),
+    left_out=st.lists(st.sampled_from([0, 0, 1]), min_size=12, max_size=12),
+    lacks=st.sets(st.sampled_from(["ListUnitPrice", "ConsumedQuantity", "Tags"])),
+)
+def test_what_was_read_before_changes_nothing_of_a_row(rows, left_out, lacks):
+    names = [name for name in NAMES if name not in lacks]
+    reader = RowReader(layout_of(names))
+    for given_cells, missing in zip(rows * 2, left_out * 2, strict=False):
+        said = HOUR_OF_A_NODE | given_cells
+        cells = [said.get(name, "") for name in names][: len(names) - missing]
+
+        assert _told(reader, cells) == _told(RowReader(layout_of(names)), cells)
+
+
+def test_rows_on_record_are_known_again_by_their_digest():
+    """By these a file that is sent again is told from one that changed: they stay what they were."""
+    cells = HOUR_OF_A_NODE | {"ResourceName": " a node ", "Tags": "NULL"}
+    values = cells | {"BilledCost": Decimal("55.040"), "ChargePeriodStart": TEN}
+
+    assert read(cells).digest.hex() == "4438a6cc4bcd9c0030e9eaa135c28d51"
+    assert (
+        read(values | {"Tags": [("team", "research")]}).digest.hex()
+        == "f7e2bc2565431c2c60ee80aabb3c29b5"
+    )
+
+
+def test_rows_that_differ_in_time_and_amounts_alone_have_one_frame():
+    reader = RowReader(layout_of(list(HOUR_OF_A_NODE)))
+    later = {
+        "ChargePeriodStart": "2026-07-03T11:00:00Z", "ChargePeriodEnd": "2026-07-03T12:00:00Z",
+        "BilledCost": "7",
+    }  # fmt: skip
+
+    one, other, third = (
+        reader.read(list((HOUR_OF_A_NODE | more).values()))
+        for more in ({}, later, {"ResourceId": "i-02"})
+    )
+
+    assert one.frame is other.frame
+    assert third.frame == replace(one.frame, resource_id="i-02", traits=third.frame.traits)
+    assert len({one.digest, other.digest, third.digest}) == 3
+
+
+def _told(reader: RowReader, cells: list[object]) -> BilledRow | str:
+    try:
+        return reader.read(cells)
+    except BadCell as bad:
+        return str(bad)

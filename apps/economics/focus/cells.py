@@ -70,7 +70,7 @@ def amount_of(field: str, text: str, *, step: Decimal = COST_STEP) -> Decimal | 
     if not text:
         return None
     try:
-        return _parse_amount(text, step)
+        return _remembered_amount(text, step)
     except ValueError as unread:
         raise BadCell(field, str(unread)) from None
 
@@ -119,8 +119,8 @@ def _scalar_text(value: object) -> str:
     return text_of(value)
 
 
-@lru_cache(maxsize=65_536)
-def _parse_amount(text: str, step: Decimal) -> Decimal:
+def read_amount(text: str, step: Decimal) -> Decimal:
+    """An exact amount, to `step`. Refuses ValueError."""
     try:
         amount = Decimal(text)
     except InvalidOperation:
@@ -135,6 +135,9 @@ def _parse_amount(text: str, step: Decimal) -> Decimal:
     if isinstance(exponent, int) and exponent < step.adjusted():
         return amount.quantize(step, ROUND_HALF_EVEN, EXACTLY)
     return amount
+
+
+_remembered_amount = lru_cache(maxsize=16_384)(read_amount)
 
 
 @lru_cache(maxsize=65_536)

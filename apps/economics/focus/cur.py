@@ -14,7 +14,8 @@ from decimal import Decimal
 
 from apps.economics.focus.cells import COST_STEP, BadCell, cost_of, tags_of, text_of
 from apps.economics.focus.columns import Layout, NotABill, plain_name
-from apps.economics.focus.rows import BilledRow, RowReader
+from apps.economics.focus.reading import RowReader
+from apps.economics.focus.rows import BilledRow
 
 SIGNS = ("lineitemlineitemtype", "lineitemunblendedcost", "lineitemusagestartdate")
 NEEDED = (*SIGNS, "billpayeraccountid", "billbillingperiodstartdate", "billbillingperiodenddate")

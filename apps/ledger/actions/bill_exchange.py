@@ -72,26 +72,38 @@ def repeated_rows(import_id: int) -> list[str]:
 
 def exchange(import_id: int, bill_ids: Sequence[int]) -> tuple[int, int]:
     """Drop staged rows that are in force already, each against one of them; replace the others."""
+    if not rows(OTHERS, {"id": import_id, "bills": list(bill_ids)}):
+        return 0, 0
     ((unchanged, replaced),) = rows(EXCHANGE, {"id": import_id, "bills": list(bill_ids)})
     return unchanged, replaced
 
 
 # Rows with cents were billed, and not one of them kept its cents in its effective cost.
-ROUNDED = """
-SELECT row.bill_id
-FROM ledger_billrow AS row
-JOIN ledger_billimport AS batch ON batch.id = row.batch_id AND batch.state = 'done'
-WHERE row.bill_id = ANY(%(bills)s) AND row.replaced_by_id IS NULL
-  AND row.effective_cost IS NOT NULL AND row.billed_cost <> trunc(row.billed_cost)
-GROUP BY row.bill_id
-HAVING count(*) >= %(enough)s
-   AND count(*) FILTER (WHERE row.effective_cost <> trunc(row.effective_cost)) = 0
-"""
+ROUNDED: LiteralString = """
+SELECT bill.id
+FROM unnest(%(bills)s::int8[]) AS bill (id)
+WHERE NOT EXISTS (:with_cents AND row.effective_cost <> trunc(row.effective_cost))
+  AND (SELECT count(*) FROM (:with_cents LIMIT %(enough)s) AS seen) >= %(enough)s
+""".replace(
+    ":with_cents",
+    """
+    SELECT 1 FROM ledger_billrow AS row
+    JOIN ledger_billimport AS batch ON batch.id = row.batch_id AND batch.state = 'done'
+    WHERE row.bill_id = bill.id AND row.replaced_by_id IS NULL
+      AND row.effective_cost IS NOT NULL AND row.billed_cost <> trunc(row.billed_cost)
+    """,
+)
 REPEATED = """
 SELECT coalesce(sum(times - 1), 0)::int8
 FROM (SELECT count(*) AS times FROM ledger_billrow
       WHERE batch_id = %(id)s AND (billed_cost <> 0 OR effective_cost <> 0)
       GROUP BY bill_id, digest HAVING count(*) > 1) AS alike
+"""
+# Without another delivery of the same bills there is nothing to lay beside a million rows.
+OTHERS = """
+SELECT 1 FROM ledger_billimport_bills AS part
+JOIN ledger_billimport AS batch ON batch.id = part.billimport_id AND batch.state = 'done'
+WHERE part.bill_id = ANY(%(bills)s) AND batch.id <> %(id)s LIMIT 1
 """
 PAIRS: LiteralString = """
 WITH staged AS (

@@ -1,20 +1,24 @@
 """A bill's file taken in from its first row to its last, a few thousand at a time."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from itertools import islice
 from typing import Protocol
 
 from apps.economics.focus.cells import EXACTLY
-from apps.economics.focus.rows import BilledRow, BillKey, Rejection
+from apps.economics.focus.rows import BilledRow, BillKey, Rejection, RowCosts
 from apps.files.stopping import WorkerStops
 from apps.ledger.actions import bills
+from apps.ledger.actions.bill_staging import stage_rows
 from apps.ledger.models import BillImport
 from apps.logs.changes import field_of, logged_change
 
-ROWS_AT_ONCE = 2_500
+ROWS_A_LOOK, ROWS_AT_ONCE = 2_500, 20_000
+LETTERS_AT_ONCE = 8 << 20
+BASES = ("list", "contracted", "effective", "billed")
+"""Of `RowCosts`, in their order."""
 Read = tuple[int, BilledRow | Rejection]
 
 
@@ -41,15 +45,17 @@ class Seen:
     totals: dict[str, dict[str, Decimal]] = field(default_factory=dict)
     without_effective: int = 0
 
-    def add(self, row: BilledRow) -> None:
-        """Count a row in."""
-        sums = self.totals.setdefault(row.bill.currency, dict.fromkeys(bills.BASES, Decimal(0)))
-        costs = row.costs
-        amounts = (costs.billed, costs.effective, costs.listed, costs.contracted)
-        for basis, amount in zip(bills.BASES, amounts, strict=True):
-            if amount is not None:
-                sums[basis] = EXACTLY.add(sums[basis], amount)
-        self.without_effective += costs.effective is None
+    def add(self, read: Iterable[BilledRow]) -> None:
+        """Count rows in."""
+        of_currency: dict[str, list[RowCosts]] = {}
+        for row in read:
+            of_currency.setdefault(row.frame.bill.currency, []).append(row.costs)
+        for currency, costs in of_currency.items():
+            sums = self.totals.setdefault(currency, dict.fromkeys(bills.BASES, Decimal(0)))
+            with localcontext(EXACTLY):
+                for basis, amounts in zip(BASES, zip(*costs, strict=True), strict=True):
+                    sums[basis] = sum((each for each in amounts if each is not None), sums[basis])
+            self.without_effective += sum(each.effective is None for each in costs)
 
     def flags(self) -> list[str]:
         """What is odd about the file, in words."""
@@ -114,9 +120,8 @@ def _take_rows(file: OpenBill, import_id: int, clock: Callable[[], datetime]) ->
     first: Rejection | None = None
     for chunk in _row_chunks(file.rows):
         good = [(line, row) for line, row in chunk if isinstance(row, BilledRow)]
-        bills.stage_rows(import_id=import_id, read=good, bills=seen.bills, at=clock())
-        for _, row in good:
-            seen.add(row)
+        stage_rows(import_id=import_id, read=good, bills=seen.bills, at=clock())
+        seen.add(row for _, row in good)
         bad = [row for _, row in chunk if isinstance(row, Rejection)]
         bills.reject_bill_rows(import_id=import_id, rejected=bad)
         first, rejected = first or next(iter(bad), None), rejected + len(bad)
@@ -127,6 +132,7 @@ def _take_rows(file: OpenBill, import_id: int, clock: Callable[[], datetime]) ->
         )
     return bills.finish_delivery(
         import_id=import_id,
+        bill_ids=seen.bills.values(),
         totals=seen.totals,
         flags=seen.flags(),
         at=clock(),
@@ -134,5 +140,15 @@ def _take_rows(file: OpenBill, import_id: int, clock: Callable[[], datetime]) ->
 
 
 def _row_chunks(rows: Iterator[Read]) -> Iterator[list[Read]]:
-    while chunk := list(islice(rows, ROWS_AT_ONCE)):
+    """Many rows at once where they are alike; of those that are not, as many as memory is for."""
+    chunk: list[Read] = []
+    sizes: dict[int, int] = {}
+    while some := list(islice(rows, ROWS_A_LOOK)):
+        chunk += some
+        frames = [row.frame for _, row in some if isinstance(row, BilledRow)]
+        sizes |= {id(frame): len(frame.more) + len(frame.tags) for frame in frames}
+        if len(chunk) >= ROWS_AT_ONCE or sum(sizes.values()) >= LETTERS_AT_ONCE:
+            yield chunk
+            chunk, sizes = [], {}
+    if chunk:
         yield chunk

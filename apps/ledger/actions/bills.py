@@ -1,15 +1,14 @@
 """Bills taken in: a delivery is staged row by row, then replaces its periods in one transaction."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from django.db import connection, transaction
-from django.db.models import F
+from django.db import transaction
 
 from apps.accounts.queries.arriving import as_kept, fields_kept
-from apps.economics.focus.rows import BilledRow, BillKey, Rejection, as_json
+from apps.economics.focus.rows import Rejection
 from apps.ledger.actions.bill_exchange import (
     drop_rows,
     exchange,
@@ -21,21 +20,12 @@ from apps.ledger.actions.bill_exchange import (
 from apps.ledger.actions.bill_questions import ask_no_more, asks_about_twins, look_for_twins
 from apps.ledger.actions.month_digests import rewriting_bills
 from apps.ledger.models import Bill, BillImport, BillImportState, BillTwin, RejectedBillRow
-from apps.ledger.queries.tables import rows, run
+from apps.ledger.queries.tables import run
 from apps.logs.changes import logged_change
 
 MOST_REJECTIONS_KEPT = 10_000
 SILENT_AFTER = timedelta(minutes=2)
 BASES = ("billed", "effective", "list", "contracted")
-COLUMNS = (
-    *("bill_id", "batch_id", "line", "digest", "traits", "kind", "category", "charge_class"),
-    *("starts_at", "ends_at", "service", "usage_type", "description", "sku", "resource_id"),
-    *("region", "sub_account", "pricing_category", "commitment_id", "commitment_status"),
-    *("invoice_id", "consumed_quantity", "consumed_unit", "pricing_quantity", "pricing_unit"),
-    *("list_unit_price", "contracted_unit_price", "list_cost", "contracted_cost"),
-    *("effective_cost", "billed_cost", "tags", "more"),
-)
-COPY = f"COPY ledger_billrow ({', '.join(COLUMNS)}) FROM STDIN"
 
 
 class DeliveryNotNewest(Exception):
@@ -116,30 +106,6 @@ def begin_delivery(*, delivery: Delivery, at: datetime) -> int:
 
 
 @transaction.atomic
-def stage_rows(
-    *,
-    import_id: int,
-    read: Sequence[tuple[int, BilledRow]],
-    bills: dict[BillKey, int],
-    at: datetime,
-) -> None:
-    """Keep some thousand rows of a delivery; `bills` remembers their bills between calls.
-
-    Refuses DeliveryCalledOff.
-    """
-    running = BillImport.objects.filter(id=import_id, state=BillImportState.RUNNING)
-    if not running.update(rows=F("rows") + len(read), alive_at=at):
-        raise DeliveryCalledOff("somebody called the import off")
-    # In one order, so that two deliveries of the same new bills take turns.
-    for key in sorted({row.bill for _, row in read} - bills.keys()):
-        bills[key] = _bill_id(import_id, key, at)
-    kept = as_kept([row for _, row in read], fields_kept("ledger.billrow"))
-    with connection.cursor() as cursor, cursor.copy(COPY) as copy:
-        for (line, _), row in zip(read, kept, strict=True):
-            copy.write_row(_row_columns(import_id, bills[row.bill], line, row))
-
-
-@transaction.atomic
 def reject_bill_rows(*, import_id: int, rejected: Sequence[Rejection]) -> None:
     """Count rejected rows, and keep the first MOST_REJECTIONS_KEPT."""
     if not rejected:
@@ -167,11 +133,12 @@ def reject_bill_rows(*, import_id: int, rejected: Sequence[Rejection]) -> None:
 def finish_delivery(
     *,
     import_id: int,
+    bill_ids: Collection[int],
     totals: Mapping[str, Mapping[str, Decimal]],
     flags: Sequence[str],
     at: datetime,
 ) -> Taken:
-    """Put the staged rows in force: those already there stay, those not there any more go.
+    """Put the rows that were staged of these bills in force: those already there stay, those not there any more go.
 
     A file with rows that could not be read replaces nothing: nobody knows what those rows were to
     stand for. Where it would, it is held until a person accepts it. Bills that changed wait for
@@ -186,7 +153,7 @@ def finish_delivery(
         for currency, sums in totals.items()
     }
     batch.flags = list(flags)
-    bill_ids = lock_bills(_staged_bills(import_id))
+    bill_ids = lock_bills(bill_ids)
     if delivered_before(batch.digest) is not None:
         # Another delivered this very file meanwhile.
         batch.unchanged = drop_rows(import_id)
@@ -325,39 +292,6 @@ def later_delivery(import_id: int, bill_ids: Sequence[int], **which: object) -> 
         bills__in=bill_ids, id__gt=import_id, state=BillImportState.DONE, **which
     )
     return later.first()
-
-
-def _bill_id(import_id: int, key: BillKey, at: datetime) -> int:
-    bill, _ = Bill.objects.get_or_create(
-        issuer=key.issuer,
-        account=key.account,
-        starts_at=key.starts_at,
-        currency=key.currency,
-        defaults={
-            "provider": key.provider,
-            "ends_at": key.ends_at,
-            "created_at": at,
-            "changed_at": at,
-        },
-    )
-    return bill.id
-
-
-def _row_columns(import_id: int, bill_id: int, line: int, row: BilledRow) -> tuple[object, ...]:
-    costs = row.costs
-    return (
-        *(bill_id, import_id, line, row.digest, row.traits),
-        *row[3:25],
-        *(costs.listed, costs.contracted, costs.effective, costs.billed),
-        *(as_json(row.tags), as_json(row.more)),
-    )
-
-
-def _staged_bills(import_id: int) -> list[int]:
-    found = rows(
-        "SELECT DISTINCT bill_id FROM ledger_billrow WHERE batch_id = %(id)s", {"id": import_id}
-    )
-    return [bill_id for (bill_id,) in found]
 
 
 def lock_bills(bill_ids: Iterable[int]) -> list[int]:

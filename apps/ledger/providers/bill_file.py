@@ -3,7 +3,7 @@
 import csv
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +14,8 @@ from typing import IO, Protocol
 from apps.economics.focus.cells import BadCell
 from apps.economics.focus.columns import NotABill, known_columns, layout_of
 from apps.economics.focus.cur import CurReader, is_cur
-from apps.economics.focus.rows import BilledRow, Rejection, RowReader
+from apps.economics.focus.reading import RowReader
+from apps.economics.focus.rows import BilledRow, Rejection
 from apps.files.limits import UNPACKED, BodyKind
 from apps.files.lines import MOST_COLUMNS, CsvRows, FileUnreadable, RowAllowance, bounded_lines
 from apps.files.parquet import ParquetRefused, ParquetTable, open_parquet
@@ -74,12 +75,21 @@ def _read_rows(
 ) -> Iterator[tuple[int, BilledRow | Rejection]]:
     line = 0
     first: list[tuple[int, Sequence[object]]] = []
+    read = reader.read
     try:
         for line, row in islice(cells, ROWS_FOR_WIDTH):
             first.append((line, row))
         widths = {width, _usual_width(first, width)}
         for line, row in chain(first, cells):
-            yield line, _read_row(line, row, reader, widths)
+            if len(row) not in widths:
+                yield line, _misfit(line, row, min(widths))
+                continue
+            found: BilledRow | Rejection
+            try:
+                found = read(row)
+            except BadCell as bad:
+                found = Rejection(line, bad.field, bad.message, reader.period_of(row))
+            yield line, found
     except BROKEN as broken:
         raise BillBreaksOff(
             f"the file breaks off after row {line}: {_broken_reason(broken)}"
@@ -94,16 +104,8 @@ def _usual_width(rows: Sequence[tuple[int, Sequence[object]]], width: int) -> in
     return min(width, found.most_common(1)[0][0])
 
 
-def _read_row(
-    line: int, row: Sequence[object], reader: _Reader, widths: Collection[int]
-) -> BilledRow | Rejection:
-    if len(row) not in widths:
-        usual = min(widths)
-        return Rejection(line, "row", f"has {len(row)} cells where there should be {usual}")
-    try:
-        return reader.read(row)
-    except BadCell as bad:
-        return Rejection(line, bad.field, bad.message, reader.period_of(row))
+def _misfit(line: int, row: Sequence[object], usual: int) -> Rejection:
+    return Rejection(line, "row", f"has {len(row)} cells where there should be {usual}")
 
 
 @contextmanager
@@ -139,7 +141,7 @@ def _csv_table(text: IO[str]) -> tuple[list[str], Iterator[tuple[int, Sequence[o
         raise NotABill("the file is empty")
     if len(names) > MOST_COLUMNS:
         raise NotABill(f"the file has {len(names):,} columns; {MOST_COLUMNS:,} are taken")
-    return names, _csv_rows(rows)
+    return names, rows.numbered()
 
 
 def _likely_delimiter(heading: str) -> str:
@@ -150,15 +152,6 @@ def _likely_delimiter(heading: str) -> str:
         return known_columns(names) + len(is_cur(names) * names), len(names)
 
     return max(DELIMITERS, key=told)
-
-
-def _csv_rows(rows: CsvRows) -> Iterator[tuple[int, Sequence[object]]]:
-    # `line_num` is where a row ends; one with line ends in a cell begins above that.
-    begins = rows.line_num + 1
-    for row in rows:
-        if row:
-            yield begins, row
-        begins = rows.line_num + 1
 
 
 @contextmanager

@@ -18,8 +18,10 @@ from django.core.management import CommandError, call_command
 from pyarrow import parquet
 
 from apps.economics.focus.columns import NotABill
+from apps.economics.focus.rows import BillKey
 from apps.files.limits import UNPACKED, BodyKind
 from apps.ledger.actions import bills
+from apps.ledger.actions.bill_staging import stage_rows
 from apps.ledger.models import Bill, BillImport, BillRow, RejectedBillRow
 from apps.ledger.providers.bill_file import BillBreaksOff, open_bill
 from tests import make
@@ -372,11 +374,15 @@ def test_two_that_deliver_the_same_file_at_once_bring_it_in_once(tmp_path: Path)
         delivery = bills.Delivery("bill.csv", file.digest, file.layout, is_addition=True)
         read = list(file.rows)
     ids = [bills.begin_delivery(delivery=delivery, at=make.NOON) for _ in range(2)]
+    found: dict[BillKey, int] = {}
     for import_id in ids:
-        bills.stage_rows(import_id=import_id, read=read, bills={}, at=make.NOON)
+        stage_rows(import_id=import_id, read=read, bills=found, at=make.NOON)
 
     ends = [
-        bills.finish_delivery(import_id=each, totals={}, flags=[], at=make.NOON) for each in ids
+        bills.finish_delivery(
+            import_id=each, bill_ids=found.values(), totals={}, flags=[], at=make.NOON
+        )
+        for each in ids
     ]
 
     assert [told(end) for end in ends] == [(2, 0, 0, 0), (0, 2, 0, 0)]

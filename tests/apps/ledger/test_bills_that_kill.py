@@ -37,12 +37,12 @@ print(int(peak.split()[1]) >> 10)
 """
 STOPPED = """
 import os, signal
-from apps.ledger.actions import bills
-stage = bills.stage_rows
+from apps.ledger.actions import bill_taking
+stage = bill_taking.stage_rows
 def stage_and_stop(**given):
     stage(**given)
     os.kill(os.getpid(), signal.SIGTERM)
-bills.stage_rows = stage_and_stop
+bill_taking.stage_rows = stage_and_stop
 """
 KILLED = "import os; from apps.ledger.tasks import bill_uploads; bill_uploads.open_bill = lambda *a, **k: os.kill(os.getpid(), 9)"
 
@@ -120,7 +120,7 @@ def test_a_file_that_kills_its_worker_is_broken_off_after_three_tries(tmp_path: 
 
 
 def test_a_worker_that_is_stopped_again_and_again_breaks_no_bill_off() -> None:
-    rows = [hour_row("1", ResourceId=f"node-{number}") for number in range(6_000)]
+    rows = [hour_row("1", ResourceId=f"node-{number}") for number in range(21_000)]
     import_id = send(text_of(rows).encode())
     for _ in range(4):
         assert sweep(STOPPED).returncode == -signal.SIGTERM
@@ -129,7 +129,7 @@ def test_a_worker_that_is_stopped_again_and_again_breaks_no_bill_off() -> None:
         assert not BillRow.objects.exists()
     assert sweep().returncode == 0
     batch.refresh_from_db()
-    assert (batch.state, batch.imported, batch.failure) == ("done", 6_000, "")
+    assert (batch.state, batch.imported, batch.failure) == ("done", 21_000, "")
 
 
 def test_a_try_that_read_more_rows_is_given_back() -> None:

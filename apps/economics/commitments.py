@@ -5,12 +5,21 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from fractions import Fraction
 
-from apps.economics.ec2_sizes import family_of, size_quarters
-from apps.economics.eligibility import ANY_TERMS, ON_DEMAND, CommitmentTerms, UseTerms, may_cover
+from apps.economics import azure_sizes, ec2_sizes
+from apps.economics.eligibility import (
+    ANY_TERMS,
+    ON_DEMAND,
+    CommitmentTerms,
+    UseTerms,
+    is_elsewhere,
+    may_cover,
+    platform_and_tenancy,
+)
 from apps.economics.hours import HOUR_MS
 from apps.economics.places import is_zone, lies_in, may_lie_in
 from apps.economics.rates import Per
 from apps.economics.split import largest_remainder
+from apps.economics.use_terms import DEFAULT_PLATFORM, DEFAULT_TENANCY
 
 
 class NotACommitment(ValueError):
@@ -80,22 +89,38 @@ class CommitmentOfHour:
     def capacity(self) -> int:
         """Unit-milliseconds of the hour; of a spend plan micro-units times milliseconds.
 
-        One that covers any size of its family counts quarters of AWS's normalization factor.
+        One that covers any size of its family counts quarters of AWS's normalization factor, or
+        Azure's ratio.
         """
-        each = self.size_quarters or 1
+        each = self.size or 1
         return (self.units * each or self.spend_micros) * self.lasts_ms
 
     @property
-    def size_quarters(self) -> int | None:
+    def size(self) -> int | None:
         """The size of one unit, where it covers other sizes of its family too; else None.
 
-        So do regional EC2 reservations of most families, on Linux with default tenancy.
+        So do regional EC2 reservations of most families, on Linux with default tenancy, and Azure's
+        of a group of sizes.
         """
-        is_regional = bool(self.scope.region) and not is_zone(self.scope.region)
-        is_flexible = self.kind is CommitmentKind.RESERVED and self.scope.provider == "aws"
-        if not (is_flexible and is_regional and self.units and self.per is Per.NODE):
+        if self.kind is not CommitmentKind.RESERVED or not self.units or self.per is not Per.NODE:
             return None
-        return size_quarters(self.scope.instance_type)
+        return self.size_of(self.scope.instance_type)
+
+    def size_of(self, instance_type: str) -> int | None:
+        """How much of a commitment of this vendor a machine of this type takes; None: no size."""
+        if self.scope.provider == "azure":
+            return azure_sizes.ratio(instance_type)
+        is_regional = bool(self.scope.region) and not is_zone(self.scope.region)
+        terms = (DEFAULT_PLATFORM, DEFAULT_TENANCY)
+        has_defaults = not {*platform_and_tenancy(self.terms)} - {"", *terms}
+        if self.scope.provider != "aws" or not is_regional or not has_defaults:
+            return None
+        return ec2_sizes.size_quarters(instance_type)
+
+    def family_of(self, instance_type: str) -> str:
+        """Of which sizes a commitment that covers several covers any."""
+        of = azure_sizes if self.scope.provider == "azure" else ec2_sizes
+        return of.family_of(instance_type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +192,9 @@ def apply(commitments: Sequence[CommitmentOfHour], uses: Sequence[CommitmentUse]
     size of its family takes the smallest first, any other the use with the highest contracted cost
     per unit. Savings plans of a place or a family go before those of all machines; within each,
     over all their plans at once, the highest saving percentage goes first, then the lower price of
-    the plan. Ties by ids. Sources: AWS's EC2 User Guide on reserved instances and its Savings
-    Plans User Guide, as of 2026-11.
+    the plan. Use of the account that a commitment is of goes before that of others which share it.
+    Ties by ids. Sources: AWS's EC2 User Guide on reserved instances, its Savings Plans User Guide, and
+    Azure's pages on how reservations and savings plans are applied, as of 2026-11.
     A commitment covers any units for its milliseconds of the hour, as providers bill. Its covered
     parts share its hour's price by what they take of it, each up to its contracted cost; what is
     left is unused. The order in which anything is given does not matter.
@@ -203,10 +229,21 @@ def capacity_per_ms(commitment: CommitmentOfHour, use: CommitmentUse) -> int:
     if not _is_eligible(commitment, use):
         return 0
     if commitment.spend_micros:
-        return commitment.prices.get(use.instance_type, 0) * use.nodes
-    if commitment.size_quarters:
-        return (size_quarters(use.instance_type) or 0) * use.nodes
+        return commitment.prices.get(priced_as(use), 0) * use.nodes
+    if commitment.size:
+        return (commitment.size_of(use.instance_type) or 0) * use.nodes
     return use.nodes if commitment.per is Per.NODE else use.gpus
+
+
+def priced_as(use: CommitmentUse) -> str:
+    """What a plan's prices call it: `m5.24xlarge`, and with its platform and tenancy where those differ.
+
+    A plan has a price for each of them: `m5.24xlarge windows dedicated`. What is not known is the default.
+    """
+    platform = use.terms.platform or DEFAULT_PLATFORM
+    tenancy = use.terms.tenancy or DEFAULT_TENANCY
+    said = (use.instance_type, platform, tenancy)
+    return " ".join(each for each in said if each not in {DEFAULT_PLATFORM, DEFAULT_TENANCY})
 
 
 def coverage(covered_ms: int, eligible_ms: int) -> Fraction | None:
@@ -238,8 +275,11 @@ def _is_eligible(commitment: CommitmentOfHour, use: CommitmentUse) -> bool:
     if not may_cover(commitment.terms, use.terms, is_zonal=is_zonal):
         return False
     machine = (scope.instance_type, use.instance_type)
-    if commitment.size_quarters:
-        machine = (family_of(scope.instance_type), family_of(use.instance_type))
+    if commitment.size:
+        machine = (
+            commitment.family_of(scope.instance_type),
+            commitment.family_of(use.instance_type),
+        )
     pairs = (
         (scope.provider, use.provider),
         machine,
@@ -258,13 +298,15 @@ def _saving_order(pair: tuple[CommitmentOfHour, CommitmentUse]) -> tuple[int | F
     # On demand ÷ the plan's price: the highest is the highest saving percentage.
     worth = Fraction(saved, per_ms * (use.end_ms - use.start_ms))
     scope = commitment.scope
+    # An owner's own use comes before that of other accounts which share it.
+    others = is_elsewhere(commitment.terms, use.terms)
     place: tuple[int | Fraction, ...]
     if commitment.kind is CommitmentKind.SAVINGS_PLAN:
-        place = (not scope.is_bound, -worth, per_ms // use.nodes)
+        place = (not scope.is_bound, others, -worth, per_ms // use.nodes)
     else:
-        size = per_ms // use.nodes if commitment.size_quarters else 0
+        size = per_ms // use.nodes if commitment.size else 0
         may_be_elsewhere = bool(scope.region) and not lies_in(use.region, scope.region)
-        place = (-scope.narrowness, may_be_elsewhere, size, -worth)
+        place = (-scope.narrowness, others, may_be_elsewhere, size, -worth)
     return (commitment.kind, *place, commitment.id, use.node_id, use.start_ms)
 
 

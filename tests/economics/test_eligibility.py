@@ -12,9 +12,16 @@ from apps.economics.commitments import (
     CommitmentUse,
     apply,
 )
-from apps.economics.eligibility import Capacity, CommitmentTerms, UseTerms, may_cover
+from apps.economics.eligibility import (
+    Capacity,
+    CommitmentTerms,
+    UseTerms,
+    may_cover,
+    taken_for_granted,
+)
 from apps.economics.hours import HOUR_MS
 from apps.economics.purchase import PurchaseOption
+from apps.economics.use_terms import platform_of, reservation_of, tenancy_of
 
 M = 10**6
 
@@ -81,12 +88,90 @@ def test_capacity_blocks_are_paid_ahead_and_covered_by_nothing_else() -> None:
     assert may_cover(CommitmentTerms(is_block=True), in_block)
 
 
-def test_platform_tenancy_and_account_must_fit_where_both_are_known() -> None:
-    linux = CommitmentTerms(platform="Linux/UNIX", tenancy="default", account="1", is_shared=False)
-    assert may_cover(linux, UseTerms(platform="linux/unix", tenancy="default", account="1"))
+def test_platform_and_tenancy_must_fit_and_a_machine_of_which_nothing_is_told_is_plain_linux() -> (
+    None
+):
+    linux = CommitmentTerms(platform="linux", tenancy="default")
+    assert may_cover(linux, UseTerms(platform="linux", tenancy="default"))
     assert may_cover(linux, UseTerms())
-    assert not may_cover(linux, UseTerms(platform="Windows"))
+    assert not may_cover(linux, UseTerms(platform="windows"))
     assert not may_cover(linux, UseTerms(tenancy="dedicated"))
-    assert not may_cover(linux, UseTerms(account="2"))
-    assert may_cover(replace(linux, is_shared=True), UseTerms(account="2"))
+    assert not may_cover(CommitmentTerms(platform="windows"), UseTerms())
+    assert not may_cover(CommitmentTerms(tenancy="host"), UseTerms())
     assert not may_cover(linux, UseTerms(PurchaseOption.OWNED))
+    unsaid = CommitmentTerms(has_platform=True)
+    assert may_cover(unsaid, UseTerms(platform="linux"))
+    assert not may_cover(unsaid, UseTerms(platform="rhel"))
+    assert may_cover(CommitmentTerms(), UseTerms(platform="rhel", tenancy="host"))
+
+
+def test_accounts_must_fit_where_sharing_is_off_and_a_subscription_has_its_resource_groups() -> (
+    None
+):
+    own = CommitmentTerms(account="1", is_shared=False)
+    assert may_cover(own, UseTerms(account="1"))
+    assert not may_cover(own, UseTerms(account="2"))
+    assert may_cover(replace(own, is_shared=True), UseTerms(account="2"))
+    subscription = CommitmentTerms(account="sub-1", is_shared=False)
+    group = replace(subscription, account="sub-1/RG-train")
+    assert may_cover(subscription, UseTerms(account="sub-1/rg-train"))
+    assert may_cover(group, UseTerms(account="sub-1/rg-train"))
+    assert not may_cover(group, UseTerms(account="sub-1/rg-web"))
+    assert not may_cover(group, UseTerms(account="sub-1"))
+    assert not may_cover(subscription, UseTerms(account="sub-10/rg-train"))
+
+
+def test_a_block_covers_what_runs_in_it_alone() -> None:
+    block = CommitmentTerms(is_block=True, reservation="cr-1")
+    assert may_cover(block, UseTerms(capacity=Capacity.BLOCK, reservation="cr-1"))
+    assert may_cover(block, UseTerms())
+    assert not may_cover(block, UseTerms(capacity=Capacity.RESERVATION, reservation="cr-2"))
+
+
+def test_what_was_taken_for_granted_is_named() -> None:
+    reserved = CommitmentTerms(has_platform=True, account="1", is_shared=False)
+    assert taken_for_granted(reserved, UseTerms()) == ("platform", "tenancy", "account")
+    told = UseTerms(platform="linux", tenancy="default", account="1")
+    assert taken_for_granted(reserved, told) == ()
+    assert taken_for_granted(CommitmentTerms(), UseTerms()) == ()
+    block = CommitmentTerms(is_block=True, reservation="cr-1")
+    assert taken_for_granted(block, UseTerms()) == ("reservation",)
+    assert taken_for_granted(block, UseTerms(reservation="cr-1")) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "platform"),
+    [
+        ("Linux/UNIX", "linux"),
+        ("Linux/UNIX (Amazon VPC)", "linux"),
+        ("Linux", "linux"),
+        ("Red Hat Enterprise Linux", "rhel"),
+        ("Red Hat BYOL Linux", "linux"),
+        ("RHEL", "rhel"),
+        ("SUSE Linux", "suse"),
+        ("Ubuntu Pro", "ubuntu_pro"),
+        ("ubuntu_pro", "ubuntu_pro"),
+        ("Windows", "windows"),
+        ("Windows BYOL", "windows"),
+        ("Windows with SQL Server Standard", "windows_sql"),
+        ("SQL Server Web", "linux_sql"),
+        ("Red Hat Enterprise Linux with SQL Server Standard and HA", "rhel_sql"),
+        ("RunInstances", "linux"),
+        ("RunInstances:0002", "windows"),
+        ("RunInstances:0010:SV006", "rhel"),
+        ("RunInstances:9999", ""),
+        ("", ""),
+        ("NA", ""),
+    ],
+)
+def test_a_platform_is_one_word_however_its_vendor_spells_it(said: str, platform: str) -> None:
+    assert platform_of(said) == platform
+
+
+def test_tenancies_and_reservations_are_one_word_however_they_are_spelt() -> None:
+    assert [tenancy_of(each) for each in ("Shared", "default", "Dedicated", "host", "NA")] == [
+        "default", "default", "dedicated", "host", "",
+    ]  # fmt: skip
+    arn = "arn:aws:ec2:us-east-1:123456789012:capacity-reservation/cr-0ABC1234def567890"
+    assert reservation_of(arn) == reservation_of("cr-0abc1234def567890") == "cr-0abc1234def567890"
+    assert reservation_of(" my-reservation ") == "my-reservation"

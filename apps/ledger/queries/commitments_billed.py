@@ -15,10 +15,12 @@ from apps.ledger.queries.calendar import main_month
 from apps.ledger.queries.tables import rows
 from apps.pricing.queries.exchange import exchange
 
-# A row is of the time in which it begins.
-COVERED: LiteralString = filled("""
+# A row is of the time in which it begins. Its machine is that of the node that it is of, or what AWS's
+# usage type ends with.
+COVERED: LiteralString = filled(r"""
 SELECT bought.id, width_bucket(row.starts_at, %(cuts)s::timestamptz[]),
        bill.currency, bill.starts_at, bill.ends_at,
+       coalesce(pool.instance_type, substring(row.usage_type FROM '[a-z0-9-]+\.[a-z0-9-]+$'), ''),
        CASE WHEN count(row.effective_cost) = count(*) THEN sum(row.effective_cost) END,
        CASE WHEN count(coalesce(row.contracted_cost, row.list_cost)) = count(*)
             THEN sum(coalesce(row.contracted_cost, row.list_cost)) END,
@@ -27,11 +29,15 @@ FROM pricing_commitment_fact AS bought
 JOIN ledger_billrow AS row ON row.commitment_id = bought.external_id AND row.commitment_id <> ''
 JOIN ledger_billimport AS batch ON batch.id = row.batch_id AND batch.state = 'done'
 JOIN ledger_bill AS bill ON bill.id = row.bill_id
+LEFT JOIN ledger_billedmatch AS found ON found.bill_id = row.bill_id AND found.traits = row.traits
+LEFT JOIN fleet_node_fact AS node ON node.id = found.node_id
+LEFT JOIN fleet_pool_fact AS pool
+    ON pool.id = coalesce(node.pool_id, found.pool_id) AND pool.instance_type <> ''
 WHERE row.replaced_by_id IS NULL AND row.category = 'Usage'
   AND lower(row.commitment_status) = 'used'
   AND bill.reconciled_at IS NOT NULL AND NOT bill.is_rounded_upstream
   AND row.starts_at >= %(starts_at)s AND row.starts_at < %(ends_at)s
-GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 4
+GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 4, 6
 """)
 
 
@@ -67,16 +73,23 @@ class BilledUse:
 def billed_use(
     bought: Mapping[int, CommitmentOfHour], asked: Mapping[str, object]
 ) -> dict[tuple[int, int], BilledUse]:
-    """By commitment and span, of those whose measure bills tell: money, or hours of one machine."""
+    """By commitment and span, of those whose measure bills tell: money, or hours of machines.
+
+    Where a reservation covers any size of its family, an hour counts by the size of its machine. Of a
+    span in which any of it is not known, nothing is told.
+    """
     ours = accounts.organisation()
     found: dict[tuple[int, int], BilledUse] = {}
-    for one, span, currency, starts_at, ends_at, effective, on_demand, ms in rows(COVERED, asked):
+    unknown: set[tuple[int, int]] = set()
+    for one, span, currency, starts_at, ends_at, machine, *sums, ms in rows(COVERED, asked):
         if one not in bought:
             continue
-        used = _used_by(bought[one], effective, ms)
+        effective, on_demand = sums
+        used = _used_by(bought[one], effective, ms, machine)
         month = main_month(starts_at, ends_at, ours.zone)
         rate = exchange(from_currency=currency, to_currency=ours.currency, month=month)
         if used is None or rate is None:
+            unknown.add((one, span))
             continue
         so_far = found.get((one, span), BilledUse(0, 0, 0))
         found[one, span] = BilledUse(
@@ -84,7 +97,7 @@ def billed_use(
             _sum(so_far.covered_cost, _converted(effective, rate.rate)),
             _sum(so_far.on_demand, _converted(on_demand, rate.rate)),
         )
-    return found
+    return {key: use for key, use in found.items() if key not in unknown}
 
 
 def told_spans(asked: Mapping[str, object]) -> ToldSpans:
@@ -100,11 +113,13 @@ def is_told(spans: Sequence[tuple[datetime, datetime]], moment: datetime) -> boo
     return any(begins <= moment < ends for begins, ends in spans)
 
 
-def _used_by(bought: CommitmentOfHour, effective: object, ms: object) -> int | None:
+def _used_by(bought: CommitmentOfHour, effective: object, ms: object, machine: str) -> int | None:
     if bought.spend_micros:
         return None if effective is None else round(Fraction(str(effective)) * MICROS) * HOUR_MS
-    is_counted = bought.per is Per.NODE and not bought.size_quarters
-    return int(str(round(Fraction(str(ms))))) if is_counted and ms is not None else None
+    if bought.per is not Per.NODE or ms is None:
+        return None
+    size = bought.size_of(machine) if bought.size else 1
+    return None if size is None else round(Fraction(str(ms)) * size)
 
 
 def _converted(amount: object, rate: Fraction) -> int | None:

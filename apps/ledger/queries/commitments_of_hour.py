@@ -11,6 +11,7 @@ from apps.economics.commitments import CommitmentKind, CommitmentOfHour, Commitm
 from apps.economics.eligibility import CommitmentTerms
 from apps.economics.hours import HOUR, HOUR_MS
 from apps.economics.rates import MICROS, Per
+from apps.economics.use_terms import reservation_of
 from apps.ledger.queries.calendar import milliseconds_into, posting_month
 from apps.ledger.queries.tables import rows
 from apps.pricing.queries.commitments import CommitmentFact, commitments_in
@@ -110,12 +111,21 @@ def bought_as(
             pool_id=fact.pool_id,
         ),
         paid_micros=paid_micros,
-        terms=CommitmentTerms(is_block=fact.kind == "capacity_block"),
+        terms=_terms_of(fact),
         units=fact.units,
         per=Per(fact.unit),
         spend_micros=round(fact.spend * MICROS),
         prices={name: round(amount * MICROS) for name, amount in fact.prices.items()},
         lasts_ms=lasts_ms,
+    )
+
+
+def _terms_of(fact: CommitmentFact) -> CommitmentTerms:
+    is_block = fact.kind == CommitmentKind.CAPACITY_BLOCK.name.lower()
+    return CommitmentTerms(
+        is_block=is_block,
+        reservation=reservation_of(fact.external_id) if is_block else "",
+        has_platform=(fact.provider, fact.kind) == ("aws", "reserved"),
     )
 
 

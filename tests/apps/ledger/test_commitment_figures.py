@@ -505,3 +505,31 @@ def test_what_a_bill_tells_of_a_commitment_nobody_entered_is_told_apart(tmp_path
     midnight = TEN - 10 * HOUR
     use = commitment_use((midnight, midnight + 24 * HOUR), scene.LATER)
     assert (use.nameless_unused, use.all.unused_cost) == (33_000_000, 0)
+
+
+@pytest.mark.parametrize("is_known_node", [True, False])
+def test_of_a_reservation_of_any_size_a_bill_tells_how_much_was_used_by_the_sizes_that_it_covered(
+    tmp_path: Path, is_known_node: bool
+) -> None:
+    """A p3.16xlarge counts 128, a p3.8xlarge 64: we would have used all of it, the bill half."""
+    pool_id = make.make_pool("v100", instance_type="p3.8xlarge", region="us-east-1")
+    scene.make_priced_node("gpu-01", pool_id=pool_id, provider_id="i-01" * is_known_node)
+    make.make_node("gpu-02", pool_id=pool_id, started_at=TEN, at=scene.LATER, units=4)
+    one = scene.make_commitment(
+        provider="aws", instance_type="p3.16xlarge", region="us-east-1", units=1,
+        hourly=Decimal(80), external_id="ri-1", period=(TEN, TEN + HOUR),
+    )  # fmt: skip
+    settle()
+    assert figures(one).utilisation == 1
+    named = {"CommitmentDiscountId": "ri-1", "CommitmentDiscountStatus": "Used"}
+    used = hour_row(
+        "40", **IN_MARCH, **named, ResourceId="i-01", ContractedCost="49.16",
+        SkuMeter="BoxUsage:p3.8xlarge",
+    )  # fmt: skip
+    unused = hour_row("40", **IN_MARCH, **named | {"CommitmentDiscountStatus": "Unused"})
+    deliver(tmp_path, used, unused | {"ResourceId": "", "BilledCost": "0", "Tags": ""})
+    reconcile_all()
+    midnight = TEN.replace(hour=0)
+    found = commitment_use((midnight, midnight + 24 * HOUR), scene.LATER).figures(one)
+    assert (found.utilisation, found.coverage) == (Fraction(1, 2), Fraction(1, 2))
+    assert (found.cost, found.unused_cost, found.on_demand) == (80_000_000, 40_000_000, 49_160_000)

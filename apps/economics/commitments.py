@@ -119,8 +119,9 @@ class CommitmentOfHour:
 
     def family_of(self, instance_type: str) -> str:
         """Of which sizes a commitment that covers several covers any."""
-        of = azure_sizes if self.scope.provider == "azure" else ec2_sizes
-        return of.family_of(instance_type)
+        if self.scope.provider == "azure":
+            return azure_sizes.family_of(instance_type)
+        return ec2_sizes.family_of(instance_type)
 
 
 @dataclass(frozen=True, slots=True)

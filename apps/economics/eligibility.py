@@ -28,7 +28,7 @@ class Capacity(StrEnum):
     BLOCK = "block"
 
 
-class Fact(StrEnum):
+class Untold(StrEnum):
     """A fact of a machine that was not told, and for which its vendor's default was taken."""
 
     PLATFORM = "platform"
@@ -108,7 +108,7 @@ def platform_and_tenancy(terms: CommitmentTerms) -> tuple[str, str]:
     return terms.platform or DEFAULT_PLATFORM, terms.tenancy or DEFAULT_TENANCY
 
 
-def taken_for_granted(terms: CommitmentTerms, use: UseTerms) -> tuple[Fact, ...]:
+def taken_for_granted(terms: CommitmentTerms, use: UseTerms) -> tuple[Untold, ...]:
     """Which facts of a use decide whether it is covered and were not told.
 
     A machine is then taken to be what its vendor launches by default: Linux on shared hardware, in the
@@ -116,10 +116,10 @@ def taken_for_granted(terms: CommitmentTerms, use: UseTerms) -> tuple[Fact, ...]
     """
     platform, tenancy = platform_and_tenancy(terms)
     asked = (
-        (Fact.PLATFORM, bool(platform) and not use.platform),
-        (Fact.TENANCY, bool(tenancy) and not use.tenancy),
-        (Fact.ACCOUNT, not terms.is_shared and bool(terms.account) and not use.account),
-        (Fact.RESERVATION, terms.is_block and bool(terms.reservation) and not use.reservation),
+        (Untold.PLATFORM, bool(platform) and not use.platform),
+        (Untold.TENANCY, bool(tenancy) and not use.tenancy),
+        (Untold.ACCOUNT, not terms.is_shared and bool(terms.account) and not use.account),
+        (Untold.RESERVATION, terms.is_block and bool(terms.reservation) and not use.reservation),
     )
     return tuple(fact for fact, is_granted in asked if is_granted)
 

@@ -50,7 +50,11 @@ class WantedPrice:
 
 @dataclass(frozen=True, slots=True)
 class SeenMachine:
-    """A machine as its cloud tells it; `names` are all that a node of it may be called."""
+    """A machine as its cloud tells it; `names` are all that a node of it may be called.
+
+    Platform, tenancy, the account that runs it and the capacity reservation that it runs in are as the
+    cloud spells them, empty where it does not tell.
+    """
 
     external_id: str
     name: str
@@ -61,6 +65,10 @@ class SeenMachine:
     purchase_option: str
     cpus: int | None
     launched_at: datetime | None
+    platform: str = ""
+    tenancy: str = ""
+    account: str = ""
+    reservation: str = ""
 
 
 class RunningMachine(Protocol):
@@ -144,6 +152,7 @@ class BoughtAhead:
     """What was bought for a term: `units` nodes or GPUs, or `spend` an hour at `prices`.
 
     Amounts are in `currency`; `upfront` once, `hourly` for each hour of `[starts_at, ends_at)`.
+    `platform` and `tenancy` are those that it covers, as the cloud spells them, `account` whose it is.
     `note` says what is odd about it, if anything.
     """
 
@@ -163,6 +172,9 @@ class BoughtAhead:
     prices: Mapping[str, Decimal] = field(default_factory=dict)
     upfront: Decimal = Decimal(0)
     hourly: Decimal = Decimal(0)
+    platform: str = ""
+    tenancy: str = ""
+    account: str = ""
     note: str = ""
 
 

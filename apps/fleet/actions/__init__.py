@@ -78,6 +78,12 @@ from apps.fleet.actions.joining import (
     make_join_token,
     revoke_join_token,
 )
+from apps.fleet.actions.node_terms import (
+    TermsNotUnderstood,
+    correct_node_terms,
+    tell_machine_terms,
+    tell_node_terms,
+)
 from apps.fleet.actions.telling import ToldStatus, note_status, reclaim_node
 from apps.fleet.actions.trust import (
     TrustIncidentDecided,

@@ -1,7 +1,6 @@
 """Machines that run in a cloud account: kept page by page, forgotten when they are gone."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import datetime
 
 from django.db import transaction
@@ -21,7 +20,9 @@ def keep_machines(*, account_id: int, machines: Sequence[SeenMachine], at: datet
         CloudMachine(
             account_id=account_id,
             seen_at=at,
-            **asdict(each) | {"names": list(each.names)},
+            launched_at=each.launched_at,
+            external_id=each.external_id,
+            **{name: getattr(each, name) for name in TOLD} | {"names": list(each.names)},
         )
         for each in {machine.external_id: machine for machine in machines}.values()
     ]

@@ -56,7 +56,10 @@ POOL_CORRECTION = sent(
     "Correction of a pool",
     {"gpu_model": "NVIDIA A100-SXM4-40GB", "note": "as the machines themselves say"},
 )
-NODE_CORRECTION = sent("Correction of a node", {"provider_id": "i-0abc1234def567890"})
+NODE_CORRECTION = sent(
+    "Correction of a node",
+    {"provider_id": "i-0abc1234def567890", "platform": "Linux/UNIX", "account": "210987654321"},
+)
 
 _NODE = {
     "id": 12,
@@ -71,6 +74,10 @@ _NODE = {
     "ended_at": None,
     "end_reason": "",
     "last_seen_at": "2026-03-02T12:30:00Z",
+    "platform": "linux",
+    "tenancy": "default",
+    "account": "210987654321",
+    "reservation": "",
 }
 NODES = listed("Nodes", _NODE)
 NODE = answered("Node", _NODE, 200, 201)

@@ -1,6 +1,8 @@
 """Nodes over the wire: what comes, changes and goes."""
 
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from typing import Any
 
 from django.utils import timezone
@@ -24,6 +26,7 @@ from apps.fleet.api.wire import (
     with_named,
 )
 from apps.fleet.queries import listing
+from apps.fleet.queries.node_terms import NodeTermsFact, node_terms
 from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
@@ -45,7 +48,9 @@ class Nodes(RestView):
     def get(self, request: Request) -> Response:
         """Nodes by name, those that ended too."""
         wanted = listing.NodesWanted(**NodesAsked.of(request))
-        return paged(request, listing.node_page(wanted, page_asked(request)), told_node)
+        page = listing.node_page(wanted, page_asked(request))
+        terms = node_terms([row["id"] for row in page.rows])
+        return paged(request, page, lambda row: told_node(row, terms))
 
     @extend_schema(
         operation_id="add_node",
@@ -91,11 +96,21 @@ class NodeView(RestView):
         examples=[examples.NODE_CORRECTION, examples.NODE],
     )
     def patch(self, request: Request, node_id: int) -> Response:
-        """Say what a node's provider calls it; bills of its time are read again by that."""
-        asked = parsed(NodeCorrectionIn, request)
+        """Say what a node's provider calls it, and how it was bought.
+
+        Bills of its time are read again by that, and what it lived is charged again by the commitments
+        that may cover it.
+        """
+        asked = dict(parsed(NodeCorrectionIn, request))
         listing.node_row(node_id)
-        with suppress(actions.NothingToCorrect):
-            actions.correct_provider_id(node_id=node_id, **asked, at=timezone.now())
+        at = timezone.now()
+        if "provider_id" in asked:
+            with suppress(actions.NothingToCorrect):
+                actions.correct_provider_id(
+                    node_id=node_id, provider_id=asked.pop("provider_id"), at=at
+                )
+        if asked:
+            actions.correct_node_terms(node_id=node_id, at=at, **asked)
         return Response(told_node(listing.node_row(node_id)))
 
 
@@ -159,6 +174,10 @@ class NodeInvitations(RestView):
         return Response(InvitationOut(made).data, status=201, headers={"Cache-Control": "no-store"})
 
 
-def told_node(row: dict[str, Any]) -> dict[str, Any]:
-    """A node as it is answered."""
-    return told_as(NodeOut, with_named(row, "cluster", "pool"))
+def told_node(
+    row: dict[str, Any], terms: Mapping[int, NodeTermsFact] | None = None
+) -> dict[str, Any]:
+    """A node as it is answered; `terms` are those of it and of others, where they were asked for."""
+    known = node_terms([row["id"]]) if terms is None else terms
+    said = asdict(known.get(row["id"], NodeTermsFact()))
+    return told_as(NodeOut, with_named(row, "cluster", "pool") | said)

@@ -172,12 +172,28 @@ class NodeOut(serializers.Serializer[Any]):
     ended_at = serializers.DateTimeField(allow_null=True)
     end_reason = serializers.CharField()
     last_seen_at = serializers.DateTimeField(allow_null=True)
+    platform = serializers.CharField(help_text="empty where nobody told it")
+    tenancy = serializers.CharField()
+    account = serializers.CharField()
+    reservation = serializers.CharField()
 
 
 class NodeCorrectionIn(Strict):
-    """What a node's provider calls it."""
+    """What a node's provider calls it, and how it was bought; what is left out stays."""
 
-    provider_id = Text(allow_blank=True)
+    provider_id = Text(allow_blank=True, required=False)
+    platform = Text(
+        allow_blank=True, required=False, help_text="what runs on it, as its cloud spells it"
+    )
+    tenancy = Text(allow_blank=True, required=False, help_text="default, dedicated or host")
+    account = Text(
+        allow_blank=True,
+        required=False,
+        help_text="account, project, or subscription and resource group (sub/group)",
+    )
+    reservation = Text(
+        allow_blank=True, required=False, help_text="the capacity reservation that it runs in"
+    )
 
 
 class NodeEndIn(Strict):

@@ -18,6 +18,7 @@ from apps.fleet.models.inventory import (
     SharePolicy,
 )
 from apps.fleet.models.join_tokens import JoinToken
+from apps.fleet.models.node_terms import NodeTerms, ToldBy
 from apps.fleet.models.not_understood import NotUnderstood
 from apps.fleet.models.personal import PERSONAL_FIELDS
 from apps.fleet.models.trust import (

@@ -49,6 +49,12 @@ PERSONAL_FIELDS: Declarations = {
     "device": {"model": MODEL, "profile": MACHINE, "uuid": MACHINE},
     "jointoken": {"name": TEXT, "node_names": MACHINE, "scopes": CODE},
     "node": {"end_reason": TEXT, "name": MACHINE, "provider_id": MACHINE},
+    "nodeterms": {
+        "account": IDENTIFIER,
+        "platform": CODE,
+        "reservation": IDENTIFIER,
+        "tenancy": CODE,
+    },
     "pool": {
         "correction_note": TEXT,
         "gpu_model": MODEL,

@@ -61,6 +61,7 @@ from apps.fleet.queries.inventory import (
 from apps.fleet.queries.listing import node_if_on_record
 from apps.fleet.queries.living import StandingNode, standing_nodes
 from apps.fleet.queries.machine_lives import MachineLife, machine_lives
+from apps.fleet.queries.node_terms import NodeTermsFact, node_terms
 from apps.fleet.queries.telling import (
     AgentState,
     Disagreement,

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from apps.economics.machine_ids import machine_keys
 from apps.fleet.models import CloudMachine, CloudSync, Node
 from apps.fleet.queries.clouds import CloudAccountFact, cloud_accounts
+from apps.providers.reading import SeenMachine
 
 FRESH_FOR = timedelta(hours=2)
 """What was read longer ago says nothing of now."""
@@ -154,3 +155,18 @@ def _machine_facts(rows: "QuerySet[CloudMachine]") -> list[MachineFact]:
         MachineFact(**{name: getattr(row, name) for name in SAME}, names=tuple(row.names))
         for row in rows
     ]
+
+
+def nodes_of_machines(
+    provider: str, machines: Sequence[SeenMachine], at: datetime
+) -> list[tuple[SeenMachine, int]]:
+    """The machines that are one node each that lives at `at`, with it."""
+    named: dict[str, set[int]] = {}
+    for node in _living_nodes({(provider, "")}, at):
+        for name in _names_of_node(node.name, node.provider_id):
+            named.setdefault(name, set()).add(node.id)
+    found = [
+        (machine, {each for name in machine.names for each in named.get(name, ())})
+        for machine in machines
+    ]
+    return [(machine, next(iter(ids))) for machine, ids in found if len(ids) == 1]

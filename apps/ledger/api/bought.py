@@ -37,7 +37,7 @@ def _amount_field() -> Pattern:
 
 
 class CommitmentIn(Strict):
-    """Units of machines, or a spend an hour at prices by instance type; bounds are whole hours, of blocks minutes."""
+    """Units of machines, or a spend an hour at prices by instance type; bounds are whole seconds."""
 
     name = Text()
     kind = serializers.ChoiceField(choices=KINDS)
@@ -59,6 +59,17 @@ class CommitmentIn(Strict):
     ends_at = Moment()
     owner = Text(required=False, allow_null=True, default=None, help_text="the name of a team")
     external_id = OptionalText()
+    platform = OptionalText(
+        help_text="what runs on machines that it covers, as its cloud spells it; none: any, "
+        "of AWS's reservations Linux"
+    )
+    tenancy = OptionalText(help_text="default, dedicated or host; as platform")
+    account = OptionalText(
+        help_text="account, project, or subscription and resource group (sub/group) that it is of"
+    )
+    is_shared = serializers.BooleanField(
+        default=True, help_text="whether it covers use of other accounts too"
+    )
     # DRF's metaclass takes declared fields off the class, so nothing is overridden.
     source = OptionalText()  # type: ignore[assignment]
 
@@ -93,6 +104,10 @@ class CommitmentOut(serializers.Serializer[Any]):
     ended_at = serializers.DateTimeField(allow_null=True)
     owner = NamedOut(allow_null=True)
     external_id = serializers.CharField()
+    platform = serializers.CharField()
+    tenancy = serializers.CharField()
+    account = serializers.CharField()
+    is_shared = serializers.BooleanField()
     source = serializers.CharField()  # type: ignore[assignment]  # see CommitmentIn
 
 

@@ -18,8 +18,9 @@ from apps.fleet import queries as fleet
 from apps.ledger.models import ChargePart
 from apps.ledger.queries.calendar import HourSpan, posting_month
 from apps.ledger.queries.closes.months import closed_spans
-from apps.ledger.queries.commitments import OFFERED, commitment_use, use_of
+from apps.ledger.queries.commitments import commitment_use
 from apps.ledger.queries.commitments_of_hour import bought_as
+from apps.ledger.queries.offered_use import OFFERED, KnownTerms, known_terms, use_of
 from apps.ledger.queries.tables import rows
 from apps.pricing.queries.commitments import CommitmentFact, commitment
 from apps.pricing.queries.exchange import exchange
@@ -27,11 +28,12 @@ from apps.pricing.queries.exchange import exchange
 MICROS = 1_000_000
 UNCOVERED: LiteralString = """
 SELECT charge.hour, charge.pool_id, node.kind, coalesce(capacity.units, 0)::int8,
+       coalesce(told.terms, 0)::int8,
        coalesce(sum(piece.end_ms - piece.start_ms) FILTER (WHERE charge.part <> %(host)s), 0)::int8,
        CASE WHEN count(piece.contracted_micros) = count(*)
             THEN sum(piece.contracted_micros)::int8 END
 :offered AND piece.commitment_id IS NULL
-GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
 """.replace(":offered", OFFERED)
 
 
@@ -113,12 +115,19 @@ def _would_cover(
 ) -> tuple[int, int | None]:
     """The capacity that would be used, and what that use costs as it stands."""
     pools = fleet.pools()
-    asked = {"starts_at": starts_at, "ends_at": ends_at, "host": int(ChargePart.HOST)}
+    blocks = {bought.terms.reservation} if bought.terms.is_block else set()
+    terms = known_terms(blocks)
+    asked = {
+        "starts_at": starts_at,
+        "ends_at": ends_at,
+        "host": int(ChargePart.HOST),
+        **terms.params,
+    }
     used, on_demand, is_known = 0, Fraction(0), True
     for hour, found in groupby(rows(UNCOVERED, asked), key=itemgetter(0)):
         if _is_closed(hour, closed):
             continue
-        offered = [_offered_use(bought, pools[pool], *rest) for _, pool, *rest in found]
+        offered = [_offered_use((bought, terms), pools[pool], *rest) for _, pool, *rest in found]
         left = bought.capacity
         for weight, contracted in sorted(filter(itemgetter(0), offered), key=_dearest_first):
             taken = min(left, weight)
@@ -131,15 +140,12 @@ def _would_cover(
 
 
 def _offered_use(
-    bought: CommitmentOfHour,
-    pool: fleet.PoolFact,
-    kind: str,
-    units: int,
-    lasts_ms: int,
-    micros: Any,
+    asked: tuple[CommitmentOfHour, KnownTerms], pool: fleet.PoolFact, *use: Any
 ) -> tuple[int, int | None]:
     """What some use takes of the commitment in all, and costs."""
-    return capacity_per_ms(bought, use_of(pool, kind, units, micros)) * lasts_ms, micros
+    (bought, terms), (kind, units, told_as, lasts_ms, micros) = asked, use
+    offered = use_of(pool, kind, units, micros, terms.of(told_as))
+    return capacity_per_ms(bought, offered) * lasts_ms, micros
 
 
 def _dearest_first(offered: tuple[int, int | None]) -> Fraction:

@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import LiteralString
 
 from apps.economics import commitments as economics
-from apps.economics.eligibility import UseTerms
 from apps.economics.hours import HOUR, HOUR_MS, MILLISECOND
 from apps.economics.money import sum_or_unknown
 from apps.fleet import queries as fleet
@@ -22,32 +21,22 @@ from apps.ledger.queries.commitments_billed import (
     told_spans,
 )
 from apps.ledger.queries.commitments_of_hour import bought_as
+from apps.ledger.queries.offered_use import OFFERED, bought_blocks, known_terms, use_of
 from apps.ledger.queries.tables import rows
 from apps.pricing.queries.commitments import CommitmentFact, commitments_in
 
-# Every node-hour as it was charged first: corrections of closed months have no pieces. What does
-# not ride on the GPUs is the same time once more; owned hardware is offered to no commitment.
-OFFERED: LiteralString = """
-FROM ledger_charge AS charge
-JOIN ledger_chargepiece AS piece ON piece.charge_id = charge.id
-JOIN fleet_node_fact AS node ON node.id = charge.node_id
-LEFT JOIN fleet_nodecapacity_fact AS capacity ON capacity.node_id = node.id
-    AND capacity.period @> (least(charge.through, upper(node.period)) - interval '1 microsecond')
-WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL AND charge.owned_plan_id IS NULL
-  AND charge.hour >= %(starts_at)s AND charge.hour < %(ends_at)s
-"""
 # A term may begin within an hour: a piece is of the time in which it begins.
 USED: LiteralString = """
 SELECT width_bucket(charge.hour + piece.start_ms * interval '1 millisecond',
                     %(cuts)s::timestamptz[]), piece.commitment_id, charge.pool_id,
-       node.kind, coalesce(capacity.units, 0)::int8,
+       node.kind, coalesce(capacity.units, 0)::int8, coalesce(told.terms, 0)::int8,
        coalesce(sum(piece.end_ms - piece.start_ms) FILTER (WHERE charge.part <> %(host)s), 0)::int8,
        CASE WHEN count(piece.contracted_micros) = count(*)
             THEN sum(piece.contracted_micros)::int8 END,
        CASE WHEN count(piece.effective_micros) = count(*)
             THEN sum(piece.effective_micros)::int8 END
 :offered
-GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
+GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6
 """.replace(":offered", OFFERED)
 # What nobody used, by ourselves or by a bill, which calls the commitment what its provider does.
 UNUSED: LiteralString = """
@@ -253,7 +242,8 @@ def _add_used(
     asked: Mapping[str, object],
 ) -> None:
     """What was eligible and used: by bills where they tell it, else as we covered it."""
-    pools = fleet.pools()
+    pools, terms = fleet.pools(), known_terms(bought_blocks(held.values()))
+    asked = {**asked, **terms.params}
     bought = {one: bought_as(fact) for one, fact in held.items()}
     billed = {
         (one, span): use
@@ -262,8 +252,10 @@ def _add_used(
     }
     # Of what bills tell: what we would have covered, and its GPU time.
     ours: dict[tuple[int, int], tuple[int, int]] = dict.fromkeys(billed, (0, 0))
-    for span, covers, pool_id, kind, units, lasts_ms, contracted, effective in rows(USED, asked):
-        time, use = times[span], use_of(pools[pool_id], kind, units, contracted)
+    for span, covers, pool_id, kind, units, told_as, *told in rows(USED, asked):
+        lasts_ms, contracted, effective = told
+        time = times[span]
+        use = use_of(pools[pool_id], kind, units, contracted, terms.of(told_as))
         holding = [
             one for one, fact in held.items() if fact.starts_at <= spans[span - 1] < fact.ends_at
         ]
@@ -301,30 +293,6 @@ def _add_billed(sums: _Sums, one: int, time: int, said: BilledUse, ours: tuple[i
         covered_cost=said.covered_cost,
     )
     sums.add(one, time, used)
-
-
-def use_of(
-    pool: fleet.PoolFact, kind: str, units: int, contracted: int | None
-) -> economics.CommitmentUse:
-    """Nodes of one pool that have as many units, as the charge pass offers them to commitments."""
-    gpus = units or pool.gpus_per_node
-    # A pool counted as a whole is as many nodes as its GPUs make.
-    counted = kind == "pool" and pool.gpus_per_node
-    return economics.CommitmentUse(
-        node_id=0,
-        start_ms=0,
-        end_ms=HOUR_MS,
-        provider=pool.provider,
-        region=pool.region,
-        instance_type=pool.instance_type,
-        gpu_model=pool.gpu_model,
-        pool_id=pool.id,
-        gpus=gpus,
-        list_micros=None,
-        contracted_micros=contracted,
-        nodes=max(1, gpus // pool.gpus_per_node) if counted else 1,
-        terms=UseTerms(purchase_option=pool.purchase_option),
-    )
 
 
 def _add_unused(

@@ -125,6 +125,10 @@ def _terms_of(fact: CommitmentFact) -> CommitmentTerms:
     return CommitmentTerms(
         is_block=is_block,
         reservation=reservation_of(fact.external_id) if is_block else "",
+        platform=fact.platform,
+        tenancy=fact.tenancy,
+        account=fact.account,
+        is_shared=fact.is_shared,
         has_platform=(fact.provider, fact.kind) == ("aws", "reserved"),
     )
 

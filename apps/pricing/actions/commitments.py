@@ -1,42 +1,51 @@
 """What was bought ahead: entered, kept as a cloud tells it, ended before its term."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
 
 from apps.accounts.actions import hold_organisation
 from apps.accounts.actions.constraints import refusing
-from apps.accounts.queries import organisation, teams
+from apps.accounts.queries import organisation
 from apps.economics.hours import HOUR, MILLISECOND, hour_of
 from apps.economics.refusal import Refusal
-from apps.fleet.queries import pools
+from apps.economics.use_terms import platform_of, tenancy_of
 from apps.logs.changes import logged_change
 from apps.marks.actions import ORGANISATION, mark_span
 from apps.marks.queries import Pass
-from apps.pricing.actions.checking import RateNotUnderstood, mark_charge, refuse_inexact
-from apps.pricing.models import Commitment, CommitmentKindChoice, RateUnit
+from apps.pricing.actions.checking import mark_charge
+from apps.pricing.actions.commitment_checks import (
+    CommitmentEndsBeforeItStarts,
+    CommitmentNotUnderstood,
+    NewCommitment,
+    bound_of_period,
+    bound_tolerance,
+    check_commitment,
+)
+from apps.pricing.models import Commitment
 from apps.pricing.queries.commitments import CommitmentFact
 from apps.pricing.queries.exchange import exchange
 
-MOST_UNITS = 2**31 - 1
 FARTHEST_ZONE = timedelta(hours=14)
-TEXTS = ("name", "provider", "region", "instance_type", "gpu_model", "external_id", "source")
+TEXTS = (
+    *(
+        "name",
+        "provider",
+        "region",
+        "instance_type",
+        "gpu_model",
+        "external_id",
+        "account",
+        "source",
+    ),
+)
 PLAIN = (
     *("kind", "pool_id", "units", "unit", "spend", "upfront", "hourly", "currency", "owner_id"),
+    "is_shared",
 )
 ADDED, UPDATED, UNCHANGED = "added", "updated", "unchanged"
-
-
-class CommitmentNotUnderstood(Refusal):
-    """A field of a commitment says nothing that could have been bought."""
-
-
-class CommitmentEndsBeforeItStarts(Refusal):
-    """Such a commitment would never hold."""
 
 
 class CommitmentExists(Refusal):
@@ -45,35 +54,6 @@ class CommitmentExists(Refusal):
 
 class CommitmentAlreadyEnded(Refusal):
     """A commitment ends once, within its term; what it covered before stays covered."""
-
-
-@dataclass(frozen=True, slots=True)
-class NewCommitment:
-    """`units` nodes or GPUs, or `spend` an hour at `prices` (a node's hour by instance type).
-
-    It costs `upfront` once and `hourly` for each hour of `[starts_at, ends_at)`, whole hours both.
-    A capacity block may begin and end at any whole minute, as AWS's do at 11:30 UTC. What is empty of its scope does not matter; nobody's unused part is Platform's.
-    """
-
-    name: str
-    kind: str
-    currency: str
-    starts_at: datetime
-    ends_at: datetime
-    provider: str = ""
-    region: str = ""
-    instance_type: str = ""
-    gpu_model: str = ""
-    pool_id: int | None = None
-    units: int = 0
-    unit: str = RateUnit.NODE
-    spend: Decimal = Decimal(0)
-    prices: Mapping[str, Decimal] = field(default_factory=dict)
-    upfront: Decimal = Decimal(0)
-    hourly: Decimal = Decimal(0)
-    owner_id: int | None = None
-    external_id: str = ""
-    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +87,7 @@ def record_commitment(
 ) -> RecordedCommitment:
     """Keep what a provider calls `external_id` as it tells it now; the same again changes nothing.
 
-    Its bounds are cut to whole hours, as providers bill, those of a capacity block to minutes. An owner and a pool that a person gave
+    Its bounds are cut to whole hours, as providers bill, those of a capacity block to seconds. An owner and a pool that a person gave
     stay where the provider tells none. A currency without a rate of exchange is kept: its cost is
     unknown until there is one. Refuses as `add_commitment`.
     """
@@ -115,8 +95,8 @@ def record_commitment(
         raise CommitmentNotUnderstood("external_id", "a provider calls its commitment something")
     told = replace(
         commitment,
-        starts_at=_bound_of_period(commitment, commitment.starts_at),
-        ends_at=_bound_of_period(commitment, commitment.ends_at + _bound_tolerance(commitment)),
+        starts_at=bound_of_period(commitment, commitment.starts_at),
+        ends_at=bound_of_period(commitment, commitment.ends_at + bound_tolerance(commitment)),
     )
     check_commitment(told)
     held = (
@@ -143,8 +123,8 @@ def end_commitment(*, commitment_id: int, ended_at: datetime, at: datetime) -> N
     """
     row = Commitment.objects.select_for_update().get(pk=commitment_id)
     starts_at, until = row.period.lower, row.period.upper
-    if ended_at != hour_of(ended_at):
-        raise CommitmentNotUnderstood("ended_at", f"{ended_at} is not a whole hour")
+    if ended_at.microsecond:
+        raise CommitmentNotUnderstood("ended_at", f"{ended_at} is not a whole second")
     if ended_at <= starts_at:
         raise CommitmentEndsBeforeItStarts(
             "ended_at", f"{row.name} begins only at {starts_at:%Y-%m-%d %H:%M}Z"
@@ -159,16 +139,6 @@ def end_commitment(*, commitment_id: int, ended_at: datetime, at: datetime) -> N
     mark_charge(ended_at, until, at)
 
 
-def check_commitment(commitment: NewCommitment) -> None:
-    """Refuse what `add_commitment` would refuse of it by itself; other ones are not looked at."""
-    _refuse_misnamed(commitment)
-    # What is no number cannot be compared with one.
-    _refuse_amounts(commitment)
-    _refuse_without_scope(commitment)
-    _refuse_mismeasured(commitment)
-    _refuse_term(commitment)
-
-
 def as_bought(commitment: NewCommitment) -> CommitmentFact:
     """A commitment that nobody entered yet, as queries know those that are; its id is 0."""
     said = {
@@ -177,107 +147,13 @@ def as_bought(commitment: NewCommitment) -> CommitmentFact:
         if name in CommitmentFact.__slots__
     }
     term = commitment.ends_at - commitment.starts_at
+    said |= {
+        "platform": platform_of(commitment.platform),
+        "tenancy": tenancy_of(commitment.tenancy),
+    }
     return CommitmentFact(
         **said, id=0, hours=-(-term // HOUR), term_ms=term // MILLISECOND, ended_at=None
     )
-
-
-def _refuse_misnamed(commitment: NewCommitment) -> None:
-    checks = [
-        (bool(commitment.name.strip()), "name", "a commitment has a name"),
-        (commitment.kind in CommitmentKindChoice.values, "kind", f"{commitment.kind!r} is none"),
-        (
-            commitment.unit in RateUnit.values,
-            "unit",
-            f"{commitment.unit!r} is neither node nor gpu",
-        ),
-        (
-            len(commitment.currency) == 3 and commitment.currency.isupper(),
-            "currency",
-            f"{commitment.currency!r} is not a code of three letters",
-        ),
-        (
-            commitment.pool_id is None or commitment.pool_id in pools(),
-            "pool",
-            f"there is no pool {commitment.pool_id}",
-        ),
-        (
-            commitment.owner_id is None or commitment.owner_id in {team.id for team in teams()},
-            "owner",
-            f"there is no team {commitment.owner_id}",
-        ),
-    ]
-    _refuse_failed(checks)
-
-
-def _refuse_without_scope(commitment: NewCommitment) -> None:
-    machine = commitment.instance_type or commitment.gpu_model
-    checks = [
-        (
-            commitment.pool_id is not None or bool(commitment.provider),
-            "provider",
-            "a commitment names a provider, or a pool",
-        ),
-        (
-            commitment.pool_id is not None or bool(machine) or commitment.spend > 0,
-            "instance_type",
-            "a commitment of units names an instance type, a GPU model or a pool",
-        ),
-    ]
-    _refuse_failed(checks)
-
-
-def _refuse_mismeasured(commitment: NewCommitment) -> None:
-    has_units, has_spend = commitment.units > 0, commitment.spend > 0
-    checks = [
-        (0 <= commitment.units <= MOST_UNITS, "units", f"{commitment.units} is not a count"),
-        (has_units or has_spend, "units", "neither units nor an hourly spend was bought"),
-        (
-            not (has_units and has_spend),
-            "spend",
-            "a commitment is of units or of a spend, not both",
-        ),
-        (
-            not has_spend or bool(commitment.prices),
-            "prices",
-            "a spend buys at prices, by instance type",
-        ),
-        (not has_units or not commitment.prices, "prices", "units have no prices of their own"),
-        (
-            all(name.strip() and price > 0 for name, price in commitment.prices.items()),
-            "prices",
-            "each names an instance type and an amount above 0",
-        ),
-        # Nothing is bought for nothing: an unknown cost would stand as 0.
-        (commitment.upfront + commitment.hourly > 0, "hourly", "it costs something, or upfront"),
-    ]
-    _refuse_failed(checks)
-
-
-def _refuse_amounts(commitment: NewCommitment) -> None:
-    amounts = {
-        "spend": commitment.spend,
-        "upfront": commitment.upfront,
-        "hourly": commitment.hourly,
-        **{f"prices.{name}": price for name, price in commitment.prices.items()},
-    }
-    for name, amount in amounts.items():
-        try:
-            refuse_inexact(amount)
-        except RateNotUnderstood as refusal:
-            raise CommitmentNotUnderstood(name, refusal.message) from refusal
-
-
-def _refuse_term(commitment: NewCommitment) -> None:
-    for name in ("starts_at", "ends_at"):
-        moment = getattr(commitment, name)
-        if moment != _bound_of_period(commitment, moment):
-            unit = "minute" if commitment.kind == CommitmentKindChoice.CAPACITY_BLOCK else "hour"
-            raise CommitmentNotUnderstood(name, f"{moment} is not a whole {unit}")
-    if commitment.ends_at <= commitment.starts_at:
-        raise CommitmentEndsBeforeItStarts(
-            "ends_at", f"{commitment.ends_at} is not after {commitment.starts_at}"
-        )
 
 
 def _refuse_unconvertible(commitment: NewCommitment) -> None:
@@ -291,12 +167,6 @@ def _refuse_unconvertible(commitment: NewCommitment) -> None:
         )
 
 
-def _refuse_failed(checks: list[tuple[bool, str, str]]) -> None:
-    for holds, name, reason in checks:
-        if not holds:
-            raise CommitmentNotUnderstood(name, reason)
-
-
 def _kept_up(
     held: Commitment, told: NewCommitment, ended_at: datetime | None, at: datetime
 ) -> RecordedCommitment:
@@ -305,6 +175,10 @@ def _kept_up(
         row["owner_id"] = held.owner_id
     if told.pool_id is None:
         row["pool_id"] = held.pool_id
+    for name in ("platform", "tenancy", "account"):
+        row[name] = row[name] or getattr(held, name)
+    # A provider tells whose it is, not whether sharing was switched off.
+    row["is_shared"] = held.is_shared
     until = held.ended_at if ended_at is None else hour_of(ended_at)
     before = (held.period.lower, held.period.upper)
     is_same = before == row["period"] and held.ended_at == until
@@ -346,6 +220,8 @@ def _commitment_columns(commitment: NewCommitment) -> dict[str, Any]:
     return {
         **{name: getattr(commitment, name) for name in PLAIN},
         **{name: getattr(commitment, name).strip() for name in TEXTS},
+        "platform": platform_of(commitment.platform),
+        "tenancy": tenancy_of(commitment.tenancy),
         "prices": {
             name.strip(): f"{price.normalize():f}"
             for name, price in sorted(commitment.prices.items())
@@ -362,16 +238,3 @@ def _refusals_by_constraint(commitment: NewCommitment) -> dict[str, Exception]:
         ),
         "commitment_known_once": CommitmentExists("external_id", known),
     }
-
-
-def _bound_of_period(commitment: NewCommitment, moment: datetime) -> datetime:
-    """The start of its hour, or of its minute where blocks begin within an hour."""
-    if commitment.kind == CommitmentKindChoice.CAPACITY_BLOCK:
-        return moment.replace(second=0, microsecond=0)
-    return hour_of(moment)
-
-
-def _bound_tolerance(commitment: NewCommitment) -> timedelta:
-    """How little before the next bound a provider's end may be and still be that one."""
-    is_block = commitment.kind == CommitmentKindChoice.CAPACITY_BLOCK
-    return timedelta(seconds=1) if is_block else timedelta(minutes=1)

@@ -16,11 +16,12 @@ from apps.pricing.management.toml_fields import (
     read_fields,
     read_toml,
     text_of,
+    truth_of,
 )
 
 TEXTS = (
     *("name", "kind", "currency", "provider", "region", "instance_type", "gpu_model", "unit"),
-    *("external_id", "source", "pool", "owner"),
+    *("external_id", "source", "pool", "owner", "platform", "tenancy", "account"),
 )
 AMOUNTS = ("spend", "upfront", "hourly")
 MOMENTS = ("starts_at", "ends_at")
@@ -29,6 +30,7 @@ READERS: Mapping[str, Callable[..., Any]] = {
     **dict.fromkeys(TEXTS, text_of),
     **dict.fromkeys(AMOUNTS, amount_of),
     **dict.fromkeys(MOMENTS, moment_of),
+    "is_shared": truth_of,
     "units": count_of,
     "prices": amounts_of,
 }

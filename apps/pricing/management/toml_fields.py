@@ -53,6 +53,13 @@ def amount_of(name: str, value: object, refusal: type[Refusal]) -> Decimal:
         raise refusal(name, f"{value!r} is not an amount") from None
 
 
+def truth_of(name: str, value: object, refusal: type[Refusal]) -> bool:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise refusal(name, f"{value!r} is neither true nor false")
+    return value
+
+
 def count_of(name: str, value: object, refusal: type[Refusal]) -> int:
     """A whole number."""
     if isinstance(value, bool) or not isinstance(value, int):

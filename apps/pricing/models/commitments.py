@@ -24,7 +24,9 @@ class Commitment(models.Model):
     Its price is `upfront` once and `hourly` for each hour of the term. A spend buys at `prices`, an
     amount for a node's hour by instance type, as text. It covers use of what its scope names; what
     is empty does not matter. `owner` carries what nobody uses. `external_id` is what bills and the
-    provider call it.
+    provider call it. `platform` and `tenancy` are those of machines that it covers, empty where none
+    was said; `account` is the account, project, or subscription (and resource group) that it is of, and
+    `is_shared` whether it covers use of others too.
     """
 
     name = models.TextField(unique=True)
@@ -46,6 +48,10 @@ class Commitment(models.Model):
         "accounts.Team", on_delete=models.PROTECT, null=True, related_name="+"
     )
     external_id = models.TextField(blank=True, default="")
+    platform = models.TextField(blank=True, default="", db_default="")
+    tenancy = models.TextField(blank=True, default="", db_default="")
+    account = models.TextField(blank=True, default="", db_default="")
+    is_shared = models.BooleanField(default=True, db_default=True)
     source = models.TextField(blank=True, default="")
     created_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)

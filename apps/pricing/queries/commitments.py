@@ -17,7 +17,7 @@ class CommitmentFact:
     """A commitment through `[starts_at, ends_at)`; `hours` are those its term as bought touches.
 
     One that was ended early holds no longer than `ends_at`, and its term stays as it was bought:
-    `term_ms` long, in milliseconds, of whole hours unless it is a capacity block.
+    `term_ms` long, in milliseconds.
     """
 
     id: int
@@ -41,6 +41,10 @@ class CommitmentFact:
     term_ms: int
     owner_id: int | None
     external_id: str
+    platform: str
+    tenancy: str
+    account: str
+    is_shared: bool
     source: str
     ended_at: datetime | None
 

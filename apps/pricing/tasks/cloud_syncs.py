@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from apps.fleet.actions import clouds
+from apps.fleet.actions import clouds, tell_machine_terms
 from apps.fleet.actions.cloud_machines import forget_machines, keep_machines
 from apps.fleet.queries import PoolFact, lived_since, pools
 from apps.fleet.queries.cloud_machines import machines_of
@@ -98,6 +98,7 @@ def _keep_fact(account: CloudAccountFact, this: ReadingRound, fact: CloudFact) -
             this.count("reservations", len(held))
         case MachinesRead():
             keep_machines(account_id=account.id, machines=fact.machines, at=this.clock())
+            tell_machine_terms(provider=account.provider, machines=fact.machines, at=this.clock())
             this.count("machines", len(fact.machines))
             this.go_on_at(fact.token)
         case PartRead():

@@ -49,6 +49,7 @@ class ReservedInstance:
     full_term_seconds: int
     state: str
     is_linux: bool
+    tenancy: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +207,7 @@ def _reserved_instance(row: Mapping[str, Any], region: str) -> ReservedInstance:
         full_term_seconds=row["Duration"],
         state=row["State"],
         is_linux=row.get("ProductDescription", "").startswith("Linux/UNIX"),
+        tenancy=row.get("InstanceTenancy", ""),
     )
 
 

@@ -44,7 +44,11 @@ def machine_pages(
                 MaxResults=ROWS_A_PAGE,
                 **more,
             )
-            rows = [row for each in page["Reservations"] for row in each["Instances"]]
+            rows = [
+                {"OwnerId": each.get("OwnerId", ""), **row}
+                for each in page["Reservations"]
+                for row in each["Instances"]
+            ]
         token = page.get("NextToken", "")
         mine = [row for row in rows if is_accelerated(row["InstanceType"], also)]
         yield [_seen_machine(row, region) for row in mine], token
@@ -67,4 +71,8 @@ def _seen_machine(row: Mapping[str, Any], region: str) -> SeenMachine:
         purchase_option=LIFECYCLES.get(row.get("InstanceLifecycle", ""), "on_demand"),
         cpus=cores["CoreCount"] * cores["ThreadsPerCore"] if cores else None,
         launched_at=row.get("LaunchTime"),
+        platform=row.get("PlatformDetails", ""),
+        tenancy=row.get("Placement", {}).get("Tenancy", ""),
+        account=row["OwnerId"],
+        reservation=row.get("CapacityReservationId", ""),
     )

@@ -92,6 +92,9 @@ def _reserved_fact(asked: ReadingRequest, bought: account.ReservedInstance) -> C
         # One that was exchanged or split ends early, and its fee goes on with the next.
         upfront=round(bought.upfront * part, 9),
         hourly=bought.hourly,
+        platform="Linux/UNIX",
+        tenancy=bought.tenancy,
+        account=asked.account.account,
         source="AWS reserved instances",
     )
 
@@ -120,6 +123,7 @@ def _plan_facts(
         prices={each: max(amounts) for each, amounts in chosen.items()},
         upfront=plan.upfront,
         hourly=plan.hourly,
+        account=asked.account.account,
         source="AWS savings plans",
         note=note,
     )

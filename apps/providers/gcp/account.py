@@ -212,6 +212,7 @@ def _seen_machine(row: Any, zone: str, project: str) -> SeenMachine:
         purchase_option=_sold_as(row.scheduling),
         cpus=None,
         launched_at=_moment_of_text(row.last_start_timestamp or row.creation_timestamp),
+        account=project,
     )
 
 

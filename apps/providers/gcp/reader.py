@@ -115,6 +115,7 @@ def _commitment_bought(
         units=bought.gpus,
         is_by_gpu=True,
         hourly=price,
+        account=asked.account.account,
         source=f"Google Cloud commitment, {bought.plan.replace('_', ' ').lower()}",
     )
 

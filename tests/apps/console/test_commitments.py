@@ -259,7 +259,7 @@ def test_a_spend_is_entered_with_its_prices(finn: Client) -> None:
         ({"hourly": "much"}, "Say an amount in figures"),
         ({"prices": "p5"}, "Say prices as in"),
         ({"hourly": ""}, "It costs something, or upfront"),
-        ({"ends_at": "2026-03-02T10:30"}, "is not a whole hour"),
+        ({"is_shared": "no"}, "One that is not shared is of an account"),
         ({"ends_at": "2026-03-02T09:00"}, "is not after"),
         ({"units": ""}, "Neither units nor an hourly spend was bought"),
         ({"instance_type": ""}, "names an instance type, a GPU model or a pool"),

@@ -101,18 +101,30 @@ def test_a_spend_keeps_its_prices_to_the_last_digit() -> None:
         ({"hourly": Decimal("0.0000000001")}, "hourly: .* 9 decimals"),
         ({"hourly": Decimal("NaN")}, "hourly: NaN is not an amount"),
         ({"upfront": Decimal(0), "hourly": Decimal(0)}, "hourly: it costs something"),
-        ({"starts_at": NOON + timedelta(minutes=1)}, "starts_at: .* not a whole hour"),
-        ({"ends_at": NOON + timedelta(seconds=1)}, "ends_at: .* not a whole hour"),
+        ({"starts_at": NOON + timedelta(milliseconds=1)}, "starts_at: .* not a whole second"),
         (
-            {"kind": "capacity_block", "starts_at": NOON + timedelta(seconds=1)},
-            "starts_at: .* not a whole minute",
+            {"kind": "capacity_block", "ends_at": NOON + timedelta(microseconds=1)},
+            "ends_at: .* not a whole second",
         ),
+        ({"platform": "beos"}, "platform: 'beos' is none of linux, windows"),
+        ({"tenancy": "crowded"}, "tenancy: 'crowded' is none of default"),
+        ({"is_shared": False}, "account: one that is not shared is of an account"),
     ],
 )
 def test_a_field_that_says_nothing_is_refused_by_its_name(given: dict[str, Any], said: str) -> None:
     with pytest.raises(actions.CommitmentNotUnderstood, match=f"^{said}"):
         add(**given)
     assert commitments() == []
+
+
+def test_whom_it_covers_is_kept_by_one_word_however_it_is_spelt() -> None:
+    add(
+        platform="Red Hat Enterprise Linux", tenancy="Dedicated", account="1234", is_shared=False,
+        starts_at=NOON + timedelta(seconds=1),
+    )  # fmt: skip
+    (held,) = commitments()
+    assert (held.platform, held.tenancy, held.account) == ("rhel", "dedicated", "1234")
+    assert (held.is_shared, held.starts_at) == (False, NOON + timedelta(seconds=1))
 
 
 def test_one_that_ends_before_it_starts_is_refused() -> None:

@@ -21,6 +21,7 @@ from apps.console.kit.frame import Link
 from apps.console.kit.request import Context, found_or_404
 from apps.console.pages.commitments.words import KINDS
 from apps.console.pages.setup.questions import recount
+from apps.economics.use_terms import PLATFORMS, TENANCIES
 from apps.fleet import queries as fleet
 from apps.ledger.queries.commitment_preview import Moved, if_ended, if_entered
 from apps.pricing import actions
@@ -30,6 +31,9 @@ from apps.show.money import signed_amount, whole_amount
 
 BUYS = frozenset({Role.FINANCE})
 UNITS = {"node": "Nodes", "gpu": "GPUs"}
+PLATFORM_NAMES = {"": "any, or not known", **{each: each.replace("_", " ") for each in PLATFORMS}}
+SHARED = {"yes": "yes, as far as its cloud shares", "no": "no, its account alone"}
+TENANCY_NAMES = {"": "any, or not known", **{each: each for each in TENANCIES}}
 PRICES_HINT = "Of a spend: what a node’s hour costs under it, as in p5.48xlarge=49.50; …"
 
 
@@ -58,17 +62,23 @@ class CommitmentForm(ChangeForm):
     upfront = AmountField("Paid upfront", "Once, for the whole term.", "98.32")
     hourly = AmountField("Paid by the hour", "For each hour of the term, used or not.", "98.32")
     currency = TextField("In")
-    starts_at = MomentField("From", "A whole hour; a capacity block's, any minute.", is_now=True)
+    starts_at = MomentField("From", "A moment, to the second.", is_now=True)
     ends_at = MomentField("To", "The end of its term.")
     owner = PickField("Charged to, when unused")
     external_id = TextField("What the provider calls it", "Bills name it so.")
+    platform = PickField("Platform", PLATFORM_NAMES, initial="")
+    tenancy = PickField("Tenancy", TENANCY_NAMES, initial="")
+    account = TextField(
+        "Account it is of", "Account, project, or subscription and resource group as sub/group."
+    )
+    is_shared = PickField("Shared with other accounts", SHARED, initial="yes")
     source = TextField("Where this comes from")
 
 
 class CommitmentEndForm(ChangeForm):
     """When it ends."""
 
-    ended_at = MomentField("Ends at", "A whole hour.", is_now=True)
+    ended_at = MomentField("Ends at", "A moment, to the second.", is_now=True)
 
 
 @changing(BUYS, "commitments")
@@ -137,10 +147,12 @@ def known(commitment_id: int) -> CommitmentFact:
 def _thought_of(entered: Mapping[str, Any]) -> actions.NewCommitment:
     """What was entered; refuses by field what entering it would refuse."""
     rest = dict(entered)
-    pool, owner = rest.pop("pool"), rest.pop("owner")
+    pool, owner, shared = rest.pop("pool"), rest.pop("owner"), rest.pop("is_shared")
+    rest |= {name: rest[name] or "" for name in ("platform", "tenancy")}
     rest |= {name: rest[name] or Decimal(0) for name in ("spend", "upfront", "hourly")}
     thought = actions.NewCommitment(
         **rest | {"units": rest["units"] or 0},
+        is_shared=shared != "no",
         pool_id=int(pool) if pool else None,
         owner_id=int(owner) if owner else None,
     )

@@ -55,6 +55,9 @@ def covers(fact: CommitmentFact, said: CoverNames) -> str:
     parts = [fact.provider, fact.region, fact.instance_type, fact.gpu_model]
     if fact.pool_id is not None:
         parts.append(f"pool {said.pools[fact.pool_id]}")
+    parts += [fact.platform.replace("_", " "), fact.tenancy and f"{fact.tenancy} tenancy"]
+    if not fact.is_shared:
+        parts.append(f"account {fact.account} alone")
     return " / ".join(part for part in parts if part)
 
 

@@ -5,25 +5,30 @@ from datetime import datetime
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.db import transaction
 
 from apps.economics.typed import parse_moment
 from apps.fleet import actions, queries
 from apps.fleet.management.answering import Answer, AnsweringCommand
 from apps.fleet.management.named import cluster_named
 
+TERMS = ("platform", "tenancy", "account", "reservation")
+
 
 class Command(AnsweringCommand):
     """`manage.py correct_node atlas/gpu-01 --provider-id i-0abc`: bills are read again by it."""
 
-    help = "Say what a node's provider calls it; of several lives of a name, --at says which."
+    help = "Say what a node's provider calls it, or how it was bought; of several lives of a name, --at says which."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Which node, and its id."""
         super().add_arguments(parser)
         parser.add_argument("node", metavar="[CLUSTER/]NAME")
-        parser.add_argument(
-            "--provider-id", required=True, help="such as i-0abc; spellings of a cluster too"
-        )
+        parser.add_argument("--provider-id", help="such as i-0abc; spellings of a cluster too")
+        parser.add_argument("--platform", help="what runs on it: Linux/UNIX, Windows, RHEL, SUSE …")
+        parser.add_argument("--tenancy", help="default, dedicated or host")
+        parser.add_argument("--account", help="account, project, or SUBSCRIPTION/RESOURCE-GROUP")
+        parser.add_argument("--reservation", help="the capacity reservation that it runs in")
         parser.add_argument("--at", dest="lived_at", type=parse_moment, help="a moment of its life")
 
     def answer(self, options: dict[str, Any], at: datetime) -> Answer:
@@ -42,5 +47,15 @@ class Command(AnsweringCommand):
             raise CommandError(
                 f"{said} called {options['node']!r}; CLUSTER/NAME and --at say which"
             )
-        actions.correct_provider_id(node_id=lives[0], provider_id=options["provider_id"], at=at)
-        return {"id": lives[0]}, f"{bare} is known to its provider as {options['provider_id']}."
+        said = {name: options[name] for name in TERMS if options[name] is not None}
+        provider_id = options["provider_id"]
+        if provider_id is None and not said:
+            raise CommandError(f"say --provider-id or one of --{', --'.join(TERMS)}")
+        with transaction.atomic():
+            if provider_id is not None:
+                actions.correct_provider_id(node_id=lives[0], provider_id=provider_id, at=at)
+            if said:
+                actions.correct_node_terms(node_id=lives[0], at=at, **said)
+        if provider_id is None:
+            return {"id": lives[0]}, f"{bare} is charged again by what may cover it."
+        return {"id": lives[0]}, f"{bare} is known to its provider as {provider_id}."

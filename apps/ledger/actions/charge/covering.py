@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from apps.accounts import queries as accounts
 from apps.economics.commitments import CommitmentUse, Covered, Unused, apply
+from apps.economics.eligibility import ON_DEMAND, UseTerms
 from apps.economics.rates import Piece
 from apps.fleet import queries as fleet
 from apps.ledger.actions.charge.values import (
@@ -17,12 +18,12 @@ from apps.ledger.actions.charge.values import (
     price_of,
 )
 from apps.ledger.models import ChargeKind, ChargePart, Status
-from apps.ledger.queries.commitments import use_of
 from apps.ledger.queries.commitments_of_hour import (
     CommitmentInForce,
     commitments_of_hour,
     told_by_bills,
 )
+from apps.ledger.queries.offered_use import known_terms, use_of
 
 NO_RATE = "no rate of exchange is known for its currency"
 Parts = list[tuple[ChargePart, Price]]
@@ -38,7 +39,9 @@ def cover(
     held = commitments_of_hour(this.starts_at, this.through)
     if not held:
         return estimates, []
-    uses = [use for estimate in estimates for use in _uses_of(pools, estimate)]
+    blocks = {each.applied.terms.reservation for each in held if each.applied.terms.is_block}
+    terms = known_terms(blocks, [node.id for node, _ in estimates]).by_node
+    uses = [use for estimate in estimates for use in _uses_of(pools, terms, estimate)]
     applied = apply([each.applied for each in held], uses)
     unknown = {each.id for each in held if each.is_unconverted}
     by_node: dict[int, list[Covered]] = {}
@@ -55,9 +58,12 @@ def cover(
     return covered, [_left_unused(this, one, over) for one, over in left if one.id not in told]
 
 
-def _uses_of(pools: Mapping[int, fleet.PoolFact], estimate: Estimate) -> Iterable[CommitmentUse]:
+def _uses_of(
+    pools: Mapping[int, fleet.PoolFact], terms: Mapping[int, UseTerms], estimate: Estimate
+) -> Iterable[CommitmentUse]:
     node, parts = estimate
-    use = use_of(pools[node.pool_id], node.kind, node.units, None)
+    known = terms.get(node.id, ON_DEMAND)
+    use = use_of(pools[node.pool_id], node.kind, node.units, None, known)
     for _, price in parts:
         for piece in price.pieces:
             yield replace(

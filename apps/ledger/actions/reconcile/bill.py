@@ -14,6 +14,7 @@ from apps.economics.hours import first_hour
 from apps.ledger.actions.month_digests import RECONCILED, TOLD_AGAIN, rewriting_bills
 from apps.ledger.actions.reconcile import statements as sql
 from apps.ledger.actions.reconcile.long_rows import place_long_rows
+from apps.ledger.actions.reconcile.node_terms import tell_terms_of_bill
 from apps.ledger.models import Bill
 from apps.ledger.queries.bills.matching import nodes_of_rules, places, rules, traits_of
 from apps.ledger.queries.calendar import main_month
@@ -85,6 +86,7 @@ def _reconcile(bill: Bill, at: datetime) -> Reconciled:
     by = rules()
     of = places(bill.starts_at, bill.ends_at, nodes_of_rules(by))
     _keep_matches(bill, {digest: match(each, by, of) for digest, each in found.items()})
+    tell_terms_of_bill(bill, at)
     params = _bill_params(bill, rate, first_hour(month, organisation.zone))
     for statement in sql.PLACE_SHORT_ROWS:
         run(statement, params)

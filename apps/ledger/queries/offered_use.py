@@ -1,0 +1,111 @@
+"""Use of nodes as commitments are offered it: by pool, units, and how it was bought."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from typing import LiteralString
+
+from apps.economics import commitments as economics
+from apps.economics.eligibility import ON_DEMAND, Capacity, UseTerms
+from apps.economics.hours import HOUR_MS
+from apps.economics.use_terms import reservation_of
+from apps.fleet import queries as fleet
+from apps.pricing.queries.commitments import CommitmentFact
+
+# Every node-hour as it was charged first: corrections of closed months have no pieces. What does
+# not ride on the GPUs is the same time once more; owned hardware is offered to no commitment.
+OFFERED: LiteralString = """
+FROM ledger_charge AS charge
+JOIN ledger_chargepiece AS piece ON piece.charge_id = charge.id
+JOIN fleet_node_fact AS node ON node.id = charge.node_id
+LEFT JOIN fleet_nodecapacity_fact AS capacity ON capacity.node_id = node.id
+    AND capacity.period @> (least(charge.through, upper(node.period)) - interval '1 microsecond')
+LEFT JOIN unnest(%(told_nodes)s::int8[], %(told_terms)s::int8[]) AS told (node_id, terms)
+    ON told.node_id = charge.node_id
+WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL AND charge.owned_plan_id IS NULL
+  AND charge.hour >= %(starts_at)s AND charge.hour < %(ends_at)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTerms:
+    """What nodes were told to be bought as: numbered from 1, for statements; 0 is nothing known."""
+
+    nodes: tuple[int, ...]
+    numbers: tuple[int, ...]
+    terms: tuple[UseTerms, ...]
+
+    @property
+    def params(self) -> dict[str, object]:
+        """What `OFFERED` asks for."""
+        return {"told_nodes": list(self.nodes), "told_terms": list(self.numbers)}
+
+    def of(self, number: int) -> UseTerms:
+        """Those of a number."""
+        return self.terms[number - 1] if number else ON_DEMAND
+
+    @property
+    def by_node(self) -> dict[int, UseTerms]:
+        """Those of each node of which anything is known."""
+        return {
+            node_id: self.of(number)
+            for node_id, number in zip(self.nodes, self.numbers, strict=True)
+        }
+
+
+def known_terms(blocks: Collection[str], node_ids: Collection[int] | None = None) -> KnownTerms:
+    """What is known of nodes (None: of all); `blocks` are the capacity blocks among reservations."""
+    told = fleet.node_terms(node_ids)
+    said = {node_id: _use_terms(terms, blocks) for node_id, terms in sorted(told.items())}
+    numbers = {terms: number for number, terms in enumerate(dict.fromkeys(said.values()), 1)}
+    return KnownTerms(tuple(said), tuple(numbers[each] for each in said.values()), tuple(numbers))
+
+
+def bought_blocks(held: Iterable[CommitmentFact]) -> frozenset[str]:
+    """The capacity blocks among them, by the ids of their reservations."""
+    block = economics.CommitmentKind.CAPACITY_BLOCK.name.lower()
+    found = (reservation_of(each.external_id) for each in held if each.kind == block)
+    return frozenset(each for each in found if each)
+
+
+def _use_terms(told: fleet.NodeTermsFact, blocks: Collection[str]) -> UseTerms:
+    capacity = Capacity.NONE
+    if told.reservation:
+        capacity = Capacity.BLOCK if told.reservation in blocks else Capacity.RESERVATION
+    return UseTerms(
+        capacity=capacity,
+        platform=told.platform,
+        tenancy=told.tenancy,
+        account=told.account,
+        reservation=told.reservation,
+    )
+
+
+def use_of(
+    pool: fleet.PoolFact,
+    kind: str,
+    units: int,
+    contracted: int | None,
+    terms: UseTerms = ON_DEMAND,
+) -> economics.CommitmentUse:
+    """Nodes of one pool that have as many units, as the charge pass offers them to commitments.
+
+    `terms` are what is known of them beside what their pool says.
+    """
+    gpus = units or pool.gpus_per_node
+    # A pool counted as a whole is as many nodes as its GPUs make.
+    counted = kind == "pool" and pool.gpus_per_node
+    return economics.CommitmentUse(
+        node_id=0,
+        start_ms=0,
+        end_ms=HOUR_MS,
+        provider=pool.provider,
+        region=pool.region,
+        instance_type=pool.instance_type,
+        gpu_model=pool.gpu_model,
+        pool_id=pool.id,
+        gpus=gpus,
+        list_micros=None,
+        contracted_micros=contracted,
+        nodes=max(1, gpus // pool.gpus_per_node) if counted else 1,
+        terms=replace(terms, purchase_option=pool.purchase_option),
+    )

@@ -24,6 +24,10 @@ _COMMITMENT = {
     "ended_at": None,
     "owner": None,
     "external_id": "",
+    "platform": "linux",
+    "tenancy": "default",
+    "account": "210987654321",
+    "is_shared": True,
     "source": "order 2026-17",
 }
 COMMITMENTS = listed("Commitments", _COMMITMENT)
@@ -37,6 +41,8 @@ NEW_COMMITMENT = sent(
         "region": "us-east-1",
         "instance_type": "p5.48xlarge",
         "units": 8,
+        "platform": "Linux/UNIX",
+        "account": "210987654321",
         "upfront": "250000",
         "hourly": "35.12",
         "currency": "USD",

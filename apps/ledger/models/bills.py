@@ -269,10 +269,17 @@ class BillRow(models.Model):
     has no field of its own, custom ones too.
     """
 
-    bill = models.ForeignKey(Bill, on_delete=models.PROTECT, related_name="rows")
-    batch = models.ForeignKey(BillImport, on_delete=models.PROTECT, related_name="bill_rows")
+    # Each is the beginning of an index below: another of its own would be written for every row.
+    bill = models.ForeignKey(Bill, on_delete=models.PROTECT, related_name="rows", db_index=False)
+    batch = models.ForeignKey(
+        BillImport, on_delete=models.PROTECT, related_name="bill_rows", db_index=False
+    )
     replaced_by = models.ForeignKey(
-        BillImport, on_delete=models.PROTECT, null=True, related_name="rows_replaced"
+        BillImport,
+        on_delete=models.PROTECT,
+        null=True,
+        related_name="rows_replaced",
+        db_index=False,
     )
     line = models.BigIntegerField()
     digest = models.BinaryField(max_length=16)

@@ -1,14 +1,18 @@
 """Use of nodes as commitments are offered it: by pool, units, and how it was bought."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import LiteralString
 
 from apps.economics import commitments as economics
 from apps.economics.eligibility import ON_DEMAND, Capacity, UseTerms
-from apps.economics.hours import HOUR_MS
+from apps.economics.eligibility import taken_for_granted as granted
+from apps.economics.hours import HOUR_MS, MILLISECOND
 from apps.economics.use_terms import reservation_of
 from apps.fleet import queries as fleet
+from apps.ledger.queries.commitments_of_hour import bought_as
 from apps.pricing.queries.commitments import CommitmentFact
 
 # Every node-hour as it was charged first: corrections of closed months have no pieces. What does
@@ -109,3 +113,17 @@ def use_of(
         nodes=max(1, gpus // pool.gpus_per_node) if counted else 1,
         terms=replace(terms, purchase_option=pool.purchase_option),
     )
+
+
+def taken_for_granted(fact: CommitmentFact, at: datetime) -> dict[str, int]:
+    """Of how many nodes that live at `at`, and that it may cover, each deciding fact was never told."""
+    bought, pools = bought_as(fact), fleet.pools()
+    nodes = fleet.nodes_lived(at, at + MILLISECOND)
+    terms = known_terms(bought_blocks([fact]), [node.id for node in nodes]).by_node
+    found: Counter[str] = Counter()
+    for node in nodes:
+        known = terms.get(node.id, ON_DEMAND)
+        use = use_of(pools[node.pool_id], node.kind, node.units, None, known)
+        if economics.capacity_per_ms(bought, use):
+            found.update(granted(bought.terms, use.terms))
+    return dict(found)

@@ -37,6 +37,7 @@ from apps.console.pages.commitments.words import (
     covers,
     figures_of,
     finding_of,
+    granted_words,
     names,
     standing,
 )
@@ -57,6 +58,7 @@ from apps.ledger.queries.commitments import (
     ends_within,
     term_of,
 )
+from apps.ledger.queries.offered_use import taken_for_granted
 from apps.pricing.queries.commitments import CommitmentFact, commitments_in
 from apps.pricing.queries.commitments import commitments as every_commitment
 from apps.show.amounts import per_cent
@@ -285,6 +287,7 @@ def _commitment_terms(
         ("Kind", KINDS[fact.kind]),
         ("Bought", bought(fact)),
         ("Covers", covers(fact, said)),
+        ("Taken for granted", granted_words(taken_for_granted(fact, context.at))),
         *(
             (name, f"{quoted_amount(amount, currency)} a node-hour")
             for name, amount in fact.prices.items()

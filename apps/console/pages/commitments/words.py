@@ -172,3 +172,14 @@ def _worst_day(days: Sequence[tuple[date, Figures]], currency: str) -> str:
     if not most:
         return "Every day was used in full."
     return f"Most was left unused on {weekday(worst)}: {whole_amount(most, currency)}."
+
+
+def granted_words(untold: Mapping[str, int]) -> str:
+    """Which facts of machines were never told, so that they are taken to be what its vendor launches."""
+    if not untold:
+        return "Nothing: all that decides whom it covers is known."
+    said = (f"{name} of {counted(nodes, 'node')}" for name, nodes in sorted(untold.items()))
+    return (
+        f"{'; '.join(said)}: taken for Linux on shared hardware, in its own account and block, until "
+        "somebody, their cloud or their bill tells otherwise."
+    )

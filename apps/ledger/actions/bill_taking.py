@@ -1,6 +1,8 @@
 """A bill's file taken in from its first row to its last, a few thousand at a time."""
 
+import gc
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal, localcontext
@@ -99,7 +101,8 @@ def take_bill(
     if before is not None:
         return bills.repeat_delivery(import_id=import_id, before=before, at=clock())
     try:
-        return _take_rows(file, import_id, clock)
+        with _nothing_collected():
+            return _take_rows(file, import_id, clock)
     except WorkerStops:
         # Nothing is wrong with the file: whoever has the import lays it down.
         raise
@@ -113,6 +116,18 @@ def _forget_held_since(before: bills.Taken, at: datetime) -> None:
     batch = BillImport.objects.get(id=before.import_id)
     if not batch.is_addition:
         bills.forget_held(batch, at)
+
+
+@contextmanager
+def _nothing_collected() -> Iterator[None]:
+    """Without Python's search for cycles, which rows have none of: a third of the work was that."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _take_rows(file: OpenBill, import_id: int, clock: Callable[[], datetime]) -> bills.Taken:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 Row = TypeVar("Row")
 ROWS_AT_ONCE = 2_500
-CHUNKS_AHEAD = 4
+CHUNKS_AHEAD = 8
 LOOKS_UP_SECONDS = 0.1
 
 

@@ -252,8 +252,8 @@ def _add_used(
     }
     # Of what bills tell: what we would have covered, and its GPU time.
     ours: dict[tuple[int, int], tuple[int, int]] = dict.fromkeys(billed, (0, 0))
-    for span, covers, pool_id, kind, units, told_as, *told in rows(USED, asked):
-        lasts_ms, contracted, effective = told
+    for span, covers, pool_id, kind, units, told_as, *amounts in rows(USED, asked):
+        lasts_ms, contracted, effective = amounts
         time = times[span]
         use = use_of(pools[pool_id], kind, units, contracted, terms.of(told_as))
         holding = [

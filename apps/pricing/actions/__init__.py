@@ -5,16 +5,18 @@ from apps.pricing.actions.checking import (
     RateEndsBeforeItStarts,
     RateNotUnderstood,
 )
-from apps.pricing.actions.commitments import (
-    CommitmentAlreadyEnded,
+from apps.pricing.actions.commitment_checks import (
     CommitmentEndsBeforeItStarts,
-    CommitmentExists,
     CommitmentNotUnderstood,
     NewCommitment,
+    check_commitment,
+)
+from apps.pricing.actions.commitments import (
+    CommitmentAlreadyEnded,
+    CommitmentExists,
     RecordedCommitment,
     add_commitment,
     as_bought,
-    check_commitment,
     end_commitment,
     record_commitment,
 )

@@ -44,7 +44,7 @@ def machine_pages(
                 MaxResults=ROWS_A_PAGE,
                 **more,
             )
-            rows = [
+            rows: list[Mapping[str, Any]] = [
                 {"OwnerId": each.get("OwnerId", ""), **row}
                 for each in page["Reservations"]
                 for row in each["Instances"]

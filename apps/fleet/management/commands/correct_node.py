@@ -47,15 +47,15 @@ class Command(AnsweringCommand):
             raise CommandError(
                 f"{said} called {options['node']!r}; CLUSTER/NAME and --at say which"
             )
-        said = {name: options[name] for name in TERMS if options[name] is not None}
+        terms = {name: options[name] for name in TERMS if options[name] is not None}
         provider_id = options["provider_id"]
-        if provider_id is None and not said:
+        if provider_id is None and not terms:
             raise CommandError(f"say --provider-id or one of --{', --'.join(TERMS)}")
         with transaction.atomic():
             if provider_id is not None:
                 actions.correct_provider_id(node_id=lives[0], provider_id=provider_id, at=at)
-            if said:
-                actions.correct_node_terms(node_id=lives[0], at=at, **said)
+            if terms:
+                actions.correct_node_terms(node_id=lives[0], at=at, **terms)
         if provider_id is None:
             return {"id": lives[0]}, f"{bare} is charged again by what may cover it."
         return {"id": lives[0]}, f"{bare} is known to its provider as {provider_id}."

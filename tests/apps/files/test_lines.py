@@ -4,7 +4,10 @@ import io
 import itertools
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from apps.files import lines
 from apps.files.limits import GIBIBYTE, MEBIBYTE
 from apps.files.lines import CsvRows, LineTooLong, bounded_lines
 
@@ -45,3 +48,23 @@ def test_short_rows_go_on_and_on() -> None:
     rows = CsvRows(('1,"two\nlines"\n' for _ in range(100_000)), ",")
     assert sum(1 for _ in rows) == 100_000
     assert rows.line_num == 100_000
+
+
+@given(
+    text=st.text(st.sampled_from('ab,"\r\n\x0b\x1c\u2028é'), max_size=120),
+    at_once=st.integers(1, 9),
+)
+def test_lines_are_those_of_the_text_wherever_its_blocks_end(text: str, at_once: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines, "LETTERS_AT_ONCE", at_once)
+        found = [*bounded_lines(io.StringIO(text, newline=""), 1 << 20)]
+
+    assert found == [*io.StringIO(text, newline="")]
+
+
+def test_rows_with_their_lines_begin_above_the_line_ends_in_their_cells() -> None:
+    text = 'a,b\n"one\ntwo",1\n\nthree,2\n'
+
+    rows = CsvRows(bounded_lines(io.StringIO(text, newline=""), 1 << 20), ",")
+
+    assert [*rows.numbered()] == [(1, ["a", "b"]), (2, ["one\ntwo", "1"]), (5, ["three", "2"])]

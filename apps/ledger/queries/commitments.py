@@ -25,9 +25,11 @@ from apps.ledger.queries.offered_use import OFFERED, bought_blocks, known_terms,
 from apps.ledger.queries.tables import rows
 from apps.pricing.queries.commitments import CommitmentFact, commitments_in
 
-# A term may begin within an hour: a piece is of the time in which it begins.
+# A term may begin within an hour: a piece is of the time in which it begins, and never before the term
+# that it is covered by.
 USED: LiteralString = """
-SELECT width_bucket(charge.hour + piece.start_ms * interval '1 millisecond',
+SELECT width_bucket(greatest(charge.hour + piece.start_ms * interval '1 millisecond',
+                             lower(covering.period)),
                     %(cuts)s::timestamptz[]), piece.commitment_id, charge.pool_id,
        node.kind, coalesce(capacity.units, 0)::int8, coalesce(told.terms, 0)::int8,
        coalesce(sum(piece.end_ms - piece.start_ms) FILTER (WHERE charge.part <> %(host)s), 0)::int8,

@@ -20,6 +20,7 @@ from apps.pricing.queries.commitments import CommitmentFact
 OFFERED: LiteralString = """
 FROM ledger_charge AS charge
 JOIN ledger_chargepiece AS piece ON piece.charge_id = charge.id
+LEFT JOIN pricing_commitment_fact AS covering ON covering.id = piece.commitment_id
 JOIN fleet_node_fact AS node ON node.id = charge.node_id
 LEFT JOIN fleet_nodecapacity_fact AS capacity ON capacity.node_id = node.id
     AND capacity.period @> (least(charge.through, upper(node.period)) - interval '1 microsecond')

@@ -161,4 +161,4 @@ def test_the_command_says_them_and_a_commitment_holds_to_the_second() -> None:
     scene.settle_all()
     figures = commitment_use((TEN, TEN + HOUR), scene.LATER).figures(one)
     lasts_ms = (TEN + HOUR - begins) // timedelta(milliseconds=1)
-    assert (figures.bought, figures.utilisation) == (lasts_ms, 1)
+    assert (figures.bought, figures.used) == (lasts_ms, lasts_ms)

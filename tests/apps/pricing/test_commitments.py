@@ -181,7 +181,7 @@ def test_an_end_that_says_nothing_is_refused() -> None:
     with pytest.raises(actions.CommitmentEndsBeforeItStarts):
         end(NOON)
     with pytest.raises(actions.CommitmentNotUnderstood, match=r"^ended_at: "):
-        end(NOON + timedelta(minutes=90))
+        end(NOON + timedelta(minutes=90, microseconds=1))
     with pytest.raises(actions.CommitmentAlreadyEnded):
         end(NOON + 100 * HOUR)
     end(NOON + HOUR)

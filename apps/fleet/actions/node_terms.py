@@ -17,7 +17,7 @@ from apps.economics.use_terms import (
 from apps.fleet.models import Node, NodeTerms, ToldBy
 from apps.fleet.queries.cloud_machines import nodes_of_machines
 from apps.fleet.queries.node_terms import NAMES, NodeTermsFact, node_terms
-from apps.logs.changes import answered, logged_change
+from apps.logs.changes import answered, items_of, logged_change
 from apps.marks.actions import ORGANISATION, mark_span
 from apps.marks.queries import Pass
 from apps.providers.reading import SeenMachine
@@ -74,6 +74,7 @@ def correct_node_terms(*, node_id: int, at: datetime, **said: str) -> None:
     tell_node_terms(told={node_id: terms}, told_by=ToldBy.PERSON, at=at)
 
 
+@logged_change(count=items_of("machines"))
 def tell_machine_terms(*, provider: str, machines: Sequence[SeenMachine], at: datetime) -> None:
     """What a cloud tells of the machines that are nodes of ours."""
     told = {

@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("ledger", "0037_what_commitments_may_cover"),
+        ("ledger", "0039_held_pairs_of_bills"),
     ]
 
     operations = [

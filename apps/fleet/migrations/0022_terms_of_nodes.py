@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("fleet", "0019_not_understood"),
+        ("fleet", "0021_doors_of_jobs"),
     ]
 
     operations = [

@@ -172,7 +172,7 @@ class NodeOut(serializers.Serializer[Any]):
     ended_at = serializers.DateTimeField(allow_null=True)
     end_reason = serializers.CharField()
     last_seen_at = serializers.DateTimeField(allow_null=True)
-    platform = serializers.CharField(help_text="empty where nobody told it")
+    platform = serializers.CharField(help_text="empty where nobody has said it")
     tenancy = serializers.CharField()
     account = serializers.CharField()
     reservation = serializers.CharField()

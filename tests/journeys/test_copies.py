@@ -183,6 +183,7 @@ def settings_as_written(folder: Path) -> dict[str, str]:
         "token_weights": "10,1,50", "spool_mib": "4096", "spool_caller_mib": "2048", "review_verdict_weeks": "8",
         "site_url": "https://runrate.example.org", "mail_url": "smtp://u:p@mail:587?starttls=yes", "mail_from": "r@example.org",
         "webhook_networks": "10.20.0.0/16,192.168.0.0/24", "keep_quote_days": "31",
+        "gl_codes": "node_hour=6120,tax=2310", "aws_external_id": "runrate-7",
     }  # fmt: skip
 
 

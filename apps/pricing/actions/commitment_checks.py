@@ -193,7 +193,10 @@ def bound_of_period(commitment: NewCommitment, moment: datetime) -> datetime:
     return hour_of(moment)
 
 
-def bound_tolerance(commitment: NewCommitment) -> timedelta:
-    """How little before the next bound a provider's end may be and still be that one."""
+def end_of_period(commitment: NewCommitment, moment: datetime) -> datetime:
+    """The end that a provider means: some write the last second, or minute, of a term as its end."""
     is_block = commitment.kind == CommitmentKindChoice.CAPACITY_BLOCK
-    return timedelta(seconds=1) if is_block else timedelta(minutes=1)
+    if not is_block:
+        return bound_of_period(commitment, moment + timedelta(minutes=1))
+    after = bound_of_period(commitment, moment + timedelta(seconds=1))
+    return bound_of_period(commitment, moment) if after.second else after

@@ -21,8 +21,8 @@ from apps.pricing.actions.commitment_checks import (
     CommitmentNotUnderstood,
     NewCommitment,
     bound_of_period,
-    bound_tolerance,
     check_commitment,
+    end_of_period,
 )
 from apps.pricing.models import Commitment
 from apps.pricing.queries.commitments import CommitmentFact
@@ -96,7 +96,7 @@ def record_commitment(
     told = replace(
         commitment,
         starts_at=bound_of_period(commitment, commitment.starts_at),
-        ends_at=bound_of_period(commitment, commitment.ends_at + bound_tolerance(commitment)),
+        ends_at=end_of_period(commitment, commitment.ends_at),
     )
     check_commitment(told)
     held = (

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from decimal import Decimal
 from io import StringIO
 from pathlib import Path
@@ -223,6 +223,16 @@ def test_the_bounds_that_a_cloud_tells_to_the_second_are_cut_to_whole_hours() ->
     found = commitment(record(**told).id)
     assert (found.starts_at, found.ends_at) == (NOON, NOON + 3 * HOUR)
     assert record(**told).became == "unchanged"
+
+
+@pytest.mark.parametrize(
+    ("told", "kept"), [("11:30:00", "11:30:00"), ("11:29:59", "11:30:00"), ("11:30:17", "11:30:17")]
+)
+def test_a_block_ends_in_the_second_that_its_cloud_tells(told: str, kept: str) -> None:
+    ends_on = (NOON + timedelta(days=14)).date()
+    ends_at = datetime.combine(ends_on, time.fromisoformat(told), NOON.tzinfo)
+    found = commitment(record(kind="capacity_block", ends_at=ends_at).id)
+    assert found.ends_at.isoformat() == f"{ends_on}T{kept}+00:00"
 
 
 def test_a_cloud_tells_that_one_was_returned() -> None:

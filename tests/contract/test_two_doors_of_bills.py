@@ -1,7 +1,7 @@
 """Two doors, one dollar: a line of a month's bill costs the same in AWS's own report and in any FOCUS."""
 
 import csv
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -17,6 +17,7 @@ from controlplane.ledger_audit import audit_here
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.ledger.bill_files import take
+from tests.contract.sampling import by_turns
 
 pytestmark = pytest.mark.django_db
 
@@ -483,25 +484,19 @@ def is_counted_as(fact: BillFact) -> None:
     assert audit_here().adds_up
 
 
-def cases() -> Iterator[Any]:
-    for name, fact in FACTS.items():
-        for door in DOORS:
-            yield pytest.param(fact, door, id=f"{name} by {door}")
-
-
-@pytest.mark.parametrize(("fact", "door"), list(cases()))
+@pytest.mark.parametrize(("fact", "told"), by_turns(FACTS, DOORS, 2))
 def test_a_line_of_a_bill_costs_the_same_through_every_door(
-    tmp_path: Path, fact: BillFact, door: str
+    tmp_path: Path, fact: BillFact, told: Callable[[BillFact, Path], Path]
 ) -> None:
     add_machine(fact)
-    assert take(DOORS[door](fact, tmp_path)).flags == []
+    assert take(told(fact, tmp_path)).flags == []
     is_counted_as(fact)
 
 
 @pytest.mark.parametrize(
-    "doors", [[*DOORS], [*reversed(DOORS)]], ids=["reports first", "FOCUS first"]
+    ("fact", "doors"),
+    by_turns(FACTS, {"reports first": [*DOORS], "FOCUS first": [*reversed(DOORS)]}, 1),
 )
-@pytest.mark.parametrize("fact", FACTS.values(), ids=FACTS)
 def test_a_months_bill_that_every_door_tells_is_one(
     tmp_path: Path, fact: BillFact, doors: Sequence[str]
 ) -> None:

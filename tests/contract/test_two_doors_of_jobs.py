@@ -1,6 +1,6 @@
 """Two doors, one dollar: a job that a file, a table, a scheduler's hook or an agent tells of costs the same."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -20,6 +20,7 @@ from runrate_agent.jobs import JobEvent as AgentJobEvent
 from runrate_agent.jobs import bulks
 from tests import make
 from tests.apps.ledger import scene
+from tests.contract.sampling import by_turns
 from tests.rest import with_token
 
 pytestmark = pytest.mark.django_db
@@ -279,22 +280,18 @@ def is_counted_as(fact: JobFact, told: int = 1) -> None:
     assert audit_here().adds_up
 
 
-def cases() -> Iterator[Any]:
-    for name, fact in FACTS.items():
-        for door in DOORS:
-            yield pytest.param(fact, door, id=f"{name} by {door}")
-
-
-@pytest.mark.parametrize(("fact", "door"), list(cases()))
-def test_a_job_costs_the_same_through_every_door(tmp_path: Path, fact: JobFact, door: str) -> None:
-    DOORS[door](fact, tmp_path)
+@pytest.mark.parametrize(("fact", "told"), by_turns(FACTS, DOORS, 3))
+def test_a_job_costs_the_same_through_every_door(
+    tmp_path: Path, fact: JobFact, told: Callable[[JobFact, Path], None]
+) -> None:
+    told(fact, tmp_path)
     is_counted_as(fact)
 
 
 @pytest.mark.parametrize(
-    "doors", [[*DOORS], [*reversed(DOORS)]], ids=["files first", "agents first"]
+    ("fact", "doors"),
+    by_turns(FACTS, {"files first": [*DOORS], "agents first": [*reversed(DOORS)]}, 1),
 )
-@pytest.mark.parametrize("fact", FACTS.values(), ids=FACTS)
 def test_a_job_that_every_door_tells_is_one(
     tmp_path: Path, fact: JobFact, doors: Sequence[str]
 ) -> None:

@@ -1,13 +1,12 @@
 """Two doors, one dollar: an hour of a MIG slice costs its part of a GPU, whoever tells of it."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -29,6 +28,7 @@ from tests.agents.kubelet import Kubelet
 from tests.agents.test_dcgm import Clock
 from tests.apps.ledger import scene
 from tests.apps.telemetry.sending import load_addresses, ms, now, this_hour
+from tests.contract.sampling import by_turns
 
 pytestmark = pytest.mark.django_db
 
@@ -241,25 +241,24 @@ def is_counted_as(fact: SliceFact) -> None:
     assert audit_here().adds_up
 
 
-def cases() -> Iterator[Any]:
-    for name, fact in FACTS.items():
-        for door in DOORS:
-            yield pytest.param(fact, door, id=f"{name} by {door}")
-
-
-@pytest.mark.parametrize(("fact", "door"), list(cases()))
+@pytest.mark.parametrize(("fact", "told"), by_turns(FACTS, DOORS, 2))
 def test_a_slice_costs_its_part_through_every_door(
-    tmp_path: Path, teller: Teller, fact: SliceFact, door: str
+    tmp_path: Path,
+    teller: Teller,
+    fact: SliceFact,
+    told: Callable[[SliceFact, Teller, Path], None],
 ) -> None:
-    DOORS[door](fact, teller, tmp_path)
+    told(fact, teller, tmp_path)
     is_counted_as(fact)
 
 
-@pytest.mark.parametrize("first", ["sacct", "NVML"])
-@pytest.mark.parametrize("fact", FACTS.values(), ids=FACTS)
+@pytest.mark.parametrize(
+    ("fact", "doors"),
+    by_turns(FACTS, {"sacct first": ("sacct", "NVML"), "NVML first": ("NVML", "sacct")}, 1),
+)
 def test_a_slice_that_two_doors_tell_is_one(
-    tmp_path: Path, teller: Teller, fact: SliceFact, first: str
+    tmp_path: Path, teller: Teller, fact: SliceFact, doors: Sequence[str]
 ) -> None:
-    for door in sorted(("sacct", "NVML"), key=first.__ne__):
+    for door in doors:
         DOORS[door](fact, teller, tmp_path)
     is_counted_as(fact)

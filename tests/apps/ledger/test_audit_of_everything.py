@@ -4,7 +4,6 @@ The columns are the database's own: a new one without a check fails here until i
 excuse of its own in EXCUSED and in docs/audit.md.
 """
 
-from hashlib import blake2b
 from pathlib import Path
 from secrets import randbelow
 from typing import Any
@@ -111,7 +110,6 @@ EXCUSED_IN_SOME_ROWS: dict[str, tuple[str, ...]] = {
 BY_NUMBER = "id"
 """The number of a row is a name: what refers to it is compared by it."""
 ROWS_TRIED = 4
-CELLS_IN_THE_SUITE = 8
 
 
 @pytest.fixture(scope="module")
@@ -190,22 +188,6 @@ def test_one_unit_in_random_rows_is_found_in_every_column(table: str) -> None:
 
     cells = random_cells(table, seed, ROWS_TRIED)
     missed = [(str(column), row) for column, row in cells if not is_found(column, row)]
-
-    assert not missed, f"seed {seed}"
-
-
-def test_one_unit_in_a_few_random_amounts_is_found() -> None:
-    seed = randbelow(10**6)
-    cells = [
-        (column, row)
-        for table in of_money()
-        for column, row in random_cells(table, seed, 1)
-        if column.name.endswith("_micros")
-    ]
-
-    by_chance = sorted(cells, key=lambda cell: blake2b(f"{seed} {cell}".encode()).digest())
-    few = by_chance[:CELLS_IN_THE_SUITE]
-    missed = [(str(column), row) for column, row in few if not is_found(column, row)]
 
     assert not missed, f"seed {seed}"
 

@@ -37,7 +37,10 @@ def bill(context: Context, bill_id: int) -> ConsolePage:
     variance = comparing.variance_of(bill_id)
     parts, apart = _variance_parts(variance, currency), comparing.apart_sums(bill_id)
     usage_types = unmatched_usage_types(bill_id)
-    twins = twins_beside(bill_id)
+    twins = [
+        (twin, context.onward(reverse("bill", args=[twin.beside.id])))
+        for twin in twins_beside(bill_id)
+    ]
     rows: list[VarianceRow] = [
         ("Estimated", full_amount(variance.estimated_micros, currency),
          "by rates and lived time, for the nodes of this bill"),

@@ -14,7 +14,7 @@ from apps.ledger.actions.closed import lock_month, refuse_closed_month
 from apps.ledger.actions.month_digests import keep_digests
 from apps.ledger.models import Close, DigestOrigin, StatementLine
 from apps.ledger.queries.bill_months import bills_of_month
-from apps.ledger.queries.bills.twins import open_twins_of
+from apps.ledger.queries.bills.twins import open_twins_of, undecided_twins
 from apps.ledger.queries.calendar import month_span
 from apps.ledger.queries.closes.checklist import Item, checklist, has_ended
 from apps.ledger.queries.closes.contents import digest_of_month, statement_rows
@@ -108,7 +108,7 @@ def reopen_month(*, month: date, reason: str, person_id: int | None, at: datetim
     if not reopened:
         raise MonthNotClosed(f"{month:%Y-%m} is open")
     take_back_corrections(month=month, at=at)
-    if open_twins_of(bills_of_month(month)):
+    if open_twins_of(bills_of_month(month), undecided_twins()):
         # The newer one of each gives way, as in every open month, until somebody decides.
         first_hour = month_span(month, accounts.organisation().zone).starts_at
         mark([Mark(Pass.BILLS, BillUnit.TWINS, first_hour)])

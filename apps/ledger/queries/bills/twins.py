@@ -203,9 +203,15 @@ def twin(twin_id: int) -> TwinFact | None:
     return next(iter(_facts_of(BillTwin.objects.filter(id=twin_id))), None)
 
 
-def open_twins_of(bill_ids: Collection[int]) -> int:
-    """How many pairs of these bills nobody decided on."""
-    return BillTwin.objects.filter(choice="", bill_id__in=bill_ids).count()
+def undecided_twins() -> list[BillTwin]:
+    """Every pair that nobody decided on, with its bills, by the new one's first moment."""
+    found = BillTwin.objects.filter(choice="").select_related("bill", "other")
+    return list(found.order_by("bill__starts_at", "id"))
+
+
+def open_twins_of(bill_ids: Collection[int], among: Iterable[BillTwin]) -> int:
+    """How many pairs of these bills are among some."""
+    return sum(twin.bill_id in bill_ids for twin in among)
 
 
 def twins_beside(bill_id: int) -> list[TwinBeside]:
@@ -223,12 +229,12 @@ def twins_beside(bill_id: int) -> list[TwinBeside]:
     ]
 
 
-def twins_of_closed_months() -> list[str]:
-    """Pairs that count twice in closed months until somebody decides, in words."""
-    zone, closed = accounts.organisation().zone, closed_months()
-    found = BillTwin.objects.filter(choice="", batch=None, gave_way_to=None)
+def twins_of_closed_months(among: Iterable[BillTwin]) -> list[str]:
+    """Those of some pairs that count twice in closed months until somebody decides, in words."""
+    counted = [twin for twin in among if twin.batch_id is None and twin.gave_way_to_id is None]
+    zone, closed = accounts.organisation().zone, closed_months() if counted else set()
     named = []
-    for twin in found.select_related("bill", "other").order_by("bill__starts_at", "id"):
+    for twin in counted:
         month = main_month(twin.bill.starts_at, twin.bill.ends_at, zone)
         if month in closed:
             named.append(

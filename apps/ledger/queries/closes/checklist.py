@@ -11,7 +11,11 @@ from apps.economics.hours import HOUR_MS
 from apps.economics.states import State
 from apps.ledger.queries.bill_months import bills_of_month
 from apps.ledger.queries.bills.books import books_off
-from apps.ledger.queries.bills.twins import open_twins_of, twins_of_closed_months
+from apps.ledger.queries.bills.twins import (
+    open_twins_of,
+    twins_of_closed_months,
+    undecided_twins,
+)
 from apps.ledger.queries.calendar import HourSpan, month_span
 from apps.ledger.queries.closes.invoices import invoices_in_words, invoices_of_month
 from apps.ledger.queries.closes.shares import shares_in_words, shares_of_invoices
@@ -120,21 +124,19 @@ def checklist(month: date) -> list[Item]:
         "unobserved": int(State.UNOBSERVED),
         "unowned": accounts.special_teams().unowned_id,
     }
-    bill_ids = bills_of_month(month)
+    bill_ids, twins = bills_of_month(month), undecided_twins()
     return [
-        *_settling_items(bill_ids, span, params),
+        *_settling_items(open_twins_of(bill_ids, twins), span, params),
         *_summed_items(params),
         *_booked_twice(params),
         *_invoice_items(month, zone),
-        *_closed_twin_items(),
+        *_closed_twin_items(twins_of_closed_months(twins)),
         *_book_items(bill_ids),
         *_share_items(bill_ids),
     ]
 
 
-def _settling_items(
-    bill_ids: Sequence[int], span: HourSpan, params: dict[str, object]
-) -> list[Item]:
+def _settling_items(twins: int, span: HourSpan, params: dict[str, object]) -> list[Item]:
     """What the worker has still to do, or somebody to send again: all of it must be 0."""
     ((bills,),) = rows(BILLS, params)
     return [
@@ -165,7 +167,7 @@ def _settling_items(
         Item(
             "twins",
             "Bills that may be the same money",
-            open_twins_of(bill_ids),
+            twins,
             None,
             "Say under Bills which of each two counts, or that both do.",
             is_blocking=True,
@@ -240,9 +242,8 @@ def _invoice_items(month: date, zone: str) -> list[Item]:
     ]
 
 
-def _closed_twin_items() -> list[Item]:
+def _closed_twin_items(named: Sequence[str]) -> list[Item]:
     """Pairs of bills that count twice in closed months, as far as anybody knows: asked where there are."""
-    named = twins_of_closed_months()
     if not named:
         return []
     return [

@@ -1,4 +1,4 @@
-"""Traffic, licences, discounts and purchases that name a node are carried like its time."""
+"""Traffic, licences, discounts and fees that name a node are carried like its time."""
 
 from pathlib import Path
 
@@ -67,14 +67,17 @@ def test_whoever_held_the_node_carries_what_is_billed_with_it(
     platform = scene.platform()
     deliver(tmp_path, COMPUTE, TRAFFIC, LICENCE, DISCOUNT, FEE)
     reconcile()
-    # Six of eight GPUs in the first hour; of the fee's second hour all is nobody's.
-    assert carried("service") == {research: 4_500_000, platform: 1_500_000}
+    # Six of eight GPUs in the first hour; of the fee's second hour all is nobody's. A fee of no
+    # commitment pays for its own time: it is a service.
+    assert carried("service") == {
+        research: 4_500_000 + 2_250_000,
+        platform: 1_500_000 + 3_750_000,
+    }
     assert carried("credit") == {research: -6_000_000, platform: -2_000_000}
-    assert carried("purchase") == {research: 2_250_000, platform: 3_750_000}
     # Its time costs what the bill says of that alone, and no line beside it has time.
     node_hour = Charge.objects.get(kind="node_hour", hour=TEN)
     assert (node_hour.effective_micros, node_hour.status) == (80_000_000, "reconciled")
-    beside = Line.objects.filter(charge__kind__in=["service", "credit", "purchase"])
+    beside = Line.objects.filter(charge__kind__in=["service", "credit"])
     assert set(beside.values_list("unit_milliseconds", flat=True)) == {0}
     days = LedgerDay.objects.filter(kind="service").values_list("team_id")
     assert dict(days.annotate(Sum("effective_micros"))) == carried("service")
@@ -105,8 +108,7 @@ def test_a_node_that_did_not_live_then_carries_nothing(tmp_path: Path, research:
         FEE | {**later, "ChargePeriodEnd": "2026-03-02T16:00:00Z"},
     )
     reconcile()
-    assert carried("service") == {scene.platform(): 4_000_000}
-    assert carried("purchase") == {scene.platform(): 6_000_000}
+    assert carried("service") == {scene.platform(): 4_000_000 + 6_000_000}
     assert not BilledCharge.objects.exclude(node=None).exists()
 
 

@@ -44,5 +44,5 @@ def test_tax_credit_and_commitments_are_told_before_the_service(charge, kind):
 
 
 def test_a_row_without_a_pricing_unit_is_told_by_what_it_consumed():
-    assert read_row(PricingUnit="", ConsumedUnit="Hours").kind == "compute"
-    assert read_row(PricingUnit="", ConsumedUnit="GB").kind == "other"
+    assert read_row(PricingUnit="", ConsumedUnit="Hours").frame.kind == "compute"
+    assert read_row(PricingUnit="", ConsumedUnit="GB").frame.kind == "other"

@@ -8,3 +8,4 @@ class PricingConfig(AppConfig):
 
     name = "apps.pricing"
     label = "pricing"
+    spans_bought_ahead = "apps.pricing.queries.commitments.held_spans"

@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 
+from django.apps import apps
 from django.db import transaction
+from django.utils.module_loading import import_string
 
 from apps.economics.refusal import Refusal
 from apps.economics.use_terms import (
@@ -32,7 +34,9 @@ class TermsNotUnderstood(Refusal):
 def tell_node_terms(*, told: Mapping[int, NodeTermsFact], told_by: str, at: datetime) -> int:
     """Keep what one says of nodes, in place of what it said before; answers of how many that changes.
 
-    The hours that they lived are charged again. Refuses TermsNotUnderstood.
+    The hours that they lived are charged again where anything was bought that may cover them: of the
+    rest nothing moves, and closed months would wait for corrections of nothing. Refuses
+    TermsNotUnderstood.
     """
     said = {node_id: _understood(terms) for node_id, terms in told.items()}
     lives = {
@@ -58,13 +62,20 @@ def tell_node_terms(*, told: Mapping[int, NodeTermsFact], told_by: str, at: date
     spans = [(lives[each].lower, min(lives[each].upper or at, at)) for each in changed]
     lived = [span for span in spans if span[0] < span[1]]
     if lived:
-        mark_span(
-            pass_=Pass.CHARGE,
-            units=[ORGANISATION],
-            starts_at=min(begins for begins, _ in lived),
-            ends_at=max(ends for _, ends in lived),
-        )
+        first, last = min(begins for begins, _ in lived), max(ends for _, ends in lived)
+        for starts_at, ends_at in _spans_bought_ahead(first, last):
+            mark_span(pass_=Pass.CHARGE, units=[ORGANISATION], starts_at=starts_at, ends_at=ends_at)
     return len(changed)
+
+
+def _spans_bought_ahead(starts_at: datetime, ends_at: datetime) -> list[tuple[datetime, datetime]]:
+    """When anything was bought that may cover nodes, as apps that know say in their registration."""
+    return [
+        span
+        for app in apps.get_app_configs()
+        if (asked := getattr(app, "spans_bought_ahead", ""))
+        for span in import_string(asked)(starts_at, ends_at)
+    ]
 
 
 def correct_node_terms(*, node_id: int, at: datetime, **said: str) -> None:

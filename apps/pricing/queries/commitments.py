@@ -65,6 +65,14 @@ def commitments_in(starts_at: datetime, ends_at: datetime) -> list[CommitmentFac
     return [each for each in facts if each.ends_at > starts_at]
 
 
+def held_spans(starts_at: datetime, ends_at: datetime) -> list[tuple[datetime, datetime]]:
+    """When each of them holds within `[starts_at, ends_at)`."""
+    return [
+        (max(starts_at, each.starts_at), min(ends_at, each.ends_at))
+        for each in commitments_in(starts_at, ends_at)
+    ]
+
+
 def commitments() -> list[CommitmentFact]:
     """Every commitment there ever was, by id."""
     return [_commitment_fact(row) for row in _in_order(Commitment.objects.all())]

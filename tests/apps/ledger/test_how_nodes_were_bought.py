@@ -13,6 +13,8 @@ from apps.fleet.queries import NodeTermsFact, node_terms
 from apps.ledger.actions.reconcile import bills_due, reconcile_bill
 from apps.ledger.models import ChargePiece
 from apps.ledger.queries.commitments import commitment_use
+from apps.marks.models import ChangedHour
+from apps.marks.queries import Pass
 from apps.providers.reading import SeenMachine
 from tests import make
 from tests.apps.ledger import scene
@@ -115,6 +117,27 @@ def test_a_person_is_believed_before_a_cloud_and_that_before_a_bill_fact_by_fact
     assert node_terms([node_id]) == {node_id: NodeTermsFact("rhel", "dedicated", "333", "cr-0")}
     with pytest.raises(fleet.TermsNotUnderstood, match="platform: 'beos' is none of"):
         fleet.correct_node_terms(node_id=node_id, platform="beos", at=scene.LATER)
+
+
+def marked_hours() -> list[int]:
+    """The hours since TEN that are to be charged again."""
+    rows = ChangedHour.objects.filter(pass_id=Pass.CHARGE).order_by("hour")
+    return [int((row.hour - TEN) / HOUR) for row in rows]
+
+
+def test_what_is_told_is_charged_again_only_where_something_was_bought_ahead() -> None:
+    """A closed month without a commitment waits for corrections of nothing otherwise."""
+    node_id = scene.make_priced_node("gpu-01")
+    scene.settle_all()
+    assert marked_hours() == []
+
+    fleet.correct_node_terms(node_id=node_id, platform="Windows", at=TEN + 5 * HOUR)
+    assert marked_hours() == []
+
+    reserve(period=(TEN + HOUR, TEN + 3 * HOUR))
+    ChangedHour.objects.all().delete()
+    fleet.correct_node_terms(node_id=node_id, platform="SUSE", at=TEN + 5 * HOUR)
+    assert marked_hours() == [1, 2]
 
 
 def test_a_cloud_tells_them_of_the_machines_that_are_nodes() -> None:

@@ -17,6 +17,7 @@ from botocore.exceptions import (
 )
 
 from apps.providers.cloud import CloudRefused
+from apps.providers.reading import CloudAccess
 
 ATTEMPTS = 5
 CONFIG = Config(
@@ -75,6 +76,11 @@ def session(role_arn: str = "", external_id: str = "") -> boto3.Session:
         aws_secret_access_key=keys["SecretAccessKey"],
         aws_session_token=keys["SessionToken"],
     )
+
+
+def session_of(account: CloudAccess) -> boto3.Session:
+    """As whom an account is read. Refuses CloudRefused."""
+    return session(account.role_arn, account.external_id)
 
 
 @contextmanager

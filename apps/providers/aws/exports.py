@@ -19,7 +19,7 @@ from apps.files.limits import UNPACKED, BodyKind
 from apps.files.lines import LONGEST_LINE
 from apps.files.parquet import ParquetRefused, open_parquet
 from apps.files.unpacking import UnpackRefused, open_unpacked
-from apps.providers.aws.access import CONFIG, in_words, session
+from apps.providers.aws.access import CONFIG, in_words, session_of
 from apps.providers.pace import Pace
 from apps.providers.reading import (
     BillDelivery,
@@ -103,7 +103,7 @@ class ExportPlace:
 def open_export(account: CloudAccess) -> ExportPlace:
     """The place that the account's `s3://bucket/prefix/name` names."""
     parts = urlsplit(account.export_uri)
-    client = session(account.role_arn, account.external_id).client(
+    client = session_of(account).client(
         "s3", region_name=account.export_region or None, config=CONFIG
     )
     return ExportPlace(client, parts.netloc, parts.path.strip("/"), Pace(per_second=20))

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from decimal import Decimal
 
 from apps.providers.aws import account
-from apps.providers.aws.access import session
+from apps.providers.aws.access import session_of
 from apps.providers.aws.purchases import capacity_blocks
 from apps.providers.reading import (
     AccountLimit,
@@ -35,7 +35,7 @@ def read_quotas(asked: ReadingRequest) -> Iterator[CloudFact]:
 
     How much of one is used is told where the machines of the account are read too.
     """
-    asks = session(asked.account.role_arn, asked.account.external_id)
+    asks = session_of(asked.account)
     for region in asked.left(asked.account.regions):
         limits = tuple(
             AccountLimit(
@@ -53,7 +53,7 @@ def read_quotas(asked: ReadingRequest) -> Iterator[CloudFact]:
 
 def read_reservations(asked: ReadingRequest) -> Iterator[CloudFact]:
     """Capacity that is held, region by region; capacity blocks are commitments besides."""
-    asks = session(asked.account.role_arn, asked.account.external_id)
+    asks = session_of(asked.account)
     for region in asked.left(asked.account.regions):
         found = account.capacity_reservations(asks, region)
         held = tuple(

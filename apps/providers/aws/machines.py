@@ -5,7 +5,7 @@ from typing import Any
 
 import boto3
 
-from apps.providers.aws.access import CONFIG, in_words, session
+from apps.providers.aws.access import CONFIG, in_words, session_of
 from apps.providers.aws.account import is_accelerated
 from apps.providers.pace import Pace
 from apps.providers.reading import CloudFact, MachinesRead, PartRead, ReadingRequest, SeenMachine
@@ -17,7 +17,7 @@ ROWS_A_PAGE = 500
 
 def read_machines(asked: ReadingRequest) -> Iterator[CloudFact]:
     """EC2's instances with accelerators, region by region and page by page."""
-    asks, token = session(asked.account.role_arn, asked.account.external_id), asked.token
+    asks, token = session_of(asked.account), asked.token
     for region in asked.left(asked.account.regions):
         pages = machine_pages(asks, region, also=asked.instance_types, token=token)
         for machines, following in pages:

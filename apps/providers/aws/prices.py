@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import boto3
 
 from apps.economics.purchase import PurchaseOption
-from apps.providers.aws.access import CONFIG, in_words, session
+from apps.providers.aws.access import CONFIG, in_words, session_of
 from apps.providers.pace import Pace
 from apps.providers.reading import CloudFact, CloudPrice, PricesRead, ReadingRequest
 
@@ -50,7 +50,7 @@ class OnDemandPrice:
 
 def read_spot_prices(asked: ReadingRequest) -> Iterator[CloudFact]:
     """A week at a time: AWS tells each page from the newest back, a price needs its end."""
-    cursor, asks = dict(asked.cursor), session(asked.account.role_arn, asked.account.external_id)
+    cursor, asks = dict(asked.cursor), session_of(asked.account)
     for want in asked.wanted:
         key = f"{want.region}/{want.instance_type}"
         held = cursor.get(key, {})
@@ -74,7 +74,7 @@ def read_spot_prices(asked: ReadingRequest) -> Iterator[CloudFact]:
 def read_on_demand_prices(asked: ReadingRequest) -> Iterator[CloudFact]:
     """What the price list says of each; where it has several prices for one, none is taken."""
     cursor = dict(asked.cursor)
-    offered = price_list(session(asked.account.role_arn, asked.account.external_id))
+    offered = price_list(session_of(asked.account))
     for want in asked.wanted:
         key = f"{want.region}/{want.instance_type}"
         if key in cursor:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from apps.providers.aws import account, prices
-from apps.providers.aws.access import session
+from apps.providers.aws.access import session_of
 from apps.providers.reading import (
     BoughtAhead,
     CloudFact,
@@ -20,7 +20,7 @@ HELD_STATES = {"active", "retired", "queued", "pending-return", "scheduled", "ex
 
 def read_reserved_instances(asked: ReadingRequest) -> Iterator[CloudFact]:
     """Reserved instances of machines with accelerators, region by region."""
-    asks = session(asked.account.role_arn, asked.account.external_id)
+    asks = session_of(asked.account)
     for region in asked.left(asked.account.regions):
         for bought in account.reserved_instances(asks, region):
             yield _reserved_fact(asked, bought)
@@ -29,7 +29,7 @@ def read_reserved_instances(asked: ReadingRequest) -> Iterator[CloudFact]:
 
 def read_savings_plans(asked: ReadingRequest) -> Iterator[CloudFact]:
     """Savings plans, each with its own prices of the instance types that pools use."""
-    asks = session(asked.account.role_arn, asked.account.external_id)
+    asks = session_of(asked.account)
     plans = {plan.id: plan for plan in account.savings_plans(asks)}
     types = sorted(asked.instance_types)
     for plan_id in asked.left(sorted(plans)):
@@ -146,7 +146,7 @@ def _prices_where_used(
 
 def _listed_fee(asked: ReadingRequest, block: account.CapacityReservation) -> tuple[Decimal, str]:
     """What the price list would ask for the whole block; 0 where it says nothing, or two things."""
-    offered = prices.price_list(session(asked.account.role_arn, asked.account.external_id))
+    offered = prices.price_list(session_of(asked.account))
     region = next(each for each in asked.account.regions if block.zone.startswith(each))
     found = prices.block_prices(offered, region=region, instance_type=block.instance_type)
     if len({price.amount for price in found}) != 1 or block.ends_at is None:

@@ -49,3 +49,8 @@ class BillTwin(models.Model):
 
     def __str__(self) -> str:
         return f"{self.bill_id} and {self.other_id}"
+
+    @property
+    def both_count(self) -> bool:
+        """Whether their money counts twice, as far as anybody knows, until somebody decides."""
+        return not self.choice and self.batch_id is None and self.gave_way_to_id is None

@@ -80,7 +80,7 @@ class TwinFact:
     """Two bills that may be the same money, side by side; `choice` is empty until somebody decides.
 
     `delivery_id` is the import that is held for it; None where both came before anybody asked. Then
-    the new one gave way to the old one until somebody decides (`gave_way`), or both count, for their
+    the new one gave way to the old one until somebody decides, or both count (`both_count`), for their
     month is closed. `told` is what is held of the new one, billed, in its currency.
     """
 
@@ -89,7 +89,7 @@ class TwinFact:
     other: BillFact
     delivery_id: int | None
     delivery: str
-    gave_way: bool
+    both_count: bool
     told: Decimal | None
     why: str
     choice: str
@@ -102,11 +102,6 @@ class TwinFact:
     def new_billed(self) -> Decimal | None:
         """What the new one bills: what is held of it, else what is in force."""
         return self.bill.sums.billed if self.both_count else self.told
-
-    @property
-    def both_count(self) -> bool:
-        """Whether their money counts twice, as far as anybody knows, until somebody decides."""
-        return not self.choice and not self.gave_way and self.delivery_id is None
 
 
 def twins_of_delivery(
@@ -222,7 +217,7 @@ def twins_beside(bill_id: int) -> list[TwinBeside]:
             id=twin.id,
             beside=twin.other if twin.bill_id == bill_id else twin.bill,
             why=twin.why,
-            both_count=twin.batch_id is None and twin.gave_way_to_id is None,
+            both_count=twin.both_count,
             is_new=twin.bill_id == bill_id,
         )
         for twin in pairs.exclude(other=F("bill")).select_related("bill", "other").order_by("id")
@@ -231,7 +226,7 @@ def twins_beside(bill_id: int) -> list[TwinBeside]:
 
 def twins_of_closed_months(among: Iterable[BillTwin]) -> list[str]:
     """Those of some pairs that count twice in closed months until somebody decides, in words."""
-    counted = [twin for twin in among if twin.batch_id is None and twin.gave_way_to_id is None]
+    counted = [twin for twin in among if twin.both_count]
     zone, closed = accounts.organisation().zone, closed_months() if counted else set()
     named = []
     for twin in counted:
@@ -274,7 +269,7 @@ def _facts_of(found: Iterable[BillTwin]) -> list[TwinFact]:
             other=bills[twin.other_id],
             delivery_id=twin.batch_id,
             delivery=names.get(twin.batch_id or 0, ""),
-            gave_way=twin.gave_way_to_id is not None,
+            both_count=twin.both_count,
             told=given_way.get(twin.id)
             if twin.batch_id is None
             else brought[twin.batch_id].get(twin.bill_id),

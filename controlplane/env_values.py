@@ -93,17 +93,8 @@ def share(text: str) -> tuple[str, float]:
 
 
 JOURNAL_ACCOUNTS = (
-    *(
-        "node_hour",
-        "commitment_unused",
-        "owned_unused",
-        "shared",
-        "purchase",
-        "credit",
-        "tax",
-        "api",
-    ),
-    *("unmatched", "service"),
+    *("node_hour", "commitment_unused", "owned_unused", "shared", "purchase", "credit", "tax"),
+    *("api", "unmatched", "service"),
 )
 """Kinds of charges, as the journal of a closed month has an account for each."""
 

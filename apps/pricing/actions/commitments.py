@@ -30,16 +30,8 @@ from apps.pricing.queries.exchange import exchange
 
 FARTHEST_ZONE = timedelta(hours=14)
 TEXTS = (
-    *(
-        "name",
-        "provider",
-        "region",
-        "instance_type",
-        "gpu_model",
-        "external_id",
-        "account",
-        "source",
-    ),
+    *("name", "provider", "region", "instance_type", "gpu_model", "external_id", "account"),
+    "source",
 )
 PLAIN = (
     *("kind", "pool_id", "units", "unit", "spend", "upfront", "hourly", "currency", "owner_id"),

@@ -16,7 +16,7 @@ from apps.economics.machines import seen_text
 
 MOST_LABELS = 32
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
-GPUS_LEFT_OUT = (
+GPUS_UNKNOWN = (
     "is left out: how many GPUs it holds is unknown, and what no other job holds of its node is not "
     "called unallocated; say 0 where it holds none"
 )
@@ -130,7 +130,7 @@ def read_event(body: bytes | msgspec.Raw, *, at: datetime, row: int | None = Non
 def remarks_on(event: JobEventIn, row: int | None = None) -> list[Fault]:
     """What a good event leaves out that its costs depend on, by field."""
     return [
-        Fault(f"allocations[{place}].gpus", GPUS_LEFT_OUT, row, is_unread=True)
+        Fault(f"allocations[{place}].gpus", GPUS_UNKNOWN, row, is_unread=True)
         for place, one in enumerate(event.statement.allocations or ())
         if one.gpus_unknown
     ]

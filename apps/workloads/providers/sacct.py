@@ -26,7 +26,7 @@ from apps.workloads.providers.job_record import (
 )
 from apps.workloads.providers.sacct_layout import SacctLayout, find_layout
 from apps.workloads.providers.tres import Tres, read_tres
-from apps.workloads.queries.job_remarks import EMPTY_CELL, NOT_UTF8, UNTRACKED
+from apps.workloads.queries.job_remarks import EMPTY_CELL, NOT_UTF8, REPLACED, UNTRACKED
 
 NO_NODES = frozenset({"None assigned", "None", "(null)", ""})
 NOT_ENDED = frozenset({"PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "COMPLETING", "CONFIGURING"})
@@ -34,7 +34,6 @@ OTHER_READINGS = ((0, 1), (1, 1), (1, 0))
 PLACEMENT = re.compile(r"[:,](quote|admission)=(\d{1,18})(?=,|$)")
 Cells = Mapping[str, str]
 TRACKED = "gres/gpu"
-REPLACED = "\N{REPLACEMENT CHARACTER}"
 CLOCK_SLACK_SECONDS = 60
 """How much longer than from start to end a job may have run: clocks of daemons differ."""
 

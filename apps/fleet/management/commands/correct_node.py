@@ -11,8 +11,7 @@ from apps.economics.typed import parse_moment
 from apps.fleet import actions, queries
 from apps.fleet.management.answering import Answer, AnsweringCommand
 from apps.fleet.management.named import cluster_named
-
-TERMS = ("platform", "tenancy", "account", "reservation")
+from apps.fleet.queries.node_terms import NAMES
 
 
 class Command(AnsweringCommand):
@@ -47,10 +46,10 @@ class Command(AnsweringCommand):
             raise CommandError(
                 f"{said} called {options['node']!r}; CLUSTER/NAME and --at say which"
             )
-        terms = {name: options[name] for name in TERMS if options[name] is not None}
+        terms = {name: options[name] for name in NAMES if options[name] is not None}
         provider_id = options["provider_id"]
         if provider_id is None and not terms:
-            raise CommandError(f"say --provider-id or one of --{', --'.join(TERMS)}")
+            raise CommandError(f"say --provider-id or one of --{', --'.join(NAMES)}")
         with transaction.atomic():
             if provider_id is not None:
                 actions.correct_provider_id(node_id=lives[0], provider_id=provider_id, at=at)

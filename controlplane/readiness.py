@@ -76,4 +76,4 @@ def _bootstrap(command: str) -> None:
             "Run `python manage.py bootstrap --help` to choose others before the first data.",
             file=sys.stderr,
         )
-    partitions.keep_partitions(at=at)
+    partitions.make_partitions(at=at)

@@ -8,8 +8,10 @@ from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
+from django.db import Error
 from numpy.typing import NDArray
 from psycopg import sql
+from psycopg.errors import CheckViolation
 
 from apps.economics.hours import HOUR_MS
 from apps.logs.changes import field_of, logged_each
@@ -30,7 +32,7 @@ from apps.telemetry.actions.deliveries import (
     registered_each,
 )
 from apps.telemetry.actions.interning import holder_ids
-from apps.telemetry.actions.partitions import ensure_days
+from apps.telemetry.actions.partitions import ensure_days, forget
 from apps.telemetry.actions.remarks import counting
 from apps.telemetry.actions.storing import Outcome, Script, run_each
 from apps.telemetry.actions.windows import JudgedWindows, Pieces
@@ -120,10 +122,26 @@ def _stored_each(
 ) -> list[Receipt | Exception]:
     registered = _advanced(JudgedBatch, registered_each, turn)
     prepared = _advanced(PlacedBatch, _prepared_each, registered)
-    outcomes = iter(run_each([each.script for each in prepared if isinstance(each, _Prepared)]))
+    outcomes = iter(_done_each([each.script for each in prepared if isinstance(each, _Prepared)]))
     return [
         _receipt(each, next(outcomes)) if isinstance(each, _Prepared) else each for each in prepared
     ]
+
+
+def _done_each(scripts: Sequence[Script]) -> list[Outcome]:
+    """`run_each`, once more for those whose day another process dropped behind this one's back."""
+    outcomes = run_each(scripts)
+    lost = [place for place, outcome in enumerate(outcomes) if _lacks_partition(outcome)]
+    if lost:
+        forget()
+        ensure_days({mark.hour.date() for place in lost for mark in scripts[place].marks})
+        for place, outcome in zip(lost, run_each([scripts[place] for place in lost]), strict=True):
+            outcomes[place] = outcome
+    return outcomes
+
+
+def _lacks_partition(outcome: Outcome) -> bool:
+    return isinstance(outcome, Error) and isinstance(outcome.__cause__, CheckViolation)
 
 
 def _receipt(prepared: _Prepared, outcome: Outcome) -> Receipt | Exception:

@@ -52,12 +52,21 @@ def keep_partitions(*, at: datetime) -> None:
     Windows that still wait for their roll-up are kept until it is done; batches and
     reports for 16 days longer than windows. Safe to repeat and to run twice at once.
     """
+    make_partitions(at=at)
     today = at.date()
-    ensure_days(today + k * DAY for k in range(-settings.KEEP_WINDOW_DAYS, DAYS_AHEAD + 1))
-    ensure_months([_month_later(today, -1), _month_later(today, 0), _month_later(today, 1)])
     _drop_older(WINDOW, min(today - settings.KEEP_WINDOW_DAYS * DAY, _oldest_waiting(at)))
     _drop_older(USAGE, _month_later(today, -settings.KEEP_USAGE_MONTHS))
     _forget_old_rows(at)
+
+
+def make_partitions(*, at: datetime) -> None:
+    """Have windows and usage taken for as long as settings say. Forgets nothing.
+
+    A command that somebody runs by hand may have other settings than the service.
+    """
+    today = at.date()
+    ensure_days(today + k * DAY for k in range(-settings.KEEP_WINDOW_DAYS, DAYS_AHEAD + 1))
+    ensure_months([_month_later(today, -1), _month_later(today, 0), _month_later(today, 1)])
 
 
 def has_windows_of(day: date) -> bool:

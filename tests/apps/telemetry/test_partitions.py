@@ -16,6 +16,7 @@ from apps.telemetry.actions.partitions import (
     ensure_days,
     ensure_months,
     keep_partitions,
+    make_partitions,
 )
 from apps.telemetry.actions.rollup import roll_up_hour
 from apps.telemetry.models import Batch, TelemetryWindow, UsageHour, WindowRejection
@@ -109,6 +110,21 @@ def test_usage_outlives_its_windows_even_where_it_is_asked_for_again():
         mark([Mark(Pass.USAGE, sending.node_id, this_hour())])
     assert roll_up_hour(hour=this_hour()) == 1
     assert UsageHour.objects.count() == 1
+
+
+def test_a_day_that_another_process_dropped_is_made_again_for_a_batch_of_it():
+    sending = make_sending()
+    sending.post(batch([window(0)]))
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP TABLE telemetry_window_{this_hour():%Y%m%d}")
+    assert sending.post(batch([window(1)], sequence=2)).json()["accepted"] == 1
+    assert TelemetryWindow.objects.count() == 1
+
+
+def test_a_command_forgets_no_windows_whatever_its_settings_say():
+    ensure_days([AT.date() - 40 * DAY])
+    make_partitions(at=AT)
+    assert days()[0] == AT.date() - 40 * DAY
 
 
 def test_usage_is_kept_for_25_months():

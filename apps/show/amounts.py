@@ -53,10 +53,13 @@ def share(part: int | None, whole: int | None) -> Fraction | None:
 
 
 def per_cent(ratio: Ratio | None) -> str:
-    """A ratio of 0 to 1 as `31 %`; one decimal below 10 %. Never rounds to 0 or to 100."""
+    """A ratio of 0 to 1 as `31 %`; one decimal below 10 %, `−27 %` below 0. Never rounds to 0 or to 100."""
     if ratio is None:
         return UNKNOWN
     hundredths = _decimal_of(ratio) * 100
+    if hundredths < 0:
+        size = -hundredths
+        return f"> −0.1{GAP}%" if size < Decimal("0.05") else f"−{_per_cent_figure(size)}{GAP}%"
     if 0 < hundredths < Decimal("0.05"):
         return f"< 0.1{GAP}%"
     if Decimal("99.5") <= hundredths < 100:

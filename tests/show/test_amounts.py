@@ -44,6 +44,9 @@ def test_gpu_hours_are_as_fine_as_they_are_few(milliseconds, text):
         (0.9999, f"> 99{GAP}%"),
         (1, f"100{GAP}%"),
         (1.7, f"170{GAP}%"),
+        (-0.27, f"−27{GAP}%"),
+        (-0.042, f"−4.2{GAP}%"),
+        (-0.0001, f"> −0.1{GAP}%"),
         (None, "–"),
     ],
 )

@@ -76,4 +76,4 @@ def _bootstrap(command: str) -> None:
             "Run `python manage.py bootstrap --help` to choose others before the first data.",
             file=sys.stderr,
         )
-    partitions.make_partitions(at=at)
+    partitions.ensure_partitions(at)

@@ -52,14 +52,14 @@ def keep_partitions(*, at: datetime) -> None:
     Windows that still wait for their roll-up are kept until it is done; batches and
     reports for 16 days longer than windows. Safe to repeat and to run twice at once.
     """
-    make_partitions(at=at)
+    ensure_partitions(at)
     today = at.date()
     _drop_older(WINDOW, min(today - settings.KEEP_WINDOW_DAYS * DAY, _oldest_waiting(at)))
     _drop_older(USAGE, _month_later(today, -settings.KEEP_USAGE_MONTHS))
     _forget_old_rows(at)
 
 
-def make_partitions(*, at: datetime) -> None:
+def ensure_partitions(at: datetime) -> None:
     """Have windows and usage taken for as long as settings say. Forgets nothing.
 
     A command that somebody runs by hand may have other settings than the service.

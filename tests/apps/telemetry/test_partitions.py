@@ -15,8 +15,8 @@ from apps.telemetry.actions.partitions import (
     PartitionsBusy,
     ensure_days,
     ensure_months,
+    ensure_partitions,
     keep_partitions,
-    make_partitions,
 )
 from apps.telemetry.actions.rollup import roll_up_hour
 from apps.telemetry.models import Batch, TelemetryWindow, UsageHour, WindowRejection
@@ -123,7 +123,7 @@ def test_a_day_that_another_process_dropped_is_made_again_for_a_batch_of_it():
 
 def test_a_command_forgets_no_windows_whatever_its_settings_say():
     ensure_days([AT.date() - 40 * DAY])
-    make_partitions(at=AT)
+    ensure_partitions(AT)
     assert days()[0] == AT.date() - 40 * DAY
 
 

@@ -61,6 +61,14 @@ class Documents(NamedTuple):
     more: dict[str, str]
 
 
+class RowsToStage(NamedTuple):
+    """Some thousand rows as the database takes them; what many say alike stands once, in a frame."""
+
+    size: int
+    frames: list[RowFrame]
+    texts: str
+
+
 class _Moments(dict[datetime, str]):
     """Moments as text: most are those of many rows."""
 
@@ -69,34 +77,35 @@ class _Moments(dict[datetime, str]):
         return text
 
 
+def rows_to_stage(read: Sequence[tuple[int, BilledRow]]) -> RowsToStage:
+    """Lines and their rows as `stage_rows` takes them; asks the database nothing."""
+    frames = {id(row.frame): row.frame for _, row in read}
+    numbers = {each: number for number, each in enumerate(frames)}
+    return RowsToStage(len(read), list(frames.values()), "".join(_row_texts(read, numbers)))
+
+
 @transaction.atomic
 def stage_rows(
-    *,
-    import_id: int,
-    read: Sequence[tuple[int, BilledRow]],
-    bills: dict[BillKey, int],
-    at: datetime,
+    *, import_id: int, rows: RowsToStage, bills: dict[BillKey, int], at: datetime
 ) -> None:
     """Keep some thousand rows of a delivery; `bills` remembers their bills between calls.
 
     Refuses DeliveryCalledOff.
     """
     running = BillImport.objects.filter(id=import_id, state=BillImportState.RUNNING)
-    if not running.update(rows=F("rows") + len(read), alive_at=at):
+    if not running.update(rows=F("rows") + rows.size, alive_at=at):
         raise DeliveryCalledOff("somebody called the import off")
-    frames = {id(row.frame): row.frame for _, row in read}
     # In one order, so that two deliveries of the same new bills take turns.
-    for key in sorted({frame.bill for frame in frames.values()} - bills.keys()):
+    for key in sorted({frame.bill for frame in rows.frames} - bills.keys()):
         bills[key] = _bill_id(key, at)
-    numbers = {each: number for number, each in enumerate(frames)}
-    kept = _as_kept(list(frames.values()))
+    kept = _as_kept(rows.frames)
     with connection.cursor() as cursor:
         cursor.execute(TABLES)
         with cursor.copy(FRAMES) as copy:
             for number, frame in enumerate(kept):
                 copy.write_row((number, bills[frame.bill], *_frame_columns(frame)))
         with cursor.copy(ROWS) as copy:
-            copy.write("".join(_row_texts(read, numbers)))
+            copy.write(rows.texts)
         cursor.execute(KEEP, [import_id])
         # One transaction may stage several times.
         cursor.execute("TRUNCATE staged_row, staged_frame")

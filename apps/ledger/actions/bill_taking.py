@@ -1,19 +1,22 @@
 """A bill's file taken in from its first row to its last, a few thousand at a time."""
 
 import gc
+from array import array
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal, localcontext
 from itertools import islice
+from operator import eq
 from typing import Protocol
 
 from apps.economics.focus.cells import EXACTLY
 from apps.economics.focus.rows import BilledRow, BillKey, Rejection, RowCosts
-from apps.files.stopping import WorkerStops
+from apps.files.read_ahead import read_ahead
+from apps.files.stopping import WorkerStops, refuse_to_go_on
 from apps.ledger.actions import bills
-from apps.ledger.actions.bill_staging import stage_rows
+from apps.ledger.actions.bill_staging import RowsToStage, rows_to_stage, stage_rows
 from apps.ledger.models import BillImport
 from apps.logs.changes import field_of, logged_change
 
@@ -46,11 +49,15 @@ class Seen:
     bills: dict[BillKey, int] = field(default_factory=dict)
     totals: dict[str, dict[str, Decimal]] = field(default_factory=dict)
     without_effective: int = 0
+    digests: "array[int]" = field(default_factory=lambda: array("Q"))
+    """The first eight bytes of those of rows that cost something."""
 
     def add(self, read: Iterable[BilledRow]) -> None:
         """Count rows in."""
         of_currency: dict[str, list[RowCosts]] = {}
         for row in read:
+            if row.costs.billed or row.costs.effective:
+                self.digests.frombytes(row.digest[: self.digests.itemsize])
             of_currency.setdefault(row.frame.bill.currency, []).append(row.costs)
         for currency, costs in of_currency.items():
             sums = self.totals.setdefault(currency, dict.fromkeys(bills.BASES, Decimal(0)))
@@ -58,6 +65,11 @@ class Seen:
                 for basis, amounts in zip(BASES, zip(*costs, strict=True), strict=True):
                     sums[basis] = sum((each for each in amounts if each is not None), sums[basis])
             self.without_effective += sum(each.effective is None for each in costs)
+
+    def may_repeat(self) -> bool:
+        """Whether some of them may say the same; where none does, the database need not look at them all."""
+        ordered = sorted(self.digests)
+        return any(map(eq, ordered, islice(ordered, 1, None)))
 
     def flags(self) -> list[str]:
         """What is odd about the file, in words."""
@@ -133,13 +145,13 @@ def _nothing_collected() -> Iterator[None]:
 def _take_rows(file: OpenBill, import_id: int, clock: Callable[[], datetime]) -> bills.Taken:
     seen, rejected = Seen(), 0
     first: Rejection | None = None
-    for chunk in _row_chunks(file.rows):
-        good = [(line, row) for line, row in chunk if isinstance(row, BilledRow)]
-        stage_rows(import_id=import_id, read=good, bills=seen.bills, at=clock())
-        seen.add(row for _, row in good)
-        bad = [row for _, row in chunk if isinstance(row, Rejection)]
-        bills.reject_bill_rows(import_id=import_id, rejected=bad)
-        first, rejected = first or next(iter(bad), None), rejected + len(bad)
+    with read_ahead(_chunks_to_stage(file.rows, seen), at_once=1, ahead=1) as chunks:
+        for rows, bad in chunks:
+            # Of a small file all is read already when the first of it is stored.
+            refuse_to_go_on()
+            stage_rows(import_id=import_id, rows=rows, bills=seen.bills, at=clock())
+            bills.reject_bill_rows(import_id=import_id, rejected=bad)
+            first, rejected = first or next(iter(bad), None), rejected + len(bad)
     if first is not None and not seen.totals:
         raise bills.NoRowRead(
             f"none of its {rejected} rows could be read; "
@@ -150,8 +162,19 @@ def _take_rows(file: OpenBill, import_id: int, clock: Callable[[], datetime]) ->
         bill_ids=seen.bills.values(),
         totals=seen.totals,
         flags=seen.flags(),
+        may_repeat=seen.may_repeat(),
         at=clock(),
     )
+
+
+def _chunks_to_stage(
+    rows: Iterator[Read], seen: Seen
+) -> Iterator[tuple[RowsToStage, list[Rejection]]]:
+    """What is to be stored of each chunk, and what is not; counted in."""
+    for chunk in _row_chunks(rows):
+        good = [(line, row) for line, row in chunk if isinstance(row, BilledRow)]
+        seen.add(row for _, row in good)
+        yield rows_to_stage(good), [row for _, row in chunk if isinstance(row, Rejection)]
 
 
 def _row_chunks(rows: Iterator[Read]) -> Iterator[list[Read]]:

@@ -137,13 +137,14 @@ def finish_delivery(
     totals: Mapping[str, Mapping[str, Decimal]],
     flags: Sequence[str],
     at: datetime,
+    may_repeat: bool = True,
 ) -> Taken:
     """Put the rows that were staged of these bills in force: those already there stay, those not there any more go.
 
     A file with rows that could not be read replaces nothing: nobody knows what those rows were to
     stand for. Where it would, it is held until a person accepts it. Bills that changed wait for
-    reconciling; what those of closed months change waits there, as all that comes late. Refuses
-    DeliveryCalledOff.
+    reconciling; what those of closed months change waits there, as all that comes late. Rows that say
+    the same are looked for where there may be any. Refuses DeliveryCalledOff.
     """
     batch = BillImport.objects.select_for_update().get(id=import_id)
     if batch.state != BillImportState.RUNNING:
@@ -161,7 +162,8 @@ def finish_delivery(
         batch.save()
         return taken_of(batch)
     batch.bills.set(bill_ids)
-    batch.flags += repeated_rows(import_id)
+    if may_repeat:
+        batch.flags += repeated_rows(import_id)
     if not batch.is_addition:
         forget_held(batch, at)
     if asks_about_twins(batch, bill_ids, at):

@@ -20,7 +20,6 @@ from apps.files.limits import UNPACKED, BodyKind
 from apps.files.lines import MOST_COLUMNS, CsvRows, FileUnreadable, RowAllowance, bounded_lines
 from apps.files.parquet import ParquetRefused, ParquetTable, open_parquet
 from apps.files.unpacking import PARQUET_MAGIC, begins_with, open_text
-from apps.ledger.providers.read_ahead import read_ahead
 
 BYTES_AT_ONCE = 1 << 20
 LONGEST_CELL = 1 << 20
@@ -59,8 +58,8 @@ def open_bill(path: Path, *, name: str = "") -> Iterator[BillFile]:
     digest, size = _file_digest(path)
     with _open_table(path) as (names, cells):
         layout, reader = _reader_of(names)
-        with read_ahead(_read_rows(cells, reader, len(names))) as rows:
-            yield BillFile(name or path.name, digest, size, layout, rows)
+        rows = _read_rows(cells, reader, len(names))
+        yield BillFile(name or path.name, digest, size, layout, rows)
 
 
 def _reader_of(names: Sequence[str]) -> tuple[str, _Reader]:

@@ -21,7 +21,7 @@ from apps.economics.focus.columns import NotABill
 from apps.economics.focus.rows import BillKey
 from apps.files.limits import UNPACKED, BodyKind
 from apps.ledger.actions import bills
-from apps.ledger.actions.bill_staging import stage_rows
+from apps.ledger.actions.bill_staging import rows_to_stage, stage_rows
 from apps.ledger.models import Bill, BillImport, BillRow, RejectedBillRow
 from apps.ledger.providers.bill_file import BillBreaksOff, open_bill
 from tests import make
@@ -376,7 +376,7 @@ def test_two_that_deliver_the_same_file_at_once_bring_it_in_once(tmp_path: Path)
     ids = [bills.begin_delivery(delivery=delivery, at=make.NOON) for _ in range(2)]
     found: dict[BillKey, int] = {}
     for import_id in ids:
-        stage_rows(import_id=import_id, read=read, bills=found, at=make.NOON)
+        stage_rows(import_id=import_id, rows=rows_to_stage(read), bills=found, at=make.NOON)
 
     ends = [
         bills.finish_delivery(

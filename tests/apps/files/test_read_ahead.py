@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from apps.ledger.providers.read_ahead import CHUNKS_AHEAD, ROWS_AT_ONCE, read_ahead
+from apps.files.read_ahead import CHUNKS_AHEAD, ROWS_AT_ONCE, read_ahead
 
 
 class BreaksOff(Exception):

@@ -1,10 +1,11 @@
 """Jobs that waited for capacity: submitted, not started; how long, for how many GPUs, and what an hour of it cost."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from fractions import Fraction
+from functools import cache, partial
 from typing import Any
 
 from apps.accounts import queries as accounts
@@ -12,7 +13,6 @@ from apps.economics.hours import HOUR_MS, epoch_ms
 from apps.economics.money import MICROS
 from apps.economics.outages import GpuSpan, waited_for_outages
 from apps.economics.waiting import Wait
-from apps.fleet import queries as fleet
 from apps.ledger.queries.tables import named_rows
 from apps.ledger.queries.windows import Window
 from apps.planning.queries.headroom import HeadroomPolicyFact
@@ -73,7 +73,7 @@ class JobWait:
     @property
     def price(self) -> Fraction | None:
         """Of a GPU-millisecond, in micro-units."""
-        return None if self.hour_cost is None else self.hour_cost / HOUR_MS
+        return price_of(self.hour_cost)
 
     def whole_wait(self, at: datetime) -> Wait | None:
         """From its submission, also before the span; None where nobody said when that was."""
@@ -81,6 +81,11 @@ class JobWait:
             return None
         length = (self.over_at or at) - self.submitted_at
         return Wait(max(length, timedelta(0)), is_over=self.is_started)
+
+
+def price_of(hour_cost: Fraction | None) -> Fraction | None:
+    """Of a GPU-millisecond, by what a GPU-hour costs."""
+    return None if hour_cost is None else hour_cost / HOUR_MS
 
 
 def job_waits(
@@ -97,15 +102,19 @@ def job_waits(
     rows = named_rows(STARTED, span)
     queued = queued_jobs(window, most=None)
     owners = workloads.owners({row.id for row in rows} | {job_id for job_id, *_ in queued}, at)
-    found = [_started_wait(row, owners[row.id], window.starts_at, until) for row in rows]
+    # Of some ten thousand jobs: each policy is looked for once a pool and workload.
+    cost_of = cache(partial(_hour_cost, policies))
+    found = [_started_wait(row, owners[row.id], window.starts_at, until, cost_of) for row in rows]
     found += [_queued_wait(job, owners[job[0]], window.starts_at, until) for job in queued]
-    pools = fleet.pools()
-    priced = [replace(each, hour_cost=_hour_cost(each, policies, pools)) for each in found]
-    return _with_outages(priced, out)
+    return _with_outages(found, out)
 
 
 def _started_wait(
-    row: Any, owner: workloads.OwnerFact, starts_at: datetime, until: datetime
+    row: Any,
+    owner: workloads.OwnerFact,
+    starts_at: datetime,
+    until: datetime,
+    cost_of: Callable[[int, int | None], Fraction | None],
 ) -> JobWait:
     begins = max(row.submitted_at or row.started_at, starts_at)
     return JobWait(
@@ -119,6 +128,7 @@ def _started_wait(
         ends=max(begins, min(row.started_at, until)),
         is_started=True,
         gpus=row.gpus,
+        hour_cost=cost_of(row.pool_id, owner.workload_id),
     )
 
 
@@ -147,28 +157,26 @@ def _team_of(owner: workloads.OwnerFact) -> int:
 
 
 def _hour_cost(
-    wait: JobWait, policies: Sequence[HeadroomPolicyFact], pools: Mapping[int, fleet.PoolFact]
+    policies: Sequence[HeadroomPolicyFact], pool_id: int, workload_id: int | None
 ) -> Fraction | None:
     """The cost of being short, of the most specific policy; of several of the same kind the least."""
     for dimension in SPECIFIC_FIRST:
         costs = [
             policy.short_cost
             for policy in policies
-            if policy.dimension == dimension and _is_of(policy, wait, pools)
+            if policy.dimension == dimension and _is_of(policy, pool_id, workload_id)
         ]
         if costs:
             return Fraction(min(costs)) * MICROS
     return None
 
 
-def _is_of(policy: HeadroomPolicyFact, wait: JobWait, pools: Mapping[int, fleet.PoolFact]) -> bool:
-    if wait.pool_id is None:
-        return False
+def _is_of(policy: HeadroomPolicyFact, pool_id: int, workload_id: int | None) -> bool:
     if policy.dimension == WORKLOAD_CLASS:
-        workload = workloads.workloads().get(wait.workload_id or 0)
+        workload = workloads.workloads().get(workload_id or 0)
         is_class = workload is not None and workload.kind == policy.key
-        return is_class and wait.pool_id in policy.pool_ids
-    return wait.pool_id in policy.its_pools
+        return is_class and pool_id in policy.pool_ids
+    return pool_id in policy.its_pools
 
 
 def _with_outages(waits: Sequence[JobWait], out: Mapping[int, Sequence[GpuSpan]]) -> list[JobWait]:
@@ -181,5 +189,7 @@ def _with_outages(waits: Sequence[JobWait], out: Mapping[int, Sequence[GpuSpan]]
         places = of_pool[pool_id]
         taken = waited_for_outages([waits[place].gpu_span for place in places], spans)
         for place, milliseconds in zip(places, taken, strict=True):
+            if not milliseconds:
+                continue
             found[place] = replace(waits[place], outage_ms=milliseconds)
     return found

@@ -1,9 +1,10 @@
 """What waiting for capacity and outages cost those who waited, by team, workload, pool or GPU model."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from fractions import Fraction
 from typing import NamedTuple
 
 from apps.economics.priced_time import PricedTime, time_together
@@ -12,7 +13,7 @@ from apps.fleet import queries as fleet
 from apps.ledger.queries.capacity_lost import LostOwner
 from apps.ledger.queries.windows import Window
 from apps.planning.queries.headroom import headroom_policies
-from apps.planning.queries.job_waits import JobWait, job_waits
+from apps.planning.queries.job_waits import JobWait, job_waits, price_of
 from apps.planning.queries.outage_losses import OutageLoss, gpus_out, outage_losses
 
 TEAM, WORKLOAD, POOL, GPU_MODEL = "team", "workload", "pool", "gpu_model"
@@ -195,10 +196,11 @@ def _cost_of(
 ) -> WaitingCost:
     entered = _jobs_entered(waits, facts)
     whole = [wait for each in entered if (wait := each.whole_wait(facts.at)) is not None]
-    capacity, outage = PricedTime(), PricedTime()
+    # By price first: of some ten thousand waits there are few.
+    capacity_ms, outage_ms = Counter[Fraction | None](), Counter[Fraction | None]()
     for each in waits:
-        capacity.add(each.capacity_ms, each.price)
-        outage.add(each.outage_ms, each.price)
+        capacity_ms[each.hour_cost] += each.capacity_ms
+        outage_ms[each.hour_cost] += each.outage_ms
     once = {each.job_id: each for each in waits}.values()
     return WaitingCost(
         group,
@@ -209,14 +211,22 @@ def _cost_of(
         waited=sum((each.length for each in once), timedelta(0)),
         median=wait_quantile(whole, 0.5),
         ninth=wait_quantile(whole, 0.9),
-        for_capacity=capacity,
-        for_outages=outage,
+        for_capacity=_priced_time(capacity_ms),
+        for_outages=_priced_time(outage_ms),
         lost_held=time_together(
             part.time for part in lost if part.owner.job_id is not None and not part.is_redone
         ),
         lost_free=time_together(part.time for part in lost if part.owner.job_id is None),
         redone=time_together(part.time for part in lost if part.is_redone),
     )
+
+
+def _priced_time(by_hour_cost: Mapping[Fraction | None, int]) -> PricedTime:
+    """GPU-milliseconds by what a GPU-hour of them costs, together."""
+    whole = PricedTime()
+    for hour_cost, milliseconds in by_hour_cost.items():
+        whole.add(milliseconds, price_of(hour_cost))
+    return whole
 
 
 def _jobs_entered(waits: Sequence[JobWait], facts: WaitingFacts) -> list[JobWait]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from apps.economics.refusal import Refusal
@@ -94,6 +94,7 @@ def test_on_a_square_wave_greedy_is_cheaper_and_the_optimum_much() -> None:
     tick=st.floats(0.02, 1.5),
     seed=st.integers(0, 1000),
 )
+@example(work=1.0, slack=0.0, restart=0.0, checkpoint=5e-324, tick=1.0, seed=0)
 def test_every_deadline_that_can_be_met_is(work, slack, restart, checkpoint, tick, seed) -> None:
     job = SpotJob(work, work + restart + slack, restart, 3.0, 1.0, checkpoint)
     refuse_impossible(job)

@@ -188,7 +188,9 @@ class _Run:
         self.hours[SpotMode.SPOT] += np.where(spot, worked, 0.0)
         self.hours[SpotMode.ON_DEMAND] += np.where(spot, 0.0, worked)
         if self.job.checkpoint:
-            whole = np.floor((self.done - self.saved) / self.job.checkpoint + ROUNDING)
-            self.saved = self.saved + whole * self.job.checkpoint
+            # Of next to no length: it is written all the time.
+            step = max(self.job.checkpoint, ROUNDING)
+            whole = np.floor((self.done - self.saved) / step + ROUNDING)
+            self.saved = self.saved + whole * step
         ends = runs & self.working & (self.done >= self.job.work - ROUNDING)
         self.finished = np.where(ends, moment.elapsed + used + worked, self.finished)

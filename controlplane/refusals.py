@@ -116,7 +116,7 @@ STATUS_OF: dict[type[Exception], int] = {
     bills.DeliveryCalledOff: 409,
     bills.DeliveryNotNewest: 409,
     bills.DeliveryNotUndoable: 409,
-    bills.NoRowRead: 400,
+    bills.DeliveryRefused: 400,
     bills.NothingToAccept: 409,
     bills.ReasonMissing: 400,
     closed.MonthAlreadyClosed: 409,

@@ -182,6 +182,8 @@ def test_what_no_database_keeps_in_a_text_becomes_another_character():
         ("BilledCost", "1,5", "is no number: write it as 1234.56"),
         ("BilledCost", "Infinity", "is no amount"),
         ("BilledCost", "1e23", "is no amount"),
+        ("BilledCost", "10000000000000", "is more than 1,000,000,000,000"),
+        ("ListCost", "-1e13", "is more than 1,000,000,000,000"),
         ("ChargeCategory", "Gift", "is no category of a charge"),
         ("ChargePeriodStart", "yesterday", "is no time such as"),
         ("ChargePeriodStart", "", "is empty"),

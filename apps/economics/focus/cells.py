@@ -13,6 +13,8 @@ NULLS = frozenset({"", "NULL", "null", "Null", "None", "\\N"})
 COST_STEP = Decimal("1E-14")
 PRICE_STEP = Decimal("1E-16")
 LARGEST = Decimal(10) ** 22
+LARGEST_COST = Decimal(10) ** 12
+"""Of a row, in its currency: what the ledger sums of them is kept to a millionth, in eight bytes."""
 SHORT = 15
 EXACTLY = Context(prec=80, traps=[InvalidOperation])
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
@@ -65,12 +67,14 @@ def cost_of(field: str, cell: object, *, step: Decimal = COST_STEP) -> Decimal |
     return amount_of(field, text_of(cell), step=step)
 
 
-def amount_of(field: str, text: str, *, step: Decimal = COST_STEP) -> Decimal | None:
+def amount_of(
+    field: str, text: str, *, step: Decimal = COST_STEP, largest: Decimal = LARGEST
+) -> Decimal | None:
     """`cost_of` a text that `text_of` gave."""
     if not text:
         return None
     try:
-        return _remembered_amount(text, step)
+        return _remembered_amount(text, step, largest)
     except ValueError as unread:
         raise BadCell(field, str(unread)) from None
 
@@ -119,7 +123,7 @@ def _scalar_text(value: object) -> str:
     return text_of(value)
 
 
-def read_amount(text: str, step: Decimal) -> Decimal:
+def read_amount(text: str, step: Decimal, largest: Decimal = LARGEST) -> Decimal:
     """An exact amount, to `step`. Refuses ValueError."""
     try:
         amount = Decimal(text)
@@ -128,6 +132,8 @@ def read_amount(text: str, step: Decimal) -> Decimal:
         raise ValueError(f"{text[:40]!r} is no number{hint}") from None
     if not amount.is_finite() or abs(amount) > LARGEST:
         raise ValueError(f"{text[:40]!r} is no amount")
+    if abs(amount) > largest:
+        raise ValueError(f"{text[:40]!r} is more than {largest:,}, which no row of a bill costs")
     # So short a text holds no more decimals than a cost has.
     if len(text) <= SHORT and "E" not in text and "e" not in text:
         return amount

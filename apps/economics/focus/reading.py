@@ -11,6 +11,8 @@ from typing import Any, cast
 from apps.economics.currencies import CURRENCIES
 from apps.economics.focus.cells import (
     COST_STEP,
+    LARGEST,
+    LARGEST_COST,
     PRICE_STEP,
     BadCell,
     amount_of,
@@ -41,11 +43,12 @@ PLAIN = (
 )
 # Columns in which rows differ that are alike in all else: their time, prices and amounts.
 PRICES = ("ListUnitPrice", "ContractedUnitPrice")
+COSTS = ("ListCost", "ContractedCost", "EffectiveCost", "BilledCost")
 CHANGING = (
     *("ChargePeriodStart", "ChargePeriodEnd"),
     *PRICES,
-    *("ConsumedQuantity", "PricingQuantity", "ListCost", "ContractedCost", "EffectiveCost"),
-    "BilledCost",
+    *("ConsumedQuantity", "PricingQuantity"),
+    *COSTS,
 )
 # In this order a row's amounts are looked at: it is refused by the first that is none.
 AMOUNTS = (
@@ -77,12 +80,12 @@ class _Texts(dict[object, str]):
 class _Amounts(dict[str, Decimal | None]):
     """Amounts by their text: each is read once. Refuses ValueError."""
 
-    def __init__(self, step: Decimal) -> None:
+    def __init__(self, step: Decimal, largest: Decimal = LARGEST) -> None:
         super().__init__()
-        self._step = step
+        self._step, self._largest = step, largest
 
     def __missing__(self, text: str) -> Decimal | None:
-        amount = read_amount(text, self._step) if text else None
+        amount = read_amount(text, self._step, self._largest) if text else None
         if len(text) <= LONGEST_AMOUNT:
             _make_room(self)
             self[text] = amount
@@ -117,13 +120,15 @@ class RowReader:
     _separators: int = field(init=False)
     _holes: tuple[int, ...] = field(init=False)
     _span: Callable[[Sequence[str]], tuple[str, ...]] = field(init=False)
-    _amounts: Callable[[Sequence[str]], tuple[str, ...]] = field(init=False)
+    _quantities: Callable[[Sequence[str]], tuple[str, ...]] = field(init=False)
+    _costs: Callable[[Sequence[str]], tuple[str, ...]] = field(init=False)
     _prices: Callable[[Sequence[str]], tuple[str, ...]] = field(init=False)
     _frames: dict[str, tuple[RowFrame, str]] = field(init=False, default_factory=dict)
     _letters: int = field(init=False, default=0)
     _texts: _Texts = field(init=False, default_factory=_Texts)
     _spans: _Spans = field(init=False, default_factory=_Spans)
     _known_costs: _Amounts = field(init=False)
+    _known_quantities: _Amounts = field(init=False)
     _known_prices: _Amounts = field(init=False)
 
     def __post_init__(self) -> None:
@@ -147,8 +152,9 @@ class RowReader:
         place = {at: number for number, at in enumerate(holes)} | {self._width: len(holes)}
         named = [place[self._at[name]] for name in CHANGING]
         self._span, self._prices = itemgetter(*named[:2]), itemgetter(*named[2:4])
-        self._amounts = itemgetter(*named[4:])
-        self._known_costs, self._known_prices = _Amounts(COST_STEP), _Amounts(PRICE_STEP)
+        self._quantities, self._costs = itemgetter(*named[4:6]), itemgetter(*named[6:])
+        self._known_costs = _Amounts(COST_STEP, LARGEST_COST)
+        self._known_quantities, self._known_prices = _Amounts(COST_STEP), _Amounts(PRICE_STEP)
 
     def read(self, cells: Sequence[object]) -> BilledRow:
         """The row's values. Refuses BadCell, which names the column."""
@@ -201,12 +207,11 @@ class RowReader:
         changing: list[str],
     ) -> BilledRow:
         changing.append("")
-        prices, costs = self._known_prices, self._known_costs
+        prices, quantities, costs = self._known_prices, self._known_quantities, self._known_costs
         try:
             listed_at, contracted_at = [prices[text] for text in self._prices(changing)]
-            consumed, priced, listed, contracted, effective, billed = [
-                costs[text] for text in self._amounts(changing)
-            ]
+            consumed, priced = [quantities[text] for text in self._quantities(changing)]
+            listed, contracted, effective, billed = [costs[text] for text in self._costs(changing)]
         except ValueError:
             billed = None
         if billed is None:
@@ -218,14 +223,13 @@ class RowReader:
 
     def _bad_amount(self, changing: Sequence[str]) -> BadCell:
         """The first cell that is no amount."""
-        said = dict(
-            zip(CHANGING[2:], (*self._prices(changing), *self._amounts(changing)), strict=True)
-        )
+        texts = (*self._prices(changing), *self._quantities(changing), *self._costs(changing))
+        said = dict(zip(CHANGING[2:], texts, strict=True))
         for name in AMOUNTS:
+            step = PRICE_STEP if name in PRICES else COST_STEP
+            largest = LARGEST_COST if name in COSTS else LARGEST
             try:
-                amount = amount_of(
-                    name, said[name], step=PRICE_STEP if name in PRICES else COST_STEP
-                )
+                amount = amount_of(name, said[name], step=step, largest=largest)
             except BadCell as bad:
                 return bad
             if amount is None and name == "BilledCost":

@@ -11,7 +11,7 @@ from itertools import islice
 from operator import eq
 from typing import Protocol
 
-from apps.economics.focus.cells import EXACTLY
+from apps.economics.focus.cells import EXACTLY, LARGEST_COST
 from apps.economics.focus.rows import BilledRow, BillKey, Rejection, RowCosts
 from apps.files.read_ahead import read_ahead
 from apps.files.stopping import WorkerStops, refuse_to_go_on
@@ -71,6 +71,16 @@ class Seen:
         ordered = sorted(self.digests)
         return any(map(eq, ordered, islice(ordered, 1, None)))
 
+    def refuse_too_much(self) -> None:
+        """Refuse bills.DeliveryRefused where the rows together come to more than the ledger keeps."""
+        for currency, sums in self.totals.items():
+            for basis, amount in sums.items():
+                if abs(amount) > LARGEST_COST:
+                    raise bills.DeliveryRefused(
+                        f"its rows come to {amount:,.0f} {currency} ({basis}), more than a bill can: "
+                        "look for a column in another unit"
+                    )
+
     def flags(self) -> list[str]:
         """What is odd about the file, in words."""
         if not self.totals:
@@ -91,7 +101,7 @@ def take_bill(
     """The whole file, or nothing of it.
 
     One with rows that could not be read replaces nothing; it is held where it would. `import_id` is an import that runs for this file; else one is begun. Refuses
-    DeliveryCalledOff, NoRowRead and whatever reading the rows refuses.
+    DeliveryCalledOff, DeliveryRefused and whatever reading the rows refuses.
     """
     before = bills.delivered_before(file.digest)
     if before is not None and not before.is_held:
@@ -153,10 +163,11 @@ def _take_rows(file: OpenBill, import_id: int, clock: Callable[[], datetime]) ->
             bills.reject_bill_rows(import_id=import_id, rejected=bad)
             first, rejected = first or next(iter(bad), None), rejected + len(bad)
     if first is not None and not seen.totals:
-        raise bills.NoRowRead(
+        raise bills.DeliveryRefused(
             f"none of its {rejected} rows could be read; "
             f"line {first.line}, {first.field}: {first.reason}"
         )
+    seen.refuse_too_much()
     return bills.finish_delivery(
         import_id=import_id,
         bill_ids=seen.bills.values(),

@@ -40,8 +40,8 @@ class DeliveryCalledOff(Exception):
     """Somebody called the import off while it ran."""
 
 
-class NoRowRead(Exception):
-    """A file has rows, and not one of them could be read: nothing of it is taken."""
+class DeliveryRefused(Exception):
+    """Nothing of a file is taken: not one of its rows could be read, or they come to more than is kept."""
 
 
 class NothingToAccept(Exception):

@@ -10,13 +10,13 @@ from apps.files import PlaceUnreachable
 from apps.files.stopping import STOP, WorkerStops, stopping_between_rows, until_stopped
 from apps.ledger.actions import bill_uploads
 from apps.ledger.actions.bill_taking import take_bill
-from apps.ledger.actions.bills import DeliveryCalledOff, NoRowRead, break_off_delivery
+from apps.ledger.actions.bills import DeliveryCalledOff, DeliveryRefused, break_off_delivery
 from apps.ledger.providers.bill_file import BillBreaksOff, open_bill
 from apps.uploads.files import STOPPED, forget_stored, stored_path, why_away, why_unread
 
 log = logging.getLogger(__name__)
 
-REFUSALS = (NotABill, BillBreaksOff, DeliveryCalledOff, NoRowRead, OSError)
+REFUSALS = (NotABill, BillBreaksOff, DeliveryCalledOff, DeliveryRefused, OSError)
 
 
 def take_uploaded() -> None:

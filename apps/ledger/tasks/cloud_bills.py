@@ -14,7 +14,7 @@ from apps.economics.focus.columns import NotABill
 from apps.fleet.actions import clouds
 from apps.fleet.queries.clouds import CloudAccountFact
 from apps.ledger.actions.bill_taking import take_bill
-from apps.ledger.actions.bills import DeliveryCalledOff, NoRowRead
+from apps.ledger.actions.bills import DeliveryCalledOff, DeliveryRefused
 from apps.ledger.providers.bill_file import BillBreaksOff, open_bill
 from apps.providers.reading import (
     BillDelivery,
@@ -29,7 +29,7 @@ NOT_TAKEN = (
     NotABill,
     BillBreaksOff,
     DeliveryCalledOff,
-    NoRowRead,
+    DeliveryRefused,
     DeliveryUnreadable,
 )
 

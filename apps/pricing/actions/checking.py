@@ -28,7 +28,8 @@ class RateEndsBeforeItStarts(Refusal):
 
 
 KEPT_DECIMALS = 9
-LARGEST = Decimal(10) ** 15
+LARGEST = Decimal(10) ** 12
+"""What an hour costs at such a price is kept to a millionth, in eight bytes."""
 
 
 def kept_amount(amount: Decimal) -> Decimal:
@@ -62,7 +63,7 @@ def refuse_inexact(amount: Decimal, field: str = "amount") -> None:
             "more, such as an hour",
         )
     if amount >= LARGEST or amount != round(amount, KEPT_DECIMALS):
-        raise RateNotUnderstood(field, f"{amount} has more than 15 digits, or 9 decimals")
+        raise RateNotUnderstood(field, f"{amount} has more than 12 digits, or 9 decimals")
 
 
 def refuse_backward(starts_at: datetime | None, ends_at: datetime | None) -> None:

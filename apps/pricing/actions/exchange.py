@@ -22,6 +22,8 @@ from apps.pricing.models import (
     SharedCost,
 )
 
+LARGEST_RATE = 10**9
+
 
 class ExchangeRateNotUnderstood(Refusal):
     """A rate of exchange must be above zero, between two different currencies."""
@@ -49,9 +51,11 @@ def state_exchange_rate(*, rate: NewExchangeRate, at: datetime) -> bool:
             raise ExchangeRateNotUnderstood(
                 "currency", f"{code!r} is no currency of ISO 4217, such as EUR"
             )
-    if rate.from_currency == rate.to_currency or not rate.rate.is_finite() or rate.rate <= 0:
+    is_rate = rate.rate.is_finite() and 0 < rate.rate < LARGEST_RATE
+    if rate.from_currency == rate.to_currency or not is_rate:
         raise ExchangeRateNotUnderstood(
-            "rate", "a rate is above zero, between two different currencies"
+            "rate",
+            f"a rate is above zero and below {LARGEST_RATE:,}, between two different currencies",
         )
     held, is_new = ExchangeRate.objects.get_or_create(
         month=rate.month.replace(day=1),

@@ -13,13 +13,14 @@ from django.core.management import CommandError, call_command
 from django.db.models import Sum
 from django.urls import reverse
 
-from apps.ledger.actions.bills import undo_delivery
+from apps.ledger.actions.bills import DeliveryRefused, undo_delivery
 from apps.ledger.actions.exchanging import state_rate
-from apps.ledger.actions.reconcile import bills_due, reconcile_bill
+from apps.ledger.actions.reconcile import bills_due, reconcile_bill, reconcile_waiting
 from apps.ledger.models import (
     Bill,
     BilledCharge,
     BilledHour,
+    BillRow,
     BillRule,
     Charge,
     Line,
@@ -285,6 +286,28 @@ def test_a_bill_in_another_currency_waits_for_a_rate_and_is_provisional_until_it
     charge = scene.charge(node_id)
     assert (charge.effective_micros, charge.status) == (60_000_000, Status.RECONCILED)
     assert_conserved()
+
+
+def test_a_bill_of_more_than_the_ledger_keeps_is_refused(node_id: int, tmp_path: Path) -> None:
+    huge = [row("999999999999", ResourceId=f"i-{each}") for each in range(2)]
+    with pytest.raises(DeliveryRefused, match="its rows come to 1,999,999,999,998 USD"):
+        take_file(bill_files.write(tmp_path / "huge.csv", huge), clock=lambda: LATER)
+    assert not BillRow.objects.exists()
+
+
+def test_bills_that_come_to_more_than_the_ledger_keeps_say_so_and_keep_no_other_from_it(
+    node_id: int, tmp_path: Path
+) -> None:
+    for number in range(10):
+        huge = [row("999999999999", BillingAccountId="huge", Tags=f'{{"n": "{number}"}}')]
+        path = bill_files.write(tmp_path / f"{number}.csv", huge)
+        take_file(path, clock=lambda: LATER, is_addition=True)
+    take_file(bill_files.write(tmp_path / "later.csv", [row("61")]), clock=lambda: LATER)
+    done = reconcile_waiting(lambda: LATER)
+    assert [each.bill_id for each in done] == [Bill.objects.get(account="1234").id]
+    assert "more than the ledger keeps" in Bill.objects.get(account="huge").failure
+    scene.settle_all()
+    assert scene.charge(node_id).effective_micros == 61_000_000
 
 
 def test_the_page_of_a_bill_that_waits_does_not_say_where_its_rows_went(

@@ -137,7 +137,9 @@ def test_rows_that_are_all_a_file_has_of_a_month_keep_that_month_open(tmp_path: 
 def test_a_file_of_which_every_row_is_rejected_fails(tmp_path: Path) -> None:
     deliver(tmp_path, hour_row("1"), hour_row("2"))
 
-    with pytest.raises(bills.NoRowRead, match="none of its 2 rows could be read; line 2, Billed"):
+    with pytest.raises(
+        bills.DeliveryRefused, match="none of its 2 rows could be read; line 2, Billed"
+    ):
         deliver(tmp_path, hour_row("1", **WRONG), hour_row("2", **WRONG))
 
     assert in_force() == {"1": 1, "2": 1}

@@ -4,7 +4,8 @@ import logging
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from django.db import OperationalError, transaction
+import psycopg
+from django.db import DataError, OperationalError, transaction
 from django.db.models import Q
 
 from apps.ledger.actions.bill_twins import notice_twins
@@ -27,6 +28,9 @@ from apps.marks.queries import BillUnit, Pass, hours_marked, marks_by_hour
 
 log = logging.getLogger(__name__)
 AT_ONCE = 100_000
+TOO_MUCH = (
+    "its amounts together are more than the ledger keeps: look for a row with too many digits"
+)
 EVER = datetime.max.replace(tzinfo=UTC) - timedelta(days=1)
 # In order of ids, as whoever takes a delivery in locks them.
 ASLEEP = """
@@ -98,7 +102,10 @@ def reconcile_waiting(clock: Callable[[], datetime]) -> list[Reconciled]:
             done.append(reconcile_bill(bill_id=bill_id, at=clock()))
         except RateOfExchangeMissing as refused:
             note_failure(bill_id=bill_id, failure=str(refused))
-        except OperationalError as problem:
+        except (DataError, psycopg.DataError):
+            # Each row is in bounds, and the rows together are not: no other bill waits for that.
+            note_failure(bill_id=bill_id, failure=TOO_MUCH)
+        except (OperationalError, psycopg.OperationalError) as problem:
             # A deadlock or a lock timeout: the next sweep tries again.
             log.warning("reconcile_deferred bill=%s reason=%s", bill_id, problem)
     return done

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from apps.economics.focus.columns import NotABill
 from apps.ledger.actions.bill_taking import take_bill
-from apps.ledger.actions.bills import NoRowRead, Taken
+from apps.ledger.actions.bills import DeliveryRefused, Taken
 from apps.ledger.providers.bill_file import BillBreaksOff, open_bill
 
 
@@ -35,7 +35,7 @@ class Command(BaseCommand):
         try:
             with open_bill(Path(options["file"])) as file:
                 taken = take_bill(file=file, is_addition=options["add"], clock=timezone.now)
-        except (NotABill, BillBreaksOff, NoRowRead, OSError) as refused:
+        except (NotABill, BillBreaksOff, DeliveryRefused, OSError) as refused:
             raise CommandError(str(refused)) from refused
         figures = _taken_figures(taken)
         if options["json"]:

@@ -43,6 +43,7 @@ from apps.ledger.queries.closes.month_digests import (
     are_late_bills_undigested,
     bills_without_digest,
     digest_again,
+    digests_taken_away,
     is_of_all_bills,
     kept_digests,
 )
@@ -253,7 +254,9 @@ def _closed_months(span: Span) -> _ClosedMonths:
         close = closes[close_id]
         places += _moved_lines(close, str(span["zone"]), is_last=versions == version)
         kept = kept_digests(close_id)
-        if not kept or are_late_bills_undigested(close, kept):
+        lost = digests_taken_away(close, kept)
+        places += [_without_digest(close, each) for each in lost]
+        if not (kept or lost) or are_late_bills_undigested(close, kept):
             undigested.append(month)
             kept = [each for each in kept if not is_of_all_bills(each)]
         else:
@@ -297,16 +300,20 @@ def _moved_table(close: Close, kept: DigestFact) -> Iterator[AuditPlace]:
 
 def _bills_of_nobody(close: Close, kept: Sequence[DigestFact]) -> Iterator[AuditPlace]:
     for bill_id in bills_without_digest(close, kept):
-        yield AuditPlace(
-            check=TABLES,
-            charge=None,
-            node=f"ledger_bill, bill {bill_id}, close {close.version}, without a digest",
-            hour=_iso_text(close.month),
-            basis="rows",
-            expected=0,
-            found=1,
-            difference=1,
-        )
+        yield _without_digest(close, f"ledger_bill, bill {bill_id}")
+
+
+def _without_digest(close: Close, of: str) -> AuditPlace:
+    return AuditPlace(
+        check=TABLES,
+        charge=None,
+        node=f"{of}, close {close.version}, without a digest",
+        hour=_iso_text(close.month),
+        basis="rows",
+        expected=0,
+        found=1,
+        difference=1,
+    )
 
 
 def _iso_text(moment: datetime | date | None) -> str | None:

@@ -1,6 +1,7 @@
 """One unit changed in any column of any row that a closed month holds is found, by a digest of its table."""
 
 from collections.abc import Iterable
+from datetime import date
 from pathlib import Path
 from secrets import randbelow
 
@@ -279,6 +280,35 @@ def test_bills_that_came_late_before_bills_had_digests_get_theirs_from_the_sweep
     assert moved_tables() == set()
     BillRow.objects.update(billed_cost=F("billed_cost") + 1)
     assert moved_tables() == {"ledger_billrow"}
+
+
+@pytest.mark.parametrize("table", ["ledger_billrow", "ledger_ledgernodeday", "ledger_charge"])
+def test_a_digest_that_somebody_took_away_is_missed(table: str) -> None:
+    with pgtrigger.ignore("ledger.MonthDigest:month_digest_is_frozen"):
+        MonthDigest.objects.filter(table=table).filter(is_personal=False).delete()
+
+    assert table in moved_tables()
+    assert audit_here().undigested_months == ()
+
+
+def test_a_close_of_which_all_digests_were_taken_away_is_no_close_of_an_earlier_version() -> None:
+    march = the_close()
+    with pgtrigger.ignore("ledger.MonthDigest:month_digest_is_frozen"):
+        MonthDigest.objects.all().delete()
+    before = Close.objects.create(
+        id=march.pk - 1, month=date(2026, 2, 1), version=1, closed_at=AT, cut_off=AT, lines=0
+    )
+    MonthDigest.objects.create(
+        close=before, table="ledger_line", is_personal=False, columns=[], rows=0, digest="",
+        origin="close", made_at=AT,
+    )  # fmt: skip
+
+    found = audit_here()
+
+    assert "every table, close 1, without a digest" in {place.node for place in found.places}
+    assert MARCH not in found.undigested_months
+    digest_earlier_closes(at=AT)
+    assert not march.digests.exists()
 
 
 def test_names_that_change_places_are_found() -> None:

@@ -13,6 +13,7 @@ from apps.ledger.queries.closes.month_digests import (
     are_late_bills_undigested,
     digest_again,
     digests_of_month,
+    digests_taken_away,
     kept_digests,
 )
 from apps.logs.changes import answered, logged_change
@@ -47,7 +48,10 @@ def _closes_in_force() -> Iterable[Close]:
 
 def _is_undigested(close: Close) -> bool:
     kept = kept_digests(close.pk)
-    return not kept or are_late_bills_undigested(close, kept)
+    if not kept:
+        # What somebody took away is not made again of whatever is there since: the audit names it.
+        return not digests_taken_away(close, kept)
+    return are_late_bills_undigested(close, kept)
 
 
 @dataclass(frozen=True, slots=True)

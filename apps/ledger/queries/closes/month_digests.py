@@ -186,6 +186,29 @@ def bills_without_digest(close: Close, kept: Iterable[DigestFact]) -> list[int]:
     return [bill_id for bill_id in bills_with_money(close) if bill_id not in digested]
 
 
+def digests_taken_away(close: Close, kept: Iterable[DigestFact]) -> list[str]:
+    """Return of which tables a close has no digest in force though it was made with one.
+
+    A close without any was made by an earlier version, unless one before it was digested as it was
+    closed. Whoever adds a table to KEPT has to give earlier closes their digests of it.
+    """
+    known = list(kept)
+    if not known:
+        earlier = MonthDigest.objects.filter(origin=DigestOrigin.CLOSE, close_id__lt=close.pk)
+        return ["every table"] if earlier.exists() else []
+    has = {(each.table, each.bill_id) for each in known if not each.is_personal}
+    bills = sorted({each.bill_id for each in known if each.bill_id})
+    return [
+        *(table for table in sorted(KEPT.keys() - OF_BILL.keys()) if (table, None) not in has),
+        *(
+            f"{table}, bill {bill_id}"
+            for bill_id in bills
+            for table in OF_BILL
+            if (table, bill_id) not in has
+        ),
+    ]
+
+
 def digest_again(close: Close, kept: DigestFact) -> DigestFact:
     """Return what a digest would be now, of the columns that it was made of."""
     return _digest_now(close, kept.table, kept.columns, kept.bill_id, is_personal=kept.is_personal)

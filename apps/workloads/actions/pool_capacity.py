@@ -74,16 +74,23 @@ def _node_of(
 ) -> tuple[int, datetime, datetime | None]:
     """The pool's node, from when it lived, and to when where that is known."""
     bearers = fleet_queries.nodes_named(cluster_id, [pool.name]).get(pool.name)
-    if bearers:
-        node_id, began_at, ended_at = bearers[-1]
-        first_at = pool.counts[0][0]
-        if pool.may_go_on and ended_at is not None and first_at >= ended_at:
-            return _add_life(pool, cluster_id, at)
-        if ended_at is None and pool.ends_at is not None and began_at < pool.ends_at:
-            fleet.end_node(node_id=node_id, ended_at=pool.ends_at, reason=SAID_BY_FILE, at=at)
-            ended_at = pool.ends_at
-        return node_id, began_at, ended_at
-    return _add_life(pool, cluster_id, at)
+    if not bearers:
+        return _add_life(pool, cluster_id, at)
+    first_at = pool.counts[0][0]
+    if pool.begins_at is not None and pool.may_go_on and pool.begins_at < bearers[0][1]:
+        # The files of a trace need not come in its order.
+        before = bearers[0][1]
+        if pool.ends_at is not None:
+            before = min(before, pool.ends_at)
+        return _add_life(replace(pool, ends_at=before), cluster_id, at)
+    around = (one for one in bearers if one[2] is None or first_at < one[2])
+    node_id, began_at, ended_at = next(around, bearers[-1])
+    if pool.may_go_on and ended_at is not None and first_at >= ended_at:
+        return _add_life(pool, cluster_id, at)
+    if ended_at is None and pool.ends_at is not None and began_at < pool.ends_at:
+        fleet.end_node(node_id=node_id, ended_at=pool.ends_at, reason=SAID_BY_FILE, at=at)
+        ended_at = pool.ends_at
+    return node_id, began_at, ended_at
 
 
 def _add_life(

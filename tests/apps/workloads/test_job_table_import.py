@@ -116,6 +116,32 @@ def test_a_pool_lives_through_its_files_window_and_goes_on_with_the_next(import_
     ]
 
 
+def test_the_files_of_a_trace_need_not_come_in_its_order(import_jobs):
+    """Of two windows the later first."""
+
+    def window(begins: str, ends: str) -> str:
+        said = f"[window]\nfrom = 2026-01-0{begins}Z\nto = 2026-01-0{ends}Z\n"
+        return MAPPING.replace("[pool]", said + "[pool]")
+
+    day = 86_400
+    import_jobs(
+        f"id,began,done,who,gpus\nb,{day + 3600},{day + 7200},ada,2\n",
+        window("2T00:00:00", "3T00:00:00"),
+    )
+    import_jobs("id,began,done,who,gpus\na,3600,7200,ada,2\n", window("1T00:00:00", "2T00:00:00"))
+    again = import_jobs(
+        "id,began,done,who,gpus\na,3600,7200,ada,2\n", window("1T00:00:00", "2T00:00:00")
+    )
+    assert again["unchanged"] == 1
+    lives = Node.objects.order_by("period").values_list("period", flat=True)
+    assert [(life.lower, life.upper) for life in lives] == [
+        (START, START + timedelta(days=1)),
+        (START + timedelta(days=1), START + timedelta(days=2)),
+    ]
+    held = Allocation.objects.order_by("period").values_list("node__period__startswith", flat=True)
+    assert list(held) == [START, START + timedelta(days=1)]
+
+
 def test_a_second_time_nothing_is_new(import_jobs):
     import_jobs()
     again = import_jobs()

@@ -48,6 +48,7 @@ SELECT bought.id, greatest(bill.starts_at, min(billed.starts_at)),
 FROM pricing_commitment_fact AS bought
 JOIN ledger_billrow AS billed ON billed.commitment_id = bought.external_id
     AND billed.commitment_id <> '' AND billed.replaced_by_id IS NULL
+JOIN ledger_billimport AS batch ON batch.id = billed.batch_id AND batch.state = 'done'
 JOIN ledger_bill AS bill ON bill.id = billed.bill_id
 WHERE bill.reconciled_at IS NOT NULL AND NOT bill.is_rounded_upstream
   AND bill.starts_at < %(ends_at)s AND bill.ends_at > %(starts_at)s

@@ -21,6 +21,7 @@ from apps.pricing.queries.exchange import Exchange, exchange
 IS_TOLD: LiteralString = """
 EXISTS (SELECT 1 FROM ledger_bill AS bill
         JOIN ledger_billrow AS billed ON billed.bill_id = bill.id
+        JOIN ledger_billimport AS batch ON batch.id = billed.batch_id AND batch.state = 'done'
         WHERE bill.starts_at <= this.hour AND bill.ends_at > this.hour
           AND bill.reconciled_at IS NOT NULL AND NOT bill.is_rounded_upstream
           AND billed.commitment_id = external_id AND billed.commitment_id <> ''

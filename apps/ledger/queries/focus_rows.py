@@ -29,6 +29,7 @@ FROM ledger_line WHERE posting_month = %(month)s
 INVOICES = """
 SELECT row.bill_id, min(row.invoice_id)
 FROM ledger_billrow AS row
+JOIN ledger_billimport AS batch ON batch.id = row.batch_id AND batch.state = 'done'
 JOIN ledger_bill AS bill ON bill.id = row.bill_id
 WHERE row.replaced_by_id IS NULL AND row.invoice_id <> ''
   AND bill.starts_at < %(to)s AND bill.ends_at > %(from)s

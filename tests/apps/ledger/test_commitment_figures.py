@@ -19,6 +19,9 @@ from apps.ledger.models import Bill, BilledHour, BillImport, Charge, ChargePart,
 from apps.ledger.queries.bills.comparing import apart_sums
 from apps.ledger.queries.commitment_preview import if_ended, if_entered
 from apps.ledger.queries.commitments import Figures, commitment_use, ends_within, term_of
+from apps.ledger.queries.commitments_billed import told_spans
+from apps.ledger.queries.commitments_of_hour import hours_told_otherwise
+from apps.ledger.queries.focus_rows import billed_by
 from apps.marks.actions import mark_span
 from apps.marks.queries import Pass
 from apps.pricing.actions import (
@@ -480,6 +483,35 @@ def test_hours_that_a_bill_does_not_reach_yet_keep_their_own_unused_part(tmp_pat
     scene.settle(ends_at=TEN + 2 * HOUR)
     assert list(own.order_by("hour").values_list("hour", flat=True)) == [TEN, TEN + HOUR]
     assert Charge.objects.filter(kind="commitment_unused").count() == 2
+
+
+def test_a_file_that_is_held_tells_nothing_of_a_commitment_nor_of_an_invoice(
+    tmp_path: Path,
+) -> None:
+    scene.make_priced_node("gpu-01", provider_id="i-01")
+    one = scene.make_commitment(
+        units=2, hourly=Decimal(70), external_id="ri-1", period=(TEN, TEN + 2 * HOUR)
+    )
+    settle(2)
+    deliver(tmp_path, hour_row("36", **IN_MARCH, ResourceId="i-01"))
+    reconcile_all()
+    before = total_cost()
+    named = {"CommitmentDiscountId": "ri-1", "CommitmentDiscountStatus": "Unused"}
+    eleven = {
+        "ChargePeriodStart": "2026-03-02T11:00:00Z",
+        "ChargePeriodEnd": "2026-03-02T12:00:00Z",
+    }
+    told = hour_row("33", **IN_MARCH | eleven, **named, ResourceId="", InvoiceId="INV-1")
+    assert deliver(tmp_path, told, hour_row("oops", **IN_MARCH, InvoiceId="")).is_held
+
+    settle(2)
+
+    own = Charge.objects.filter(kind="commitment_unused", commitment_id=one)
+    assert list(own.order_by("hour").values_list("hour", flat=True)) == [TEN, TEN + HOUR]
+    assert total_cost() == before
+    assert told_spans({"starts_at": TEN, "ends_at": TEN + 2 * HOUR}) == {}
+    assert hours_told_otherwise(TEN, TEN + 2 * HOUR) == []
+    assert billed_by(TEN.date().replace(day=1)).invoices == {}
 
 
 def test_what_does_not_ride_on_gpus_is_covered_money_and_no_time_of_its_own() -> None:

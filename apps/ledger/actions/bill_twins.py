@@ -7,6 +7,7 @@ from django.db import transaction
 
 from apps.economics.refusal import Refusal
 from apps.ledger.actions import bills
+from apps.ledger.actions.bills_giving_way import give_way, give_way_to
 from apps.ledger.actions.month_digests import rewriting_bills
 from apps.ledger.models import Bill, BillImport, BillImportState, BillTwin, TwinChoice
 from apps.ledger.queries.bill_months import open_bills
@@ -17,12 +18,6 @@ from apps.logs.changes import answered, logged_change
 LONGEST_REASON = 2_000
 TWIN_CHOICES = tuple(TwinChoice.values)
 """Which of two bills may count from now on."""
-GIVE_WAY = """
-UPDATE ledger_billrow AS row SET replaced_by_id = %(by)s
-FROM ledger_billimport AS batch
-WHERE batch.id = row.batch_id AND batch.state = 'done' AND row.bill_id = ANY(%(bills)s)
-  AND row.replaced_by_id IS NULL AND row.batch_id <> %(by)s
-"""
 COME_BACK = """
 UPDATE ledger_billrow SET replaced_by_id = NULL
 WHERE bill_id = %(bill)s AND replaced_by_id = %(by)s
@@ -40,11 +35,13 @@ class TwinNotUnderstood(Refusal):
 @logged_change(count=answered)
 @transaction.atomic
 def notice_twins(*, at: datetime) -> int:
-    """Ask about bills in force that may be the same money and were never asked about; how many pairs.
+    """Ask about bills in force that may be the same money and are not asked about; how many pairs.
+
+    One that somebody decided on is asked about again where both of it count all the same.
 
     Of each pair of an open month that nobody decided on, the newer one gives way until somebody does.
     """
-    known = set(BillTwin.objects.values_list("bill_id", "other_id"))
+    known = set(BillTwin.objects.filter(choice="").values_list("bill_id", "other_id"))
     made = [
         BillTwin(bill_id=each.bill_id, other_id=each.other_id, why=each.why, noticed_at=at)
         for each in twins_in_force()
@@ -114,7 +111,7 @@ def _decide_held(import_id: int, twins: Sequence[BillTwin], choice: str, at: dat
             f"{later.name} was delivered later: send {batch.name} again, or undo that one first"
         )
     if others:
-        _give_way(import_id, others, at)
+        give_way(import_id, others, at)
         batch.bills.add(*others)
     bills.put_in_force_unless_unread(
         batch=batch, bill_ids=[each for each in locked if each in own], at=at
@@ -138,13 +135,9 @@ def _decide_in_force(twin: BillTwin, choice: str, at: datetime) -> None:
 
 
 def _give_way_to(stays: int, goes: int, at: datetime) -> BillImport:
-    """Have one bill count for nothing beside another; the delivery that its rows are replaced by."""
-    newest = BillImport.objects.filter(bills=stays, state=BillImportState.DONE).order_by("-id")
-    batch = newest.first()
-    if batch is None or not are_in_force([stays]):
+    batch = give_way_to(stays, goes, at)
+    if batch is None:
         raise TwinDecided("the bill that is to stay has no rows in force any more")
-    _give_way(batch.id, [goes], at)
-    batch.bills.add(goes)
     return batch
 
 
@@ -154,9 +147,3 @@ def _take_back(batch: BillImport, bill_id: int, at: datetime) -> None:
         run(COME_BACK, {"by": batch.id, "bill": bill_id})
         Bill.objects.filter(id=bill_id).update(changed_at=at, reconciled_at=None)
     batch.bills.remove(bill_id)
-
-
-def _give_way(import_id: int, bill_ids: Sequence[int], at: datetime) -> None:
-    with rewriting_bills(bill_ids):
-        run(GIVE_WAY, {"by": import_id, "bills": list(bill_ids)})
-        Bill.objects.filter(id__in=bill_ids).update(changed_at=at, reconciled_at=None)

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.db import transaction
+from django.db.models import Q, QuerySet
 
 from apps.accounts.queries.arriving import as_kept, fields_kept
 from apps.economics.focus.rows import Rejection
@@ -18,6 +19,7 @@ from apps.ledger.actions.bill_exchange import (
     tell_rounded,
 )
 from apps.ledger.actions.bill_questions import ask_no_more, asks_about_twins, look_for_twins
+from apps.ledger.actions.bills_giving_way import keep_decisions
 from apps.ledger.actions.month_digests import rewriting_bills
 from apps.ledger.models import Bill, BillImport, BillImportState, BillTwin, RejectedBillRow
 from apps.ledger.queries.tables import run
@@ -87,13 +89,7 @@ def delivered_before(digest: str) -> Taken | None:
     # One that found all of it there already has no bills, and stands for nothing itself.
     done = BillImport.objects.filter(digest=digest, state=BillImportState.DONE, bills__isnull=False)
     for batch in done.distinct().order_by("id"):
-        later = BillImport.objects.filter(
-            bills__in=batch.bills.all(),
-            id__gt=batch.id,
-            state=BillImportState.DONE,
-            is_addition=False,
-        )
-        if not later.exists():
+        if not in_force_after(batch, batch.bills.all()).filter(is_addition=False).exists():
             return replace(taken_of(batch), imported=0, unchanged=batch.rows - batch.rejected)
     return None
 
@@ -252,8 +248,9 @@ def break_off_delivery(*, import_id: int, failure: str, at: datetime) -> None:
 def undo_delivery(*, import_id: int, at: datetime) -> None:
     """Take a delivery back: its rows go and those that it replaced are in force again.
 
-    One that is held goes as it came: nothing of it was in force. Refuses DeliveryNotNewest and
-    DeliveryNotUndoable.
+    The newest of a bill is the one that came into force last, however long it was held before. What
+    somebody decided of two bills holds for what comes back. One that is held goes as it came: nothing
+    of it was in force. Refuses DeliveryNotNewest and DeliveryNotUndoable.
     """
     batch = BillImport.objects.select_for_update().get(id=import_id)
     if batch.state == BillImportState.HELD:
@@ -263,9 +260,9 @@ def undo_delivery(*, import_id: int, at: datetime) -> None:
     if batch.state != BillImportState.DONE:
         raise DeliveryNotUndoable(f"{batch.name} is {batch.get_state_display()}")
     bills = lock_bills(batch.bills.values_list("id", flat=True))
-    later = later_delivery(import_id, bills)
+    later = in_force_after(batch, bills).order_by("-ended_at", "-id").first()
     if later is not None:
-        raise DeliveryNotNewest(f"{later.name} was delivered later; undo it first")
+        raise DeliveryNotNewest(f"{later.name} came into force later; undo it first")
     if BillTwin.objects.filter(gave_way_to=batch, choice="").update(gave_way_to=None):
         # What gave way to it comes back, and may count twice with what it replaced.
         look_for_twins(at)
@@ -277,6 +274,7 @@ def undo_delivery(*, import_id: int, at: datetime) -> None:
         )
         batch.state, batch.undone_at = BillImportState.UNDONE, at
         batch.save(update_fields=["state", "undone_at"])
+        keep_decisions(bills, at)
         tell_rounded(bills)
         Bill.objects.filter(id__in=bills).update(changed_at=at, reconciled_at=None)
 
@@ -294,6 +292,13 @@ def later_delivery(import_id: int, bill_ids: Sequence[int], **which: object) -> 
         bills__in=bill_ids, id__gt=import_id, state=BillImportState.DONE, **which
     )
     return later.first()
+
+
+def in_force_after(batch: BillImport, bills: Iterable[Bill | int]) -> QuerySet[BillImport]:
+    """Those that brought rows of these bills in force after this one did, or had them give way."""
+    since = batch.ended_at or batch.started_at
+    others = BillImport.objects.filter(bills__in=bills, state=BillImportState.DONE)
+    return others.filter(Q(ended_at__gt=since) | Q(ended_at=since, id__gt=batch.id)).distinct()
 
 
 def lock_bills(bill_ids: Iterable[int]) -> list[int]:

@@ -21,7 +21,7 @@ from controlplane.ledger_audit import audit_here
 from tests import make, rest
 from tests.apps.console.people import signed_in
 from tests.apps.ledger import bill_files, scene
-from tests.apps.ledger.bill_files import deliver, hour_row, take
+from tests.apps.ledger.bill_files import deliver, hour_row, take, take_file
 from tests.economics.test_focus_cur import LEGACY
 
 pytestmark = pytest.mark.django_db
@@ -319,3 +319,67 @@ def test_it_is_decided_on_the_page_and_by_rest(tmp_path: Path, fay: int) -> None
     assert (answer["choice"], bool(answer["decided_by"])) == ("new", True)
     assert finn.post(address, {"choice": "old", "reason": "no"}).status_code == 409
     assert billed() == 61
+
+
+def test_a_correction_of_what_gave_way_is_undone_after_what_it_gave_way_to(
+    tmp_path: Path, fay: int
+) -> None:
+    deliver(tmp_path, as_aws("122", "Amazon Web Services, Inc."))
+    held = deliver(tmp_path, as_aws("61"))
+    fixed = deliver(tmp_path, as_aws("120", "Amazon Web Services, Inc."))
+    assert billed() == 120
+    (twin,) = BillTwin.objects.all()
+    bill_twins.decide_twin(twin_id=twin.id, choice="new", person_id=fay, reason="y", at=LATER)
+    assert billed() == 61
+
+    with pytest.raises(bills.DeliveryNotNewest, match="came into force later; undo it first"):
+        bills.undo_delivery(import_id=fixed.import_id, at=LATER)
+    assert billed() == 61
+    bills.undo_delivery(import_id=held.import_id, at=LATER)
+    assert billed() == 120
+    bills.undo_delivery(import_id=fixed.import_id, at=LATER)
+    assert billed() == 122
+    assert audit_here().places == ()
+
+
+@pytest.mark.parametrize("is_decided", [False, True])
+def test_what_comes_back_beside_what_it_gave_way_to_gives_way_again(
+    tmp_path: Path, fay: int, is_decided: bool
+) -> None:
+    deliver(tmp_path, as_aws("122", "Amazon Web Services, Inc."))
+    deliver(tmp_path, as_aws("61"))
+    (twin,) = BillTwin.objects.all()
+    bill_twins.decide_twin(twin_id=twin.id, choice="both", person_id=fay, reason="y", at=LATER)
+    path = bill_files.write(tmp_path / "fixed.csv", [as_aws("60")])
+    fixed = take_file(path, clock=lambda: LATER)
+    assert billed() == 182
+    BillTwin.objects.all().delete()
+    bill_twins.notice_twins(at=LATER)
+    (twin,) = BillTwin.objects.all()
+    if is_decided:
+        bill_twins.decide_twin(twin_id=twin.id, choice="old", person_id=fay, reason="y", at=LATER)
+    assert billed() == 122
+
+    bills.undo_delivery(import_id=fixed.import_id, at=LATER)
+
+    assert billed() == 122
+    bill_twins.notice_twins(at=LATER)
+    assert BillTwin.objects.count() == 1
+    assert audit_here().places == ()
+
+
+def test_a_pair_that_counts_twice_in_spite_of_a_decision_is_asked_about_again(
+    tmp_path: Path, fay: int
+) -> None:
+    upgraded_pair(tmp_path)
+    old, new = Bill.objects.order_by("id")
+    BillTwin.objects.create(
+        bill=new, other=old, why="they are one", noticed_at=JULY, choice="new", decided_at=JULY
+    )
+
+    bill_twins.notice_twins(at=LATER)
+
+    assert [each.choice for each in BillTwin.objects.order_by("id")] == ["new", ""]
+    assert billed() == 122
+    (item,) = [each for each in checklist(JULY.date()) if each.code == "twins"]
+    assert (item.count, item.is_blocking) == (1, True)

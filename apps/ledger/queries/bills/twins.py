@@ -11,7 +11,7 @@ from apps.accounts import queries as accounts
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
 from apps.accounts.queries.people import person_names
 from apps.economics.focus.names import are_one_period, payer_key, provider_key
-from apps.ledger.models import Bill, BillImport, BillTwin
+from apps.ledger.models import Bill, BillImport, BillTwin, TwinChoice
 from apps.ledger.queries.bills.deliveries import BillFact, bills_of_ids, sums_of_delivery
 from apps.ledger.queries.calendar import main_month
 from apps.ledger.queries.closed_months import closed_months
@@ -202,6 +202,19 @@ def undecided_twins() -> list[BillTwin]:
     """Every pair that nobody decided on, with its bills, by the new one's first moment."""
     found = BillTwin.objects.filter(choice="").select_related("bill", "other")
     return list(found.order_by("bill__starts_at", "id"))
+
+
+def words_on_pairs(bill_ids: Collection[int]) -> list[BillTwin]:
+    """The last word on each pair of these bills of which one is to count for nothing.
+
+    That is what somebody decided, or that the new one gives way until somebody does.
+    """
+    last: dict[frozenset[int], BillTwin] = {}
+    pairs = BillTwin.objects.filter(Q(bill__in=bill_ids) | Q(other__in=bill_ids))
+    for twin in pairs.exclude(other=F("bill")).order_by("id"):
+        if twin.choice or twin.gave_way_to_id is not None:
+            last[frozenset((twin.bill_id, twin.other_id))] = twin
+    return [twin for twin in last.values() if twin.choice != TwinChoice.BOTH]
 
 
 def open_twins_of(bill_ids: Collection[int], among: Iterable[BillTwin]) -> int:

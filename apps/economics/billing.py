@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from apps.economics.bases import Amounts, split_bases
-from apps.economics.focus.kinds import CAPACITY, COMMITMENT, COMPUTE, CREDIT, TAX
+from apps.economics.focus.kinds import CAPACITY, COMMITMENT, COMPUTE, CREDIT, OTHER, TAX
 from apps.economics.machine_ids import machine_keys
 from apps.economics.split import NothingToSplitBy, largest_remainder
 
@@ -26,7 +26,10 @@ class Becomes(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """All that decides where a row's cost goes."""
+    """All that decides where a row's cost goes.
+
+    `may_be_time`: whether, were it of a machine, it would pay for that machine's time.
+    """
 
     kind: str
     category: str
@@ -37,6 +40,7 @@ class Traits:
     resource_id: str
     sub_account: str
     tags: Mapping[str, str]
+    may_be_time: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +143,7 @@ def match(traits: Traits, rules: Sequence[BillRowRule], places: Places) -> BillM
     `rules` are in order; the first that fits wins, and what it leaves open is found as ever.
     """
     rule = next((each for each in rules if each.fits(traits)), None)
-    kind = (rule.kind if rule else "") or traits.kind
+    kind = (rule.kind if rule else "") or _kind_here(traits, places)
     team_id = (rule.team_id if rule else None) or _team_of_tag(traits, places)
     by, rule_id = ("", None) if rule is None else (f"rule {rule.id}", rule.id)
     if rule is not None and (rule.node_id or rule.pool_id) and kind == COMPUTE:
@@ -222,10 +226,22 @@ def _node_beside(
     return _node_named(traits, places)
 
 
+def _kind_here(traits: Traits, places: Places) -> str:
+    """The kind of a row: what may be a machine's time is where its resource, or its type, is on record."""
+    if traits.kind != OTHER or not traits.may_be_time:
+        return traits.kind
+    is_ours = _node_of_resource(traits, places) or _pool_of_type(traits, places)
+    return COMPUTE if is_ours else OTHER
+
+
+def _node_of_resource(traits: Traits, places: Places) -> tuple[int, ...]:
+    keys = machine_keys(traits.resource_id)
+    return next((places.nodes[key] for key in keys if key in places.nodes), ())
+
+
 def _node_named(traits: Traits, places: Places) -> tuple[tuple[int, ...], str] | None:
-    for key in machine_keys(traits.resource_id):
-        if key in places.nodes:
-            return places.nodes[key], "resource id"
+    if lives := _node_of_resource(traits, places):
+        return lives, "resource id"
     for key, text in traits.tags.items():
         if key.lower() in NODE_TAGS and text.lower() in places.nodes:
             return places.nodes[text.lower()], f"tag {key}"
@@ -238,10 +254,16 @@ def _compute_match(traits: Traits, places: Places) -> BillMatch | None:
         lives, by = named
         several = _if_several(lives)
         return BillMatch(COMPUTE, Becomes.NODE_HOUR, lives[0], by=by, lives=several)
-    if not traits.resource_id:
-        pools = {
-            pool_id for name, pool_id in places.pools.items() if name in traits.usage_type.lower()
-        }
-        if len(pools) == 1:
-            return BillMatch(COMPUTE, Becomes.NODE_HOUR, None, pools.pop(), by="usage type")
+    pool_id = _pool_of_type(traits, places)
+    if pool_id is not None:
+        return BillMatch(COMPUTE, Becomes.NODE_HOUR, None, pool_id, by="usage type")
     return None
+
+
+def _pool_of_type(traits: Traits, places: Places) -> int | None:
+    """The one pool whose machines the usage type of a row without a resource names."""
+    if traits.resource_id:
+        return None
+    said = traits.usage_type.lower()
+    pools = {pool_id for name, pool_id in places.pools.items() if name in said}
+    return pools.pop() if len(pools) == 1 else None

@@ -55,11 +55,23 @@ def machine_keys(text: str) -> Spelled:
     Two ids mean one machine where they share a key, and the key means one machine. An id that no
     cloud is known to write is itself, then its last part.
     """
-    plain = text.strip().rstrip("/").lower()
+    plain = _plain(text)
     if not plain:
         return ()
-    for keys_of in SPELLINGS:
-        if keys := keys_of(plain):
-            return keys
+    if keys := _keys_of_cloud(plain):
+        return keys
     last = plain.rsplit("/", 1)[-1].rsplit(":", 1)[-1]
     return (plain,) if last in {plain, ""} else (plain, last)
+
+
+def is_machine_id(text: str) -> bool:
+    """Whether a cloud spells its machines' ids like this."""
+    return bool(_keys_of_cloud(_plain(text)))
+
+
+def _plain(text: str) -> str:
+    return text.strip().rstrip("/").lower()
+
+
+def _keys_of_cloud(plain: str) -> Spelled:
+    return next((keys for keys_of in SPELLINGS if (keys := keys_of(plain))), ())

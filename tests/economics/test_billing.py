@@ -97,6 +97,23 @@ def test_what_is_billed_with_a_node_follows_it(kind: str, names: dict, by: str) 
     assert found.becomes is not Becomes.NODE_HOUR
 
 
+def test_what_may_be_a_machines_time_is_where_what_it_names_is_on_record() -> None:
+    timed = replace(PLAIN, kind="other", may_be_time=True)
+    named = match(replace(timed, resource_id="gpu-02"), [], PLACES)
+    assert (named.kind, named.becomes, named.node_id) == ("compute", Becomes.NODE_HOUR, 2)
+    typed = match(timed, [], PLACES)
+    assert (typed.kind, typed.becomes, typed.pool_id) == ("compute", Becomes.NODE_HOUR, 10)
+    for beside in (
+        replace(timed, resource_id="cluster-7"),
+        replace(timed, usage_type="something"),
+        # A disk bears its machine's name as a tag.
+        replace(timed, resource_id="vol-7", tags={"Name": "gpu-02"}),
+    ):
+        assert match(beside, [], PLACES).becomes is Becomes.SERVICE
+    a_person_says = [BillRowRule(1, resource_id="gpu-02", kind="licence")]
+    assert match(replace(timed, resource_id="gpu-02"), a_person_says, PLACES).kind == "licence"
+
+
 def test_a_rule_says_what_a_node_does_not_carry() -> None:
     traffic = replace(PLAIN, kind="network", resource_id="i-01")
     team = match(traffic, [BillRowRule(1, service="Machines", team_id=7)], PLACES)

@@ -2,6 +2,7 @@
 
 import re
 from functools import lru_cache
+from typing import NamedTuple
 
 COMPUTE, DISK, NETWORK, LICENCE = "compute", "disk", "network", "licence"
 OTHER, COMMITMENT, CREDIT, TAX = "other", "commitment", "credit", "tax"
@@ -30,17 +31,88 @@ TIMES = re.compile(
 )
 
 
+# FOCUS's categories of services that never are a machine's own time; "Other" says nothing.
+BESIDE_MACHINES = frozenset(
+    {
+        *("analytics", "business applications", "databases", "developer tools", "multicloud"),
+        *("identity", "integration", "internet of things", "management and governance", "media"),
+        *("migration", "mobile", "networking", "security", "storage", "web"),
+    }
+)
+# What is billed with a machine's id and is not its time, by what its service or its usage type is called.
+BESIDE = re.compile(
+    r"bytes?\b|\b[kmgtp]i?b\b|request|transfer|traffic|iops|throughput|snapshot|volume|disk|storage|"
+    r"file ?system|backup|address|\bip(v[46])?s?\b|bandwidth|gateway|balancer|\bvpn\b|\bdns\b|"
+    r"support|watch|monitor|metric|alarm|\blog(s|ging)?\b|inspect|scan|guard|security|defend|patch|"
+    r"management|systems manager|optimizer|credit|token|database|map ?reduce|\bfees?\b",
+    re.IGNORECASE,
+)
+MACHINES = re.compile(
+    r"elastic compute cloud|\bec2\b|compute engine|virtual machine|(box|spot|dedicated|host) ?usage|"
+    r"\b(gpu|vm|instance|machine|bare ?metal|node|server)s?\b",
+    re.IGNORECASE,
+)
+_CARRIER = r"(v?gpu|v?cpu|v?core|vm|instance|machine|node|server|host|accelerator|card|device)s?"
+_TIME = (
+    r"(h|hrs?|hours?|mins?|minutes?|s|secs?|seconds?|d|days?|wks?|weeks?|mon|mos?|mths?|months?|"
+    r"yrs?|years?)"
+)
+OF_MACHINES = re.compile(
+    rf"({_CARRIER})?{_TIME}|{_CARRIER}|[a-z]{{1,3}}\d+[a-z]?|units?|quantity|qty|each|per|virtual|"
+)
+"""A word of a unit that says no more than machines, models and time: `gpu_hour`, `1/Month`, `h100-days`."""
+
+
+class ServiceSaid(NamedTuple):
+    """What a row says of its service; `usage_type` is its meter, else its type of resource."""
+
+    category: str
+    usage_type: str
+    description: str
+    name: str = ""
+
+
+def may_be_time(charge_category: str, service: ServiceSaid, unit: str) -> bool:
+    """Whether a row of a machine pays for the machine's own time.
+
+    It does unless something says otherwise: a unit of something else, a category of FOCUS or a name
+    for what is beside machines. A row without a unit, and one of a category that FOCUS has not, are
+    the machine's; of FOCUS's "Other" are those whose name or usage type says machines.
+    """
+    if charge_category.lower() != "usage" or _kind_beside(service, unit):
+        return False
+    category = service.category.lower()
+    if category in BESIDE_MACHINES or not _is_unit_of_machines(unit):
+        return False
+    named = f"{service.name} {service.usage_type}".replace("_", " ")
+    if BESIDE.search(f"{service.category} {named}"):
+        return False
+    return category != "other" or MACHINES.search(named) is not None
+
+
+@lru_cache(maxsize=4_096)
+def _is_unit_of_machines(unit: str) -> bool:
+    words = re.findall(r"[a-z0-9]+", unit.lower().replace("(s)", ""))
+    return all(OF_MACHINES.fullmatch(word.lstrip("0123456789")) for word in words)
+
+
 @lru_cache(maxsize=65_536)
 def kind_of(
-    charge: tuple[str, str, bool], service: tuple[str, str, str], unit: str, capacity: str = ""
+    charge: tuple[str, str, bool],
+    service: ServiceSaid,
+    unit: str,
+    capacity: str = "",
+    *,
+    is_of_machine: bool = False,
 ) -> str:
     """The kind of a row's cost.
 
-    `charge` is its category, commitment status and whether it names a commitment; `service` its
-    category, type (resource type or usage type) and description; `unit` what it is priced by;
-    `capacity` the status of the capacity reservation that it is of.
-    Compute is what is priced by time on a compute service: a machine's traffic and disks are
-    billed on the same service, and replace nobody's estimate.
+    `charge` is its category, commitment status and whether it is of a commitment; `unit` what it is
+    priced by; `capacity` the status of the capacity reservation that it is of; `is_of_machine`
+    whether its resource id is spelt as a cloud spells those of machines.
+    Compute is what is priced by time on a compute service, and what a machine's id is billed for
+    unless something says otherwise (`may_be_time`): a machine's traffic and disks replace nobody's
+    estimate.
     """
     category, status, is_of_commitment = charge
     of_category = BY_CATEGORY.get(category.lower())
@@ -48,19 +120,22 @@ def kind_of(
         return of_category
     if status.lower() == "unused" or (category.lower() == "purchase" and is_of_commitment):
         return COMMITMENT
-    if capacity.lower() == "unused" or UNUSED_CAPACITY.search(service[1]):
+    if capacity.lower() == "unused" or UNUSED_CAPACITY.search(service.usage_type):
         return CAPACITY
-    return _kind_of_usage(service, unit)
+    if beside := _kind_beside(service, unit):
+        return beside
+    is_timed = service.category.lower() in COMPUTING and TIMES.search(unit)
+    is_time = is_timed or (is_of_machine and may_be_time(category, service, unit))
+    return COMPUTE if is_time else OTHER
 
 
-def _kind_of_usage(service: tuple[str, str, str], unit: str) -> str:
-    of_service, usage_type, description = service
-    said = f"{usage_type} {description}"
+def _kind_beside(service: ServiceSaid, unit: str) -> str:
+    """The kind of what is attached to machines; empty where nothing says that it is."""
+    said = f"{service.usage_type} {service.description}"
     if LICENCES.search(said):
         return LICENCE
-    if of_service.lower() == "storage" or DISKS.search(f"{usage_type} {unit}"):
+    if service.category.lower() == "storage" or DISKS.search(f"{service.usage_type} {unit}"):
         return DISK
-    if of_service.lower() == "networking" or NETWORKS.search(said):
+    if service.category.lower() == "networking" or NETWORKS.search(said):
         return NETWORK
-    is_computing = of_service.lower() in COMPUTING
-    return COMPUTE if is_computing and TIMES.search(unit) else OTHER
+    return ""

@@ -23,8 +23,9 @@ from apps.economics.focus.cells import (
     texts_of,
 )
 from apps.economics.focus.columns import READ, Layout
-from apps.economics.focus.kinds import kind_of
+from apps.economics.focus.kinds import OTHER, ServiceSaid, kind_of, may_be_time
 from apps.economics.focus.rows import BilledRow, BillKey, RowCosts, RowFrame, as_json
+from apps.economics.machine_ids import is_machine_id
 
 CATEGORIES = {
     "usage": "Usage",
@@ -244,16 +245,21 @@ class RowReader:
         charge_class, sku, region, invoice = plain
         usage_type = meter or resource_type
         tags = self._tags_of(cells)
+        said = ServiceSaid(of_service, usage_type, description, service)
+        unit = pricing_unit or consumed_unit
         kind = kind_of(
             (category, status, bool(commitment)),
-            (of_service, usage_type, description),
-            pricing_unit or consumed_unit,
+            said,
+            unit,
             self._text_cell(texts, "CapacityReservationStatus"),
+            is_of_machine=is_machine_id(resource),
         )
+        # Rows of other kinds are alike whatever their unit.
+        is_time = "time" if kind == OTHER and may_be_time(category, said, unit) else ""
         return RowFrame(
             bill=self._bill_key(texts),
             traits=_traits_key(
-                (kind, category, status, service, usage_type, resource, account), tags
+                (kind + is_time, category, status, service, usage_type, resource, account), tags
             ),
             kind=kind,
             category=category,

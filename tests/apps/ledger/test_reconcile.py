@@ -141,6 +141,25 @@ def test_what_was_billed_takes_the_place_of_the_estimate(node_id: int, tmp_path:
     assert_conserved()
 
 
+def test_a_nodes_time_takes_the_place_of_the_estimate_however_it_is_spelt(
+    node_id: int, tmp_path: Path
+) -> None:
+    """Rows of one node's hour that sum to ten: beside the estimate they would count twice."""
+    untold = {"PricingUnit": "", "ConsumedUnit": ""}
+    spelt = [
+        row("4", PricingUnit="GPU_HOURS", ConsumedUnit="GPU_HOURS"),
+        row("3", **untold),
+        row("2", ServiceCategory="Virtual Machines"),
+        row("1", **untold, ServiceCategory=""),
+    ]
+    deliver(tmp_path, [*spelt, row("0.5", ServiceCategory="", PricingUnit="GB")])
+    charge = Charge.objects.get(kind="node_hour", hour=TEN)
+    assert (charge.node_id, charge.status) == (node_id, Status.RECONCILED)
+    assert charge.effective_micros == 10_000_000
+    beside = Charge.objects.exclude(kind="node_hour").values_list("kind", "effective_micros")
+    assert list(beside) == [("service", 500_000)]
+
+
 def test_reconciling_again_changes_nothing(node_id: int, tmp_path: Path) -> None:
     deliver(tmp_path, [row("61")])
     before = list(Settlement.objects.order_by("id").values())

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from apps.accounts import queries as accounts
 from apps.economics.billing import BillRowRule, Places, Traits
+from apps.economics.focus.kinds import OTHER, ServiceSaid, may_be_time
 from apps.economics.machine_ids import machine_keys
 from apps.fleet import queries as fleet
 from apps.ledger.models import Bill, BillRule
@@ -15,7 +16,9 @@ from apps.ledger.queries.tables import rows
 
 TRAITS = filled("""
 SELECT DISTINCT ON (row.bill_id, row.traits) row.bill_id, row.traits, row.kind, row.category,
-       row.commitment_status, row.service, row.usage_type, row.resource_id, row.sub_account, row.tags
+       row.commitment_status, row.service, row.usage_type, row.resource_id, row.sub_account, row.tags,
+       row.description, coalesce(row.more ->> 'ServiceCategory', ''),
+       CASE WHEN row.pricing_unit = '' THEN row.consumed_unit ELSE row.pricing_unit END
 :in_force
 """)
 TOLD = (
@@ -29,9 +32,15 @@ def traits_of(bills: Sequence[Bill]) -> dict[int, dict[bytes, Traits]]:
     """Every kind of row that each bill has, by the bill's id, then by digest."""
     issuers = {bill.id: bill.issuer for bill in bills}
     found: dict[int, dict[bytes, Traits]] = {bill_id: {} for bill_id in issuers}
-    for bill_id, digest, *told in rows(TRAITS, {"bills": list(issuers)}):
+    for bill_id, digest, *told, description, of_service, unit in rows(
+        TRAITS, {"bills": list(issuers)}
+    ):
         traits = dict(zip(TOLD, told, strict=True))
-        found[bill_id][bytes(digest)] = Traits(issuer=issuers[bill_id], **traits)
+        service = ServiceSaid(of_service, traits["usage_type"], description, traits["service"])
+        may_be = traits["kind"] == OTHER and may_be_time(traits["category"], service, unit)
+        found[bill_id][bytes(digest)] = Traits(
+            issuer=issuers[bill_id], **traits, may_be_time=may_be
+        )
     return found
 
 

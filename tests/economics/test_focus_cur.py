@@ -159,9 +159,24 @@ def test_a_reservation_is_billed_by_its_fees_and_effective_where_it_was_used():
 
 
 def test_a_fee_of_no_commitment_costs_what_it_says():
-    fee = read(lineItem__LineItemType="Fee", lineItem__UnblendedCost="12")
+    fee = read(
+        lineItem__LineItemType="Fee", lineItem__UnblendedCost="12",
+        lineItem__ProductCode="AWSSupportEnterprise", lineItem__UsageType="Support",
+    )  # fmt: skip
 
     assert (fee.frame.category, costs(fee)) == ("Purchase", ("98.32", "12", "12", "12"))
+    assert fee.frame.kind == "other"
+
+
+@pytest.mark.parametrize(
+    "said", ["RIFee", "SavingsPlanRecurringFee", "SavingsPlanUpfrontFee", "Fee"]
+)
+def test_a_fee_of_a_commitment_is_no_machines_time_where_the_report_lacks_its_arn(said):
+    """Its usage type names the machine, its unit is hours: it would be spread over the pool."""
+    fee = read(lineItem__LineItemType=said, lineItem__UnblendedCost="720", lineItem__ResourceId="")
+
+    assert (fee.frame.category, fee.frame.kind) == ("Purchase", "commitment")
+    assert fee.costs.billed == 720
 
 
 def test_a_discount_of_a_contract_is_in_what_is_paid_not_in_what_is_listed():

@@ -41,6 +41,7 @@ CATEGORIES = {
     "SavingsPlanUpfrontFee": "Purchase",
 }
 FEES_OF_TERMS = ("RIFee", "SavingsPlanRecurringFee")
+FEES_OF_COMMITMENTS = (*FEES_OF_TERMS, "SavingsPlanUpfrontFee")
 DISCOUNTS = re.compile(r"Discount|Negation")
 COMMITTED = (
     "recurringcommitmentforbillingperiod",
@@ -87,7 +88,8 @@ class CurReader:
             if plain_name(name).startswith("resourcetags") and plain_name(name) != "resourcetags"
         )
         others = tuple((at + len(MADE), name) for at, name in enumerate(self.names))
-        self._rows = RowReader(Layout("cur", {name: at for at, name in enumerate(MADE)}, others))
+        layout = Layout("cur", {name: at for at, name in enumerate(MADE)}, others)
+        self._rows = RowReader(layout, self._is_fee_of_commitment)
 
     def read(self, cells: Sequence[object]) -> BilledRow:
         """The row's values. Refuses BadCell, which names the report's column, or FOCUS's."""
@@ -175,6 +177,17 @@ class CurReader:
     def _commitment_id(self, cells: Sequence[object]) -> str:
         # Every line has a subscription id, those under no commitment as well.
         return self._text_at(cells, "savingsplansavingsplanarn", "reservationreservationarn")
+
+    def _is_fee_of_commitment(self, texts: Sequence[str]) -> bool:
+        """Whether a made row is a commitment's fee by its type: a query may leave out the ARNs.
+
+        A machine's `Fee` is what was paid upfront for a reservation of it.
+        """
+        cells = texts[len(MADE) :]
+        kind = self._text_at(cells, "lineitemlineitemtype")
+        if kind == "Fee":
+            return self._text_at(cells, "lineitemproductcode") in COMPUTING
+        return kind in FEES_OF_COMMITMENTS
 
     def _usage_quantities(self, cells: Sequence[object]) -> tuple[object, ...]:
         used = self._text_at(cells, "lineitemusageamount")

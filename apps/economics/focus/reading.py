@@ -103,14 +103,21 @@ class _Spans(dict[tuple[str, ...], tuple[datetime, datetime]]):
         return span
 
 
+def _names_its_commitment(_texts: Sequence[str]) -> bool:
+    """A fee of a commitment is known by the commitment's id alone."""
+    return False
+
+
 @dataclass(slots=True)
 class RowReader:
     """Reads rows of one layout; cells are texts (CSV) or values (Parquet).
 
-    What rows say alike is read once: a reader remembers some thousand frames.
+    What rows say alike is read once: a reader remembers some thousand frames. `is_fee_of_term` tells
+    by a row's texts whether it is the fee of a commitment that it may not name.
     """
 
     layout: Layout
+    is_fee_of_term: Callable[[Sequence[str]], bool] = field(default=_names_its_commitment)
     _at: dict[str, int] = field(init=False)
     _width: int = field(init=False)
     _tags: int | None = field(init=False)
@@ -248,7 +255,7 @@ class RowReader:
         said = ServiceSaid(of_service, usage_type, description, service)
         unit = pricing_unit or consumed_unit
         kind = kind_of(
-            (category, status, bool(commitment)),
+            (category, status, bool(commitment) or self.is_fee_of_term(texts)),
             said,
             unit,
             self._text_cell(texts, "CapacityReservationStatus"),

@@ -25,7 +25,7 @@ from apps.ledger.queries.charges import NO_RATES, HourRates, rates_of_hour, unit
 from apps.ledger.queries.tiered import blended_rates
 
 BILLED = "the provider's bill"
-ROUNDED = "the bill rounded its effective cost, so the estimate stands"
+NOT_EFFECTIVE = "the bill rounded its effective cost or does not say it, so the estimate stands"
 UNSTATED = "billed; this month's rate of exchange is not stated yet"
 
 
@@ -119,7 +119,7 @@ def _billed_charge(
 ) -> WantedCharge:
     """The bill's amounts over the estimate's pieces, by what those cost or by their time.
 
-    Where the bill rounded its effective cost only what it billed is taken from it.
+    Where the bill rounded its effective cost, or does not say it, only what it billed is taken from it.
     """
     pieces = sorted(
         (piece for _, price in estimate for piece in price.pieces), key=attrgetter("start_ms")
@@ -129,7 +129,7 @@ def _billed_charge(
     if bill.effective_micros is None:
         whole = price_of((*about, bill.billed_micros or 0), tuple(pieces))
         part = max(part for part, _ in estimate)
-        status, reason = None, ROUNDED
+        status, reason = None, NOT_EFFECTIVE
     else:
         whole = price_of((*about, bill.billed_micros or 0), _over_pieces(pieces, bill))
         part = ChargePart.PRICED if bill.list_micros is not None else ChargePart.WITHOUT_LIST_PRICE

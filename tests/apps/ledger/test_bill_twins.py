@@ -120,6 +120,9 @@ def test_one_months_report_as_cur_and_then_as_focus_counts_once(tmp_path: Path, 
     assert late.is_held
     assert billed() == 120
     assert "one came as cur" in late.flags[0]
+    # The command names the one that decides it.
+    with pytest.raises(CommandError, match=r"until somebody says which counts \(bill_twins\)"):
+        call_command("import_focus", str(tmp_path / "bill.csv"))
     # The same bill by name is replaced, and added to only where somebody says so.
     whole = deliver(tmp_path, as_aws("121", "Amazon Web Services"))
     assert not whole.is_held

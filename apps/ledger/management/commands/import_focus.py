@@ -13,6 +13,7 @@ from apps.economics.focus.columns import NotABill
 from apps.ledger.actions.bill_taking import take_bill
 from apps.ledger.actions.bills import DeliveryRefused, Taken
 from apps.ledger.providers.bill_file import BillBreaksOff, open_bill
+from apps.ledger.queries.bills.twins import open_twins
 
 
 class Command(BaseCommand):
@@ -44,7 +45,9 @@ class Command(BaseCommand):
             for name, value in figures.items():
                 print(f"{name:12} {value}")
         if taken.is_held:
-            raise CommandError(f"nothing of it counts yet: {taken.flags[-1]} (accept_bill)")
+            is_twin = any(each.delivery_id == taken.import_id for each in open_twins())
+            command = "bill_twins" if is_twin else "accept_bill"
+            raise CommandError(f"nothing of it counts yet: {taken.flags[-1]} ({command})")
 
 
 def _taken_figures(taken: Taken) -> dict[str, object]:

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 
+from apps.economics.focus.cells import BadCell
 from apps.economics.focus.columns import NotABill
 from apps.economics.focus.cur import CurReader, is_cur
 
@@ -289,8 +290,12 @@ def test_spot_use_is_priced_by_the_market():
     assert row.frame.pricing_category == "Dynamic"
 
 
-def test_a_report_without_a_currency_is_in_dollars():
-    assert read(lineItem__CurrencyCode="").frame.bill.currency == "USD"
+def test_a_report_that_does_not_say_its_currency_is_refused():
+    with pytest.raises(BadCell, match="is empty") as refused:
+        read(lineItem__CurrencyCode="")
+    assert refused.value.field == "lineItem/CurrencyCode"
+    with pytest.raises(NotABill, match="lineitemcurrencycode"):
+        CurReader([name for name in LEGACY if name != "lineItem/CurrencyCode"])
 
 
 def test_cells_that_were_left_out_at_the_end_are_empty():

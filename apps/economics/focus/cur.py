@@ -18,7 +18,10 @@ from apps.economics.focus.reading import RowReader
 from apps.economics.focus.rows import BilledRow
 
 SIGNS = ("lineitemlineitemtype", "lineitemunblendedcost", "lineitemusagestartdate")
-NEEDED = (*SIGNS, "billpayeraccountid", "billbillingperiodstartdate", "billbillingperiodenddate")
+NEEDED = (
+    *(*SIGNS, "lineitemcurrencycode", "billpayeraccountid"),
+    *("billbillingperiodstartdate", "billbillingperiodenddate"),
+)
 AWS = "Amazon Web Services"
 NONE = Decimal(0)
 
@@ -98,7 +101,7 @@ class CurReader:
         amounts = AMOUNTS.get(kind, other)(_Cells(self, cells))
         made = (
             *(AWS, AWS, self._text_at(cells, "billpayeraccountid")),
-            self._text_at(cells, "lineitemcurrencycode") or "USD",
+            self._currency(cells),
             *(self._text_at(cells, f"billbillingperiod{end}date") for end in ("start", "end")),
             *(self._text_at(cells, f"lineitemusage{end}date") for end in ("start", "end")),
             self._charge_category(kind),
@@ -150,6 +153,13 @@ class CurReader:
             if at is not None and at < len(cells) and (text := text_of(cells[at])):
                 return text
         return ""
+
+    def _currency(self, cells: Sequence[object]) -> str:
+        """Accounts in China are billed in yuan: a report that does not say it may be in anything."""
+        code = self._text_at(cells, "lineitemcurrencycode")
+        if not code:
+            raise BadCell(self.name_of("lineitemcurrencycode"), "is empty")
+        return code
 
     def _charge_category(self, kind: str) -> str:
         if kind == "Fee":

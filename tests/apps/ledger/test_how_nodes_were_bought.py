@@ -173,6 +173,31 @@ def test_a_bill_tells_account_and_reservation_of_the_nodes_that_it_matched(tmp_p
     assert node_terms() == {node_id: NodeTermsFact("windows", "", "222", "cr-0123456789abcdef0")}
 
 
+@pytest.mark.parametrize(
+    "product",
+    [
+        '{"tenancy":"Dedicated","operating_system":"Windows","region":"us-east-1"}',
+        '[["tenancy", "Dedicated"], ["operating_system", "Windows"]]',
+    ],
+)
+def test_a_second_report_tells_tenancy_and_platform_in_its_map(
+    tmp_path: Path, product: str
+) -> None:
+    node_id = scene.make_priced_node("gpu-01", provider_id="i-01")
+    hour = {
+        "bill_payer_account_id": "222", "bill_billing_period_start_date": "2026-03-01T00:00:00Z",
+        "bill_billing_period_end_date": "2026-04-01T00:00:00Z", "line_item_currency_code": "USD",
+        "line_item_line_item_type": "Usage", "line_item_product_code": "AmazonEC2",
+        "line_item_usage_start_date": "2026-03-02T10:00:00Z", "line_item_resource_id": "i-01",
+        "line_item_usage_end_date": "2026-03-02T11:00:00Z", "line_item_unblended_cost": "40",
+        "line_item_usage_type": "BoxUsage:p5.48xlarge", "pricing_unit": "Hrs", "product": product,
+    }  # fmt: skip
+    deliver(tmp_path, hour)
+    for bill_id in bills_due():
+        reconcile_bill(bill_id=bill_id, at=scene.LATER)
+    assert node_terms() == {node_id: NodeTermsFact("windows", "dedicated", "", "")}
+
+
 def test_the_command_says_them_and_a_commitment_holds_to_the_second() -> None:
     node_id = scene.make_priced_node("gpu-01")
     call_command("correct_node", "gpu-01", "--platform", "Linux/UNIX", "--account", "sub-1/train")

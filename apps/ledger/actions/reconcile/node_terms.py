@@ -10,11 +10,12 @@ from apps.ledger.models import Bill
 from apps.ledger.queries.bills.parts import filled
 from apps.ledger.queries.tables import rows
 
-# Each fact where all rows of a node say one. Columns are kept by the names that their file gave them.
+# Each fact where all rows of a node say one. Columns are kept by the names that their file gave them;
+# reports of the second kind have most of a product in one map, as JSON or as pairs.
 TOLD: LiteralString = filled("""
 SELECT found.node_id, :account, :platform, :tenancy, :reservation
 :matched AND found.node_id IS NOT NULL AND found.lives IS NULL
-  AND row.kind = 'compute' AND row.category = 'Usage'
+  AND found.kind = 'compute' AND row.category = 'Usage'
 GROUP BY found.node_id ORDER BY found.node_id
 """)
 ONLY: LiteralString = "CASE WHEN min(:said) = max(:said) THEN max(:said) ELSE '' END"
@@ -23,12 +24,14 @@ SAID: tuple[tuple[LiteralString, LiteralString], ...] = (
     (
         ":platform",
         "coalesce(row.more ->> 'product/operatingSystem', row.more ->> 'product_operating_system',"
+        ' substring(row.more ->> \'product\' FROM \'"operating_system"\\s*[:,]\\s*"([^"]+)"\'),'
         " row.more ->> 'lineItem/Operation', row.more ->> 'line_item_operation',"
         " row.more ->> 'x_Operation', '')",
     ),
     (
         ":tenancy",
-        "coalesce(row.more ->> 'product/tenancy', row.more ->> 'product_tenancy', '')",
+        "coalesce(row.more ->> 'product/tenancy', row.more ->> 'product_tenancy',"
+        " substring(row.more ->> 'product' FROM '\"tenancy\"\\s*[:,]\\s*\"([^\"]+)\"'), '')",
     ),
     (":reservation", "coalesce(row.more ->> 'CapacityReservationId', '')"),
 )

@@ -27,7 +27,6 @@ from apps.files import PlaceFull, PlaceUnreachable
 from apps.files.trouble import FULL
 from apps.fleet import actions as fleet
 from apps.ledger.actions import (
-    bill_rules,
     bill_twins,
     bill_uploads,
     bills,
@@ -121,7 +120,6 @@ STATUS_OF: dict[type[Exception], int] = {
     bills.ReasonMissing: 400,
     closed.MonthAlreadyClosed: 409,
     exports.TooManyExports: 409,
-    bill_rules.BillRuleSaysNothing: 400,
     close.ItemsNotAccepted: 409,
     close.MonthNotClosed: 409,
     close.MonthNotOver: 409,

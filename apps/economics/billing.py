@@ -9,6 +9,7 @@ from typing import NamedTuple
 from apps.economics.bases import Amounts, split_bases
 from apps.economics.focus.kinds import CAPACITY, COMMITMENT, COMPUTE, CREDIT, OTHER, TAX
 from apps.economics.machine_ids import machine_keys
+from apps.economics.sharing import METHODS
 from apps.economics.split import NothingToSplitBy, largest_remainder
 
 
@@ -22,6 +23,7 @@ class Becomes(StrEnum):
     COMMITMENT_UNUSED = "commitment_unused"
     CREDIT = "credit"
     TAX = "tax"
+    SHARED = "shared"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,10 @@ class Traits:
 
 @dataclass(frozen=True, slots=True)
 class BillRowRule:
-    """What somebody said of rows that do not say it themselves; an empty pattern fits all."""
+    """What somebody said of rows that do not say it themselves; an empty pattern fits all.
+
+    `share_method`, of `apps.economics.sharing.METHODS`, makes a shared cost of them.
+    """
 
     id: int
     issuer: str = ""
@@ -59,6 +64,7 @@ class BillRowRule:
     node_id: int | None = None
     pool_id: int | None = None
     team_id: int | None = None
+    share_method: str = ""
 
     def fits(self, traits: Traits) -> bool:
         """Whether every pattern does; case does not matter."""
@@ -77,6 +83,14 @@ class BillRowRule:
             return True
         said = traits.tags.get(self.tag_key)
         return said is not None and fnmatchcase(said.lower(), (self.tag_value or "*").lower())
+
+    @property
+    def shared_as(self) -> str:
+        """What a shared cost of its rows is called: the first pattern that says anything."""
+        tag = f"{self.tag_key}={self.tag_value}" if self.tag_key else ""
+        said = (self.service, self.usage_type, self.resource_id, tag, self.sub_account, self.issuer)
+        plain = (text.strip("*?= ") for text in said)
+        return next((text for text in plain if text), "rows of bills")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +111,8 @@ class Places:
 class BillMatch:
     """Where a row goes: to a node, over the nodes of a pool, or into a charge of its own.
 
-    A charge of its own with a node is carried by whoever carries that node's time. `lives` are all
+    A charge of its own with a node is carried by whoever carries that node's time, a shared one by
+    whoever is there in each hour of its month. `lives` are all
     nodes that were called so one after the other, where that is more than one: a row is of the one
     that lived in its time.
     """
@@ -112,6 +127,7 @@ class BillMatch:
     by: str = ""
     rule_id: int | None = None
     lives: tuple[int, ...] = ()
+    share_method: str = ""
 
 
 class BilledCosts(NamedTuple):
@@ -146,6 +162,17 @@ def match(traits: Traits, rules: Sequence[BillRowRule], places: Places) -> BillM
     kind = (rule.kind if rule else "") or _kind_here(traits, places)
     team_id = (rule.team_id if rule else None) or _team_of_tag(traits, places)
     by, rule_id = ("", None) if rule is None else (f"rule {rule.id}", rule.id)
+    if rule is not None and rule.share_method and _may_be_shared(kind, traits, places):
+        method = rule.share_method
+        return BillMatch(
+            kind,
+            Becomes.SHARED,
+            reason=f"shared {METHODS[method]}",
+            label=rule.shared_as,
+            by=by,
+            rule_id=rule_id,
+            share_method=method,
+        )
     if rule is not None and (rule.node_id or rule.pool_id) and kind == COMPUTE:
         lives = _lives_of_rule(rule, places)
         carried = (lives[0] if lives else None, rule.pool_id, team_id)
@@ -184,6 +211,14 @@ def spread(costs: BilledCosts, weights: Sequence[int]) -> list[BilledCosts]:
     parts = split_bases(Amounts(costs.listed, costs.contracted, costs.effective), by)
     billed = largest_remainder(costs.billed, by) if costs.billed is not None else [None] * len(by)
     return [BilledCosts(*part, paid) for part, paid in zip(parts, billed, strict=True)]
+
+
+def _may_be_shared(kind: str, traits: Traits, places: Places) -> bool:
+    """Not what pays for a machine on record, nor what is of a commitment.
+
+    Their estimates stand until a bill takes their place: beside a shared cost they would count twice.
+    """
+    return kind != COMMITMENT and (kind != COMPUTE or _compute_match(traits, places) is None)
 
 
 def _lives_of_rule(rule: BillRowRule, places: Places) -> tuple[int, ...]:

@@ -5,6 +5,18 @@ from typing import NamedTuple
 
 from apps.economics.split import largest_remainder
 
+METHODS: Mapping[str, str] = {
+    "by_cost": "by direct cost",
+    "by_unit_time": "by GPU time",
+    "even": "evenly",
+    "by_active_time": "by active GPU time",
+    "by_energy": "by energy",
+    "weighted": "by stated weights of teams",
+}
+"""Each way to share, in words that follow on "spread"."""
+BILL_METHODS = tuple(method for method in METHODS if method != "weighted")
+"""Those by which a rule shares rows of bills: the ones that need nothing but the hour."""
+
 
 class DrawnShare(NamedTuple):
     """A GPU's time in an hour, the millijoules that it drew (None: no meter), and for whom.

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from apps.economics.bases import Amounts, negated, split_bases
+from apps.economics.billing import BilledCosts
+from apps.economics.billing import spread as spread_costs
 from apps.economics.split import largest_remainder
 
 
@@ -23,14 +25,14 @@ class Adjustment(NamedTuple):
     amounts: Amounts
 
 
-def spread(amounts: Amounts, weights: Mapping[int, int]) -> dict[int, Amounts]:
+def spread(costs: BilledCosts, weights: Mapping[int, int]) -> dict[int, BilledCosts]:
     """A shared charge over lines (or holders) by weight; every basis sums exactly.
 
     The keys give the order of ties. Those of weight 0 get nothing and are left out. Refuses
     NothingToSplitBy where no weight is above 0: the caller names who carries the charge then.
     """
     keys = sorted(key for key, weight in weights.items() if weight)
-    return dict(zip(keys, split_bases(amounts, [weights[key] for key in keys]), strict=True))
+    return dict(zip(keys, spread_costs(costs, [weights[key] for key in keys]), strict=True))
 
 
 def shared_idle(idle: Sequence[IdleCost], weights: Mapping[int, int]) -> list[Adjustment]:

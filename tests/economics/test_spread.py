@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.economics.bases import UNKNOWN, Amounts, added, negated, split_bases
+from apps.economics.billing import BilledCosts
 from apps.economics.split import NothingToSplitBy
 from apps.economics.spread import Adjustment, IdleCost, shared_idle, spread
 
@@ -23,15 +24,15 @@ def summed(parts):
 
 
 def test_a_shared_charge_is_spread_by_weight():
-    assert spread(Amounts(100, 100, 10), {3: 1, 1: 2, 2: 0}) == {
-        1: Amounts(67, 67, 7),
-        3: Amounts(33, 33, 3),
+    assert spread(BilledCosts(100, 100, 10, 10), {3: 1, 1: 2, 2: 0}) == {
+        1: BilledCosts(67, 67, 7, 7),
+        3: BilledCosts(33, 33, 3, 3),
     }
 
 
 def test_a_shared_charge_needs_somebody_to_carry_it():
     with pytest.raises(NothingToSplitBy):
-        spread(Amounts(1, 1, 1), {1: 0})
+        spread(BilledCosts(1, 1, 1, 1), {1: 0})
 
 
 def test_an_unknown_basis_stays_unknown_in_every_part():
@@ -43,10 +44,11 @@ def test_an_unknown_basis_stays_unknown_in_every_part():
 
 @given(AMOUNTS, WEIGHTS.filter(lambda weights: any(weights.values())))
 def test_spreading_loses_nothing_and_keeps_the_order_of_bases(amounts, weights):
-    parts = spread(amounts, weights)
-    assert summed(parts.values()) == amounts
+    parts = spread(BilledCosts(*amounts, -amounts[0]), weights)
+    assert summed(Amounts(*part[:3]) for part in parts.values()) == amounts
+    assert sum(part.billed for part in parts.values()) == -amounts[0]
     for part in parts.values():
-        assert part.effective_micros <= part.contracted_micros <= part.list_micros
+        assert part.effective <= part.contracted <= part.listed
 
 
 def test_idle_cost_moves_to_the_holders_of_the_pool_by_their_time():

@@ -7,6 +7,9 @@ from django.db import transaction
 from django.db.models import Max
 
 from apps.economics.billing import BillRowRule
+from apps.economics.focus.kinds import COMMITMENT
+from apps.economics.refusal import Refusal
+from apps.economics.sharing import BILL_METHODS
 from apps.ledger.actions.reconcile import reconcile_again
 from apps.ledger.models import Bill, BillRule
 from apps.ledger.queries.bill_months import open_bills
@@ -15,8 +18,12 @@ from apps.logs.changes import logged_change
 STEP = 10
 
 
-class BillRuleSaysNothing(ValueError):
-    """A rule must say a kind, a node, a pool or a team, and fit something less than everything."""
+class BillRuleSaysNothing(Refusal):
+    """A rule must say a kind, a node, a pool, a team or a way to share, and fit less than everything."""
+
+
+class BillRuleSharesOtherwise(Refusal):
+    """What is shared by all is of no node, pool or team; what is of a commitment is its owner's."""
 
 
 @logged_change()
@@ -24,8 +31,8 @@ class BillRuleSaysNothing(ValueError):
 def add_bill_rule(*, rule: BillRowRule, at: datetime) -> int:
     """Keep a rule after those there are; bills of open months are reconciled by it again.
 
-    The rule's own id is not looked at: the one that it is kept under is the answer. Refuses
-    BillRuleSaysNothing.
+    The rule's own id is not looked at: the one that it is kept under is the answer. Refuses what
+    check_bill_rule does.
     """
     check_bill_rule(rule)
     last = BillRule.objects.filter(ended_at=None).aggregate(last=Max("priority"))["last"] or 0
@@ -36,14 +43,25 @@ def add_bill_rule(*, rule: BillRowRule, at: datetime) -> int:
 
 
 def check_bill_rule(rule: BillRowRule) -> None:
-    """Refuse BillRuleSaysNothing."""
-    says = (rule.kind, rule.node_id, rule.pool_id, rule.team_id)
+    """Refuse BillRuleSaysNothing and BillRuleSharesOtherwise."""
+    says = (rule.kind, rule.node_id, rule.pool_id, rule.team_id, rule.share_method)
     fits = (rule.issuer, rule.service, rule.usage_type, rule.resource_id, rule.sub_account)
     if not any(says):
-        raise BillRuleSaysNothing("say a kind, a node, a pool or a team")
+        raise BillRuleSaysNothing("kind", "say a kind, a node, a pool, a team or a way to share")
+    if rule.share_method and rule.share_method not in BILL_METHODS:
+        known = ", ".join(BILL_METHODS)
+        raise BillRuleSharesOtherwise("share_method", f"rows of bills are shared by one of {known}")
+    if rule.share_method and (rule.node_id or rule.pool_id or rule.team_id):
+        raise BillRuleSharesOtherwise(
+            "share_method", "what all share is of no node, no pool and no team"
+        )
+    if rule.share_method and rule.kind == COMMITMENT:
+        raise BillRuleSharesOtherwise(
+            "share_method", "what is of a commitment is charged to its owner and is not shared"
+        )
     if not any((*fits, rule.tag_key)):
         raise BillRuleSaysNothing(
-            "say which rows: a rule that fits all of them would take them all"
+            "resource_id", "say which rows: a rule that fits all of them would take them all"
         )
 
 

@@ -4,15 +4,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from apps.accounts import queries as accounts
-from apps.economics.bases import Amounts
-from apps.economics.sharing import energy_weights
+from apps.economics.billing import BilledCosts
+from apps.economics.sharing import METHODS, energy_weights
 from apps.economics.spread import spread
 from apps.ledger.queries.energy import drawn_by
 from apps.ledger.queries.spreading import Bearer, SharedCharge
-from apps.pricing.queries.shared import METHODS
 
 Weights = Mapping[int, int]
-Shares = list[tuple[Bearer, Amounts]]
+Shares = list[tuple[Bearer, BilledCosts]]
 
 
 class HourSharing:
@@ -33,21 +32,21 @@ class HourSharing:
         if not any(weights.values()):
             # An hour without lines: nobody to spread over, so the platform team carries it.
             platform = Bearer(None, accounts.special_teams().platform_id, None, None, None)
-            return [(platform, charge.amounts)], f"{said}; nobody was there, Platform carries it"
-        found = spread(charge.amounts, weights).items()
-        return [(self._bearers[place], amounts) for place, amounts in found], said
+            return [(platform, charge.costs)], f"{said}; nobody was there, Platform carries it"
+        found = spread(charge.costs, weights).items()
+        return [(self._bearers[place], costs) for place, costs in found], said
 
-    def _by_team(self, charge: SharedCharge) -> Iterator[tuple[Bearer, Amounts]]:
+    def _by_team(self, charge: SharedCharge) -> Iterator[tuple[Bearer, BilledCosts]]:
         """Each team's part by its weight; inside it by direct cost, else by time."""
-        for team_id, part in spread(charge.amounts, charge.weights).items():
+        for team_id, part in spread(charge.costs, charge.weights).items():
             own = [n for n, bearer in enumerate(self._bearers) if bearer.team_id == team_id]
             by_cost = {n: max(0, self._bearers[n].effective_micros) for n in own}
             weights = by_cost if any(by_cost.values()) else self._times_of(own)
             if not any(weights.values()):
                 yield Bearer(None, team_id, None, None, None), part
             else:
-                for place, amounts in spread(part, weights).items():
-                    yield self._bearers[place], amounts
+                for place, costs in spread(part, weights).items():
+                    yield self._bearers[place], costs
 
     def _weights_by(self, method: str) -> tuple[Weights, str]:
         """Weights by the bearer's place; by time where the method knows none of them."""

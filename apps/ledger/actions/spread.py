@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 
 from apps.accounts import queries as accounts
-from apps.economics.bases import Amounts
+from apps.economics.billing import BilledCosts
 from apps.economics.hours import HOUR, first_hour
 from apps.economics.spread import shared_idle
 from apps.economics.states import Flag
@@ -73,8 +73,8 @@ def _shared_lines(hour: datetime, bearers: Sequence[Bearer]) -> Iterable[SpreadL
             said = f"{said}; {NOT_STATED}"
         if said != charge.spread_method:
             run(SAY, {"id": charge.id, "said": said})
-        for bearer, amounts in shares:
-            yield _spread_line(charge.id, bearer, Flag.SHARED, amounts)
+        for bearer, costs in shares:
+            yield _spread_line(charge.id, bearer, Flag.SHARED, costs)
 
 
 def _idle_lines(hour: datetime, bearers: Sequence[Bearer]) -> Iterable[SpreadLine]:
@@ -88,10 +88,10 @@ def _idle_lines(hour: datetime, bearers: Sequence[Bearer]) -> Iterable[SpreadLin
         }
         for charge, place, amounts in shared_idle(idle.costs, held):
             bearer = owner if place is None else bearers[place]
-            yield _spread_line(charge, bearer, Flag.SHARED_IDLE, amounts)
+            yield _spread_line(charge, bearer, Flag.SHARED_IDLE, BilledCosts(*amounts, None))
 
 
-def _spread_line(charge_id: int, bearer: Bearer, flag: Flag, amounts: Amounts) -> SpreadLine:
+def _spread_line(charge_id: int, bearer: Bearer, flag: Flag, costs: BilledCosts) -> SpreadLine:
     return SpreadLine(
         charge_id=charge_id,
         pool_id=bearer.pool_id,
@@ -100,7 +100,7 @@ def _spread_line(charge_id: int, bearer: Bearer, flag: Flag, amounts: Amounts) -
         job_id=bearer.job_id,
         holder_key_id=bearer.holder_key_id,
         flags=int(flag),
-        amounts=amounts,
+        costs=costs,
     )
 
 
@@ -115,7 +115,7 @@ def _replace_lines(hour: datetime, month: date, wanted: Iterable[SpreadLine]) ->
     copy_in(
         "COPY ledger_line (charge_id, hour, posting_month, pool_id, team_id, workload_id, job_id,"
         " holder_key_id, flags, evidence, unit_milliseconds, list_micros, contracted_micros,"
-        " effective_micros) FROM STDIN",
+        " effective_micros, billed_micros) FROM STDIN",
         [
             (
                 line.charge_id,
@@ -129,17 +129,17 @@ def _replace_lines(hour: datetime, month: date, wanted: Iterable[SpreadLine]) ->
                 line.flags,
                 0,
                 0,
-                *line.amounts,
+                *line.costs,
             )
             for line in wanted
         ],
     )
-    # What was billed stays with whom the split gave it: these lines move none of it.
+    # What was billed stays with whom the split gave it: lines of shared-out idle move none of it.
     run(
         "UPDATE ledger_line AS line SET billed_micros = 0 FROM ledger_charge AS charge"
         " WHERE line.posting_month = %(month)s AND line.hour = %(hour)s"
-        " AND line.settlement_id IS NULL AND line.flags & %(spread)s <> 0"
+        " AND line.settlement_id IS NULL AND line.flags & %(idle)s <> 0"
         " AND charge.id = line.charge_id AND charge.billed_micros IS NOT NULL"
         " AND charge.corrects_id IS NULL",
-        {"month": month, "hour": hour, "spread": SPREAD},
+        {"month": month, "hour": hour, "idle": int(Flag.SHARED_IDLE)},
     )

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from apps.accounts import queries as accounts
 from apps.economics.billing import Becomes, BillRowRule
 from apps.economics.focus.kinds import KINDS
+from apps.economics.sharing import BILL_METHODS
 from apps.files.limits import BodyKind
 from apps.fleet import queries as fleet
 from apps.ledger.actions.bill_rules import add_bill_rule, check_bill_rule, end_bill_rule
@@ -25,7 +26,7 @@ from apps.ledger.queries.bills.rules import (
     moves_if_ended,
     nodes_called,
 )
-from apps.web.rest.money import MoneyOut, NamedOut
+from apps.web.rest.money import MoneyOut, NamedOut, money_of
 from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
@@ -39,7 +40,7 @@ NONE = ""
 
 
 class BillRuleIn(Strict):
-    """Which rows, by shell patterns (empty: all), and what of them: a kind, a place or a team."""
+    """Which rows, by shell patterns (empty: all), and what of them: a kind, a place, a team, all."""
 
     issuer = OptionalText()
     service = OptionalText()
@@ -52,6 +53,13 @@ class BillRuleIn(Strict):
     node = Text(required=False, allow_null=True, default=None, help_text="by name")
     pool = Text(required=False, allow_null=True, default=None, help_text="by name")
     team = Text(required=False, allow_null=True, default=None, help_text="by name")
+    share_method = serializers.ChoiceField(
+        choices=BILL_METHODS,
+        required=False,
+        allow_blank=True,
+        default=NONE,
+        help_text="a shared cost of every hour of the bill's month, instead of a node, pool or team",
+    )
 
 
 class BillRuleOut(serializers.Serializer[Any]):
@@ -70,6 +78,7 @@ class BillRuleOut(serializers.Serializer[Any]):
     node = NamedOut(allow_null=True)
     pool = NamedOut(allow_null=True)
     team = NamedOut(allow_null=True)
+    share_method = serializers.ChoiceField(choices=(NONE, *BILL_METHODS))
     rows = serializers.IntegerField()
     billed = MoneyOut(many=True)
     created_at = serializers.DateTimeField()
@@ -77,13 +86,21 @@ class BillRuleOut(serializers.Serializer[Any]):
 
 
 class PlaceOut(serializers.Serializer[Any]):
-    """Where rows go; `team` carries what no node and no pool does."""
+    """Where rows go; `team` carries what no node and no pool does, empty where all share it."""
 
     becomes = serializers.ChoiceField(choices=[str(each) for each in Becomes])
     kind = serializers.ChoiceField(choices=KINDS)
     node = serializers.CharField(allow_null=True)
     pool = serializers.CharField(allow_null=True)
     team = serializers.CharField()
+    share_method = serializers.ChoiceField(choices=(NONE, *BILL_METHODS))
+
+
+class TeamShareOut(serializers.Serializer[Any]):
+    """What a team would carry of rows that are shared, or did."""
+
+    team = serializers.CharField()
+    share = MoneyOut()
 
 
 class BillMoveOut(serializers.Serializer[Any]):
@@ -96,6 +113,7 @@ class BillMoveOut(serializers.Serializer[Any]):
     billed = MoneyOut()
     from_place = PlaceOut()
     to_place = PlaceOut()
+    shares = TeamShareOut(many=True, help_text="where it is shared: roughly, by the month so far")
 
 
 class BillMovesOut(serializers.Serializer[Any]):
@@ -219,6 +237,7 @@ def _rule_asked(request: Request) -> BillRowRule:
         id=0,
         **{name: asked[name] for name in PATTERNS},
         kind=asked["kind"],
+        share_method=asked["share_method"],
         node_id=_id_named("node", asked["node"], nodes_called(asked["node"] or "")),
         pool_id=_id_named("pool", asked["pool"], [pools.get(asked["pool"] or "")]),
         team_id=_id_named("team", asked["team"], [teams.get(asked["team"] or "")]),
@@ -256,6 +275,10 @@ def _told_moves(moves: list[RuleMove]) -> Response:
             billed={"amount": f"{move.billed.normalize():f}", "currency": move.currency},
             from_place=move.came,
             to_place=move.goes,
+            shares=[
+                {"team": team, "share": money_of(micros, move.currency)}
+                for team, micros in sorted(move.teams.items())
+            ],
         )
         for move in moves
     ]

@@ -119,6 +119,7 @@ LINES = listed(
         "holder": None,
         "kind": "node_hour",
         "shared_cost": None,
+        "shared_fee": None,
         "shared_by": None,
         "status": "estimated",
         "list_cost": _USD,

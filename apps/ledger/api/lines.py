@@ -70,6 +70,10 @@ class LineOut(serializers.Serializer[Any]):
     holder = serializers.CharField(allow_null=True)
     kind = serializers.CharField(allow_null=True)
     shared_cost = NamedOut(allow_null=True)
+    shared_fee = NamedOut(
+        allow_null=True,
+        help_text="of a bill, by its rules: the bill's id, and what the fee is called",
+    )
     shared_by = serializers.CharField(
         allow_null=True, help_text="by what the shared cost was really spread over lines"
     )
@@ -155,6 +159,7 @@ def told_line(line: LineFact, names: dict[int, str], currency: str) -> dict[str,
         "workload": _id_and_name(line.workload_id, line.workload),
         "job": None if line.job_id is None else {"id": line.job_id, "raw_id": line.job},
         "shared_cost": _id_and_name(line.shared_cost_id, line.shared_cost),
+        "shared_fee": _id_and_name(line.shared_bill_id, line.shared_cost),
         "flags": _bit_names(line.flags),
         "evidence": _bit_names(line.evidence),
         "rate_ids": None if line.rate_ids is None else list(line.rate_ids),

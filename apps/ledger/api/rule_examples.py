@@ -16,6 +16,7 @@ _RULE = {
     "node": {"id": 12, "name": "gpu-01"},
     "pool": None,
     "team": None,
+    "share_method": "",
     "rows": 2,
     "billed": [{"amount": "123.00", "currency": "USD"}],
     "created_at": "2026-03-02T12:00:00Z",
@@ -44,6 +45,7 @@ BILL_MOVES = answered(
                     "node": None,
                     "pool": None,
                     "team": "Platform",
+                    "share_method": "",
                 },
                 "to_place": {
                     "becomes": "node_hour",
@@ -51,7 +53,9 @@ BILL_MOVES = answered(
                     "node": "gpu-01",
                     "pool": None,
                     "team": "Platform",
+                    "share_method": "",
                 },
+                "shares": [],
             }
         ],
     },

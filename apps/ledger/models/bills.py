@@ -152,7 +152,8 @@ class BilledCharge(models.Model):
     `label` says what they are for (the service, or the resource that was not found), `reason` why
     no node-hour carries them, `commitment_id` what the bill calls the commitment that they are of.
     Those that name a node are of one of its hours, and carried by whoever carries that. Amounts are
-    micro-units of the organisation's currency, converted once.
+    micro-units of the organisation's currency, converted once. A shared one is of one hour of its
+    month, and spread over whoever is there by `share_method`; its `reason` names that too.
     """
 
     bill = models.ForeignKey(Bill, on_delete=models.PROTECT, related_name="charges")
@@ -167,6 +168,7 @@ class BilledCharge(models.Model):
     pool = models.ForeignKey("fleet.Pool", on_delete=models.PROTECT, null=True, related_name="+")
     node = models.ForeignKey("fleet.Node", on_delete=models.PROTECT, null=True, related_name="+")
     commitment_id = models.TextField(blank=True, default="")
+    share_method = models.TextField(blank=True, default="", db_default="")
     list_micros = models.BigIntegerField(null=True)
     contracted_micros = models.BigIntegerField(null=True)
     effective_micros = models.BigIntegerField(null=True)
@@ -338,7 +340,8 @@ class BillRule(models.Model):
     """How rows of bills are to be read that do not say it themselves; the first that fits wins.
 
     A pattern is a shell pattern ('' fits all); `tag_key` and `tag_value` fit one tag. What it says
-    may be the kind of cost, the node or pool that carries it, or the team that owns it.
+    may be the kind of cost, the node or pool that carries it, the team that owns it, or by what
+    it is shared by all (`share_method`, of pricing's ShareMethod).
     """
 
     priority = models.IntegerField()
@@ -353,6 +356,7 @@ class BillRule(models.Model):
     node = models.ForeignKey("fleet.Node", on_delete=models.PROTECT, null=True, related_name="+")
     pool = models.ForeignKey("fleet.Pool", on_delete=models.PROTECT, null=True, related_name="+")
     team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, null=True, related_name="+")
+    share_method = models.TextField(blank=True, default="", db_default="")
     created_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
 
@@ -365,7 +369,8 @@ class BillRule(models.Model):
                 condition=~Q(kind="")
                 | Q(node__isnull=False)
                 | Q(pool__isnull=False)
-                | Q(team__isnull=False),
+                | Q(team__isnull=False)
+                | ~Q(share_method=""),
                 name="bill_rule_says_something",
             ),
         ]

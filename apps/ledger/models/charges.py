@@ -32,7 +32,8 @@ class ChargePart(models.IntegerChoices):
     """Which part of a node-hour a charge is: each of its bases is known throughout, or unknown.
 
     What commitments cover is a part of its own, and so is what does not ride on the GPUs. What
-    calls to model APIs cost by their own prices is one too: the rest of kind api was billed.
+    calls to model APIs cost by their own prices is one too: the rest of kind api was billed. What a
+    bill's rule shares is one, beside what was entered as a shared cost.
     """
 
     PRICED = 0
@@ -41,6 +42,7 @@ class ChargePart(models.IntegerChoices):
     COMMITTED = 3
     HOST = 4
     CALLS = 5
+    SHARED_BY_BILL = 6
 
 
 class Charge(models.Model):

@@ -17,7 +17,12 @@ PERSONAL_FIELDS: Declarations = {
     "apihour": {"feature": TEXT, "model": MODEL, "reason": TEXT, "tier": CODE, "vendor": CODE},
     "apiitem": {"model": MODEL, "vendor": CODE},
     "bill": {"account": IDENTIFIER, "failure": TEXT, "issuer": IDENTIFIER, "provider": IDENTIFIER},
-    "billedcharge": {"commitment_id": IDENTIFIER, "label": TEXT, "reason": TEXT},
+    "billedcharge": {
+        "commitment_id": IDENTIFIER,
+        "label": TEXT,
+        "reason": TEXT,
+        "share_method": CODE,
+    },
     "billedmatch": {"label": TEXT, "matched_by": TEXT, "reason": TEXT, "traits": SECRET},
     "billimport": {
         "accepted_reason": TEXT,
@@ -52,6 +57,7 @@ PERSONAL_FIELDS: Declarations = {
         "issuer": IDENTIFIER,
         "resource_id": TEXT,
         "service": CODE,
+        "share_method": CODE,
         "sub_account": IDENTIFIER,
         "tag_key": CODE,
         "tag_value": TEXT,

@@ -1,5 +1,7 @@
 """The checks of what bills ask against what is charged for it."""
 
+from typing import LiteralString
+
 from apps.ledger.queries.audit_compare import Agreement, AuditComparison, Fact
 from apps.ledger.queries.audit_lines import MONTH, SPAN
 from apps.ledger.queries.audit_sql import FROZEN, WAITING
@@ -62,7 +64,15 @@ BILLED_HOURS = AuditComparison(
     joins="LEFT JOIN fleet_node AS node ON node.id = compared.node_id",
 )
 
-# What names a node that lived then is on that node's lines, and nobody's as a whole. What is of a
+SHARED_SO: LiteralString = """
+(charge.kind <> 'shared' AND charge.share_method = ''
+ OR charge.kind = 'shared' AND (charge.reason, charge.share_method) IN (
+    ('shared by direct cost', 'by_cost'), ('shared by GPU time', 'by_unit_time'),
+    ('shared evenly', 'even'), ('shared by active GPU time', 'by_active_time'),
+    ('shared by energy', 'by_energy')))
+"""
+# What names a node that lived then is on that node's lines, and what is shared on everybody's: they
+# are nobody's as a whole. By what it is shared stands in its reason too. What is of a
 # commitment stays with its owner and pool (of two that a bill calls alike, the one entered first);
 # else it is whose the bill says, and Platform's where it says nobody's.
 BILLED_CHARGES = AuditComparison(
@@ -70,8 +80,9 @@ BILLED_CHARGES = AuditComparison(
     expected=f"""
     SELECT charge.id, charge.hour, charge.kind, charge.ends_at AS through,
            node.id AS node_id, coalesce(node.pool_id, bought.pool_id, charge.pool_id) AS pool_id,
-           charge.reason,
-           CASE WHEN node.id IS NULL THEN coalesce(bought.owner_id, charge.team_id, platform.id) END
+           CASE WHEN {SHARED_SO} THEN charge.reason ELSE 'shared otherwise' END AS reason,
+           CASE WHEN charge.kind = 'shared' THEN charge.team_id
+                WHEN node.id IS NULL THEN coalesce(bought.owner_id, charge.team_id, platform.id) END
                AS team_id,
            bought.id AS commitment,
            charge.list_micros AS list, charge.contracted_micros AS contracted,
@@ -92,7 +103,8 @@ BILLED_CHARGES = AuditComparison(
            charge.pool_id, charge.reason, line.team_id, charge.commitment_id, charge.list_micros, charge.contracted_micros,
            charge.effective_micros, charge.billed_micros, (charge.status = 'provisional')::int
     FROM ledger_charge AS charge
-    LEFT JOIN ledger_line AS line ON line.charge_id = charge.id AND charge.node_id IS NULL
+    LEFT JOIN ledger_line AS line
+      ON line.charge_id = charge.id AND charge.node_id IS NULL AND charge.kind <> 'shared'
     WHERE {CHARGED} AND charge.billed_charge_id IS NOT NULL AND charge.corrects_id IS NULL
       AND charge.digest <> ''""",
     keys=(

@@ -72,9 +72,11 @@ LINE_FACTS = Agreement(
     charge="line.charge_id",
 )
 
-# What a charge is of stands in the column of its kind. Part 3 is what commitments cover, 5 calls.
+# What a charge is of stands in the column of its kind. Part 3 is what commitments cover, 5 calls, 6 what
+# a rule shares of a bill.
 NUMBERED: LiteralString = """
-CASE WHEN charge.kind = 'node_hour' THEN 'node' WHEN charge.kind = 'shared' THEN 'shared cost'
+CASE WHEN charge.kind = 'node_hour' THEN 'node'
+     WHEN charge.kind = 'shared' AND charge.part <> 6 THEN 'shared cost'
      WHEN charge.kind = 'owned_unused' THEN 'plan'
      WHEN charge.kind = 'commitment_unused' AND charge.part = 3 THEN 'commitment'
      WHEN charge.part = 5 THEN 'calls' ELSE 'billed charge' END

@@ -9,7 +9,7 @@ from psycopg import sql
 from apps.economics.states import Evidence, Flag, State
 from apps.ledger.models import ExportWhat as ExportWhat
 from apps.ledger.queries.added_parts import add_parts
-from apps.ledger.queries.shared_words import JOINED, SHARED_BY
+from apps.ledger.queries.shared_words import JOINED, SHARED_AS, SHARED_BY
 
 Columns = Mapping[str, sql.Composable]
 
@@ -139,7 +139,7 @@ SOURCES: dict[ExportWhat, ExportSource] = {
             **AMOUNTS,
             **plain_cells("policy_version", "charge_id"),
             "line": sql.SQL("to_char(of.posting_month, 'YYYY-MM/') || of.id"),
-            "shared_cost": text_cell("cost.name"),
+            "shared_cost": text_cell(SHARED_AS),
             "shared_by": sql.SQL(SHARED_BY),
         },
     ),

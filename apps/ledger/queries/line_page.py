@@ -11,7 +11,7 @@ from apps.accounts.queries import Viewer
 from apps.accounts.queries.paging import PageAsked, Slice
 from apps.economics.states import Evidence, Flag, State
 from apps.ledger.queries.costs import Basis
-from apps.ledger.queries.shared_words import JOINED, SHARED_BY
+from apps.ledger.queries.shared_words import JOINED, SHARED_AS, SHARED_BY
 from apps.ledger.queries.tables import Row, rows
 from apps.ledger.queries.wanted import Wanted, parameters, source
 
@@ -21,7 +21,8 @@ class LineFact:
     """A line and what made it. Outside the viewer's teams only time and state are told.
 
     `rate_ids` are told to who sees prices; `micros` are null where a basis is not known.
-    `shared_by` says by what the cost of that name was really spread.
+    `shared_by` says by what the cost of that name was really spread; `shared_bill_id` is the bill
+    whose fee it is, where nobody entered it.
     """
 
     key: tuple[str, int]
@@ -54,6 +55,7 @@ class LineFact:
     shared_cost_id: int | None = None
     shared_cost: str | None = None
     shared_by: str | None = None
+    shared_bill_id: int | None = None
 
 
 def line_page(wanted: Wanted, viewer: Viewer, asked: PageAsked) -> Slice[LineFact]:
@@ -63,6 +65,7 @@ def line_page(wanted: Wanted, viewer: Viewer, asked: PageAsked) -> Slice[LineFac
     found = rows(
         sql.SQL(QUERY).format(
             source=source(wanted),
+            shared_as=sql.SQL(SHARED_AS),
             shared_by=sql.SQL(SHARED_BY),
             joined=sql.SQL(JOINED),
             beyond=sql.SQL(_beyond_key(key, is_rising=backward)),
@@ -129,11 +132,11 @@ def _line_fact(row: Row, viewer: Viewer) -> LineFact:
         settlement_version=version,
         settled_at=settled_at,
         rate_ids=tuple(rates or ()) if viewer.sees_prices else None,
-        **dict(zip(SHARED, row[29:32], strict=True)),
+        **dict(zip(SHARED, row[29:33], strict=True)),
     )
 
 
-SHARED = ("shared_cost_id", "shared_cost", "shared_by")
+SHARED = ("shared_cost_id", "shared_cost", "shared_by", "shared_bill_id")
 # The page is cut before anything is joined to it that only its own rows need.
 QUERY = """
 SELECT of.id, of.posting_month, of.hour, of.node_id, node.name, of.pool_id, pool.name, pool.unit,
@@ -146,7 +149,7 @@ SELECT of.id, of.posting_month, of.hour, of.node_id, node.name, of.pool_id, pool
         FROM ledger_chargepiece AS piece,
              unnest(ARRAY[piece.list_rate_id, piece.contract_rate_id]) AS rate_id
         WHERE piece.charge_id = of.charge_id AND rate_id IS NOT NULL),
-       cost.id, cost.name, {shared_by}
+       cost.id, {shared_as}, {shared_by}, by_rule.bill_id
 FROM (
     SELECT of.*, charge.node_id, charge.kind, charge.status {source} AND {beyond}
     ORDER BY of.hour {way}, of.id {way} LIMIT %(most)s

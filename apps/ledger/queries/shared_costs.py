@@ -59,13 +59,17 @@ class Sharing:
     weights: Mapping[int, Decimal]
 
 
-def carried(months: Sequence[date]) -> dict[int, dict[date, dict[int, int]]]:
-    """Effective micro-units by shared cost, month and team; corrections count where posted."""
-    found: dict[int, dict[date, dict[int, int]]] = {}
+def carried(months: Sequence[date]) -> dict[int | str, dict[date, dict[int, int]]]:
+    """Effective micro-units by shared cost, month and team; corrections count where posted.
+
+    What a rule shares of bills stands under what it is called.
+    """
+    found: dict[int | str, dict[date, dict[int, int]]] = {}
     zone = accounts.organisation().zone
     for month in months:
-        for cost_id, team_id, micros in _carried_in(month, zone):
-            found.setdefault(cost_id, {}).setdefault(month, {})[team_id] = micros
+        for cost_id, called, team_id, micros in _carried_in(month, zone):
+            key = called if cost_id is None else cost_id
+            found.setdefault(key, {}).setdefault(month, {})[team_id] = micros
     return found
 
 
@@ -147,7 +151,7 @@ def _less_carried(cost_id: int, since: datetime) -> dict[int, int]:
     return teams
 
 
-def _carried_in(month: date, zone: str) -> Sequence[tuple[int, int, int]]:
+def _carried_in(month: date, zone: str) -> Sequence[tuple[int | None, str, int, int]]:
     """By cost and team. A fleet's month has millions of such lines: they are summed anew only
     where the sums by cost, or by team, are other than before.
     """
@@ -161,12 +165,13 @@ def _carried_in(month: date, zone: str) -> Sequence[tuple[int, int, int]]:
     if kept is None:
         kept = tuple(rows(CARRIED, {"month": month}))
         caches["process"].set(f"shared-carried-{digest}", kept, KEPT_SECONDS)
-    found: Sequence[tuple[int, int, int]] = kept
+    found: Sequence[tuple[int | None, str, int, int]] = kept
     return found
 
 
 OF_COSTS = """
-SELECT shared_cost_id, count(*), sum(effective_micros)::int8 FROM ledger_charge
+SELECT shared_cost_id, count(*), sum(effective_micros)::int8, sum(billed_charge_id)::int8
+FROM ledger_charge
 WHERE kind = 'shared' AND corrects_id IS NULL AND hour >= %(from)s AND hour < %(to)s
 GROUP BY 1 ORDER BY 1
 """
@@ -175,12 +180,14 @@ SELECT team_id, sum(effective_micros)::int8, count(*) FROM ledger_ledgerteamday
 WHERE posting_month = %(month)s AND kind = 'shared' GROUP BY team_id ORDER BY team_id
 """
 CARRIED = """
-SELECT charge.shared_cost_id, line.team_id, sum(line.effective_micros)::int8
+SELECT charge.shared_cost_id, coalesce(billed.label, ''), line.team_id,
+       sum(line.effective_micros)::int8
 FROM ledger_charge AS charge JOIN ledger_line AS line ON line.charge_id = charge.id
+LEFT JOIN ledger_billedcharge AS billed ON billed.id = charge.billed_charge_id
 WHERE charge.kind = 'shared' AND charge.posting_month = %(month)s
   AND line.posting_month = %(month)s AND line.effective_micros IS NOT NULL
-  AND charge.shared_cost_id IS NOT NULL
-GROUP BY 1, 2 ORDER BY 1, 3 DESC, 2
+  AND num_nonnulls(charge.shared_cost_id, charge.billed_charge_id) = 1
+GROUP BY 1, 2, 3 ORDER BY 1, 2, 4 DESC, 3
 """
 SINCE = """
 SELECT line.posting_month, line.team_id, sum(line.effective_micros)::int8

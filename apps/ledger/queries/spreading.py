@@ -7,6 +7,7 @@ from datetime import datetime
 from psycopg import sql
 
 from apps.economics.bases import Amounts
+from apps.economics.billing import BilledCosts
 from apps.economics.spread import IdleCost
 from apps.economics.states import Flag, State
 from apps.fleet import queries as fleet
@@ -46,12 +47,12 @@ class Bearer:
 class SharedCharge:
     """An hour's part of a shared cost and how it is to be spread; `spread_method` is how it was.
 
-    `weights` are of teams, in millionths, where it is by them.
+    Nothing is billed of what was entered. `weights` are of teams, in millionths, where it is by them.
     """
 
     id: int
     method: str
-    amounts: Amounts
+    costs: BilledCosts
     weights: Mapping[int, int]
     reason: str
     spread_method: str
@@ -59,7 +60,10 @@ class SharedCharge:
 
 @dataclass(frozen=True, slots=True)
 class SpreadLine:
-    """A line without device time, as it stands or ought to stand."""
+    """A line without device time, as it stands or ought to stand.
+
+    What was billed is None of shared-out idle, which moves nothing of it.
+    """
 
     charge_id: int
     pool_id: int | None
@@ -68,7 +72,7 @@ class SpreadLine:
     job_id: int | None
     holder_key_id: int | None
     flags: int
-    amounts: Amounts
+    costs: BilledCosts
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,30 +120,33 @@ def bearers_of_hour(hour: datetime) -> list[Bearer]:
 
 
 def shared_charges_of_hour(hour: datetime, ends_at: datetime) -> list[SharedCharge]:
-    """The charges to spread, each by its cost's method."""
+    """The charges to spread, each by the method of its cost, or of the rule that shares its rows."""
     methods = {cost.id: cost.method for cost in pricing.shared_costs(hour, ends_at)}
     by_weight = [cost_id for cost_id, method in methods.items() if method == "weighted"]
     weights = weights_of(by_weight) if by_weight else {}
     found = rows(
         """
-        SELECT id, reason, spread_method, shared_cost_id, list_micros, contracted_micros, effective_micros
-        FROM ledger_charge
-        WHERE hour = %(hour)s AND kind = 'shared' AND corrects_id IS NULL
-          AND effective_micros IS NOT NULL
-        ORDER BY id
+        SELECT charge.id, charge.reason, charge.spread_method, charge.shared_cost_id,
+               billed.share_method, charge.list_micros, charge.contracted_micros,
+               charge.effective_micros, charge.billed_micros
+        FROM ledger_charge AS charge
+        LEFT JOIN ledger_billedcharge AS billed ON billed.id = charge.billed_charge_id
+        WHERE charge.hour = %(hour)s AND charge.kind = 'shared' AND charge.corrects_id IS NULL
+          AND (charge.effective_micros IS NOT NULL OR charge.billed_micros IS NOT NULL)
+        ORDER BY charge.id
         """,
         {"hour": hour},
     )
     return [
         SharedCharge(
             id=charge_id,
-            method=methods.get(cost_id, "by_cost"),
-            amounts=Amounts(*amounts),
+            method=methods.get(cost_id) or by_rule or "by_cost",
+            costs=BilledCosts(*costs),
             weights=weights.get(cost_id, {}),
             reason=reason,
             spread_method=spread_method,
         )
-        for charge_id, reason, spread_method, cost_id, *amounts in found
+        for charge_id, reason, spread_method, cost_id, by_rule, *costs in found
     ]
 
 
@@ -170,14 +177,15 @@ def spread_lines_of_hour(hour: datetime) -> set[SpreadLine]:
         """
         SELECT line.charge_id, line.pool_id, line.team_id, line.workload_id, line.job_id,
                line.holder_key_id, line.flags, line.list_micros, line.contracted_micros,
-               line.effective_micros
+               line.effective_micros,
+               CASE WHEN line.flags & %(shared)s <> 0 THEN line.billed_micros END
         FROM ledger_line AS line JOIN ledger_charge AS charge ON charge.id = line.charge_id
         WHERE line.hour = %(hour)s AND line.settlement_id IS NULL AND line.flags & %(spread)s <> 0
           AND charge.corrects_id IS NULL
         """,
-        {"hour": hour, "spread": SPREAD},
+        {"hour": hour, "spread": SPREAD, "shared": int(Flag.SHARED)},
     )
     return {
-        SpreadLine(charge, pool, team, workload, job, key, flags, Amounts(*amounts))
-        for charge, pool, team, workload, job, key, flags, *amounts in found
+        SpreadLine(charge, pool, team, workload, job, key, flags, BilledCosts(*costs))
+        for charge, pool, team, workload, job, key, flags, *costs in found
     }

@@ -13,10 +13,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
+from apps.economics.sharing import METHODS
 from apps.pricing import actions
 from apps.pricing.api import sharing_examples as examples
 from apps.pricing.api.wire import PriceIn
-from apps.pricing.queries.shared import METHODS, SharedCostRow, shared_cost, shared_cost_page
+from apps.pricing.queries.shared import SharedCostRow, shared_cost, shared_cost_page
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.once import once
 from apps.web.rest.pages import fields_of, list_of, page_asked, paged, told_as

@@ -1,6 +1,6 @@
 """Costs shared by everyone: as they were entered, and the weights of teams in them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
@@ -9,19 +9,10 @@ from typing import Any, TypeAlias
 from django.db.models import QuerySet
 
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
-from apps.pricing.models import SharedCost, SharedWeight, ShareMethod
+from apps.pricing.models import SharedCost, SharedWeight
 
 Rows: TypeAlias = "QuerySet[Any, Any]"
 MILLIONTHS = 1_000_000
-METHODS: Mapping[str, str] = {
-    ShareMethod.BY_COST: "by direct cost",
-    ShareMethod.BY_UNIT_TIME: "by GPU time",
-    ShareMethod.EVEN: "evenly",
-    ShareMethod.BY_ACTIVE_TIME: "by active GPU time",
-    ShareMethod.BY_ENERGY: "by energy",
-    ShareMethod.WEIGHTED: "by stated weights of teams",
-}
-"""Each way to share, in words that follow on "spread"."""
 COLUMNS = (
     *("id", "name", "amount", "currency", "method", "period__startswith", "period__endswith"),
     "created_at",

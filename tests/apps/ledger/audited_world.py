@@ -9,10 +9,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from apps.economics.billing import BillRowRule
 from apps.economics.run_time import Bucket
 from apps.fleet import actions as fleet
 from apps.fleet.models import Pool
 from apps.ledger.actions import close
+from apps.ledger.actions.bill_rules import add_bill_rule
 from apps.ledger.actions.calls import price_waiting
 from apps.ledger.actions.reconcile import bills_due, reconcile_bill
 from apps.ledger.models import VendorCost
@@ -176,7 +178,9 @@ def _call_models(*team_ids: int) -> None:
 
 
 def _bill(folder: Path) -> None:
-    """A node's hours, what is tied to none, and a credit."""
+    """A node's hours, what is tied to none, a credit, and a fee that all share."""
+    rule = BillRowRule(0, service="Support", share_method="by_unit_time")
+    add_bill_rule(rule=rule, at=NOW)
     _node("open-06", OPEN, provider_id="i-06")
     scene.settle_all(NOW)
     period = {"BillingPeriodStart": APRIL.isoformat() + "T00:00:00+00:00"}
@@ -187,6 +191,7 @@ def _bill(folder: Path) -> None:
         row("1.25", OPEN, ServiceCategory="Storage", PricingUnit="GB-Months", **period),
         row("-2", OPEN, ChargeCategory="Credit", ResourceId="", **period),
         row("9.99", OPEN, ChargeCategory="Tax", ResourceId="", **period),
+        row("72", OPEN, ServiceName="Support", ServiceCategory="Other", ResourceId="", **period),
     ]
     out = io.StringIO()
     writer = csv.DictWriter(out, COLUMNS)

@@ -152,8 +152,13 @@ def test_a_rule_that_is_none_says_what_is_wrong_by_its_field() -> None:
     for asked, said in (
         ({"node": "gpu-77", "service": "x"}, "There is no node named 'gpu-77'."),
         ({"kind": "disk"}, "Say which rows: a rule that fits all of them would take them all."),
-        ({"kind": "", "service": "x"}, "Say a kind, a node, a pool or a team."),
+        ({"kind": "", "service": "x"}, "Say a kind, a node, a pool, a team or a way to share."),
         ({"kind": "water", "service": "x"}, "Choose one of the list."),
+        (
+            {"service": "x", "node": "gpu-01", "share_method": "even"},
+            "What all share is of no node, no pool and no team.",
+        ),
+        ({"service": "x", "share_method": "weighted"}, "Choose one of the list."),
     ):
         answer = finance.post("/bills/rules/new", asked)
         assert said in words_of(answer)

@@ -20,6 +20,7 @@ from apps.console.kit.table import Column, Table
 from apps.console.pages.bill_rules.words import KINDS, amounts, fits, moves_said, says
 from apps.economics.billing import BillRowRule
 from apps.economics.refusal import Refusal
+from apps.economics.sharing import BILL_METHODS, METHODS
 from apps.fleet import queries as fleet
 from apps.ledger.actions import bill_rules as actions
 from apps.ledger.queries.bills.rules import (
@@ -31,7 +32,7 @@ from apps.ledger.queries.bills.rules import (
 )
 from apps.show.amounts import counted
 
-SAYS = ("kind", "node", "pool", "team")
+SAYS = ("kind", "node", "pool", "team", "share_method")
 SHOWS = {"": "In force", "all": "With ended ones"}
 
 
@@ -67,7 +68,7 @@ RULES = Table[ListedRule](
         Column("rule", "", lambda row: row.rule.id, COUNT),
         Column("rows_it_fits", "Rows that it fits", lambda row: fits(row.rule), WRAPPED, csv=""),
         *map(_rule_column, ("issuer", "service", "usage_type", "resource_id", "sub_account")),
-        *map(_rule_column, ("tag_key", "tag_value", "kind", "node", "pool", "team")),
+        *map(_rule_column, ("tag_key", "tag_value", "kind", "node", "pool", "team", "share_method")),
         Column("says", "Says", lambda row: says(row.rule), WRAPPED, csv=""),
         Column("rows", "Rows mapped", lambda row: row.rule.rows, COUNT),
         Column("billed", "Billed", lambda row: ", ".join(amounts(row.rule.billed)) or None, FIGURE,
@@ -113,6 +114,12 @@ class BillRuleForm(ChangeForm):
     node = ParsedField("Node", _node_named, "By its name. Hours it did not live stay unmatched.")
     pool = PickField("Or a pool", hint="Spread over its nodes.")
     team = PickField("Team", hint="Charged with what is not tied to a node.")
+    share_method = PickField(
+        "Or shared by all",
+        {"": "Not shared", **{key: METHODS[key].capitalize() for key in BILL_METHODS}},
+        "Over the lines of every hour of the bill’s month. Not what is tied to a node or is of a "
+        "commitment.",
+    )
 
 
 @shown(SEES_EVERYTHING, "bills")
@@ -219,11 +226,7 @@ def _rule_of(entered: Mapping[str, Any]) -> BillRowRule:
     }
     rest = {name: value for name, value in entered.items() if name not in {"node", "pool", "team"}}
     rule = BillRowRule(id=0, node_id=entered["node"], **ids, **rest)
-    try:
-        actions.check_bill_rule(rule)
-    except actions.BillRuleSaysNothing as refusal:
-        says_nothing = not any((rule.kind, rule.node_id, *ids.values()))
-        raise Refusal("kind" if says_nothing else "resource_id", str(refusal)) from None
+    actions.check_bill_rule(rule)
     return rule
 
 

@@ -5,12 +5,14 @@ from decimal import Decimal
 from glob import escape
 
 from apps.console.kit.entries import LONGEST_TEXT
+from apps.economics.sharing import METHODS
 from apps.ledger.queries.bills.rules import BillRuleRow, RowDestination, RuleMove
 from apps.show.amounts import counted
 from apps.show.money import billed_amount
 from apps.show.words import joined
 
 MOST_MOVES = 12
+MOST_TEAMS = 6
 PATTERNS = {
     "issuer": "issuer",
     "service": "service",
@@ -61,6 +63,7 @@ def says(rule: BillRuleRow) -> str:
         f"node {rule.node}" if rule.node else "",
         f"pool {rule.pool}" if rule.pool else "",
         f"team {rule.team}" if rule.team else "",
+        f"a shared cost, {METHODS[rule.share_method]}" if rule.share_method else "",
     ]
     return ", ".join(each for each in said if each)
 
@@ -89,12 +92,29 @@ def _move_words(move: RuleMove) -> str:
     return (
         f"{counted(move.rows, 'row')} of {move.issuer}, {move.starts_at:%B %Y} ({amount} billed): "
         f"from {_place_words(move.came, move.goes)} to {_place_words(move.goes, move.came)}"
+        f"{_shares_said(move)}"
     )
+
+
+def _shares_said(move: RuleMove) -> str:
+    """Who would carry what is shared, or did: `; of it about $75.00 Research, $25.00 Search`."""
+    if not move.teams:
+        return ""
+    dearest = sorted(move.teams.items(), key=lambda team: (-abs(team[1]), team[0]))
+    parts = [
+        f"{billed_amount(Decimal(micros).scaleb(-6), move.currency)} {name}"
+        for name, micros in dearest[:MOST_TEAMS]
+    ]
+    rest = len(dearest) - len(parts)
+    more = f" and {counted(rest, 'other team')}" if rest else ""
+    return f"; by the month so far about {', '.join(parts)}{more}"
 
 
 def _place_words(place: RowDestination, other: RowDestination) -> str:
     if place.becomes == "node_hour":
         return f"node {place.node}" if place.node else f"the nodes of pool {place.pool}"
+    if place.share_method:
+        return f"a shared cost, {METHODS[place.share_method]}"
     said = [BECOMES.get(place.becomes, place.becomes)]
     if place.kind != other.kind and place.becomes == "service":
         said.append(f"as {KINDS.get(place.kind, place.kind)}")

@@ -15,6 +15,7 @@ from apps.console.kit.request import SEES_EVERYTHING, Context, found_or_404
 from apps.console.pages.setup.questions import recount
 from apps.console.pages.shared_costs.tables import weight_words
 from apps.economics.refusal import Refusal
+from apps.economics.sharing import METHODS
 from apps.ledger.queries.shared_costs import (
     MonthShare,
     ShareWhatIf,
@@ -24,7 +25,7 @@ from apps.ledger.queries.shared_costs import (
     if_weighed,
 )
 from apps.pricing import actions
-from apps.pricing.queries.shared import METHODS, SharedCostRow, shared_cost_if_entered
+from apps.pricing.queries.shared import SharedCostRow, shared_cost_if_entered
 from apps.show.amounts import counted
 from apps.show.money import quoted_amount, signed_amount
 from apps.show.words import joined

@@ -16,6 +16,7 @@ from apps.console.pages.shared_costs.tables import (
     IN_FORCE,
     TEAMS,
     AllocatedCost,
+    AllocatedShare,
     allocated_costs,
     shown_months,
 )
@@ -36,12 +37,15 @@ def shared_costs(context: Context) -> ConsolePage:
         other = linked("With ended ones", context.onward(f"{here}?show=all"))
     return ConsolePage(
         context=context,
-        finding=_shared_finding(costs, context.currency),
+        finding=_shared_finding(costs, teams, context.currency),
         under=(
             f"effective cost, in {context.currency}; each line says by what it was really allocated",
             other,
         ),
-        actions=(Link("Add a shared cost", reverse("add-shared-cost")),),
+        actions=(
+            Link("Add a shared cost", reverse("add-shared-cost")),
+            Link("Share fees of bills", reverse("add-bill-rule")),
+        ),
         sections=(
             COSTS.section(
                 [row for row in costs if shows_ended or row.status != ENDED],
@@ -70,8 +74,14 @@ def teams_csv(context: Context) -> HttpResponse:
     return TEAMS.csv(allocated_costs(context)[1], context, "shared costs by team")
 
 
-def _shared_finding(costs: Sequence[AllocatedCost], currency: str) -> str:
+def _shared_finding(
+    costs: Sequence[AllocatedCost], teams: Sequence[AllocatedShare], currency: str
+) -> str:
     running = [row for row in costs if row.status == IN_FORCE]
+    of_bills = [row.this_micros for row in teams if row.is_of_bills and row.this_micros]
+    if not running and of_bills:
+        so_far = whole_amount(sum(of_bills), currency)
+        return f"Fees of bills are shared: {so_far} so far this month."
     if not running:
         return "No shared cost is in force."
     known = [row.this_micros for row in running if row.this_micros is not None]

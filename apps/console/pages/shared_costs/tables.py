@@ -14,8 +14,9 @@ from apps.console.kit.cells import DAY_OR_INSTANT, FIGURE, MONEY, WRAPPED, Local
 from apps.console.kit.months import months_before, this_month
 from apps.console.kit.request import Context
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.economics.sharing import METHODS
 from apps.ledger.queries.shared_costs import carried
-from apps.pricing.queries.shared import METHODS, SharedCostRow, shared_cost_rows
+from apps.pricing.queries.shared import SharedCostRow, shared_cost_rows
 from apps.show.money import quoted_amount
 
 IN_FORCE, TO_COME, ENDED = "In force", "To come", "Ended"
@@ -33,9 +34,10 @@ class AllocatedCost(NamedTuple):
 
 
 class AllocatedShare(NamedTuple):
-    """What a team was allocated of one shared cost."""
+    """What a team was allocated of one shared cost, or of fees of bills that a rule shares."""
 
     cost: str
+    is_of_bills: bool
     team_id: int
     team: str
     last_micros: int | None
@@ -103,7 +105,7 @@ TEAMS = Table[AllocatedShare](
     ),
     sort="teams",
 )  # fmt: skip
-Allocated = Mapping[int, Mapping[date, Mapping[int, int]]]
+Allocated = Mapping[int | str, Mapping[date, Mapping[int, int]]]
 
 
 def shown_months(context: Context) -> tuple[date, date]:
@@ -155,14 +157,19 @@ def _team_shares(
     months: Sequence[date],
 ) -> list[AllocatedShare]:
     """Of one name together, whatever weights it had; the highest of this month first."""
-    sums: dict[tuple[str, int], dict[date, int]] = {}
-    for cost_id, by_month in allocated.items():
+    sums: dict[tuple[str, bool, int], dict[date, int]] = {}
+    for key, by_month in allocated.items():
+        is_of_bills = isinstance(key, str)
+        name = f"{key or 'Fees'}, from bills" if isinstance(key, str) else costs.get(key, "")
         for month, by_team in by_month.items():
             for team_id, micros in by_team.items():
-                of_team = sums.setdefault((costs.get(cost_id, ""), team_id), {})
+                of_team = sums.setdefault((name, is_of_bills, team_id), {})
                 of_team[month] = of_team.get(month, 0) + micros
     rows = [
-        AllocatedShare(name, team_id, teams[team_id], *(by_month.get(month) for month in months))
-        for (name, team_id), by_month in sums.items()
+        AllocatedShare(
+            *(name, is_of_bills, team_id, teams[team_id]),
+            *(by_month.get(month) for month in months),
+        )
+        for (name, is_of_bills, team_id), by_month in sums.items()
     ]
     return sorted(rows, key=lambda row: (row.cost, -(row.this_micros or row.last_micros or 0)))

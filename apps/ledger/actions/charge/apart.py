@@ -57,8 +57,8 @@ def _in_hour(this: Hour, cost: SharedCostFact, rate: Fraction | int | None) -> i
 def billed_apart(this: Hour) -> Iterable[WantedCharge]:
     """Rows of bills whose charge begins in this hour.
 
-    What names a node is carried by whoever carries its hour, and has no line of its own. What is of
-    a commitment stays with that one's owner, as it was estimated; else it is whose the bill says,
+    What names a node is carried by whoever carries its hour, and has no line of its own; what is
+    shared is spread as an entered shared cost is. What is of a commitment stays with that one's owner, as it was estimated; else it is whose the bill says,
     and Platform's where nobody else owns it.
     """
     platform = accounts.special_teams().platform_id
@@ -74,10 +74,13 @@ def billed_apart(this: Hour) -> Iterable[WantedCharge]:
         node = lived.get(each.node_id or 0)
         if node is not None:
             team_id, pool_id = None, node.pool_id
+        part = ChargePart.SHARED_BY_BILL if each.share_method else ChargePart.PRICED
+        if each.share_method:
+            team_id = None
         about = (each, team_id, pool_id, held.id if held else None)
         digest = digest_of(about)
         yield WantedCharge(
-            key=(each.kind, each.id, ChargePart.PRICED),
+            key=(each.kind, each.id, part),
             pool_id=pool_id,
             price=Price((), *amounts, digest, billed_micros=each.billed_micros),
             status=Status.PROVISIONAL if each.is_provisional else Status.RECONCILED,

@@ -120,6 +120,7 @@ def _charge_columns(
         "currency": this.currency,
         "committed": int(ChargePart.COMMITTED),
         "calls": int(ChargePart.CALLS),
+        "shared": int(ChargePart.SHARED_BY_BILL),
         "kinds": [str(each.key[0]) for each, _ in charges],
         "numbers": [each.key[1] for each, _ in charges],
         "pools": [each.pool_id for each, _ in charges],
@@ -194,9 +195,10 @@ INSERT INTO ledger_charge
      through, posting_month, list_micros, contracted_micros, effective_micros, billed_micros,
      estimated_micros, marginal_micros, owned_plan_id, currency, status, reason, digest)
 SELECT new.kind, new.node_id, new.pool_id,
-       CASE WHEN new.kind = 'shared' THEN new.number END,
+       CASE WHEN new.kind = 'shared' AND new.part <> %(shared)s THEN new.number END,
        new.commitment_id,
-       CASE WHEN new.kind NOT IN ('node_hour', 'shared', 'owned_unused')
+       CASE WHEN new.kind NOT IN ('node_hour', 'owned_unused')
+                 AND (new.kind <> 'shared' OR new.part = %(shared)s)
                  AND NOT (new.kind = 'commitment_unused' AND new.part = %(committed)s)
                  AND new.part <> %(calls)s
             THEN new.number END,

@@ -155,6 +155,8 @@ def _numbered_by(kind: str, part: int) -> str:
     """The column in which a charge says what it is of."""
     if kind == ChargeKind.COMMITMENT_UNUSED and part != ChargePart.COMMITTED:
         return "billed_charge_id"
+    if part == ChargePart.SHARED_BY_BILL:
+        return "billed_charge_id"
     if part == ChargePart.CALLS:
         return "api_item_id"
     return NUMBERED_BY.get(kind, "billed_charge_id")

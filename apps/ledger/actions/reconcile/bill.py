@@ -15,6 +15,7 @@ from apps.ledger.actions.month_digests import RECONCILED, TOLD_AGAIN, rewriting_
 from apps.ledger.actions.reconcile import statements as sql
 from apps.ledger.actions.reconcile.long_rows import place_long_rows
 from apps.ledger.actions.reconcile.node_terms import tell_terms_of_bill
+from apps.ledger.actions.reconcile.shared_rows import place_shared_rows
 from apps.ledger.models import Bill
 from apps.ledger.queries.bills.matching import nodes_of_rules, places, rules, traits_of
 from apps.ledger.queries.calendar import main_month
@@ -91,6 +92,7 @@ def _reconcile(bill: Bill, at: datetime) -> Reconciled:
     for statement in sql.PLACE_SHORT_ROWS:
         run(statement, params)
     place_long_rows(bill)
+    place_shared_rows(params, organisation.zone)
     run(sql.GATHER_CHARGES, params)
     run(sql.GATHER_BESIDE, params)
     hours = _changed_hours(params)

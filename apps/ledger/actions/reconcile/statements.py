@@ -16,7 +16,8 @@ FROM jsonb_to_recordset(%(matches)s::jsonb) AS said (
     reason text, label text, matched_by text, rule_id int8, lives int8[])
 """
 
-# `placed` holds exact sums of node-hours, `apart` those of rows that no node-hour carries.
+# `placed` holds exact sums of node-hours, `apart` those of rows that no node-hour carries; what is
+# shared is converted there already.
 PLACE_SHORT_ROWS: tuple[LiteralString, ...] = (
     "DROP TABLE IF EXISTS placed, apart",
     """
@@ -30,7 +31,8 @@ CREATE TEMP TABLE apart (
     kind text NOT NULL, charge_kind text NOT NULL, reason text NOT NULL, label text NOT NULL,
     starts_at timestamptz NOT NULL, ends_at timestamptz NOT NULL, team_id int8, pool_id int8,
     listed numeric, contracted numeric, effective numeric, billed numeric NOT NULL,
-    rows int8 NOT NULL, commitment_id text NOT NULL DEFAULT '', node_id int8
+    rows int8 NOT NULL, commitment_id text NOT NULL DEFAULT '', node_id int8,
+    share_method text NOT NULL DEFAULT ''
 ) ON COMMIT DROP
 """,
     filled("""
@@ -51,7 +53,7 @@ GATHER_CHARGES = filled(
 INSERT INTO apart
 SELECT found.kind, found.charge_kind, found.reason, :what_for, :its_period, found.team_id,
        found.pool_id, :row_sums, count(*), :of_commitment
-:matched AND found.charge_kind <> 'node_hour' AND NOT (:is_both)
+:matched AND found.charge_kind NOT IN ('node_hour', 'shared') AND NOT (:is_both)
   AND (found.node_id IS NULL OR :is_short AND NOT :lives_then)
 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 14
 UNION ALL
@@ -132,17 +134,27 @@ RETURNING held.hour
     filled("""
 WITH summed AS (
     SELECT kind, charge_kind, reason, label, starts_at, ends_at, team_id, pool_id, commitment_id,
-           node_id, :sums, sum(rows) AS rows
-    FROM apart GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+           node_id, share_method, :sums, sum(rows) AS rows
+    FROM apart GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+), priced AS (
+    SELECT *,
+           CASE WHEN share_method = '' THEN :list_micros ELSE listed::int8 END AS list_micros,
+           CASE WHEN share_method = '' THEN :contracted_micros ELSE contracted::int8 END
+               AS contracted_micros,
+           CASE WHEN share_method = '' THEN :effective_micros ELSE effective::int8 END
+               AS effective_micros,
+           CASE WHEN share_method = '' THEN :billed_micros ELSE billed::int8 END AS billed_micros
+    FROM summed
 )
 INSERT INTO ledger_billedcharge AS held
     (bill_id, kind, billed_kind, reason, label, starts_at, ends_at, hour, team_id, pool_id,
-     commitment_id, node_id, list_micros, contracted_micros, effective_micros, billed_micros, is_provisional, rows)
+     commitment_id, node_id, share_method, list_micros, contracted_micros, effective_micros,
+     billed_micros, is_provisional, rows)
 SELECT %(bill)s, charge_kind, kind, reason, label, starts_at, ends_at,
-       :charged_at, team_id, pool_id, commitment_id, node_id, :list_micros, :contracted_micros,
-       CASE WHEN %(rounded)s THEN :billed_micros ELSE :effective_micros END, :billed_micros,
-       %(provisional)s, rows
-FROM summed
+       :charged_at, team_id, pool_id, commitment_id, node_id, share_method, list_micros,
+       contracted_micros, CASE WHEN %(rounded)s THEN billed_micros ELSE effective_micros END,
+       billed_micros, %(provisional)s, rows
+FROM priced
 ON CONFLICT ON CONSTRAINT billed_charge_once DO UPDATE
 SET list_micros = excluded.list_micros, contracted_micros = excluded.contracted_micros,
     effective_micros = excluded.effective_micros, billed_micros = excluded.billed_micros,

@@ -11,12 +11,10 @@ from django.utils import timezone
 from apps.accounts import queries as accounts
 from apps.economics.billing import BillRowRule
 from apps.economics.focus.kinds import KINDS
+from apps.economics.refusal import Refusal
+from apps.economics.sharing import BILL_METHODS
 from apps.fleet import queries as fleet
-from apps.ledger.actions.bill_rules import (
-    BillRuleSaysNothing,
-    add_bill_rule,
-    end_bill_rule,
-)
+from apps.ledger.actions.bill_rules import add_bill_rule, end_bill_rule
 from apps.ledger.queries.bills.rules import nodes_called
 
 PATTERNS = ("issuer", "service", "usage_type", "resource_id", "sub_account")
@@ -25,7 +23,10 @@ PATTERNS = ("issuer", "service", "usage_type", "resource_id", "sub_account")
 class Command(BaseCommand):
     """`manage.py add_bill_rule --resource-id 'i-0ab*' --node gpu-07`: bills are reconciled again."""
 
-    help = "Patterns are shell patterns. What is said may be a kind, a node, a pool or a team."
+    help = (
+        "Patterns are shell patterns. What is said may be a kind, a node, a pool, a team, or by what"
+        " all share it."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Which rows, and what of them."""
@@ -35,6 +36,9 @@ class Command(BaseCommand):
         parser.add_argument("--kind", default="", choices=["", *KINDS])
         for name in ("node", "pool", "team"):
             parser.add_argument(f"--{name}", default="", metavar="NAME")
+        parser.add_argument(
+            "--share", default="", choices=["", *BILL_METHODS], help="a shared cost of the month"
+        )
         parser.add_argument("--end", type=int, metavar="ID", help="end this rule instead")
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 
@@ -46,7 +50,7 @@ class Command(BaseCommand):
             return
         try:
             rule_id = add_bill_rule(rule=_rule_asked(options), at=at)
-        except BillRuleSaysNothing as refused:
+        except Refusal as refused:
             raise CommandError(str(refused)) from refused
         print(json.dumps({"id": rule_id}) if options["json"] else f"Rule {rule_id} is kept.")
 
@@ -61,6 +65,7 @@ def _rule_asked(options: dict[str, Any]) -> BillRowRule:
         tag_key=key,
         tag_value=value,
         kind=options["kind"],
+        share_method=options["share"],
         node_id=_node_named(options["node"]),
         pool_id=_id_named("pool", options["pool"], pools),
         team_id=_id_named("team", options["team"], teams),

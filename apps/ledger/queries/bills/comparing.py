@@ -165,6 +165,7 @@ class ApartSum:
 SUMS_APART = """
 SELECT charge.kind, charge.billed_kind, charge.reason, charge.label,
        CASE WHEN charge.node_id IS NOT NULL THEN 'with its node'
+            WHEN charge.kind = 'shared' THEN 'all who are there'
             ELSE coalesce(team.name, (SELECT name FROM accounts_team_fact WHERE kind = 'platform')) END,
        sum(charge.rows)::int8, sum(charge.effective_micros)::int8, sum(charge.billed_micros)::int8
 FROM ledger_billedcharge AS charge

@@ -1,6 +1,6 @@
 """What bills ask for in one hour, as it was reconciled."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
@@ -34,6 +34,8 @@ class BilledApart:
     pool_id: int | None
     commitment_id: str
     node_id: int | None
+    # Its reason says it too: a charge's digest, which is of this text, stays what it was.
+    share_method: str = field(repr=False)
     list_micros: int | None
     contracted_micros: int | None
     effective_micros: int | None

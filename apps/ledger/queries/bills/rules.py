@@ -13,14 +13,15 @@ from apps.fleet import queries as fleet
 from apps.ledger.models import Bill, BillRule
 from apps.ledger.queries.bills.matching import nodes_of_rules, places, rules, traits_of
 from apps.ledger.queries.bills.parts import filled
-from apps.ledger.queries.calendar import main_month
+from apps.ledger.queries.calendar import main_month, month_span
 from apps.ledger.queries.closed_months import closed_months
+from apps.ledger.queries.shared_costs import Sharing, if_shared
 from apps.ledger.queries.tables import rows
 
 COLUMNS = (
     *("id", "priority", "issuer", "service", "usage_type", "resource_id", "sub_account"),
     *("tag_key", "tag_value", "kind", "node_id", "node__name", "pool_id", "pool__name"),
-    *("team_id", "team__name", "created_at", "ended_at"),
+    *("team_id", "team__name", "share_method", "created_at", "ended_at"),
 )
 
 _Moved = tuple[Bill, BillMatch, BillMatch, int, Decimal]
@@ -47,6 +48,7 @@ class BillRuleRow:
     pool: str | None
     team_id: int | None
     team: str | None
+    share_method: str
     created_at: datetime
     ended_at: datetime | None
     rows: int = 0
@@ -58,7 +60,7 @@ class RowDestination:
     """Where rows go: what they become, and the node, the pool or the team that carries it.
 
     `becomes` is the kind of charge; `name` of the node or pool, None where no node carries it;
-    `team` then is whose it is.
+    `team` then is whose it is; empty where all share it by `share_method`.
     """
 
     becomes: str
@@ -66,11 +68,16 @@ class RowDestination:
     node: str | None
     pool: str | None
     team: str
+    share_method: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleMove:
-    """Rows of one bill that would go elsewhere, and what they bill in its currency."""
+    """Rows of one bill that would go elsewhere, and what they bill in its currency.
+
+    `teams` are who would carry it (or did) where it is shared, by the sums of the month so far:
+    millionths of that currency by the name of the team.
+    """
 
     bill_id: int
     issuer: str
@@ -80,6 +87,7 @@ class RuleMove:
     goes: RowDestination
     rows: int
     billed: Decimal
+    teams: Mapping[str, int] = field(default_factory=dict)
 
 
 def bill_rule_rows() -> list[BillRuleRow]:
@@ -152,6 +160,7 @@ def _moves_between(before: Sequence[BillRowRule], after: Sequence[BillRowRule]) 
             goes=named.place(goes),
             rows=count,
             billed=billed,
+            teams=named.carrying(bill, goes.share_method or came.share_method, billed),
         )
         for bill, came, goes, count, billed in found
     ]
@@ -171,7 +180,10 @@ def _open_bills() -> list[Bill]:
 def _place_key(found: BillMatch) -> tuple[object, ...]:
     if found.node_id or (found.pool_id and found.becomes == "node_hour"):
         return (found.kind, found.becomes, found.node_id, found.pool_id)
-    return (found.kind, found.becomes, None, found.pool_id, found.team_id)
+    return (
+        *(found.kind, found.becomes, None, found.pool_id, found.team_id),
+        *(found.share_method, found.label if found.share_method else ""),
+    )
 
 
 def _period_of(bill: Bill) -> tuple[datetime, datetime]:
@@ -213,8 +225,19 @@ class _Names:
             kind=found.kind,
             node=self._nodes.get(found.node_id or 0),
             pool=self._pools.get(found.pool_id or 0),
-            team=self._teams[found.team_id or self._platform_id],
+            team="" if found.share_method else self._teams[found.team_id or self._platform_id],
+            share_method=found.share_method,
         )
+
+    def carrying(self, bill: Bill, method: str, billed: Decimal) -> dict[str, int]:
+        """Who carries what of an amount that is shared over the bill's month; nobody of any other."""
+        if not method:
+            return {}
+        zone = accounts.organisation().zone
+        span = month_span(main_month(bill.starts_at, bill.ends_at, zone), zone)
+        shared = Sharing(billed, method, span.starts_at, span.ends_at, {})
+        found = if_shared(shared, span.ends_at).teams
+        return {self._teams[team_id]: micros for team_id, micros in found.items()}
 
 
 def _with_sums(found: Sequence[BillRuleRow]) -> list[BillRuleRow]:

@@ -8,7 +8,7 @@ from typing import Any, LiteralString
 from apps.accounts.queries import Viewer
 from apps.economics.states import Evidence, Flag, State
 from apps.ledger.queries.costs import Basis
-from apps.ledger.queries.shared_words import JOINED, SHARED_BY
+from apps.ledger.queries.shared_words import JOINED, SHARED_AS, SHARED_BY
 from apps.ledger.queries.tables import named_rows
 
 
@@ -180,7 +180,8 @@ def _basis_amounts(row: Any, of: str = "") -> dict[Basis, int | None]:
 
 
 # A charge that is spread over a whole fleet has too many lines to list; this one comes first.
-LINES: LiteralString = """
+LINES: LiteralString = (
+    """
 SELECT line.id, line.hour, line.team_id, line.workload_id, line.job_id, line.holder_key_id,
        line.state, line.flags, line.evidence, line.unit_milliseconds, line.list_micros,
        line.contracted_micros, line.effective_micros, line.billed_micros, line.pool_id,
@@ -200,7 +201,7 @@ SELECT line.id, line.hour, line.team_id, line.workload_id, line.job_id, line.hol
         LEFT JOIN pricing_commitment_fact AS commitment ON commitment.id = piece.commitment_id
         WHERE piece.charge_id = own.charge_id) AS pieces,
        (SELECT name FROM fleet_node_fact AS node WHERE node.id = charge.node_id) AS node,
-       cost.name AS shared_cost, :shared_by AS shared_by,
+       :shared_as AS shared_cost, :shared_by AS shared_by,
        charge.marginal_micros, charge.owned_plan_id,
        (SELECT name FROM pricing_ownedplan_fact AS plan WHERE plan.id = charge.owned_plan_id)
            AS owned_plan
@@ -212,4 +213,7 @@ JOIN ledger_line AS line ON line.charge_id = own.charge_id
  AND line.posting_month = own.posting_month AND line.flags & %(shared_idle)s = own.flags & %(shared_idle)s
 WHERE own.posting_month = %(month)s AND own.id = %(id)s
 ORDER BY line.id <> %(id)s, line.unit_milliseconds DESC, line.id LIMIT 101
-""".replace(":shared_by", SHARED_BY).replace(":joined", JOINED)
+""".replace(":shared_by", SHARED_BY)
+    .replace(":shared_as", SHARED_AS)
+    .replace(":joined", JOINED)
+)

@@ -10,7 +10,7 @@ from apps.ledger.queries.cube.legs import filter_conditions, filter_parameters
 from apps.ledger.queries.cube.question import CubeQuestion
 from apps.ledger.queries.export_sources import JOB_TAGGED
 from apps.ledger.queries.loading import LEFT_OUT
-from apps.ledger.queries.shared_words import JOINED, SHARED_BY
+from apps.ledger.queries.shared_words import JOINED, SHARED_AS, SHARED_BY
 from apps.ledger.queries.tables import Row, rows
 from apps.ledger.queries.wanted import row_column
 
@@ -68,7 +68,7 @@ def _found_lines(
             SELECT of.id, of.posting_month, of.hour, charge.kind, charge.status,
                    coalesce(node.name, ''), of.pool_id, of.team_id, of.state, of.flags,
                    of.evidence, of.{amount}, of.unit_milliseconds,
-                   coalesce(cost.name, ''), coalesce({shared_by}, '')
+                   coalesce({shared_as}, ''), coalesce({shared_by}, '')
             FROM ledger_line AS of JOIN ledger_charge AS charge ON charge.id = of.charge_id
             LEFT JOIN fleet_node_fact AS node ON node.id = charge.node_id
             {joined}
@@ -81,6 +81,7 @@ def _found_lines(
             amount=sql.Identifier(f"{question.basis}_micros"),
             tagged=sql.SQL(JOB_TAGGED),
             conditions=sql.SQL(" AND ").join(conditions),
+            shared_as=sql.SQL(SHARED_AS),
             shared_by=sql.SQL(SHARED_BY),
             joined=sql.SQL(JOINED),
         ),

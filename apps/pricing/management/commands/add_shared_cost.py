@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from apps.accounts import queries as accounts
 from apps.economics.refusal import Refusal
+from apps.economics.sharing import METHODS
 from apps.economics.typed import parse_amount, parse_moment
 from apps.pricing import actions
-from apps.pricing.queries.shared import METHODS
 
 
 class Command(BaseCommand):

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -54,6 +54,7 @@ def make_world(folder: Path) -> None:
     _serve(vision)
     _share_costs({research: Decimal(3), vision: Decimal(1)})
     _call_models(research, vision)
+    _share_fee(folder)
     scene.settle_all(NOW)
     _bill(folder)
     scene.settle_all(NOW)
@@ -178,25 +179,35 @@ def _call_models(*team_ids: int) -> None:
 
 
 def _bill(folder: Path) -> None:
-    """A node's hours, what is tied to none, a credit, and a fee that all share."""
-    rule = BillRowRule(0, service="Support", share_method="by_unit_time")
-    add_bill_rule(rule=rule, at=NOW)
+    """A node's hours, what is tied to none, and a credit."""
     _node("open-06", OPEN, provider_id="i-06")
     scene.settle_all(NOW)
+    rows = [
+        row("61.1234567", OPEN, ResourceId="i-06", ListCost="98", ContractedCost="70"),
+        row("62", OPEN + HOUR, ResourceId="i-06"),
+        row("1.25", OPEN, ServiceCategory="Storage", PricingUnit="GB-Months"),
+        row("-2", OPEN, ChargeCategory="Credit", ResourceId=""),
+        row("9.99", OPEN, ChargeCategory="Tax", ResourceId=""),
+    ]
+    _deliver(folder, rows)
+
+
+def _share_fee(folder: Path) -> None:
+    """A fee of a bill of its own that goes over all hours of April, most of them yet to come."""
+    rule = BillRowRule(0, service="Support", share_method="by_unit_time")
+    add_bill_rule(rule=rule, at=NOW)
+    fee = {"ServiceName": "Support", "ServiceCategory": "Other", "ResourceId": ""}
+    _deliver(folder, [row("72", OPEN, BillingAccountId="77", **fee)])
+
+
+def _deliver(folder: Path, rows: Sequence[dict[str, str]]) -> None:
+    """Take in a bill of April and reconcile it."""
     period = {"BillingPeriodStart": APRIL.isoformat() + "T00:00:00+00:00"}
     period["BillingPeriodEnd"] = MAY.isoformat()
-    rows = [
-        row("61.1234567", OPEN, ResourceId="i-06", ListCost="98", ContractedCost="70", **period),
-        row("62", OPEN + HOUR, ResourceId="i-06", **period),
-        row("1.25", OPEN, ServiceCategory="Storage", PricingUnit="GB-Months", **period),
-        row("-2", OPEN, ChargeCategory="Credit", ResourceId="", **period),
-        row("9.99", OPEN, ChargeCategory="Tax", ResourceId="", **period),
-        row("72", OPEN, ServiceName="Support", ServiceCategory="Other", ResourceId="", **period),
-    ]
     out = io.StringIO()
     writer = csv.DictWriter(out, COLUMNS)
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows(each | period for each in rows)
     path = folder / "bill.csv"
     path.write_text(out.getvalue())
     take_file(path, clock=lambda: NOW)

@@ -501,6 +501,7 @@ def test_lines_and_the_page_of_shared_costs_name_the_fee(
     assert "by direct cost" in page
     monkeypatch.setattr(timezone, "now", lambda: AT)
     shared = words_of(signed_in("platform").get("/shared-costs"))
+    assert "Fees of bills are shared; nothing of this month is charged yet." in shared
     assert "AWS Support, from bills research $0.30" in shared
     token = make.make_token("read").secret
     client = Client(headers={"Authorization": f"Bearer {token}"})

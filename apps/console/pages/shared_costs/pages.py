@@ -78,14 +78,14 @@ def _shared_finding(
     costs: Sequence[AllocatedCost], teams: Sequence[AllocatedShare], currency: str
 ) -> str:
     running = [row for row in costs if row.status == IN_FORCE]
-    of_bills = [row.this_micros for row in teams if row.is_of_bills and row.this_micros]
-    if not running and of_bills:
-        so_far = whole_amount(sum(of_bills), currency)
-        return f"Fees of bills are shared: {so_far} so far this month."
-    if not running:
+    of_bills = [row for row in teams if row.is_of_bills]
+    if not running and not of_bills:
         return "No shared cost is in force."
-    known = [row.this_micros for row in running if row.this_micros is not None]
+    shared: Sequence[AllocatedCost | AllocatedShare] = running or of_bills
+    known = [row.this_micros for row in shared if row.this_micros is not None]
     said = f"{counted(len(running), 'cost')} {'is' if len(running) == 1 else 'are'} shared"
+    if not running:
+        said = "Fees of bills are shared"
     if not known:
         return f"{said}; nothing of this month is charged yet."
     return f"{said}: {whole_amount(sum(known), currency)} so far this month."

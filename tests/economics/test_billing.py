@@ -125,6 +125,52 @@ def test_a_rule_says_what_a_node_does_not_carry() -> None:
     assert match(fee, [], PLACES).node_id is None
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"kind": "other", "category": "Purchase"},
+        # What it would follow or be otherwise: a rule goes first.
+        {"kind": "licence", "resource_id": "i-01"},
+        {"kind": "credit", "category": "Credit"},
+        {"kind": "tax"},
+        {"kind": "capacity"},
+        {"resource_id": "i-99"},
+    ],
+)
+def test_a_rule_makes_a_shared_cost_of_what_is_no_machines_and_no_commitments(
+    changes: dict,
+) -> None:
+    rule = BillRowRule(5, service="Mach*", share_method="even")
+    found = match(replace(PLAIN, **changes), [rule], PLACES)
+    assert (found.becomes, found.share_method, found.reason, found.label, found.rule_id) == (
+        *(Becomes.SHARED, "even", "shared evenly", "Mach"),
+        5,
+    )
+    assert (found.node_id, found.pool_id, found.team_id) == (None, None, None)
+
+
+def test_what_a_machine_or_a_commitment_has_already_is_not_shared() -> None:
+    rules = [BillRowRule(5, service="Mach*", share_method="even")]
+    for changes, becomes in (
+        ({"resource_id": "i-01"}, Becomes.NODE_HOUR),
+        ({}, Becomes.NODE_HOUR),
+        ({"kind": "commitment"}, Becomes.PURCHASE),
+        ({"kind": "commitment", "commitment_status": "unused"}, Becomes.COMMITMENT_UNUSED),
+    ):
+        assert match(replace(PLAIN, **changes), rules, PLACES).becomes is becomes
+
+
+def test_a_shared_cost_is_called_by_the_first_pattern_that_says_anything() -> None:
+    for rule, called in (
+        (BillRowRule(1, service="*", usage_type="*Support*"), "Support"),
+        (BillRowRule(1, tag_key="cost", tag_value="shared"), "cost=shared"),
+        (BillRowRule(1, tag_key="cost"), "cost"),
+        (BillRowRule(1, issuer="A Cloud", sub_account="17"), "17"),
+        (BillRowRule(1, issuer="*"), "rows of bills"),
+    ):
+        assert rule.shared_as == called
+
+
 def test_the_first_rule_that_fits_wins_and_leaves_the_rest_as_ever() -> None:
     rules = [
         BillRowRule(1, issuer="another*", node_id=9),

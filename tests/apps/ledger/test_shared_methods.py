@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.accounts.models import Team
-from apps.economics.bases import Amounts
+from apps.economics.billing import BilledCosts
+from apps.economics.sharing import METHODS
 from apps.ledger.actions.sharing import HourSharing
 from apps.ledger.models import Charge, ChargeKind, Line
 from apps.ledger.queries.spreading import Bearer, SharedCharge
 from apps.pricing import actions as pricing
 from apps.pricing.models import SharedCost
-from apps.pricing.queries.shared import METHODS
 from apps.workloads.models import Job
 from tests import make
 from tests.apps.console.people import signed_in
@@ -285,17 +285,21 @@ team_weights = st.dictionaries(st.integers(1, 6), st.integers(1, 10**9), min_siz
 
 
 @settings(deadline=None)
-@given(bearers, st.tuples(money, money, money), methods, team_weights)
+@given(
+    bearers, st.tuples(money, money, money), st.integers(-(10**12), 10**12), methods, team_weights
+)
 def test_the_parts_of_a_shared_charge_sum_to_it_on_every_basis(
-    bearers: list[Bearer], amounts: tuple[int, int, int], method: str, weights: dict[int, int]
+    bearers: list[Bearer],
+    amounts: tuple[int, int, int],
+    billed: int,
+    method: str,
+    weights: dict[int, int],
 ) -> None:
     effective, contracted, listed = sorted(amounts)
-    whole = Amounts(listed, contracted, effective)
+    whole = BilledCosts(listed, contracted, effective, billed)
 
     shares, said = HourSharing(scene.TEN, bearers).shares(
-        SharedCharge(
-            id=1, method=method, amounts=whole, weights=weights, reason="", spread_method=""
-        )
+        SharedCharge(id=1, method=method, costs=whole, weights=weights, reason="", spread_method="")
     )
 
     assert tuple(map(sum, zip(*[part for _, part in shares], strict=True))) == whole

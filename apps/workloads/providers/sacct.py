@@ -33,7 +33,7 @@ NOT_ENDED = frozenset({"PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "COMPLETIN
 OTHER_READINGS = ((0, 1), (1, 1), (1, 0))
 PLACEMENT = re.compile(r"[:,](quote|admission)=(\d{1,18})(?=,|$)")
 Cells = Mapping[str, str]
-TRACKED = "gres/gpu"
+TRACKED = frozenset(("gres/gpu", "gres/shard"))
 CLOCK_SLACK_SECONDS = 60
 """How much longer than from start to end a job may have run: clocks of daemons differ."""
 
@@ -79,10 +79,13 @@ def clusters_tracking_gpus(lines: Iterable[str], *, options: SacctOptions) -> It
         return
     layout = find_layout(first, fields=options.fields)
     for text in numbered if layout.has_header else chain([first], numbered):
-        if TRACKED not in text and "gres/shard" not in text:
+        if not any(name in text for name in TRACKED):
             continue
         try:
-            yield _cluster_of_row(layout.cells(text.rstrip("\r\n")), options)
+            cells = layout.cells(text.rstrip("\r\n"))
+            # What people write (JobName, SubmitLine) may name GPUs that nobody counts.
+            if not TRACKED.isdisjoint(re.split("[,=:]", cells["alloctres"])):
+                yield _cluster_of_row(cells, options)
         except FieldUnreadable:
             continue
 

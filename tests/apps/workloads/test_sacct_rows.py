@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from apps.economics import node_lists
 from apps.workloads.providers import moments
 from apps.workloads.providers.job_record import FieldUnreadable, JobRecord, JobRow, RejectedJobRow
-from apps.workloads.providers.sacct import SacctOptions, read_sacct
+from apps.workloads.providers.sacct import SacctOptions, clusters_tracking_gpus, read_sacct
 from apps.workloads.providers.sacct_layout import LayoutUnknown, named_fields
 from apps.workloads.providers.tres import read_tres
 
@@ -132,6 +132,24 @@ def test_a_user_the_machine_forgot_is_known_by_number():
     (job,) = read_sacct([header, row(User="", ElapsedRaw="1234")], options=SacctOptions())
     assert isinstance(job, JobRecord)
     assert job.user == "1234"
+
+
+@pytest.mark.parametrize(
+    ("changed", "tracking"),
+    [
+        ({"AllocTRES": "cpu=8,gres/gpu=2"}, ["atlas"]),
+        ({"AllocTRES": "cpu=8,gres/gpu:h100=2"}, ["atlas"]),
+        ({"AllocTRES": "cpu=8,gres/shard=2"}, ["atlas"]),
+        ({"AllocTRES": "cpu=8", "JobName": "test gres/gpu count"}, []),
+        ({"AllocTRES": "cpu=8", "JobName": "sbatch --tres-per-node=gres/gpu:8"}, []),
+        ({"AllocTRES": "cpu=8,gres/gpumem=2"}, []),
+    ],
+)
+def test_a_cluster_tracks_gpus_where_its_resources_name_them_and_not_what_people_write(
+    changed, tracking
+):
+    lines = [HEADER, row(**changed)]
+    assert list(clusters_tracking_gpus(lines, options=SacctOptions())) == tracking
 
 
 def test_what_is_missing_from_elapsed_was_suspended():

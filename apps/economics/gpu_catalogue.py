@@ -73,8 +73,11 @@ def candidate_models(name: str) -> tuple[GpuModel, ...]:
 
 
 SLICE_NAME = re.compile(
-    r"(?:[ _-]mig[ _-]|[ _-]|^)(?P<compute>\d)g\.\d+gb(?:\+[a-z.]+)*", re.IGNORECASE
+    r"(?:(?:[ ._:/-]|^)mig[ ._:-]*|[ ._:/-]|^)(?P<compute>\d)g[ ._-]?(?P<gigabytes>\d+)(?:gb?)?"
+    r"(?:\+[a-z.]+|[._-](?:me|gfx|all)(?![a-z]))*(?![0-9a-z])",
+    re.IGNORECASE,
 )
+"""A MIG profile in a name, as NVML, Kubernetes and people's gres.conf spell it: `MIG 1g.10gb+me`, `a100.1g.10gb`, `mig1g10`."""
 _VENDORS = frozenset(("nvidia", "tesla", "amd", "instinct"))
 
 

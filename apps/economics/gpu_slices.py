@@ -1,9 +1,18 @@
 """What part of a GPU a MIG slice is that a scheduler names by its type."""
 
+import re
 from fractions import Fraction
 
 from apps.economics.gpu_catalogue import CATALOGUE, SLICE_NAME, candidate_models
 from apps.economics.shares import mig_share
+
+LOOKS_LIKE_A_PART = re.compile(
+    r"(?<![a-z])(?:mig|mps|vgpu|grid|shard|slice|fraction)s?(?![a-z])"
+    r"|\dg[ ._-]?\d+"
+    r"|-\d+[abcq]$",
+    re.IGNORECASE,
+)
+"""Words for what shares a GPU, a profile of MIG or one of vGPU (`a100-10c`)."""
 
 
 def slice_share(name: str) -> Fraction | None:
@@ -11,16 +20,18 @@ def slice_share(name: str) -> Fraction | None:
 
     `a100_1g.10gb` is 1/7: the larger of the slice's parts of compute and memory, as of one that
     NVML shows (`mig_share`). Where models of that name differ in memory it is the part of compute. 1
-    for what is no slice; None for a slice whose part is not known.
+    for a GPU; None for a slice whose part is not known, and for a name that no model has and that
+    looks like a part of one (`vgpu_10c`).
     """
     found = SLICE_NAME.search(name)
     if found is None:
-        return Fraction(1)
-    rest = SLICE_NAME.sub(" ", name).strip()
+        is_part = not candidate_models(name) and LOOKS_LIKE_A_PART.search(name)
+        return None if is_part else Fraction(1)
+    rest = SLICE_NAME.sub(" ", name).strip().removeprefix("mig:")
     geometries = [
         model.mig for model in (candidate_models(rest) if rest else CATALOGUE) if model.mig
     ]
-    profile_name = found[0].casefold().lstrip(" _-").removeprefix("mig").lstrip(" _-")
+    profile_name = f"{found['compute']}g.{found['gigabytes']}gb"
     shares = {
         mig_share(
             profile.compute_slices,

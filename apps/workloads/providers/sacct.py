@@ -25,7 +25,7 @@ from apps.workloads.providers.job_record import (
     SkipReason,
 )
 from apps.workloads.providers.sacct_layout import SacctLayout, find_layout
-from apps.workloads.providers.tres import Tres, read_tres
+from apps.workloads.providers.tres import Tres, read_tres, share_of
 from apps.workloads.queries.job_remarks import EMPTY_CELL, NOT_UTF8, REPLACED, UNTRACKED
 
 NO_NODES = frozenset({"None assigned", "None", "(null)", ""})
@@ -187,7 +187,7 @@ def _read_job(line: int, cells: Cells, options: SacctOptions) -> JobRecord:
 
 def _is_part_unknown(tres: Tres) -> bool:
     """Whether it holds a part of a GPU that nobody can add up."""
-    parts = (name.startswith("gres/gpu:") or name == "gres/mps" for name in tres.unread)
+    parts = (share_of(name) is None for name in tres.unread)
     return tres.gpus is None and not tres.shards and any(parts)
 
 

@@ -9,6 +9,7 @@ from apps.economics.gpu_slices import slice_share
 from apps.workloads.providers.amounts import read_amount
 from apps.workloads.providers.job_record import FieldUnreadable
 
+COUNTED = ("gres/gpu", "gres/mig")
 _POWERS_OF_1024 = {"K": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
 
 
@@ -18,7 +19,7 @@ class Tres:
 
     `gpus` counts a MIG slice as its part of a GPU. `gpu_type` is the one type of its GPUs; empty
     where none, or several, are named. `unread` are generic resources that nothing here reads, and
-    types of slices whose part of a GPU is not known.
+    types whose part of a GPU is not known.
     """
 
     cpus: Fraction | None = None
@@ -44,46 +45,58 @@ def read_tres(text: str, *, field_name: str) -> Tres:
         if not separator:
             raise FieldUnreadable(field_name, f"{pair!r} is not name=amount")
         amounts[key.strip()] = amount.strip()
+    counted = _counted(amounts, field_name)
     return Tres(
         cpus=_read_quantity(amounts["cpu"], field_name) if "cpu" in amounts else None,
         nodes=int(_read_quantity(amounts["node"], field_name)) if "node" in amounts else None,
         memory_bytes=int(_read_quantity(amounts["mem"], field_name, unit="M"))
         if "mem" in amounts
         else None,
-        gpus=_gpus(amounts, field_name),
+        gpus=_gpus(counted),
         shards=_of_kind("gres/shard", amounts, field_name),
         gpu_type=_only_type("gres/gpu", amounts),
-        unread=tuple(sorted(_unread_resources(amounts))),
+        unread=tuple(sorted(_unread_resources(amounts, counted))),
     )
 
 
-def _gpus(amounts: dict[str, str], field_name: str) -> Fraction | None:
+def share_of(resource: str) -> Fraction | None:
+    """Return the part of a GPU that one of a generic resource is (`gres/gpu:h100`); None: of a part nobody knows."""
+    return slice_share(resource.removeprefix("gres/gpu:").removeprefix("gres/"))
+
+
+def _counted(amounts: dict[str, str], field_name: str) -> dict[str, Fraction]:
+    """How many of each type, and under the resource's own name what of its total no type names."""
+    counted: dict[str, Fraction] = {}
+    for resource in COUNTED:
+        typed = {
+            key: _read_quantity(amount, field_name)
+            for key, amount in amounts.items()
+            if key.startswith(f"{resource}:")
+        }
+        counted |= typed
+        if resource in amounts:
+            whole = _read_quantity(amounts[resource], field_name)
+            counted[resource] = whole - sum(typed.values(), Fraction(0))
+    return counted
+
+
+def _gpus(counted: dict[str, Fraction]) -> Fraction | None:
     """GPUs, a slice as its part; None where none are named, or a slice's part is not known."""
-    typed = {
-        kind: _read_quantity(amount, field_name)
-        for key, amount in amounts.items()
-        if (kind := key.removeprefix("gres/gpu:")) != key
-    }
-    if "gres/gpu" not in amounts and not typed:
-        return None
-    named = sum(typed.values(), Fraction(0))
-    whole = _read_quantity(amounts["gres/gpu"], field_name) if "gres/gpu" in amounts else named
-    gpus = whole - named
-    for kind, count in typed.items():
-        share = slice_share(kind)
-        if share is None:
+    gpus = Fraction(0)
+    for resource, count in counted.items():
+        share = share_of(resource)
+        if share is None and count:
             return None
-        gpus += count * share
-    return max(gpus, Fraction(0))
+        gpus += count * (share or 0)
+    return max(gpus, Fraction(0)) if counted else None
 
 
-def _unread_resources(amounts: dict[str, str]) -> Iterable[str]:
-    """Names that change nothing here: other generic resources, and slices of unknown size."""
+def _unread_resources(amounts: dict[str, str], counted: dict[str, Fraction]) -> Iterable[str]:
+    """Names that change nothing here: other generic resources, and types of unknown size."""
+    yield from (name for name, count in counted.items() if count and share_of(name) is None)
     for key in amounts:
         kind = key.partition(":")[0]
-        if kind == "gres/gpu" and slice_share(key.partition(":")[2]) is None:
-            yield key
-        elif kind.startswith("gres/") and kind not in ("gres/gpu", "gres/shard"):
+        if kind.startswith("gres/") and kind not in (*COUNTED, "gres/shard"):
             yield kind
 
 

@@ -1,5 +1,7 @@
 """What of a row of jobs is not understood, in a sentence that says what to do."""
 
+from apps.economics.gpu_slices import slice_share
+
 UNTRACKED = "AllocTRES without gres/gpu"
 """A remark of a row of a cluster whose accounting tracks no GPUs."""
 GPUS_LEFT_OUT = "allocations[].gpus left out"
@@ -36,7 +38,6 @@ _IN_WORDS = {
         "two jobs of one scheduler held all of its GPUs at once: its time is divided between "
         "them; ask the accounting which of the two is right"
     ),
-    "gres/mps": "gres/mps is a part of a GPU that nobody can add up: how many GPUs it is is unknown",
 }
 
 
@@ -50,4 +51,6 @@ def remark_in_words(remark: str) -> str:
         return (
             f"{remark} is a slice whose part of a GPU is not known: how many GPUs it is is unknown"
         )
+    if remark.startswith("gres/") and slice_share(remark.removeprefix("gres/")) is None:
+        return f"{remark} is a part of a GPU that nobody can add up: how many GPUs it is is unknown"
     return f"{remark} is not understood, and counts for nothing"

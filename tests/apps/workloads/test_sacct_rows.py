@@ -16,6 +16,7 @@ from apps.workloads.providers.job_record import FieldUnreadable, JobRecord, JobR
 from apps.workloads.providers.sacct import SacctOptions, clusters_tracking_gpus, read_sacct
 from apps.workloads.providers.sacct_layout import LayoutUnknown, named_fields
 from apps.workloads.providers.tres import read_tres
+from apps.workloads.queries.job_remarks import remark_in_words
 
 COLUMNS = {
     "JobIDRaw": "7",
@@ -132,6 +133,29 @@ def test_a_user_the_machine_forgot_is_known_by_number():
     (job,) = read_sacct([header, row(User="", ElapsedRaw="1234")], options=SacctOptions())
     assert isinstance(job, JobRecord)
     assert job.user == "1234"
+
+
+@pytest.mark.parametrize(
+    ("resources", "gpus", "unknown"),
+    [
+        ("gres/gpu:a100.1g.10gb=1,gres/gpu=1", Fraction(1, 7), ""),
+        ("gres/mig:1g.10gb=2,gres/mig=2", Fraction(2, 7), ""),
+        ("gres/mig:h100_1g.10gb=1,gres/gpu=1", Fraction(8, 7), ""),
+        ("gres/gpu:vgpu_10c=0,gres/gpu=1", Fraction(1), ""),
+        ("gres/gpu:vgpu_10c=1,gres/gpu=1", 0, "gres/gpu:vgpu_10c"),
+        ("gres/mig=1", 0, "gres/mig"),
+        ("gres/mig:1g.10gb=1,gres/mig=2", 0, "gres/mig"),
+        ("gres/mig:h100=1", 0, "gres/mig:h100"),
+        ("gres/vgpu:a100=1", 0, "gres/vgpu"),
+        ("gres/mps=200", 0, "gres/mps"),
+    ],
+)
+def test_a_part_of_a_gpu_is_never_counted_as_the_whole_one(resources, gpus, unknown):
+    job = read_one(AllocTRES=f"cpu=4,{resources}")
+    (one,) = job.allocations
+    assert (one.gpus, one.gpus_unknown) == (gpus, bool(unknown))
+    assert job.remarks == ((unknown,) if unknown else ())
+    assert not unknown or "how many GPUs it is is unknown" in remark_in_words(unknown)
 
 
 @pytest.mark.parametrize(

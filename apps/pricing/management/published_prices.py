@@ -116,11 +116,14 @@ def _rate_of_csv_row(row: Mapping[str, str]) -> NewRate:
     unit = UNITS.get(row["unit"].lower())
     if unit is None:
         raise ValueError(f"unit: {row['unit']!r} is none of {', '.join(UNITS)}, each for an hour")
+    amount = decimal_in("price", row["price"])
+    if not amount:
+        raise ValueError("price: nobody sells a machine for 0; leave out what has no price")
     day = day_in("date", row["date"])
     model = _gpu_named(row["machine"], unit)
     return NewRate(
         kind=RateKind.LIST,
-        amount=decimal_in("price", row["price"]),
+        amount=amount,
         currency=row["currency"].upper(),
         starts_at=_midnight(day),
         purchase_option=option,

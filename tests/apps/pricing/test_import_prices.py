@@ -173,6 +173,8 @@ def test_a_plain_csv_names_each_row_that_it_does_not_take(load: Load) -> None:
             {"source": ""},
             {"date": "soon"},
             {"region": "a,b"},
+            {"price": "0", "region": "eu-west2"},
+            {"price": "0.00", "region": "eu-west2", "machine": "H200", "unit": "gpu"},
         )
     )
     assert told["imported"] == 2
@@ -184,10 +186,12 @@ def test_a_plain_csv_names_each_row_that_it_does_not_take(load: Load) -> None:
     )
     assert (gpu.gpu_model, gpu.unit, gpu.purchase_option) == ("NVIDIA H200", "gpu", "spot")
     reasons = {row["line"]: row["reason"] for row in told["rejected"]}
-    assert sorted(reasons) == [4, 5, 6, 7, 8, 9, 10]
+    assert sorted(reasons) == [4, 5, 6, 7, 8, 9, 10, 11, 12]
     assert reasons[4].startswith("purchase_option: 'lease' is none of")
     assert reasons[5].startswith("unit: 'rack' is none of")
     assert "0 is free" in reasons[7]
+    assert reasons[11] == reasons[12]
+    assert reasons[11].startswith("price: nobody sells a machine for 0")
     assert reasons[10] == "the row does not have as many fields as the header"
 
 

@@ -397,6 +397,8 @@ def test_devices_that_are_not_understood_are_named_and_those_of_no_gpu_are_not(
         metric("DEV_CPU_UTIL_TOTAL", "0.5", 'cpu="0"'),
         'amd_gpu_package_power{gpu_id="0"} 300',
         'habanalabs_utilization{uuid="x"} 3',
+        'gpu_gfx_activity{gpu_id="0"} 50',
+        'xpum_engine_ratio{uuid="x"} 3',
     )
     source = DcgmSource(10, "prod", exporter.fetch, PODS)
     while source.frame() is None:
@@ -405,6 +407,8 @@ def test_devices_that_are_not_understood_are_named_and_those_of_no_gpu_are_not(
         "DCGM's device without a UUID, by device, gpu",
         "MIG instance 1c.3g.40gb+me of NVIDIA H100 80GB HBM3",
         "metrics amd_…",
+        "metrics gpu_…",
+        "metrics xpum_…",
         "metrics habanalabs_…",
     }
     exporter.say(metric("DEV_GPU_UTIL", "50"))

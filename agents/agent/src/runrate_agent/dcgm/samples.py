@@ -20,7 +20,8 @@ SENTINELS = frozenset(
     }
 )
 FOREIGN = re.compile(
-    r"^((?:amd|amdgpu|rocm|habana|habanalabs|gaudi|tpu|npu|neuron|ascend|mlu|dcu|xpu)_)[a-z0-9_]*[{ ]",
+    r"^((?:amd|amdgpu|rocm|habana|habanalabs|gaudi|tpu|npu|neuron|ascend|mlu|dcu|xpu|xpum|gpu(?!_operator))_)"
+    r"[a-z0-9_]*[{ ]",
     re.IGNORECASE,
 )
 """Samples of other makers' devices, where one exporter speaks for several."""

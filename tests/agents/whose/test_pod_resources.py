@@ -89,8 +89,33 @@ SHARED = "GPU-8f2c1a5e-1111-2222-3333-444455556666"
 
 
 @pytest.mark.parametrize(
+    "resource", ["nvidia.com/a100", "nvidia.com/A100-SXM4-80GB", "mycorp.io/h100", "mycorp.io/fast"]
+)
+@pytest.mark.parametrize("device", [SHARED, f"{SHARED}::2", SHARED.replace("GPU", "MIG")])
+def test_a_renamed_resource_is_known_by_the_form_of_its_ids(kubelet, resource, device):
+    pods = KubernetesPods("prod", "gpu-01", lambda: pod_grants(kubelet.socket), None)
+    kubelet.resource, kubelet.granted = resource, {("ml", "train"): [device]}
+    [start] = pods.read(NOW)
+    assert pods.unread == frozenset()
+    assert start.allocations[0].devices == (device.partition("::")[0],)
+
+
+@pytest.mark.parametrize(
+    "resource", ["rdma/hca", "nvidia.com/hostdev", "cpu.example/mb100x", "example.com/fpga"]
+)
+def test_a_device_that_is_no_gpu_is_neither_granted_nor_named(kubelet, resource):
+    pods = KubernetesPods("prod", "gpu-01", lambda: pod_grants(kubelet.socket), None)
+    kubelet.resource, kubelet.granted = resource, {("ml", "train"): ["0"]}
+    assert pods.read(NOW) == []
+    assert pods.unread == frozenset()
+
+
+@pytest.mark.parametrize(
     ("resource", "device", "name"),
     [
+        ("nvidia.com/GA102GL_A10", "0000:03:00.0", "nvidia.com/GA102GL_A10"),
+        ("nvidia.com/a100", "0", "nvidia.com/a100"),
+        ("mycorp.io/nvidia-h100-80gb", "0", "mycorp.io/nvidia-h100-80gb"),
         ("nvidia.com/gpu", "0", "nvidia.com/gpu as #"),
         ("nvidia.com/gpu", f"{SHARED}-3", "nvidia.com/gpu as GPU-#"),
         ("nvidia.com/gpumem-percentage", "x", "nvidia.com/gpumem-percentage"),

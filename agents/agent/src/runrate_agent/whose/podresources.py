@@ -20,10 +20,16 @@ GPU_RESOURCE = re.compile(r"nvidia\.com/(?:gpu|gpu\.shared|mig-.+)")
 ACCELERATOR = re.compile(
     r".*(?:gpu|mig-|gaudi|tpu|npu|neuron|ascend|mlu|dcu|xpu|accelerator).*"
     r"|(?:nvidia|amd|habana|huawei|cambricon|intel|run|aliyun|volcano)\.(?:com|ai|sh)/.*"
-    r"(?:gpu|gaudi|ascend|mlu|vgpu).*",
+    r"(?:gpu|gaudi|ascend|mlu|vgpu).*"
+    r"|nvidia\.com/(?!.*(?:hostdev|rdma|sriov|roce|nic|infiniband)).*"
+    r"|.*/(?:.*[-_.])?(?:[abhvl]\d{2,3}[a-z]{0,2}|[tl]4|g[bh]\d{3}|mi\d{3}[a-z]?|rtx.*)(?:[-_.].*)?",
     re.IGNORECASE,
 )
-"""Resources of device plugins that are, or share, a GPU or another accelerator."""
+"""Resources of device plugins that are, or share, a GPU or another accelerator; plugins let operators rename them."""
+UUID_OF_GPU = re.compile(
+    r"(?:GPU|MIG)-(?:GPU-)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?:/\d+/\d+)?(?:::\d+)?"
+)
+"""An id of which its form alone says that it is a GPU of NVIDIA's, whatever the resource is called."""
 DIGITS = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{8,}|[0-9a-f]{6,}|\d+", re.IGNORECASE)
 UUID = re.compile(r"(?P<uuid>(?:GPU|MIG)-[0-9A-Za-z/-]+?)(?:::(?P<replica>\d+))?")
 GKE = re.compile(r"nvidia(?P<minor>\d+)(?:/gi(?P<instance>\d+))?(?:/vgpu(?P<replica>\d+))?")
@@ -182,7 +188,10 @@ def _devices(message: bytes) -> Iterator[DeviceId | str]:
             ids.append(value.decode("utf-8", "replace"))
     if GPU_RESOURCE.fullmatch(resource):
         yield from (device_of(each) or form_of(resource, each) for each in ids)
-    elif ACCELERATOR.fullmatch(resource) and ids:
+        return
+    by_form = [device_of(each) for each in ids if UUID_OF_GPU.fullmatch(each)]
+    yield from (each for each in by_form if each is not None)
+    if len(by_form) < len(ids) and ACCELERATOR.fullmatch(resource):
         yield resource[:200]
 
 

@@ -35,7 +35,7 @@ PLACEMENT = re.compile(r"[:,](quote|admission)=(\d{1,18})(?=,|$)")
 Cells = Mapping[str, str]
 TRACKED = frozenset(("gres/gpu", "gres/shard"))
 CLOCK_SLACK_SECONDS = 60
-"""How much longer than from start to end a job may have run: clocks of daemons differ."""
+"""By how much what a job ran may differ from the time from start to end: clocks of daemons differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,22 +265,27 @@ def _read_times(cells: Cells, *, state: str, zone: tzinfo) -> _Times:
             start, end = _times_unfolded(start, end, zone, elapsed + (suspended or 0))
         if end < start:
             raise FieldUnreadable("End", f"{cells['end']} is before the start {cells['start']}")
-        _refuse_longer_than_held(start, end, elapsed, suspended)
+        _refuse_contradiction(start, end, elapsed, suspended)
         if suspended is None and elapsed is not None:
             suspended = max(Fraction((end - start).total_seconds()) - elapsed, Fraction(0))
     return _Times(start, end, elapsed, round(suspended or 0))
 
 
-def _refuse_longer_than_held(
+def _refuse_contradiction(
     start: datetime, end: datetime, elapsed: Fraction | None, suspended: Fraction | None
 ) -> None:
-    """Refuse a row whose own lengths contradict its start and end."""
+    """Refuse a row whose own lengths contradict its start and end.
+
+    More than from start to end nothing can last; less does where nobody says how long it was suspended.
+    """
     held = Fraction((end - start).total_seconds())
     ran = (elapsed or 0) + (suspended or 0)
-    if elapsed is not None and ran > held + CLOCK_SLACK_SECONDS:
+    is_too_short = suspended is not None and ran < held - CLOCK_SLACK_SECONDS
+    if elapsed is not None and (is_too_short or ran > held + CLOCK_SLACK_SECONDS):
+        told = "elapsed or suspended" if is_too_short else "elapsed"
         raise FieldUnreadable(
             "Elapsed",
-            f"{float(ran):,g} s elapsed, but {float(held):,g} s from start to end: the row contradicts "
+            f"{float(ran):,g} s {told}, but {float(held):,g} s from start to end: the row contradicts "
             "itself",
         )
 

@@ -180,6 +180,22 @@ def test_what_is_missing_from_elapsed_was_suspended():
     assert read_one(ElapsedRaw="3000").suspended_seconds == 600
 
 
+@pytest.mark.parametrize(
+    ("elapsed", "suspended", "taken"),
+    [
+        ("3600", "00:00:00", True), ("3000", "00:10:00", True), ("3541", "00:00:00", True),
+        ("1800", "00:00:00", False), ("1800", "00:10:00", False), ("3600", "00:10:00", False),
+    ],
+)  # fmt: skip
+def test_elapsed_and_suspended_make_the_time_from_start_to_end(elapsed, suspended, taken):
+    line = row(ElapsedRaw=elapsed) + f"|{suspended}"
+    (job,) = read_sacct([f"{HEADER}|Suspended", line], options=SacctOptions())
+    assert isinstance(job, JobRecord) is taken
+    if isinstance(job, RejectedJobRow):
+        assert job.field == "Elapsed"
+        assert "but 3,600 s from start to end" in job.message
+
+
 def test_attempts_of_one_submission_are_counted_by_their_start():
     later = row(Start="2026-11-20T12:00:00", End="2026-11-20T13:00:00")
     rows = read(later, row(), row(JobIDRaw="8"))

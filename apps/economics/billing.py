@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from apps.economics.bases import Amounts, split_bases
 from apps.economics.focus.kinds import CAPACITY, COMMITMENT, COMPUTE, CREDIT, OTHER, TAX
-from apps.economics.machine_ids import machine_keys
+from apps.economics.machine_ids import cloud_of_id, machine_keys
 from apps.economics.sharing import METHODS
 from apps.economics.split import NothingToSplitBy, largest_remainder
 
@@ -98,13 +98,19 @@ class Places:
     """Nodes by provider id and name, pools by instance type, teams by name: only what is unique.
 
     What names a node has the lives that it had one after the other, by their ids in order; so has
-    each node that a rule names. All names are in lower case.
+    each node that a rule names. All names are in lower case. `of_clouds` are the nodes as rows mean
+    them that name a machine of that cloud: one of another cloud that bears its name is not meant.
     """
 
     nodes: Mapping[str, tuple[int, ...]]
     pools: Mapping[str, int]
     teams: Mapping[str, int]
     lives: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    of_clouds: Mapping[str, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
+
+    def nodes_for(self, resource_id: str) -> Mapping[str, tuple[int, ...]]:
+        """Nodes by what may name them in a row of this resource."""
+        return self.of_clouds.get(cloud_of_id(resource_id), self.nodes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,16 +276,17 @@ def _kind_here(traits: Traits, places: Places) -> str:
 
 
 def _node_of_resource(traits: Traits, places: Places) -> tuple[int, ...]:
-    keys = machine_keys(traits.resource_id)
-    return next((places.nodes[key] for key in keys if key in places.nodes), ())
+    nodes = places.nodes_for(traits.resource_id)
+    return next((nodes[key] for key in machine_keys(traits.resource_id) if key in nodes), ())
 
 
 def _node_named(traits: Traits, places: Places) -> tuple[tuple[int, ...], str] | None:
     if lives := _node_of_resource(traits, places):
         return lives, "resource id"
+    nodes = places.nodes_for(traits.resource_id)
     for key, text in traits.tags.items():
-        if key.lower() in NODE_TAGS and text.lower() in places.nodes:
-            return places.nodes[text.lower()], f"tag {key}"
+        if key.lower() in NODE_TAGS and text.lower() in nodes:
+            return nodes[text.lower()], f"tag {key}"
     return None
 
 

@@ -45,7 +45,11 @@ def _azure_keys(text: str) -> Spelled:
     return (found["path"],) if found["set"] else (found["path"], found["name"])
 
 
-SPELLINGS: tuple[Callable[[str], Spelled], ...] = (_ec2_keys, _gce_keys, _azure_keys)
+SPELLINGS: dict[str, Callable[[str], Spelled]] = {
+    "aws": _ec2_keys,
+    "gcp": _gce_keys,
+    "azure": _azure_keys,
+}
 """Each cloud's reader of its own spellings: one that knows the text answers its keys."""
 
 
@@ -66,7 +70,13 @@ def machine_keys(text: str) -> Spelled:
 
 def is_machine_id(text: str) -> bool:
     """Whether a cloud spells its machines' ids like this."""
-    return bool(_keys_of_cloud(_plain(text)))
+    return bool(cloud_of_id(text))
+
+
+def cloud_of_id(text: str) -> str:
+    """The cloud that spells its machines' ids like this, by its name in SPELLINGS; else empty."""
+    plain = _plain(text)
+    return next((cloud for cloud, keys_of in SPELLINGS.items() if keys_of(plain)), "")
 
 
 def _plain(text: str) -> str:
@@ -74,4 +84,4 @@ def _plain(text: str) -> str:
 
 
 def _keys_of_cloud(plain: str) -> Spelled:
-    return next((keys for keys_of in SPELLINGS if (keys := keys_of(plain))), ())
+    return next((keys for keys_of in SPELLINGS.values() if (keys := keys_of(plain))), ())

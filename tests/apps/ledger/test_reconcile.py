@@ -278,6 +278,20 @@ def assert_causes_add_up(found: Variance) -> None:
     assert sum(causes) == found.billed_micros - found.estimated_micros
 
 
+AZURE = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachines/gpu-01"
+
+
+@pytest.mark.parametrize("tags", ["{}", '{"Name": "gpu-01"}'])
+def test_a_machine_of_another_cloud_that_bears_a_nodes_name_is_not_the_node(
+    node_id: int, tmp_path: Path, tags: str
+) -> None:
+    estimate = scene.charge(node_id).effective_micros
+    deliver(tmp_path, [row("50", ResourceId=AZURE, Tags=tags)])
+    charge = scene.charge(node_id)
+    assert (charge.effective_micros, charge.status) == (estimate, Status.ESTIMATED)
+    assert BilledCharge.objects.get().billed_micros == 50_000_000
+
+
 def test_a_bill_that_rounded_its_effective_cost_leaves_the_estimate(
     node_id: int, tmp_path: Path
 ) -> None:

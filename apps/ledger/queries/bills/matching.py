@@ -8,7 +8,8 @@ from itertools import pairwise
 from apps.accounts import queries as accounts
 from apps.economics.billing import BillRowRule, Places, Traits
 from apps.economics.focus.kinds import OTHER, ServiceSaid, may_be_time
-from apps.economics.machine_ids import machine_keys
+from apps.economics.focus.names import provider_word
+from apps.economics.machine_ids import SPELLINGS, cloud_of_id, machine_keys
 from apps.fleet import queries as fleet
 from apps.ledger.models import Bill, BillRule
 from apps.ledger.queries.bills.parts import filled
@@ -67,13 +68,25 @@ def places(starts_at: datetime, ends_at: datetime, of_rules: Collection[int] = (
         for node_id, home in fleet.namesakes(of_rules).items()
         if home in homes
     }
+    clouds = {
+        node.id: cloud_of_id(node.provider_id) or provider_word(node.provider) for node in nodes
+    }
+
+    def lives_named(others: Collection[str]) -> dict[str, tuple[int, ...]]:
+        kept = {
+            key: [node for node in of_key if clouds[node.id] not in others]
+            for key, of_key in named.items()
+        }
+        return {key: lives for key, of_key in kept.items() if (lives := _in_turn(of_key))}
+
     typed = {(node.instance_type, node.pool_id) for node in nodes if node.instance_type}
     teams = [(team.name, team.id) for team in accounts.teams()]
     return Places(
-        nodes={key: lives for key, of_key in named.items() if (lives := _in_turn(of_key))},
+        nodes=lives_named(()),
         pools=_unique_by(typed),
         teams=_unique_by(teams),
         lives={node_id: lives for node_id, lives in bearers.items() if lives},
+        of_clouds={cloud: lives_named(SPELLINGS.keys() - {cloud}) for cloud in SPELLINGS},
     )
 
 

@@ -191,6 +191,7 @@ _PATTERNS: dict[str, dict[str, str]] = {
         r"l40s-48gb\.(\d+)x": _L40S,
     },
 }
+_SMALL_LETTERS = frozenset(("aws", "gcp"))
 MOST_GPUS = 72
 """No machine that is rented as one has more."""
 
@@ -211,6 +212,14 @@ def gpu_machine(provider: str, name: str) -> GpuMachine | None:
             remark = f"taken from its name for {gpus} × {model}: no table has this size"
             return GpuMachine(model, gpus, remark)
     return None
+
+
+def machine_name(provider: str, said: str) -> str:
+    """A machine type as its cloud writes it, whatever its case: by the table, of AWS and Google in small letters."""
+    cloud = provider_word(provider)
+    names = {name.casefold(): name for known, name in GPU_MACHINES if known == cloud}
+    plain = said.lower() if cloud in _SMALL_LETTERS else said
+    return names.get(said.casefold(), plain)
 
 
 def gpu_family_of(provider: str, name: str) -> str:

@@ -24,6 +24,7 @@ from apps.pricing.actions.commitment_checks import (
     check_commitment,
     end_of_period,
 )
+from apps.pricing.actions.scope_names import as_pools_say
 from apps.pricing.models import Commitment
 from apps.pricing.queries.commitments import CommitmentFact
 from apps.pricing.queries.exchange import exchange
@@ -65,6 +66,7 @@ def add_commitment(*, commitment: NewCommitment, at: datetime) -> int:
     """
     hold_organisation()
     check_commitment(commitment)
+    commitment = as_pools_say(commitment)
     _refuse_unconvertible(commitment)
     with refusing(_refusals_by_constraint(commitment)):
         row = Commitment.objects.create(**_commitment_columns(commitment), created_at=at)
@@ -132,7 +134,11 @@ def end_commitment(*, commitment_id: int, ended_at: datetime, at: datetime) -> N
 
 
 def as_bought(commitment: NewCommitment) -> CommitmentFact:
-    """A commitment that nobody entered yet, as queries know those that are; its id is 0."""
+    """A commitment that nobody entered yet, as queries know those that are; its id is 0.
+
+    Refuses CommitmentNotUnderstood.
+    """
+    commitment = as_pools_say(commitment)
     said = {
         name: getattr(commitment, name)
         for name in NewCommitment.__slots__

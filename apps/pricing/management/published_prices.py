@@ -11,6 +11,7 @@ from typing import IO, Any, cast
 
 from apps.economics.focus.names import provider_word
 from apps.economics.gpu_catalogue import named_gpu
+from apps.economics.gpu_machines import machine_name
 from apps.economics.purchase import PurchaseOption
 from apps.files.lines import CsvRows, LineTooLong, bounded_lines
 from apps.pricing.actions import NewRate, RefusedRow
@@ -120,6 +121,7 @@ def _rate_of_csv_row(row: Mapping[str, str]) -> NewRate:
     if not amount:
         raise ValueError("price: nobody sells a machine for 0; leave out what has no price")
     day = day_in("date", row["date"])
+    provider = provider_word(row["provider"])
     model = _gpu_named(row["machine"], unit)
     return NewRate(
         kind=RateKind.LIST,
@@ -127,13 +129,13 @@ def _rate_of_csv_row(row: Mapping[str, str]) -> NewRate:
         currency=row["currency"].upper(),
         starts_at=_midnight(day),
         purchase_option=option,
-        provider=provider_word(row["provider"]),
+        provider=provider,
         region=row["region"],
         unit=unit,
         source=row["source"],
         source_date=day,
         gpu_model=model,
-        instance_type="" if model else row["machine"],
+        instance_type="" if model else machine_name(provider, row["machine"]),
     )
 
 

@@ -127,6 +127,43 @@ def test_whom_it_covers_is_kept_by_one_word_however_it_is_spelt() -> None:
     assert (held.is_shared, held.starts_at) == (False, NOON + timedelta(seconds=1))
 
 
+@pytest.mark.parametrize(
+    "provider", ["AWS", "Amazon Web Services", "aws", "Amazon Web Services, Inc."]
+)
+@pytest.mark.parametrize("machine", ["p5.48xlarge", "P5.48XLARGE"])
+def test_provider_and_machine_are_one_however_they_are_spelt(provider: str, machine: str) -> None:
+    held = commitment(add(provider=provider, instance_type=machine))
+    assert (held.provider, held.instance_type) == ("aws", "p5.48xlarge")
+    make_pool("ours", provider="AWS", instance_type="P5.48xlarge")
+    again = commitment(add(name="again", provider=provider, instance_type=machine))
+    assert again.provider == "AWS"
+    assert again.instance_type == "P5.48xlarge"
+
+
+def test_what_pools_say_to_the_letter_stays() -> None:
+    make_pool("odd", provider="Heron", instance_type="Box.1", gpu_model="H100")
+    held = commitment(add(provider="heron", instance_type="box.1", gpu_model="H100"))
+    assert (held.provider, held.instance_type, held.gpu_model) == ("Heron", "Box.1", "H100")
+
+
+def test_a_plans_prices_are_by_the_machines_of_pools() -> None:
+    prices = {"P5.48xlarge": Decimal(5), "P5.48xlarge windows dedicated": Decimal(7)}
+    one = actions.add_commitment(commitment=replace(PLAN, prices=prices), at=NOON)
+    assert set(commitment(one).prices) == {"p5.48xlarge", "p5.48xlarge windows dedicated"}
+
+
+def test_a_gpu_is_the_one_that_pools_have_or_is_refused() -> None:
+    make_pool("h100")
+    for name in ("H100 SXM", "nvidia-h100-80gb", "NVIDIA H100 80GB HBM3"):
+        held = commitment(add(name=name, gpu_model=name))
+        assert held.gpu_model == "NVIDIA H100 80GB HBM3"
+    for name, words in (
+        ("H100", "may be any of"), ("h100x", "is no GPU"), ("a100-sxm4-80gb 1g.10gb", "is a part"),
+    ):  # fmt: skip
+        with pytest.raises(actions.CommitmentNotUnderstood, match=f"^gpu_model: .* {words}"):
+            add(name="refused", gpu_model=name)
+
+
 def test_one_that_ends_before_it_starts_is_refused() -> None:
     with pytest.raises(actions.CommitmentEndsBeforeItStarts, match=r"^ends_at: "):
         add(ends_at=NOON)

@@ -220,6 +220,14 @@ def test_machines_are_told_from_gpus_and_come_in_under_one_name_of_their_cloud(l
     ]
 
 
+def test_a_machine_is_one_whatever_the_case_of_its_name(load: Load) -> None:
+    machines = [("aws", "P5.48XLARGE"), ("azure", "standard_nd96isr_h100_v5")]
+    load(csv_of(*({"provider": cloud, "machine": name} for cloud, name in machines)))
+    assert set(Rate.objects.values_list("provider", "instance_type")) == {
+        ("aws", "p5.48xlarge"), ("azure", "Standard_ND96isr_H100_v5"),
+    }  # fmt: skip
+
+
 def test_a_packed_file_is_read_within_bounds(tmp_path: Path) -> None:
     make_organisation()
     path = tmp_path / "prices.csv.gz"

@@ -157,6 +157,7 @@ def _thought_of(entered: Mapping[str, Any]) -> actions.NewCommitment:
         owner_id=int(owner) if owner else None,
     )
     actions.check_commitment(thought)
+    thought = actions.as_pools_say(thought)
     if any(each.name == thought.name for each in commitments()):
         raise actions.CommitmentExists("name", "there is a commitment of this name already")
     return thought

@@ -4,7 +4,7 @@ import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from io import TextIOWrapper
 from typing import IO, Any, cast
@@ -51,8 +51,10 @@ class PublishedPrices:
     remarks: tuple[str, ...] = ()
 
 
-def read_published_prices(source: IO[bytes], *, read_on: date) -> PublishedPrices:
+def read_published_prices(source: IO[bytes], *, read_on: date, today: date) -> PublishedPrices:
     """Read prices of machines for an hour; `read_on` is the day on which the file was had from its publisher.
+
+    What ended before it is no price any more, and none is read later than `today`.
 
     A CSV has a header of COLUMNS; JSON is what the API answered, a page or a list of pages. Rows of JSON count from 1,
     over all pages. Refuses PublishedPricesUnreadable.
@@ -60,7 +62,7 @@ def read_published_prices(source: IO[bytes], *, read_on: date) -> PublishedPrice
     start = source.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     source.seek(0)
     if start not in (b"{", b"["):
-        return _of_csv(source)
+        return _of_csv(source, today)
     text = source.read(MOST_BYTES + 1)
     if len(text) > MOST_BYTES:
         raise PublishedPricesUnreadable(f"it has more than {MOST_BYTES >> 20} MiB")
@@ -79,7 +81,7 @@ def read_published_prices(source: IO[bytes], *, read_on: date) -> PublishedPrice
     )
 
 
-def _of_csv(source: IO[bytes]) -> PublishedPrices:
+def _of_csv(source: IO[bytes], today: date) -> PublishedPrices:
     text = TextIOWrapper(cast(Any, source), "utf-8-sig", newline="")
     try:
         rows = CsvRows(bounded_lines(text, MOST_BYTES), ",")
@@ -87,7 +89,7 @@ def _of_csv(source: IO[bytes]) -> PublishedPrices:
         missing = [name for name in COLUMNS if name not in header]
         if missing:
             raise PublishedPricesUnreadable(f"its header lacks {', '.join(missing)}")
-        return _taken(_csv_rows(rows, header), _rate_of_csv_row)
+        return _taken(_csv_rows(rows, header), lambda row: _rate_of_csv_row(row, today))
     except (UnicodeDecodeError, csv.Error, LineTooLong) as broken:
         raise PublishedPricesUnreadable(f"it is no CSV: {broken}") from broken
     finally:
@@ -103,7 +105,7 @@ def _csv_rows(rows: CsvRows, header: Sequence[str]) -> Iterator[tuple[int, dict[
             yield rows.line_num, dict(zip(header, text, strict=True)) if fits else {}
 
 
-def _rate_of_csv_row(row: Mapping[str, str]) -> NewRate:
+def _rate_of_csv_row(row: Mapping[str, str], today: date) -> NewRate:
     if not row:
         raise ValueError("the row does not have as many fields as the header")
     for name in ("provider", "machine", "currency", "source"):
@@ -121,6 +123,9 @@ def _rate_of_csv_row(row: Mapping[str, str]) -> NewRate:
     if not amount:
         raise ValueError("price: nobody sells a machine for 0; leave out what has no price")
     day = day_in("date", row["date"])
+    # Somewhere it may be tomorrow already.
+    if day > today + timedelta(days=1):
+        raise ValueError(f"date: {day} is to come; it is the day on which the price was read")
     provider = provider_word(row["provider"])
     model = _gpu_named(row["machine"], unit)
     return NewRate(
@@ -182,6 +187,9 @@ def _rate_of_azure(item: Mapping[str, Any], read_on: date) -> NewRate:
         raise ValueError(f"unitOfMeasure: {item.get('unitOfMeasure')!r} is not '1 Hour'")
     if item.get("tierMinimumUnits") not in (None, 0):
         raise ValueError("tierMinimumUnits: a price from a quantity on is not read")
+    ends_on = item.get("effectiveEndDate")
+    if ends_on and day_in("effectiveEndDate", str(ends_on)[:10]) < read_on:
+        raise ValueError(f"effectiveEndDate: the price ended on {str(ends_on)[:10]}")
     is_spot = str(item.get("skuName", "")).endswith(" Spot")
     amount = decimal_in("retailPrice", str(item["retailPrice"]))
     if not amount:

@@ -220,6 +220,22 @@ def test_machines_are_told_from_gpus_and_come_in_under_one_name_of_their_cloud(l
     ]
 
 
+def test_what_ended_before_it_was_read_and_what_is_to_be_read_one_day_are_no_prices() -> None:
+    items = [
+        ND | {"effectiveEndDate": "2026-08-19T00:00:00Z"},
+        ND | {"effectiveEndDate": "2026-08-20T00:00:00Z", "meterId": "m-2"},
+    ]
+    told = read_published_prices(
+        BytesIO(json.dumps({"Items": items}).encode()), read_on=READ_ON, today=READ_ON
+    )
+    assert [line for line, _ in told.rows] == [2]
+    assert told.rejected[0].reason == "effectiveEndDate: the price ended on 2026-08-19"
+    text = csv_of({"date": "2026-08-20"}, {"date": "2026-08-22"}, {"date": "2026-08-21"})
+    told = read_published_prices(BytesIO(text.encode()), read_on=READ_ON, today=READ_ON)
+    assert [line for line, _ in told.rows] == [2, 4]
+    assert told.rejected[0].reason.startswith("date: 2026-08-22 is to come")
+
+
 def test_a_machine_is_one_whatever_the_case_of_its_name(load: Load) -> None:
     machines = [("aws", "P5.48XLARGE"), ("azure", "standard_nd96isr_h100_v5")]
     load(csv_of(*({"provider": cloud, "machine": name} for cloud, name in machines)))
@@ -281,5 +297,6 @@ def test_what_is_of_no_machine_with_gpus_is_counted() -> None:
     told = read_published_prices(
         BytesIO(json.dumps({"Items": [ND, {}, 7, ND | {"serviceName": "Storage"}]}).encode()),
         read_on=READ_ON,
+        today=READ_ON,
     )
     assert (len(told.rows), told.rejected, told.others) == (1, (), 3)

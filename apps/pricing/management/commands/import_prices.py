@@ -47,7 +47,7 @@ class Command(BaseCommand):
         read_on = options["read_on"] or at.date()
         try:
             source = io.BytesIO(read_small_file(options["file"], MOST_BYTES))
-            published = read_published_prices(source, read_on=read_on)
+            published = read_published_prices(source, read_on=read_on, today=at.date())
         except (PublishedPricesUnreadable, FileUnreadable, OSError) as problem:
             raise CommandError(f"{options['file']}: {problem}") from problem
         by = person_named(options["by"])

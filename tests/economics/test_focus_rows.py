@@ -176,6 +176,13 @@ def test_what_no_database_keeps_in_a_text_becomes_another_character():
 
 
 @pytest.mark.parametrize(
+    "cell", ["223456789012", 223456789012.0, "223456789012.0", "2.23456789012E+11"]
+)
+def test_an_account_that_a_table_has_as_a_number_is_that_number(cell: object):
+    assert read_row(BillingAccountId=cell).frame.bill.account == "223456789012"
+
+
+@pytest.mark.parametrize(
     ("field", "cell", "reason"),
     [
         ("BilledCost", "", "is empty"),
@@ -191,6 +198,8 @@ def test_what_no_database_keeps_in_a_text_becomes_another_character():
         ("ChargePeriodEnd", "2026-07-03T10:00:00Z", "is not after ChargePeriodStart"),
         ("BillingPeriodEnd", "2026-07-01", "is not after BillingPeriodStart"),
         ("BillingAccountId", "NULL", "is empty"),
+        ("BillingAccountId", "1.23457E+11", "that a spreadsheet rounded"),
+        ("BillingAccountId", 1e17, "that a spreadsheet rounded"),
         ("BillingCurrency", "dollars", "is no currency of ISO 4217"),
         ("BillingCurrency", "ZZZ", "is no currency of ISO 4217"),
         ("BillingCurrency", "U5D", "is no currency of ISO 4217"),

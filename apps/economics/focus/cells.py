@@ -1,6 +1,7 @@
 """A cell of a bill as a value: the text NULL, times without a zone, costs finer than we keep."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
@@ -16,6 +17,8 @@ LARGEST = Decimal(10) ** 22
 LARGEST_COST = Decimal(10) ** 12
 """Of a row, in its currency: what the ledger sums of them is kept to a millionth, in eight bytes."""
 SHORT = 15
+WITH_FRACTION = re.compile(r"\d+\.0+")
+WITH_EXPONENT = re.compile(r"\d(\.\d+)?[eE]\+\d{1,3}")
 EXACTLY = Context(prec=80, traps=[InvalidOperation])
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
@@ -60,6 +63,21 @@ def texts_of(cells: Sequence[object]) -> list[str]:
         return [text_of(cell) for cell in cells]
     stripped = [cell.strip() for cell in cast(Sequence[str], cells)]
     return ["" if cell in NULLS else cell for cell in stripped]
+
+
+def account_of(field: str, text: str) -> str:
+    """An account's number as its issuer writes it, where a table had it as a number.
+
+    Refuses BadCell where a spreadsheet rounded it: nobody knows whose row that is.
+    """
+    if WITH_FRACTION.fullmatch(text):
+        return text.partition(".")[0]
+    if not WITH_EXPONENT.fullmatch(text):
+        return text
+    number = Decimal(text)
+    if number.as_tuple().exponent != 0:
+        raise BadCell(field, f"{text[:40]!r} is an account's number that a spreadsheet rounded")
+    return f"{number:f}"
 
 
 def cost_of(field: str, cell: object, *, step: Decimal = COST_STEP) -> Decimal | None:

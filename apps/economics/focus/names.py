@@ -16,9 +16,10 @@ _WORDS = {"AWS": "aws", "Google Cloud": "gcp", "Microsoft": "azure", "Oracle": "
 # What is no part of a company's name, and of an account's number.
 LEGAL_FORMS = re.compile(
     r"[,.]|\b(inc|incorporated|corp|corporation|co|company|llc|ltd|limited|gmbh|ag|se|sa|sas|sarl|bv|"
-    r"emea|europe|international|pty|pte|plc)\b",
+    r"emea|europe|international|pty|pte|plc|labs)\b",
     re.IGNORECASE,
 )
+WITHOUT_FRACTION = re.compile(r"^(\d+)\.0+$")
 NO_PART = re.compile(r"[^a-z0-9]")
 
 
@@ -60,14 +61,19 @@ def provider_key(*said: str) -> str:
 
 
 def payer_key(account: str) -> str:
-    """An account's number without signs and without the path that it stands in."""
-    return NO_PART.sub("", account.strip().rstrip("/").rsplit("/", 1)[-1].lower())
+    """An account's number without signs, the path that it stands in, and what a table made of a number.
+
+    Spreadsheets drop the zeros that it begins with, and tables of numbers end it with `.0`.
+    """
+    number = account.strip().rstrip("/").rsplit("/", 1)[-1].lower()
+    plain = NO_PART.sub("", WITHOUT_FRACTION.sub(r"\1", number))
+    return plain.lstrip("0") if plain.isdigit() else plain
 
 
 def are_one_period(one: tuple[datetime, datetime], other: tuple[datetime, datetime]) -> bool:
-    """Whether two billing periods are of one month: each has the middle of the other."""
+    """Whether two billing periods are of one time: one has the middle of the other, as a month has a day's."""
     middles = (begins + (ends - begins) / 2 for begins, ends in (one, other))
-    return all(
+    return any(
         begins <= middle < ends
         for middle, (begins, ends) in zip(middles, (other, one), strict=True)
     )

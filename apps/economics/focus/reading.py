@@ -15,6 +15,7 @@ from apps.economics.focus.cells import (
     LARGEST_COST,
     PRICE_STEP,
     BadCell,
+    account_of,
     amount_of,
     moment_of,
     read_amount,
@@ -320,7 +321,7 @@ class RowReader:
         named = self._text_cell(texts, "InvoiceIssuerName")
         provider = self._text_cell(texts, "ServiceProviderName") or named
         issuer = named or provider
-        account = self._text_cell(texts, "BillingAccountId")
+        account = account_of("BillingAccountId", self._text_cell(texts, "BillingAccountId"))
         currency = self._text_cell(texts, "BillingCurrency")
         if not issuer:
             raise BadCell("InvoiceIssuerName", "is empty, and so is the provider's name")

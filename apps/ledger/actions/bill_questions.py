@@ -11,8 +11,8 @@ from apps.marks.queries import BillUnit, Pass
 
 
 def asks_about_twins(batch: BillImport, bill_ids: Sequence[int], at: datetime) -> bool:
-    """Whether a delivery is held because of what may be the same money, under another name or kind of file."""
-    found = twins_of_delivery(bill_ids, batch.layout, is_addition=batch.is_addition)
+    """Whether a delivery is held because of what may be the same money, as `twins_of_delivery` finds it."""
+    found = twins_of_delivery(batch.id, bill_ids, batch.layout, is_addition=batch.is_addition)
     if not found:
         return False
     asked = BillTwin.objects.filter(

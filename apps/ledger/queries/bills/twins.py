@@ -53,6 +53,17 @@ SELECT bill_id, other_id FROM ledger_billtwin WHERE choice = 'both'
 UNION
 SELECT other_id, bill_id FROM ledger_billtwin WHERE choice = 'both'
 """
+# Whether most of what a file has of a bill is in force already.
+AGAIN = """
+SELECT 1 WHERE (
+    SELECT count(*) FROM ledger_billrow AS staged
+    WHERE staged.batch_id = %(id)s AND staged.bill_id = %(bill)s AND EXISTS (
+        SELECT 1 FROM ledger_billrow AS row
+        JOIN ledger_billimport AS batch ON batch.id = row.batch_id AND batch.state = 'done'
+        WHERE row.bill_id = staged.bill_id AND row.digest = staged.digest
+          AND row.batch_id <> %(id)s AND row.replaced_by_id IS NULL)
+) * 2 > (SELECT count(*) FROM ledger_billrow WHERE batch_id = %(id)s AND bill_id = %(bill)s)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +116,9 @@ class TwinFact:
 
 
 def twins_of_delivery(
-    bill_ids: Sequence[int], layout: str, *, is_addition: bool
+    import_id: int, bill_ids: Sequence[int], layout: str, *, is_addition: bool
 ) -> list[FoundTwin]:
-    """What of a delivery may be in force already under another name, or in another kind of file.
+    """What of a delivery may be in force already: under another name, in another kind of file, row by row.
 
     Bills that it brings itself are not the same money as each other. What somebody said is two
     bills is not asked about again.
@@ -124,11 +135,14 @@ def twins_of_delivery(
     apart = set(rows(APART, {"bills": list(bill_ids)})) if pairs else set()
     found: list[FoundTwin] = []
     for bill, other in pairs:
-        # One of several files of one kind is what its sender says that it is.
-        is_further = is_addition and kind in kinds.get(other.id, ())
-        if other.id not in kinds or is_further or (bill.id, other.id) in apart:
+        if other.id not in kinds:
             continue
-        if why := _why_twins(bill, other, kind, kinds[other.id]):
+        is_apart = (bill.id, other.id) in apart
+        why = "" if is_apart else _why_twins(bill, other, kind, kinds[other.id])
+        # One of several files of one kind is what its sender says that it is, unless it came before.
+        if not why and bill.id == other.id and rows(AGAIN, {"id": import_id, "bill": bill.id}):
+            why = "most of its rows are on record already, the same in every cell"
+        if why:
             found.append(FoundTwin(bill.id, other.id, why))
     return found
 
@@ -157,11 +171,17 @@ def _why_twins(bill: Bill, other: Bill, kind: str, kinds: Sequence[str]) -> str:
         said.append(f"one came as {' and '.join(kinds)}, the other as {kind}")
     if bill.account != other.account:
         said.append(f"{other.account} and {bill.account} are one account")
+    if (bill.starts_at, bill.ends_at) != (other.starts_at, other.ends_at):
+        said.append(f"the periods {_period(other)} and {_period(bill)} are of one time")
     return "; ".join(said)
 
 
+def _period(bill: Bill) -> str:
+    return " to ".join(f"{end:%Y-%m-%d %H:%M}" for end in (bill.starts_at, bill.ends_at))
+
+
 def _of_one_payer(bill: Bill) -> list[Bill]:
-    """Every bill of its payer, provider, month and currency, itself too."""
+    """Every bill of its payer, provider, time and currency, itself too."""
     near = Bill.objects.filter(
         currency=bill.currency, starts_at__lt=bill.ends_at, ends_at__gt=bill.starts_at
     )

@@ -5,6 +5,8 @@ convention: Anthropic and Bedrock leave the cached ones out, xAI and Perplexity 
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 from apps.economics.refusal import Refusal
@@ -86,8 +88,10 @@ CONVERSE: tuple[tuple[Path, str], ...] = (
     (("inputTokens",), "input_tokens"),
     (("cacheReadInputTokens",), "input_tokens"),
     (("cacheWriteInputTokens",), "input_tokens"),
+    (("cacheCreationInputTokens",), "input_tokens"),
     (("cacheReadInputTokens",), "cache_read_tokens"),
     (("cacheWriteInputTokens",), "cache_write_tokens"),
+    (("cacheCreationInputTokens",), "cache_write_tokens"),
     (("outputTokens",), "output_tokens"),
 )
 GEMINI: tuple[tuple[Path, str], ...] = (
@@ -100,7 +104,6 @@ GEMINI: tuple[tuple[Path, str], ...] = (
     (("thoughtsTokenCount",), "output_reasoning_tokens"),
 )
 OF_VENDOR: Mapping[str, tuple[tuple[Path, str], ...]] = {
-    "anthropic": ((("cached_tokens",), "cache_read_tokens"),),
     "x-ai": (
         (("completion_tokens_details", "reasoning_tokens"), "output_tokens"),
         (("cached_prompt_text_tokens",), "cache_read_tokens"),
@@ -115,10 +118,24 @@ OF_VENDOR: Mapping[str, tuple[tuple[Path, str], ...]] = {
 }
 """What a vendor tells apart from all others, in answers of the chat completions' shape."""
 
-LITELLM: tuple[tuple[Path, str], ...] = (
+LANGCHAIN: tuple[tuple[Path, str], ...] = (
+    (("input_tokens",), "input_tokens"),
+    (("output_tokens",), "output_tokens"),
+)
+"""LangChain's own, in which the parts are within the sums; MORE has its details."""
+
+MORE: tuple[tuple[Path, str], ...] = (
     (("cache_read_input_tokens",), "cache_read_tokens"),
+    (("prompt_cache_hit_tokens",), "cache_read_tokens"),
+    (("cached_tokens",), "cache_read_tokens"),
+    (("num_cached_tokens",), "cache_read_tokens"),
+    *(
+        (("input_token_details", name), "cache_read_tokens")
+        for name in ("cache_read", "cached_tokens")
+    ),
     (("cache_creation_input_tokens",), "cache_write_tokens"),
     (("prompt_tokens_details", "cache_creation_tokens"), "cache_write_tokens"),
+    (("input_token_details", "cache_creation"), "cache_write_tokens"),
     *(
         (
             (
@@ -137,9 +154,16 @@ LITELLM: tuple[tuple[Path, str], ...] = (
     (("server_tool_use", "web_search_requests"), "web_searches"),
     (("prompt_tokens_details", "web_search_requests"), "web_searches"),
     (("prompt_tokens_details", "tool_use_tokens"), "input_tool_tokens"),
+    (("input_token_details", "audio"), "input_audio_tokens"),
+    (("output_token_details", "audio"), "output_audio_tokens"),
+    *(
+        (("output_token_details", name), "output_reasoning_tokens")
+        for name in ("reasoning", "reasoning_tokens")
+    ),
+    *RESPONSES,
 )
-"""What LiteLLM says in addition to the chat completions' shape, whatever the vendor: the first that
-tells a count is it, for it says some of them twice."""
+"""What vendors and gateways say beside a sum that holds it, whatever the vendor (LiteLLM, Anthropic,
+DeepSeek, Moonshot, Mistral): the first that tells a count is it, for some is said twice."""
 
 MODALITIES = {
     "TEXT": "text",
@@ -163,47 +187,73 @@ ASIDE = frozenset(
         *("queue_time", "prompt_time", "completion_time", "total_time", "input_tokens_cost"),
         *("output_tokens_cost", "request_cost", "total_cost", "initial_prompt_tokens"),
         *("cacheWriteInputTokenCount", "cacheReadInputTokenCount", "serverToolUsage"),
-        *("prompt_cache_miss_tokens", "prompt_cache_hit_tokens", "completion_audio_seconds"),
+        *("prompt_cache_miss_tokens", "completion_audio_seconds"),
     )
 )
 """Names that are known and not needed: sums, costs and times, and what is said a second time."""
 
-READ = frozenset(
-    path
-    for table in (CHAT, RESPONSES, MESSAGES, CONVERSE, GEMINI, LITELLM, *OF_VENDOR.values())
-    for path, _ in table
-)
+
+@dataclass(frozen=True)
+class UsageShape:
+    """How one API says its counts: those that are added up, and those read where these are missing."""
+
+    summed: tuple[tuple[Path, str], ...]
+    more: tuple[tuple[Path, str], ...] = ()
+
+    @cached_property
+    def read(self) -> frozenset[Path]:
+        """Every path that is read: any other count is not understood."""
+        return frozenset(path for path, _ in (*self.summed, *self.more))
 
 
 def counts_of(usage: Mapping[str, object], vendor: str) -> Counts:
     """The counts of a usage object, whichever API it is of; empty where it tells none."""
-    if "promptTokenCount" in usage or "candidatesTokenCount" in usage:
-        return _of_gemini(usage)
-    if "inputTokens" in usage or "outputTokens" in usage:
-        return _of_bedrock(usage)
-    if "prompt_tokens" in usage:
-        return _read_paths(usage, (*CHAT, *OF_VENDOR.get(vendor, ())))
-    if isinstance(usage.get("input_tokens_details"), Mapping):
-        return _read_paths(usage, RESPONSES)
-    return _read_paths(usage, MESSAGES)
+    return counts_in(usage, shape_of(usage, vendor))
 
 
-def counts_of_litellm(usage: Mapping[str, object]) -> Counts:
-    """The counts of LiteLLM's usage object, whose prompt tokens hold the cached ones of any vendor."""
-    found = _read_paths(usage, CHAT)
-    for path, destination in LITELLM:
+def counts_in(usage: Mapping[str, object], shape: UsageShape) -> Counts:
+    """The counts of a usage object of this shape."""
+    found = _read_paths(usage, shape.summed)
+    for path, destination in shape.more:
         count = token_count(_value_at(usage, path))
         if count and not found.get(destination):
             found[destination] = count
+    if shape is _GEMINI:
+        _add_modalities(usage, found)
+    elif shape is _CONVERSE:
+        _add_lifetimes(usage, found)
     return found
 
 
-def unread_counts(usage: Mapping[str, object]) -> list[str]:
-    """Return the names of counts in a usage object that no table has: they are in no price."""
+def shape_of(usage: Mapping[str, object], vendor: str) -> UsageShape:
+    """Which API's words a usage object is in."""
+    if "promptTokenCount" in usage or "candidatesTokenCount" in usage:
+        return _GEMINI
+    if "inputTokens" in usage or "outputTokens" in usage:
+        return _CONVERSE
+    if "prompt_tokens" in usage:
+        return _CHATS.get(vendor, CHAT_SHAPE)
+    if isinstance(usage.get("input_tokens_details"), Mapping):
+        return _RESPONSES
+    if any(isinstance(usage.get(f"{way}_token_details"), Mapping) for way in ("input", "output")):
+        return _LANGCHAIN
+    return _MESSAGES
+
+
+CHAT_SHAPE = UsageShape(CHAT, MORE)
+"""The chat completions' as any vendor but a few has it, and as LiteLLM has it of all of them."""
+
+_CHATS = {vendor: UsageShape((*CHAT, *own), MORE) for vendor, own in OF_VENDOR.items()}
+_GEMINI, _CONVERSE, _MESSAGES = UsageShape(GEMINI), UsageShape(CONVERSE), UsageShape(MESSAGES)
+_RESPONSES, _LANGCHAIN = UsageShape(RESPONSES, MORE), UsageShape(LANGCHAIN, MORE)
+
+
+def unread_counts(usage: Mapping[str, object], shape: UsageShape) -> list[str]:
+    """Return the names of counts in a usage object that its shape has not: they are in no price."""
     return sorted(
         ".".join(path)
         for path, value in _leaves(usage, ())
-        if value and path not in READ and path[-1] not in ASIDE
+        if value and path not in shape.read and path[-1] not in ASIDE
     )
 
 
@@ -241,22 +291,18 @@ def token_count(value: object) -> int | None:
     return int(value)
 
 
-def _of_gemini(usage: Mapping[str, object]) -> Counts:
-    found = _read_paths(usage, GEMINI)
+def _add_modalities(usage: Mapping[str, object], found: Counts) -> None:
     for name, destinations in BY_MODALITY.items():
         for modality, count in _of_each(usage.get(name), "modality", "tokenCount"):
             kind = MODALITIES.get(modality)
             for destination in destinations if kind else ():
                 _add_count(found, destination.format(kind), count)
-    return found
 
 
-def _of_bedrock(usage: Mapping[str, object]) -> Counts:
-    found = _read_paths(usage, CONVERSE)
+def _add_lifetimes(usage: Mapping[str, object], found: Counts) -> None:
     for lifetime, count in _of_each(usage.get("cacheDetails"), "ttl", "inputTokens"):
         if lifetime in ("5m", "1h"):
             _add_count(found, f"cache_write_{lifetime}_tokens", count)
-    return found
 
 
 def _of_each(rows: object, named: str, counted: str) -> Iterable[tuple[str, int]]:

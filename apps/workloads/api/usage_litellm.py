@@ -14,7 +14,7 @@ import msgspec
 
 from apps.economics.refusal import Refusal
 from apps.workloads.actions.usage import Call
-from apps.workloads.api.usage_counts import counts_of_litellm
+from apps.workloads.api.usage_counts import CHAT_SHAPE, counts_in
 from apps.workloads.api.usage_owners import Owners
 from apps.workloads.api.usage_wire import (
     STANDARD,
@@ -156,7 +156,8 @@ def read_payload(
         ),
     }
     remarks = [] if remark is None else [remark]
-    return call_of(said, counts, at, row), [*remarks, *unread_faults(_payload_usage(metadata), row)]
+    unread = unread_faults(_payload_usage(metadata), CHAT_SHAPE, row)
+    return call_of(said, counts, at, row), [*remarks, *unread]
 
 
 def _served_by(told: Payload) -> tuple[str, str]:
@@ -200,7 +201,7 @@ def _payload_counts(told: Payload, metadata: Metadata) -> dict[str, int]:
     usage = dict(_payload_usage(metadata))
     usage.setdefault("prompt_tokens", told.prompt_tokens)
     usage.setdefault("completion_tokens", told.completion_tokens)
-    return counts_of_litellm(usage)
+    return counts_in(usage, CHAT_SHAPE)
 
 
 def _payload_tier(told: Payload, metadata: Metadata) -> str:

@@ -13,7 +13,14 @@ import msgspec
 
 from apps.economics.refusal import Refusal
 from apps.workloads.actions.usage import Call
-from apps.workloads.api.usage_counts import COLUMNS, counts_of, named_counts, unread_counts
+from apps.workloads.api.usage_counts import (
+    COLUMNS,
+    UsageShape,
+    counts_of,
+    named_counts,
+    shape_of,
+    unread_counts,
+)
 from apps.workloads.api.usage_owners import Owners
 from apps.workloads.api.vendor_names import vendor_named
 from apps.workloads.api.wire import Fault, Named, fault_of, time_faults
@@ -102,12 +109,14 @@ def read_event(
         "latency_seconds": event.latency_seconds,
     }
     usage = response.usageMetadata or response.usage or {}
-    return call_of(said, counts, at, row), unread_faults(usage, row)
+    unread = unread_faults(usage, shape_of(usage, said["vendor"]), row)
+    return call_of(said, counts, at, row), unread
 
 
-def unread_faults(usage: Mapping[str, Any], row: int) -> list[Fault]:
+def unread_faults(usage: Mapping[str, Any], shape: UsageShape, row: int) -> list[Fault]:
     """A remark for each count of a usage object that is not understood, and so in no price."""
-    return [Fault(name, NOT_UNDERSTOOD, row, is_unread=True) for name in unread_counts(usage)]
+    unread = unread_counts(usage, shape)
+    return [Fault(name, NOT_UNDERSTOOD, row, is_unread=True) for name in unread]
 
 
 def stated_dollars(said: object) -> Decimal | None:

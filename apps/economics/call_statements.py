@@ -82,8 +82,8 @@ class Judgement:
 def judge_statements(statements: Sequence[CallStatement]) -> Judgement:
     """Return, of statements that may be of one call, which count: one of each call.
 
-    Among the organisation's tellers, else among each team's own: the first that has counts, by its
-    door; of one door the richest, of equal ones the inner span, then the first kept. No team's
+    Among the organisation's tellers, else, also where these have no counts and a team's has, among
+    each team's own: the first that has counts, by its door; of one door the richest, of equal ones the inner span, then the first kept. No team's
     token displaces another's.
     """
     holders = _holding_several(statements)
@@ -151,10 +151,13 @@ def _calls_apart(statements: Sequence[CallStatement]) -> list[list[CallStatement
 
 
 def _winners(call: Sequence[CallStatement]) -> list[CallStatement]:
-    """The organisation's best statement, or each team's own where it has none."""
+    """The organisation's best statement, or each team's own where it counts nothing and they do."""
     ours = [each for each in call if each.is_ours]
+    theirs = [each for each in call if not each.is_ours]
+    if any(each.has_counts for each in theirs) and not any(each.has_counts for each in ours):
+        ours = []
     by_token: dict[str, list[CallStatement]] = defaultdict(list)
-    for each in ours or call:
+    for each in ours or theirs:
         by_token["" if ours else each.source.partition(":")[2]].append(each)
     inner = {each.key: _depth(each, call) for each in call}
     return [

@@ -96,6 +96,18 @@ def test_a_teams_token_displaces_no_other_and_the_organisations_displaces_all() 
     assert counted(one, other, told(3, response_id="r")) == {3}
 
 
+def test_a_teams_counts_are_taken_where_the_organisation_has_none() -> None:
+    nothing = (None,) * 5
+    poor = told(1, response_id="r", counts=nothing)
+    team = told(2, source="rest:5", response_id="r", door=REST, is_ours=False)
+    assert counted(poor, team) == {2}
+    assert counted(team, poor) == {2}
+    assert counted(poor, team, told(3, response_id="r", door=GATEWAY)) == {3}
+    assert counted(
+        poor, told(4, source="rest:5", is_ours=False, counts=nothing, response_id="r")
+    ) == {1}
+
+
 def test_who_owns_a_call_is_said_by_the_first_that_knows() -> None:
     unowned = told(1, source="rest:0", key="r", response_id="r", door=REST, is_owned=False)
     judgement = judge_statements([unowned, told(2, response_id="r")])

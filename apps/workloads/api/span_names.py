@@ -119,6 +119,8 @@ WORDS = (
     Spelling("response_id", "ai.response.id", VERCEL),
     Spelling("tier", "openai.response.service_tier", SEMCONV),
     Spelling("tier", "gen_ai.openai.response.service_tier", f"{SEMCONV}, to 1.36"),
+    Spelling("tier", "openai.request.service_tier", SEMCONV),
+    Spelling("tier", "gen_ai.openai.request.service_tier", f"{SEMCONV}, to 1.36"),
     Spelling("status", "http.response.status_code", SEMCONV),
     Spelling("status", "error.type", SEMCONV),
     Spelling("team", "runrate.team", "Runrate"),

@@ -187,6 +187,20 @@ def test_of_two_spans_of_a_response_the_richer_counts_and_the_difference_is_said
     assert "5000 is taken, another says 1" in remark["message"]
 
 
+@pytest.mark.parametrize("prefix", ["", "gen_ai."])
+def test_a_tier_that_was_asked_for_is_taken_where_the_answer_says_none(
+    client: APIClient, prefix: str
+) -> None:
+    asked = (f"{prefix}openai.request.service_tier", "flex")
+    answered = (f"{prefix}openai.response.service_tier", "priority")
+    send(client, trace(span(*GEN_AI, asked, spanId="asked")), OTEL)
+    send(client, trace(span(*GEN_AI, asked, answered, spanId="answered")), OTEL)
+    assert dict(UsageEvent.objects.values_list("key", "tier")) == {
+        "t/asked": "flex",
+        "t/answered": "priority",
+    }
+
+
 @pytest.mark.parametrize("in_one_body", [True, False])
 def test_of_two_statements_under_one_key_the_richer_counts(
     client: APIClient, in_one_body: bool

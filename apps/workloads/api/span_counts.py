@@ -7,7 +7,7 @@ import msgspec
 
 from apps.economics.refusal import Refusal
 from apps.workloads.api.span_names import ASIDE, COUNTING, COUNTS, FIELD_OF, USAGE_DETAILS
-from apps.workloads.api.usage_counts import counts_of, token_count
+from apps.workloads.api.usage_counts import counts_of, token_count, without_bare_zeros
 
 
 class AnthropicUsage(msgspec.Struct, frozen=True):
@@ -55,7 +55,7 @@ def span_counts(
         found, more = _counts_of_details(words["usage_details"])
         unread += more
     passed_on = _counts_passed_on(words.get("provider_metadata"))
-    return {**found, **passed_on}, unread
+    return without_bare_zeros({**found, **passed_on}), unread
 
 
 def _counts_passed_on(metadata: object) -> dict[str, int]:

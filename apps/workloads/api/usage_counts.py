@@ -23,6 +23,8 @@ COLUMNS = {
 }
 """The counts that have a column, by the names that prices have; others are kept as detail."""
 
+SUMS = ("input_tokens", "output_tokens")
+
 OTHERS = frozenset(
     {
         *(f"cache_write_{lifetime}_tokens" for lifetime in ("5m", "1h")),
@@ -222,7 +224,17 @@ def counts_in(usage: Mapping[str, object], shape: UsageShape) -> Counts:
         _add_modalities(usage, found)
     elif shape is _CONVERSE:
         _add_lifetimes(usage, found)
-    return found
+    return without_bare_zeros(found)
+
+
+def without_bare_zeros(found: Counts) -> Counts:
+    """The same without an input and an output of 0: no answer was made of nothing.
+
+    So gateways and SDKs write of what they do not count in tokens: images, speech, seconds of audio.
+    """
+    if found.get("input_tokens") or found.get("output_tokens"):
+        return found
+    return {name: count for name, count in found.items() if name not in SUMS}
 
 
 def shape_of(usage: Mapping[str, object], vendor: str) -> UsageShape:

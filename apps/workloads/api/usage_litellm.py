@@ -195,8 +195,8 @@ def _payload_usage(metadata: Metadata) -> dict[str, Any]:
 
 
 def _payload_counts(told: Payload, metadata: Metadata) -> dict[str, int]:
-    if told.cache_hit in (True, "True", "true"):
-        # The gateway's own cache answered: nothing was bought.
+    if str(told.cache_hit).strip().lower() == "true":
+        # The gateway's own cache answered: nothing was bought, and 0 is known.
         return {"input_tokens": 0, "output_tokens": 0}
     usage = dict(_payload_usage(metadata))
     usage.setdefault("prompt_tokens", told.prompt_tokens)

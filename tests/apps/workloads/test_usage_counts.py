@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from apps.workloads.api.span_counts import span_counts
 from apps.workloads.api.usage_counts import (
     CHAT_SHAPE,
     counts_in,
@@ -115,3 +116,25 @@ def test_one_vendors_own_count_is_read_of_that_vendor() -> None:
     usage = CHAT | {"citation_tokens": 8}
     assert counts_of(usage, "perplexity")["output_tokens"] == 108
     assert unread(usage, "perplexity") == []
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
+        {"input_tokens": 0, "output_tokens": 0},
+        {"prompt_tokens": 0},
+        {"inputTokens": 0, "outputTokens": 0},
+    ],
+)
+def test_no_tokens_at_all_are_not_counted_rather_than_none(usage: dict[str, Any]) -> None:
+    assert counts_of(usage, "openai") == {}
+    assert counts_in(usage, CHAT_SHAPE) == {}
+
+
+def test_a_span_of_no_tokens_at_all_has_no_counts_either() -> None:
+    nothing = {"gen_ai.usage.input_tokens": 0, "gen_ai.usage.output_tokens": 0}
+    assert span_counts(nothing, {}) == ({}, [])
+    # An embedding has an input alone, and 0 beside it is known.
+    some = nothing | {"gen_ai.usage.input_tokens": 9}
+    assert span_counts(some, {}) == ({"input_tokens": 9, "output_tokens": 0}, [])

@@ -323,6 +323,24 @@ def test_what_the_gateways_own_cache_answered_was_not_bought(client: APIClient) 
     assert (the_call().input_tokens, the_call().output_tokens) == (0, 0)
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"model": "gpt-4o-mini-tts", "call_type": "aspeech", "response_cost": 0.25},
+        {"model": "dall-e-3", "call_type": "aimage_generation", "response_cost": 0.04},
+        {"model": "gpt-4o-transcribe", "call_type": "atranscription", "response_cost": 0.06},
+        {"model": "gpt-4.1", "call_type": "acompletion", "response_cost": 0.25},
+    ],
+)
+def test_a_gateways_call_of_no_tokens_is_not_known_to_have_used_nothing(
+    client: APIClient, given: dict[str, Any]
+) -> None:
+    nothing = {"prompt_tokens": 0, "completion_tokens": 0, "metadata": {}}
+    send(client, payload(custom_llm_provider="openai", **nothing, **given), f"{DOOR}/litellm")
+    assert (the_call().input_tokens, the_call().output_tokens) == (None, None)
+    assert the_call().stated_cost is not None
+
+
 def test_a_gateways_unknown_team_is_remarked_and_the_call_kept(client: APIClient) -> None:
     told = payload(metadata={"user_api_key_team_alias": "Nobody"})
     answer = send(client, [told], f"{DOOR}/litellm")

@@ -4,8 +4,9 @@ from datetime import datetime
 
 from django.db import transaction
 
+from apps.economics.vendor_names import PRICED, vendor_named
 from apps.ledger.actions.calls import mark_calls
-from apps.ledger.queries.api_calls import hours_of_calls
+from apps.ledger.queries.api_calls import hours_of_calls, vendors_called
 from apps.logs.changes import logged_change
 from apps.marks.actions import ORGANISATION, Mark, mark
 from apps.marks.queries import Pass
@@ -20,6 +21,7 @@ def enter_price(*, price: api_prices.NewApiPrice) -> int:
 
     Refuses ApiPriceNotUnderstood and ApiPriceOverlaps.
     """
+    known_vendor(price.vendor)
     price_id = api_prices.add_api_price(price=price)
     mark_calls(hours=hours_of_calls(price.starts_at, price.ends_at, price.vendor))
     return price_id
@@ -38,10 +40,26 @@ def end_price(*, price_id: int, ended_at: datetime) -> None:
         mark_calls(hours=hours_of_calls(ended_at, held.ends_at, held.vendor))
 
 
+def known_vendor(name: str) -> str:
+    """Return a vendor's name as its calls have it; refuses an ApiPriceNotUnderstood of no known one."""
+    vendor = vendor_named(name)
+    known = PRICED | vendors_called()
+    if vendor and vendor not in known:
+        names = ", ".join(sorted(known))
+        raise api_prices.ApiPriceNotUnderstood(
+            "vendor", f"{name!r:.60} has no public price and no call; these are known: {names}"
+        )
+    return vendor
+
+
 @logged_change()
 @transaction.atomic
 def book_vendor(*, vendor: str, booked_by: str) -> None:
-    """Book a vendor by its calls or by its bill, past hours too; never by both."""
+    """Book a vendor by its calls or by its bill, past hours too; never by both.
+
+    Refuses an ApiPriceNotUnderstood.
+    """
+    vendor = known_vendor(vendor)
     if api_prices.book_vendor(vendor=vendor, booked_by=booked_by):
         hours = hours_of_calls(None, None, vendor)
         mark(Mark(Pass.CHARGE, ORGANISATION, hour) for hour in hours)

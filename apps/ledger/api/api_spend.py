@@ -14,6 +14,7 @@ from rest_framework.response import Response
 
 from apps.accounts.queries import organisation, teams
 from apps.economics.calls import Contract
+from apps.economics.vendor_names import vendor_named
 from apps.ledger.actions.api_prices import end_price, enter_price
 from apps.ledger.actions.vendor_costs import take_vendor_costs
 from apps.ledger.api import api_spend_examples as examples
@@ -306,7 +307,7 @@ class VendorCosts(RestView):
     def post(self, request: Request) -> Response:
         """Keep the days of a report instead of those reported before; nothing is booked."""
         body = parsed(VendorCostsIn, request)
-        vendor = body["vendor"].strip().lower()
+        vendor = vendor_named(body["vendor"])
         rows = take_vendor_costs(vendor=vendor, report=body["report"], at=timezone.now())
         return Response({"vendor": vendor, "rows": rows})
 
@@ -317,7 +318,8 @@ def _told_spend(found: Spend, key: dict[str, Any], currency: str) -> dict[str, A
 
 def _spend_asked(asked: dict[str, Any], own: Collection[int] | None) -> SpendAsked:
     window = window_asked(asked["window"], timezone.now())
-    return SpendAsked(window.starts_at, window.ends_at, window.zone, own, asked.get("vendor"))
+    vendor = vendor_named(asked["vendor"]) if "vendor" in asked else None
+    return SpendAsked(window.starts_at, window.ends_at, window.zone, own, vendor)
 
 
 def _group_by(text: str) -> list[str]:

@@ -100,10 +100,16 @@ def hours_of_calls(
     return [hour for (hour,) in rows(HOURS, params)]
 
 
+def vendors_called() -> frozenset[str]:
+    """Vendors of whose calls any was priced, or could not be."""
+    return frozenset(vendor for (vendor,) in rows(VENDORS_CALLED, {}))
+
+
 def _parse_detail(text: str | None) -> dict[str, int]:
     return {} if text is None else dict(json.loads(text))
 
 
+VENDORS_CALLED: LiteralString = "SELECT DISTINCT vendor FROM ledger_apiitem"
 CALLS: LiteralString = """
 SELECT call.id, call.vendor, call.model, call.tier, call.outcome, call.at, call.input_tokens,
        call.cached_tokens, call.cache_write_tokens, call.output_tokens, call.reasoning_tokens,

@@ -7,6 +7,7 @@ from decimal import Decimal
 from django.db import transaction
 
 from apps.economics.refusal import Refusal
+from apps.economics.vendor_names import vendor_named
 from apps.pricing.actions.checking import (
     KEPT_DECIMALS,
     LARGEST,
@@ -55,7 +56,11 @@ class NewApiPrice:
     remark: str = ""
 
     def __post_init__(self) -> None:
-        """The amount as it is kept, whichever way it comes in; `remark` says how it was rounded."""
+        """Vendor and amount as they are kept, whichever way they come in.
+
+        `remark` says how the amount was rounded.
+        """
+        object.__setattr__(self, "vendor", vendor_named(self.vendor))
         if self.amount is not None:
             kept = kept_amount(self.amount)
             object.__setattr__(self, "remark", self.remark or rounding_remark(self.amount, kept))

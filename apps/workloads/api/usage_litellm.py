@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from apps.economics.refusal import Refusal
+from apps.economics.vendor_names import VENDORS, vendor_named
 from apps.workloads.actions.usage import Call
 from apps.workloads.api.usage_counts import CHAT_SHAPE, counts_in
 from apps.workloads.api.usage_owners import Owners
@@ -23,7 +24,6 @@ from apps.workloads.api.usage_wire import (
     stated_dollars,
     unread_faults,
 )
-from apps.workloads.api.vendor_names import VENDORS, vendor_named
 from apps.workloads.api.wire import Fault, fault_of
 
 TAGGED = ("team", "workload", "feature")

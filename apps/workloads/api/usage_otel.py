@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from apps.economics.refusal import Refusal
+from apps.economics.vendor_names import vendor_named
 from apps.web.rest.views import BodyTooLarge
 from apps.workloads.actions.usage import Call
 from apps.workloads.api.span_counts import span_counts
@@ -31,7 +32,6 @@ from apps.workloads.api.usage_wire import (
     outcome_of_code,
     stated_dollars,
 )
-from apps.workloads.api.vendor_names import vendor_named
 from apps.workloads.api.wire import Fault, fault_of
 
 MOST_OBJECTS = 2_000_000

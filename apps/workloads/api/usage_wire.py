@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 
 from apps.economics.refusal import Refusal
+from apps.economics.vendor_names import vendor_named
 from apps.workloads.actions.usage import Call
 from apps.workloads.api.usage_counts import (
     COLUMNS,
@@ -22,7 +23,6 @@ from apps.workloads.api.usage_counts import (
     unread_counts,
 )
 from apps.workloads.api.usage_owners import Owners
-from apps.workloads.api.vendor_names import vendor_named
 from apps.workloads.api.wire import Fault, Named, fault_of, time_faults
 
 MOST_CALLS = 20_000

@@ -6,10 +6,11 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.db.models import F
 
+from apps.ledger.actions.api_prices import enter_price
 from apps.ledger.actions.calls import mark_calls, price_hour, price_waiting
 from apps.ledger.actions.close import CloseAsked, close_month, post_corrections
 from apps.ledger.actions.exchanging import state_rate
@@ -19,6 +20,7 @@ from apps.ledger.solvers.api_pricing import books
 from apps.marks.actions import Mark, mark
 from apps.marks.queries import Pass, marks_of_hour
 from apps.pricing.actions import NewExchangeRate
+from apps.pricing.actions.api_prices import ApiPriceNotUnderstood, NewApiPrice
 from apps.pricing.models import ApiPrice, ApiVendor
 from apps.workloads.actions.usage import Call, take_calls
 from apps.workloads.api.usage_counts import MOST
@@ -317,6 +319,33 @@ def test_no_month_closes_while_a_vendor_is_booked_by_its_calls_and_by_a_bill(
     assert "booked_twice" not in {item.code for item in checklist(month)}
 
 
+@pytest.mark.parametrize(
+    ("vendor", "provider", "label", "is_twice"),
+    [
+        ("x-ai", "xAI", "Grok API", True),
+        ("x-ai", "X.AI LLC", "tokens", True),
+        ("deepseek", "DeepSeek", "DeepSeek API", True),
+        ("moonshotai", "Moonshot AI", "Kimi API", True),
+        ("zai", "Z.ai", "API", True),
+        ("zhipuai", "Zhipu AI", "API", True),
+        ("house_of-models", "House", "API", True),
+        ("azure", "Microsoft", "Foundry Models", True),
+        ("azure", "Microsoft", "Virtual Machines", False),
+        ("together", "Together AI", "Serverless Inference", True),
+        ("together", "Together AI", "GPU Clusters", False),
+        ("deepseek", "Microsoft", "DeepSeek R1, Foundry Models", False),
+        ("groq", "xAI", "Grok API", False),
+    ],
+)
+def test_a_vendor_is_asked_for_by_whatever_name_its_bill_has(
+    team_id: int, vendor: str, provider: str, label: str, *, is_twice: bool
+) -> None:
+    price(call(team_id, vendor=vendor))
+    billed(provider, label)
+    found = [item.code for item in checklist(NOON.date().replace(day=1))]
+    assert ("booked_twice" in found) == is_twice
+
+
 def test_nothing_is_done_without_a_mark(team_id: int) -> None:
     assert price_hour(hour=NOON, book=books()).changed == 0
     assert not UsageEvent.objects.exists()
@@ -330,6 +359,34 @@ def test_a_vendor_is_booked_by_its_bill_from_then_on(team_id: int) -> None:
     call_command("book_api_vendor", "openai", "calls")
     price()
     assert total(Line) == 2000
+
+
+NOVA = {"vendor": "aws", "model": "amazon.nova-pro-v1:0"}
+
+
+@pytest.mark.parametrize("name", ["aws", "bedrock", "AWS.Bedrock"])
+def test_a_vendor_is_booked_and_priced_by_any_of_its_names(team_id: int, name: str) -> None:
+    price(call(team_id, **NOVA))
+    public = total(Line)
+    enter_price(
+        price=NewApiPrice(name, "*", "all", starts_at=NOON - HOUR, discount_ratio=Decimal("0.5"))
+    )
+    price()
+    assert total(Line) * 2 == public > 0
+    call_command("book_api_vendor", name, "bill")
+    price()
+    assert not Charge.objects.exists()
+
+
+def test_a_vendor_that_nobody_knows_is_refused_with_those_that_are(team_id: int) -> None:
+    with pytest.raises(CommandError, match=r"anthropic, .*openai, "):
+        call_command("book_api_vendor", "bedrokc", "bill")
+    agreed = NewApiPrice("house", "*", "all", starts_at=NOON, amount=Decimal(1))
+    with pytest.raises(ApiPriceNotUnderstood, match="'house' has no public price and no call"):
+        enter_price(price=agreed)
+    # A vendor without a price list has contract prices alone: its calls make it known.
+    price(call(team_id, vendor="house"))
+    assert enter_price(price=agreed)
 
 
 def test_what_a_gateway_states_stands_beside_our_price_and_is_not_booked(team_id: int) -> None:

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from genai_prices import data_snapshot
 
 from apps.economics.calls import Contract, Counted, Priced
+from apps.economics.vendor_names import PRICED
 from apps.ledger.solvers.api_pricing import books
 from apps.workloads.api.usage_counts import COLUMNS, counts_of
 
@@ -221,3 +223,7 @@ def test_published_usages_are_priced_as_published() -> None:
             seen.add((place, vendor))
     assert seen == set(MOVED)
     assert agreed > 900
+
+
+def test_the_names_of_vendors_that_doors_know_are_those_that_have_public_prices() -> None:
+    assert {each.id for each in data_snapshot.get_snapshot().providers} == PRICED

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from apps.economics.vendor_names import TABLE, vendor_named
 from apps.workloads.api import set_aside, span_counts
 from apps.workloads.api.span_names import (
     ASIDE,
@@ -16,7 +17,6 @@ from apps.workloads.api.span_names import (
     SpanKind,
     Spelling,
 )
-from apps.workloads.api.vendor_names import TABLE, vendor_named
 from apps.workloads.models import SetAsideSpan, UsageEvent
 from tests import make
 from tests.apps.workloads.test_usage_events import CREATED, DOOR, GEN_AI, send, span, trace

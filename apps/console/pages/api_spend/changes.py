@@ -53,7 +53,7 @@ class ReportForm(ChangeForm):
 class PriceForm(ChangeForm):
     """A contract price of a model API."""
 
-    vendor = TextField("Vendor", "As calls name it: openai, anthropic, google, aws.")
+    vendor = TextField("Vendor", "As calls name it: openai, anthropic, google, aws (or bedrock).")
     model = TextField("Model", "A * at its end: all names that begin so.")
     tier = TextField("Tier", "Such as batch; empty: the ordinary one.")
     unit = PickField("What it prices", UNITS, initial="input")
@@ -155,7 +155,7 @@ def _thought_of(entered: Mapping[str, Any]) -> NewApiPrice:
     """What was entered; refuses by field what entering it would refuse."""
     discount = entered["discount"]
     thought = NewApiPrice(
-        vendor=entered["vendor"].lower(),
+        vendor=ledger.known_vendor(entered["vendor"]),
         model=entered["model"],
         tier=entered["tier"],
         unit=entered["unit"],

@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from apps.accounts.actions.audit import changes_by
+from apps.economics.vendor_names import vendor_named
 from apps.ledger.actions.api_prices import book_vendor
 from apps.pricing.actions.api_prices import BOOKED_BY, ApiPriceNotUnderstood
 
@@ -16,13 +17,13 @@ class Command(BaseCommand):
     help = "Book a vendor of model APIs by its calls (as all are at first), or by its bill."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """The vendor as calls name it, and which record."""
+        """The vendor by any of its names, and which record."""
         parser.add_argument("vendor")
         parser.add_argument("booked_by", choices=BOOKED_BY)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Keep it; past hours are charged again."""
-        vendor = options["vendor"].strip().lower()
+        vendor = vendor_named(options["vendor"])
         try:
             with changes_by(command="book_api_vendor"):
                 book_vendor(vendor=vendor, booked_by=options["booked_by"])

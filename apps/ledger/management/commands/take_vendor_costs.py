@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from apps.economics.vendor_names import vendor_named
 from apps.files.limits import LARGEST, BodyKind
 from apps.files.lines import FileUnreadable
 from apps.files.unpacking import read_small_file
@@ -31,7 +32,7 @@ class Command(BaseCommand):
         """Keep it and say how many rows it had."""
         try:
             report = report_of(read_small_file(options["file"], LARGEST[BodyKind.VENDOR_COSTS]))
-            vendor = options["vendor"].strip().lower()
+            vendor = vendor_named(options["vendor"])
             rows = take_vendor_costs(vendor=vendor, report=report, at=timezone.now())
         except (OSError, FileUnreadable, VendorCostsNotUnderstood) as refusal:
             raise CommandError(str(refusal)) from refusal

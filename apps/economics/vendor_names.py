@@ -75,6 +75,21 @@ VENDORS = {name.alias: name.vendor for name in TABLE}
 """By alias, the name that prices have."""
 
 
+PRICED = frozenset(
+    (
+        *("anthropic", "arcee", "avian", "aws", "azure", "baseten", "cerebras", "cloudflare"),
+        *("cohere", "cursor", "databricks", "deepseek", "doubleword", "elevenlabs", "fireworks"),
+        *("github-copilot", "google", "groq", "huggingface_cerebras", "huggingface_fireworks-ai"),
+        *("huggingface_groq", "huggingface_hyperbolic", "huggingface_nebius", "huggingface_novita"),
+        *("huggingface_nscale", "huggingface_ovhcloud", "huggingface_publicai"),
+        *("huggingface_sambanova", "huggingface_together", "meta", "minimax", "mistral", "modal"),
+        *("moonshotai", "novita", "openai", "openai-decisions", "openrouter", "ovhcloud"),
+        *("perplexity", "quicksilverpro", "together", "typesafe", "voyageai", "x-ai", "zai"),
+        "zhipuai",
+    )
+)
+"""Vendors that the table of public prices has, which no web process loads."""
+
 SURFACES = frozenset(
     (
         *("anthropic", "chat", "completion", "completions", "embedding", "embeddings", "files"),

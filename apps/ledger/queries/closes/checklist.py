@@ -17,6 +17,7 @@ from apps.ledger.queries.bills.twins import (
     undecided_twins,
 )
 from apps.ledger.queries.calendar import HourSpan, month_span
+from apps.ledger.queries.closes.booked_twice import booked_twice
 from apps.ledger.queries.closes.invoices import invoices_in_words, invoices_of_month
 from apps.ledger.queries.closes.shares import shares_in_words, shares_of_invoices
 from apps.ledger.queries.tables import rows
@@ -45,30 +46,6 @@ BILLS = """
 SELECT count(*) FROM ledger_bill
 WHERE reconciled_at IS NULL AND starts_at < %(to)s AND ends_at > %(from)s
 """
-# Vendors of models by what a bill may call them: its provider, or the service of a cloud's bill.
-TWICE = """
-SELECT count(DISTINCT item.vendor), sum(billed.effective_micros)::int8
-FROM unnest(%(vendors)s::text[], %(told_as)s::text[]) AS name (vendor, told_as)
-JOIN ledger_bill AS bill ON bill.starts_at < %(to)s AND bill.ends_at > %(from)s
-JOIN ledger_billedcharge AS billed
-  ON billed.bill_id = bill.id AND billed.hour >= %(from)s AND billed.hour < %(to)s
- AND concat_ws(' ', bill.issuer, bill.provider, billed.label) ~* name.told_as
-JOIN LATERAL (
-    SELECT item.vendor FROM ledger_apiitem AS item
-    JOIN ledger_charge AS charge ON charge.api_item_id = item.id
-    WHERE item.vendor = name.vendor AND charge.kind = 'api' AND charge.posting_month = %(month)s
-    LIMIT 1
-) AS item ON true
-"""
-TOLD_AS = {
-    "openai": "(?<!azure )\\yopenai",
-    "anthropic": "\\yanthropic",
-    "aws": "\\ybedrock",
-    "google": "\\y(gemini|vertex ai|generative language)",
-    "azure": "\\yazure openai",
-    "mistral": "\\ymistral",
-    "cohere": "\\ycohere",
-}
 WHICH: dict[str, LiteralString] = {
     "provisional": "status = 'provisional'",
     "unpriced": "unpriced_milliseconds > 0",
@@ -185,8 +162,7 @@ def _settling_items(twins: int, span: HourSpan, params: dict[str, object]) -> li
 
 def _booked_twice(params: dict[str, object]) -> list[Item]:
     """Vendors of models that a bill names while their calls are booked: asked where there are."""
-    told_as = {"vendors": list(TOLD_AS), "told_as": list(TOLD_AS.values())}
-    ((vendors, micros),) = rows(TWICE, params | told_as)
+    vendors, micros = booked_twice(params)
     if not vendors:
         return []
     return [

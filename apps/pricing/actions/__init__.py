@@ -70,7 +70,7 @@ from apps.pricing.actions.rates import (
     propose_rate,
 )
 from apps.pricing.actions.rows import say_again
-from apps.pricing.actions.scope_names import as_pools_say
+from apps.pricing.actions.scope_names import as_pools_say, unknown_names
 from apps.pricing.actions.shared import (
     NewSharedCost,
     SharedCostAlreadyEnded,

@@ -3,11 +3,14 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+from apps.economics import azure_sizes, ec2_sizes
 from apps.economics.focus.names import provider_key, provider_word
 from apps.economics.gpu_catalogue import gpu_model, named_gpu
-from apps.economics.gpu_machines import machine_name
+from apps.economics.gpu_machines import GPU_MACHINES, gpu_machine, machine_name
 from apps.fleet.queries import PoolFact, pools
 from apps.pricing.actions.commitment_checks import CommitmentNotUnderstood, NewCommitment
+
+CLOUDS = frozenset(("aws", "gcp", "azure", "oci", *(cloud for cloud, _ in GPU_MACHINES)))
 
 
 def as_pools_say(commitment: NewCommitment) -> NewCommitment:
@@ -29,6 +32,31 @@ def as_pools_say(commitment: NewCommitment) -> NewCommitment:
         gpu_model=_gpu(commitment.gpu_model.strip(), ours),
         # Of two prices of one machine neither is taken.
         prices=prices if len(prices) == len(commitment.prices) else commitment.prices,
+    )
+
+
+def unknown_names(commitment: NewCommitment) -> tuple[str, ...]:
+    """Return in sentences which of its names no pool has, nor a table: such a commitment covers nothing.
+
+    `commitment` is as pools say it.
+    """
+    known = list(pools().values())
+    provider, machine = commitment.provider, commitment.instance_type
+    names = (
+        ("provider", provider, provider in {*CLOUDS, *(pool.provider for pool in known)}),
+        (
+            "instance type",
+            machine,
+            machine in {pool.instance_type for pool in known}
+            or gpu_machine(provider, machine) is not None
+            or ec2_sizes.size_quarters(machine) is not None
+            or azure_sizes.ratio(machine) is not None,
+        ),
+    )
+    return tuple(
+        f"No pool has the {what} {name!r}, and no table: it covers nothing until a pool has it."
+        for what, name, is_known in names
+        if name and not is_known
     )
 
 

@@ -366,3 +366,14 @@ def test_a_file_that_says_nothing_is_refused_by_what_is_wrong(
     tmp_path: Path, text: str, said: str
 ) -> None:
     assert said in command(tmp_path, text)[1]
+
+
+def test_names_that_no_pool_and_no_table_has_are_said() -> None:
+    make_pool("ours", provider="heron", instance_type="box.1")
+    odd = replace(RESERVED, provider="moon", instance_type="rock.1")
+    assert [each.split(",")[0] for each in actions.unknown_names(odd)] == [
+        "No pool has the provider 'moon'", "No pool has the instance type 'rock.1'",
+    ]  # fmt: skip
+    for provider, machine in (("aws", "m5.24xlarge"), ("heron", "box.1"), ("gcp", "a3-highgpu-8g")):
+        known = replace(RESERVED, provider=provider, instance_type=machine)
+        assert actions.unknown_names(known) == ()

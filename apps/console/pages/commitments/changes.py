@@ -86,7 +86,8 @@ def add_commitment(context: Context) -> Change[actions.NewCommitment]:
     """Says what the commitment would move, then enters it."""
 
     def effects(thought: actions.NewCommitment) -> tuple[str, ...]:
-        return _entry_effects(if_entered(actions.as_bought(thought), context.at), context.currency)
+        moved = if_entered(actions.as_bought(thought), context.at)
+        return (*actions.unknown_names(thought), *_entry_effects(moved, context.currency))
 
     def apply(thought: actions.NewCommitment) -> tuple[str, tuple[Any, ...]]:
         commitment_id = actions.add_commitment(commitment=thought, at=context.at)

@@ -37,11 +37,13 @@ class Command(BaseCommand):
         rejected: list[dict[str, object]] = []
         for entry in entries:
             commitment_id, reason = _entered_commitment(entry)
-            if commitment_id is None:
+            if commitment_id is None or entry.commitment is None:
                 self.stderr.write(f"commitment {entry.number}: {reason}")
                 rejected.append({"number": entry.number, "reason": reason})
             else:
                 added.append(commitment_id)
+                for remark in actions.unknown_names(actions.as_pools_say(entry.commitment)):
+                    self.stderr.write(f"commitment {entry.number}: {remark}")
         if options["json"]:
             self.stdout.write(json.dumps({"added": added, "rejected": rejected}))
         elif added:

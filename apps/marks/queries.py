@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import IntEnum
 
 from django.db import connection
-from django.db.models import Count, Min
+from django.db.models import Count, Min, Q
 
 from apps.marks.models import ChangedHour, ChangedRange, Pass
 
@@ -117,9 +117,15 @@ def days_marked(starts_at: datetime, ends_at: datetime) -> int:
     return _distinct_hours(OF_OWN_MONTH, hour__gte=starts_at, hour__lt=ends_at)
 
 
-def days_with_corrections_marked() -> int:
-    """How many local days have corrections that wait to be summed or divided, whenever they were."""
-    return _distinct_hours(OF_CORRECTIONS)
+def days_unsummed(starts_at: datetime, ends_at: datetime) -> int:
+    """`days_marked`, and the local days whose corrections wait to be summed or divided, whenever they were."""
+    own = Q(pass_id__in=OF_OWN_MONTH, hour__gte=starts_at, hour__lt=ends_at)
+    corrected = Q(pass_id__in=OF_CORRECTIONS)
+    days = ChangedHour.objects.filter(own | corrected).aggregate(
+        own=Count("hour", distinct=True, filter=own),
+        corrected=Count("hour", distinct=True, filter=corrected),
+    )
+    return int(days["own"]) + int(days["corrected"])
 
 
 def days_marked_of(first_hours: Collection[datetime], pool_ids: Collection[int]) -> int:

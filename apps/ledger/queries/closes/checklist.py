@@ -22,7 +22,7 @@ from apps.ledger.queries.closes.invoices import invoices_in_words, invoices_of_m
 from apps.ledger.queries.closes.shares import shares_in_words, shares_of_invoices
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.unread_bills import unread_between
-from apps.marks.queries import days_marked, days_with_corrections_marked, pending_hours
+from apps.marks.queries import days_unsummed, pending_hours
 
 MOST_NAMED = 5
 
@@ -128,7 +128,7 @@ def _settling_items(twins: int, span: HourSpan, params: dict[str, object]) -> li
         Item(
             "unsummed",
             "Days still to be summed or divided",
-            days_marked(span.starts_at, span.ends_at) + days_with_corrections_marked(),
+            days_unsummed(span.starts_at, span.ends_at),
             None,
             "The worker sums them once their hours are settled, and divides them over runs and services.",
             is_blocking=True,

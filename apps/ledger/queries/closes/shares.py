@@ -22,22 +22,24 @@ SELECT date_trunc('month', hour AT TIME ZONE %(zone)s)::date,
        CASE WHEN count(billed_micros) = count(*) THEN sum(billed_micros)::int8 END
 FROM billed GROUP BY 1 ORDER BY 1
 """
-BILLED = """
-SELECT coalesce(sum(billed_micros), 0)::int8 FROM (
-    SELECT hour.billed_micros FROM ledger_billedhour AS hour
-    JOIN fleet_node_fact AS node ON node.id = hour.node_id
-     AND node.period && tstzrange(hour.hour, hour.hour + interval '1 hour')
-    WHERE date_trunc('month', hour.hour AT TIME ZONE %(zone)s)::date = %(month)s
-    UNION ALL
-    SELECT billed_micros FROM ledger_billedcharge
-    WHERE date_trunc('month', hour AT TIME ZONE %(zone)s)::date = %(month)s
-) AS asked
-"""
-CHARGED = """
-SELECT coalesce(sum(charge.billed_micros), 0)::int8
-FROM ledger_charge AS charge
-LEFT JOIN ledger_charge AS original ON original.id = charge.corrects_id
-WHERE coalesce(original.posting_month, charge.posting_month) = %(month)s
+# What bills say of a month's hours beyond what its charges, with their corrections, say was billed.
+WAITING = """
+SELECT (
+    SELECT coalesce(sum(billed_micros), 0) FROM (
+        SELECT hour.billed_micros FROM ledger_billedhour AS hour
+        JOIN fleet_node_fact AS node ON node.id = hour.node_id
+         AND node.period && tstzrange(hour.hour, hour.hour + interval '1 hour')
+        WHERE date_trunc('month', hour.hour AT TIME ZONE %(zone)s)::date = %(month)s
+        UNION ALL
+        SELECT billed_micros FROM ledger_billedcharge
+        WHERE date_trunc('month', hour AT TIME ZONE %(zone)s)::date = %(month)s
+    ) AS asked
+)::int8 - (
+    SELECT coalesce(sum(charge.billed_micros), 0)
+    FROM ledger_charge AS charge
+    LEFT JOIN ledger_charge AS original ON original.id = charge.corrects_id
+    WHERE coalesce(original.posting_month, charge.posting_month) = %(month)s
+)::int8
 """
 
 
@@ -67,9 +69,8 @@ def shares_of_invoices(bill_ids: Collection[int]) -> list[InvoiceShare]:
 
 
 def _waiting(month: date, zone: str) -> int:
-    params = {"month": month, "zone": zone}
-    ((asked,),), ((charged,),) = rows(BILLED, params), rows(CHARGED, params)
-    return int(asked) - int(charged)
+    ((waits,),) = rows(WAITING, {"month": month, "zone": zone})
+    return int(waits)
 
 
 def shares_in_words(shares: Sequence[InvoiceShare], currency: str) -> str:

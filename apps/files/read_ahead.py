@@ -1,33 +1,36 @@
-"""Rows, or chunks of them, read while those before them are being stored."""
+"""What is read while what came before it is being stored."""
 
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import islice
+from dataclasses import dataclass
 from queue import Full, Queue
 from typing import TypeVar
 
-Row = TypeVar("Row")
-ROWS_AT_ONCE = 2_500
-CHUNKS_AHEAD = 8
+Item = TypeVar("Item")
 LOOKS_UP_SECONDS = 0.1
 # Whoever stores comes back from the database some hundred times a chunk, and each time waits as long
 # for a thread that reads: with Python's own 5 ms that took longer than the database.
 TURN_SECONDS = 0.0005
 
 
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """There is no more to read, or reading it was refused."""
+
+    trouble: Exception | None = None
+
+
 @contextmanager
-def read_ahead(
-    rows: Iterator[Row], *, at_once: int = ROWS_AT_ONCE, ahead: int = CHUNKS_AHEAD
-) -> Iterator[Iterator[Row]]:
-    """The same rows in the same order, read ahead by a thread of their own: `ahead` times `at_once` wait at most.
+def read_ahead(items: Iterator[Item], *, ahead: int = 1) -> Iterator[Iterator[Item]]:
+    """The same items in the same order, read ahead by a thread of their own: `ahead` wait at most.
 
     Whatever reading them refuses comes where it would have come. Nothing is read on after the end.
     """
-    waiting: Queue[list[Row] | Exception] = Queue(ahead)
+    waiting: Queue[Item | _Ended] = Queue(ahead)
     is_over = threading.Event()
-    given = (rows, at_once, waiting, is_over)
+    given = (items, waiting, is_over)
     thread = threading.Thread(target=_fill_queue, args=given, daemon=True)
     turn = sys.getswitchinterval()
     sys.setswitchinterval(TURN_SECONDS)
@@ -41,31 +44,28 @@ def read_ahead(
 
 
 def _fill_queue(
-    rows: Iterator[Row],
-    at_once: int,
-    waiting: "Queue[list[Row] | Exception]",
-    is_over: threading.Event,
+    items: Iterator[Item], waiting: "Queue[Item | _Ended]", is_over: threading.Event
 ) -> None:
     while not is_over.is_set():
         try:
-            chunk: list[Row] | Exception = list(islice(rows, at_once))
+            item: Item | _Ended = next(items, _Ended())
         except Exception as refused:  # noqa: BLE001 - it is for who reads
-            chunk = refused
+            item = _Ended(refused)
         while not is_over.is_set():
             try:
-                waiting.put(chunk, timeout=LOOKS_UP_SECONDS)
+                waiting.put(item, timeout=LOOKS_UP_SECONDS)
                 break
             except Full:
                 continue
-        if not chunk or isinstance(chunk, Exception):
+        if isinstance(item, _Ended):
             return
 
 
-def _drain_queue(waiting: "Queue[list[Row] | Exception]") -> Iterator[Row]:
+def _drain_queue(waiting: "Queue[Item | _Ended]") -> Iterator[Item]:
     while True:
-        chunk = waiting.get()
-        if isinstance(chunk, Exception):
-            raise chunk
-        if not chunk:
+        item = waiting.get()
+        if isinstance(item, _Ended):
+            if item.trouble is not None:
+                raise item.trouble
             return
-        yield from chunk
+        yield item

@@ -155,7 +155,7 @@ def _nothing_collected() -> Iterator[None]:
 def _take_rows(file: OpenBill, import_id: int, clock: Callable[[], datetime]) -> bills.Taken:
     seen, rejected = Seen(), 0
     first: Rejection | None = None
-    with read_ahead(_chunks_to_stage(file.rows, seen), at_once=1, ahead=1) as chunks:
+    with read_ahead(_chunks_to_stage(file.rows, seen)) as chunks:
         for rows, bad in chunks:
             # Of a small file all is read already when the first of it is stored.
             refuse_to_go_on()

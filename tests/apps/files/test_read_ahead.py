@@ -5,7 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from apps.files.read_ahead import CHUNKS_AHEAD, ROWS_AT_ONCE, read_ahead
+from apps.files.read_ahead import read_ahead
+
+MANY, AHEAD = 2_500, 8
 
 
 class BreaksOff(Exception):
@@ -18,20 +20,20 @@ def numbers(count: int, then: Exception | None = None) -> Iterator[int]:
         raise then
 
 
-@pytest.mark.parametrize("count", [0, 1, ROWS_AT_ONCE, 3 * ROWS_AT_ONCE + 7])
+@pytest.mark.parametrize("count", [0, 1, MANY, 3 * MANY + 7])
 def test_the_rows_come_in_order_and_whole(count: int) -> None:
     with read_ahead(numbers(count)) as rows:
         assert list(rows) == list(range(count))
 
 
 def test_what_reading_refuses_comes_after_the_rows_before_it() -> None:
-    with read_ahead(numbers(2 * ROWS_AT_ONCE, BreaksOff("here"))) as rows:
-        assert [next(rows) for _ in range(2 * ROWS_AT_ONCE)] == list(range(2 * ROWS_AT_ONCE))
+    with read_ahead(numbers(2 * MANY, BreaksOff("here"))) as rows:
+        assert [next(rows) for _ in range(2 * MANY)] == list(range(2 * MANY))
         with pytest.raises(BreaksOff, match="here"):
             next(rows)
 
 
-def test_no_more_is_read_than_a_few_chunks_and_nothing_after_the_end() -> None:
+def test_no_more_is_read_than_a_few_and_nothing_after_the_end() -> None:
     read = []
 
     def endless() -> Iterator[int]:
@@ -40,7 +42,7 @@ def test_no_more_is_read_than_a_few_chunks_and_nothing_after_the_end() -> None:
             yield read[-1]
 
     before = threading.active_count()
-    with read_ahead(endless()) as rows:
+    with read_ahead(endless(), ahead=AHEAD) as rows:
         assert next(rows) == 0
-    assert len(read) <= (CHUNKS_AHEAD + 2) * ROWS_AT_ONCE
+    assert len(read) <= AHEAD + 2
     assert threading.active_count() == before

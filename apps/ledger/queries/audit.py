@@ -269,16 +269,7 @@ def _moved_lines(close: Close, zone: str, *, is_last: bool) -> Iterator[AuditPla
     found, count = digest_of_month(close.month, zone)
     if (found, count) != (close.digest, close.lines) or not is_last:
         about = f"close {close.version}, digest {close.digest[:12]}, now {found[:12]}"
-        yield AuditPlace(
-            check=DIGEST,
-            charge=None,
-            node=about,
-            hour=_iso_text(close.month),
-            basis="lines",
-            expected=close.lines,
-            found=count,
-            difference=count - close.lines,
-        )
+        yield _place_in_close(close, DIGEST, about, "lines", close.lines, count)
 
 
 def _moved_table(close: Close, kept: DigestFact) -> Iterator[AuditPlace]:
@@ -286,16 +277,8 @@ def _moved_table(close: Close, kept: DigestFact) -> Iterator[AuditPlace]:
     if now != kept:
         which = "columns that may name a person" if kept.is_personal else "columns"
         bill = f"bill {kept.bill_id}, " if kept.bill_id else ""
-        yield AuditPlace(
-            check=TABLES,
-            charge=None,
-            node=f"{kept.table}, {bill}{which}, close {close.version}, digest {kept.digest[:12]}, now {now.digest[:12]}",
-            hour=_iso_text(close.month),
-            basis="rows",
-            expected=kept.rows,
-            found=now.rows,
-            difference=now.rows - kept.rows,
-        )
+        about = f"{kept.table}, {bill}{which}, close {close.version}, digest {kept.digest[:12]}, now {now.digest[:12]}"
+        yield _place_in_close(close, TABLES, about, "rows", kept.rows, now.rows)
 
 
 def _bills_of_nobody(close: Close, kept: Sequence[DigestFact]) -> Iterator[AuditPlace]:
@@ -304,15 +287,22 @@ def _bills_of_nobody(close: Close, kept: Sequence[DigestFact]) -> Iterator[Audit
 
 
 def _without_digest(close: Close, of: str) -> AuditPlace:
+    about = f"{of}, close {close.version}, without a digest"
+    return _place_in_close(close, TABLES, about, "rows", 0, 1)
+
+
+def _place_in_close(
+    close: Close, check: str, about: str, basis: str, expected: int, found: int
+) -> AuditPlace:
     return AuditPlace(
-        check=TABLES,
+        check=check,
         charge=None,
-        node=f"{of}, close {close.version}, without a digest",
+        node=about,
         hour=_iso_text(close.month),
-        basis="rows",
-        expected=0,
-        found=1,
-        difference=1,
+        basis=basis,
+        expected=expected,
+        found=found,
+        difference=found - expected,
     )
 
 

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from apps.economics.vendor_names import PRICED, vendor_named
 from apps.ledger.actions.calls import mark_calls
-from apps.ledger.queries.api_calls import hours_of_calls, vendors_called
+from apps.ledger.queries.api_calls import hours_of_calls, vendors_with_calls
 from apps.logs.changes import logged_change
 from apps.marks.actions import ORGANISATION, Mark, mark
 from apps.marks.queries import Pass
@@ -43,7 +43,7 @@ def end_price(*, price_id: int, ended_at: datetime) -> None:
 def known_vendor(name: str) -> str:
     """Return a vendor's name as its calls have it; refuses an ApiPriceNotUnderstood of no known one."""
     vendor = vendor_named(name)
-    known = PRICED | vendors_called()
+    known = PRICED | vendors_with_calls()
     if vendor and vendor not in known:
         names = ", ".join(sorted(known))
         raise api_prices.ApiPriceNotUnderstood(

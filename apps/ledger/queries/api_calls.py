@@ -100,7 +100,7 @@ def hours_of_calls(
     return [hour for (hour,) in rows(HOURS, params)]
 
 
-def vendors_called() -> frozenset[str]:
+def vendors_with_calls() -> frozenset[str]:
     """Vendors of whose calls any was priced, or could not be."""
     return frozenset(vendor for (vendor,) in rows(VENDORS_CALLED, {}))
 

@@ -4,7 +4,7 @@ import re
 from typing import LiteralString
 
 from apps.economics.vendor_names import PRICED
-from apps.ledger.queries.api_calls import vendors_called
+from apps.ledger.queries.api_calls import vendors_with_calls
 from apps.ledger.queries.tables import rows
 
 # Vendors of models by what a bill may call them: who issues it or provides, or, where `by_label`,
@@ -61,7 +61,7 @@ SELL_MORE = frozenset(
 
 def booked_twice(params: dict[str, object]) -> tuple[int, int | None]:
     """How many vendors, and what their bills come to; `params` are the month and its span."""
-    names = [(vendor, *_as_a_bill_names(vendor)) for vendor in sorted(vendors_called())]
+    names = [(vendor, *_as_a_bill_names(vendor)) for vendor in sorted(vendors_with_calls())]
     vendors, named, by_label = zip(*names, strict=True) if names else ((), (), ())
     told = {"vendors": list(vendors), "named": list(named), "by_label": list(by_label)}
     ((count, micros),) = rows(TWICE, params | told)

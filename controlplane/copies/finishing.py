@@ -3,6 +3,7 @@
 import json
 import secrets
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import psycopg
 from django.db import DatabaseError, connection
 from psycopg.sql import SQL, Identifier
 
-from apps.files import delete_file, list_files, write_file
+from apps.files import delete_file, forget_drafts, list_files, write_file
 from controlplane.copies.making import draft_path, megabytes
 from controlplane.copies.members import Json
 from controlplane.copies.refusal import CopyRefused, reason_of
@@ -151,6 +152,8 @@ def _put_in_place(home: Path, stage: Path, content: Json) -> None:
             while block := source.read(FILE_BLOCK):
                 target.write(block)
     for folder in FOLDERS if content["takes_files"] else ():
+        # Nobody else writes meanwhile: whatever is half written is of the try that was killed.
+        forget_drafts(folder, datetime.max.replace(tzinfo=UTC))
         for entry in list_files(folder):
             if entry.name not in content["files"]:
                 delete_file(entry.name)

@@ -20,6 +20,8 @@ AT = datetime(2026, 2, 15, 12, tzinfo=UTC)
 PUBLISHED = (
     Path(__file__).resolve().parents[4] / "shared" / "data" / "api_usage" / "usages_even.json.gz"
 )
+CACHED_OF_MISTRAL = "`num_cached_tokens` are read: they were worked out at the full price"
+NOTHING_COUNTED = "an input and an output of 0 is what a gateway writes of a call it did not count"
 MOVED = {
     # The table's price of this or its reading of the counts changed after these were worked out.
     (107, "google"): "long context of Claude on Vertex costs more",
@@ -27,6 +29,8 @@ MOVED = {
     (175, "azure"): "cache writes have a price",
     (601, "azure"): "cache writes have a price",
     (508, "cerebras"): "the model is no longer listed",
+    **{(place, "mistral"): CACHED_OF_MISTRAL for place in (186, 190, 193, 242, 375, 395, 430)},
+    **{(623, vendor): NOTHING_COUNTED for vendor in ("azure", "openai")},
 }
 FLAVOURS = {
     "usageMetadata": {"default"},

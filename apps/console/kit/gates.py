@@ -1,0 +1,27 @@
+"""Sanity gates of an answer, each a line on its page."""
+
+from collections.abc import Sequence
+
+from apps.console.kit.page import FactList
+from apps.economics.gates import Gate, GateName
+
+TITLE = "What this was held against"
+NAMES = {
+    GateName.BASELINE: "Its best baseline",
+    GateName.CAPACITY: "What is there",
+    GateName.COVERAGE: "Its intervals",
+    GateName.HISTORY: "Its history",
+    GateName.PARTS: "Its parts",
+}
+STATES = {True: "Passed", False: "Failed", None: "Not known"}
+
+
+def gate_list(gates: Sequence[Gate]) -> FactList | None:
+    """Every gate with what was found; None where an answer has none."""
+    facts = tuple((NAMES[gate.name], _gate_words(gate)) for gate in gates)
+    return FactList(facts, TITLE, "gates") if facts else None
+
+
+def _gate_words(gate: Gate) -> str:
+    said = f"{STATES[gate.is_passed]}: {gate.says}"
+    return f"{said}. Answered instead: {gate.fallback}." if gate.fallback else f"{said}."

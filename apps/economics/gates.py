@@ -1,0 +1,106 @@
+"""Sanity gates: what an answer is held against before anybody acts on it, and what stands in its place where it fails."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+COVERED = (0.65, 0.95)
+"""What an 80 % interval has to cover of its own back-test."""
+PARTS_WITHIN = 0.1
+"""By how much of the whole its parts may miss it."""
+TERM_OF_HISTORY = 3.0
+"""A commitment for longer than so many times the history rests on next to nothing."""
+ROUNDING = 1e-6
+
+
+class GateName(StrEnum):
+    """What an answer is held against."""
+
+    BASELINE = "baseline"
+    CAPACITY = "capacity"
+    COVERAGE = "coverage"
+    HISTORY = "history"
+    PARTS = "parts"
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One gate: `is_passed` None where nobody can tell; `fallback` names what is answered instead where it failed."""
+
+    name: GateName
+    is_passed: bool | None
+    says: str
+    fallback: str = ""
+
+
+def failed_gates(gates: Iterable[Gate]) -> tuple[Gate, ...]:
+    """Those that were not passed."""
+    return tuple(gate for gate in gates if gate.is_passed is False)
+
+
+def failure_of(gates: Iterable[Gate]) -> str:
+    """What failed and what is answered instead, in one sentence; empty where nothing failed."""
+    failed = failed_gates(gates)
+    if not failed:
+        return ""
+    fallback = next((gate.fallback for gate in failed if gate.fallback), "")
+    said = "; ".join(gate.says for gate in failed)
+    return f"{said}: {fallback}" if fallback else said
+
+
+def baseline_gate(error: float | None, baselines: Mapping[str, float]) -> Gate:
+    """Whether an answer's error in its own back-test is at most that of the best baseline, by name."""
+    if error is None or not baselines:
+        return Gate(GateName.BASELINE, None, "no back-test yet: its history is too short for one")
+    best = min(baselines, key=lambda name: baselines[name])
+    least = baselines[best]
+    beside = f"{error:.3g} beside {least:.3g} of {best}"
+    if error <= least * (1 + ROUNDING):
+        return Gate(GateName.BASELINE, is_passed=True, says=f"its error before was {beside}")
+    return Gate(
+        GateName.BASELINE, is_passed=False, says=f"its error before was {beside}", fallback=best
+    )
+
+
+def capacity_gate(most: float, ceiling: float | None, unit: str, fallback: str) -> Gate:
+    """Whether the most that an answer has at once is there; without a ceiling nothing bounds it."""
+    if ceiling is None:
+        return Gate(GateName.CAPACITY, None, "nothing on record bounds it")
+    says = f"at most {most:,.4g} {unit} at once, and {ceiling:,.4g} are there"
+    is_inside = most <= ceiling * (1 + ROUNDING)
+    return Gate(GateName.CAPACITY, is_inside, says, "" if is_inside else fallback)
+
+
+def coverage_gate(coverage: float | None) -> Gate:
+    """Whether what came lay in its 80 % intervals about as often as they say."""
+    if coverage is None:
+        return Gate(GateName.COVERAGE, None, "no interval was tried on what came yet")
+    least, most = COVERED
+    says = f"{coverage * 100:.0f} % of what came lay in its 80 % intervals"
+    return Gate(GateName.COVERAGE, least <= coverage <= most, says)
+
+
+def history_gate(history_days: float, term_days: float) -> Gate:
+    """Whether a term is at most three times the history that it rests on."""
+    says = f"{history_days:,.0f} days of history for a term of {term_days:,.0f} days"
+    return Gate(GateName.HISTORY, term_days <= TERM_OF_HISTORY * history_days, says)
+
+
+def parts_gate(whole: float, parts: Sequence[float]) -> Gate:
+    """Whether the parts come to the whole, but for a tenth of it."""
+    if not parts:
+        return Gate(GateName.PARTS, None, "it has no parts to be held against")
+    total = sum(parts)
+    says = f"its parts come to {total:,.4g} beside {whole:,.4g} of the whole"
+    return Gate(GateName.PARTS, abs(total - whole) <= PARTS_WITHIN * abs(whole), says)
+
+
+def serialize_gates(gates: Iterable[Gate]) -> list[dict[str, Any]]:
+    """As JSON has them."""
+    return [asdict(gate) | {"name": str(gate.name)} for gate in gates]
+
+
+def read_gates(fields: Iterable[Mapping[str, Any]]) -> tuple[Gate, ...]:
+    """Those that `serialize_gates` wrote."""
+    return tuple(Gate(**{**each, "name": GateName(each["name"])}) for each in fields)

@@ -1,0 +1,78 @@
+"""An answer is held against its baseline, what is there, its own intervals, its history and its parts."""
+
+import pytest
+
+from apps.economics.gates import (
+    Gate,
+    GateName,
+    baseline_gate,
+    capacity_gate,
+    coverage_gate,
+    failed_gates,
+    failure_of,
+    history_gate,
+    parts_gate,
+    read_gates,
+    serialize_gates,
+)
+
+LOSES = baseline_gate(7.67, {"last week": 4.98, "mean": 6.0})
+
+
+def test_what_loses_to_its_best_baseline_names_it() -> None:
+    assert (LOSES.is_passed, LOSES.fallback) == (False, "last week")
+    assert LOSES.says == "its error before was 7.67 beside 4.98 of last week"
+    assert baseline_gate(4.98, {"last week": 4.98}).is_passed is True
+
+
+@pytest.mark.parametrize(
+    "gate",
+    [
+        baseline_gate(None, {"last week": 1.0}),
+        baseline_gate(1.0, {}),
+        capacity_gate(8, None, "GPUs", ""),
+        coverage_gate(None),
+        parts_gate(10, ()),
+    ],
+)
+def test_what_nobody_can_tell_is_neither_passed_nor_failed(gate: Gate) -> None:
+    assert gate.is_passed is None
+    assert failed_gates([gate]) == ()
+
+
+def test_no_more_is_held_than_is_there() -> None:
+    over = capacity_gate(35.4, 24, "GPUs", "what is there")
+    assert (over.is_passed, over.fallback) == (False, "what is there")
+    assert over.says == "at most 35.4 GPUs at once, and 24 are there"
+    assert capacity_gate(24, 24, "GPUs", "what is there") == Gate(
+        GateName.CAPACITY, is_passed=True, says="at most 24 GPUs at once, and 24 are there"
+    )
+
+
+@pytest.mark.parametrize(
+    ("coverage", "is_passed"), [(0.40, False), (0.65, True), (0.95, True), (0.96, False)]
+)
+def test_intervals_cover_about_what_they_say(coverage: float, *, is_passed: bool) -> None:
+    assert coverage_gate(coverage).is_passed is is_passed
+
+
+def test_a_term_is_at_most_three_times_its_history() -> None:
+    assert history_gate(20, 60).is_passed is True
+    assert history_gate(20, 1095).is_passed is False
+
+
+def test_parts_come_to_the_whole_but_for_a_tenth() -> None:
+    assert parts_gate(100, [60, 49]).is_passed is True
+    assert parts_gate(100, [60, 29]).is_passed is False
+
+
+def test_what_failed_is_one_sentence_with_its_fallback() -> None:
+    passed = history_gate(20, 60)
+    assert failure_of([passed]) == ""
+    assert failure_of([passed, LOSES]) == f"{LOSES.says}: last week"
+    assert failure_of([coverage_gate(0.4)]) == "40 % of what came lay in its 80 % intervals"
+
+
+def test_gates_are_kept_as_json() -> None:
+    gates = (LOSES, coverage_gate(None))
+    assert read_gates(serialize_gates(gates)) == gates
